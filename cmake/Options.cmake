@@ -1,0 +1,15 @@
+# Warnings, sanitizers and what every target of the project shares.
+find_package(Threads REQUIRED)
+find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
+
+add_library(isomer_options INTERFACE)
+target_compile_options(isomer_options INTERFACE -Wall -Wextra -Wno-unused-parameter -ffp-contract=off)
+target_link_libraries(isomer_options INTERFACE Threads::Threads)
+if(ISOMER_SANITIZE)
+  string(REPLACE ";" "," sanitizers "${ISOMER_SANITIZE}")
+  target_compile_options(isomer_options INTERFACE -fsanitize=${sanitizers} -fno-omit-frame-pointer -g1)
+  target_link_options(isomer_options INTERFACE -fsanitize=${sanitizers})
+  if("undefined" IN_LIST ISOMER_SANITIZE)
+    target_compile_options(isomer_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <isomer/executor.hpp>
+#include <isomer/tensor.hpp>
+
+#include <memory>
+#include <string>
+
+namespace isomer {
+
+struct QueueOptions {
+  /// Validate device data (cu_seqlens, page tables, lengths, dest) before each op, at the price of a synchronisation.
+  /// On the CPU it always is. ISOMER_CHECKED=1 turns it on for every queue.
+  bool checked = false;
+  /// Take this implementation ("cpu/avx2") or fail; empty lets the registry choose.
+  std::string implementation;
+  /// CPU work runs here; null takes Executor::standard().
+  std::shared_ptr<Executor> executor;
+};
+
+/// Where ops run, in order. Copies share the queue. Many queues and threads at once are safe.
+class ISOMER_API Queue {
+ public:
+  /// The GPU where there is one, otherwise the CPU.
+  static Queue best(QueueOptions options = {});
+  /// The CPU: an op has finished when its call returns.
+  static Queue cpu(QueueOptions options = {});
+
+  Device device() const;
+  const QueueOptions& options() const;
+  Executor& executor() const;
+
+  /// Waits until everything that was put into the queue has finished.
+  void synchronize() const;
+
+  /// Memory for one op call, kept in the queue's pool between calls. Empty leases hold no memory.
+  class ISOMER_API Lease {
+   public:
+    Lease() = default;
+    Lease(Lease&& other) noexcept;
+    Lease& operator=(Lease&& other) noexcept;
+    ~Lease();
+    void* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+
+   private:
+    friend class Queue;
+    struct Owner;
+    std::shared_ptr<void> state_;
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+  };
+  /// At least that many bytes, 64-byte aligned. Throws out_of_memory.
+  Lease lease(std::size_t bytes) const;
+
+ private:
+  struct State;
+  explicit Queue(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace isomer

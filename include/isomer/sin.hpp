@@ -1,0 +1,20 @@
+#pragma once
+
+#include <isomer/queue.hpp>
+#include <isomer/tensor.hpp>
+
+namespace isomer {
+
+struct SinArgs {
+  Tensor x;  ///< f32, f16 or bf16; any shape and strides, broadcast too
+  Tensor y;  ///< same dtype and shape as x; any non-overlapping strides; may be x itself
+};
+
+struct SinOptions {};
+
+/// y[i] = sin(x[i]), computed in f32: within 2 ulp for f32 over the whole range, 1 ulp for f16 and bf16; NaN for inf and
+/// NaN. An empty x does nothing. Throws Error bad_argument for any other dtype, shape or overlap.
+/// Source of the semantics: the Triton sine kernel of TritonBench (sin_kernel.py).
+ISOMER_API void sin(const Queue& queue, const SinArgs& args, const SinOptions& options = {});
+
+}  // namespace isomer

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <isomer/dtype.hpp>
+#include <isomer/error.hpp>
+#include <isomer/isomer.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+namespace isomer {
+
+enum class DeviceType : std::uint8_t { cpu, cuda, hip };
+
+struct Device {
+  DeviceType type = DeviceType::cpu;
+  int index = 0;
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+/// "cpu", "cuda:0", "hip:1".
+ISOMER_API std::string to_string(Device device);
+
+/// A non-owning view of strided memory. Strides are in elements and may be zero (broadcast) or larger than compact.
+/// A default-constructed Tensor is absent: an optional argument that is not given.
+/// The library never writes through a tensor whose role in the op's contract is `in`.
+struct ISOMER_API Tensor {
+  static constexpr int kMaxRank = 8;
+
+  void* data = nullptr;
+  DType dtype = DType::none;
+  Device device{};
+  int rank = 0;
+  std::array<std::int64_t, kMaxRank> shape{};
+  std::array<std::int64_t, kMaxRank> strides{};
+
+  Tensor() = default;
+
+  /// A compact row-major view. Throws bad_argument for more than kMaxRank dimensions.
+  Tensor(const void* data, DType dtype, std::span<const std::int64_t> shape, Device device = {});
+  Tensor(const void* data, DType dtype, std::initializer_list<std::int64_t> shape, Device device = {})
+      : Tensor(data, dtype, std::span(shape.begin(), shape.size()), device) {}
+
+  /// A view with the given strides in elements; both lists have the same length.
+  static Tensor strided(const void* data, DType dtype, std::span<const std::int64_t> shape,
+                        std::span<const std::int64_t> strides, Device device = {});
+  static Tensor strided(const void* data, DType dtype, std::initializer_list<std::int64_t> shape,
+                        std::initializer_list<std::int64_t> strides, Device device = {}) {
+    return strided(data, dtype, std::span(shape.begin(), shape.size()), std::span(strides.begin(), strides.size()),
+                   device);
+  }
+
+  /// A view of a DLPack tensor (isomer_tensor is layout-identical to DLTensor). Null strides mean compact;
+  /// byte_offset is honoured. Throws bad_argument for a dtype or a device that Isomer does not have.
+  static Tensor from_dlpack(const isomer_tensor& source);
+
+  /// The DLPack form; its shape and strides point into this Tensor, which must outlive it.
+  isomer_tensor dlpack() const;
+
+  bool defined() const { return dtype != DType::none; }
+  std::int64_t size(int dim) const { return shape[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
+  std::int64_t stride(int dim) const { return strides[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
+  std::int64_t numel() const;
+  bool empty() const { return numel() == 0; }
+  bool is_contiguous() const;
+
+  /// Pointer to an element by its index in each of the dimensions.
+  template <class T = std::byte, class... Index>
+  T* at(Index... index) const {
+    std::int64_t offset = 0;
+    int dim = 0;
+    ((offset += static_cast<std::int64_t>(index) * strides[static_cast<std::size_t>(dim++)]), ...);
+    return reinterpret_cast<T*>(static_cast<std::byte*>(data) + offset * size_of(dtype));
+  }
+
+  /// Views that share the data. Arguments out of range throw bad_argument.
+  Tensor slice(int dim, std::int64_t begin, std::int64_t end) const;
+  Tensor select(int dim, std::int64_t index) const;
+  Tensor transpose(int dim_a, int dim_b) const;
+  Tensor unsqueeze(int dim) const;
+  /// Repeats dimensions of size 1 with stride 0.
+  Tensor expand(std::initializer_list<std::int64_t> shape) const;
+
+  /// "f16[2, 128]" or "f16[2, 128] strides [256, 1]" where not compact.
+  std::string describe() const;
+};
+
+}  // namespace isomer

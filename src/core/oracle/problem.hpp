@@ -1,0 +1,84 @@
+#pragma once
+
+#include <isomer/tensor.hpp>
+
+#include "core/case.hpp"
+#include "core/contract.hpp"
+#include "core/oracle/values.hpp"
+
+#include <any>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace isomer::core {
+
+/// How a tensor of a problem lies in memory.
+///   contiguous  compact row-major
+///   padded      every dimension but the last has a larger stride than compact
+///   offset      compact, beginning an odd number of elements into its buffer (breaks 16-byte alignment)
+///   transposed  the outer dimensions lie in reverse order; the last stays contiguous
+///   broadcast   the first dimension of size > 1 (not the last) has stride 0; outputs stay contiguous
+///   inner       the last dimension has stride 2 (only for ops that take any strides)
+enum class Layout { contiguous, padded, offset, transposed, broadcast, inner };
+const std::vector<std::string>& layout_names();
+Layout layout_of(std::string_view name);
+
+/// One case made concrete: typed args and options of the op, every tensor in a buffer of its own between guard zones.
+class Problem {
+ public:
+  explicit Problem(const Case& made_from);
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  const Case& made_from() const { return case_; }
+  Random& random() { return random_; }
+
+  /// The op's argument and option structs, made on first use; they live as long as the problem.
+  template <class Args>
+  Args& args() {
+    if (!args_.has_value()) args_ = std::make_shared<Args>();
+    return *std::any_cast<std::shared_ptr<Args>&>(args_);
+  }
+  template <class Options>
+  Options& options() {
+    if (!options_.has_value()) options_ = std::make_shared<Options>();
+    return *std::any_cast<std::shared_ptr<Options>&>(options_);
+  }
+
+  /// A new tensor in a buffer of its own. Contents are zero until filled; outputs are poisoned by whoever runs the problem.
+  Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+              Layout layout = Layout::contiguous);
+  /// make() and fill().
+  Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, Layout layout,
+              Regime regime, double scale = 1.0);
+  /// A compact integer tensor with these values.
+  Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+              const std::vector<std::int64_t>& values);
+
+  /// Says what the call is; the tensors of the call must be those of args().
+  void bind(Call call) { call_ = call; }
+  const Call& call() const { return call_; }
+
+  /// A buffer: guard zone, the tensor's span, guard zone.
+  struct Buffer {
+    std::string name;
+    Tensor tensor;  ///< the view that the call sees
+    std::byte* base = nullptr;
+    std::size_t bytes = 0;  ///< guards included
+  };
+  static constexpr std::size_t kGuard = 4096;
+  const std::vector<Buffer>& buffers() const { return buffers_; }
+  const Buffer* buffer_of(const Tensor& tensor) const;
+
+ private:
+  Case case_;
+  Random random_;
+  std::any args_, options_;
+  Call call_;
+  std::vector<Buffer> buffers_;
+  std::vector<std::shared_ptr<void>> storage_;
+};
+
+}  // namespace isomer::core

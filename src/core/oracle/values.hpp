@@ -1,0 +1,44 @@
+#pragma once
+
+#include <isomer/tensor.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace isomer::core {
+
+/// A small counter-based generator (splitmix64): the same seed and stream give the same values everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed, std::string_view stream = {});
+  std::uint64_t bits();
+  double uniform();                                           ///< [0, 1)
+  double normal();                                            ///< mean 0, variance 1
+  std::int64_t below(std::int64_t count);                     ///< [0, count)
+  std::vector<std::int64_t> permutation(std::int64_t count);  ///< of 0 … count−1
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Value regimes of floating inputs, beyond the normal distribution that hides most faults.
+///   normal     N(0, 1)
+///   ties       integers and halves k + 0.5, of either sign, up to 127.5
+///   tiny       N(0, 1) scaled to about 2^-20 of the dtype's smallest normal's inverse range: products underflow in f16
+///   subnormal  multiples of the dtype's smallest subnormal
+///   huge       near the dtype's largest finite value, both signs
+///   zero_rows  normal, but every third row (run along the last dimension) is zero
+///   outlier    normal with one element of every row 1000 times larger
+///   inf        normal with some ±inf (types without inf: the largest finite)
+///   nan        normal with some NaN
+///   zero       all zero, both signs
+///   mixed      every row from another of normal, ties, tiny, huge, zero_rows, outlier
+enum class Regime { normal, ties, tiny, subnormal, huge, zero_rows, outlier, inf, nan, zero, mixed };
+const std::vector<std::string>& regime_names();
+Regime regime_of(std::string_view name);
+
+/// Fills every element of a CPU tensor; `scale` multiplies the values before rounding.
+void fill(const Tensor& tensor, Regime regime, Random& random, double scale = 1.0);
+
+}  // namespace isomer::core

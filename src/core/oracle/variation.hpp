@@ -1,0 +1,28 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isomer::core {
+
+/// One way in which an op can be got wrong, as a switch on its reference.
+struct Variation {
+  std::string name;     ///< "rounding=nearest": what it changes, and to what
+  std::string meaning;  ///< one line
+};
+
+/// The switches that are on. None: the reference is the op.
+class Variations {
+ public:
+  Variations() = default;
+  explicit Variations(std::vector<std::string> names) : names_(std::move(names)) {}
+  bool has(std::string_view name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+}  // namespace isomer::core

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <isomer/queue.hpp>
+
+#include "core/contract.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace isomer::core {
+
+/// Named values in a fixed order, as `explain` prints them and launch records keep them.
+using Named = std::vector<std::pair<std::string, std::string>>;
+
+struct Launch {
+  std::string kernel;
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+  std::array<std::int64_t, 3> block{1, 1, 1};
+  std::array<std::int64_t, 3> cluster{1, 1, 1};
+  std::int64_t shared_bytes = 0;
+};
+
+/// A plan in words.
+struct Description {
+  Named variant;     ///< compile-time parameters
+  Named parameters;  ///< run-time sizes and scalars
+  Named constants;   ///< what was derived from them
+  std::vector<Launch> launches;  ///< on the CPU: grid = tasks, block = 1, shared_bytes = scratch of one thread
+};
+
+/// What an implementation will do for a call, decided before anything runs.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  virtual void describe(Description& out) const = 0;
+  virtual std::size_t workspace_bytes() const { return 0; }
+  /// Runs on the queue with tensors of the shapes, strides and dtypes that the plan was made for. `workspace` has
+  /// workspace_bytes() bytes, 64-byte aligned.
+  virtual void run(const Queue& queue, const Call& call, void* workspace) const = 0;
+};
+
+/// Why an implementation does not take a call: a sentence without the implementation's name.
+struct Refusal {
+  std::string reason;
+};
+
+using PlanOrRefusal = std::variant<std::unique_ptr<Plan>, Refusal>;
+
+/// One way to compute an op.
+class Implementation {
+ public:
+  virtual ~Implementation() = default;
+  virtual const std::string& name() const = 0;  ///< "cpu/avx2"
+  virtual DeviceType device() const = 0;
+  /// Why this machine cannot run it at all; empty where it can.
+  virtual std::string unavailable() const { return {}; }
+  /// The call is valid. Pure host code: looks at shapes, strides, dtypes and options, not at tensor contents.
+  virtual PlanOrRefusal plan(const Call& call, const Queue& queue) const = 0;
+};
+
+}  // namespace isomer::core
