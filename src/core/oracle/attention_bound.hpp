@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+/// How far an attention result may be from the f64 reference: what every op that computes softmax(S)·V
+/// promises. S are the logits of the row as they enter the softmax, p = softmax(S).
+namespace isomer::core {
+
+/// Bound of one output element: u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v|.
+///   u_out·|ref|  the final rounding to `out`; below its smallest normal value, half the step between
+///   subnormals the minimum  P rounded to the type `p` before it meets V: the worst case, or six deviations
+///   of independent roundings the last     logits, exponentials and sums in f32: an error e of a logit moves
+///   p by the factor 1 + e
+/// The sums run over the row's visible keys.
+inline double attention_bound(DType out, DType p, double ref, double sum_p_abs_v, double sum_p2_v2,
+                              double max_abs_s) {
+  const double smallest_normal = out == DType::f16 ? 0x1p-14 : 0x1p-126;
+  const double u_p = unit_roundoff(p);
+  return unit_roundoff(out) * std::max(std::fabs(ref), smallest_normal) +
+         std::min(u_p * sum_p_abs_v, 6.0 * u_p * std::sqrt(sum_p2_v2)) +
+         0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v;
+}
+
+/// Bound of lse = ln Σ e^S in f32: 2^-24·|lse| + 2^-20·max(1, max|S|). The first is its own rounding. The
+/// second is the error of the logits, since |ln Σ e^(S+e) − ln Σ e^S| ≤ max|e|, and the relative error of the
+/// f32 sum, which ln makes absolute; P is summed before any rounding to a narrower type. Exact for lse =
+/// −inf.
+inline double lse_bound(double lse, double max_abs_s) {
+  if (std::isinf(lse)) return 0.0;
+  return 0x1p-24 * std::fabs(lse) + 0x1p-20 * std::max(1.0, max_abs_s);
+}
+
+}  // namespace isomer::core
