@@ -5,12 +5,13 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace isomer {
 
 struct QueueOptions {
-  /// Validate device data (cu_seqlens, page tables, lengths, dest) before each op, at the price of a synchronisation.
-  /// On the CPU it always is. ISOMER_CHECKED=1 turns it on for every queue.
+  /// Validate device data (cu_seqlens, page tables, lengths, dest) before each op, at the price of a
+  /// synchronisation. On the CPU it always is. ISOMER_CHECKED=1 turns it on for every queue.
   bool checked = false;
   /// Take this implementation ("cpu/avx2") or fail; empty lets the registry choose.
   std::string implementation;
@@ -45,7 +46,6 @@ class ISOMER_API Queue {
 
    private:
     friend class Queue;
-    struct Owner;
     std::shared_ptr<void> state_;
     void* data_ = nullptr;
     std::size_t bytes_ = 0;

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-/// What an op accepts and promises, as data. It validates calls, is printed by `isomer ops`, and tells the lab what to
-/// poison, to hash and to compare.
+/// What an op accepts and promises, as data. It validates calls, is printed by `isomer ops`, and tells the
+/// lab what to poison, to hash and to compare.
 namespace isomer::core {
 
 struct Contract;
 
-/// One concrete invocation: the op's contract, its tensors in the order of contract.args, and the op's own typed structs.
-/// Borrowed; made by the op's bind() and alive for one call.
+/// One concrete invocation: the op's contract, its tensors in the order of contract.args, and the op's own
+/// typed structs. Borrowed; made by the op's bind() and alive for one call.
 struct Call {
   static constexpr int kMaxArgs = 32;
 
@@ -70,22 +70,24 @@ struct ShapeRule {
   std::string text;
 };
 
-/// One argument. A shape is dimensions separated by spaces, several alternatives are several strings. A dimension is
-/// `...` (any leading dimensions, the same for every argument that has it), an integer, or an expression over symbols
-/// with + - * / and ceil(a/b): "B Sq Hq D", "... K/block_size", "ceil(M/B) N+1". A symbol is bound where it first stands
-/// alone (or by Contract::symbols), and must agree everywhere else. `_` matches any size.
+/// One argument. A shape is dimensions separated by spaces, several alternatives are several strings. A
+/// dimension is
+/// `...` (any leading dimensions, the same for every argument that has it), an integer, or an expression over
+/// symbols with + - * / and ceil(a/b): "B Sq Hq D", "... K/block_size", "ceil(M/B) N+1". A symbol is bound
+/// where it first stands alone (or by Contract::symbols), and must agree everywhere else. `_` matches any
+/// size.
 struct Arg {
   std::string name;
   Role role = Role::in;
   bool optional = false;
-  std::vector<DType> dtypes;
-  std::vector<std::string> shapes;
+  std::vector<DType> dtypes = {};
+  std::vector<std::string> shapes = {};
   Strides strides = Strides::last_contiguous;
-  std::string meaning;
-  std::string may_alias;      ///< the argument of which this output may be the very same view
-  std::string dtype_same_as;  ///< the argument whose dtype this one must have
-  bool host_ok = false;       ///< may live in host memory whatever the queue's device
-  std::vector<ShapeRule> rules;  ///< from shapes; made by finish()
+  std::string meaning = {};
+  std::string may_alias = {};         ///< the argument of which this output may be the very same view
+  std::string dtype_same_as = {};     ///< the argument whose dtype this one must have
+  bool host_ok = false;               ///< may live in host memory whatever the queue's device
+  std::vector<ShapeRule> rules = {};  ///< from shapes; made by finish()
 };
 
 /// One option, for printing. The op's clauses check its value.
@@ -93,11 +95,12 @@ struct Option {
   std::string name;
   std::string type;  ///< "int", "f32", "bool", "f32 | ue8m0"
   std::string fallback;
-  std::string meaning;
+  std::string meaning = {};
 };
 
-/// A rule that dtypes, shapes and strides cannot say. `broken` gives what is wrong ("k has 3 kv heads, which do not divide
-/// 16 query heads", without the op's name), or nothing. Runs only once everything declarative holds.
+/// A rule that dtypes, shapes and strides cannot say. `broken` gives what is wrong ("k has 3 kv heads, which
+/// do not divide 16 query heads", without the op's name), or nothing. Runs only once everything declarative
+/// holds.
 struct Clause {
   std::string text;
   std::function<std::optional<std::string>(const Call&)> broken;
@@ -131,28 +134,30 @@ struct Contract {
   std::string summary;  ///< one line with the formula
   std::string source;   ///< where the semantics come from
   std::vector<Arg> args;
-  std::vector<Option> options;
-  std::vector<Clause> clauses;
-  std::string tolerance;                                ///< as text; the reference gives the bound of each element
-  std::function<void(const Call&, Symbols&)> symbols;  ///< binds symbols that come from options; may be null
-  std::function<Work(const Call&)> work;
-  std::vector<std::string> symbol_names;  ///< made by finish()
+  std::vector<Option> options = {};
+  std::vector<Clause> clauses = {};
+  std::string tolerance = {};  ///< as text; the reference gives the bound of each element
+  std::function<void(const Call&, Symbols&)> symbols =
+      {};  ///< binds symbols that come from options; may be null
+  std::function<Work(const Call&)> work = {};
+  std::vector<std::string> symbol_names = {};  ///< made by finish()
 
   int index_of(std::string_view arg) const;  ///< −1 where there is none
 };
 
-/// Parses the shapes. Every contract goes through it once; throws Error internal for a shape that does not parse.
+/// Parses the shapes. Every contract goes through it once; throws Error internal for a shape that does not
+/// parse.
 Contract finish(Contract contract);
 
-/// Throws Error bad_argument with one sentence for the first clause that the call breaks. `check_data` also runs the
-/// clauses that read tensor contents. Writes nothing.
+/// Throws Error bad_argument with one sentence for the first clause that the call breaks. `check_data` also
+/// runs the clauses that read tensor contents. Writes nothing.
 void validate(const Call& call, Device device, bool check_data);
 
 /// The symbol values of a valid call, for printing and for plans that want them.
 Symbols symbols_of(const Call& call);
 
-/// True when some element of one view shares a byte with some element of the other. Exact for the strided views that
-/// occur; where a bounded search does not decide, false.
+/// True when some element of one view shares a byte with some element of the other. Exact for the strided
+/// views that occur; where a bounded search does not decide, false.
 bool overlap(const Tensor& a, const Tensor& b);
 /// True when two index tuples of one view name the same element.
 bool overlaps_itself(const Tensor& tensor);

@@ -1,0 +1,52 @@
+#include "core/oracle/expected.hpp"
+
+#include "core/sentence.hpp"
+
+namespace isomer::core {
+
+double element(const Tensor& tensor, std::size_t flat) {
+  std::int64_t offset = 0;
+  auto index = static_cast<std::int64_t>(flat);
+  for (int i = tensor.rank - 1; i >= 0; --i) {
+    offset += index % tensor.size(i) * tensor.stride(i);
+    index /= tensor.size(i);
+  }
+  return decode(tensor.dtype, static_cast<const std::byte*>(tensor.data) + offset * size_of(tensor.dtype));
+}
+
+std::vector<double> elements(const Tensor& tensor) {
+  std::vector<double> values(static_cast<std::size_t>(tensor.numel()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(tensor, i);
+  return values;
+}
+
+Expected::Expected(const Call& call) {
+  for (std::size_t i = 0; i < call.contract->args.size(); ++i) {
+    const Arg& arg = call.contract->args[i];
+    const Tensor& tensor = *call.tensors[i];
+    if (arg.role == Role::in || !tensor.defined()) continue;
+    ExpectedTensor expected;
+    expected.name = arg.name;
+    expected.dtype = tensor.dtype;
+    expected.shape.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
+    const auto count = static_cast<std::size_t>(tensor.numel());
+    expected.value = arg.role == Role::inout ? elements(tensor) : std::vector<double>(count, 0.0);
+    expected.bound.assign(count, 0.0);
+    expected.written.assign(count, 0);
+    tensors.push_back(std::move(expected));
+  }
+}
+
+ExpectedTensor& Expected::operator[](std::string_view name) {
+  for (ExpectedTensor& tensor : tensors)
+    if (tensor.name == name) return tensor;
+  fail(ErrorCode::internal, "expected: there is no output '", name, "'");
+}
+
+bool Expected::has(std::string_view name) const {
+  for (const ExpectedTensor& tensor : tensors)
+    if (tensor.name == name) return true;
+  return false;
+}
+
+}  // namespace isomer::core

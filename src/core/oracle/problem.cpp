@@ -1,0 +1,95 @@
+#include "core/oracle/problem.hpp"
+
+#include "core/codec.hpp"
+#include "core/sentence.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace isomer::core {
+
+const std::vector<std::string>& layout_names() {
+  static const std::vector<std::string> names = {"contiguous", "padded",    "offset",
+                                                 "transposed", "broadcast", "inner"};
+  return names;
+}
+
+Layout layout_of(std::string_view name) {
+  const auto& names = layout_names();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end())
+    fail(ErrorCode::bad_argument, "layout expects ", either(names), ", got '", name, "'");
+  return static_cast<Layout>(at - names.begin());
+}
+
+Problem::Problem(const Case& made_from) : case_(made_from), random_(made_from.seed(), made_from.line()) {}
+
+Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                     Layout layout) {
+  const auto rank = shape.size();
+  std::vector<std::int64_t> strides(rank, 1);
+  std::vector<std::size_t> order(rank);  // innermost first
+  for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
+  if (layout == Layout::transposed && rank > 2) std::reverse(order.begin() + 1, order.end());
+  std::int64_t step = layout == Layout::inner ? 2 : 1;
+  bool broadcast = layout == Layout::broadcast;
+  std::size_t repeated = rank;
+  for (std::size_t i = 0; broadcast && i + 1 < rank; ++i)
+    if (shape[i] > 1) {
+      repeated = i;
+      break;
+    }
+  for (const std::size_t dim : order) {
+    strides[dim] = dim == repeated ? 0 : step;
+    if (dim == repeated) continue;
+    step *= std::max<std::int64_t>(shape[dim], 1);
+    // 3 elements of padding: rows are no longer aligned to anything.
+    if (layout == Layout::padded) step += 3;
+  }
+  const std::int64_t offset = layout == Layout::offset ? 3 : 0;
+  std::int64_t span = 1;
+  for (std::size_t i = 0; i < rank; ++i) span += std::max<std::int64_t>(shape[i] - 1, 0) * strides[i];
+  Buffer buffer;
+  buffer.name = name;
+  const std::size_t payload = static_cast<std::size_t>((span + offset) * size_of(dtype));
+  buffer.bytes = (payload + 63) / 64 * 64 + 2 * kGuard;
+  void* memory = std::calloc(1, buffer.bytes + 64);
+  if (memory == nullptr)
+    fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name, " of ", buffer.bytes,
+         " bytes");
+  storage_.emplace_back(memory, &std::free);
+  const auto address = (reinterpret_cast<std::uintptr_t>(memory) + 63) / 64 * 64;
+  buffer.base = reinterpret_cast<std::byte*>(address);
+  std::byte* data = buffer.base + kGuard + offset * size_of(dtype);
+  buffer.tensor = Tensor::strided(data, dtype, shape, strides);
+  buffers_.push_back(buffer);
+  return buffer.tensor;
+}
+
+Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                     Layout layout, Regime regime, double scale) {
+  const Tensor tensor = make(name, dtype, shape, layout);
+  Random random(case_.seed(), name);
+  fill(tensor, regime, random, scale);
+  return tensor;
+}
+
+Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                     const std::vector<std::int64_t>& values) {
+  const Tensor tensor = make(name, dtype, shape);
+  if (static_cast<std::int64_t>(values.size()) != tensor.numel())
+    fail(ErrorCode::internal, case_.schema().op, ": ", name, " expects ", tensor.numel(), " values, got ",
+         values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    encode(dtype, static_cast<double>(values[i]),
+           static_cast<std::byte*>(tensor.data) + i * static_cast<std::size_t>(size_of(dtype)));
+  return tensor;
+}
+
+const Problem::Buffer* Problem::buffer_of(const Tensor& tensor) const {
+  for (const Buffer& buffer : buffers_)
+    if (tensor.data >= buffer.base && tensor.data < buffer.base + buffer.bytes) return &buffer;
+  return nullptr;
+}
+
+}  // namespace isomer::core

@@ -1,0 +1,102 @@
+#include "core/registry.hpp"
+
+#include "core/record.hpp"
+#include "core/sentence.hpp"
+
+#include <chrono>
+
+namespace isomer::core {
+
+const Implementation* Registry::Op::find(std::string_view name) const {
+  for (const auto& implementation : implementations)
+    if (implementation->name() == name) return implementation.get();
+  return nullptr;
+}
+
+void Registry::add(const Contract& contract,
+                   std::vector<std::unique_ptr<const Implementation>> implementations) {
+  ops_.push_back({&contract, std::move(implementations)});
+}
+
+const Registry::Op* Registry::find(std::string_view op) const {
+  for (const Op& entry : ops_)
+    if (entry.contract->op == op) return &entry;
+  return nullptr;
+}
+
+namespace {
+
+/// The plan, or why there is none: wrong device, not available here, or the implementation's own refusal.
+PlanOrRefusal ask(const Implementation& implementation, const Call& call, const Queue& queue) {
+  if (implementation.device() != queue.device().type)
+    return Refusal{say("runs on ", to_string(Device{implementation.device(), 0}), " and the queue is on ",
+                       to_string(queue.device()))};
+  if (std::string reason = implementation.unavailable(); !reason.empty()) return Refusal{std::move(reason)};
+  return implementation.plan(call, queue);
+}
+
+void run(const Queue& queue, const Call& call, const Implementation& implementation, const Plan& plan) {
+  const Queue::Lease workspace = queue.lease(plan.workspace_bytes());
+  if (!somebody_listens()) return plan.run(queue, call, workspace.data());
+  const auto begin = std::chrono::steady_clock::now();
+  plan.run(queue, call, workspace.data());
+  queue.synchronize();
+  LaunchRecord record;
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  record.op = call.contract->op;
+  record.implementation = implementation.name();
+  record.binary_source = "built in";
+  plan.describe(record.description);
+  publish(record);
+}
+
+bool checks_data(const Queue& queue) {
+  return queue.device().type == DeviceType::cpu || queue.options().checked;
+}
+
+}  // namespace
+
+Choice choose(const Registry::Op& op, const Call& call, const Queue& queue) {
+  Choice choice;
+  const std::string& forced = queue.options().implementation;
+  for (const auto& implementation : op.implementations) {
+    if (!forced.empty() && implementation->name() != forced) continue;
+    PlanOrRefusal answer = ask(*implementation, call, queue);
+    if (auto* plan = std::get_if<std::unique_ptr<Plan>>(&answer)) {
+      choice.implementation = implementation.get();
+      choice.plan = std::move(*plan);
+      break;
+    }
+    choice.refusals.push_back({implementation->name(), std::get<Refusal>(answer).reason});
+  }
+  return choice;
+}
+
+void dispatch(const Queue& queue, const Call& call) {
+  const std::string& name = call.contract->op;
+  validate(call, queue.device(), checks_data(queue));
+  const Registry::Op* op = Registry::builtin().find(name);
+  if (op == nullptr) fail(ErrorCode::internal, name, ": not in the registry");
+  const Choice choice = choose(*op, call, queue);
+  if (choice.implementation == nullptr) {
+    const std::string& forced = queue.options().implementation;
+    if (choice.refusals.empty() && !forced.empty())
+      fail(ErrorCode::unsupported, name, ": there is no implementation '", forced, "'");
+    std::string reasons;
+    for (const NamedRefusal& refusal : choice.refusals)
+      reasons += (reasons.empty() ? "" : "; ") + refusal.implementation + ": " + refusal.reason;
+    fail(ErrorCode::unsupported, name, ": no implementation takes this call on ", to_string(queue.device()),
+         ": ", reasons);
+  }
+  run(queue, call, *choice.implementation, *choice.plan);
+}
+
+void dispatch(const Queue& queue, const Call& call, const Implementation& implementation) {
+  validate(call, queue.device(), checks_data(queue));
+  PlanOrRefusal answer = ask(implementation, call, queue);
+  if (const auto* refusal = std::get_if<Refusal>(&answer))
+    fail(ErrorCode::unsupported, call.contract->op, ": ", implementation.name(), ": ", refusal->reason);
+  run(queue, call, implementation, *std::get<std::unique_ptr<Plan>>(answer));
+}
+
+}  // namespace isomer::core
