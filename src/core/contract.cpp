@@ -189,7 +189,7 @@ class Validation {
       sizes(arg, tensor(i));
       shape(arg, tensor(i));
       memory(arg, tensor(i), device);
-      stride_rule(arg, tensor(i));
+      stride_rule(i);
     }
     aliasing();
     for (const Clause& clause : contract_.clauses) {
@@ -311,13 +311,15 @@ class Validation {
              name_of(t.dtype));
   }
 
-  void stride_rule(const Arg& arg, const Tensor& t) const {
+  void stride_rule(std::size_t index) const {
+    const Arg& arg = contract_.args[index];
+    const Tensor& t = tensor(index);
     if (t.empty()) return;
     if (arg.strides == Strides::last_contiguous && t.rank > 0 && t.size(-1) > 1 && t.stride(-1) != 1)
       refuse(arg.name, " has stride ", t.stride(-1), " in its last dimension, expected 1");
     if (arg.strides == Strides::contiguous && !t.is_contiguous())
       refuse(arg.name, " is ", t.describe(), ", expected compact row-major strides");
-    if (arg.role != Role::in && overlaps_itself(t))
+    if (role_in(call_, index) != Role::in && overlaps_itself(t))
       refuse(arg.name, " is ", t.describe(),
              ", in which elements overlap; an output needs each element of its own");
   }
@@ -325,9 +327,9 @@ class Validation {
   void aliasing() const {
     for (std::size_t i = 0; i < contract_.args.size(); ++i) {
       const Arg& out = contract_.args[i];
-      if (out.role == Role::in || !tensor(i).defined()) continue;
+      if (role_in(call_, i) == Role::in || !tensor(i).defined()) continue;
       for (std::size_t j = 0; j < contract_.args.size(); ++j) {
-        if (j == i || !tensor(j).defined() || (contract_.args[j].role != Role::in && j < i)) continue;
+        if (j == i || !tensor(j).defined() || (role_in(call_, j) != Role::in && j < i)) continue;
         if (out.may_alias == contract_.args[j].name && same_view(tensor(i), tensor(j))) continue;
         if (contract_.args[j].may_alias == out.name && same_view(tensor(i), tensor(j))) continue;
         if (overlap(tensor(i), tensor(j)))
@@ -368,6 +370,13 @@ int Contract::index_of(std::string_view arg) const {
   for (std::size_t i = 0; i < args.size(); ++i)
     if (args[i].name == arg) return static_cast<int>(i);
   return -1;
+}
+
+Role role_in(const Call& call, std::size_t index) {
+  const Arg& arg = call.contract->args[index];
+  if (arg.written_with.empty() || call.tensor(call.contract->index_of(arg.written_with)).defined())
+    return arg.role;
+  return Role::in;
 }
 
 Contract finish(Contract contract) {

@@ -86,6 +86,7 @@ struct Arg {
   std::string meaning = {};
   std::string may_alias = {};         ///< the argument of which this output may be the very same view
   std::string dtype_same_as = {};     ///< the argument whose dtype this one must have
+  std::string written_with = {};      ///< an inout is only read in calls without this argument
   bool host_ok = false;               ///< may live in host memory whatever the queue's device
   std::vector<ShapeRule> rules = {};  ///< from shapes; made by finish()
 };
@@ -144,6 +145,9 @@ struct Contract {
 
   int index_of(std::string_view arg) const;  ///< −1 where there is none
 };
+
+/// The role of an argument in this call: Arg::role, but for Arg::written_with.
+Role role_in(const Call& call, std::size_t index);
 
 /// Parses the shapes. Every contract goes through it once; throws Error internal for a shape that does not
 /// parse.

@@ -24,13 +24,14 @@ Expected::Expected(const Call& call) {
   for (std::size_t i = 0; i < call.contract->args.size(); ++i) {
     const Arg& arg = call.contract->args[i];
     const Tensor& tensor = *call.tensors[i];
-    if (arg.role == Role::in || !tensor.defined()) continue;
+    const Role role = role_in(call, i);
+    if (role == Role::in || !tensor.defined()) continue;
     ExpectedTensor expected;
     expected.name = arg.name;
     expected.dtype = tensor.dtype;
     expected.shape.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
     const auto count = static_cast<std::size_t>(tensor.numel());
-    expected.value = arg.role == Role::inout ? elements(tensor) : std::vector<double>(count, 0.0);
+    expected.value = role == Role::inout ? elements(tensor) : std::vector<double>(count, 0.0);
     expected.bound.assign(count, 0.0);
     expected.written.assign(count, 0);
     tensors.push_back(std::move(expected));
