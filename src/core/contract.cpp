@@ -134,7 +134,7 @@ std::int64_t evaluate(const ShapeRule::Term& term, const Symbols& symbols) {
         a = b == 0 ? Symbols::kUnbound : a / b;
         break;
       default:
-        a = b == 0 ? Symbols::kUnbound : (a + b - 1) / b;
+        a = b == 0 ? Symbols::kUnbound : a / b + (a % b > 0);
         break;
     }
   }

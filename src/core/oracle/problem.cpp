@@ -46,9 +46,19 @@ Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std
     // 3 elements of padding: rows are no longer aligned to anything.
     if (layout == Layout::padded) step += 3;
   }
-  const std::int64_t offset = layout == Layout::offset ? 3 : 0;
+  return place(name, dtype, shape, strides, layout == Layout::offset ? 3 : 0);
+}
+
+Tensor Problem::make_strided(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                             const std::vector<std::int64_t>& strides) {
+  return place(name, dtype, shape, strides, 0);
+}
+
+Tensor Problem::place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                      const std::vector<std::int64_t>& strides, std::int64_t offset) {
   std::int64_t span = 1;
-  for (std::size_t i = 0; i < rank; ++i) span += std::max<std::int64_t>(shape[i] - 1, 0) * strides[i];
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    span += std::max<std::int64_t>(shape[i] - 1, 0) * strides[i];
   Buffer buffer;
   buffer.name = name;
   const std::size_t payload = static_cast<std::size_t>((span + offset) * size_of(dtype));

@@ -50,6 +50,9 @@ class Problem {
   /// A new tensor in a buffer of its own. Contents are zero until filled; outputs are poisoned by whoever runs the problem.
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
               Layout layout = Layout::contiguous);
+  /// The same with these strides in elements, none of them negative.
+  Tensor make_strided(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                      const std::vector<std::int64_t>& strides);
   /// make() and fill().
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, Layout layout,
               Regime regime, double scale = 1.0);
@@ -73,6 +76,10 @@ class Problem {
   const Buffer* buffer_of(const Tensor& tensor) const;
 
  private:
+  /// A view `offset` elements into a new buffer.
+  Tensor place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+               const std::vector<std::int64_t>& strides, std::int64_t offset);
+
   Case case_;
   Random random_;
   std::any args_, options_;
