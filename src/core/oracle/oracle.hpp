@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-/// The lab's half of an op: its cases, how a case becomes a problem, and the reference. Never in the shipped library.
+/// The lab's half of an op: its cases, how a case becomes a problem, and the reference. Never in the shipped
+/// library.
 namespace isomer::core {
 
 struct Oracle {
@@ -25,8 +26,11 @@ struct Oracle {
   std::vector<Variation> variations;
   /// A few cases that stand for real work, for `bench`.
   std::function<std::vector<Case>()> bench_cases;
-  /// Coverage cells of a case beyond dtype, layout and regime, as "feature" names; pairs of them are counted for attention.
-  std::function<std::vector<std::string>(const Case&)> features;
+  /// Coverage cells of a case beyond dtype, layout and regime, as "feature" names; pairs of them are counted
+  /// for attention.
+  std::function<std::vector<std::string>(const Case&)> features = {};
+  /// Why two features never meet in one valid case; "" where they may. Null: any two may.
+  std::function<std::string(const std::string&, const std::string&)> cannot_meet = {};
 };
 
 /// Every op of the library, in the order of `isomer ops` (src/ops/oracles.cpp).
@@ -36,7 +40,8 @@ const Oracle* find_oracle(std::string_view op);
 /// Parses a whole line, op first. Throws Error bad_argument that names the ops there are.
 Case parse_case(std::string_view line);
 
-/// An implementation made of a reference: what tests plant. Writes the reference's values, rounded to each output's dtype.
+/// An implementation made of a reference: what tests plant. Writes the reference's values, rounded to each
+/// output's dtype.
 void run_reference(const Oracle& oracle, const Call& call, const Variations& variations);
 
 }  // namespace isomer::core

@@ -1,0 +1,63 @@
+#include "cli/verbs.hpp"
+
+#include <isomer/error.hpp>
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace isomer::cli {
+namespace {
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  Run (*define)(CLI::App&);
+};
+
+constexpr Verb kVerbs[] = {
+    {"check", "run ops against their references", check},
+    {"ops", "the ops: contracts, implementations, and why one is unavailable here", ops},
+    {"explain", "the plan for one case, without running it", explain},
+};
+
+int run(int count, char** words) {
+  CLI::App app("Isomer: LLM-inference kernels, and the lab that proves them.", "isomer");
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 holds, 1 findings or failures, 2 bad usage or input, 3 nothing was checked.");
+  std::vector<std::pair<CLI::App*, Run>> verbs;
+  for (const Verb& verb : kVerbs) {
+    CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
+    verbs.emplace_back(sub, verb.define(*sub));
+  }
+  try {
+    app.parse(count, words);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      return holds;
+    }
+    fmt::print(stderr, "isomer: {}\n", error.what());
+    return bad_usage;
+  }
+  for (const auto& [sub, act] : verbs)
+    if (sub->parsed()) return act();
+  return bad_usage;
+}
+
+}  // namespace
+}  // namespace isomer::cli
+
+int main(int count, char** words) {
+  try {
+    return isomer::cli::run(count, words);
+  } catch (const isomer::Error& error) {
+    fmt::print(stderr, "isomer: {}\n", error.what());
+    return error.code() == isomer::ErrorCode::internal ? isomer::cli::findings : isomer::cli::bad_usage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "isomer: {}\n", error.what());
+    return isomer::cli::bad_usage;
+  }
+}

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace isomer::cli {
+
+/// Exit codes of every verb.
+enum Exit { holds = 0, findings = 1, bad_usage = 2, nothing_checked = 3 };
+
+/// A verb adds its options to `app` and gives what to do once they are parsed.
+using Run = std::function<int()>;
+Run check(CLI::App& app);
+Run ops(CLI::App& app);
+Run explain(CLI::App& app);
+
+}  // namespace isomer::cli

@@ -1,0 +1,115 @@
+#include "lab/check/arena.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace isomer::lab {
+namespace {
+
+constexpr std::byte kGuardFill{0xFF};  ///< NaN in every float type, −1 in every integer type
+constexpr std::byte kPoison[2] = {std::byte{0xA5}, std::byte{0x5A}};
+
+template <class Visit>
+void each_element(const Tensor& tensor, Visit visit) {
+  const std::int64_t count = tensor.numel();
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t offset = 0, index = i;
+    for (int d = tensor.rank - 1; d >= 0; --d) {
+      offset += index % tensor.size(d) * tensor.stride(d);
+      index /= tensor.size(d);
+    }
+    visit(i, offset * size_of(tensor.dtype));
+  }
+}
+
+}  // namespace
+
+Arena::Arena(const core::Problem& problem) {
+  const core::Call& call = problem.call();
+  for (const core::Problem::Buffer& buffer : problem.buffers()) {
+    Region region{&buffer, Use::input, std::vector<bool>(buffer.bytes, false), {}};
+    // A buffer that an output shares with an input holds the input first: it is not poisoned.
+    bool read = false, written = false;
+    const auto origin = static_cast<std::size_t>(static_cast<std::byte*>(buffer.tensor.data) - buffer.base);
+    const auto bytes = static_cast<std::size_t>(size_of(buffer.tensor.dtype));
+    each_element(buffer.tensor, [&](std::int64_t, std::int64_t offset) {
+      for (std::size_t b = 0; b < bytes; ++b)
+        region.element[origin + static_cast<std::size_t>(offset) + b] = true;
+    });
+    for (int i = 0; i < call.count; ++i) {
+      const Tensor& tensor = call.tensor(i);
+      if (!tensor.defined() || problem.buffer_of(tensor) != &buffer) continue;
+      const core::Role role = call.contract->args[static_cast<std::size_t>(i)].role;
+      read = read || role != core::Role::out;
+      written = written || role != core::Role::in;
+    }
+    region.use = !written ? Use::input : read ? Use::inout : Use::output;
+    for (std::size_t i = 0; i < buffer.bytes; ++i)
+      if (!region.element[i]) buffer.base[i] = kGuardFill;
+    region.initial.assign(buffer.base, buffer.base + buffer.bytes);
+    regions_.push_back(std::move(region));
+  }
+}
+
+void Arena::reset(int pass) {
+  for (Region& region : regions_) {
+    if (region.use == Use::output)
+      for (std::size_t i = 0; i < region.initial.size(); ++i)
+        if (region.element[i]) region.initial[i] = kPoison[pass];
+    std::memcpy(region.buffer->base, region.initial.data(), region.initial.size());
+  }
+}
+
+std::string Arena::trespass() const {
+  for (const Region& region : regions_) {
+    const bool may_write = region.use != Use::input;
+    if (!may_write && std::memcmp(region.buffer->base, region.initial.data(), region.initial.size()) == 0)
+      continue;
+    for (std::size_t i = 0; i < region.initial.size(); ++i) {
+      if (region.buffer->base[i] == region.initial[i] || (may_write && region.element[i])) continue;
+      const auto from_start = static_cast<std::ptrdiff_t>(i) -
+                              (static_cast<std::byte*>(region.buffer->tensor.data) - region.buffer->base);
+      if (region.element[i])
+        return fmt::format("{} is an input and was written at byte {}", region.buffer->name, from_start);
+      return fmt::format("{} was written out of bounds, at byte {} of its view", region.buffer->name,
+                         from_start);
+    }
+  }
+  return {};
+}
+
+const Arena::Region* Arena::region_of(const Tensor& tensor) const {
+  for (const Region& region : regions_) {
+    const std::byte* base = region.buffer->base;
+    if (tensor.data >= base && tensor.data < base + region.buffer->bytes) return &region;
+  }
+  return nullptr;
+}
+
+std::string Arena::overwritten(const core::ExpectedTensor& expected, const Tensor& tensor) const {
+  const Region* region = region_of(tensor);
+  if (region == nullptr) return {};
+  std::string sentence;
+  const auto origin = static_cast<std::byte*>(tensor.data) - region->buffer->base;
+  each_element(tensor, [&](std::int64_t i, std::int64_t offset) {
+    if (!sentence.empty() || expected.written[static_cast<std::size_t>(i)]) return;
+    const auto at = static_cast<std::size_t>(origin + offset);
+    if (std::memcmp(region->buffer->base + at, region->initial.data() + at,
+                    static_cast<std::size_t>(size_of(tensor.dtype))) != 0)
+      sentence = fmt::format("{} element {} must stay untouched and was written", expected.name, i);
+  });
+  return sentence;
+}
+
+std::vector<std::byte> Arena::content(const Tensor& tensor) const {
+  std::vector<std::byte> bytes;
+  const auto size = static_cast<std::size_t>(size_of(tensor.dtype));
+  each_element(tensor, [&](std::int64_t, std::int64_t offset) {
+    const std::byte* at = static_cast<const std::byte*>(tensor.data) + offset;
+    bytes.insert(bytes.end(), at, at + size);
+  });
+  return bytes;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,105 @@
+#include "lab/check/check_case.hpp"
+
+#include "core/registry.hpp"
+#include "lab/check/arena.hpp"
+#include "lab/check/compare.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace isomer::lab {
+namespace {
+
+const Tensor& output(const core::Call& call, const core::ExpectedTensor& expected) {
+  return call.tensor(call.contract->index_of(expected.name));
+}
+
+/// What is wrong after one run; empty where nothing is.
+std::string judge(const core::Call& call, const core::Expected& expected, const Arena& arena,
+                  Outcome& outcome) {
+  if (std::string reason = arena.trespass(); !reason.empty()) return reason;
+  for (const core::ExpectedTensor& each : expected.tensors) {
+    if (std::string reason = compare(each, output(call, each), outcome); !reason.empty()) return reason;
+    if (std::string reason = arena.overwritten(each, output(call, each)); !reason.empty()) return reason;
+  }
+  return {};
+}
+
+void run(const core::Call& call, const core::Expected& expected, const core::Implementation& implementation,
+         const Queue& queue, Arena& arena, Outcome& outcome) {
+  std::vector<std::vector<std::byte>> first;
+  for (int pass = 0; pass < 2; ++pass) {
+    arena.reset(pass);
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      core::dispatch(queue, call, implementation);
+      queue.synchronize();
+    } catch (const Error& error) {
+      outcome.status = error.code() == ErrorCode::unsupported ? Status::refused : Status::failed;
+      outcome.reason = error.what();
+      return;
+    }
+    outcome.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const std::int64_t lenient_before = outcome.lenient;
+    outcome.reason = judge(call, expected, arena, outcome);
+    if (pass == 1) outcome.lenient = std::max(lenient_before, outcome.lenient - lenient_before);
+    for (std::size_t i = 0; i < expected.tensors.size() && outcome.reason.empty(); ++i) {
+      const core::ExpectedTensor& each = expected.tensors[i];
+      const std::vector<std::byte> now = arena.content(output(call, each));
+      if (pass == 0) {
+        first.push_back(now);
+        continue;
+      }
+      const auto size = static_cast<std::size_t>(size_of(each.dtype));
+      for (std::size_t e = 0; e < each.written.size(); ++e)
+        if (each.written[e] && !std::equal(now.begin() + static_cast<std::ptrdiff_t>(e * size),
+                                           now.begin() + static_cast<std::ptrdiff_t>((e + 1) * size),
+                                           first[i].begin() + static_cast<std::ptrdiff_t>(e * size))) {
+          outcome.reason =
+              each.name + " differs between two runs of one plan, first in element " + std::to_string(e);
+          break;
+        }
+    }
+    if (!outcome.reason.empty()) {
+      outcome.status = Status::failed;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fixed,
+                                const std::vector<const core::Implementation*>& implementations,
+                                const Queue& queue) {
+  core::Problem problem(fixed);
+  std::vector<Outcome> outcomes;
+  const auto add = [&](const core::Implementation& implementation) -> Outcome& {
+    Outcome outcome;
+    outcome.op = oracle.contract->op;
+    outcome.implementation = implementation.name();
+    outcome.line = fixed.line();
+    outcomes.push_back(std::move(outcome));
+    return outcomes.back();
+  };
+  try {
+    oracle.make(fixed, problem);
+    // A case that its own contract refuses has no expected outputs.
+    core::validate(problem.call(), Device{}, true);
+  } catch (const Error& error) {
+    for (const core::Implementation* implementation : implementations) {
+      Outcome& outcome = add(*implementation);
+      outcome.status = Status::failed;
+      outcome.reason = error.what();
+    }
+    return outcomes;
+  }
+  Arena arena(problem);
+  core::Expected expected(problem.call());
+  oracle.reference(problem.call(), core::Variations(), expected);
+  for (const core::Implementation* implementation : implementations)
+    run(problem.call(), expected, *implementation, queue, arena, add(*implementation));
+  return outcomes;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/oracle/oracle.hpp"
+#include "core/plan.hpp"
+#include "lab/check/outcome.hpp"
+
+#include <vector>
+
+namespace isomer::lab {
+
+/// Makes the problem once, computes the reference once, and sends every implementation down the ordinary road
+/// twice, over outputs poisoned with two patterns. Afterwards: outputs within the reference's bounds,
+/// elements that the op does not write untouched, inputs, gaps and guard zones unchanged, both runs
+/// bit-equal. The case's seed must be fixed.
+std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fixed,
+                                const std::vector<const core::Implementation*>& implementations,
+                                const Queue& queue);
+
+}  // namespace isomer::lab

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/case.hpp"
+#include "core/oracle/oracle.hpp"
+#include "core/plan.hpp"
+#include "lab/check/outcome.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// What `isomer check` was asked to do. Empty lists mean all.
+struct Selection {
+  std::vector<std::string> ops;
+  std::vector<std::string> implementations;  ///< "cpu/avx2", or "cpu" for all of a backend
+  std::vector<std::string> lines;            ///< case lines; they take the place of the ordinary lists
+  std::vector<std::string> backends = {"cpu", "cuda", "hip"};
+  std::uint64_t seed = 0;  ///< 0: a fresh one
+  int jobs = 0;            ///< cases at once; 0: one per CPU
+};
+
+/// An implementation that exists but cannot run here.
+struct Absent {
+  std::string op, implementation, reason;
+};
+
+struct Suite {
+  std::uint64_t seed = 0;
+  std::vector<Outcome> outcomes;  ///< in the order of ops and cases, whatever the jobs
+  std::vector<Absent> absent;
+  double seconds = 0;
+
+  int count(Status status) const;
+  int checked() const { return count(Status::passed) + count(Status::failed); }
+};
+
+/// Called after each case with the number done and the number in all; from any thread, one at a time.
+using Progress = std::function<void(int done, int all, const std::string& line)>;
+
+/// Checks what is selected. Throws Error bad_argument for an unknown op, implementation, backend or malformed
+/// case line.
+Suite check(const Selection& selection, const Progress& progress = {});
+
+}  // namespace isomer::lab

@@ -1,0 +1,109 @@
+#include "lab/report/plan_report.hpp"
+
+#include "core/oracle/oracle.hpp"
+#include "core/sentence.hpp"
+#include "lab/report/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace isomer::lab {
+namespace {
+
+std::string triple(const std::array<std::int64_t, 3>& values) {
+  return fmt::format("{}x{}x{}", values[0], values[1], values[2]);
+}
+
+std::string section(const char* title, const core::Named& values) {
+  if (values.empty()) return {};
+  std::string text = fmt::format("{:<12}", title);
+  std::size_t column = 12;
+  for (const auto& [name, value] : values) {
+    const std::string item = name + "=" + value;
+    if (column + item.size() + 1 > 110) {
+      text += "\n" + std::string(12, ' ');
+      column = 12;
+    }
+    text += item + " ";
+    column += item.size() + 1;
+  }
+  return text + "\n";
+}
+
+nlohmann::ordered_json object(const core::Named& values) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+}  // namespace
+
+Explanation explain(const std::string& line, const std::string& implementation) {
+  const core::Case parsed = core::parse_case(line);
+  const core::Case fixed = parsed.seed() != 0 ? parsed : parsed.with_seed(1);
+  const core::Oracle& oracle = *core::find_oracle(parsed.schema().op);
+  const core::Registry::Op& op = *core::Registry::builtin().find(parsed.schema().op);
+  if (!implementation.empty() && op.find(implementation) == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& each : op.implementations) names.push_back(each->name());
+    core::fail(ErrorCode::bad_argument, "explain: an implementation of ", parsed.schema().op, " expected (",
+               core::either(names), "), got '", implementation, "'");
+  }
+  core::Problem problem(fixed);
+  oracle.make(fixed, problem);
+  core::validate(problem.call(), Device{}, true);
+  const Queue queue = Queue::cpu({.checked = false, .implementation = implementation, .executor = nullptr});
+  core::Choice choice = core::choose(op, problem.call(), queue);
+  Explanation explanation;
+  explanation.op = parsed.schema().op;
+  explanation.line = parsed.line();
+  explanation.refusals = std::move(choice.refusals);
+  if (choice.implementation == nullptr) return explanation;
+  explanation.implementation = choice.implementation->name();
+  explanation.workspace_bytes = choice.plan->workspace_bytes();
+  choice.plan->describe(explanation.description);
+  return explanation;
+}
+
+std::string explain_text(const Explanation& explanation) {
+  std::string text = Terminal::bold(explanation.line) + "\n";
+  for (const core::NamedRefusal& refusal : explanation.refusals)
+    text += Terminal::dim(fmt::format("refused     {}: {}", refusal.implementation, refusal.reason)) + "\n";
+  if (explanation.implementation.empty()) return text + "no implementation takes this case\n";
+  text += fmt::format("{:<12}{}\n", "runs", Terminal::green(explanation.implementation));
+  text += section("variant", explanation.description.variant);
+  text += section("parameters", explanation.description.parameters);
+  text += section("constants", explanation.description.constants);
+  for (const core::Launch& launch : explanation.description.launches)
+    text +=
+        fmt::format("{:<12}{} grid {} block {} cluster {} shared {} bytes\n", "launch", launch.kernel,
+                    triple(launch.grid), triple(launch.block), triple(launch.cluster), launch.shared_bytes);
+  text += fmt::format("{:<12}{} bytes\n", "workspace", explanation.workspace_bytes);
+  return text;
+}
+
+std::string explain_json(const Explanation& explanation) {
+  nlohmann::ordered_json json;
+  json["version"] = 1;
+  json["op"] = explanation.op;
+  json["case"] = explanation.line;
+  json["implementation"] = explanation.implementation;
+  json["refusals"] = nlohmann::ordered_json::array();
+  for (const core::NamedRefusal& refusal : explanation.refusals)
+    json["refusals"].push_back({{"implementation", refusal.implementation}, {"reason", refusal.reason}});
+  json["variant"] = object(explanation.description.variant);
+  json["parameters"] = object(explanation.description.parameters);
+  json["constants"] = object(explanation.description.constants);
+  json["launches"] = nlohmann::ordered_json::array();
+  for (const core::Launch& launch : explanation.description.launches)
+    json["launches"].push_back({{"kernel", launch.kernel},
+                                {"grid", launch.grid},
+                                {"block", launch.block},
+                                {"cluster", launch.cluster},
+                                {"shared_bytes", launch.shared_bytes}});
+  json["workspace_bytes"] = explanation.workspace_bytes;
+  return json.dump(1) + "\n";
+}
+
+}  // namespace isomer::lab
