@@ -14,14 +14,16 @@ namespace isomer::core {
 ///   subnormals the minimum  P rounded to the type `p` before it meets V: the worst case, or six deviations
 ///   of independent roundings the last     logits, exponentials and sums in f32: an error e of a logit moves
 ///   p by the factor 1 + e
-/// The sums run over the row's visible keys.
+/// The sums run over the row's visible keys. Two terms for f32's underflow, which nothing else would notice:
+/// a probability under 2^-126 may vanish, which costs at most `vanishing` = Σ min(p, 2^-126)|v|, and a
+/// product of subnormal values is a multiple of 2^-149.
 inline double attention_bound(DType out, DType p, double ref, double sum_p_abs_v, double sum_p2_v2,
-                              double max_abs_s) {
+                              double max_abs_s, double vanishing = 0.0) {
   const double smallest_normal = out == DType::f16 ? 0x1p-14 : 0x1p-126;
   const double u_p = unit_roundoff(p);
   return unit_roundoff(out) * std::max(std::fabs(ref), smallest_normal) +
          std::min(u_p * sum_p_abs_v, 6.0 * u_p * std::sqrt(sum_p2_v2)) +
-         0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v;
+         0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v + vanishing + 0x1p-149;
 }
 
 /// Bound of lse = ln Σ e^S in f32: 2^-24·|lse| + 2^-20·max(1, max|S|). The first is its own rounding. The
