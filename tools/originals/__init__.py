@@ -1,0 +1,1 @@
+"""Recordings of the original GPU kernels: their calls, their answers, how near those are to the ops."""
