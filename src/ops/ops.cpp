@@ -1,5 +1,8 @@
 #include "core/registry.hpp"
+#include "ops/act_quant/act_quant.hpp"
+#include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 #include "ops/sin/sin.hpp"
+#include "ops/weight_dequant/weight_dequant.hpp"
 
 namespace isomer::core {
 
@@ -7,6 +10,9 @@ const Registry& Registry::builtin() {
   static const Registry registry = [] {
     Registry r;
     r.add(ops::sin::contract(), ops::sin::cpu());
+    r.add(ops::act_quant::contract(), ops::act_quant::cpu());
+    r.add(ops::weight_dequant::contract(), ops::weight_dequant::cpu());
+    r.add(ops::quantize_copy_kv::contract(), ops::quantize_copy_kv::cpu());
     return r;
   }();
   return registry;

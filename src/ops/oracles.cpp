@@ -1,11 +1,17 @@
 #include "core/oracle/oracle.hpp"
+#include "ops/act_quant/oracle.hpp"
+#include "ops/quantize_copy_kv/oracle.hpp"
 #include "ops/sin/oracle.hpp"
+#include "ops/weight_dequant/oracle.hpp"
 
 namespace isomer::core {
 
 const std::vector<Oracle>& oracles() {
   static const std::vector<Oracle> list = {
       ops::sin::oracle(),
+      ops::act_quant::oracle(),
+      ops::weight_dequant::oracle(),
+      ops::quantize_copy_kv::oracle(),
   };
   return list;
 }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <isomer/act_quant.hpp>
+
+#include "core/registry.hpp"
+
+namespace isomer::ops::act_quant {
+
+const core::Contract& contract();
+core::Call bind(const ActQuantArgs& args, const ActQuantOptions& options);
+std::vector<std::unique_ptr<const core::Implementation>> cpu();
+
+}  // namespace isomer::ops::act_quant

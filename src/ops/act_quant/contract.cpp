@@ -1,0 +1,127 @@
+#include "core/sentence.hpp"
+#include "ops/act_quant/act_quant.hpp"
+
+#include <cmath>
+
+namespace isomer::ops::act_quant {
+namespace {
+
+using core::Call;
+using core::say;
+
+using Broken = std::optional<std::string>;
+
+bool block_size_exists(std::int64_t size) { return size == 32 || size == 64 || size == 128 || size == 256; }
+
+Broken block_size(const Call& call) {
+  const auto size = call.options<ActQuantOptions>().block_size;
+  if (block_size_exists(size)) return {};
+  return say("block_size is ", size, ", expected 32, 64, 128 or 256");
+}
+
+Broken whole_blocks(const Call& call) {
+  const auto size = call.options<ActQuantOptions>().block_size;
+  const Tensor& x = call.args<ActQuantArgs>().x;
+  if (x.size(-1) % size == 0) return {};
+  return say("x has ", x.size(-1), " elements in its last dimension, expected a multiple of block_size ",
+             size);
+}
+
+Broken amax_floor(const Call& call) {
+  const float floor = call.options<ActQuantOptions>().amax_floor;
+  if (std::isfinite(floor) && floor >= 0) return {};
+  return say("amax_floor is ", floor, ", expected a finite number that is not negative");
+}
+
+Broken enumerators(const Call& call) {
+  const auto& options = call.options<ActQuantOptions>();
+  const auto format = static_cast<int>(options.scale_format);
+  if (format > static_cast<int>(ScaleFormat::ue8m0))
+    return say("scale_format is ", format, ", expected f32 (0) or ue8m0 (1)");
+  const auto layout = static_cast<int>(options.scale_layout);
+  if (layout > static_cast<int>(ScaleLayout::column_major))
+    return say("scale_layout is ", layout, ", expected row_major (0) or column_major (1)");
+  return {};
+}
+
+Broken scale_strides(const Call& call) {
+  const Tensor& s = call.args<ActQuantArgs>().s;
+  if (s.empty()) return {};
+  if (call.options<ActQuantOptions>().scale_layout == ScaleLayout::row_major) {
+    if (s.size(-1) == 1 || s.stride(-1) == 1) return {};
+    return say("s has stride ", s.stride(-1),
+               " in its last dimension, expected 1 for scale_layout row_major");
+  }
+  if (s.rank > 1 && s.size(-2) > 1 && s.stride(-2) != 1)
+    return say("s has stride ", s.stride(-2),
+               " in its last dimension but one, expected 1 for scale_layout column_major");
+  if (s.size(-1) > 1 && (s.stride(-1) <= 0 || s.stride(-1) % 4 != 0))
+    return say("s has stride ", s.stride(-1),
+               " in its last dimension, expected a positive multiple of 4 for scale_layout column_major");
+  return {};
+}
+
+}  // namespace
+
+const core::Contract& contract() {
+  static const core::Contract contract = core::finish({
+      .op = "act_quant",
+      .summary = "s = max(max|x|, amax_floor) / 448 by block, y = e4m3fn(x / s)",
+      .source = "DeepSeek-V3 inference/kernel.py, act_quant",
+      .args = {{.name = "x",
+                .dtypes = {DType::f32, DType::f16, DType::bf16},
+                .shapes = {"... K"},
+                .meaning = "activations"},
+               {.name = "y",
+                .role = core::Role::out,
+                .dtypes = {DType::e4m3fn},
+                .shapes = {"... K"},
+                .meaning = "quantised activations"},
+               {.name = "s",
+                .role = core::Role::out,
+                .dtypes = {DType::f32},
+                .shapes = {"... K/block_size"},
+                .strides = core::Strides::any,
+                .meaning = "scales: x is about y · s"}},
+      .options = {{"block_size", "int", "128", "elements of a row that share a scale: 32, 64, 128 or 256"},
+                  {"amax_floor", "f32", "0.0001", "least amax of a block"},
+                  {"scale_format", "f32 | ue8m0", "f32", "ue8m0: the scale rounded up to a power of two"},
+                  {"scale_layout", "row_major | column_major", "row_major",
+                   "column_major: adjacent rows, columns a multiple of 4 apart"}},
+      .clauses = {{"block_size is 32, 64, 128 or 256", block_size},
+                  {"K is a multiple of block_size", whole_blocks},
+                  {"amax_floor is finite and not negative", amax_floor},
+                  {"scale_format and scale_layout are enumerators", enumerators},
+                  {"s lies as scale_layout says", scale_strides}},
+      .tolerance = "exact",
+      .symbols =
+          [](const Call& call, core::Symbols& symbols) {
+            // Where it does not divide K the clauses say so, better than a shape could.
+            const auto size = call.options<ActQuantOptions>().block_size;
+            const Tensor& x = call.args<ActQuantArgs>().x;
+            if (block_size_exists(size) && x.rank > 0 && x.size(-1) % size == 0)
+              symbols.set("block_size", size);
+          },
+      .work =
+          [](const Call& call) {
+            return core::Work{.bytes = core::bytes_of(call.tensor(0)) + core::bytes_of(call.tensor(1)) +
+                                       core::bytes_of(call.tensor(2)),
+                              .flops = 2.0 * static_cast<double>(call.tensor(0).numel())};
+          },
+  });
+  return contract;
+}
+
+core::Call bind(const ActQuantArgs& args, const ActQuantOptions& options) {
+  return core::bind(contract(), args, options, {&args.x, &args.y, &args.s});
+}
+
+}  // namespace isomer::ops::act_quant
+
+namespace isomer {
+
+void act_quant(const Queue& queue, const ActQuantArgs& args, const ActQuantOptions& options) {
+  core::dispatch(queue, ops::act_quant::bind(args, options));
+}
+
+}  // namespace isomer

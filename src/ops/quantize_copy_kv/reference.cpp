@@ -1,0 +1,160 @@
+#include "ops/quantize_copy_kv/oracle.hpp"
+#include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
+
+#include "core/codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isomer::ops::quantize_copy_kv {
+namespace {
+
+using core::round_to;
+using core::Variations;
+
+float as_f32(DType rounded_to, float value) {
+  return static_cast<float>(round_to(rounded_to, static_cast<double>(value)));
+}
+
+float max_magnitude(const std::vector<float>& x, bool ignore_nan) {
+  float most = 0;
+  for (const float value : x) {
+    if (std::isnan(value) && !ignore_nan) return std::numeric_limits<float>::quiet_NaN();
+    most = std::fmax(most, std::fabs(value));
+  }
+  return most;
+}
+
+struct Scale {
+  float divisor = 0;
+  float stored = 0;
+};
+
+Scale scale_of(float most, DType type, const Variations& vary) {
+  const float exact = most / 127.0f;
+  float stored = as_f32(type, exact);
+  if (vary.has("scale=f16")) stored = as_f32(type, as_f32(DType::f16, exact));
+  if (vary.has("zero_guard=1e-6") && most < 1e-6f) return {1.0f, as_f32(type, 1.0f)};
+  return {vary.has("scale=f32") ? exact : stored, stored};
+}
+
+float quotient_of(float x, float divisor, const Variations& vary) {
+  float q = x / divisor;
+  if (vary.has("quotient=reciprocal")) q = x * (1.0f / divisor);
+  if (vary.has("quotient=f16")) q = as_f32(DType::f16, q);
+  return q;
+}
+
+double to_int8(float quotient, const Variations& vary) {
+  const auto q = static_cast<double>(quotient);
+  if (std::isnan(q)) return 0;
+  double whole = std::trunc(q);
+  if (vary.has("rounding=nearest")) whole = std::round(q);
+  if (vary.has("rounding=nearest_even")) whole = std::nearbyint(q);
+  if (vary.has("rounding=floor")) whole = std::floor(q);
+  if (vary.has("int8=wraps")) {
+    const double word = std::clamp(whole, -2147483648.0, 2147483647.0);
+    return static_cast<double>(static_cast<std::int8_t>(static_cast<std::int64_t>(word)));
+  }
+  return std::clamp(whole, vary.has("clamp=127") ? -127.0 : -128.0, 127.0);
+}
+
+/// Whether an approximate division may land on the other side of an integer: within 4 ulp of one that is not
+/// 0.
+bool near_integer(float q) {
+  if (!(std::fabs(q) < 128.5f)) return false;
+  const float nearest = std::nearbyint(q);
+  if (nearest == 0) return false;
+  const float ulp = std::nextafter(std::fabs(q), 256.0f) - std::fabs(q);
+  return std::fabs(q - nearest) <= 4 * ulp;
+}
+
+class Reference {
+ public:
+  Reference(const core::Call& call, const Variations& vary, core::Expected& expected)
+      : args_(call.args<QuantizeCopyKvArgs>()),
+        group_(call.options<QuantizeCopyKvOptions>().group),
+        vary_(vary),
+        out_(expected["out"]),
+        scale_(expected["out_scale"]) {
+    out_.lenient.assign(out_.value.size(), 0.0);
+  }
+
+  void run() {
+    for (std::int64_t s = 0; s < args_.k.size(0); ++s) {
+      auto t = static_cast<std::int64_t>(core::read(args_.dest, s));
+      if (vary_.has("dest=identity")) t = s;
+      if (t >= args_.out.size(0)) continue;
+      const bool overflows = std::abs(t * args_.out.stride(0)) > INT32_MAX;
+      if (vary_.has("dest=int32_product") && overflows) continue;  // written to somewhere else
+      for (std::int64_t h = 0; h < args_.k.size(1); ++h) row(s, t, h);
+    }
+  }
+
+ private:
+  void row(std::int64_t s, std::int64_t t, std::int64_t h) {
+    const std::int64_t channels = args_.k.size(2), length = group_ == 0 ? channels : group_;
+    const std::int64_t groups = group_ == 0 ? 1 : channels / group_;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      std::vector<float> x;
+      for (std::int64_t d = g * length; d < (g + 1) * length; ++d) x.push_back(element(s, h, d));
+      const Scale scale = scale_of(max_magnitude(x, vary_.has("nan=ignored")), args_.out_scale.dtype, vary_);
+      const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
+      scale_.set(at, static_cast<double>(scale.stored));
+      for (std::int64_t i = 0; i < length; ++i) {
+        const float q = quotient_of(x[static_cast<std::size_t>(i)], scale.divisor, vary_);
+        const std::size_t flat = out_.index(t, h, g * length + i);
+        out_.set(flat, to_int8(q, vary_));
+        out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
+      }
+    }
+  }
+
+  float element(std::int64_t s, std::int64_t h, std::int64_t d) const {
+    const Tensor& k = args_.k;
+    if (!vary_.has("indexing=contiguous")) return static_cast<float>(core::read(k, s, h, d));
+    // What lies there if k were compact; beyond the memory of the view nothing is known.
+    const std::int64_t flat = (s * k.size(1) + h) * k.size(2) + d;
+    std::int64_t last = 0;
+    for (int i = 0; i < k.rank; ++i) last += (k.size(i) - 1) * k.stride(i);
+    if (flat > last) return 0;
+    const auto* from = static_cast<const std::byte*>(k.data) + flat * size_of(k.dtype);
+    return static_cast<float>(core::decode(k.dtype, from));
+  }
+
+  const QuantizeCopyKvArgs& args_;
+  std::int64_t group_;
+  const Variations& vary_;
+  core::ExpectedTensor& out_;
+  core::ExpectedTensor& scale_;
+};
+
+}  // namespace
+
+void reference(const core::Call& call, const Variations& vary, core::Expected& expected) {
+  Reference(call, vary, expected).run();
+}
+
+const std::vector<core::Variation>& variations() {
+  static const std::vector<core::Variation> list = {
+      {"rounding=nearest", "quotients rounded to nearest, ties away from zero"},
+      {"rounding=nearest_even", "quotients rounded to nearest, ties to even"},
+      {"rounding=floor", "quotients rounded down"},
+      {"scale=f32", "divided by the scale before it is rounded to out_scale's type"},
+      {"scale=f16", "the scale rounded to f16 whatever out_scale's type is"},
+      {"quotient=f16", "the quotient rounded to f16 before it is truncated"},
+      {"quotient=reciprocal", "multiplied by the rounded reciprocal of the scale"},
+      {"clamp=127", "clamped to [-127, 127]"},
+      {"zero_guard=1e-6", "scale 1 where max|k| is below 1e-6"},
+      {"dest=identity", "dest ignored: token s goes to row s"},
+      {"dest=int32_product",
+       "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},
+      {"indexing=contiguous", "k read as if it were compact"},
+      {"nan=ignored", "NaN left out of the maximum"},
+      {"int8=wraps", "quotients beyond int8 keep their low 8 bits"},
+  };
+  return list;
+}
+
+}  // namespace isomer::ops::quantize_copy_kv
