@@ -1,0 +1,8 @@
+#pragma once
+
+/// The whole C++ API.
+#include <isomer/act_quant.hpp>
+#include <isomer/attention.hpp>
+#include <isomer/quantize_copy_kv.hpp>
+#include <isomer/sin.hpp>
+#include <isomer/weight_dequant.hpp>
