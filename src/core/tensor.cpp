@@ -129,15 +129,20 @@ isomer_tensor Tensor::dlpack() const {
 
 std::int64_t Tensor::numel() const {
   std::int64_t count = 1;
-  for (int i = 0; i < rank; ++i) count *= shape[static_cast<std::size_t>(i)];
-  return count;
+  bool overflow = false;
+  for (int i = 0; i < rank; ++i) {
+    if (size(i) == 0) return 0;
+    overflow |= __builtin_mul_overflow(count, size(i), &count);
+  }
+  // Nothing that large exists; whoever uses such a tensor refuses it.
+  return overflow ? INT64_MAX : count;
 }
 
 bool Tensor::is_contiguous() const {
   std::int64_t step = 1;
   for (int i = rank - 1; i >= 0; --i) {
     if (size(i) != 1 && stride(i) != step) return numel() == 0;
-    step *= size(i);
+    if (__builtin_mul_overflow(step, size(i), &step)) step = INT64_MAX;
   }
   return true;
 }
