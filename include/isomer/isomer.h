@@ -1,9 +1,20 @@
 /* The stable C ABI of Isomer. This header includes nothing.
  *
- * Every function returns a status: 0, or an isomer_status and a sentence in isomer_last_error() of the calling thread.
- * Nothing throws, prints or aborts. Every options struct begins with its own size, set by the caller to sizeof: fields
- * that a later version appends keep their defaults for programs built against an earlier one. A null options pointer
- * means all defaults. */
+ * Every function returns a status: 0, or an isomer_status and a sentence in isomer_last_error() of the
+ * calling thread. Nothing throws, prints or aborts, and after ISOMER_BAD_ARGUMENT nothing was written.
+ *
+ * An op takes its tensors and its options in two structs. Both begin with their own size and start from an
+ * _INIT macro, which holds the defaults:
+ *
+ *   isomer_sin_args args = ISOMER_SIN_ARGS_INIT;
+ *   args.x = &x;
+ *   args.y = &y;
+ *   isomer_status status = isomer_sin(queue, &args, NULL);
+ *
+ * Fields that a later version appends keep their defaults for programs built against an earlier one. A null
+ * tensor is an optional argument that is not given; null options are all defaults. An int that answers yes or
+ * no is 0 or not 0. What each argument means, with shapes and dtypes, stands in the C++ header of the op
+ * under the same name. */
 #ifndef ISOMER_ISOMER_H
 #define ISOMER_ISOMER_H
 
@@ -17,14 +28,15 @@ typedef __INT32_TYPE__ isomer_int32;
 typedef __INT64_TYPE__ isomer_int64;
 typedef __UINT64_TYPE__ isomer_uint64;
 
-/* Layout-identical to DLPack 1.1's DLDevice, DLDataType and DLTensor: pass a DLTensor* where an isomer_tensor* is asked. */
+/* Layout-identical to DLPack 1.1's DLDevice, DLDataType and DLTensor: pass a DLTensor* where an
+ * isomer_tensor* is asked. */
 typedef struct isomer_device {
-  isomer_int32 device_type; /* kDLCPU 1, kDLCUDA 2, kDLROCM 10 */
+  isomer_int32 device_type; /* ISOMER_CPU … */
   isomer_int32 device_id;
 } isomer_device;
 
 typedef struct isomer_data_type {
-  unsigned char code;   /* kDLInt 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4, kDLFloat8_* 7 to 14 */
+  unsigned char code; /* kDLInt 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4, kDLFloat8_* 7 to 14 */
   unsigned char bits;
   unsigned short lanes; /* 1 */
 } isomer_data_type;
@@ -39,53 +51,282 @@ typedef struct isomer_tensor {
   isomer_uint64 byte_offset;
 } isomer_tensor;
 
+enum { ISOMER_CPU = 1, ISOMER_CUDA = 2, ISOMER_HIP = 10 };
+
 /* Data types by DLPack's codes. */
-#define ISOMER_F64 ((isomer_data_type){2, 64, 1})
-#define ISOMER_F32 ((isomer_data_type){2, 32, 1})
-#define ISOMER_F16 ((isomer_data_type){2, 16, 1})
-#define ISOMER_BF16 ((isomer_data_type){4, 16, 1})
-#define ISOMER_E4M3FN ((isomer_data_type){10, 8, 1})
-#define ISOMER_E4M3FNUZ ((isomer_data_type){11, 8, 1})
-#define ISOMER_E5M2 ((isomer_data_type){12, 8, 1})
-#define ISOMER_E5M2FNUZ ((isomer_data_type){13, 8, 1})
-#define ISOMER_I8 ((isomer_data_type){0, 8, 1})
-#define ISOMER_I32 ((isomer_data_type){0, 32, 1})
-#define ISOMER_I64 ((isomer_data_type){0, 64, 1})
-#define ISOMER_U8 ((isomer_data_type){1, 8, 1})
+#ifdef __cplusplus
+#define ISOMER_DATA_TYPE(code, bits) (isomer_data_type{code, bits, 1})
+#else
+#define ISOMER_DATA_TYPE(code, bits) ((isomer_data_type){code, bits, 1})
+#endif
+#define ISOMER_F64 ISOMER_DATA_TYPE(2, 64)
+#define ISOMER_F32 ISOMER_DATA_TYPE(2, 32)
+#define ISOMER_F16 ISOMER_DATA_TYPE(2, 16)
+#define ISOMER_BF16 ISOMER_DATA_TYPE(4, 16)
+#define ISOMER_E4M3FN ISOMER_DATA_TYPE(10, 8)
+#define ISOMER_E4M3FNUZ ISOMER_DATA_TYPE(11, 8)
+#define ISOMER_E5M2 ISOMER_DATA_TYPE(12, 8)
+#define ISOMER_E5M2FNUZ ISOMER_DATA_TYPE(13, 8)
+#define ISOMER_I8 ISOMER_DATA_TYPE(0, 8)
+#define ISOMER_I32 ISOMER_DATA_TYPE(0, 32)
+#define ISOMER_I64 ISOMER_DATA_TYPE(0, 64)
+#define ISOMER_U8 ISOMER_DATA_TYPE(1, 8)
 
 typedef enum isomer_status {
   ISOMER_OK = 0,
   ISOMER_BAD_ARGUMENT = 1,  /* a clause of the op's contract does not hold; nothing was written */
   ISOMER_UNSUPPORTED = 2,   /* valid, but no implementation on this machine accepts it */
-  ISOMER_OUT_OF_MEMORY = 3,
-  ISOMER_DEVICE = 4,
-  ISOMER_IO = 5,
-  ISOMER_INTERNAL = 6
+  ISOMER_OUT_OF_MEMORY = 3, /* workspace could not be allocated; nothing was written */
+  ISOMER_DEVICE = 4,        /* the device or its driver reported a failure */
+  ISOMER_IO = 5,            /* a file could not be read or written, or is not what it claims to be */
+  ISOMER_INTERNAL = 6       /* a fault of the library */
 } isomer_status;
 
 /* The version of the library that runs, "0.1.0". */
 ISOMER_C_API const char* isomer_version(void);
 
-/* The sentence of the last call that failed on this thread; "" where none did. Valid until this thread's next call. */
+/* The sentence of the last call that failed on this thread; "" where none did. Valid until this thread's next
+ * failure. */
 ISOMER_C_API const char* isomer_last_error(void);
+
+/* Queues
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+/* Runs the library's CPU work on threads of the caller's. Both functions are called from any thread; see
+ * isomer/executor.hpp for what they promise. The struct is copied; the context must outlive the queue. */
+typedef void (*isomer_task)(void* task_context, isomer_int64 index, int worker);
+typedef struct isomer_executor {
+  isomer_uint64 size; /* sizeof(isomer_executor) */
+  void* context;
+  int (*concurrency)(void* context);
+  void (*parallel_for)(void* context, isomer_int64 count, isomer_task task, void* task_context);
+} isomer_executor;
+#define ISOMER_EXECUTOR_INIT \
+  { sizeof(isomer_executor), 0, 0, 0 }
+
+typedef struct isomer_queue_options {
+  isomer_uint64 size;         /* sizeof(isomer_queue_options) */
+  const char* implementation; /* take this implementation ("cpu/avx2") or fail; null: the registry chooses */
+  const isomer_executor* executor; /* null: the library's own pool */
+  int threads;                     /* a pool of that many threads; 0: the library's standard pool */
+  int checked;                     /* validate device data before each op; on the CPU it always is */
+} isomer_queue_options;
+#define ISOMER_QUEUE_OPTIONS_INIT \
+  { sizeof(isomer_queue_options), 0, 0, 0, 0 }
 
 /* Where ops run, in order. A queue may be used from several threads. */
 typedef struct isomer_queue isomer_queue;
 
-typedef struct isomer_queue_options {
-  isomer_uint64 size;         /* sizeof(isomer_queue_options) */
-  int checked;                /* validate device data before each op */
-  const char* implementation; /* take this implementation or fail; null: the registry chooses */
-  int threads;                /* CPU threads; 0: the library's standard pool */
-} isomer_queue_options;
-
+/* The GPU where there is one, otherwise the CPU. */
 ISOMER_C_API isomer_status isomer_queue_best(const isomer_queue_options* options, isomer_queue** queue);
+/* The CPU: an op has finished when its call returns. */
 ISOMER_C_API isomer_status isomer_queue_cpu(const isomer_queue_options* options, isomer_queue** queue);
+/* Waits until everything that was put into the queue has finished. */
 ISOMER_C_API isomer_status isomer_queue_synchronize(isomer_queue* queue);
 ISOMER_C_API void isomer_queue_free(isomer_queue* queue); /* null is fine */
 
-/* sin: see isomer/sin.hpp. */
-ISOMER_C_API isomer_status isomer_sin(isomer_queue* queue, const isomer_tensor* x, const isomer_tensor* y);
+/* sin: isomer/sin.hpp
+ * ---------------------------------------------------------------------------------------------- */
+
+typedef struct isomer_sin_args {
+  isomer_uint64 size;
+  const isomer_tensor* x;
+  const isomer_tensor* y;
+} isomer_sin_args;
+#define ISOMER_SIN_ARGS_INIT \
+  { sizeof(isomer_sin_args), 0, 0 }
+
+typedef struct isomer_sin_options {
+  isomer_uint64 size;
+} isomer_sin_options;
+#define ISOMER_SIN_OPTIONS_INIT \
+  { sizeof(isomer_sin_options) }
+
+ISOMER_C_API isomer_status isomer_sin(isomer_queue* queue, const isomer_sin_args* args,
+                                      const isomer_sin_options* options);
+
+/* act_quant: isomer/act_quant.hpp
+ * --------------------------------------------------------------------------------- */
+
+enum { ISOMER_SCALE_FORMAT_F32 = 0, ISOMER_SCALE_FORMAT_UE8M0 = 1 };
+enum { ISOMER_SCALE_LAYOUT_ROW_MAJOR = 0, ISOMER_SCALE_LAYOUT_COLUMN_MAJOR = 1 };
+
+typedef struct isomer_act_quant_args {
+  isomer_uint64 size;
+  const isomer_tensor* x;
+  const isomer_tensor* y;
+  const isomer_tensor* s;
+} isomer_act_quant_args;
+#define ISOMER_ACT_QUANT_ARGS_INIT \
+  { sizeof(isomer_act_quant_args), 0, 0, 0 }
+
+typedef struct isomer_act_quant_options {
+  isomer_uint64 size;
+  isomer_int64 block_size;
+  double amax_floor; /* rounded to f32 */
+  int scale_format;  /* ISOMER_SCALE_FORMAT_… */
+  int scale_layout;  /* ISOMER_SCALE_LAYOUT_… */
+} isomer_act_quant_options;
+#define ISOMER_ACT_QUANT_OPTIONS_INIT \
+  { sizeof(isomer_act_quant_options), 128, 1e-4, 0, 0 }
+
+ISOMER_C_API isomer_status isomer_act_quant(isomer_queue* queue, const isomer_act_quant_args* args,
+                                            const isomer_act_quant_options* options);
+
+/* weight_dequant: isomer/weight_dequant.hpp
+ * ----------------------------------------------------------------------- */
+
+typedef struct isomer_weight_dequant_args {
+  isomer_uint64 size;
+  const isomer_tensor* x;
+  const isomer_tensor* s;
+  const isomer_tensor* y;
+} isomer_weight_dequant_args;
+#define ISOMER_WEIGHT_DEQUANT_ARGS_INIT \
+  { sizeof(isomer_weight_dequant_args), 0, 0, 0 }
+
+typedef struct isomer_weight_dequant_options {
+  isomer_uint64 size;
+  isomer_int64 block_size;
+} isomer_weight_dequant_options;
+#define ISOMER_WEIGHT_DEQUANT_OPTIONS_INIT \
+  { sizeof(isomer_weight_dequant_options), 128 }
+
+ISOMER_C_API isomer_status isomer_weight_dequant(isomer_queue* queue, const isomer_weight_dequant_args* args,
+                                                 const isomer_weight_dequant_options* options);
+
+/* quantize_copy_kv: isomer/quantize_copy_kv.hpp
+ * ------------------------------------------------------------------- */
+
+typedef struct isomer_quantize_copy_kv_args {
+  isomer_uint64 size;
+  const isomer_tensor* k;
+  const isomer_tensor* dest;
+  const isomer_tensor* out;
+  const isomer_tensor* out_scale;
+} isomer_quantize_copy_kv_args;
+#define ISOMER_QUANTIZE_COPY_KV_ARGS_INIT \
+  { sizeof(isomer_quantize_copy_kv_args), 0, 0, 0, 0 }
+
+typedef struct isomer_quantize_copy_kv_options {
+  isomer_uint64 size;
+  isomer_int64 group; /* channels that share a scale; 0: the whole head */
+} isomer_quantize_copy_kv_options;
+#define ISOMER_QUANTIZE_COPY_KV_OPTIONS_INIT \
+  { sizeof(isomer_quantize_copy_kv_options), 0 }
+
+ISOMER_C_API isomer_status isomer_quantize_copy_kv(isomer_queue* queue,
+                                                   const isomer_quantize_copy_kv_args* args,
+                                                   const isomer_quantize_copy_kv_options* options);
+
+/* attention, merge_attention: isomer/attention.hpp
+ * ----------------------------------------------------------------- */
+
+typedef struct isomer_attention_args {
+  isomer_uint64 size;
+  const isomer_tensor* q;
+  const isomer_tensor* k;
+  const isomer_tensor* v;
+  const isomer_tensor* out;
+  const isomer_tensor* lse;
+  const isomer_tensor* cu_seqlens_q;
+  const isomer_tensor* cu_seqlens_k;
+  const isomer_tensor* seqused_q;
+  const isomer_tensor* seqused_k;
+  const isomer_tensor* leftpad_k;
+  const isomer_tensor* page_table;
+  const isomer_tensor* kv_batch_idx;
+  const isomer_tensor* k_new;
+  const isomer_tensor* v_new;
+  const isomer_tensor* cu_seqlens_k_new;
+  const isomer_tensor* cache_seqlens;
+  const isomer_tensor* rotary_cos;
+  const isomer_tensor* rotary_sin;
+  const isomer_tensor* q_descale;
+  const isomer_tensor* k_descale;
+  const isomer_tensor* v_descale;
+  const isomer_tensor* sink;
+} isomer_attention_args;
+#define ISOMER_ATTENTION_ARGS_INIT \
+  { sizeof(isomer_attention_args), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+enum { ISOMER_CHOICE_PLAN = 0, ISOMER_CHOICE_NEVER = 1, ISOMER_CHOICE_ALWAYS = 2 };
+
+typedef struct isomer_attention_options {
+  isomer_uint64 size;
+  isomer_int64 window_left;  /* −1: all */
+  isomer_int64 window_right; /* −1: all */
+  isomer_int64 max_seqlen_q;
+  isomer_int64 max_seqlen_k;
+  isomer_int64 num_splits; /* 0: the plan decides */
+  isomer_int64 split_size;
+  float scale; /* 0: 1/sqrt(D) */
+  float softcap;
+  int causal;
+  int rotary_interleaved;
+  int v_colmajor;
+  int pack_gqa; /* ISOMER_CHOICE_… */
+} isomer_attention_options;
+#define ISOMER_ATTENTION_OPTIONS_INIT \
+  { sizeof(isomer_attention_options), -1, -1, 0, 0, 0, 0, 0.0f, 0.0f, 0, 0, 0, 0 }
+
+ISOMER_C_API isomer_status isomer_attention(isomer_queue* queue, const isomer_attention_args* args,
+                                            const isomer_attention_options* options);
+
+typedef struct isomer_merge_attention_args {
+  isomer_uint64 size;
+  const isomer_tensor* out_a;
+  const isomer_tensor* lse_a;
+  const isomer_tensor* out_b;
+  const isomer_tensor* lse_b;
+  const isomer_tensor* out;
+  const isomer_tensor* lse;
+} isomer_merge_attention_args;
+#define ISOMER_MERGE_ATTENTION_ARGS_INIT \
+  { sizeof(isomer_merge_attention_args), 0, 0, 0, 0, 0, 0 }
+
+typedef struct isomer_merge_attention_options {
+  isomer_uint64 size;
+} isomer_merge_attention_options;
+#define ISOMER_MERGE_ATTENTION_OPTIONS_INIT \
+  { sizeof(isomer_merge_attention_options) }
+
+ISOMER_C_API isomer_status isomer_merge_attention(isomer_queue* queue,
+                                                  const isomer_merge_attention_args* args,
+                                                  const isomer_merge_attention_options* options);
+
+/* Bundles: isomer/bundle.hpp
+ * --------------------------------------------------------------------------------------- */
+
+typedef struct isomer_named_tensor {
+  const char* name;
+  const isomer_tensor* tensor;
+} isomer_named_tensor;
+
+typedef struct isomer_text {
+  const char* key;
+  const char* value;
+} isomer_text;
+
+/* Writes the tensors, in host memory, and the metadata to a safetensors file; null lists are empty. */
+ISOMER_C_API isomer_status isomer_save(const char* path, const isomer_named_tensor* tensors,
+                                       isomer_uint64 tensor_count, const isomer_text* metadata,
+                                       isomer_uint64 metadata_count);
+
+/* The tensors and the metadata of a file, in memory of their own. */
+typedef struct isomer_bundle isomer_bundle;
+ISOMER_C_API isomer_status isomer_load(const char* path, isomer_bundle** bundle);
+ISOMER_C_API isomer_uint64 isomer_bundle_size(const isomer_bundle* bundle);
+/* The tensor of that position, in the order of the file; null past the last. Alive until the bundle is freed.
+ */
+ISOMER_C_API const char* isomer_bundle_name(const isomer_bundle* bundle, isomer_uint64 index);
+ISOMER_C_API const isomer_tensor* isomer_bundle_tensor(const isomer_bundle* bundle, isomer_uint64 index);
+/* The tensor of that name; null where there is none. */
+ISOMER_C_API const isomer_tensor* isomer_bundle_find(const isomer_bundle* bundle, const char* name);
+/* The text of that key; null where there is none. */
+ISOMER_C_API const char* isomer_bundle_metadata(const isomer_bundle* bundle, const char* key);
+ISOMER_C_API void isomer_bundle_free(isomer_bundle* bundle); /* null is fine */
 
 #ifdef __cplusplus
 }

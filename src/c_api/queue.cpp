@@ -1,0 +1,65 @@
+#include "c_api/entry.hpp"
+#include "core/sentence.hpp"
+
+namespace isomer::c {
+namespace {
+
+/// An executor of the caller's.
+class GivenExecutor : public Executor {
+ public:
+  explicit GivenExecutor(const isomer_executor& given) : given_(given) {}
+  int concurrency() const override { return given_.concurrency(given_.context); }
+  void parallel_for(std::int64_t count, Task task, void* context) override {
+    given_.parallel_for(given_.context, count, task, context);
+  }
+
+ private:
+  isomer_executor given_;
+};
+
+std::shared_ptr<Executor> executor_of(std::string_view entry, const isomer_queue_options& options) {
+  if (options.threads < 0)
+    core::fail(ErrorCode::bad_argument, entry, ": threads is ", options.threads, ", expected 0 or more");
+  if (options.executor == nullptr)
+    return options.threads == 0 ? nullptr : Executor::with_threads(options.threads);
+  if (options.threads != 0)
+    core::fail(ErrorCode::bad_argument, entry, ": threads and executor are both given; one of them decides");
+  constexpr isomer_executor kNone = ISOMER_EXECUTOR_INIT;
+  const isomer_executor given = read(entry, "executor", options.executor, kNone);
+  if (given.concurrency == nullptr || given.parallel_for == nullptr)
+    core::fail(ErrorCode::bad_argument, entry, ": executor has no ",
+               given.concurrency == nullptr ? "concurrency" : "parallel_for", " function");
+  return std::make_shared<GivenExecutor>(given);
+}
+
+isomer_status make(std::string_view entry, Queue (*on)(QueueOptions), const isomer_queue_options* options,
+                   isomer_queue** queue) {
+  return guarded([&] {
+    check_given(entry, "queue", queue);
+    *queue = nullptr;
+    constexpr isomer_queue_options kDefaults = ISOMER_QUEUE_OPTIONS_INIT;
+    const isomer_queue_options given =
+        options == nullptr ? kDefaults : read(entry, "options", options, kDefaults);
+    *queue =
+        new isomer_queue{on({.checked = given.checked != 0,
+                             .implementation = given.implementation == nullptr ? "" : given.implementation,
+                             .executor = executor_of(entry, given)})};
+  });
+}
+
+}  // namespace
+}  // namespace isomer::c
+
+isomer_status isomer_queue_best(const isomer_queue_options* options, isomer_queue** queue) {
+  return isomer::c::make("queue_best", isomer::Queue::best, options, queue);
+}
+
+isomer_status isomer_queue_cpu(const isomer_queue_options* options, isomer_queue** queue) {
+  return isomer::c::make("queue_cpu", isomer::Queue::cpu, options, queue);
+}
+
+isomer_status isomer_queue_synchronize(isomer_queue* queue) {
+  return isomer::c::guarded([&] { isomer::c::Entry("queue_synchronize", queue).queue().synchronize(); });
+}
+
+void isomer_queue_free(isomer_queue* queue) { delete queue; }

@@ -1,0 +1,202 @@
+#include "calls.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+class CApi : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(isomer_queue_cpu(nullptr, &queue), ISOMER_OK); }
+  void TearDown() override { isomer_queue_free(queue); }
+
+  isomer_queue* queue = nullptr;
+  std::vector<float> x = {0.0f, 0.5f, 1.0f, -2.0f, 100.0f};
+  std::vector<float> y = std::vector<float>(5, -1.0f);
+};
+
+TEST_F(CApi, ComputesWhatCxxDoes) {
+  ASSERT_EQ(sine_of_row(queue, x.data(), y.data(), 5), ISOMER_OK);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(y[i], std::sin(x[i]), 1e-6f);
+  EXPECT_EQ(isomer_queue_synchronize(queue), ISOMER_OK);
+}
+
+TEST_F(CApi, ReportsAFailureAsStatusAndSentence) {
+  EXPECT_EQ(sine_of_row(queue, nullptr, y.data(), 5), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "sin: x has null data, expected 5 elements");
+  EXPECT_EQ(y, std::vector<float>(5, -1.0f));
+}
+
+TEST_F(CApi, KeepsTheSentenceOfEachThreadApart) {
+  EXPECT_EQ(sine_of_row(queue, nullptr, y.data(), 5), ISOMER_BAD_ARGUMENT);
+  const std::string here = isomer_last_error();
+  std::thread([&] {
+    EXPECT_STREQ(isomer_last_error(), "");
+    EXPECT_EQ(sine_of_row(nullptr, x.data(), y.data(), 5), ISOMER_BAD_ARGUMENT);
+    EXPECT_STREQ(isomer_last_error(), "sin: queue is null");
+  }).join();
+  EXPECT_EQ(isomer_last_error(), here);
+}
+
+TEST_F(CApi, KeepsTheSentenceThroughCallsThatSucceed) {
+  EXPECT_EQ(sine_of_row(nullptr, x.data(), y.data(), 5), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(sine_of_row(queue, x.data(), y.data(), 5), ISOMER_OK);
+  EXPECT_STREQ(isomer_last_error(), "sin: queue is null");
+}
+
+TEST_F(CApi, CutsASentenceTooLongForItsBufferBetweenCharacters) {
+  std::string path = "/nowhere/";
+  while (path.size() < 3000) path += "ä";
+  isomer_bundle* bundle = nullptr;
+  EXPECT_EQ(isomer_load(path.c_str(), &bundle), ISOMER_IO);
+  const std::string sentence = isomer_last_error();
+  EXPECT_GT(sentence.size(), 1000u);
+  EXPECT_LT(sentence.size(), 1024u);
+  EXPECT_EQ(sentence.substr(sentence.size() - 2), "ä");
+}
+
+TEST_F(CApi, NamesTheArgumentOfATensorThatItCannotHold) {
+  isomer_int64 shape[1] = {5};
+  isomer_tensor from = {x.data(), {ISOMER_CPU, 0}, 9, ISOMER_F32, shape, nullptr, 0};
+  isomer_tensor to = {y.data(), {ISOMER_CPU, 0}, 1, ISOMER_F32, shape, nullptr, 0};
+  isomer_sin_args args = ISOMER_SIN_ARGS_INIT;
+  args.x = &from;
+  args.y = &to;
+  EXPECT_EQ(isomer_sin(queue, &args, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "sin: x: at most 8 dimensions expected, got ndim 9");
+  args.x = nullptr;
+  EXPECT_EQ(isomer_sin(queue, &args, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "sin: x is required, got no tensor");
+  EXPECT_EQ(isomer_sin(queue, nullptr, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "sin: args is null");
+}
+
+TEST_F(CApi, RefusesAStructWhoseSizeNoHeaderHad) {
+  isomer_sin_args args = ISOMER_SIN_ARGS_INIT;
+  args.size = 0;
+  EXPECT_EQ(isomer_sin(queue, &args, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(),
+               "sin: args.size is 0, expected 24; begin the struct with its _INIT macro");
+  args.size = sizeof args + 8;
+  EXPECT_EQ(isomer_sin(queue, &args, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(isomer_last_error(), std::string("sin: args.size is 32, but this library, version ") +
+                                     isomer_version() +
+                                     ", knows 24; it is older than the header of the program");
+  isomer_sin_options options = ISOMER_SIN_OPTIONS_INIT;
+  options.size = 4;
+  args.size = sizeof args;
+  EXPECT_EQ(isomer_sin(queue, &args, &options), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(),
+               "sin: options.size is 4, expected 8; begin the struct with its _INIT macro");
+}
+
+TEST_F(CApi, TakesAQueuesImplementationThreadsAndExecutor) {
+  isomer_queue* other = nullptr;
+  isomer_queue_options options = ISOMER_QUEUE_OPTIONS_INIT;
+  options.implementation = "cpu/scalar";
+  options.threads = 2;
+  ASSERT_EQ(isomer_queue_cpu(&options, &other), ISOMER_OK);
+  EXPECT_EQ(sine_of_row(other, x.data(), y.data(), 5), ISOMER_OK);
+  isomer_queue_free(other);
+
+  options.implementation = "cpu/abacus";
+  ASSERT_EQ(isomer_queue_cpu(&options, &other), ISOMER_OK);
+  EXPECT_EQ(sine_of_row(other, x.data(), y.data(), 5), ISOMER_UNSUPPORTED);
+  EXPECT_STREQ(isomer_last_error(), "sin: there is no implementation 'cpu/abacus'");
+  isomer_queue_free(other);
+
+  static std::atomic<int> pieces{0};
+  isomer_executor executor = ISOMER_EXECUTOR_INIT;
+  executor.concurrency = [](void*) { return 1; };
+  executor.parallel_for = [](void*, isomer_int64 count, isomer_task task, void* context) {
+    for (isomer_int64 i = 0; i < count; ++i, ++pieces) task(context, i, 0);
+  };
+  options = ISOMER_QUEUE_OPTIONS_INIT;
+  options.executor = &executor;
+  ASSERT_EQ(isomer_queue_best(&options, &other), ISOMER_OK);
+  EXPECT_EQ(sine_of_row(other, x.data(), y.data(), 5), ISOMER_OK);
+  EXPECT_GT(pieces, 0);
+  EXPECT_NEAR(y[1], std::sin(0.5f), 1e-6f);
+  isomer_queue_free(other);
+}
+
+TEST_F(CApi, RefusesQueueOptionsThatContradictThemselves) {
+  isomer_queue* other = queue;
+  isomer_queue_options options = ISOMER_QUEUE_OPTIONS_INIT;
+  options.threads = -1;
+  EXPECT_EQ(isomer_queue_cpu(&options, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_cpu: threads is -1, expected 0 or more");
+  EXPECT_EQ(other, nullptr);
+  isomer_executor executor = ISOMER_EXECUTOR_INIT;
+  options.executor = &executor;
+  options.threads = 0;
+  EXPECT_EQ(isomer_queue_best(&options, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_best: executor has no concurrency function");
+  options.threads = 2;
+  EXPECT_EQ(isomer_queue_best(&options, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_best: threads and executor are both given; one of them decides");
+  EXPECT_EQ(isomer_queue_cpu(nullptr, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_cpu: queue is null");
+  EXPECT_EQ(isomer_queue_synchronize(nullptr), ISOMER_BAD_ARGUMENT);
+  isomer_queue_free(nullptr);
+}
+
+TEST_F(CApi, SavesAndLoadsBundles) {
+  const std::string path = testing::TempDir() + "c_api.safetensors";
+  isomer_bundle* bundle = nullptr;
+  ASSERT_EQ(save_and_load(path.c_str(), x.data(), 5, &bundle), ISOMER_OK) << isomer_last_error();
+  ASSERT_EQ(isomer_bundle_size(bundle), 1u);
+  EXPECT_STREQ(isomer_bundle_name(bundle, 0), "values");
+  EXPECT_EQ(isomer_bundle_name(bundle, 1), nullptr);
+  EXPECT_EQ(isomer_bundle_tensor(bundle, 1), nullptr);
+  const isomer_tensor* values = isomer_bundle_find(bundle, "values");
+  ASSERT_EQ(values, isomer_bundle_tensor(bundle, 0));
+  EXPECT_EQ(values->shape[0], 5);
+  EXPECT_EQ(std::memcmp(values->data, x.data(), 5 * sizeof(float)), 0);
+  EXPECT_EQ(isomer_bundle_find(bundle, "other"), nullptr);
+  EXPECT_STREQ(isomer_bundle_metadata(bundle, "made by"), "a C program");
+  EXPECT_EQ(isomer_bundle_metadata(bundle, "made for"), nullptr);
+  isomer_bundle_free(bundle);
+  isomer_bundle_free(nullptr);
+  std::filesystem::remove(path);
+}
+
+TEST_F(CApi, RefusesBundleArgumentsWithASentence) {
+  isomer_bundle* bundle = nullptr;
+  EXPECT_EQ(isomer_load(nullptr, &bundle), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "load: path is null");
+  EXPECT_EQ(isomer_load("x", nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "load: bundle is null");
+  EXPECT_EQ(isomer_save("x", nullptr, 1, nullptr, 0), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: tensors is null");
+  EXPECT_EQ(isomer_save("x", nullptr, 0, nullptr, 1), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: metadata is null");
+  isomer_named_tensor tensor = {nullptr, nullptr};
+  EXPECT_EQ(isomer_save("x", &tensor, 1, nullptr, 0), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: a tensor's name is null");
+  tensor.name = "t";
+  EXPECT_EQ(isomer_save("x", &tensor, 1, nullptr, 0), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: tensor t is absent");
+  isomer_text twice[2] = {{"key", "a"}, {"key", "b"}};
+  EXPECT_EQ(isomer_save("x", nullptr, 0, twice, 2), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: metadata key is there twice");
+  EXPECT_EQ(isomer_bundle_size(nullptr), 0u);
+  EXPECT_EQ(isomer_bundle_name(nullptr, 0), nullptr);
+  EXPECT_EQ(isomer_bundle_find(nullptr, "x"), nullptr);
+  EXPECT_EQ(isomer_bundle_metadata(nullptr, "x"), nullptr);
+}
+
+TEST(CHeader, WorksInC) {
+  EXPECT_EQ(start_values_are_accepted(), 1);
+  EXPECT_EQ(type_of(4).code, 10);
+  EXPECT_STREQ(isomer_version(), ISOMER_VERSION);
+}
+
+}  // namespace
