@@ -21,6 +21,8 @@ constexpr Verb kVerbs[] = {
     {"check", "run ops against their references", check},
     {"ops", "the ops: contracts, implementations, and why one is unavailable here", ops},
     {"explain", "the plan for one case, without running it", explain},
+    {"bench", "time ops beside the ceilings of the same run", bench},
+    {"doctor", "what this machine has, what is missing, how to get it", doctor},
 };
 
 int run(int count, char** words) {

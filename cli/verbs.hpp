@@ -14,5 +14,7 @@ using Run = std::function<int()>;
 Run check(CLI::App& app);
 Run ops(CLI::App& app);
 Run explain(CLI::App& app);
+Run bench(CLI::App& app);
+Run doctor(CLI::App& app);
 
 }  // namespace isomer::cli

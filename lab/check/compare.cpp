@@ -35,7 +35,8 @@ bool holds(const core::ExpectedTensor& expected, std::size_t i, double got) {
 
 }  // namespace
 
-std::string compare(const core::ExpectedTensor& expected, const Tensor& tensor, Outcome& outcome) {
+std::string compare(const core::ExpectedTensor& expected, const Tensor& tensor, bool lenient,
+                    Outcome& outcome) {
   std::size_t wrong = 0, first = 0, written = 0;
   double first_got = 0;
   for (std::size_t i = 0; i < expected.value.size(); ++i) {
@@ -57,7 +58,7 @@ std::string compare(const core::ExpectedTensor& expected, const Tensor& tensor, 
       }
       continue;
     }
-    if (!expected.lenient.empty() && expected.lenient[i] > 0 && error == expected.lenient[i]) {
+    if (lenient && !expected.lenient.empty() && expected.lenient[i] > 0 && error == expected.lenient[i]) {
       ++outcome.lenient;
       continue;
     }

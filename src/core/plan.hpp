@@ -55,6 +55,8 @@ class Implementation {
   virtual ~Implementation() = default;
   virtual const std::string& name() const = 0;  ///< "cpu/avx2"
   virtual DeviceType device() const = 0;
+  /// False where it divides approximately: then the elements that the reference marks lenient may differ.
+  virtual bool divides_exactly() const { return true; }
   /// Why this machine cannot run it at all; empty where it can.
   virtual std::string unavailable() const { return {}; }
   /// The call is valid. Pure host code: looks at shapes, strides, dtypes and options, not at tensor contents.

@@ -14,11 +14,15 @@ using core::Overflow;
 using core::round_to;
 using core::Variations;
 
+/// NaN wins, or with ignore_nan counts only where there is nothing else.
 float max_magnitude(const double* x, std::int64_t count, bool ignore_nan) {
-  double amax = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (std::isnan(x[i]) && !ignore_nan) return std::numeric_limits<float>::quiet_NaN();
-    amax = std::fmax(amax, std::fabs(x[i]));
+  double amax = count > 0 ? std::fabs(x[0]) : 0;
+  for (std::int64_t i = 1; i < count; ++i) {
+    const double magnitude = std::fabs(x[i]);
+    if (ignore_nan)
+      amax = std::fmax(amax, magnitude);
+    else if (!(magnitude <= amax))
+      amax = std::isnan(amax) ? amax : magnitude;
   }
   return static_cast<float>(amax);
 }
@@ -72,7 +76,8 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
     const std::int64_t from = vary.has("scale=per_row") ? first / row * row : first;
     float amax = max_magnitude(&x[static_cast<std::size_t>(from)], vary.has("scale=per_row") ? row : size,
                                vary.has("nan=ignored"));
-    if (amax < floor_of(options, vary)) amax = floor_of(options, vary);
+    const float floor = floor_of(options, vary);
+    if (amax < floor || (std::isnan(amax) && floor > 0 && vary.has("nan=ignored"))) amax = floor;
     const float scale = scale_of(amax, options, vary);
     s.set(block, static_cast<double>(scale));
     const bool power = options.scale_format == ScaleFormat::ue8m0;

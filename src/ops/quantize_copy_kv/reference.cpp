@@ -17,11 +17,14 @@ float as_f32(DType rounded_to, float value) {
   return static_cast<float>(round_to(rounded_to, static_cast<double>(value)));
 }
 
+/// NaN wins, or with ignore_nan counts only where there is nothing else.
 float max_magnitude(const std::vector<float>& x, bool ignore_nan) {
-  float most = 0;
+  float most = x.empty() ? 0.0f : std::fabs(x[0]);
   for (const float value : x) {
-    if (std::isnan(value) && !ignore_nan) return std::numeric_limits<float>::quiet_NaN();
-    most = std::fmax(most, std::fabs(value));
+    if (ignore_nan)
+      most = std::fmax(most, std::fabs(value));
+    else if (!(std::fabs(value) <= most))
+      most = std::isnan(most) ? most : std::fabs(value);
   }
   return most;
 }
@@ -32,10 +35,10 @@ struct Scale {
 };
 
 Scale scale_of(float most, DType type, const Variations& vary) {
-  const float exact = most / 127.0f;
-  float stored = as_f32(type, exact);
-  if (vary.has("scale=f16")) stored = as_f32(type, as_f32(DType::f16, exact));
+  const float exact = vary.has("scale=amax*(1/127)") ? most * (1.0f / 127.0f) : most / 127.0f;
   if (vary.has("zero_guard=1e-6") && most < 1e-6f) return {1.0f, as_f32(type, 1.0f)};
+  if (vary.has("scale=f16")) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact))};
+  const float stored = as_f32(type, exact);
   return {vary.has("scale=f32") ? exact : stored, stored};
 }
 
@@ -53,9 +56,9 @@ double to_int8(float quotient, const Variations& vary) {
   if (vary.has("rounding=nearest")) whole = std::round(q);
   if (vary.has("rounding=nearest_even")) whole = std::nearbyint(q);
   if (vary.has("rounding=floor")) whole = std::floor(q);
-  if (vary.has("int8=wraps")) {
-    const double word = std::clamp(whole, -2147483648.0, 2147483647.0);
-    return static_cast<double>(static_cast<std::int8_t>(static_cast<std::int64_t>(word)));
+  if (vary.has("saturation=wrap")) {
+    const auto word = static_cast<std::int16_t>(std::clamp(whole, -32768.0, 32767.0));
+    return static_cast<double>(static_cast<std::int8_t>(word));
   }
   return std::clamp(whole, vary.has("clamp=127") ? -127.0 : -128.0, 127.0);
 }
@@ -143,6 +146,7 @@ const std::vector<core::Variation>& variations() {
       {"rounding=floor", "quotients rounded down"},
       {"scale=f32", "divided by the scale before it is rounded to out_scale's type"},
       {"scale=f16", "the scale rounded to f16 whatever out_scale's type is"},
+      {"scale=amax*(1/127)", "the scale by a multiplication with the rounded 1/127"},
       {"quotient=f16", "the quotient rounded to f16 before it is truncated"},
       {"quotient=reciprocal", "multiplied by the rounded reciprocal of the scale"},
       {"clamp=127", "clamped to [-127, 127]"},
@@ -152,7 +156,7 @@ const std::vector<core::Variation>& variations() {
        "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},
       {"indexing=contiguous", "k read as if it were compact"},
       {"nan=ignored", "NaN left out of the maximum"},
-      {"int8=wraps", "quotients beyond int8 keep their low 8 bits"},
+      {"saturation=wrap", "quotients saturate in int16 and keep their low 8 bits"},
   };
   return list;
 }

@@ -1,0 +1,65 @@
+#include "lab/bench/bench.hpp"
+#include "cli/verbs.hpp"
+#include "core/sentence.hpp"
+#include "lab/report/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+
+namespace isomer::cli {
+namespace {
+
+struct Options {
+  lab::BenchSelection selection;
+  std::string plot, gate;
+  bool json = false, no_verify = false;
+};
+
+int run(Options& options) {
+  options.selection.verify = !options.no_verify;
+  lab::ProgressBar bar;
+  const lab::Bench result = lab::bench(
+      options.selection, [&](int done, int all, const std::string& line) { bar.show(done, all, line); });
+  bar.clear();
+  if (!options.plot.empty()) {
+    std::ofstream file(options.plot);
+    file << lab::bench_svg(result);
+    if (!file.flush()) core::fail(ErrorCode::io, "bench: cannot write '", options.plot, "'");
+  }
+  fmt::print("{}", options.json ? lab::bench_json(result) : lab::bench_table(result));
+  if (result.measurements.empty()) return nothing_checked;
+  int exit = holds;
+  for (const lab::Measurement& m : result.measurements)
+    if (m.verified.starts_with("no:")) exit = findings;
+  if (!options.gate.empty())
+    for (const std::string& sentence : lab::bench_gate(result, options.gate)) {
+      fmt::print(stderr, "gate: {}\n", sentence);
+      exit = findings;
+    }
+  return exit;
+}
+
+}  // namespace
+
+Run bench(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("op", options->selection.ops, "ops; all where none is given")->option_text("OP ...");
+  app.add_option("--case", options->selection.lines, "a case line instead of the ops' own bench cases")
+      ->option_text("'LINE'");
+  app.add_option("--implementation", options->selection.implementations, "measure this one (may be repeated)")
+      ->option_text("NAME");
+  app.add_option("--seconds", options->selection.seconds, "time for each case, default 1")
+      ->check(CLI::Range(0.01, 600.0))
+      ->option_text("S");
+  app.add_flag("--no-verify", options->no_verify, "do not hold the timed output against the reference");
+  app.add_option("--plot", options->plot, "also write a bar chart")->option_text("FILE.svg");
+  app.add_option("--gate", options->gate,
+                 "exit 1 where a ratio falls below this file's lines `<ratio> <case>`")
+      ->option_text("FILE");
+  app.add_flag("--json", options->json, "JSON on stdout");
+  return [options] { return run(*options); };
+}
+
+}  // namespace isomer::cli

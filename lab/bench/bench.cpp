@@ -1,0 +1,171 @@
+#include "lab/bench/bench.hpp"
+
+#include "core/registry.hpp"
+#include "core/sentence.hpp"
+#include "cpu/target.hpp"
+#include "lab/bench/ceilings.hpp"
+#include "lab/check/compare.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+namespace isomer::lab {
+namespace {
+
+using core::fail;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Spread spread(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {values.front(), values[values.size() / 2], values.back()};
+}
+
+/// Work of the reference beyond which a bench does not wait for it.
+constexpr double kVerifyFlops = 3e9;
+
+std::string verify(const core::Oracle& oracle, const core::Call& call, core::Expected& expected) {
+  Outcome outcome;
+  oracle.reference(call, {}, expected);
+  for (const core::ExpectedTensor& each : expected.tensors)
+    if (std::string reason = compare(each, call.tensor(call.contract->index_of(each.name)), outcome);
+        !reason.empty())
+      return "no: " + reason;
+  return "yes";
+}
+
+Measurement measure(const core::Oracle& oracle, const core::Case& c, const core::Registry::Op& op,
+                    const std::string& forced, const Queue& queue, Ceilings& ceilings,
+                    const BenchSelection& selection) {
+  const core::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
+  core::Problem problem(fixed);
+  oracle.make(fixed, problem);
+  const core::Call& call = problem.call();
+  core::validate(call, queue.device(), true);
+  // What an inout holds before the first run is what the reference starts from.
+  core::Expected expected(call);
+
+  const core::Choice choice = core::choose(op, call, queue);
+  if (choice.implementation == nullptr)
+    fail(ErrorCode::unsupported, "bench: ", forced.empty() ? "no implementation" : forced, " does not take ",
+         c.line(), choice.refusals.empty() ? "" : ": " + choice.refusals.back().reason);
+  Measurement m;
+  m.op = op.contract->op;
+  m.line = c.line();
+  m.implementation = choice.implementation->name();
+  const core::Work work = op.contract->work ? op.contract->work(call) : core::Work{};
+  m.bytes = work.bytes;
+  m.flops = work.flops;
+
+  core::dispatch(queue, call, *choice.implementation);  // warm-up, and the output that is verified
+  const bool small = work.flops <= kVerifyFlops && work.bytes <= 1e8;
+  m.verified = !selection.verify ? "not asked"
+               : small           ? verify(oracle, call, expected)
+                                 : "too large for the reference";
+
+  m.copy_rate = ceilings.copy_rate();
+  m.fma_rate = ceilings.fma_rate();
+  m.memory_bound = m.bytes / m.copy_rate >= m.flops / m.fma_rate;
+  std::vector<double> seconds, ratios, copies, fmas;
+  const double end = now() + selection.seconds;
+  while (seconds.size() < 5 || (now() < end && seconds.size() < 10000)) {
+    const double copy = m.memory_bound ? ceilings.copy_rate() : m.copy_rate;
+    const double fma = m.memory_bound ? m.fma_rate : ceilings.fma_rate();
+    // Short calls are timed in a batch of some milliseconds.
+    int batch = 1;
+    if (!seconds.empty())
+      batch = std::clamp(static_cast<int>(0.003 / std::max(seconds.front(), 1e-9)), 1, 1000);
+    const double begin = now();
+    for (int i = 0; i < batch; ++i) core::dispatch(queue, call, *choice.implementation);
+    const double each = (now() - begin) / batch;
+    seconds.push_back(each);
+    copies.push_back(copy);
+    fmas.push_back(fma);
+    ratios.push_back(std::max(m.bytes / copy, m.flops / fma) / each);
+  }
+  m.rounds = static_cast<int>(seconds.size());
+  m.seconds = spread(seconds);
+  m.ratios = spread(ratios);
+  m.ratio = m.ratios.median;
+  m.copy_rate = spread(copies).median;
+  m.fma_rate = spread(fmas).median;
+  m.byte_floor = m.bytes / m.copy_rate;
+  m.flop_floor = m.flops / m.fma_rate;
+  return m;
+}
+
+}  // namespace
+
+Bench bench(const BenchSelection& selection,
+            const std::function<void(int, int, const std::string&)>& progress) {
+  const core::Registry& registry = core::Registry::builtin();
+  std::vector<std::string> known;
+  for (const core::Registry::Op& op : registry.ops()) known.push_back(op.contract->op);
+  for (const std::string& name : selection.ops)
+    if (registry.find(name) == nullptr)
+      fail(ErrorCode::bad_argument, "bench: an op expected (", core::either(known), "), got '", name, "'");
+  std::vector<core::Case> cases;
+  for (const std::string& line : selection.lines) cases.push_back(core::parse_case(line));
+  if (cases.empty())
+    for (const core::Registry::Op& op : registry.ops()) {
+      const std::string& name = op.contract->op;
+      if (!selection.ops.empty() &&
+          std::find(selection.ops.begin(), selection.ops.end(), name) == selection.ops.end())
+        continue;
+      if (const auto& list = core::find_oracle(name)->bench_cases)
+        for (const core::Case& c : list()) cases.push_back(c);
+    }
+
+  std::vector<std::string> implementations = selection.implementations;
+  if (implementations.empty()) implementations.emplace_back();
+  Bench result;
+  const auto executor = Executor::standard();
+  result.threads = executor->concurrency();
+  result.target = std::string(cpu::name_of(cpu::best_target()));
+  Ceilings ceilings(*executor);
+  const int all = static_cast<int>(cases.size() * implementations.size());
+  int done = 0;
+  for (const core::Case& c : cases)
+    for (const std::string& implementation : implementations) {
+      if (progress) progress(done++, all, c.line());
+      const Queue queue =
+          Queue::cpu({.checked = false, .implementation = implementation, .executor = executor});
+      const std::string& name = c.schema().op;
+      result.measurements.push_back(measure(*core::find_oracle(name), c, *registry.find(name), implementation,
+                                            queue, ceilings, selection));
+    }
+  return result;
+}
+
+std::vector<std::string> bench_gate(const Bench& bench, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) fail(ErrorCode::io, "bench: cannot read '", path, "'");
+  std::vector<std::string> short_of;
+  std::string text;
+  for (int number = 1; std::getline(file, text); ++number) {
+    if (const auto comment = text.find('#'); comment != std::string::npos) text.resize(comment);
+    std::istringstream words(text);
+    double least = 0;
+    std::string line;
+    if (!(words >> std::ws) || words.eof()) continue;
+    if (!(words >> least))
+      fail(ErrorCode::bad_argument, "bench: ", path, ":", number, ": a ratio and a case line expected, got '",
+           text, "'");
+    std::getline(words >> std::ws, line);
+    const std::string canonical = core::parse_case(line).line();
+    const auto found = std::find_if(bench.measurements.begin(), bench.measurements.end(),
+                                    [&](const Measurement& m) { return m.line == canonical; });
+    if (found == bench.measurements.end())
+      short_of.push_back(core::say(canonical, ": not measured"));
+    else if (found->ratio < least)
+      short_of.push_back(core::say(canonical, ": ratio ", found->ratio, ", at least ", least, " expected"));
+  }
+  return short_of;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "core/oracle/oracle.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+struct BenchSelection {
+  std::vector<std::string> ops;
+  std::vector<std::string> implementations;  ///< the registry's choice where empty
+  std::vector<std::string> lines;            ///< case lines instead of the op's own bench cases
+  double seconds = 1.0;                      ///< spent on each case, ceilings included
+  bool verify = true;  ///< hold the timed output against the reference where it is small enough
+};
+
+/// Minimum, median and maximum of some rounds.
+struct Spread {
+  double low = 0, median = 0, high = 0;
+};
+
+struct Measurement {
+  std::string op, line, implementation;
+  Spread seconds;
+  int rounds = 0;
+  double bytes = 0, flops = 0;
+  double copy_rate = 0,
+         fma_rate = 0;  ///< medians of the ceilings taken between the rounds; bytes/s and FLOP/s
+  double byte_floor = 0, flop_floor = 0;  ///< seconds
+  bool memory_bound = true;               ///< which floor binds
+  double ratio = 0;  ///< median over rounds of floor / time, each with its own round's ceiling
+  Spread ratios;
+  std::string verified;  ///< "yes", "no: <reason>", or why not looked at
+};
+
+struct Bench {
+  int threads = 0;
+  std::string target;
+  std::vector<Measurement> measurements;
+};
+
+/// Alternates rounds of each case with rounds of its ceiling. Throws Error bad_argument for unknown names and
+/// lines.
+Bench bench(const BenchSelection& selection,
+            const std::function<void(int, int, const std::string&)>& progress = {});
+
+std::string bench_table(const Bench& bench);
+std::string bench_json(const Bench& bench);
+/// A bar per case: the ratio to the binding ceiling.
+std::string bench_svg(const Bench& bench);
+
+/// Holds every measurement against a file of lines `<least ratio>  <case line>`; gives a sentence for each
+/// that falls short or was not measured. Throws Error io or bad_argument for an unreadable file.
+std::vector<std::string> bench_gate(const Bench& bench, const std::string& file);
+
+}  // namespace isomer::lab

@@ -1,0 +1,115 @@
+#include "lab/bench/bench.hpp"
+#include "lab/report/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+std::string duration(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.1f} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.2f} s", seconds);
+}
+
+std::string rate(const Measurement& m) {
+  return m.memory_bound ? fmt::format("{:.1f} GB/s", m.bytes / m.seconds.median * 1e-9)
+                        : fmt::format("{:.1f} GFLOP/s", m.flops / m.seconds.median * 1e-9);
+}
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return out;
+}
+
+}  // namespace
+
+std::string bench_table(const Bench& bench) {
+  Table table("llrrrrrl");
+  table.row({"case", "implementation", "median", "min … max", "rate", "ceiling", "ratio", "binds"});
+  table.rule();
+  for (const Measurement& m : bench.measurements) {
+    const std::string ceiling = m.memory_bound ? fmt::format("{:.1f} GB/s", m.copy_rate * 1e-9)
+                                               : fmt::format("{:.1f} GFLOP/s", m.fma_rate * 1e-9);
+    table.row({m.line, m.implementation, duration(m.seconds.median),
+               duration(m.seconds.low) + " … " + duration(m.seconds.high), rate(m), ceiling,
+               fmt::format("{:.2f} ({:.2f} … {:.2f})", m.ratio, m.ratios.low, m.ratios.high),
+               m.memory_bound ? "bytes" : "FLOP"});
+  }
+  std::string text = table.text();
+  for (const Measurement& m : bench.measurements)
+    if (m.verified.starts_with("no"))
+      text += Terminal::red("wrong output  ") + m.line + ": " + m.verified + "\n";
+  return text + fmt::format(
+                    "\n{} threads, {}. ratio = floor/time, floor = the larger of bytes/copy rate and "
+                    "FLOP/f32 multiply-add rate, each "
+                    "ceiling taken between the rounds.\n",
+                    bench.threads, bench.target);
+}
+
+std::string bench_json(const Bench& bench) {
+  nlohmann::ordered_json json;
+  json["version"] = 1;
+  json["threads"] = bench.threads;
+  json["target"] = bench.target;
+  json["results"] = nlohmann::ordered_json::array();
+  const auto spread = [](const Spread& s) {
+    return nlohmann::ordered_json{{"min", s.low}, {"median", s.median}, {"max", s.high}};
+  };
+  for (const Measurement& m : bench.measurements)
+    json["results"].push_back({{"op", m.op},
+                               {"case", m.line},
+                               {"implementation", m.implementation},
+                               {"seconds", spread(m.seconds)},
+                               {"rounds", m.rounds},
+                               {"bytes", m.bytes},
+                               {"flops", m.flops},
+                               {"copy_bytes_per_second", m.copy_rate},
+                               {"fma_flops_per_second", m.fma_rate},
+                               {"byte_floor_seconds", m.byte_floor},
+                               {"flop_floor_seconds", m.flop_floor},
+                               {"binds", m.memory_bound ? "bytes" : "flops"},
+                               {"ratio", spread(m.ratios)},
+                               {"verified", m.verified}});
+  return json.dump(1) + "\n";
+}
+
+std::string bench_svg(const Bench& bench) {
+  constexpr int kRow = 26, kLabel = 430, kBar = 360, kTop = 46;
+  const int height = kTop + kRow * static_cast<int>(bench.measurements.size()) + 30;
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "<text x=\"12\" y=\"22\" font-size=\"15\">Ratio to the ceiling of the same run ({} threads, "
+      "{})</text>\n",
+      kLabel + kBar + 90, height, bench.threads, bench.target);
+  for (int tick = 0; tick <= 4; ++tick) {
+    const int x = kLabel + kBar * tick / 4;
+    svg += fmt::format(
+        "<line x1=\"{0}\" y1=\"{1}\" x2=\"{0}\" y2=\"{2}\" stroke=\"#ddd\"/><text x=\"{0}\" y=\"{3}\" "
+        "text-anchor=\"middle\" fill=\"#666\">{4:.2f}</text>\n",
+        x, kTop - 8, height - 24, height - 8, tick / 4.0);
+  }
+  int y = kTop;
+  for (const Measurement& m : bench.measurements) {
+    const auto x = [&](double ratio) { return kLabel + kBar * std::min(ratio, 1.2); };
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", kLabel - 8, y + 13,
+                       escape(m.line));
+    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"16\" fill=\"{}\"/>\n", kLabel, y,
+                       x(m.ratio) - kLabel, m.memory_bound ? "#4c78a8" : "#f58518");
+    svg += fmt::format("<line x1=\"{:.1f}\" y1=\"{}\" x2=\"{:.1f}\" y2=\"{}\" stroke=\"#222\"/>\n",
+                       x(m.ratios.low), y + 8, x(m.ratios.high), y + 8);
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" fill=\"#222\">{:.2f}  {}</text>\n",
+                       x(std::max(m.ratio, m.ratios.high)) + 6, y + 13, m.ratio, rate(m));
+    y += kRow;
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,126 @@
+// The case lists are worth something only if a wrong implementation cannot pass them: every variation of
+// every op, and three implementations that compute nothing, must fail.
+#include <gtest/gtest.h>
+
+#include "core/oracle/oracle.hpp"
+#include "lab/check/check_case.hpp"
+#include "lab/check/planted.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer {
+namespace {
+
+struct Planting {
+  const core::Oracle* oracle;
+  std::string variation;
+  std::string name() const { return oracle->contract->op + "/" + variation; }
+};
+
+std::vector<Planting> plantings() {
+  std::vector<Planting> list;
+  for (const core::Oracle& oracle : core::oracles())
+    for (const core::Variation& variation : oracle.variations) list.push_back({&oracle, variation.name});
+  return list;
+}
+
+core::Case fixed(const core::Case& c) { return c.seed() != 0 ? c : c.with_seed(20240607); }
+
+/// Cases that an implementation fails, at most `enough` of them.
+std::vector<std::string> failures(const core::Oracle& oracle, const core::Implementation& implementation,
+                                  std::size_t enough) {
+  const Queue queue = Queue::cpu();
+  std::vector<std::string> lines;
+  for (const core::Case& c : oracle.cases()) {
+    if (lines.size() >= enough) break;
+    const auto outcomes = lab::check_case(oracle, fixed(c), {&implementation}, queue);
+    if (outcomes[0].status == lab::Status::failed) lines.push_back(outcomes[0].line);
+  }
+  return lines;
+}
+
+class EveryVariation : public testing::TestWithParam<Planting> {};
+
+TEST_P(EveryVariation, FailsTheOrdinaryCases) {
+  const core::Oracle& oracle = *GetParam().oracle;
+  const auto planted = lab::plant_variation(oracle, {GetParam().variation, ""});
+  EXPECT_FALSE(failures(oracle, *planted, 1).empty()) << GetParam().name() << " passes every case";
+}
+
+std::string test_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryVariation, testing::ValuesIn(plantings()), [](const auto& info) {
+  return test_name(info.param.name()) + "_" + std::to_string(info.index);
+});
+
+class EveryOp : public testing::TestWithParam<const core::Oracle*> {};
+
+/// Whether the op writes anything that zeros, or its own mean, are not: an answer that is all zero, all NaN
+/// or all the same cannot tell them apart, whatever the tolerance.
+bool says_something(const core::Oracle& oracle, const core::Case& c, const std::string& against) {
+  core::Problem problem(fixed(c));
+  oracle.make(fixed(c), problem);
+  core::Expected expected(problem.call());
+  oracle.reference(problem.call(), {}, expected);
+  for (const core::ExpectedTensor& output : expected.tensors) {
+    double low = INFINITY, high = -INFINITY;
+    for (std::size_t i = 0; i < output.value.size(); ++i) {
+      const double value = core::round_to(output.dtype, output.value[i]);
+      if (!output.written[i] || !std::isfinite(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    if (against == "zero" && low <= high && (low != 0 || high != 0)) return true;
+    if (against == "mean" && high > low) return true;
+  }
+  return false;
+}
+
+TEST_P(EveryOp, ReferenceItselfPasses) {
+  const core::Oracle& oracle = *GetParam();
+  const auto planted = lab::plant_reference(oracle);
+  EXPECT_EQ(failures(oracle, *planted, 5), std::vector<std::string>{});
+}
+
+TEST_P(EveryOp, AllZeroFailsEveryCaseThatHasAnAnswer) {
+  const core::Oracle& oracle = *GetParam();
+  const auto planted = lab::plant_zero();
+  const auto failed = failures(oracle, *planted, SIZE_MAX);
+  for (const core::Case& c : oracle.cases()) {
+    if (!says_something(oracle, c, "zero")) continue;
+    EXPECT_NE(std::find(failed.begin(), failed.end(), fixed(c).line()), failed.end()) << c.line();
+  }
+}
+
+TEST_P(EveryOp, AllMeanFailsEveryCaseThatHasAnAnswer) {
+  const core::Oracle& oracle = *GetParam();
+  const auto planted = lab::plant_mean(oracle);
+  const auto failed = failures(oracle, *planted, SIZE_MAX);
+  for (const core::Case& c : oracle.cases()) {
+    if (!says_something(oracle, c, "mean")) continue;
+    EXPECT_NE(std::find(failed.begin(), failed.end(), fixed(c).line()), failed.end()) << c.line();
+  }
+}
+
+TEST_P(EveryOp, CopyOfTheInputFails) {
+  const core::Oracle& oracle = *GetParam();
+  const auto planted = lab::plant_copy();
+  EXPECT_GT(failures(oracle, *planted, SIZE_MAX).size(), oracle.cases().size() / 2);
+}
+
+std::vector<const core::Oracle*> all_oracles() {
+  std::vector<const core::Oracle*> list;
+  for (const core::Oracle& oracle : core::oracles()) list.push_back(&oracle);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(all_oracles()),
+                         [](const auto& info) { return test_name(info.param->contract->op); });
+
+}  // namespace
+}  // namespace isomer
