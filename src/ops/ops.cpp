@@ -1,5 +1,7 @@
 #include "core/registry.hpp"
 #include "ops/act_quant/act_quant.hpp"
+#include "ops/flash_decode/flash_decode.hpp"
+#include "ops/merge_attention/merge_attention.hpp"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 #include "ops/sin/sin.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
@@ -13,6 +15,10 @@ const Registry& Registry::builtin() {
     r.add(ops::act_quant::contract(), ops::act_quant::cpu());
     r.add(ops::weight_dequant::contract(), ops::weight_dequant::cpu());
     r.add(ops::quantize_copy_kv::contract(), ops::quantize_copy_kv::cpu());
+    r.add(ops::flash_decode::contract(), ops::flash_decode::cpu());
+    r.add(ops::flash_decode::stage1::contract(), ops::flash_decode::stage1::cpu());
+    r.add(ops::flash_decode::stage2::contract(), ops::flash_decode::stage2::cpu());
+    r.add(ops::merge_attention::contract(), ops::merge_attention::cpu());
     return r;
   }();
   return registry;

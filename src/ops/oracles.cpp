@@ -1,5 +1,7 @@
 #include "core/oracle/oracle.hpp"
 #include "ops/act_quant/oracle.hpp"
+#include "ops/flash_decode/oracle.hpp"
+#include "ops/merge_attention/oracle.hpp"
 #include "ops/quantize_copy_kv/oracle.hpp"
 #include "ops/sin/oracle.hpp"
 #include "ops/weight_dequant/oracle.hpp"
@@ -12,6 +14,10 @@ const std::vector<Oracle>& oracles() {
       ops::act_quant::oracle(),
       ops::weight_dequant::oracle(),
       ops::quantize_copy_kv::oracle(),
+      ops::flash_decode::oracle(),
+      ops::flash_decode::stage1::oracle(),
+      ops::flash_decode::stage2::oracle(),
+      ops::merge_attention::oracle(),
   };
   return list;
 }

@@ -23,16 +23,17 @@ inline double attention_bound(DType out, DType p, double ref, double sum_p_abs_v
   const double u_p = unit_roundoff(p);
   return unit_roundoff(out) * std::max(std::fabs(ref), smallest_normal) +
          std::min(u_p * sum_p_abs_v, 6.0 * u_p * std::sqrt(sum_p2_v2)) +
-         0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v + vanishing + 0x1p-149;
+         0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v + vanishing + 0x1p-146;
 }
 
-/// Bound of lse = ln Σ e^S in f32: 2^-24·|lse| + 2^-20·max(1, max|S|). The first is its own rounding. The
-/// second is the error of the logits, since |ln Σ e^(S+e) − ln Σ e^S| ≤ max|e|, and the relative error of the
-/// f32 sum, which ln makes absolute; P is summed before any rounding to a narrower type. Exact for lse =
-/// −inf.
-inline double lse_bound(double lse, double max_abs_s) {
+/// Bound of lse = ln Σ e^S in f32: 2^-24·|lse| + 2^-20·max(1, max Σ|q·k|), the largest sum of absolute
+/// products (times the scale) of a visible key. The first is its own rounding. The second is the error of the
+/// logits, since |ln Σ e^(S+e) − ln Σ e^S| ≤ max|e|, and the relative error of the f32 sum, which ln makes
+/// absolute; P is summed before any rounding to a narrower type. It is not max|S|: a row of one or two keys
+/// may have S near 0 by cancellation, and nothing averages its error away. Exact for lse = −inf.
+inline double lse_bound(double lse, double max_abs_products) {
   if (std::isinf(lse)) return 0.0;
-  return 0x1p-24 * std::fabs(lse) + 0x1p-20 * std::max(1.0, max_abs_s);
+  return 0x1p-24 * std::fabs(lse) + 0x1p-20 * std::max(1.0, max_abs_products);
 }
 
 }  // namespace isomer::core

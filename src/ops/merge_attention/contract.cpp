@@ -1,0 +1,73 @@
+#include "ops/merge_attention/merge_attention.hpp"
+
+namespace isomer::ops::merge_attention {
+
+const core::Contract& contract() {
+  static const core::Contract contract = [] {
+    const std::vector<DType> floats = {DType::f32, DType::f16, DType::bf16};
+    core::Contract c;
+    c.op = "merge_attention";
+    c.summary =
+        "attention over two disjoint key sets from the results over each: out = Σ e^(lse_i − lse)·out_i, "
+        "lse = ln Σ e^lse_i";
+    c.source =
+        "the combine of FlashAttention-3's splits; a part with lse −inf weighs nothing, two give out 0, lse "
+        "−inf";
+    c.args = {
+        {.name = "out_a", .dtypes = floats, .shapes = {"... H Dv"}, .meaning = "result over the first keys"},
+        {.name = "lse_a",
+         .dtypes = {DType::f32},
+         .shapes = {"... H"},
+         .strides = core::Strides::any,
+         .meaning = "its natural-log softmax denominator"},
+        {.name = "out_b",
+         .dtypes = floats,
+         .shapes = {"... H Dv"},
+         .meaning = "result over the other keys",
+         .dtype_same_as = "out_a"},
+        {.name = "lse_b",
+         .dtypes = {DType::f32},
+         .shapes = {"... H"},
+         .strides = core::Strides::any,
+         .meaning = "its natural-log softmax denominator"},
+        {.name = "out",
+         .role = core::Role::out,
+         .dtypes = floats,
+         .shapes = {"... H Dv"},
+         .meaning = "result over all keys",
+         .may_alias = "out_a"},
+        {.name = "lse",
+         .role = core::Role::out,
+         .optional = true,
+         .dtypes = {DType::f32},
+         .shapes = {"... H"},
+         .strides = core::Strides::any,
+         .meaning = "natural-log softmax denominator over all keys",
+         .may_alias = "lse_a"}};
+    c.tolerance =
+        "out: u_out·|ref| + 2^-24·Σw|out_i| + 2^-20·max(1, max|lse_i|)·Σw|out_i|, w the normalised weights; "
+        "lse: 2^-24·|ref| + 2^-20·max(1, max|lse_i|)";
+    c.work = [](const core::Call& call) {
+      core::Work work{.flops = 3.0 * static_cast<double>(call.tensor(0).numel())};
+      for (int i = 0; i < call.count; ++i) work.bytes += core::bytes_of(call.tensor(i));
+      return work;
+    };
+    return core::finish(std::move(c));
+  }();
+  return contract;
+}
+
+core::Call bind(const MergeAttentionArgs& a, const MergeAttentionOptions& options) {
+  return core::bind(contract(), a, options, {&a.out_a, &a.lse_a, &a.out_b, &a.lse_b, &a.out, &a.lse});
+}
+
+}  // namespace isomer::ops::merge_attention
+
+namespace isomer {
+
+void merge_attention(const Queue& queue, const MergeAttentionArgs& args,
+                     const MergeAttentionOptions& options) {
+  core::dispatch(queue, ops::merge_attention::bind(args, options));
+}
+
+}  // namespace isomer
