@@ -1,0 +1,14 @@
+// What the emulator throws: one sentence.
+#pragma once
+
+#include <stdexcept>
+
+namespace isomer::emulator {
+
+/// The message is one sentence that a user can act on: what was expected, what came, where.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace isomer::emulator
