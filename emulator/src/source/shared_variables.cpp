@@ -38,7 +38,8 @@ Statement read(const Source& s, std::size_t begin, std::size_t end) {
     if (t[i].is(">") && !named) --angles;
     const bool opens = t[i].is("[") || t[i].is("{") || t[i].is("(");
     if (angles == 0 && !named) {
-      const bool at_name = t[i].kind == Token::name &&
+      const bool keyword = t[i].is("struct") || t[i].is("union") || t[i].is("class");
+      const bool at_name = t[i].kind == Token::name && !keyword &&
                            (i + 1 == end || t[i + 1].is("[") || t[i + 1].is(",") || t[i + 1].is(";") || t[i + 1].is("=") ||
                             (t[i + 1].is(")") && t[i - 1].is("*")) || (t[i + 1].is("{") && i > begin && (t[i - 1].kind == Token::name || t[i - 1].is(">")) &&
                                                                         !t[i - 1].is("struct") && !t[i - 1].is("union") && !t[i - 1].is("class")));
