@@ -72,13 +72,17 @@ const Fault kFaults[] = {
 
 class PlantedFault : public testing::TestWithParam<Fault> {
  protected:
-  static RunResult run(const std::string& kernel, unsigned shared_bytes, std::uint64_t seed, const char* compiler = "") {
-    const Module module = Module::build({.sources = {path_of("faults.cu")}, .watch = true, .compiler = compiler});
+  static RunResult run(const std::string& kernel, unsigned shared_bytes, std::uint64_t seed,
+                       const char* compiler = "") {
+    const Module module =
+        Module::build({.sources = {path_of("faults.cu")}, .watch = true, .compiler = compiler});
     std::vector<int> in(128, 3), out(128);
     // Two blocks of two warps. Where the kernel accumulates on purpose, `out` is never its own input.
-    const bool zeroed = kernel.find("fence") != std::string::npos || kernel.find("atomic") != std::string::npos;
+    const bool zeroed =
+        kernel.find("fence") != std::string::npos || kernel.find("atomic") != std::string::npos;
     return module.launch(kernel, {{2, 1, 1}, {64, 1, 1}, shared_bytes},
-                         {zeroed ? Argument::in_out("out", out) : Argument::output("out", out), Argument::input("in", in), Argument::value(128)},
+                         {zeroed ? Argument::in_out("out", out) : Argument::output("out", out),
+                          Argument::input("in", in), Argument::value(128)},
                          {.seed = seed, .timeout_seconds = 30});
   }
 };
@@ -95,7 +99,8 @@ TEST_P(PlantedFault, IsReportedAtItsLine) {
       return r.kind == fault.kind && here && r.place.file == path_of("faults.cu");
     });
     if (found == result.reports.end()) {
-      ADD_FAILURE() << fault.name << " (seed " << seed << ") is not reported at line " << line << "; failure: " << result.failure;
+      ADD_FAILURE() << fault.name << " (seed " << seed << ") is not reported at line " << line
+                    << "; failure: " << result.failure;
       for (const Report& r : result.reports) ADD_FAILURE() << r.text;
     }
   }
@@ -111,7 +116,8 @@ TEST_P(PlantedFault, HasACleanTwinThatReportsNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PlantedFault, testing::ValuesIn(kFaults), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, PlantedFault, testing::ValuesIn(kFaults),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(PlantedFaults, AnIndexThatWrapsIsNamedAsSuch) {
   const Module module = Module::build({.sources = {path_of("overflow.cu")}, .watch = true});
@@ -126,9 +132,11 @@ TEST(PlantedFaults, AnIndexThatWrapsIsNamedAsSuch) {
 TEST(PlantedFaults, ARaceNamesBothAccesses) {
   const Module module = Module::build({.sources = {path_of("faults.cu")}, .watch = true});
   std::vector<int> in(128, 3), out(128);
-  const RunResult r = module.launch("race_missing_barrier_bad", {{1, 1, 1}, {64, 1, 1}},
-                                    {Argument::output("out", out), Argument::input("in", in), Argument::value(128)});
-  const auto race = std::find_if(r.reports.begin(), r.reports.end(), [](const Report& x) { return x.kind == Kind::race; });
+  const RunResult r =
+      module.launch("race_missing_barrier_bad", {{1, 1, 1}, {64, 1, 1}},
+                    {Argument::output("out", out), Argument::input("in", in), Argument::value(128)});
+  const auto race =
+      std::find_if(r.reports.begin(), r.reports.end(), [](const Report& x) { return x.kind == Kind::race; });
   ASSERT_NE(race, r.reports.end());
   const std::uint32_t read_line = fault_line("faults.cu", "race_missing_barrier");
   EXPECT_EQ(std::min(race->place.line, race->other.line), read_line - 1);

@@ -12,7 +12,8 @@ U full(unsigned lanes) { return lanes == 64 ? ~U{0} : 0xffffffffull; }
 // What shuffles of this width give thread t, by the programming guide.
 U shuffles(unsigned t, unsigned lanes, unsigned width) {
   const unsigned lane = t % lanes, warp = t - lane, segment = lane / width * width;
-  const unsigned up = lane - segment >= 1 ? lane - 1 : lane, down = lane + 2 < segment + width ? lane + 2 : lane;
+  const unsigned up = lane - segment >= 1 ? lane - 1 : lane,
+                 down = lane + 2 < segment + width ? lane + 2 : lane;
   const unsigned turned = (lane ^ 1) < segment + width ? lane ^ 1 : lane;
   U r = warp + segment + (1 & (width - 1));
   r = r * 131 + warp + up;
@@ -20,7 +21,9 @@ U shuffles(unsigned t, unsigned lanes, unsigned width) {
   return r * 131 + warp + turned;
 }
 template <unsigned W>
-U shuffles_of(unsigned t, unsigned lanes, unsigned) { return shuffles(t, lanes, W == 0 ? lanes : W); }
+U shuffles_of(unsigned t, unsigned lanes, unsigned) {
+  return shuffles(t, lanes, W == 0 ? lanes : W);
+}
 
 U bits_where(unsigned lanes, bool (*yes)(unsigned)) {
   U b = 0;
@@ -42,8 +45,8 @@ U bits_kernel(unsigned t) {
   const unsigned v = t + 1;
   unsigned reversed = 0;
   for (int i = 0; i < 32; ++i) reversed |= (v >> i & 1) << (31 - i);
-  return std::popcount(v) + 100 * std::countl_zero(v) + 10000 * (std::countr_zero(v) + 1) + 1000000ull * (reversed >> 20) +
-         static_cast<U>(std::popcount(~U{0} << v % 64)) * 10000000000ull;
+  return std::popcount(v) + 100 * std::countl_zero(v) + 10000 * (std::countr_zero(v) + 1) +
+         1000000ull * (reversed >> 20) + static_cast<U>(std::popcount(~U{0} << v % 64)) * 10000000000ull;
 }
 
 U rounding(unsigned t) {

@@ -50,19 +50,23 @@ void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers) 
   const KernelEntry* entry = find_kernel(request.name);
   if (!entry) throw Error(fmt::format("the module has no kernel {}", request.name));
   if (!entry->invoke) {
-    throw Error(fmt::format("{} is a template: name it with its arguments when the module is built", request.name));
+    throw Error(
+        fmt::format("{} is a template: name it with its arguments when the module is built", request.name));
   }
   if (entry->parameter_count != request.parameters.size()) {
-    throw Error(fmt::format("{} takes {} arguments, got {}", request.name, entry->parameter_count, request.parameters.size()));
+    throw Error(fmt::format("{} takes {} arguments, got {}", request.name, entry->parameter_count,
+                            request.parameters.size()));
   }
-  // Values keep the alignment of the largest scalar; the array of pointers and the values are what the kernel may read.
+  // Values keep the alignment of the largest scalar; the array of pointers and the values are what the kernel
+  // may read.
   std::vector<std::byte> block(request.parameters.size() * sizeof(void*));
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
     const Request::Parameter& p = request.parameters[i];
     const std::size_t bytes = buffers[i] ? sizeof(void*) : p.bits.size();
     if (bytes != entry->parameter_bytes[i]) {
-      throw Error(fmt::format("{}: argument {} has {} bytes, expected {}", request.name, i, bytes, entry->parameter_bytes[i]));
+      throw Error(fmt::format("{}: argument {} has {} bytes, expected {}", request.name, i, bytes,
+                              entry->parameter_bytes[i]));
     }
     block.resize((block.size() + 15) / 16 * 16);
     offsets.push_back(block.size());
@@ -107,7 +111,8 @@ void call_function(const Request& request, const std::vector<Buffer*>& buffers, 
   auto function = reinterpret_cast<Function>(dlsym(handle, request.name.c_str()));
   if (!function) throw Error(fmt::format("the module exports no function {} with C linkage", request.name));
   if (request.parameters.size() > kMaxWords) {
-    throw Error(fmt::format("{}: {} arguments, at most {} can be passed", request.name, request.parameters.size(), kMaxWords));
+    throw Error(fmt::format("{}: {} arguments, at most {} can be passed", request.name,
+                            request.parameters.size(), kMaxWords));
   }
   Word w[kMaxWords] = {};
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
@@ -117,7 +122,8 @@ void call_function(const Request& request, const std::vector<Buffer*>& buffers, 
     } else if (bits.size() <= sizeof(Word)) {
       std::memcpy(&w[i], bits.data(), bits.size());
     } else {
-      throw Error(fmt::format("{}: argument {} has {} bytes, at most 8 can be passed", request.name, i, bits.size()));
+      throw Error(
+          fmt::format("{}: argument {} has {} bytes, at most 8 can be passed", request.name, i, bits.size()));
     }
   }
   function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11]);
@@ -164,9 +170,15 @@ RunResult execute(const Request& request, std::byte* shared) {
     void* handle = load(request);
     buffers = place_buffers(request, shared);
     switch (request.job) {
-      case Job::kernel: launch_kernel(request, buffers); break;
-      case Job::function: call_function(request, buffers, handle); break;
-      case Job::program: result.exit_status = run_program(request, handle); break;
+      case Job::kernel:
+        launch_kernel(request, buffers);
+        break;
+      case Job::function:
+        call_function(request, buffers, handle);
+        break;
+      case Job::program:
+        result.exit_status = run_program(request, handle);
+        break;
     }
   } catch (const std::exception& e) {
     result.failure = e.what();

@@ -41,12 +41,18 @@ void answer(const RunResult& result) {
 
 const char* signal_word(int number) {
   switch (number) {
-    case SIGSEGV: return "a segmentation fault";
-    case SIGBUS: return "a bus error";
-    case SIGFPE: return "a division by zero";
-    case SIGILL: return "an illegal instruction";
-    case SIGABRT: return "an abort";
-    default: return "a signal";
+    case SIGSEGV:
+      return "a segmentation fault";
+    case SIGBUS:
+      return "a bus error";
+    case SIGFPE:
+      return "a division by zero";
+    case SIGILL:
+      return "an illegal instruction";
+    case SIGABRT:
+      return "an abort";
+    default:
+      return "a signal";
   }
 }
 
@@ -56,11 +62,12 @@ std::string described(const void* address) {
   const Buffer* near = memory.contains(address) ? memory.nearest(address, false) : nullptr;
   if (!near) return "outside of device memory";
   const std::ptrdiff_t offset = static_cast<const std::byte*>(address) - near->begin;
-  return fmt::format("at offset {} of buffer {} of {} bytes", offset, near->name.empty() ? "(unnamed)" : near->name, near->bytes);
+  return fmt::format("at offset {} of buffer {} of {} bytes", offset,
+                     near->name.empty() ? "(unnamed)" : near->name, near->bytes);
 }
 
-// The process is lost already: what is done here may be more than a handler should do, and if it fails as well,
-// the caller still sees the signal.
+// The process is lost already: what is done here may be more than a handler should do, and if it fails as
+// well, the caller still sees the signal.
 void on_signal(int number, siginfo_t* info, void* context) {
   signal(number, SIG_DFL);
   alarm(20);
@@ -76,19 +83,24 @@ void on_signal(int number, siginfo_t* info, void* context) {
       watch::report_event(Kind::step_limit, pc, fmt::format("was still running after {:g} s", time_limit));
       result.failure = fmt::format("{} did not end within {:g} s", kernel, time_limit);
     } else if (number == SIGSEGV && Worker::current()->pool().is_guard(info->si_addr)) {
-      watch::report_event(Kind::stack_overflow, pc, fmt::format("overflows its stack of {} KiB: a recursion or a large local array", kStackBytes / 1024));
+      watch::report_event(Kind::stack_overflow, pc,
+                          fmt::format("overflows its stack of {} KiB: a recursion or a large local array",
+                                      kStackBytes / 1024));
       result.failure = fmt::format("{} overflowed a thread's stack", kernel);
     } else {
       const bool memory = number == SIGSEGV || number == SIGBUS;
-      watch::report_event(Kind::crash, pc, fmt::format("stops with {}{}", signal_word(number), memory ? " " + described(info->si_addr) : ""));
+      watch::report_event(
+          Kind::crash, pc,
+          fmt::format("stops with {}{}", signal_word(number), memory ? " " + described(info->si_addr) : ""));
       result.failure = fmt::format("{} stopped with {}", kernel, signal_word(number));
     }
     (void)t;
   } else {
     const Place place = watch::place_of({pc, {}});
     const std::string where = place.line ? fmt::format(" at {}:{}", place.file, place.line) : "";
-    result.failure = number == SIGALRM ? fmt::format("host code did not end within {:g} s{}", time_limit, where)
-                                       : fmt::format("host code stopped with {}{}", signal_word(number), where);
+    result.failure = number == SIGALRM
+                         ? fmt::format("host code did not end within {:g} s{}", time_limit, where)
+                         : fmt::format("host code stopped with {}{}", signal_word(number), where);
   }
   collect(result);
   answer(result);
@@ -106,11 +118,13 @@ int isomer_emulator_runner(int request_fd, int response_fd) {
   answer_fd = response_fd;
   struct stat s {};
   if (fstat(request_fd, &s) != 0 || s.st_size < static_cast<off_t>(sizeof(std::uint64_t))) return 2;
-  auto* shared = static_cast<std::byte*>(mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, request_fd, 0));
+  auto* shared = static_cast<std::byte*>(
+      mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, request_fd, 0));
   if (shared == MAP_FAILED) return 2;
   std::uint64_t length = 0;
   std::memcpy(&length, shared, sizeof length);
-  const Request request = unpack_request(std::string(reinterpret_cast<const char*>(shared) + sizeof length, length));
+  const Request request =
+      unpack_request(std::string(reinterpret_cast<const char*>(shared) + sizeof length, length));
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -119,7 +133,8 @@ int isomer_emulator_runner(int request_fd, int response_fd) {
   time_limit = request.options.timeout_seconds;
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(time_limit);
-  timer.it_value.tv_usec = static_cast<suseconds_t>((time_limit - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
+  timer.it_value.tv_usec =
+      static_cast<suseconds_t>((time_limit - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
   setitimer(ITIMER_REAL, &timer, nullptr);
   answer(execute(request, shared));
   // Without the static destructors of the user's code: whatever they would do, the answer stands.

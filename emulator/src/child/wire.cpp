@@ -25,13 +25,32 @@ class Writer {
   }
   Writer& put(const Place& p) { return put(p.file).put(p.line); }
   Writer& put(const Report& r) {
-    return put(r.kind).put(r.kernel).put(r.block).put(r.thread).put(r.place).put(r.buffer).put(r.offset).put(r.bytes)
-        .put(r.other).put(r.other_block).put(r.other_thread).put(r.count).put(r.text);
+    return put(r.kind)
+        .put(r.kernel)
+        .put(r.block)
+        .put(r.thread)
+        .put(r.place)
+        .put(r.buffer)
+        .put(r.offset)
+        .put(r.bytes)
+        .put(r.other)
+        .put(r.other_block)
+        .put(r.other_thread)
+        .put(r.count)
+        .put(r.text);
   }
   Writer& put(const LaunchRecord& r) {
-    return put(r.kernel).put(r.grid).put(r.block).put(r.shared_bytes).put(r.error).put(r.seconds).put(r.thread_steps);
+    return put(r.kernel)
+        .put(r.grid)
+        .put(r.block)
+        .put(r.shared_bytes)
+        .put(r.error)
+        .put(r.seconds)
+        .put(r.thread_steps);
   }
-  Writer& put(const Request::Parameter& p) { return put(p.role).put(p.name).put(p.bits).put(p.bytes).put(p.offset); }
+  Writer& put(const Request::Parameter& p) {
+    return put(p.role).put(p.name).put(p.bits).put(p.bytes).put(p.offset);
+  }
   std::string out;
 };
 
@@ -57,11 +76,13 @@ class Reader {
   }
   void get(Place& p) { get(p.file), get(p.line); }
   void get(Report& r) {
-    get(r.kind), get(r.kernel), get(r.block), get(r.thread), get(r.place), get(r.buffer), get(r.offset), get(r.bytes);
+    get(r.kind), get(r.kernel), get(r.block), get(r.thread), get(r.place), get(r.buffer), get(r.offset),
+        get(r.bytes);
     get(r.other), get(r.other_block), get(r.other_thread), get(r.count), get(r.text);
   }
   void get(LaunchRecord& r) {
-    get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.error), get(r.seconds), get(r.thread_steps);
+    get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.error), get(r.seconds),
+        get(r.thread_steps);
   }
   void get(Request::Parameter& p) { get(p.role), get(p.name), get(p.bits), get(p.bytes), get(p.offset); }
 
@@ -83,7 +104,14 @@ class Reader {
 
 std::string pack(const Request& r) {
   Writer w;
-  w.put(r.job).put(r.library).put(r.name).put(r.lanes).put(r.watch).put(r.hip).put(r.geometry.grid).put(r.geometry.block);
+  w.put(r.job)
+      .put(r.library)
+      .put(r.name)
+      .put(r.lanes)
+      .put(r.watch)
+      .put(r.hip)
+      .put(r.geometry.grid)
+      .put(r.geometry.block);
   w.put(r.geometry.shared_bytes).put(r.geometry.cooperative).put(r.options).put(r.words).put(r.parameters);
   return w.out;
 }
@@ -92,7 +120,8 @@ Request unpack_request(const std::string& bytes) {
   Request r;
   Reader in(bytes);
   in.get(r.job), in.get(r.library), in.get(r.name), in.get(r.lanes), in.get(r.watch), in.get(r.hip);
-  in.get(r.geometry.grid), in.get(r.geometry.block), in.get(r.geometry.shared_bytes), in.get(r.geometry.cooperative);
+  in.get(r.geometry.grid), in.get(r.geometry.block), in.get(r.geometry.shared_bytes),
+      in.get(r.geometry.cooperative);
   in.get(r.options), in.get(r.words), in.get(r.parameters);
   return r;
 }
@@ -106,7 +135,8 @@ std::string pack(const RunResult& r) {
 RunResult unpack_result(const std::string& bytes) {
   RunResult r;
   Reader in(bytes);
-  in.get(r.failure), in.get(r.error), in.get(r.exit_status), in.get(r.reports), in.get(r.launches), in.get(r.refusals);
+  in.get(r.failure), in.get(r.error), in.get(r.exit_status), in.get(r.reports), in.get(r.launches),
+      in.get(r.refusals);
   return r;
 }
 

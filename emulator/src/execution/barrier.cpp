@@ -1,4 +1,5 @@
-// Barriers of a block: the full one with its three reductions, the named ones that count, the one of the grid.
+// Barriers of a block: the full one with its three reductions, the named ones that count, the one of the
+// grid.
 #include "execution/worker.hpp"
 #include "runtime/errors.hpp"
 #include "watch/order.hpp"

@@ -11,10 +11,10 @@
 #include "watch/reporter.hpp"
 
 extern "C" {
-__thread uint3 isomer_emulator_thread_index;
-__thread uint3 isomer_emulator_block_index;
-__thread dim3 isomer_emulator_block_dim;
-__thread dim3 isomer_emulator_grid_dim;
+__thread __attribute__((visibility("default"))) uint3 isomer_emulator_thread_index;
+__thread __attribute__((visibility("default"))) uint3 isomer_emulator_block_index;
+__thread __attribute__((visibility("default"))) dim3 isomer_emulator_block_dim;
+__thread __attribute__((visibility("default"))) dim3 isomer_emulator_grid_dim;
 __thread int isomer_emulator_patience;
 }
 

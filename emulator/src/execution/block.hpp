@@ -45,7 +45,7 @@ struct Meeting {
 enum class WarpOp : std::uint8_t { shuffle, vote, match, reduce, sync };
 
 struct PendingMeeting : Meeting {
-  std::uint64_t wanted = 0;   ///< lanes named by the mask; 0: whichever lanes come together
+  std::uint64_t wanted = 0;  ///< lanes named by the mask; 0: whichever lanes come together
   std::uint64_t arrived = 0;
   std::uint32_t to_part = 0;
   WarpOp op{};
@@ -61,7 +61,7 @@ class Block {
 
   enum class Outcome { finished, stuck, abandoned };
   void begin(std::uint64_t linear);
-  Outcome resume();      ///< run until finished or until no thread can go on without another block
+  Outcome resume();  ///< run until finished or until no thread can go on without another block
   bool can_resume() const;
 
   // Called on a fiber, by the device thread that is running.

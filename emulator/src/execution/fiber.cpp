@@ -18,7 +18,8 @@ FiberPool::~FiberPool() {
 void FiberPool::grow() {
   const std::size_t stride = kStackBytes + kPage;
   const std::size_t bytes = stride * kStacksPerSlab;
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) throw std::bad_alloc();
   // A huge page per stack would cost two megabytes for a thread that touches four kilobytes.
   madvise(base, bytes, MADV_NOHUGEPAGE);

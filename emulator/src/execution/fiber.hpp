@@ -27,9 +27,9 @@ class FiberPool {
   FiberPool& operator=(const FiberPool&) = delete;
   ~FiberPool();
 
-  Fiber* acquire();          ///< an idle fiber, at the top of its loop
-  void release(Fiber*);      ///< parked at the top of its loop
-  void abandon(Fiber*);      ///< stopped anywhere: its stack starts afresh
+  Fiber* acquire();      ///< an idle fiber, at the top of its loop
+  void release(Fiber*);  ///< parked at the top of its loop
+  void abandon(Fiber*);  ///< stopped anywhere: its stack starts afresh
   bool is_guard(const void* address) const;
 
  private:

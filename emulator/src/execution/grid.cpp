@@ -1,5 +1,5 @@
-// The workers of a process: started once, woken for each launch. A watched launch runs on one of them, because
-// what the watch has to say must not depend on the machine's cores.
+// The workers of a process: started once, woken for each launch. A watched launch runs on one of them,
+// because what the watch has to say must not depend on the machine's cores.
 #include <condition_variable>
 #include <thread>
 
@@ -11,7 +11,8 @@
 namespace isomer::emulator {
 namespace {
 
-constexpr std::uint64_t kWorthSharing = 8192;  // threads of a launch, below which waking the others costs more
+constexpr std::uint64_t kWorthSharing =
+    8192;  // threads of a launch, below which waking the others costs more
 
 class Crew {
  public:
@@ -60,14 +61,16 @@ class Crew {
     }
   }
   State state_;
-  std::vector<std::thread>* threads_ = new std::vector<std::thread>;  // never joined: they sleep until the end
+  std::vector<std::thread>* threads_ =
+      new std::vector<std::thread>;  // never joined: they sleep until the end
   pid_t pid_ = getpid();
 };
 
 }  // namespace
 
 void run_grid(Launch& launch) {
-  int workers = settings().workers > 0 ? settings().workers : static_cast<int>(std::thread::hardware_concurrency());
+  int workers =
+      settings().workers > 0 ? settings().workers : static_cast<int>(std::thread::hardware_concurrency());
   if (launch.watch || launch.blocks * launch.threads_per_block < kWorthSharing) workers = 1;
   if (static_cast<std::uint64_t>(workers) > launch.blocks) workers = static_cast<int>(launch.blocks);
   if (workers <= 1) {

@@ -34,14 +34,15 @@ void* Block::shared(SharedSite& site) {
   for (const Shared& other : shared_) {
     if (other.used) total += other.buffer->bytes;
   }
-  const std::size_t limit = std::max(limits().static_shared_bytes, launch_.request.shared_bytes + site.bytes > 0
-                                                                       ? limits().shared_bytes_opt_in
-                                                                       : std::size_t{0});
+  const std::size_t limit =
+      std::max(limits().static_shared_bytes,
+               launch_.request.shared_bytes + site.bytes > 0 ? limits().shared_bytes_opt_in : std::size_t{0});
   if (site.bytes > limits().static_shared_bytes || total > limit) {
-    refuse(error::launch_out_of_resources,
-           std::string(launch_.request.kernel) + ": shared array " + site.name + " brings the block to " +
-               std::to_string(total) + " bytes of shared memory, the device has " +
-               std::to_string(site.bytes > limits().static_shared_bytes ? limits().static_shared_bytes : limit));
+    refuse(
+        error::launch_out_of_resources,
+        std::string(launch_.request.kernel) + ": shared array " + site.name + " brings the block to " +
+            std::to_string(total) + " bytes of shared memory, the device has " +
+            std::to_string(site.bytes > limits().static_shared_bytes ? limits().static_shared_bytes : limit));
     launch_.fail(error::launch_out_of_resources);
     abandon();
   }
@@ -64,8 +65,8 @@ void* Block::shared(SharedSite& site) {
 
 void* Block::dynamic_shared() {
   if (!dynamic_.buffer) {
-    dynamic_.buffer =
-        Memory::instance().allocate(launch_.request.shared_bytes, Space::shared, "dynamic shared memory", 1024);
+    dynamic_.buffer = Memory::instance().allocate(launch_.request.shared_bytes, Space::shared,
+                                                  "dynamic shared memory", 1024);
     if (!dynamic_.buffer) {
       launch_.fail(error::out_of_memory);
       abandon();

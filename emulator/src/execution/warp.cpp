@@ -18,8 +18,8 @@ Meeting* Block::meet(std::uint64_t mask, WarpOp op, const void* value, unsigned 
   const std::uint64_t bit = std::uint64_t{1} << self.lane;
   if (mask != 0 && !(mask & bit)) {
     watch::report_event(Kind::warp_divergence, site,
-                        "passes a mask that does not name its own lane " + std::to_string(self.lane) + " of " +
-                            std::to_string(launch_.lanes));
+                        "passes a mask that does not name its own lane " + std::to_string(self.lane) +
+                            " of " + std::to_string(launch_.lanes));
     mask |= bit;
   }
   PendingMeeting* meeting = nullptr;

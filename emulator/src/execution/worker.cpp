@@ -7,8 +7,8 @@
 
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
-#include "watch/reporter.hpp"
 #include "watch/order.hpp"
+#include "watch/reporter.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -42,7 +42,8 @@ bool Launch::take(std::uint64_t& linear) {
   if (next.load(std::memory_order_relaxed) >= blocks) return false;
   const std::uint64_t ordinal = next.fetch_add(1, std::memory_order_relaxed);
   if (ordinal >= blocks) return false;
-  linear = static_cast<std::uint64_t>((static_cast<unsigned __int128>(ordinal) * multiplier_ + offset_) % blocks);
+  linear =
+      static_cast<std::uint64_t>((static_cast<unsigned __int128>(ordinal) * multiplier_ + offset_) % blocks);
   return true;
 }
 
@@ -136,9 +137,10 @@ void Worker::work(Launch& launch) {
       }
       if (!block) {
         if (resident.empty()) break;
-        // Everything here waits for the grid's barrier. If every other block has ended or waits too, it is in vain.
-        if (launch.finished.load() + launch.grid_arrived.load() >= launch.blocks && launch.finished.load() > 0 &&
-            !resident.front()->can_resume()) {
+        // Everything here waits for the grid's barrier. If every other block has ended or waits too, it is in
+        // vain.
+        if (launch.finished.load() + launch.grid_arrived.load() >= launch.blocks &&
+            launch.finished.load() > 0 && !resident.front()->can_resume()) {
           watch::report_deadlock(*resident.front());
           launch.fail(error::launch_failure);
         }
@@ -160,7 +162,8 @@ void Worker::work(Launch& launch) {
           launch.fail(error::launch_timeout);
         }
         break;
-      case Block::Outcome::abandoned: break;
+      case Block::Outcome::abandoned:
+        break;
     }
   }
   for (Block* block : resident) {

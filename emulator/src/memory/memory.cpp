@@ -13,8 +13,8 @@ constexpr std::size_t kPoisonLimit = std::size_t{256} << 20;  // a sparse giant 
 
 template <class T>
 T* reserve(std::size_t count) {
-  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                 -1, 0);
+  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
   return static_cast<T*>(p);
 }
@@ -42,7 +42,8 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
   std::lock_guard lock(mutex_);
   if (alignment > kPage || bytes > limit_ || in_use_ + bytes > limit_) return nullptr;
   const std::size_t pages = (bytes + kSlack + kPage - 1) / kPage;
-  const std::size_t needed = pages + 1;  // one inaccessible page behind; the page in front belongs to the last
+  const std::size_t needed =
+      pages + 1;  // one inaccessible page behind; the page in front belongs to the last
   std::size_t first = 0;
   for (auto it = holes_.begin(); it != holes_.end(); ++it) {
     if (it->second < needed) continue;

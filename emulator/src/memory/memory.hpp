@@ -21,9 +21,9 @@ struct Buffer {
   std::size_t first_page = 0;
   std::size_t pages = 0;
   Space space = Space::global;
-  std::string name;           ///< as the source or the caller named it; empty for an anonymous allocation
-  bool initialised = false;   ///< the whole buffer holds values, whatever the shadow says
-  bool input = false;         ///< the current launch must not write it
+  std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
+  bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
+  bool input = false;        ///< the current launch must not write it
   bool live = false;
   std::uint32_t id = 0;
   const void* owner = nullptr;  ///< the block that a shared array belongs to

@@ -102,7 +102,8 @@ std::optional<CacheEntry> find_cached(const std::string& key) {
     }
   }
   std::error_code none;
-  if (!complete || library_stamp != std::to_string(fs::file_size(entry.library, none)) || none) return std::nullopt;
+  if (!complete || library_stamp != std::to_string(fs::file_size(entry.library, none)) || none)
+    return std::nullopt;
   return entry;
 }
 
@@ -111,7 +112,8 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
   std::error_code failed;
   fs::create_directories(root, failed);
   std::string pattern = (root / (key + ".XXXXXX")).string();
-  if (failed || !mkdtemp(pattern.data())) throw Error(fmt::format("the cache directory {} cannot be written", root.string()));
+  if (failed || !mkdtemp(pattern.data()))
+    throw Error(fmt::format("the cache directory {} cannot be written", root.string()));
   const fs::path work = pattern;
   CacheEntry entry;
   try {
@@ -132,7 +134,8 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
     std::vector<fs::path> files = entry.compiled.dependencies;
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());
-    for (const fs::path& f : files) out << "file " << stamp(f) << ' ' << content_sum(f) << ' ' << fs::absolute(f).string() << '\n';
+    for (const fs::path& f : files)
+      out << "file " << stamp(f) << ' ' << content_sum(f) << ' ' << fs::absolute(f).string() << '\n';
     out << "library " << fs::file_size(work / kLibrary) << "\nend\n";
     if (!out.flush()) throw Error(fmt::format("the cache directory {} cannot be written", root.string()));
   }

@@ -1,6 +1,6 @@
-// Built modules, kept between runs. An entry is a directory made under a temporary name and renamed, so that any
-// number of processes may build the same one; it lists the files that it was made from, and is built anew when
-// one of them has changed.
+// Built modules, kept between runs. An entry is a directory made under a temporary name and renamed, so that
+// any number of processes may build the same one; it lists the files that it was made from, and is built anew
+// when one of them has changed.
 #pragma once
 
 #include <filesystem>
@@ -20,6 +20,7 @@ struct CacheEntry {
 std::string cache_key(const BuildOptions& options, const std::filesystem::path& compiler);
 std::optional<CacheEntry> find_cached(const std::string& key);
 /// Builds into a fresh directory and puts it in place. Another process may have been faster; either will do.
-CacheEntry build_cached(const std::string& key, const BuildOptions& options, const std::filesystem::path& compiler);
+CacheEntry build_cached(const std::string& key, const BuildOptions& options,
+                        const std::filesystem::path& compiler);
 
 }  // namespace isomer::emulator

@@ -17,23 +17,53 @@ namespace fs = std::filesystem;
 constexpr double kCompileSeconds = 300;
 
 // Hooks and C library calls that the linker hands to the emulator's library.
-const char* const kWrapped[] = {
-    "memcpy", "memmove", "memset", "abort", "__assert_fail", "__tsan_init", "__tsan_func_entry", "__tsan_func_exit",
-    "__tsan_read_range", "__tsan_write_range", "__tsan_vptr_read", "__tsan_vptr_update", "__tsan_atomic_thread_fence",
-    "__tsan_atomic_signal_fence"};
-const char* const kSized[] = {"read", "write", "read_write", "unaligned_read", "unaligned_write", "unaligned_read_write",
-                              "volatile_read", "volatile_write", "unaligned_volatile_read", "unaligned_volatile_write"};
-const char* const kAtomics[] = {"load", "store", "exchange", "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor",
-                                "fetch_nand", "compare_exchange_strong", "compare_exchange_weak", "compare_exchange_val"};
+const char* const kWrapped[] = {"memcpy",
+                                "memmove",
+                                "memset",
+                                "abort",
+                                "__assert_fail",
+                                "__tsan_init",
+                                "__tsan_func_entry",
+                                "__tsan_func_exit",
+                                "__tsan_read_range",
+                                "__tsan_write_range",
+                                "__tsan_vptr_read",
+                                "__tsan_vptr_update",
+                                "__tsan_atomic_thread_fence",
+                                "__tsan_atomic_signal_fence"};
+const char* const kSized[] = {"read",
+                              "write",
+                              "read_write",
+                              "unaligned_read",
+                              "unaligned_write",
+                              "unaligned_read_write",
+                              "volatile_read",
+                              "volatile_write",
+                              "unaligned_volatile_read",
+                              "unaligned_volatile_write"};
+const char* const kAtomics[] = {"load",
+                                "store",
+                                "exchange",
+                                "fetch_add",
+                                "fetch_sub",
+                                "fetch_and",
+                                "fetch_or",
+                                "fetch_xor",
+                                "fetch_nand",
+                                "compare_exchange_strong",
+                                "compare_exchange_weak",
+                                "compare_exchange_val"};
 
 std::vector<std::string> wrap_flags() {
   std::vector<std::string> flags;
   for (const char* name : kWrapped) flags.push_back(std::string("-Wl,--wrap=") + name);
   for (const char* kind : kSized) {
-    for (const char* bytes : {"1", "2", "4", "8", "16"}) flags.push_back(std::string("-Wl,--wrap=__tsan_") + kind + bytes);
+    for (const char* bytes : {"1", "2", "4", "8", "16"})
+      flags.push_back(std::string("-Wl,--wrap=__tsan_") + kind + bytes);
   }
   for (const char* op : kAtomics) {
-    for (const char* bits : {"8", "16", "32", "64"}) flags.push_back(std::string("-Wl,--wrap=__tsan_atomic") + bits + "_" + op);
+    for (const char* bits : {"8", "16", "32", "64"})
+      flags.push_back(std::string("-Wl,--wrap=__tsan_atomic") + bits + "_" + op);
   }
   return flags;
 }
@@ -47,7 +77,9 @@ std::string read_file(const fs::path& path) {
 
 void must_succeed(const Finished& f, const std::string& what) {
   if (!f.started) throw Error(what + ": the compiler could not be started");
-  if (f.timed_out) throw Error(what + ": the compiler did not end within " + std::to_string(static_cast<int>(kCompileSeconds)) + " s");
+  if (f.timed_out)
+    throw Error(what + ": the compiler did not end within " +
+                std::to_string(static_cast<int>(kCompileSeconds)) + " s");
   if (f.status != 0) throw Error(first_complaint(f.output));
 }
 
@@ -91,7 +123,8 @@ std::string first_complaint(const std::string& output) {
       if (at == std::string::npos) continue;
       std::string place = line.substr(0, at);  // file:line:column:
       if (!place.empty() && place.back() == ':') place.pop_back();
-      if (const auto colon = place.rfind(':'); colon != std::string::npos && place.find(':') != colon) place.resize(colon);
+      if (const auto colon = place.rfind(':'); colon != std::string::npos && place.find(':') != colon)
+        place.resize(colon);
       return place + ": " + line.substr(at + std::string(mark).size());
     }
     if (fallback.empty() && !line.empty()) fallback = line;
@@ -118,7 +151,8 @@ fs::path find_compiler(const BuildOptions& options) {
       if (access(candidate.c_str(), X_OK) == 0) return candidate;
     }
   }
-  throw Error("no C++ compiler found to build kernels with: install g++ or clang++, or name one in ISOMER_CXX");
+  throw Error(
+      "no C++ compiler found to build kernels with: install g++ or clang++, or name one in ISOMER_CXX");
 }
 
 bool is_hip(const std::vector<fs::path>& sources) {
@@ -135,10 +169,19 @@ bool is_hip(const std::vector<fs::path>& sources) {
 }
 
 std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bool clang) {
-  // Integers wrap and pointers of different types meet, as in device code; floating operations round one by one.
-  std::vector<std::string> flags = {"-std=" + options.standard, "-fPIC", "-w", "-g1", "-ffp-contract=off", "-fwrapv",
-                                    "-fno-strict-aliasing", "-fno-delete-null-pointer-checks", "-pthread",
-                                    "-DISOMER_EMULATOR=1", "-DISOMER_EMULATOR_LANES=" + std::to_string(options.lanes)};
+  // Integers wrap and pointers of different types meet, as in device code; floating operations round one by
+  // one.
+  std::vector<std::string> flags = {"-std=" + options.standard,
+                                    "-fPIC",
+                                    "-w",
+                                    "-g1",
+                                    "-ffp-contract=off",
+                                    "-fwrapv",
+                                    "-fno-strict-aliasing",
+                                    "-fno-delete-null-pointer-checks",
+                                    "-pthread",
+                                    "-DISOMER_EMULATOR=1",
+                                    "-DISOMER_EMULATOR_LANES=" + std::to_string(options.lanes)};
   if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
   if (options.device_math) flags.push_back("-DISOMER_EMULATOR_DEVICE_MATH=1");
   if (options.watch) {
@@ -152,7 +195,9 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
     flags.push_back("-O2");
   }
   // Diverged lanes rejoin behind the branch: the order of the code has to be the order of the source.
-  if (!clang) flags.insert(flags.end(), {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-finite-loops"});
+  if (!clang)
+    flags.insert(flags.end(),
+                 {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-finite-loops"});
   for (const std::string& d : options.definitions) flags.push_back("-D" + d);
   for (const std::string& d : options.include_directories) flags.push_back("-I" + d);
   for (const std::string& d : options.system_directories) flags.insert(flags.end(), {"-isystem", d});
@@ -173,8 +218,10 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     std::vector<std::string> command = {compiler.string()};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-isystem", device_headers().string()});
-    if (source.extension() == ".cu" || source.extension() == ".cuh") command.insert(command.end(), {"-include", "cuda_runtime.h"});
-    command.insert(command.end(), {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
+    if (source.extension() == ".cu" || source.extension() == ".cuh")
+      command.insert(command.end(), {"-include", "cuda_runtime.h"});
+    command.insert(command.end(),
+                   {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
     must_succeed(run_process(command, kCompileSeconds, 1 << 20), source.string());
     for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
 

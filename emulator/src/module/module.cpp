@@ -29,8 +29,10 @@ constexpr double kGraceSeconds = 30;  // between the child's own deadline and th
 
 class SharedFile {
  public:
-  explicit SharedFile(const char* name, std::size_t bytes = 0) : fd(memfd_create(name, MFD_CLOEXEC)), size(bytes) {
-    if (fd < 0 || (bytes > 0 && ftruncate(fd, static_cast<off_t>(bytes)) != 0)) throw Error("no memory to share with a child process");
+  explicit SharedFile(const char* name, std::size_t bytes = 0)
+      : fd(memfd_create(name, MFD_CLOEXEC)), size(bytes) {
+    if (fd < 0 || (bytes > 0 && ftruncate(fd, static_cast<off_t>(bytes)) != 0))
+      throw Error("no memory to share with a child process");
     if (bytes > 0) {
       void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
       if (p == MAP_FAILED) throw Error("no memory to share with a child process");
@@ -81,27 +83,33 @@ RunResult run_in_child(Request request, const std::vector<Argument>& arguments) 
   std::memcpy(file.data + sizeof length, header.data(), header.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Request::Parameter& p = request.parameters[i];
-    if (p.role == Argument::Role::input || p.role == Argument::Role::in_out) std::memcpy(file.data + p.offset, arguments[i].data, p.bytes);
+    if (p.role == Argument::Role::input || p.role == Argument::Role::in_out)
+      std::memcpy(file.data + p.offset, arguments[i].data, p.bytes);
   }
-  const Finished child = run_process({runner_program().string(), std::to_string(file.fd), std::to_string(response.fd)},
-                                     request.options.timeout_seconds + kGraceSeconds, kOutputLimit, {file.fd, response.fd});
+  const Finished child =
+      run_process({runner_program().string(), std::to_string(file.fd), std::to_string(response.fd)},
+                  request.options.timeout_seconds + kGraceSeconds, kOutputLimit, {file.fd, response.fd});
   if (!child.started) throw Error("the emulator's runner program could not be started");
   RunResult result;
   const std::string bytes = read_all(response.fd);
   if (!bytes.empty()) {
     result = unpack_result(bytes);
   } else if (child.timed_out) {
-    result.failure = fmt::format("{} did not end within {:g} s", request.name, request.options.timeout_seconds);
+    result.failure =
+        fmt::format("{} did not end within {:g} s", request.name, request.options.timeout_seconds);
   } else if (WIFSIGNALED(child.status)) {
-    result.failure = fmt::format("{}: the process was ended by signal {}", request.name, WTERMSIG(child.status));
+    result.failure =
+        fmt::format("{}: the process was ended by signal {}", request.name, WTERMSIG(child.status));
   } else {
-    result.failure = fmt::format("{}: the code ended the process with exit status {}", request.name, WEXITSTATUS(child.status));
+    result.failure = fmt::format("{}: the code ended the process with exit status {}", request.name,
+                                 WEXITSTATUS(child.status));
     result.exit_status = WEXITSTATUS(child.status);
   }
   result.output = child.output;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Request::Parameter& p = request.parameters[i];
-    if (p.role == Argument::Role::output || p.role == Argument::Role::in_out) std::memcpy(arguments[i].data, file.data + p.offset, p.bytes);
+    if (p.role == Argument::Role::output || p.role == Argument::Role::in_out)
+      std::memcpy(arguments[i].data, file.data + p.offset, p.bytes);
   }
   return result;
 }
@@ -110,10 +118,12 @@ RunResult run_in_child(Request request, const std::vector<Argument>& arguments) 
 
 Module Module::build(const BuildOptions& options) {
   if (options.sources.empty()) throw Error("no source file to build a module from");
-  if (options.lanes != 32 && options.lanes != 64) throw Error(fmt::format("a warp of {} lanes: expected 32 or 64", options.lanes));
+  if (options.lanes != 32 && options.lanes != 64)
+    throw Error(fmt::format("a warp of {} lanes: expected 32 or 64", options.lanes));
   for (const fs::path& source : options.sources) {
     std::error_code none;
-    if (!fs::is_regular_file(source, none)) throw Error(fmt::format("{}: no such source file", source.string()));
+    if (!fs::is_regular_file(source, none))
+      throw Error(fmt::format("{}: no such source file", source.string()));
   }
   const fs::path compiler = find_compiler(options);
   const std::string key = cache_key(options, compiler);
@@ -131,8 +141,8 @@ Module Module::build(const BuildOptions& options) {
 }
 
 namespace {
-Request request_for(Job job, const fs::path& library, const std::string& name, int lanes, bool watch, bool hip,
-                    const std::vector<Argument>& arguments, const RunOptions& options) {
+Request request_for(Job job, const fs::path& library, const std::string& name, int lanes, bool watch,
+                    bool hip, const std::vector<Argument>& arguments, const RunOptions& options) {
   Request r;
   r.job = job;
   r.library = library.string();
@@ -146,15 +156,17 @@ Request request_for(Job job, const fs::path& library, const std::string& name, i
 }
 }  // namespace
 
-RunResult Module::launch(const std::string& kernel, const Geometry& geometry, const std::vector<Argument>& arguments,
-                         const RunOptions& options) const {
+RunResult Module::launch(const std::string& kernel, const Geometry& geometry,
+                         const std::vector<Argument>& arguments, const RunOptions& options) const {
   Request r = request_for(Job::kernel, library_, kernel, lanes_, watch_, hip_, arguments, options);
   r.geometry = geometry;
   return run_in_child(std::move(r), arguments);
 }
 
-RunResult Module::call(const std::string& function, const std::vector<Argument>& arguments, const RunOptions& options) const {
-  return run_in_child(request_for(Job::function, library_, function, lanes_, watch_, hip_, arguments, options), arguments);
+RunResult Module::call(const std::string& function, const std::vector<Argument>& arguments,
+                       const RunOptions& options) const {
+  return run_in_child(
+      request_for(Job::function, library_, function, lanes_, watch_, hip_, arguments, options), arguments);
 }
 
 RunResult Module::run_main(const std::vector<std::string>& words, const RunOptions& options) const {
@@ -163,14 +175,15 @@ RunResult Module::run_main(const std::vector<std::string>& words, const RunOptio
   return run_in_child(std::move(r), {});
 }
 
-RunResult Module::launch_here(const std::string& kernel, const Geometry& geometry, const std::vector<Argument>& arguments,
-                              const RunOptions& options) const {
+RunResult Module::launch_here(const std::string& kernel, const Geometry& geometry,
+                              const std::vector<Argument>& arguments, const RunOptions& options) const {
   static std::mutex one_at_a_time;  // the settings are the process's
   std::lock_guard lock(one_at_a_time);
   std::vector<Argument> values;
   for (const Argument& a : arguments) {
     values.push_back(a.role == Argument::Role::value ? a : Argument::value(a.data));
-    if (Buffer* b = a.role == Argument::Role::value ? nullptr : Memory::instance().find(a.data)) b->input = a.role == Argument::Role::input;
+    if (Buffer* b = a.role == Argument::Role::value ? nullptr : Memory::instance().find(a.data))
+      b->input = a.role == Argument::Role::input;
   }
   Request r = request_for(Job::kernel, library_, kernel, lanes_, watch_, hip_, values, options);
   r.geometry = geometry;

@@ -28,7 +28,8 @@ fs::path own_library() {
 }
 
 fs::path device_headers() {
-  return first_existing({own_library().parent_path().parent_path() / "share/isomer/emulator/device", ISOMER_EMULATOR_SOURCE_HEADERS},
+  return first_existing({own_library().parent_path().parent_path() / "share/isomer/emulator/device",
+                         ISOMER_EMULATOR_SOURCE_HEADERS},
                         "device headers");
 }
 
@@ -39,7 +40,8 @@ fs::path runner_program() {
 }
 
 fs::path cache_directory() {
-  if (const char* chosen = std::getenv("ISOMER_CACHE"); chosen && *chosen) return fs::path(chosen) / "emulator";
+  if (const char* chosen = std::getenv("ISOMER_CACHE"); chosen && *chosen)
+    return fs::path(chosen) / "emulator";
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "isomer/emulator";
   if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache/isomer/emulator";
   return fs::temp_directory_path() / "isomer-cache/emulator";

@@ -13,8 +13,8 @@ extern char** environ;
 
 namespace isomer::emulator {
 
-Finished run_process(const std::vector<std::string>& command, double timeout_seconds, std::size_t output_limit,
-                     const std::vector<int>& inherited) {
+Finished run_process(const std::vector<std::string>& command, double timeout_seconds,
+                     std::size_t output_limit, const std::vector<int>& inherited) {
   Finished result;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return result;
@@ -60,7 +60,8 @@ Finished run_process(const std::vector<std::string>& command, double timeout_sec
       if (n <= 0) {
         open = false;
       } else if (result.output.size() < output_limit) {
-        result.output.append(chunk, std::min<std::size_t>(static_cast<std::size_t>(n), output_limit - result.output.size()));
+        result.output.append(
+            chunk, std::min<std::size_t>(static_cast<std::size_t>(n), output_limit - result.output.size()));
       } else {
         dropped += static_cast<std::size_t>(n);
       }

@@ -35,9 +35,9 @@ EXPORT void isomer_emulator_shuffle(std::uint64_t mask, void* value, unsigned by
     // Undefined on the device. AMD's hardware gives zero; on NVIDIA's it is whatever the register held.
     std::memset(value, block.launch().hip ? 0 : 0xff, bytes);
     if (block.launch().watch) {
-      watch::report_event(Kind::warp_divergence, SITE,
-                          "reads the value of lane " + std::to_string(source) +
-                              ", which does not take part in the shuffle");
+      watch::report_event(
+          Kind::warp_divergence, SITE,
+          "reads the value of lane " + std::to_string(source) + ", which does not take part in the shuffle");
     }
   }
   block.part(meeting);
@@ -60,7 +60,8 @@ EXPORT Votes isomer_emulator_match(std::uint64_t mask, std::uint64_t value) {
   Votes votes{0, meeting->members};
   for (std::uint64_t m = meeting->members; m; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    if (std::memcmp(meeting->values[lane], &value, sizeof value) == 0) votes.ballot |= std::uint64_t{1} << lane;
+    if (std::memcmp(meeting->values[lane], &value, sizeof value) == 0)
+      votes.ballot |= std::uint64_t{1} << lane;
   }
   block.part(meeting);
   return votes;
@@ -78,14 +79,30 @@ EXPORT std::uint64_t isomer_emulator_reduce(std::uint64_t mask, int op, std::uin
     const std::uint64_t v = at(std::countr_zero(m));
     const auto a = static_cast<std::int64_t>(result), b = static_cast<std::int64_t>(v);
     switch (op) {
-      case 0: result += v; break;
-      case 1: result = a < b ? result : v; break;
-      case 2: result = a > b ? result : v; break;
-      case 3: result = std::min(result, v); break;
-      case 4: result = std::max(result, v); break;
-      case 5: result &= v; break;
-      case 6: result |= v; break;
-      default: result ^= v; break;
+      case 0:
+        result += v;
+        break;
+      case 1:
+        result = a < b ? result : v;
+        break;
+      case 2:
+        result = a > b ? result : v;
+        break;
+      case 3:
+        result = std::min(result, v);
+        break;
+      case 4:
+        result = std::max(result, v);
+        break;
+      case 5:
+        result &= v;
+        break;
+      case 6:
+        result |= v;
+        break;
+      default:
+        result ^= v;
+        break;
     }
   }
   block.part(meeting);
@@ -116,7 +133,8 @@ EXPORT void isomer_emulator_launch_bounds(unsigned threads) {
   Block* block = current_block();
   if (!block || threads == 0 || block->size() <= threads) return;
   Launch& launch = block->launch();
-  refuse(error::invalid_value, std::string(launch.request.kernel) + ": launched with " + std::to_string(block->size()) +
+  refuse(error::invalid_value, std::string(launch.request.kernel) + ": launched with " +
+                                   std::to_string(block->size()) +
                                    " threads a block, its launch bounds allow " + std::to_string(threads));
   launch.fail(error::invalid_value);
   block->abandon();
@@ -133,7 +151,8 @@ EXPORT long long isomer_emulator_clock() {
 }
 
 // assert() of the C library, as a device thread reaches it.
-EXPORT void __wrap___assert_fail(const char* expression, const char* file, unsigned line, const char* function) {
+EXPORT void __wrap___assert_fail(const char* expression, const char* file, unsigned line,
+                                 const char* function) {
   if (!current_thread()) {
     std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     std::abort();

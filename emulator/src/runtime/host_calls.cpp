@@ -1,5 +1,5 @@
-// What host code calls: memory, copies, streams and events of the two runtimes. The device is this process, so
-// everything is finished when the call returns, and a stream or an event is only a handle and a time.
+// What host code calls: memory, copies, streams and events of the two runtimes. The device is this process,
+// so everything is finished when the call returns, and a stream or an event is only a handle and a time.
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -35,9 +35,7 @@ struct Event {
 std::mutex handles_mutex;
 std::set<void*> streams, events;
 
-bool is_device(const void* p) {
-  return Memory::instance().contains(p) || find_symbol(p) != nullptr;
-}
+bool is_device(const void* p) { return Memory::instance().contains(p) || find_symbol(p) != nullptr; }
 
 // A range that begins in a buffer has to end in it.
 int check_range(const void* p, std::size_t bytes, const char* role) {
@@ -48,8 +46,8 @@ int check_range(const void* p, std::size_t bytes, const char* role) {
   }
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(p) - b->begin);
   if (offset + bytes <= b->bytes) return error::success;
-  return refuse(error::invalid_value, fmt::format("copy: {} bytes at offset {} of the {}, which has {} bytes", bytes,
-                                                  offset, role, b->bytes));
+  return refuse(error::invalid_value, fmt::format("copy: {} bytes at offset {} of the {}, which has {} bytes",
+                                                  bytes, offset, role, b->bytes));
 }
 
 }  // namespace
@@ -62,9 +60,10 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
   if (bytes == 0) return error::success;
   Buffer* b = Memory::instance().allocate(bytes, kind == 0 ? Space::global : Space::managed, "");
   if (!b) {
-    return refuse(error::out_of_memory, fmt::format("malloc: {} bytes wanted, the device has {} of {} free", bytes,
-                                                    Memory::instance().limit() - Memory::instance().in_use(),
-                                                    Memory::instance().limit()));
+    return refuse(
+        error::out_of_memory,
+        fmt::format("malloc: {} bytes wanted, the device has {} of {} free", bytes,
+                    Memory::instance().limit() - Memory::instance().in_use(), Memory::instance().limit()));
   }
   if (kind != 0) b->initialised = true;  // host writes to it go unseen
   if (settings().watch) watch::forget(*b);
@@ -88,15 +87,17 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
   const bool wants_to = kind == host_to_device || kind == device_to_device;
   const bool wants_from = kind == device_to_host || kind == device_to_device;
   if (kind != any_direction && ((wants_to && !to_device) || (wants_from && !from_device))) {
-    return refuse(error::invalid_value, fmt::format("copy: the direction says that the {} is device memory, it is not",
-                                                    wants_to && !to_device ? "destination" : "source"));
+    return refuse(error::invalid_value,
+                  fmt::format("copy: the direction says that the {} is device memory, it is not",
+                              wants_to && !to_device ? "destination" : "source"));
   }
   const Buffer* target = Memory::instance().find(to);
   const Buffer* source = Memory::instance().find(from);
   if ((kind == device_to_host && target && target->space == Space::global) ||
       (kind == host_to_device && source && source->space == Space::global)) {
-    return refuse(error::invalid_value, fmt::format("copy: the direction says that the {} is host memory, it is not",
-                                                    kind == device_to_host ? "destination" : "source"));
+    return refuse(error::invalid_value,
+                  fmt::format("copy: the direction says that the {} is host memory, it is not",
+                              kind == device_to_host ? "destination" : "source"));
   }
   if (int e = check_range(to, bytes, "destination")) return e;
   if (int e = check_range(from, bytes, "source")) return e;
@@ -108,7 +109,8 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
 EXPORT int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                    std::size_t width, std::size_t height, int kind) {
   if (width > to_pitch || width > from_pitch) {
-    return refuse(error::invalid_value, fmt::format("copy: rows of {} bytes in a pitch of {} and {}", width, to_pitch, from_pitch));
+    return refuse(error::invalid_value,
+                  fmt::format("copy: rows of {} bytes in a pitch of {} and {}", width, to_pitch, from_pitch));
   }
   for (std::size_t row = 0; row < height; ++row) {
     if (int e = isomer_emulator_copy(static_cast<char*>(to) + row * to_pitch,
@@ -130,7 +132,9 @@ EXPORT int isomer_emulator_set(void* to, int value, std::size_t bytes) {
 
 EXPORT int isomer_emulator_symbol(const void* symbol, void** address, std::size_t* bytes) {
   const SymbolEntry* s = find_symbol(symbol);
-  if (!s) return refuse(error::invalid_symbol, "the symbol is no __device__ or __constant__ variable of a loaded module");
+  if (!s)
+    return refuse(error::invalid_symbol,
+                  "the symbol is no __device__ or __constant__ variable of a loaded module");
   if (address) *address = s->address;
   if (bytes) *bytes = s->bytes;
   return error::success;
@@ -204,17 +208,20 @@ EXPORT int isomer_emulator_event(void** event, int action) {
 
 EXPORT int isomer_emulator_event_elapsed(float* milliseconds, void* start, void* stop) {
   std::lock_guard lock(handles_mutex);
-  if (!events.count(start) || !events.count(stop)) return refuse(error::invalid_handle, "event: the handle is no live event");
+  if (!events.count(start) || !events.count(stop))
+    return refuse(error::invalid_handle, "event: the handle is no live event");
   const auto *a = static_cast<Event*>(start), *b = static_cast<Event*>(stop);
-  if (!a->recorded || !b->recorded) return refuse(error::invalid_handle, "event: elapsed time of an event never recorded");
+  if (!a->recorded || !b->recorded)
+    return refuse(error::invalid_handle, "event: elapsed time of an event never recorded");
   *milliseconds = std::chrono::duration<float, std::milli>(b->time - a->time).count();
   return error::success;
 }
 
 EXPORT int isomer_emulator_set_max_shared(const void* function, std::size_t bytes) {
   if (bytes > limits().shared_bytes_opt_in) {
-    return refuse(error::invalid_value, fmt::format("{} bytes of dynamic shared memory wanted, the device has {}", bytes,
-                                                    limits().shared_bytes_opt_in));
+    return refuse(error::invalid_value,
+                  fmt::format("{} bytes of dynamic shared memory wanted, the device has {}", bytes,
+                              limits().shared_bytes_opt_in));
   }
   set_max_dynamic_shared(function, bytes);
   return error::success;
@@ -223,16 +230,30 @@ EXPORT int isomer_emulator_set_max_shared(const void* function, std::size_t byte
 EXPORT int isomer_emulator_attribute(int which) {
   const Limits& l = limits();
   switch (which) {
-    case 0: return static_cast<int>(l.threads_per_block);
-    case 1: case 2: case 3: return static_cast<int>(l.block[which - 1]);
-    case 4: case 5: case 6: return static_cast<int>(l.grid[which - 4]);
-    case 7: return static_cast<int>(l.shared_bytes);
-    case 8: return settings().lanes;
-    case 9: return static_cast<int>(l.processors);
-    case 10: return static_cast<int>(l.threads_per_processor);
-    case 11: return static_cast<int>(l.shared_bytes_opt_in);
-    case 12: return static_cast<int>(l.registers_per_block);
-    default: return 0;
+    case 0:
+      return static_cast<int>(l.threads_per_block);
+    case 1:
+    case 2:
+    case 3:
+      return static_cast<int>(l.block[which - 1]);
+    case 4:
+    case 5:
+    case 6:
+      return static_cast<int>(l.grid[which - 4]);
+    case 7:
+      return static_cast<int>(l.shared_bytes);
+    case 8:
+      return settings().lanes;
+    case 9:
+      return static_cast<int>(l.processors);
+    case 10:
+      return static_cast<int>(l.threads_per_processor);
+    case 11:
+      return static_cast<int>(l.shared_bytes_opt_in);
+    case 12:
+      return static_cast<int>(l.registers_per_block);
+    default:
+      return 0;
   }
 }
 }

@@ -70,7 +70,8 @@ std::size_t max_dynamic_shared(const void* function, std::string_view) {
   std::lock_guard lock(mutex);
   std::size_t most = limits().shared_bytes;
   if (function) {
-    if (const auto it = dynamic_shared.find(function); it != dynamic_shared.end()) most = std::max(most, it->second);
+    if (const auto it = dynamic_shared.find(function); it != dynamic_shared.end())
+      most = std::max(most, it->second);
     return most;
   }
   // A template's address is not known at the launch: what was granted to any kernel holds.

@@ -33,35 +33,38 @@ int check_geometry(const LaunchRequest& r) {
   const std::uint32_t block[3] = {r.block.x, r.block.y, r.block.z}, grid[3] = {r.grid.x, r.grid.y, r.grid.z};
   for (int i = 0; i < 3; ++i) {
     if (grid[i] == 0) {
-      return refuse(error::invalid_configuration,
-                    fmt::format("{}: launched with grid {}, expected at least one block", r.kernel, shown(r.grid)));
+      return refuse(
+          error::invalid_configuration,
+          fmt::format("{}: launched with grid {}, expected at least one block", r.kernel, shown(r.grid)));
     }
     if (block[i] == 0) {
-      return refuse(error::invalid_configuration, fmt::format("{}: launched with block {}, expected at least one thread",
-                                                              r.kernel, shown(r.block)));
+      return refuse(
+          error::invalid_configuration,
+          fmt::format("{}: launched with block {}, expected at least one thread", r.kernel, shown(r.block)));
     }
     if (grid[i] > l.grid[i]) {
       return refuse(error::invalid_configuration,
-                    fmt::format("{}: launched with grid {}, the device takes at most ({},{},{}) blocks", r.kernel,
-                                shown(r.grid), l.grid[0], l.grid[1], l.grid[2]));
+                    fmt::format("{}: launched with grid {}, the device takes at most ({},{},{}) blocks",
+                                r.kernel, shown(r.grid), l.grid[0], l.grid[1], l.grid[2]));
     }
     if (block[i] > l.block[i]) {
       return refuse(error::invalid_configuration,
-                    fmt::format("{}: launched with block {}, the device takes at most ({},{},{}) threads", r.kernel,
-                                shown(r.block), l.block[0], l.block[1], l.block[2]));
+                    fmt::format("{}: launched with block {}, the device takes at most ({},{},{}) threads",
+                                r.kernel, shown(r.block), l.block[0], l.block[1], l.block[2]));
     }
   }
   const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
   if (threads > l.threads_per_block) {
     return refuse(error::invalid_configuration,
-                  fmt::format("{}: launched with {} threads a block, the device takes at most {}", r.kernel, threads,
-                              l.threads_per_block));
+                  fmt::format("{}: launched with {} threads a block, the device takes at most {}", r.kernel,
+                              threads, l.threads_per_block));
   }
   if (const std::size_t allowed = max_dynamic_shared(r.function, r.kernel); r.shared_bytes > allowed) {
     const bool opt_in = r.shared_bytes <= l.shared_bytes_opt_in;
     return refuse(error::invalid_value,
                   fmt::format("{}: launched with {} bytes of dynamic shared memory, the {} {}{}", r.kernel,
-                              r.shared_bytes, opt_in ? "kernel may use" : "device has", opt_in ? allowed : l.shared_bytes_opt_in,
+                              r.shared_bytes, opt_in ? "kernel may use" : "device has",
+                              opt_in ? allowed : l.shared_bytes_opt_in,
                               opt_in ? " without cudaFuncSetAttribute(MaxDynamicSharedMemorySize)" : ""));
   }
   if (r.cooperative) {
@@ -69,8 +72,8 @@ int check_geometry(const LaunchRequest& r) {
     const std::uint64_t most = std::uint64_t{l.processors} * (l.threads_per_processor / threads);
     if (blocks > most) {
       return refuse(error::cooperative_launch_too_large,
-                    fmt::format("{}: cooperative launch of {} blocks, the device holds at most {} at once", r.kernel,
-                                blocks, most));
+                    fmt::format("{}: cooperative launch of {} blocks, the device holds at most {} at once",
+                                r.kernel, blocks, most));
     }
   }
   return error::success;
@@ -112,8 +115,9 @@ std::vector<LaunchRecord> take_records() {
 
 int launch(const LaunchRequest& request) {
   if (current_thread()) {
-    watch::report_event(Kind::host_call, __builtin_return_address(0),
-                        fmt::format("launches {}: launching from the device is not emulated", request.kernel));
+    watch::report_event(
+        Kind::host_call, __builtin_return_address(0),
+        fmt::format("launches {}: launching from the device is not emulated", request.kernel));
     return error::not_supported;
   }
   LaunchRecord record;

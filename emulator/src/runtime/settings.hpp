@@ -8,10 +8,10 @@ namespace isomer::emulator {
 struct Settings {
   int lanes = 32;
   std::uint64_t seed = 0;
-  bool watch = false;            ///< the module carries hooks, and they are obeyed
-  int workers = 0;               ///< 0: as many as the machine has cores
-  std::uint64_t step_limit = 0;  ///< watched memory accesses of one launch; 0: none
-  bool hip = false;              ///< which vendor's limits and defaults hold
+  bool watch = false;              ///< the module carries hooks, and they are obeyed
+  int workers = 0;                 ///< 0: as many as the machine has cores
+  std::uint64_t step_limit = 0;    ///< watched memory accesses of one launch; 0: none
+  bool hip = false;                ///< which vendor's limits and defaults hold
   std::uint64_t shared_limit = 0;  ///< 0: the vendor's own
 };
 

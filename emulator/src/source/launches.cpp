@@ -1,6 +1,7 @@
-// `kernel<<<grid, block, shared, stream>>>(arguments)` → a launcher called with the arguments. A kernel that the
-// source defines once and that is no template is launched through its address, so that arguments convert to its
-// parameters on the host; any other through a lambda that names it where its template arguments can be deduced.
+// `kernel<<<grid, block, shared, stream>>>(arguments)` → a launcher called with the arguments. A kernel that
+// the source defines once and that is no template is launched through its address, so that arguments convert
+// to its parameters on the host; any other through a lambda that names it where its template arguments can be
+// deduced.
 #include <algorithm>
 
 #include "isomer/emulator/error.hpp"
@@ -63,8 +64,8 @@ void rewrite_launches(Source& s) {
         end = closing(t, end);
         continue;
       }
-      if (t[end].is(">") && t[end + 1].is(">") && t[end + 2].is(">") && t[end + 2].offset == t[end].offset + 2 &&
-          t[end + 3].is("(")) {
+      if (t[end].is(">") && t[end + 1].is(">") && t[end + 2].is(">") &&
+          t[end + 2].offset == t[end].offset + 2 && t[end + 3].is("(")) {
         found = true;
         break;
       }
@@ -82,16 +83,18 @@ void rewrite_launches(Source& s) {
       one_function = plain > 0 && other == 0;
       // A declaration and its definition are one kernel; two definitions are overloads.
       int definitions = 0;
-      for (const Function& f : s.outline.functions) definitions += f.global && f.name == t[i - 1].text && f.definition;
+      for (const Function& f : s.outline.functions)
+        definitions += f.global && f.name == t[i - 1].text && f.definition;
       one_function &= definitions <= 1;
     }
     const std::string request = "::isomer::emulator::request_of(" + quoted(kernel) + ", " +
                                 quoted(s.text.files[t[i].file]) + ", " + std::to_string(t[i].line) +
                                 ", ::isomer::emulator::Configuration(";
     const std::string configuration(s.original.substr(t[i + 1].offset, t[end].offset - t[i + 1].offset));
-    std::string call = one_function ? "::isomer::emulator::function_launcher(" + request + configuration + ")), &" + kernel + ")"
-                                    : "::isomer::emulator::launcher(" + request + configuration + ")), [&](auto&... isomer_a) { " +
-                                          kernel + "(isomer_a...); })";
+    std::string call = one_function ? "::isomer::emulator::function_launcher(" + request + configuration +
+                                          ")), &" + kernel + ")"
+                                    : "::isomer::emulator::launcher(" + request + configuration +
+                                          ")), [&](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
     const std::string kept_lines = s.lines(begin, i);
     s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
     i = end + 2;

@@ -49,10 +49,12 @@ class Reader {
       }
     }
     const std::size_t start = i;
-    if (i < end && (t_[i].is("namespace") || (t_[i].is("inline") && i + 1 < end && t_[i + 1].is("namespace")))) {
+    if (i < end &&
+        (t_[i].is("namespace") || (t_[i].is("inline") && i + 1 < end && t_[i + 1].is("namespace")))) {
       std::string name;
       while (i < end && !t_[i].is("{") && !t_[i].is(";")) {
-        if ((t_[i].kind == Token::name && !t_[i].is("namespace") && !t_[i].is("inline")) || t_[i].is("::")) name += t_[i].text;
+        if ((t_[i].kind == Token::name && !t_[i].is("namespace") && !t_[i].is("inline")) || t_[i].is("::"))
+          name += t_[i].text;
         ++i;
       }
       if (i >= end || t_[i].is(";")) return i + 1;  // an alias
@@ -75,8 +77,10 @@ class Reader {
     f.scope = scope;
     f.is_template = is_template;
     f.member = member;
-    bool is_class = false, is_enum = false, constant = false, managed = false, is_shared = false, is_extern = false;
-    bool assigned = false, is_using = t_[start].is("using") || t_[start].is("typedef") || t_[start].is("friend") || t_[start].is("static_assert");
+    bool is_class = false, is_enum = false, constant = false, managed = false, is_shared = false,
+         is_extern = false;
+    bool assigned = false, is_using = t_[start].is("using") || t_[start].is("typedef") ||
+                                      t_[start].is("friend") || t_[start].is("static_assert");
     std::vector<std::string> names;  // of variables
     std::size_t i = start;
     for (; i < end; ++i) {
@@ -105,7 +109,8 @@ class Reader {
         i = close;
         continue;
       }
-      if ((t.is("__attribute__") || t.is("alignas") || t.is("decltype") || t.is("noexcept") || t.is("__declspec") || t.is("explicit")) &&
+      if ((t.is("__attribute__") || t.is("alignas") || t.is("decltype") || t.is("noexcept") ||
+           t.is("__declspec") || t.is("explicit")) &&
           i + 1 < end && t_[i + 1].is("(")) {
         i = closing(t_, i + 1);
         continue;
@@ -140,7 +145,8 @@ class Reader {
         i = closing(t_, i);
         continue;
       }
-      if ((t.is(",") || t.is("=")) && f.name.empty() && t_[i - 1].kind == Token::name) names.emplace_back(t_[i - 1].text);
+      if ((t.is(",") || t.is("=")) && f.name.empty() && t_[i - 1].kind == Token::name)
+        names.emplace_back(t_[i - 1].text);
       if (t.is(",")) assigned = false;
       if (t.is("{")) {
         const std::size_t close = closing(t_, i);
@@ -159,7 +165,8 @@ class Reader {
           continue;
         }
         if (!f.name.empty() && !assigned) {
-          // A constructor's initialisers may have braces of their own; the body is followed by no comma or brace.
+          // A constructor's initialisers may have braces of their own; the body is followed by no comma or
+          // brace.
           if (close + 1 < end && (t_[close + 1].is(",") || t_[close + 1].is("{"))) {
             i = close;
             continue;

@@ -1,5 +1,5 @@
-// The outline of a source: its functions and device variables, found by their braces and specifiers, without a
-// full parser. Enough to know what is a kernel, what runs on the device, and where bodies begin and end.
+// The outline of a source: its functions and device variables, found by their braces and specifiers, without
+// a full parser. Enough to know what is a kernel, what runs on the device, and where bodies begin and end.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace isomer::emulator::source {
 
 struct Function {
   std::string name;
-  std::string scope;            ///< "ns::inner::" or empty
+  std::string scope;  ///< "ns::inner::" or empty
   bool global = false, device = false, host = false, constant_expression = false;
   bool is_template = false, member = false, definition = false;
-  std::size_t name_at = 0;      ///< tokens
-  std::size_t parameters = 0;   ///< its opening parenthesis
-  std::size_t begin = 0;        ///< first token of the declaration
-  std::size_t body = 0, end = 0;  ///< braces of the body
+  std::size_t name_at = 0;                 ///< tokens
+  std::size_t parameters = 0;              ///< its opening parenthesis
+  std::size_t begin = 0;                   ///< first token of the declaration
+  std::size_t body = 0, end = 0;           ///< braces of the body
   std::vector<std::size_t> launch_bounds;  ///< first and last token of the first bound
 };
 

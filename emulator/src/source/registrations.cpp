@@ -17,11 +17,12 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
   for (const Function& f : s.outline.functions) {
     if (!f.global || !f.definition || f.member) continue;
     const std::string full = f.scope + f.name;
-    const std::string where = quoted(s.text.files[t[f.name_at].file]) + ", " + std::to_string(t[f.name_at].line);
+    const std::string where =
+        quoted(s.text.files[t[f.name_at].file]) + ", " + std::to_string(t[f.name_at].line);
     kernels.push_back(full);
     if (!f.is_template && definitions[full] == 1) {
-      out += "::isomer::emulator::KernelRegistration<&::" + full + "> isomer_kernel_" + std::to_string(serial++) + "(" +
-             quoted(full) + ", " + where + ");\n";
+      out += "::isomer::emulator::KernelRegistration<&::" + full + "> isomer_kernel_" +
+             std::to_string(serial++) + "(" + quoted(full) + ", " + where + ");\n";
       continue;
     }
     // A template registers what its text says of its parameters: which are pointers to const.
@@ -42,8 +43,8 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
         begin = i + 1;
       }
     }
-    out += "::isomer::emulator::TemplateRegistration isomer_kernel_" + std::to_string(serial++) + "(" + quoted(full) + ", " +
-           where + ", " + quoted(kinds) + ");\n";
+    out += "::isomer::emulator::TemplateRegistration isomer_kernel_" + std::to_string(serial++) + "(" +
+           quoted(full) + ", " + where + ", " + quoted(kinds) + ");\n";
   }
   for (const std::string& wanted : instantiate) {
     const std::string base = wanted.substr(0, wanted.find('<'));
@@ -51,9 +52,9 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
       const std::string full = f.scope + f.name;
       if (!f.global || !f.definition || (full != base && f.name != base)) continue;
       out += "::isomer::emulator::KernelRegistration<&::" + f.scope + f.name +
-             (wanted.find('<') == std::string::npos ? std::string() : wanted.substr(wanted.find('<'))) + "> isomer_kernel_" +
-             std::to_string(serial++) + "(" + quoted(wanted) + ", " + quoted(s.text.files[t[f.name_at].file]) + ", " +
-             std::to_string(t[f.name_at].line) + ");\n";
+             (wanted.find('<') == std::string::npos ? std::string() : wanted.substr(wanted.find('<'))) +
+             "> isomer_kernel_" + std::to_string(serial++) + "(" + quoted(wanted) + ", " +
+             quoted(s.text.files[t[f.name_at].file]) + ", " + std::to_string(t[f.name_at].line) + ");\n";
       break;
     }
   }

@@ -8,19 +8,24 @@ namespace {
 
 bool is_attribute_word(const std::vector<Token>& t, std::size_t i) {
   // __attribute__((__noinline__)) is the compiler's own.
-  return i > 0 && (t[i - 1].is("(") || t[i - 1].is(",")) && i + 1 < t.size() && (t[i + 1].is(")") || t[i + 1].is(","));
+  return i > 0 && (t[i - 1].is("(") || t[i - 1].is(",")) && i + 1 < t.size() &&
+         (t[i + 1].is(")") || t[i + 1].is(","));
 }
 
 // In a PyTorch extension the device is this process: what asks for a GPU is told that the CPU is one.
 void rewrite_aten(Source& s) {
-  static const std::map<std::string_view, const char*> words = {
-      {"is_cuda", "is_cpu"}, {"is_hip", "is_cpu"}, {"is_cpu", "is_cuda"}, {"kCUDA", "kCPU"}, {"kHIP", "kCPU"}};
+  static const std::map<std::string_view, const char*> words = {{"is_cuda", "is_cpu"},
+                                                                {"is_hip", "is_cpu"},
+                                                                {"is_cpu", "is_cuda"},
+                                                                {"kCUDA", "kCPU"},
+                                                                {"kHIP", "kCPU"}};
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (t[i].kind != Token::name) continue;
     if (const auto it = words.find(t[i].text); it != words.end()) {
       s.edits.replace(t[i].offset, t[i].text.size(), it->second);
-    } else if ((t[i].is("CUDA") || t[i].is("HIP")) && i >= 2 && t[i - 1].is("::") && t[i - 2].is("DeviceType")) {
+    } else if ((t[i].is("CUDA") || t[i].is("HIP")) && i >= 2 && t[i - 1].is("::") &&
+               t[i - 2].is("DeviceType")) {
       s.edits.replace(t[i].offset, t[i].text.size(), "CPU");
     }
   }
@@ -35,7 +40,8 @@ void Edits::replace(std::size_t offset, std::size_t length, std::string text) {
 std::string Edits::apply(std::string_view original) const {
   std::vector<const Edit*> order;
   for (const Edit& e : edits_) order.push_back(&e);
-  std::stable_sort(order.begin(), order.end(), [](const Edit* a, const Edit* b) { return a->offset < b->offset; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Edit* a, const Edit* b) { return a->offset < b->offset; });
   std::string out;
   std::size_t at = 0;
   for (const Edit* e : order) {
@@ -66,7 +72,8 @@ std::string Source::written(std::size_t first, std::size_t last) const {
 }
 
 std::string Source::lines(std::size_t first, std::size_t last) const {
-  const std::string_view between = original.substr(text.tokens[first].offset, text.tokens[last].end() - text.tokens[first].offset);
+  const std::string_view between =
+      original.substr(text.tokens[first].offset, text.tokens[last].end() - text.tokens[first].offset);
   return std::string(static_cast<std::size_t>(std::count(between.begin(), between.end(), '\n')), '\n');
 }
 
@@ -84,8 +91,8 @@ void rewrite_specifiers(Source& s) {
   for (std::size_t i = 0; i < t.size(); ++i) {
     const Token& token = t[i];
     if (token.kind != Token::name || token.text.size() < 8 || token.text.substr(0, 2) != "__") continue;
-    if (token.is("__global__") || token.is("__device__") || token.is("__host__") || token.is("__constant__") ||
-        token.is("__managed__") || token.is("__grid_constant__")) {
+    if (token.is("__global__") || token.is("__device__") || token.is("__host__") ||
+        token.is("__constant__") || token.is("__managed__") || token.is("__grid_constant__")) {
       s.edits.remove(token);
     } else if (token.is("__forceinline__")) {
       s.edits.replace(token.offset, token.text.size(), "inline");
@@ -99,8 +106,8 @@ void rewrite_specifiers(Source& s) {
   }
   for (const Function& f : s.outline.functions) {
     if (f.global && f.definition && !f.launch_bounds.empty()) {
-      s.edits.insert(t[f.body].end(),
-                     " ::isomer_emulator_launch_bounds(" + s.written(f.launch_bounds[0], f.launch_bounds[1]) + ");");
+      s.edits.insert(t[f.body].end(), " ::isomer_emulator_launch_bounds(" +
+                                          s.written(f.launch_bounds[0], f.launch_bounds[1]) + ");");
     }
     if (f.name == "main" && f.scope.empty() && !f.member && f.definition) {
       s.edits.insert(t[f.begin].offset, "extern \"C\" ");

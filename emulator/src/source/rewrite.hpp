@@ -1,6 +1,6 @@
-// From the preprocessed text of a CUDA or HIP source to C++ that the host compiler takes: specifiers go, launches
-// and shared variables are spelled out, kernels and device variables register themselves. Lines keep their
-// numbers. What cannot run here is refused by name.
+// From the preprocessed text of a CUDA or HIP source to C++ that the host compiler takes: specifiers go,
+// launches and shared variables are spelled out, kernels and device variables register themselves. Lines keep
+// their numbers. What cannot run here is refused by name.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ struct Rewritten {
   bool has_main = false;
 };
 
-/// `instantiate` names template kernels with their arguments (`scale<float, 4>`) that have to be launchable by
-/// name. Throws Error for what is refused.
+/// `instantiate` names template kernels with their arguments (`scale<float, 4>`) that have to be launchable
+/// by name. Throws Error for what is refused.
 Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate);
 
 /// Replacements in a text, applied all at once.
@@ -44,9 +44,10 @@ struct Source {
   Text text;
   Outline outline;
   Edits edits;
-  std::string place(std::size_t token) const;       ///< "file:line"
-  std::string written(std::size_t first, std::size_t last) const;  ///< tokens, `last` excluded, one blank between
-  std::string lines(std::size_t first, std::size_t last) const;    ///< the line breaks between two tokens
+  std::string place(std::size_t token) const;  ///< "file:line"
+  std::string written(std::size_t first,
+                      std::size_t last) const;  ///< tokens, `last` excluded, one blank between
+  std::string lines(std::size_t first, std::size_t last) const;  ///< the line breaks between two tokens
 };
 
 void rewrite_launches(Source& source);

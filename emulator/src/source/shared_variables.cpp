@@ -1,6 +1,6 @@
-// `__shared__ float tile[32][33], sum;` → for each variable a typedef spelled like the declaration, a site that
-// describes it, and a reference into the running block's memory. The declarators are never parsed: in a typedef
-// they mean the same type.
+// `__shared__ float tile[32][33], sum;` → for each variable a typedef spelled like the declaration, a site
+// that describes it, and a reference into the running block's memory. The declarators are never parsed: in a
+// typedef they mean the same type.
 #include <set>
 
 #include "isomer/emulator/error.hpp"
@@ -39,17 +39,20 @@ Statement read(const Source& s, std::size_t begin, std::size_t end) {
     const bool opens = t[i].is("[") || t[i].is("{") || t[i].is("(");
     if (angles == 0 && !named) {
       const bool keyword = t[i].is("struct") || t[i].is("union") || t[i].is("class");
-      const bool at_name = t[i].kind == Token::name && !keyword &&
-                           (i + 1 == end || t[i + 1].is("[") || t[i + 1].is(",") || t[i + 1].is(";") || t[i + 1].is("=") ||
-                            (t[i + 1].is(")") && t[i - 1].is("*")) || (t[i + 1].is("{") && i > begin && (t[i - 1].kind == Token::name || t[i - 1].is(">")) &&
-                                                                        !t[i - 1].is("struct") && !t[i - 1].is("union") && !t[i - 1].is("class")));
+      const bool at_name =
+          t[i].kind == Token::name && !keyword &&
+          (i + 1 == end || t[i + 1].is("[") || t[i + 1].is(",") || t[i + 1].is(";") || t[i + 1].is("=") ||
+           (t[i + 1].is(")") && t[i - 1].is("*")) ||
+           (t[i + 1].is("{") && i > begin && (t[i - 1].kind == Token::name || t[i - 1].is(">")) &&
+            !t[i - 1].is("struct") && !t[i - 1].is("union") && !t[i - 1].is("class")));
       if (at_name) {
         name_tokens.insert(i);
         r.names.emplace_back(t[i].text);
         named = true;
         parts.push_back(i);
         if (i + 1 < end && (t[i + 1].is("=") || t[i + 1].is("{"))) {
-          throw Error(s.place(i) + ": shared variable " + r.names.back() + " has an initialiser, which the device does not allow");
+          throw Error(s.place(i) + ": shared variable " + r.names.back() +
+                      " has an initialiser, which the device does not allow");
         }
         continue;
       }
@@ -74,8 +77,9 @@ Statement read(const Source& s, std::size_t begin, std::size_t end) {
 
 std::string site(const Source& s, const Statement& r, const std::string& name, std::size_t at) {
   return "static ::isomer::emulator::SharedSite isomer_S_" + name + "{" + quoted(name) + ", " +
-         quoted(s.text.files[s.text.tokens[at].file]) + ", " + std::to_string(s.text.tokens[at].line) + ", sizeof(isomer_T_" +
-         name + "), " + (r.aligned ? "1024" : "alignof(isomer_T_" + name + ")") + ", 0};";
+         quoted(s.text.files[s.text.tokens[at].file]) + ", " + std::to_string(s.text.tokens[at].line) +
+         ", sizeof(isomer_T_" + name + "), " + (r.aligned ? "1024" : "alignof(isomer_T_" + name + ")") +
+         ", 0};";
 }
 
 }  // namespace
@@ -88,9 +92,9 @@ void rewrite_shared(Source& s) {
     std::string out = "typedef" + r.specifiers_and_declarators + ";";
     for (const std::string& name : r.names) {
       if (!r.dynamic) out += " " + site(s, r, name, g.begin);
-      const std::string access = r.dynamic
-                                     ? "(::isomer::emulator::dynamic_shared<isomer_T_" + name + ">())"
-                                     : "(::isomer::emulator::shared_variable<isomer_T_" + name + ">(isomer_S_" + name + "))";
+      const std::string access =
+          r.dynamic ? "(::isomer::emulator::dynamic_shared<isomer_T_" + name + ">())"
+                    : "(::isomer::emulator::shared_variable<isomer_T_" + name + ">(isomer_S_" + name + "))";
       // From here on the name means the block's memory, except where a function declares its own.
       for (const Function& f : s.outline.functions) {
         if (!f.definition || f.body < g.end) continue;
@@ -99,7 +103,8 @@ void rewrite_shared(Source& s) {
         for (std::size_t i = f.body; i < f.end && !hidden; ++i) {
           if (!t[i].is(name) || t[i - 1].is(".") || t[i - 1].is("->") || t[i - 1].is("::")) continue;
           const Token& before = t[i - 1];
-          const bool declares = (before.kind == Token::name && !before.is("return") && !before.is("sizeof") && !before.is("else")) ||
+          const bool declares = (before.kind == Token::name && !before.is("return") && !before.is("sizeof") &&
+                                 !before.is("else")) ||
                                 ((before.is("*") || before.is("&")) && t[i + 1].is("="));
           if (declares) {
             hidden = true;
@@ -115,8 +120,8 @@ void rewrite_shared(Source& s) {
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (!t[i].is("__shared__") || global_tokens.count(i)) continue;
     std::size_t begin = i;
-    while (begin > 0 && !t[begin - 1].is(";") && !t[begin - 1].is("{") && !t[begin - 1].is("}") && !t[begin - 1].is(":") &&
-           !(t[begin - 1].is(")") && begin >= 2 && !t[begin].is("__shared__"))) {
+    while (begin > 0 && !t[begin - 1].is(";") && !t[begin - 1].is("{") && !t[begin - 1].is("}") &&
+           !t[begin - 1].is(":") && !(t[begin - 1].is(")") && begin >= 2 && !t[begin].is("__shared__"))) {
       --begin;
     }
     std::size_t end = i;
@@ -131,8 +136,8 @@ void rewrite_shared(Source& s) {
       if (r.dynamic) {
         out += " auto& " + name + " = ::isomer::emulator::dynamic_shared<isomer_T_" + name + ">();";
       } else {
-        out += " " + site(s, r, name, i) + " auto& " + name + " = ::isomer::emulator::shared_variable<isomer_T_" + name +
-               ">(isomer_S_" + name + ");";
+        out += " " + site(s, r, name, i) + " auto& " + name +
+               " = ::isomer::emulator::shared_variable<isomer_T_" + name + ">(isomer_S_" + name + ");";
       }
     }
     s.edits.replace(t[begin].offset, t[end].end() - t[begin].offset, out + s.lines(begin, end));

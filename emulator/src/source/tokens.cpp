@@ -44,7 +44,8 @@ class Lexer {
     while (i < text_.size() && text_[i] == ' ') ++i;
     if (i < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i]))) {
       std::uint32_t number = 0;
-      while (i < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i]))) number = number * 10 + (text_[i++] - '0');
+      while (i < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i])))
+        number = number * 10 + (text_[i++] - '0');
       const std::size_t quote = text_.find('"', i), line_end = text_.find('\n', i);
       if (quote < line_end) {
         const std::size_t close = text_.find('"', quote + 1);
@@ -52,7 +53,8 @@ class Lexer {
         const std::string_view flags = text_.substr(close + 1, line_end - close - 1);
         // The flag of the first sight decides: macros of system headers carry it into the user's files, and
         // macros of the command line lose it inside of headers.
-        const bool flagged = flags.find(" 3") != std::string_view::npos || file == "<built-in>" || file == "<command-line>";
+        const bool flagged =
+            flags.find(" 3") != std::string_view::npos || file == "<built-in>" || file == "<command-line>";
         system_ = system_files_.try_emplace(file, flagged).first->second;
         if (file.find("/ATen/") != std::string::npos) result_.uses_aten = true;
         if (!system_) file_ = number_of(file);
@@ -72,7 +74,8 @@ class Lexer {
   }
 
   void add(Token::Kind kind, std::size_t begin) {
-    result_.tokens.push_back({kind, text_.substr(begin, at_ - begin), static_cast<std::uint32_t>(begin), file_, line_});
+    result_.tokens.push_back(
+        {kind, text_.substr(begin, at_ - begin), static_cast<std::uint32_t>(begin), file_, line_});
   }
 
   void step() {
@@ -101,9 +104,11 @@ class Lexer {
       add(Token::name, begin);
       return;
     }
-    if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) {
+    if (std::isdigit(static_cast<unsigned char>(c)) ||
+        (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) {
       while (continues_name(peek()) || peek() == '.' || (peek() == '\'' && continues_name(peek(1))) ||
-             ((peek() == '+' || peek() == '-') && std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos &&
+             ((peek() == '+' || peek() == '-') &&
+              std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos &&
               !(text_[begin] == '0' && (text_[begin + 1] | 0x20) == 'x' && (text_[at_ - 1] | 0x20) == 'e'))) {
         ++at_;
       }

@@ -1,5 +1,5 @@
-// The tokens of a preprocessed source, each with the file and line it was written at. Text that came from system
-// headers is skipped: nothing there is the user's, and nothing there is rewritten.
+// The tokens of a preprocessed source, each with the file and line it was written at. Text that came from
+// system headers is skipped: nothing there is the user's, and nothing there is rewritten.
 #pragma once
 
 #include <cstdint>

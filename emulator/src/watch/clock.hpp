@@ -1,9 +1,10 @@
 // What a thread knows about the others' progress: enough to say whether two accesses are ordered.
 //
-// Inside a block, a barrier orders everything before it against everything after it (the block's epoch). Inside
-// an epoch, warp operations and partial barriers order the threads that took part: each thread counts its own
-// steps (`tick`) and keeps, once it met somebody, a vector of the ticks it has seen. Between blocks only a fence
-// followed by an atomic or volatile access orders: the writer leaves a snapshot, the reader picks it up.
+// Inside a block, a barrier orders everything before it against everything after it (the block's epoch).
+// Inside an epoch, warp operations and partial barriers order the threads that took part: each thread counts
+// its own steps (`tick`) and keeps, once it met somebody, a vector of the ticks it has seen. Between blocks
+// only a fence followed by an atomic or volatile access orders: the writer leaves a snapshot, the reader
+// picks it up.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The functions that the compiler calls at every load and store of a watched module. They carry the names of
-// the thread sanitizer's run time with a prefix that the linker's --wrap puts there, so that a program which is
-// itself built with that sanitizer keeps its own.
+// the thread sanitizer's run time with a prefix that the linker's --wrap puts there, so that a program which
+// is itself built with that sanitizer keeps its own.
 #include <cstdint>
 #include <cstring>
 
@@ -77,7 +77,8 @@ void HOOK(atomic_signal_fence)(int) {}
 
 namespace {
 
-constexpr int kRelease = 3;  // memory orders from release on (release, acq_rel, seq_cst) publish what came before
+constexpr int kRelease =
+    3;  // memory orders from release on (release, acq_rel, seq_cst) publish what came before
 
 unsigned how(unsigned kind, int order) {
   return kind | watch::atomic | (order >= kRelease ? watch::release : 0u);
@@ -85,47 +86,47 @@ unsigned how(unsigned kind, int order) {
 
 }  // namespace
 
-#define FETCH(BITS, NAME, BUILTIN)                                                                           \
-  T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {                    \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);          \
-    return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                                  \
+#define FETCH(BITS, NAME, BUILTIN)                                                                  \
+  T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {           \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE); \
+    return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                         \
   }
 
-#define ATOMIC(BITS, TYPE)                                                                                   \
-  using T##BITS = TYPE;                                                                                      \
-  T##BITS HOOK(atomic##BITS##_load)(const volatile T##BITS* a, int order) {                                  \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read, order == 5 ? 0 : order), SITE);        \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                             \
-  }                                                                                                          \
-  void HOOK(atomic##BITS##_store)(volatile T##BITS * a, T##BITS v, int order) {                              \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::write, order), SITE);                        \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                                \
-  }                                                                                                          \
-  T##BITS HOOK(atomic##BITS##_exchange)(volatile T##BITS * a, T##BITS v, int order) {                        \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);          \
-    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                      \
-  }                                                                                                          \
-  int HOOK(atomic##BITS##_compare_exchange_strong)(volatile T##BITS * a, T##BITS * expected, T##BITS v,      \
-                                                   int order, int) {                                         \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);          \
-    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
-  }                                                                                                          \
-  int HOOK(atomic##BITS##_compare_exchange_weak)(volatile T##BITS * a, T##BITS * expected, T##BITS v,        \
-                                                 int order, int) {                                           \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);          \
-    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
-  }                                                                                                          \
-  T##BITS HOOK(atomic##BITS##_compare_exchange_val)(volatile T##BITS * a, T##BITS expected, T##BITS v,       \
-                                                    int order, int) {                                        \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);          \
-    __atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                 \
-    return expected;                                                                                         \
-  }                                                                                                          \
-  FETCH(BITS, add, __atomic_fetch_add)                                                                       \
-  FETCH(BITS, sub, __atomic_fetch_sub)                                                                       \
-  FETCH(BITS, and, __atomic_fetch_and)                                                                       \
-  FETCH(BITS, or, __atomic_fetch_or)                                                                         \
-  FETCH(BITS, xor, __atomic_fetch_xor)                                                                       \
+#define ATOMIC(BITS, TYPE)                                                                              \
+  using T##BITS = TYPE;                                                                                 \
+  T##BITS HOOK(atomic##BITS##_load)(const volatile T##BITS* a, int order) {                             \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read, order == 5 ? 0 : order), SITE);   \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                        \
+  }                                                                                                     \
+  void HOOK(atomic##BITS##_store)(volatile T##BITS * a, T##BITS v, int order) {                         \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::write, order), SITE);                   \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                           \
+  }                                                                                                     \
+  T##BITS HOOK(atomic##BITS##_exchange)(volatile T##BITS * a, T##BITS v, int order) {                   \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                                     \
+  int HOOK(atomic##BITS##_compare_exchange_strong)(volatile T##BITS * a, T##BITS * expected, T##BITS v, \
+                                                   int order, int) {                                    \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                                     \
+  int HOOK(atomic##BITS##_compare_exchange_weak)(volatile T##BITS * a, T##BITS * expected, T##BITS v,   \
+                                                 int order, int) {                                      \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                                     \
+  T##BITS HOOK(atomic##BITS##_compare_exchange_val)(volatile T##BITS * a, T##BITS expected, T##BITS v,  \
+                                                    int order, int) {                                   \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    __atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
+    return expected;                                                                                    \
+  }                                                                                                     \
+  FETCH(BITS, add, __atomic_fetch_add)                                                                  \
+  FETCH(BITS, sub, __atomic_fetch_sub)                                                                  \
+  FETCH(BITS, and, __atomic_fetch_and)                                                                  \
+  FETCH(BITS, or, __atomic_fetch_or)                                                                    \
+  FETCH(BITS, xor, __atomic_fetch_xor)                                                                  \
   FETCH(BITS, nand, __atomic_fetch_nand)
 
 extern "C" {

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kKnownLimit = 4096;  // snapshots a thread carries; older knowledge is dropped
 
 std::deque<Segment> segments;
-std::uint32_t first_number = 1;   // number of segments.front()
-std::uint32_t phase_begin = 1;    // segments before it are ordered before everything
+std::uint32_t first_number = 1;  // number of segments.front()
+std::uint32_t phase_begin = 1;   // segments before it are ordered before everything
 std::unordered_map<const void*, SnapshotList> published;
 
 void refresh(Block& block, ThreadClock& clock) {

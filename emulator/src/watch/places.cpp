@@ -27,7 +27,8 @@ std::string quoted(const std::string& text) {
   return q + "'";
 }
 
-void resolve(const std::string& module, const std::vector<std::pair<const void*, std::uintptr_t>>& addresses) {
+void resolve(const std::string& module,
+             const std::vector<std::pair<const void*, std::uintptr_t>>& addresses) {
   // Long lists of addresses would pass the limit of a command line.
   constexpr std::size_t kAtOnce = 400;
   for (std::size_t begin = 0; begin < addresses.size(); begin += kAtOnce) {

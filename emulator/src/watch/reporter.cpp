@@ -15,21 +15,36 @@ namespace isomer::emulator {
 
 const char* name(Kind kind) {
   switch (kind) {
-    case Kind::out_of_bounds_read: return "out-of-bounds-read";
-    case Kind::out_of_bounds_write: return "out-of-bounds-write";
-    case Kind::index_overflow: return "index-overflow";
-    case Kind::uninitialised_read: return "uninitialised-read";
-    case Kind::race: return "race";
-    case Kind::barrier_divergence: return "barrier-divergence";
-    case Kind::warp_divergence: return "warp-divergence";
-    case Kind::writes_input: return "writes-input";
-    case Kind::misaligned: return "misaligned";
-    case Kind::stack_overflow: return "stack-overflow";
-    case Kind::step_limit: return "step-limit";
-    case Kind::assertion: return "assertion";
-    case Kind::trap: return "trap";
-    case Kind::crash: return "crash";
-    case Kind::host_call: return "host-call";
+    case Kind::out_of_bounds_read:
+      return "out-of-bounds-read";
+    case Kind::out_of_bounds_write:
+      return "out-of-bounds-write";
+    case Kind::index_overflow:
+      return "index-overflow";
+    case Kind::uninitialised_read:
+      return "uninitialised-read";
+    case Kind::race:
+      return "race";
+    case Kind::barrier_divergence:
+      return "barrier-divergence";
+    case Kind::warp_divergence:
+      return "warp-divergence";
+    case Kind::writes_input:
+      return "writes-input";
+    case Kind::misaligned:
+      return "misaligned";
+    case Kind::stack_overflow:
+      return "stack-overflow";
+    case Kind::step_limit:
+      return "step-limit";
+    case Kind::assertion:
+      return "assertion";
+    case Kind::trap:
+      return "trap";
+    case Kind::crash:
+      return "crash";
+    case Kind::host_call:
+      return "host-call";
   }
   return "?";
 }
@@ -86,19 +101,29 @@ std::string title(const Buffer& buffer) {
 
 const char* waits_in(const Thread& t) {
   switch (t.wait) {
-    case Wait::barrier: return "the block's barrier";
-    case Wait::named: return "a named barrier";
-    case Wait::grid: return "the grid's barrier";
-    case Wait::spin: return "a loop on an atomic or volatile variable";
+    case Wait::barrier:
+      return "the block's barrier";
+    case Wait::named:
+      return "a named barrier";
+    case Wait::grid:
+      return "the grid's barrier";
+    case Wait::spin:
+      return "a loop on an atomic or volatile variable";
     case Wait::meeting:
       switch (t.meeting->op) {
-        case WarpOp::shuffle: return "a shuffle";
-        case WarpOp::vote: return "a vote";
-        case WarpOp::match: return "a match";
-        case WarpOp::reduce: return "a warp reduction";
-        default: return "a warp barrier";
+        case WarpOp::shuffle:
+          return "a shuffle";
+        case WarpOp::vote:
+          return "a vote";
+        case WarpOp::match:
+          return "a match";
+        case WarpOp::reduce:
+          return "a warp reduction";
+        default:
+          return "a warp barrier";
       }
-    default: return "nothing";
+    default:
+      return "nothing";
   }
 }
 
@@ -150,7 +175,8 @@ void report_access(Kind kind, const void* site, const Buffer* buffer, const void
       case Kind::writes_input:
         said += fmt::format(" at offset {} of input {}", offset, title(*buffer));
         break;
-      default: said += fmt::format(" at offset {} of {}, which is not aligned", offset, title(*buffer));
+      default:
+        said += fmt::format(" at offset {} of {}, which is not aligned", offset, title(*buffer));
     }
   } else {
     said += " " + text;
@@ -170,10 +196,10 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
   raw.report.offset = static_cast<const std::byte*>(address) - buffer.begin;
   raw.report.other_block = unravel(other_block, request.grid);
   raw.report.other_thread = unravel(other_thread, request.block);
-  raw.predicate = fmt::format("{} offset {} of {} that thread {} of block {} {} at {{other}} with no barrier between",
-                              writes ? "writes" : "reads", raw.report.offset, title(buffer),
-                              braces(raw.report.other_thread), braces(raw.report.other_block),
-                              other_writes ? "wrote" : "read");
+  raw.predicate = fmt::format(
+      "{} offset {} of {} that thread {} of block {} {} at {{other}} with no barrier between",
+      writes ? "writes" : "reads", raw.report.offset, title(buffer), braces(raw.report.other_thread),
+      braces(raw.report.other_block), other_writes ? "wrote" : "read");
   add(Kind::race, block, *current_thread(), site, site_of(other_site), std::move(raw));
 }
 
@@ -184,8 +210,8 @@ void report_divergence(Block& block, const Thread& a, const Thread& b) {
   Raw raw;
   raw.report.other_block = triple(block.index());
   raw.report.other_thread = triple(b.index);
-  raw.predicate =
-      fmt::format("waits at this barrier while thread {} waits at another one, {{other}}", braces(triple(b.index)));
+  raw.predicate = fmt::format("waits at this barrier while thread {} waits at another one, {{other}}",
+                              braces(triple(b.index)));
   raw.other.calls = b.clock.calls;
   add(Kind::barrier_divergence, block, a, a.site, b.site, std::move(raw));
 }
@@ -215,7 +241,7 @@ void report_deadlock(Block& block) {
   } else {
     raw.predicate += " for threads that have ended or never come";
   }
-  const Kind kind = first->wait == Wait::spin ? Kind::step_limit
+  const Kind kind = first->wait == Wait::spin                            ? Kind::step_limit
                     : warp && (!second || second->wait == Wait::meeting) ? Kind::warp_divergence
                                                                          : Kind::barrier_divergence;
   add(kind, block, *first, first->site, second ? second->site : nullptr, std::move(raw));
@@ -227,8 +253,8 @@ void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t of
   raw.report.kernel = launch.request.kernel;
   raw.report.buffer = buffer.name;
   raw.report.offset = static_cast<std::int64_t>(buffer.bytes) + offset;
-  raw.predicate = fmt::format("wrote behind the end of {}, at offset {}; a watched run tells where", title(buffer),
-                              raw.report.offset);
+  raw.predicate = fmt::format("wrote behind the end of {}, at offset {}; a watched run tells where",
+                              title(buffer), raw.report.offset);
   std::lock_guard lock(mutex);
   raws.push_back(std::move(raw));
 }
@@ -268,7 +294,8 @@ std::vector<Report> take_reports() {
     r.other = places[2 * i + 1];
     std::string predicate = taken[i].predicate;
     if (const auto at = predicate.find("{other}"); at != std::string::npos) {
-      predicate.replace(at, 7, r.other.line ? fmt::format("{}:{}", r.other.file, r.other.line) : "an unknown place");
+      predicate.replace(at, 7,
+                        r.other.line ? fmt::format("{}:{}", r.other.file, r.other.line) : "an unknown place");
     }
     const std::string where = r.place.line ? fmt::format("{}:{}: ", r.place.file, r.place.line) : "";
     const bool nobody = !taken[i].site.pc && r.kind == Kind::out_of_bounds_write;

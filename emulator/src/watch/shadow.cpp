@@ -33,8 +33,8 @@ struct Shadow {
 
 template <class T>
 T* reserve(std::size_t count) {
-  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                 -1, 0);
+  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
   return static_cast<T*>(p);
 }
@@ -69,7 +69,8 @@ bool is_builtin_variable(const std::byte* at) {
     const auto* begin = reinterpret_cast<const std::byte*>(&variable);
     return at >= begin && at < begin + sizeof variable;
   };
-  return inside(threadIdx) || inside(blockIdx) || inside(blockDim) || inside(gridDim) || inside(isomer_emulator_patience);
+  return inside(threadIdx) || inside(blockIdx) || inside(blockDim) || inside(gridDim) ||
+         inside(isomer_emulator_patience);
 }
 
 bool wraps_into(const Buffer& b, const void* address, std::size_t bytes) {
@@ -165,8 +166,9 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
   if (!launch.watch) return;
   if (launch.step_limit != 0 &&
       launch.watched_steps.fetch_add(1, std::memory_order_relaxed) >= launch.step_limit) {
-    report_event(Kind::step_limit, site,
-                 "was still running after " + std::to_string(launch.step_limit) + " memory accesses of the launch");
+    report_event(
+        Kind::step_limit, site,
+        "was still running after " + std::to_string(launch.step_limit) + " memory accesses of the launch");
     launch.fail(error::launch_timeout);
     block.abandon();
   }
@@ -204,7 +206,8 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
       break;
     }
   }
-  if (buffer->input && !(how & write) && buffer->initialised) return;  // nobody may write it, so nobody can race
+  if (buffer->input && !(how & write) && buffer->initialised)
+    return;  // nobody may write it, so nobody can race
   check_races(block, *thread, *buffer, address, bytes, how, site);
   if (how & write) std::memset(written, 1, bytes);
   if (how & atomic) {

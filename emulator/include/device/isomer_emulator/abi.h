@@ -67,14 +67,15 @@ struct SymbolEntry {
 extern "C" {
 // The built-in variables. The library writes them at every switch; a kernel sees them as constants.
 extern __thread const uint3 threadIdx __asm__("isomer_emulator_thread_index")
-    __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"), visibility("default")));
 extern __thread const uint3 blockIdx __asm__("isomer_emulator_block_index")
-    __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"), visibility("default")));
 extern __thread const dim3 blockDim __asm__("isomer_emulator_block_dim")
-    __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"), visibility("default")));
 extern __thread const dim3 gridDim __asm__("isomer_emulator_grid_dim")
-    __attribute__((tls_model("initial-exec")));
-extern __thread int isomer_emulator_patience __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+extern __thread int isomer_emulator_patience
+    __attribute__((tls_model("initial-exec"), visibility("default")));
 
 int isomer_emulator_barrier(int combine, int predicate);
 void isomer_emulator_named_barrier(unsigned id, unsigned threads);

@@ -34,17 +34,23 @@ class grid_group {
   void sync() const { isomer_emulator_grid_barrier(); }
   bool is_valid() const { return true; }
   unsigned long long size() const {
-    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z * blockDim.x * blockDim.y *
+           blockDim.z;
   }
   unsigned long long num_threads() const { return size(); }
   unsigned long long thread_rank() const {
-    const unsigned long long block = blockIdx.x + static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+    const unsigned long long block =
+        blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                         (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
     return block * (blockDim.x * blockDim.y * blockDim.z) + detail::linear_thread();
   }
   unsigned long long block_rank() const {
-    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
   }
-  unsigned long long num_blocks() const { return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z; }
+  unsigned long long num_blocks() const {
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+  }
   dim3 group_dim() const { return gridDim; }
   dim3 dim_blocks() const { return gridDim; }
   dim3 block_index() const { return blockIdx; }
@@ -80,7 +86,9 @@ class lane_group {
     const unsigned r = thread_rank() ^ mask;
     return isomer::emulator::shuffled(mask_, v, r < size() ? nth(r) : detail::lane());
   }
-  __attribute__((always_inline)) isomer_emulator_lane_mask ballot(int p) const { return packed(isomer_emulator_vote(mask_, p).ballot); }
+  __attribute__((always_inline)) isomer_emulator_lane_mask ballot(int p) const {
+    return packed(isomer_emulator_vote(mask_, p).ballot);
+  }
   __attribute__((always_inline)) int any(int p) const { return isomer_emulator_vote(mask_, p).ballot != 0; }
   __attribute__((always_inline)) int all(int p) const {
     const auto v = isomer_emulator_vote(mask_, p);
@@ -169,7 +177,8 @@ __attribute__((always_inline)) inline coalesced_group binary_partition(const Par
 }
 template <class Parent, class Label>
 __attribute__((always_inline)) inline coalesced_group labeled_partition(const Parent& parent, Label label) {
-  return coalesced_group(isomer_emulator_match(parent._isomer_mask(), static_cast<unsigned long long>(label)).ballot);
+  return coalesced_group(
+      isomer_emulator_match(parent._isomer_mask(), static_cast<unsigned long long>(label)).ballot);
 }
 
 template <class Group>
@@ -202,8 +211,8 @@ struct bit_xor {
   T operator()(T a, T b) const { return a ^ b; }
 };
 
-/// Every lane of the group gets the reduction, taken in the order of a butterfly where the group is a power of
-/// two and in the order of the ranks otherwise.
+/// Every lane of the group gets the reduction, taken in the order of a butterfly where the group is a power
+/// of two and in the order of the ranks otherwise.
 template <class Group, class T, class Op>
 __attribute__((always_inline)) inline T reduce(const Group& g, T value, Op op) {
   const unsigned n = g.size();
@@ -238,7 +247,8 @@ template <class Group, class T, class Size>
 __attribute__((always_inline)) inline void memcpy_async(const Group& g, T* to, const T* from, Size bytes) {
   const char* source = reinterpret_cast<const char*>(from);
   char* target = reinterpret_cast<char*>(to);
-  for (std::size_t i = g.thread_rank(); i < static_cast<std::size_t>(bytes); i += g.size()) target[i] = source[i];
+  for (std::size_t i = g.thread_rank(); i < static_cast<std::size_t>(bytes); i += g.size())
+    target[i] = source[i];
 }
 template <class Group>
 __attribute__((always_inline)) inline void wait(const Group& g) {

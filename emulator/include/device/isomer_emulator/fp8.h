@@ -1,6 +1,6 @@
-// The four 8-bit formats: e4m3 and e5m2 as the OCP defines them (and NVIDIA implements), and AMD's fnuz pair with
-// one NaN, no negative zero and no infinity. Conversion rounds once, to nearest even, and saturates or not as
-// asked.
+// The four 8-bit formats: e4m3 and e5m2 as the OCP defines them (and NVIDIA implements), and AMD's fnuz pair
+// with one NaN, no negative zero and no infinity. Conversion rounds once, to nearest even, and saturates or
+// not as asked.
 #pragma once
 
 #include "bfloat16.h"
@@ -29,13 +29,14 @@ struct E5m2Fnuz {
   static constexpr bool fnuz = true, infinite = false;
 };
 
-/// `saturate`: too large becomes the largest finite value, infinity too; otherwise infinity or NaN, as the format
-/// has it.
+/// `saturate`: too large becomes the largest finite value, infinity too; otherwise infinity or NaN, as the
+/// format has it.
 template <class F>
 inline std::uint8_t encode8(double x, bool saturate) {
   if (x != x) return F::nan;
   const std::uint8_t sign = static_cast<std::uint8_t>(double_bits(x) >> 56 & 0x80);
-  std::uint32_t code = std::isinf(x) ? 0xffu : encode_magnitude(x, F::mantissa, F::bias, Rounding::nearest_even);
+  std::uint32_t code =
+      std::isinf(x) ? 0xffu : encode_magnitude(x, F::mantissa, F::bias, Rounding::nearest_even);
   if (code > F::largest) {
     if (!saturate) return F::fnuz ? F::nan : static_cast<std::uint8_t>(sign | F::past);
     code = F::largest;
@@ -76,7 +77,8 @@ template <class F>
 struct alignas(2) Float8x2 {
   std::uint16_t __x;
   Float8x2() = default;
-  explicit Float8x2(float2 v) : __x(static_cast<std::uint16_t>(encode8<F>(v.x, true) | encode8<F>(v.y, true) << 8)) {}
+  explicit Float8x2(float2 v)
+      : __x(static_cast<std::uint16_t>(encode8<F>(v.x, true) | encode8<F>(v.y, true) << 8)) {}
   explicit Float8x2(__half2 v) : Float8x2(__half22float2(v)) {}
   explicit Float8x2(__nv_bfloat162 v) : Float8x2(__bfloat1622float2(v)) {}
   explicit operator float2() const {
@@ -95,24 +97,33 @@ struct alignas(4) Float8x4 {
             static_cast<std::uint32_t>(encode8<F>(v.w, true)) << 24) {}
   explicit operator float4() const {
     return {decode8<F>(static_cast<std::uint8_t>(__x)), decode8<F>(static_cast<std::uint8_t>(__x >> 8)),
-            decode8<F>(static_cast<std::uint8_t>(__x >> 16)), decode8<F>(static_cast<std::uint8_t>(__x >> 24))};
+            decode8<F>(static_cast<std::uint8_t>(__x >> 16)),
+            decode8<F>(static_cast<std::uint8_t>(__x >> 24))};
   }
 };
 
 inline std::uint8_t encode8_as(int format, double x, bool saturate) {
   switch (format) {
-    case 0: return encode8<E4m3>(x, saturate);
-    case 1: return encode8<E5m2>(x, saturate);
-    case 2: return encode8<E4m3Fnuz>(x, saturate);
-    default: return encode8<E5m2Fnuz>(x, saturate);
+    case 0:
+      return encode8<E4m3>(x, saturate);
+    case 1:
+      return encode8<E5m2>(x, saturate);
+    case 2:
+      return encode8<E4m3Fnuz>(x, saturate);
+    default:
+      return encode8<E5m2Fnuz>(x, saturate);
   }
 }
 inline float decode8_as(int format, std::uint8_t bits) {
   switch (format) {
-    case 0: return decode8<E4m3>(bits);
-    case 1: return decode8<E5m2>(bits);
-    case 2: return decode8<E4m3Fnuz>(bits);
-    default: return decode8<E5m2Fnuz>(bits);
+    case 0:
+      return decode8<E4m3>(bits);
+    case 1:
+      return decode8<E5m2>(bits);
+    case 2:
+      return decode8<E4m3Fnuz>(bits);
+    default:
+      return decode8<E5m2Fnuz>(bits);
   }
 }
 
@@ -150,32 +161,32 @@ using __hip_fp8x4_e5m2 = isomer::emulator::Float8x4<isomer::emulator::E5m2>;
 using __hip_fp8x4_e4m3_fnuz = isomer::emulator::Float8x4<isomer::emulator::E4m3Fnuz>;
 using __hip_fp8x4_e5m2_fnuz = isomer::emulator::Float8x4<isomer::emulator::E5m2Fnuz>;
 
-#define ISOMER_EMULATOR_FP8(PREFIX, SATURATE)                                                                \
-  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8_storage_t __##PREFIX##_cvt_double_to_fp8(                          \
-      double x, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                          \
-    return isomer::emulator::encode8_as(f, x, s == SATURATE);                                                \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8_storage_t __##PREFIX##_cvt_float_to_fp8(                           \
-      float x, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                           \
-    return isomer::emulator::encode8_as(f, x, s == SATURATE);                                                \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8_storage_t __##PREFIX##_cvt_halfraw_to_fp8(                         \
-      __half_raw x, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                      \
-    return isomer::emulator::encode8_as(f, float(__half::from_bits(x.x)), s == SATURATE);                    \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8x2_storage_t __##PREFIX##_cvt_float2_to_fp8x2(                      \
-      float2 v, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                          \
-    return static_cast<unsigned short>(isomer::emulator::encode8_as(f, v.x, s == SATURATE) |                 \
-                                       isomer::emulator::encode8_as(f, v.y, s == SATURATE) << 8);            \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __half_raw __##PREFIX##_cvt_fp8_to_halfraw(__##PREFIX##_fp8_storage_t x,            \
-                                                                    __##PREFIX##_fp8_interpretation_t f) {   \
-    return {__half(isomer::emulator::decode8_as(f, x)).bits};                                                \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __half2_raw __##PREFIX##_cvt_fp8x2_to_halfraw2(__##PREFIX##_fp8x2_storage_t x,      \
-                                                                        __##PREFIX##_fp8_interpretation_t f) { \
-    return {__##PREFIX##_cvt_fp8_to_halfraw(static_cast<unsigned char>(x), f).x,                             \
-            __##PREFIX##_cvt_fp8_to_halfraw(static_cast<unsigned char>(x >> 8), f).x};                       \
+#define ISOMER_EMULATOR_FP8(PREFIX, SATURATE)                                                              \
+  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8_storage_t __##PREFIX##_cvt_double_to_fp8(                        \
+      double x, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                        \
+    return isomer::emulator::encode8_as(f, x, s == SATURATE);                                              \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8_storage_t __##PREFIX##_cvt_float_to_fp8(                         \
+      float x, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                         \
+    return isomer::emulator::encode8_as(f, x, s == SATURATE);                                              \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8_storage_t __##PREFIX##_cvt_halfraw_to_fp8(                       \
+      __half_raw x, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                    \
+    return isomer::emulator::encode8_as(f, float(__half::from_bits(x.x)), s == SATURATE);                  \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __##PREFIX##_fp8x2_storage_t __##PREFIX##_cvt_float2_to_fp8x2(                    \
+      float2 v, __##PREFIX##_saturation_t s, __##PREFIX##_fp8_interpretation_t f) {                        \
+    return static_cast<unsigned short>(isomer::emulator::encode8_as(f, v.x, s == SATURATE) |               \
+                                       isomer::emulator::encode8_as(f, v.y, s == SATURATE) << 8);          \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __half_raw __##PREFIX##_cvt_fp8_to_halfraw(__##PREFIX##_fp8_storage_t x,          \
+                                                                    __##PREFIX##_fp8_interpretation_t f) { \
+    return {__half(isomer::emulator::decode8_as(f, x)).bits};                                              \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __half2_raw __##PREFIX##_cvt_fp8x2_to_halfraw2(                                   \
+      __##PREFIX##_fp8x2_storage_t x, __##PREFIX##_fp8_interpretation_t f) {                               \
+    return {__##PREFIX##_cvt_fp8_to_halfraw(static_cast<unsigned char>(x), f).x,                           \
+            __##PREFIX##_cvt_fp8_to_halfraw(static_cast<unsigned char>(x >> 8), f).x};                     \
   }
 ISOMER_EMULATOR_FP8(nv, __NV_SATFINITE)
 ISOMER_EMULATOR_FP8(hip, __HIP_SATFINITE)

@@ -7,32 +7,36 @@ using __half = isomer::emulator::Float16<isomer::emulator::Float16Format>;
 using __half2 = isomer::emulator::Float16Pair<isomer::emulator::Float16Format>;
 using half = __half;
 using half2 = __half2;
-struct __half_raw { unsigned short x; };
-struct __half2_raw { unsigned short x, y; };
+struct __half_raw {
+  unsigned short x;
+};
+struct __half2_raw {
+  unsigned short x, y;
+};
 
-#define ISOMER_EMULATOR_ROUNDINGS(DEFINE)                                                                    \
+#define ISOMER_EMULATOR_ROUNDINGS(DEFINE) \
   DEFINE(_rn, nearest_even) DEFINE(_rz, toward_zero) DEFINE(_ru, up) DEFINE(_rd, down)
 
-#define ISOMER_EMULATOR_HALF_FROM(SUFFIX, ROUNDING)                                                          \
-  ISOMER_EMULATOR_INLINE __half __float2half##SUFFIX(float x) {                                              \
-    return __half::from_bits(isomer::emulator::encode16<isomer::emulator::Float16Format>(                    \
-        x, isomer::emulator::Rounding::ROUNDING));                                                           \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __half __int2half##SUFFIX(int x) {                                                  \
-    return __half::from_bits(isomer::emulator::encode16<isomer::emulator::Float16Format>(                    \
-        x, isomer::emulator::Rounding::ROUNDING));                                                           \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __half __uint2half##SUFFIX(unsigned x) {                                            \
-    return __half::from_bits(isomer::emulator::encode16<isomer::emulator::Float16Format>(                    \
-        x, isomer::emulator::Rounding::ROUNDING));                                                           \
-  }                                                                                                          \
-  ISOMER_EMULATOR_INLINE __half __short2half##SUFFIX(short x) { return __int2half##SUFFIX(x); }              \
-  ISOMER_EMULATOR_INLINE __half __ushort2half##SUFFIX(unsigned short x) { return __int2half##SUFFIX(x); }    \
-  ISOMER_EMULATOR_INLINE int __half2int##SUFFIX(__half x) { return __float2int##SUFFIX(float(x)); }          \
-  ISOMER_EMULATOR_INLINE unsigned __half2uint##SUFFIX(__half x) { return __float2uint##SUFFIX(float(x)); }   \
-  ISOMER_EMULATOR_INLINE short __half2short##SUFFIX(__half x) {                                              \
-    const int v = __float2int##SUFFIX(float(x));                                                             \
-    return static_cast<short>(v < -32768 ? -32768 : v > 32767 ? 32767 : v);                                  \
+#define ISOMER_EMULATOR_HALF_FROM(SUFFIX, ROUNDING)                                                        \
+  ISOMER_EMULATOR_INLINE __half __float2half##SUFFIX(float x) {                                            \
+    return __half::from_bits(isomer::emulator::encode16<isomer::emulator::Float16Format>(                  \
+        x, isomer::emulator::Rounding::ROUNDING));                                                         \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __half __int2half##SUFFIX(int x) {                                                \
+    return __half::from_bits(isomer::emulator::encode16<isomer::emulator::Float16Format>(                  \
+        x, isomer::emulator::Rounding::ROUNDING));                                                         \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __half __uint2half##SUFFIX(unsigned x) {                                          \
+    return __half::from_bits(isomer::emulator::encode16<isomer::emulator::Float16Format>(                  \
+        x, isomer::emulator::Rounding::ROUNDING));                                                         \
+  }                                                                                                        \
+  ISOMER_EMULATOR_INLINE __half __short2half##SUFFIX(short x) { return __int2half##SUFFIX(x); }            \
+  ISOMER_EMULATOR_INLINE __half __ushort2half##SUFFIX(unsigned short x) { return __int2half##SUFFIX(x); }  \
+  ISOMER_EMULATOR_INLINE int __half2int##SUFFIX(__half x) { return __float2int##SUFFIX(float(x)); }        \
+  ISOMER_EMULATOR_INLINE unsigned __half2uint##SUFFIX(__half x) { return __float2uint##SUFFIX(float(x)); } \
+  ISOMER_EMULATOR_INLINE short __half2short##SUFFIX(__half x) {                                            \
+    const int v = __float2int##SUFFIX(float(x));                                                           \
+    return static_cast<short>(v < -32768 ? -32768 : v > 32767 ? 32767 : v);                                \
   }
 ISOMER_EMULATOR_ROUNDINGS(ISOMER_EMULATOR_HALF_FROM)
 #undef ISOMER_EMULATOR_HALF_FROM
@@ -58,5 +62,7 @@ ISOMER_EMULATOR_INLINE __half2 __half2half2(__half a) { return {a, a}; }
 ISOMER_EMULATOR_INLINE __half2 make_half2(__half a, __half b) { return {a, b}; }
 ISOMER_EMULATOR_INLINE short __half_as_short(__half x) { return static_cast<short>(x.bits); }
 ISOMER_EMULATOR_INLINE unsigned short __half_as_ushort(__half x) { return x.bits; }
-ISOMER_EMULATOR_INLINE __half __short_as_half(short x) { return __half::from_bits(static_cast<std::uint16_t>(x)); }
+ISOMER_EMULATOR_INLINE __half __short_as_half(short x) {
+  return __half::from_bits(static_cast<std::uint16_t>(x));
+}
 ISOMER_EMULATOR_INLINE __half __ushort_as_half(unsigned short x) { return __half::from_bits(x); }

@@ -33,14 +33,21 @@ template <class T>
 static inline hipError_t hipHostMalloc(T** out, std::size_t bytes, unsigned = 0) {
   return hipMallocHost(out, bytes);
 }
-static inline hipError_t hipMemcpyHtoD(void* to, void* from, std::size_t bytes) { return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice); }
-static inline hipError_t hipMemcpyDtoH(void* to, void* from, std::size_t bytes) { return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost); }
-static inline hipError_t hipMemcpyDtoD(void* to, void* from, std::size_t bytes) { return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice); }
+static inline hipError_t hipMemcpyHtoD(void* to, void* from, std::size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
+}
+static inline hipError_t hipMemcpyDtoH(void* to, void* from, std::size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost);
+}
+static inline hipError_t hipMemcpyDtoD(void* to, void* from, std::size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
 
 // The lambda names the kernel only where it is called, so that template arguments may still be deduced there.
-#define hipLaunchKernelGGL(KERNEL, GRID, BLOCK, SHARED, STREAM, ...)                                         \
-  isomer::emulator::launcher(                                                                                \
-      isomer::emulator::request_of(#KERNEL, __FILE__, __LINE__, isomer::emulator::Configuration(GRID, BLOCK, SHARED, STREAM)), \
+#define hipLaunchKernelGGL(KERNEL, GRID, BLOCK, SHARED, STREAM, ...)                              \
+  isomer::emulator::launcher(                                                                     \
+      isomer::emulator::request_of(#KERNEL, __FILE__, __LINE__,                                   \
+                                   isomer::emulator::Configuration(GRID, BLOCK, SHARED, STREAM)), \
       [&](auto&... isomer_arguments) { KERNEL(isomer_arguments...); })(__VA_ARGS__)
 
 #define hipThreadIdx_x threadIdx.x
@@ -75,8 +82,7 @@ static inline hipError_t hipMemcpyDtoD(void* to, void* from, std::size_t bytes) 
 #define __builtin_amdgcn_ds_bpermute isomer_emulator_bpermute
 ISOMER_EMULATOR_INLINE int isomer_emulator_read_first_lane(int v) {
   const auto together = isomer_emulator_vote(isomer::emulator::kTogether, 1);
-  return isomer::emulator::shuffled(isomer::emulator::kTogether, v, static_cast<unsigned>(__builtin_ctzll(together.members)));
+  return isomer::emulator::shuffled(isomer::emulator::kTogether, v,
+                                    static_cast<unsigned>(__builtin_ctzll(together.members)));
 }
-ISOMER_EMULATOR_INLINE int isomer_emulator_bpermute(int address, int v) {
-  return __shfl(v, address >> 2);
-}
+ISOMER_EMULATOR_INLINE int isomer_emulator_bpermute(int address, int v) { return __shfl(v, address >> 2); }

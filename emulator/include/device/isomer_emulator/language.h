@@ -1,6 +1,6 @@
 // The language: specifiers, block and warp operations, fences. What is a keyword to the device compilers
-// (`__global__`, `__shared__`, `__launch_bounds__`, `<<<>>>`) is handled by the rewriter before compiling; the
-// macros here serve code that the rewriter leaves alone.
+// (`__global__`, `__shared__`, `__launch_bounds__`, `<<<>>>`) is handled by the rewriter before compiling;
+// the macros here serve code that the rewriter leaves alone.
 #pragma once
 
 #include <cassert>
@@ -27,7 +27,9 @@ ISOMER_EMULATOR_INLINE int __syncthreads_or(int p) { return isomer_emulator_barr
 ISOMER_EMULATOR_INLINE int __syncthreads_and(int p) { return isomer_emulator_barrier(2, p); }
 ISOMER_EMULATOR_INLINE int __syncthreads_count(int p) { return isomer_emulator_barrier(3, p); }
 ISOMER_EMULATOR_INLINE void __barrier_sync(unsigned id) { isomer_emulator_named_barrier(id, 0); }
-ISOMER_EMULATOR_INLINE void __barrier_sync_count(unsigned id, unsigned n) { isomer_emulator_named_barrier(id, n); }
+ISOMER_EMULATOR_INLINE void __barrier_sync_count(unsigned id, unsigned n) {
+  isomer_emulator_named_barrier(id, n);
+}
 
 ISOMER_EMULATOR_INLINE void __threadfence() { isomer_emulator_fence(1); }
 ISOMER_EMULATOR_INLINE void __threadfence_block() { isomer_emulator_fence(0); }

@@ -1,5 +1,5 @@
-// How a launch is compiled: `kernel<<<grid, block, shared, stream>>>(a, b)` becomes a launcher that copies the
-// arguments once and calls the kernel in every thread.
+// How a launch is compiled: `kernel<<<grid, block, shared, stream>>>(a, b)` becomes a launcher that copies
+// the arguments once and calls the kernel in every thread.
 #pragma once
 
 #include <tuple>
@@ -112,7 +112,8 @@ FunctionLauncher<P...> function_launcher(LaunchRequest request, void (*function)
 
 /// A launch by address with an array of pointers to the arguments (cudaLaunchKernel).
 template <class... P, std::size_t... I>
-void launch_array(LaunchRequest request, void (*function)(P...), void** arguments, std::index_sequence<I...>) {
+void launch_array(LaunchRequest request, void (*function)(P...), void** arguments,
+                  std::index_sequence<I...>) {
   function_launcher(request, function)(*static_cast<std::remove_reference_t<P>*>(arguments[I])...);
 }
 template <class... P>
@@ -146,15 +147,18 @@ struct KernelRegistration<Function> {
   KernelRegistration(const char* name, const char* file, unsigned line) {
     static const std::size_t bytes[sizeof...(P) + 1] = {sizeof(P)..., 0};
     static const char kinds[sizeof...(P) + 1] = {parameter_kind<std::remove_reference_t<P>>()..., 0};
-    KernelEntry entry{name, file, line, reinterpret_cast<const void*>(Function), &invoke, sizeof...(P), bytes, kinds};
+    KernelEntry entry{name,    file,         line,  reinterpret_cast<const void*>(Function),
+                      &invoke, sizeof...(P), bytes, kinds};
     isomer_emulator_register_kernel(&entry);
   }
 };
 
-/// A kernel template: known by name and by what its text says of its parameters, launchable only by its source.
+/// A kernel template: known by name and by what its text says of its parameters, launchable only by its
+/// source.
 struct TemplateRegistration {
   TemplateRegistration(const char* name, const char* file, unsigned line, const char* kinds) {
-    KernelEntry entry{name, file, line, nullptr, nullptr, static_cast<unsigned>(__builtin_strlen(kinds)), nullptr, kinds};
+    KernelEntry entry{name,    file, line, nullptr, nullptr, static_cast<unsigned>(__builtin_strlen(kinds)),
+                      nullptr, kinds};
     isomer_emulator_register_kernel(&entry);
   }
 };
@@ -162,7 +166,8 @@ struct TemplateRegistration {
 struct SymbolRegistration {
   template <class T>
   SymbolRegistration(const char* name, T& variable, int constant) {
-    SymbolEntry entry{name, const_cast<void*>(reinterpret_cast<const volatile void*>(&variable)), sizeof(variable), constant};
+    SymbolEntry entry{name, const_cast<void*>(reinterpret_cast<const volatile void*>(&variable)),
+                      sizeof(variable), constant};
     isomer_emulator_register_symbol(&entry);
   }
 };

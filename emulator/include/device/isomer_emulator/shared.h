@@ -1,5 +1,5 @@
-// How a `__shared__` declaration is compiled: the rewriter turns `__shared__ float tile[32][33];` into a type, a
-// site and a reference into the running block's memory.
+// How a `__shared__` declaration is compiled: the rewriter turns `__shared__ float tile[32][33];` into a
+// type, a site and a reference into the running block's memory.
 #pragma once
 
 #include "abi.h"

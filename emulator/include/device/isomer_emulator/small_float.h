@@ -1,5 +1,5 @@
-// Sixteen- and eight-bit floating types: encoding with one rounding from a double, decoding, and arithmetic that
-// rounds once, as the hardware's instructions do.
+// Sixteen- and eight-bit floating types: encoding with one rounding from a double, decoding, and arithmetic
+// that rounds once, as the hardware's instructions do.
 #pragma once
 
 #include <type_traits>
@@ -16,8 +16,8 @@ ISOMER_EMULATOR_INLINE std::uint64_t double_bits(double x) {
   return b;
 }
 
-/// The magnitude of |x|, finite, in a format with `mantissa` bits and this exponent bias, rounded once. The code
-/// may lie past the format's largest: the caller decides between infinity, saturation and NaN.
+/// The magnitude of |x|, finite, in a format with `mantissa` bits and this exponent bias, rounded once. The
+/// code may lie past the format's largest: the caller decides between infinity, saturation and NaN.
 inline std::uint32_t encode_magnitude(double x, int mantissa, int bias, Rounding rounding) {
   const std::uint64_t bits = double_bits(x);
   const bool negative = bits >> 63;
@@ -35,11 +35,20 @@ inline std::uint32_t encode_magnitude(double x, int mantissa, int bias, Rounding
   const std::uint64_t lost = significand & ((1ull << shift) - 1), half = 1ull << (shift - 1);
   bool increment = false;
   switch (rounding) {
-    case Rounding::nearest_even: increment = lost > half || (lost == half && (kept & 1)); break;
-    case Rounding::nearest_away: increment = lost >= half; break;
-    case Rounding::toward_zero: break;
-    case Rounding::up: increment = lost != 0 && !negative; break;
-    case Rounding::down: increment = lost != 0 && negative; break;
+    case Rounding::nearest_even:
+      increment = lost > half || (lost == half && (kept & 1));
+      break;
+    case Rounding::nearest_away:
+      increment = lost >= half;
+      break;
+    case Rounding::toward_zero:
+      break;
+    case Rounding::up:
+      increment = lost != 0 && !negative;
+      break;
+    case Rounding::down:
+      increment = lost != 0 && negative;
+      break;
   }
   kept += increment;
   if (exponent < smallest) return static_cast<std::uint32_t>(kept);
@@ -170,33 +179,35 @@ struct alignas(4) Float16Pair {
 
 }  // namespace isomer::emulator
 
-#define ISOMER_EMULATOR_16 template <class F> ISOMER_EMULATOR_INLINE
+#define ISOMER_EMULATOR_16 \
+  template <class F>       \
+  ISOMER_EMULATOR_INLINE
 #define ISOMER_EMULATOR_H isomer::emulator::Float16<F>
 #define ISOMER_EMULATOR_H2 isomer::emulator::Float16Pair<F>
 
-#define ISOMER_EMULATOR_BINARY(NAME, EXPRESSION)                                                             \
-  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __h##NAME(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b) {                 \
-    return EXPRESSION;                                                                                       \
-  }                                                                                                          \
-  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __h##NAME##2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) {           \
-    return {__h##NAME(a.x, b.x), __h##NAME(a.y, b.y)};                                                       \
+#define ISOMER_EMULATOR_BINARY(NAME, EXPRESSION)                                                   \
+  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __h##NAME(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b) {       \
+    return EXPRESSION;                                                                             \
+  }                                                                                                \
+  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __h##NAME##2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) { \
+    return {__h##NAME(a.x, b.x), __h##NAME(a.y, b.y)};                                             \
   }
 ISOMER_EMULATOR_BINARY(add, a + b)
 ISOMER_EMULATOR_BINARY(sub, a - b)
-ISOMER_EMULATOR_BINARY(mul, a * b)
+ISOMER_EMULATOR_BINARY(mul, a* b)
 ISOMER_EMULATOR_BINARY(div, a / b)
 ISOMER_EMULATOR_BINARY(add_rn, a + b)
 ISOMER_EMULATOR_BINARY(sub_rn, a - b)
-ISOMER_EMULATOR_BINARY(mul_rn, a * b)
+ISOMER_EMULATOR_BINARY(mul_rn, a* b)
 ISOMER_EMULATOR_BINARY(max, float(a) != float(a) ? b : float(b) != float(b) ? a : a < b ? b : a)
 ISOMER_EMULATOR_BINARY(min, float(a) != float(a) ? b : float(b) != float(b) ? a : b < a ? b : a)
 ISOMER_EMULATOR_BINARY(max_nan, float(a) != float(a) ? a : float(b) != float(b) ? b : a < b ? b : a)
 ISOMER_EMULATOR_BINARY(min_nan, float(a) != float(a) ? a : float(b) != float(b) ? b : b < a ? b : a)
 #undef ISOMER_EMULATOR_BINARY
-#define ISOMER_EMULATOR_SATURATING(NAME, OP)                                                                 \
-  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __h##NAME##_sat(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b) {           \
-    const float r = float(a OP b);                                                                           \
-    return ISOMER_EMULATOR_H(r > 0.0f ? (r < 1.0f ? r : 1.0f) : 0.0f);                                       \
+#define ISOMER_EMULATOR_SATURATING(NAME, OP)                                                       \
+  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __h##NAME##_sat(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b) { \
+    const float r = float(a OP b);                                                                 \
+    return ISOMER_EMULATOR_H(r > 0.0f ? (r < 1.0f ? r : 1.0f) : 0.0f);                             \
   }
 ISOMER_EMULATOR_SATURATING(add, +)
 ISOMER_EMULATOR_SATURATING(sub, -)
@@ -205,22 +216,30 @@ ISOMER_EMULATOR_SATURATING(mul, *)
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hfma(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b, ISOMER_EMULATOR_H c) {
   return ISOMER_EMULATOR_H(isomer::emulator::fused(float(a), float(b), float(c)));
 }
-ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hfma2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b, ISOMER_EMULATOR_H2 c) {
+ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hfma2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b,
+                                              ISOMER_EMULATOR_H2 c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hneg(ISOMER_EMULATOR_H a) { return -a; }
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hneg2(ISOMER_EMULATOR_H2 a) { return -a; }
-ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __habs(ISOMER_EMULATOR_H a) { return ISOMER_EMULATOR_H::from_bits(a.bits & 0x7fff); }
+ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __habs(ISOMER_EMULATOR_H a) {
+  return ISOMER_EMULATOR_H::from_bits(a.bits & 0x7fff);
+}
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __habs2(ISOMER_EMULATOR_H2 a) { return {__habs(a.x), __habs(a.y)}; }
 ISOMER_EMULATOR_16 bool __hisnan(ISOMER_EMULATOR_H a) { return float(a) != float(a); }
-ISOMER_EMULATOR_16 int __hisinf(ISOMER_EMULATOR_H a) { return (a.bits & 0x7fff) == F::infinity ? (a.bits >> 15 ? -1 : 1) : 0; }
-#define ISOMER_EMULATOR_COMPARE(NAME, OP)                                                                    \
-  ISOMER_EMULATOR_16 bool __h##NAME(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b) { return float(a) OP float(b); } \
-  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __h##NAME##2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) {           \
-    return {ISOMER_EMULATOR_H(__h##NAME(a.x, b.x) ? 1.0f : 0.0f), ISOMER_EMULATOR_H(__h##NAME(a.y, b.y) ? 1.0f : 0.0f)}; \
-  }                                                                                                          \
-  ISOMER_EMULATOR_16 bool __hb##NAME##2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) {                        \
-    return __h##NAME(a.x, b.x) && __h##NAME(a.y, b.y);                                                       \
+ISOMER_EMULATOR_16 int __hisinf(ISOMER_EMULATOR_H a) {
+  return (a.bits & 0x7fff) == F::infinity ? (a.bits >> 15 ? -1 : 1) : 0;
+}
+#define ISOMER_EMULATOR_COMPARE(NAME, OP)                                                          \
+  ISOMER_EMULATOR_16 bool __h##NAME(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b) {                    \
+    return float(a) OP float(b);                                                                   \
+  }                                                                                                \
+  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __h##NAME##2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) { \
+    return {ISOMER_EMULATOR_H(__h##NAME(a.x, b.x) ? 1.0f : 0.0f),                                  \
+            ISOMER_EMULATOR_H(__h##NAME(a.y, b.y) ? 1.0f : 0.0f)};                                 \
+  }                                                                                                \
+  ISOMER_EMULATOR_16 bool __hb##NAME##2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) {              \
+    return __h##NAME(a.x, b.x) && __h##NAME(a.y, b.y);                                             \
   }
 ISOMER_EMULATOR_COMPARE(eq, ==)
 ISOMER_EMULATOR_COMPARE(ne, !=)
@@ -229,12 +248,14 @@ ISOMER_EMULATOR_COMPARE(le, <=)
 ISOMER_EMULATOR_COMPARE(gt, >)
 ISOMER_EMULATOR_COMPARE(ge, >=)
 #undef ISOMER_EMULATOR_COMPARE
-#define ISOMER_EMULATOR_UNARY(NAME, EXPRESSION)                                                              \
-  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H h##NAME(ISOMER_EMULATOR_H a) {                                        \
-    const double x = float(a);                                                                               \
-    return ISOMER_EMULATOR_H(EXPRESSION);                                                                    \
-  }                                                                                                          \
-  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 h2##NAME(ISOMER_EMULATOR_H2 a) { return {h##NAME(a.x), h##NAME(a.y)}; }
+#define ISOMER_EMULATOR_UNARY(NAME, EXPRESSION)                          \
+  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H h##NAME(ISOMER_EMULATOR_H a) {    \
+    const double x = float(a);                                           \
+    return ISOMER_EMULATOR_H(EXPRESSION);                                \
+  }                                                                      \
+  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 h2##NAME(ISOMER_EMULATOR_H2 a) { \
+    return {h##NAME(a.x), h##NAME(a.y)};                                 \
+  }
 ISOMER_EMULATOR_UNARY(exp, std::exp(x))
 ISOMER_EMULATOR_UNARY(exp2, std::exp2(x))
 ISOMER_EMULATOR_UNARY(exp10, std::pow(10.0, x))

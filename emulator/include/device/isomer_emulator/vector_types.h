@@ -2,14 +2,22 @@
 // headers, so a kernel that reinterprets a float* as a float4* touches the same bytes as on the device.
 #pragma once
 
-#define ISOMER_EMULATOR_VECTOR(T, NAME, A1, A2, A4)                                                          \
-  struct NAME##1 { T x; };                                                                                   \
-  struct alignas(A2) NAME##2 { T x, y; };                                                                    \
-  struct NAME##3 { T x, y, z; };                                                                             \
-  struct alignas(A4) NAME##4 { T x, y, z, w; };                                                              \
-  static inline constexpr NAME##1 make_##NAME##1(T x) { return {x}; }                                        \
-  static inline constexpr NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }                                \
-  static inline constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; }                        \
+#define ISOMER_EMULATOR_VECTOR(T, NAME, A1, A2, A4)                                   \
+  struct NAME##1 {                                                                    \
+    T x;                                                                              \
+  };                                                                                  \
+  struct alignas(A2) NAME##2 {                                                        \
+    T x, y;                                                                           \
+  };                                                                                  \
+  struct NAME##3 {                                                                    \
+    T x, y, z;                                                                        \
+  };                                                                                  \
+  struct alignas(A4) NAME##4 {                                                        \
+    T x, y, z, w;                                                                     \
+  };                                                                                  \
+  static inline constexpr NAME##1 make_##NAME##1(T x) { return {x}; }                 \
+  static inline constexpr NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }         \
+  static inline constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; } \
   static inline constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 ISOMER_EMULATOR_VECTOR(signed char, char, 1, 2, 4)
@@ -34,32 +42,33 @@ struct dim3 {
 };
 
 #if defined(ISOMER_EMULATOR_HIP)
-// HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must compile.
-#define ISOMER_EMULATOR_OPERATOR(T, NAME, OP)                                                                \
-  static inline constexpr NAME##2 operator OP(NAME##2 a, NAME##2 b) { return {a.x OP b.x, a.y OP b.y}; }     \
-  static inline constexpr NAME##3 operator OP(NAME##3 a, NAME##3 b) {                                        \
-    return {a.x OP b.x, a.y OP b.y, a.z OP b.z};                                                             \
-  }                                                                                                          \
-  static inline constexpr NAME##4 operator OP(NAME##4 a, NAME##4 b) {                                        \
-    return {a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w};                                                 \
-  }                                                                                                          \
-  static inline constexpr NAME##2 operator OP(NAME##2 a, T s) { return {a.x OP s, a.y OP s}; }               \
-  static inline constexpr NAME##3 operator OP(NAME##3 a, T s) { return {a.x OP s, a.y OP s, a.z OP s}; }     \
-  static inline constexpr NAME##4 operator OP(NAME##4 a, T s) {                                              \
-    return {a.x OP s, a.y OP s, a.z OP s, a.w OP s};                                                         \
-  }                                                                                                          \
-  static inline constexpr NAME##2 operator OP(T s, NAME##2 a) { return {s OP a.x, s OP a.y}; }               \
-  static inline constexpr NAME##3 operator OP(T s, NAME##3 a) { return {s OP a.x, s OP a.y, s OP a.z}; }     \
-  static inline constexpr NAME##4 operator OP(T s, NAME##4 a) {                                              \
-    return {s OP a.x, s OP a.y, s OP a.z, s OP a.w};                                                         \
-  }                                                                                                          \
-  static inline constexpr NAME##2& operator OP##=(NAME##2 & a, NAME##2 b) { return a = a OP b; }             \
-  static inline constexpr NAME##3& operator OP##=(NAME##3 & a, NAME##3 b) { return a = a OP b; }             \
-  static inline constexpr NAME##4& operator OP##=(NAME##4 & a, NAME##4 b) { return a = a OP b; }
-#define ISOMER_EMULATOR_OPERATORS(T, NAME)                                                                   \
-  ISOMER_EMULATOR_OPERATOR(T, NAME, +)                                                                       \
-  ISOMER_EMULATOR_OPERATOR(T, NAME, -)                                                                       \
-  ISOMER_EMULATOR_OPERATOR(T, NAME, *)                                                                       \
+// HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must
+// compile.
+#define ISOMER_EMULATOR_OPERATOR(T, NAME, OP)                                                            \
+  static inline constexpr NAME##2 operator OP(NAME##2 a, NAME##2 b) { return {a.x OP b.x, a.y OP b.y}; } \
+  static inline constexpr NAME##3 operator OP(NAME##3 a, NAME##3 b) {                                    \
+    return {a.x OP b.x, a.y OP b.y, a.z OP b.z};                                                         \
+  }                                                                                                      \
+  static inline constexpr NAME##4 operator OP(NAME##4 a, NAME##4 b) {                                    \
+    return {a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w};                                             \
+  }                                                                                                      \
+  static inline constexpr NAME##2 operator OP(NAME##2 a, T s) { return {a.x OP s, a.y OP s}; }           \
+  static inline constexpr NAME##3 operator OP(NAME##3 a, T s) { return {a.x OP s, a.y OP s, a.z OP s}; } \
+  static inline constexpr NAME##4 operator OP(NAME##4 a, T s) {                                          \
+    return {a.x OP s, a.y OP s, a.z OP s, a.w OP s};                                                     \
+  }                                                                                                      \
+  static inline constexpr NAME##2 operator OP(T s, NAME##2 a) { return {s OP a.x, s OP a.y}; }           \
+  static inline constexpr NAME##3 operator OP(T s, NAME##3 a) { return {s OP a.x, s OP a.y, s OP a.z}; } \
+  static inline constexpr NAME##4 operator OP(T s, NAME##4 a) {                                          \
+    return {s OP a.x, s OP a.y, s OP a.z, s OP a.w};                                                     \
+  }                                                                                                      \
+  static inline constexpr NAME##2 & operator OP##=(NAME##2 & a, NAME##2 b) { return a = a OP b; }        \
+  static inline constexpr NAME##3 & operator OP##=(NAME##3 & a, NAME##3 b) { return a = a OP b; }        \
+  static inline constexpr NAME##4 & operator OP##=(NAME##4 & a, NAME##4 b) { return a = a OP b; }
+#define ISOMER_EMULATOR_OPERATORS(T, NAME) \
+  ISOMER_EMULATOR_OPERATOR(T, NAME, +)     \
+  ISOMER_EMULATOR_OPERATOR(T, NAME, -)     \
+  ISOMER_EMULATOR_OPERATOR(T, NAME, *)     \
   ISOMER_EMULATOR_OPERATOR(T, NAME, /)
 ISOMER_EMULATOR_OPERATORS(int, int)
 ISOMER_EMULATOR_OPERATORS(unsigned, uint)

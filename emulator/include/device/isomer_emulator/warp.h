@@ -36,7 +36,8 @@ ISOMER_EMULATOR_INLINE T shuffled(std::uint64_t mask, T value, unsigned source) 
 }
 
 ISOMER_EMULATOR_INLINE unsigned source_of(unsigned lane, int source, int width) {
-  return (lane & ~(static_cast<unsigned>(width) - 1)) | (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1));
+  return (lane & ~(static_cast<unsigned>(width) - 1)) |
+         (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1));
 }
 ISOMER_EMULATOR_INLINE unsigned source_up(unsigned lane, unsigned delta, int width) {
   const unsigned segment = lane & ~(static_cast<unsigned>(width) - 1);
@@ -54,16 +55,16 @@ ISOMER_EMULATOR_INLINE unsigned source_xor(unsigned lane, int mask, int width) {
 
 }  // namespace isomer::emulator
 
-#define ISOMER_EMULATOR_SHUFFLE(NAME, ARGUMENT, SOURCE)                                                      \
-  template <class T>                                                                                         \
-  ISOMER_EMULATOR_INLINE T __##NAME##_sync(std::uint64_t mask, T value, ARGUMENT a, int width = warpSize) {  \
-    return isomer::emulator::shuffled(isomer::emulator::named(mask), value,                                  \
-                                      isomer::emulator::SOURCE(isomer_emulator_lane(), a, width));           \
-  }                                                                                                          \
-  template <class T>                                                                                         \
-  ISOMER_EMULATOR_INLINE T __##NAME(T value, ARGUMENT a, int width = warpSize) {                             \
-    return isomer::emulator::shuffled(isomer::emulator::kTogether, value,                                    \
-                                      isomer::emulator::SOURCE(isomer_emulator_lane(), a, width));           \
+#define ISOMER_EMULATOR_SHUFFLE(NAME, ARGUMENT, SOURCE)                                                     \
+  template <class T>                                                                                        \
+  ISOMER_EMULATOR_INLINE T __##NAME##_sync(std::uint64_t mask, T value, ARGUMENT a, int width = warpSize) { \
+    return isomer::emulator::shuffled(isomer::emulator::named(mask), value,                                 \
+                                      isomer::emulator::SOURCE(isomer_emulator_lane(), a, width));          \
+  }                                                                                                         \
+  template <class T>                                                                                        \
+  ISOMER_EMULATOR_INLINE T __##NAME(T value, ARGUMENT a, int width = warpSize) {                            \
+    return isomer::emulator::shuffled(isomer::emulator::kTogether, value,                                   \
+                                      isomer::emulator::SOURCE(isomer_emulator_lane(), a, width));          \
   }
 ISOMER_EMULATOR_SHUFFLE(shfl, int, source_of)
 ISOMER_EMULATOR_SHUFFLE(shfl_up, unsigned, source_up)
@@ -72,7 +73,8 @@ ISOMER_EMULATOR_SHUFFLE(shfl_xor, int, source_xor)
 #undef ISOMER_EMULATOR_SHUFFLE
 
 ISOMER_EMULATOR_INLINE isomer_emulator_lane_mask __ballot_sync(std::uint64_t mask, int p) {
-  return static_cast<isomer_emulator_lane_mask>(isomer_emulator_vote(isomer::emulator::named(mask), p).ballot);
+  return static_cast<isomer_emulator_lane_mask>(
+      isomer_emulator_vote(isomer::emulator::named(mask), p).ballot);
 }
 ISOMER_EMULATOR_INLINE int __any_sync(std::uint64_t mask, int p) {
   return isomer_emulator_vote(isomer::emulator::named(mask), p).ballot != 0;
@@ -88,7 +90,9 @@ ISOMER_EMULATOR_INLINE int __uni_sync(std::uint64_t mask, int p) {
 ISOMER_EMULATOR_INLINE isomer_emulator_lane_mask __ballot(int p) {
   return static_cast<isomer_emulator_lane_mask>(isomer_emulator_vote(isomer::emulator::kTogether, p).ballot);
 }
-ISOMER_EMULATOR_INLINE int __any(int p) { return isomer_emulator_vote(isomer::emulator::kTogether, p).ballot != 0; }
+ISOMER_EMULATOR_INLINE int __any(int p) {
+  return isomer_emulator_vote(isomer::emulator::kTogether, p).ballot != 0;
+}
 ISOMER_EMULATOR_INLINE int __all(int p) {
   const auto v = isomer_emulator_vote(isomer::emulator::kTogether, p);
   return v.ballot == v.members;
@@ -106,10 +110,12 @@ ISOMER_EMULATOR_INLINE isomer_emulator_lane_mask __match_any_sync(std::uint64_t 
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "match compares values of four or eight bytes");
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(T));
-  return static_cast<isomer_emulator_lane_mask>(isomer_emulator_match(isomer::emulator::named(mask), bits).ballot);
+  return static_cast<isomer_emulator_lane_mask>(
+      isomer_emulator_match(isomer::emulator::named(mask), bits).ballot);
 }
 template <class T>
-ISOMER_EMULATOR_INLINE isomer_emulator_lane_mask __match_all_sync(std::uint64_t mask, T value, int* predicate) {
+ISOMER_EMULATOR_INLINE isomer_emulator_lane_mask __match_all_sync(std::uint64_t mask, T value,
+                                                                  int* predicate) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "match compares values of four or eight bytes");
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(T));
@@ -121,10 +127,10 @@ ISOMER_EMULATOR_INLINE isomer_emulator_lane_mask __match_all_sync(std::uint64_t 
 namespace isomer::emulator {
 enum ReduceOp : int { kAdd, kMinSigned, kMaxSigned, kMinUnsigned, kMaxUnsigned, kAnd, kOr, kXor };
 }
-#define ISOMER_EMULATOR_REDUCE(NAME, TYPE, OP)                                                               \
-  ISOMER_EMULATOR_INLINE TYPE __reduce_##NAME##_sync(std::uint64_t mask, TYPE value) {                       \
-    return static_cast<TYPE>(isomer_emulator_reduce(isomer::emulator::named(mask), isomer::emulator::OP,     \
-                                                    static_cast<std::uint64_t>(value)));                     \
+#define ISOMER_EMULATOR_REDUCE(NAME, TYPE, OP)                                                           \
+  ISOMER_EMULATOR_INLINE TYPE __reduce_##NAME##_sync(std::uint64_t mask, TYPE value) {                   \
+    return static_cast<TYPE>(isomer_emulator_reduce(isomer::emulator::named(mask), isomer::emulator::OP, \
+                                                    static_cast<std::uint64_t>(value)));                 \
   }
 ISOMER_EMULATOR_REDUCE(add, unsigned, kAdd)
 ISOMER_EMULATOR_REDUCE(add, int, kAdd)

@@ -3,10 +3,12 @@
 
 #include <stdexcept>
 
+#include "isomer/emulator/export.hpp"
+
 namespace isomer::emulator {
 
 /// The message is one sentence that a user can act on: what was expected, what came, where.
-class Error : public std::runtime_error {
+class ISOMER_EMULATOR_EXPORT Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -26,22 +26,24 @@ struct BuildOptions {
   int lanes = 32;            ///< of a warp: 32 or 64, a constant of the compiled module
   bool watch = false;        ///< compile with a hook at every load and store
   bool device_math = false;  ///< fast intrinsics with the hardware's error instead of accurate ones
-  std::vector<std::string> instantiate;  ///< template kernels that have to be launchable by name: "scale<float, 4>"
+  std::vector<std::string>
+      instantiate;  ///< template kernels that have to be launchable by name: "scale<float, 4>"
   std::vector<std::string> include_directories;
-  std::vector<std::string> system_directories;  ///< headers that are not the user's: never rewritten or refused
-  std::vector<std::string> definitions;         ///< "NAME" or "NAME=VALUE"
+  std::vector<std::string>
+      system_directories;                ///< headers that are not the user's: never rewritten or refused
+  std::vector<std::string> definitions;  ///< "NAME" or "NAME=VALUE"
   std::vector<std::string> compile_flags;
   std::vector<std::string> link_flags;
   std::string standard = "gnu++17";
-  std::string compiler;      ///< empty: ISOMER_CXX, else g++, else clang++
+  std::string compiler;  ///< empty: ISOMER_CXX, else g++, else clang++
 };
 
 /// What a kernel or host function is called with. The memory belongs to the caller and outlives the call.
 struct Argument {
   enum class Role : std::uint8_t { value, input, output, in_out };
   Role role = Role::value;
-  std::string name;        ///< of the buffer, as reports shall call it
-  void* data = nullptr;    ///< of a buffer: copied to the device before and, unless it is an input, back after
+  std::string name;      ///< of the buffer, as reports shall call it
+  void* data = nullptr;  ///< of a buffer: copied to the device before and, unless it is an input, back after
   std::size_t bytes = 0;
   std::vector<std::byte> bits;  ///< of a value
 
@@ -85,26 +87,26 @@ struct Geometry {
 };
 
 struct RunOptions {
-  std::uint64_t seed = 0;          ///< of the schedule; 0: blocks and threads in their natural order
-  int workers = 0;                 ///< 0: one for each core; a watched run uses one
+  std::uint64_t seed = 0;  ///< of the schedule; 0: blocks and threads in their natural order
+  int workers = 0;         ///< 0: one for each core; a watched run uses one
   double timeout_seconds = 60;
-  std::uint64_t step_limit = 0;    ///< watched memory accesses of one launch; 0: none
-  std::uint8_t poison = 0xff;      ///< what memory holds before it is written
+  std::uint64_t step_limit = 0;  ///< watched memory accesses of one launch; 0: none
+  std::uint8_t poison = 0xff;    ///< what memory holds before it is written
   std::uint64_t memory_limit = std::uint64_t{4} << 30;
 };
 
 struct RunResult {
-  std::string failure;                 ///< one sentence; empty where everything ran to its end
-  int error = 0;                       ///< the runtime's code of the (last) launch; 0 is success
-  int exit_status = 0;                 ///< of a program's main
+  std::string failure;  ///< one sentence; empty where everything ran to its end
+  int error = 0;        ///< the runtime's code of the (last) launch; 0 is success
+  int exit_status = 0;  ///< of a program's main
   std::vector<Report> reports;
   std::vector<LaunchRecord> launches;
-  std::vector<std::string> refusals;   ///< launches and calls that the device would refuse, one sentence each
-  std::string output;                  ///< what the code printed, at most a mebibyte
+  std::vector<std::string> refusals;  ///< launches and calls that the device would refuse, one sentence each
+  std::string output;                 ///< what the code printed, at most a mebibyte
   bool ok() const { return failure.empty() && error == 0 && reports.empty() && refusals.empty(); }
 };
 
-class Module {
+class ISOMER_EMULATOR_EXPORT Module {
  public:
   /// Compiles, or takes from the cache. Throws Error with the compiler's first complaint and the user's line.
   static Module build(const BuildOptions& options);
@@ -118,11 +120,11 @@ class Module {
 
   /// Runs one kernel in a process of its own: whatever it does, this process survives. Throws Error where the
   /// kernel is unknown or the arguments do not fit its parameters.
-  RunResult launch(const std::string& kernel, const Geometry& geometry, const std::vector<Argument>& arguments,
-                   const RunOptions& options = {}) const;
+  RunResult launch(const std::string& kernel, const Geometry& geometry,
+                   const std::vector<Argument>& arguments, const RunOptions& options = {}) const;
 
-  /// Runs a host function with C linkage that takes pointers and integers, in a process of its own. Buffers are
-  /// passed as device memory, values as integers of up to eight bytes; at most twelve.
+  /// Runs a host function with C linkage that takes pointers and integers, in a process of its own. Buffers
+  /// are passed as device memory, values as integers of up to eight bytes; at most twelve.
   RunResult call(const std::string& function, const std::vector<Argument>& arguments,
                  const RunOptions& options = {}) const;
 
@@ -131,8 +133,8 @@ class Module {
 
   /// Runs one kernel in this process, on buffers that are device memory already (`device_allocate`). For code
   /// that is trusted not to crash.
-  RunResult launch_here(const std::string& kernel, const Geometry& geometry, const std::vector<Argument>& arguments,
-                        const RunOptions& options = {}) const;
+  RunResult launch_here(const std::string& kernel, const Geometry& geometry,
+                        const std::vector<Argument>& arguments, const RunOptions& options = {}) const;
 
  private:
   std::filesystem::path library_;
@@ -142,7 +144,7 @@ class Module {
 };
 
 /// Memory that kernels of this process may touch. Null when it is exhausted.
-void* device_allocate(std::size_t bytes, const std::string& name = {});
-void device_free(void* pointer);
+ISOMER_EMULATOR_EXPORT void* device_allocate(std::size_t bytes, const std::string& name = {});
+ISOMER_EMULATOR_EXPORT void device_free(void* pointer);
 
 }  // namespace isomer::emulator

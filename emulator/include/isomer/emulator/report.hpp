@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "isomer/emulator/export.hpp"
+
 namespace isomer::emulator {
 
 using Index3 = std::array<std::uint32_t, 3>;
@@ -14,11 +16,11 @@ using Index3 = std::array<std::uint32_t, 3>;
 enum class Kind : std::uint8_t {
   out_of_bounds_read,
   out_of_bounds_write,
-  index_overflow,       ///< out of bounds, and 2^32 elements away from an address inside the buffer
+  index_overflow,  ///< out of bounds, and 2^32 elements away from an address inside the buffer
   uninitialised_read,
-  race,                 ///< two accesses to one byte, one of them a write, that nothing orders
-  barrier_divergence,   ///< threads of a block that wait at different barriers, or for threads that never come
-  warp_divergence,      ///< lanes of a warp in different warp operations, or outside of the mask they pass
+  race,                ///< two accesses to one byte, one of them a write, that nothing orders
+  barrier_divergence,  ///< threads of a block that wait at different barriers, or for threads that never come
+  warp_divergence,     ///< lanes of a warp in different warp operations, or outside of the mask they pass
   writes_input,
   misaligned,
   stack_overflow,
@@ -26,9 +28,9 @@ enum class Kind : std::uint8_t {
   assertion,
   trap,
   crash,
-  host_call,            ///< a host function called by a device thread
+  host_call,  ///< a host function called by a device thread
 };
-const char* name(Kind kind);
+ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 
 /// A place in the user's source. `line` 0: unknown.
 struct Place {
@@ -43,14 +45,14 @@ struct Report {
   Index3 block{};
   Index3 thread{};
   Place place;
-  std::string buffer;         ///< name of the buffer or shared array; empty where none is meant
-  std::int64_t offset = 0;    ///< bytes from the buffer's begin
-  std::uint32_t bytes = 0;    ///< size of the access
-  Place other;                ///< the second access of a race, the second barrier of a divergence
+  std::string buffer;       ///< name of the buffer or shared array; empty where none is meant
+  std::int64_t offset = 0;  ///< bytes from the buffer's begin
+  std::uint32_t bytes = 0;  ///< size of the access
+  Place other;              ///< the second access of a race, the second barrier of a divergence
   Index3 other_block{};
   Index3 other_thread{};
-  std::uint64_t count = 1;    ///< how often
-  std::string text;           ///< the whole report in one line
+  std::uint64_t count = 1;  ///< how often
+  std::string text;         ///< the whole report in one line
 };
 
 /// One launch that ran (or was refused): geometry and time.
@@ -58,7 +60,7 @@ struct LaunchRecord {
   std::string kernel;
   Index3 grid{}, block{};
   std::uint64_t shared_bytes = 0;
-  int error = 0;              ///< the runtime's error code; 0 is success
+  int error = 0;  ///< the runtime's error code; 0 is success
   double seconds = 0;
   std::uint64_t thread_steps = 0;  ///< times that a thread was started or resumed
 };
