@@ -40,7 +40,7 @@ Arena::Arena(const core::Problem& problem) {
     for (int i = 0; i < call.count; ++i) {
       const Tensor& tensor = call.tensor(i);
       if (!tensor.defined() || problem.buffer_of(tensor) != &buffer) continue;
-      const core::Role role = call.contract->args[static_cast<std::size_t>(i)].role;
+      const core::Role role = core::role_in(call, static_cast<std::size_t>(i));
       read = read || role != core::Role::out;
       written = written || role != core::Role::in;
     }

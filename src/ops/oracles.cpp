@@ -1,5 +1,6 @@
 #include "core/oracle/oracle.hpp"
 #include "ops/act_quant/oracle.hpp"
+#include "ops/attention/oracle.hpp"
 #include "ops/flash_decode/oracle.hpp"
 #include "ops/merge_attention/oracle.hpp"
 #include "ops/quantize_copy_kv/oracle.hpp"
@@ -17,6 +18,7 @@ const std::vector<Oracle>& oracles() {
       ops::flash_decode::oracle(),
       ops::flash_decode::stage1::oracle(),
       ops::flash_decode::stage2::oracle(),
+      ops::attention::oracle(),
       ops::merge_attention::oracle(),
   };
   return list;

@@ -3,6 +3,8 @@
 #include "core/codec.hpp"
 #include "core/sentence.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -57,8 +59,7 @@ Tensor Problem::make_strided(const std::string& name, DType dtype, const std::ve
 Tensor Problem::place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides, std::int64_t offset) {
   std::int64_t span = 1;
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    span += std::max<std::int64_t>(shape[i] - 1, 0) * strides[i];
+  for (std::size_t i = 0; i < shape.size(); ++i) span += std::max<std::int64_t>(shape[i] - 1, 0) * strides[i];
   Buffer buffer;
   buffer.name = name;
   const std::size_t payload = static_cast<std::size_t>((span + offset) * size_of(dtype));
@@ -93,6 +94,28 @@ Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std
   for (std::size_t i = 0; i < values.size(); ++i)
     encode(dtype, static_cast<double>(values[i]),
            static_cast<std::byte*>(tensor.data) + i * static_cast<std::size_t>(size_of(dtype)));
+  return tensor;
+}
+
+Tensor Problem::make_sparse(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                            std::int64_t stride) {
+  Tensor tensor(nullptr, dtype, shape);
+  const auto slice = static_cast<std::size_t>(tensor.stride(0) * size_of(dtype));
+  const auto apart = static_cast<std::size_t>(stride * size_of(dtype)) / 64 * 64;
+  const std::size_t guarded = (slice + 63) / 64 * 64 + 2 * kGuard;
+  const std::size_t bytes =
+      static_cast<std::size_t>(std::max<std::int64_t>(shape[0] - 1, 0)) * apart + guarded;
+  void* memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    fail(ErrorCode::out_of_memory, case_.schema().op, ": no address space for ", name, " of ", bytes,
+         " bytes");
+  storage_.emplace_back(memory, [bytes](void* mapped) { ::munmap(mapped, bytes); });
+  tensor.data = static_cast<std::byte*>(memory) + kGuard;
+  tensor.strides[0] = static_cast<std::int64_t>(apart) / size_of(dtype);
+  for (std::int64_t i = 0; i < shape[0]; ++i)
+    buffers_.push_back({name, tensor.slice(0, i, i + 1),
+                        static_cast<std::byte*>(memory) + static_cast<std::size_t>(i) * apart, guarded});
   return tensor;
 }
 

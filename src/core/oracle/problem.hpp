@@ -25,7 +25,8 @@ enum class Layout { contiguous, padded, offset, transposed, broadcast, inner };
 const std::vector<std::string>& layout_names();
 Layout layout_of(std::string_view name);
 
-/// One case made concrete: typed args and options of the op, every tensor in a buffer of its own between guard zones.
+/// One case made concrete: typed args and options of the op, every tensor in a buffer of its own between
+/// guard zones.
 class Problem {
  public:
   explicit Problem(const Case& made_from);
@@ -47,12 +48,18 @@ class Problem {
     return *std::any_cast<std::shared_ptr<Options>&>(options_);
   }
 
-  /// A new tensor in a buffer of its own. Contents are zero until filled; outputs are poisoned by whoever runs the problem.
+  /// A new tensor in a buffer of its own. Contents are zero until filled; outputs are poisoned by whoever
+  /// runs the problem.
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
               Layout layout = Layout::contiguous);
   /// The same with these strides in elements, none of them negative.
   Tensor make_strided(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides);
+  /// An input whose slices along the first dimension lie `stride` (and more than a slice with guard zones)
+  /// elements apart, each between guard zones in a buffer of its own; what lies between them is reserved and
+  /// never touched: what 64-bit offsets need, without the memory.
+  Tensor make_sparse(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
+                     std::int64_t stride);
   /// make() and fill().
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, Layout layout,
               Regime regime, double scale = 1.0);

@@ -1,3 +1,0 @@
-#pragma once
-#include "isomer_emulator/cooperative_groups.h"
-#include "isomer_emulator/device.h"

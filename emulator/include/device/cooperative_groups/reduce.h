@@ -1,2 +1,0 @@
-#pragma once
-#include "../isomer_emulator/cooperative_groups.h"

@@ -1,2 +1,0 @@
-#pragma once
-#include "isomer_emulator/cuda_runtime.h"

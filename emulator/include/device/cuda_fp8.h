@@ -1,3 +1,0 @@
-#pragma once
-#include "isomer_emulator/cuda_runtime.h"
-#include "isomer_emulator/fp8.h"

@@ -1,3 +1,0 @@
-#pragma once
-#include "../isomer_emulator/half.h"
-#include "../isomer_emulator/hip_runtime.h"

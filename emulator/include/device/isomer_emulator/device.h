@@ -1,7 +1,0 @@
-// Everything of the language that both runtimes share.
-#pragma once
-
-#include "atomics.h"
-#include "language.h"
-#include "math.h"
-#include "warp.h"

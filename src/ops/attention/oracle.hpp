@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/oracle/oracle.hpp"
+
+namespace isomer::ops::attention {
+
+core::Oracle oracle();
+void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
+const std::vector<core::Variation>& variations();
+
+}  // namespace isomer::ops::attention
