@@ -1,0 +1,123 @@
+// The seam between a compiled kernel source and the emulator's library: everything that a device header calls
+// and that the library defines. Plain C symbols, so that a module built by one compiler runs under another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vector_types.h"
+
+namespace isomer::emulator {
+
+/// Where one `__shared__` variable was declared. One per instantiation; the library numbers it at first use.
+struct SharedSite {
+  const char* name;
+  const char* file;
+  unsigned line;
+  std::size_t bytes;
+  std::size_t alignment;
+  int index;  ///< 0 until the library has numbered it
+};
+
+/// What a vote found: the lanes that said yes, and the lanes that took part.
+struct Votes {
+  std::uint64_t ballot;
+  std::uint64_t members;
+};
+
+/// One kernel launch as the host code wrote it.
+struct LaunchRequest {
+  const char* kernel;
+  const char* file;
+  unsigned line;
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes;
+  void* stream;
+  const void* function;  ///< address of the kernel where the source names one function, otherwise null
+  int cooperative;
+  void (*invoke)(void* package);
+  void* package;  ///< callable and arguments: the only host memory that a kernel may read
+  std::size_t package_bytes;
+  const void* const* arguments;
+  const std::size_t* argument_bytes;
+  unsigned argument_count;
+};
+
+struct KernelEntry {
+  const char* name;
+  const char* file;
+  unsigned line;
+  const void* function;
+  void (*invoke)(void* arguments);  ///< arguments: array of pointers to the values
+  unsigned parameter_count;
+  const std::size_t* parameter_bytes;
+  const char* parameters;  ///< one letter each: v value, p pointer, c pointer to const
+};
+
+struct SymbolEntry {
+  const char* name;
+  void* address;
+  std::size_t bytes;
+  int constant;
+};
+
+}  // namespace isomer::emulator
+
+extern "C" {
+// The built-in variables. The library writes them at every switch; a kernel sees them as constants.
+extern __thread const uint3 threadIdx __asm__("isomer_emulator_thread_index")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+extern __thread const uint3 blockIdx __asm__("isomer_emulator_block_index")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+extern __thread const dim3 blockDim __asm__("isomer_emulator_block_dim")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+extern __thread const dim3 gridDim __asm__("isomer_emulator_grid_dim")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+extern __thread int isomer_emulator_patience
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+
+int isomer_emulator_barrier(int combine, int predicate);
+void isomer_emulator_named_barrier(unsigned id, unsigned threads);
+void isomer_emulator_shuffle(std::uint64_t mask, void* value, unsigned bytes, unsigned source);
+isomer::emulator::Votes isomer_emulator_vote(std::uint64_t mask, int predicate);
+isomer::emulator::Votes isomer_emulator_match(std::uint64_t mask, std::uint64_t value);
+std::uint64_t isomer_emulator_reduce(std::uint64_t mask, int op, std::uint64_t value);
+void isomer_emulator_warp_barrier(std::uint64_t mask);
+unsigned isomer_emulator_lane();
+void* isomer_emulator_shared(isomer::emulator::SharedSite* site);
+void* isomer_emulator_dynamic_shared();
+std::size_t isomer_emulator_dynamic_shared_bytes();
+void isomer_emulator_fence(int scope);
+void isomer_emulator_yield();
+void isomer_emulator_grid_barrier();
+void isomer_emulator_launch_bounds(unsigned threads);
+void isomer_emulator_trap(const char* what);
+int isomer_emulator_on_device();
+
+int isomer_emulator_launch(const isomer::emulator::LaunchRequest* request);
+void isomer_emulator_register_kernel(const isomer::emulator::KernelEntry* entry);
+void isomer_emulator_register_symbol(const isomer::emulator::SymbolEntry* entry);
+void isomer_emulator_unregister(const void* module_address);
+
+int isomer_emulator_malloc(void** out, std::size_t bytes, int kind);
+int isomer_emulator_free(void* pointer);
+int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind);
+int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                            std::size_t width, std::size_t height, int kind);
+int isomer_emulator_set(void* to, int value, std::size_t bytes);
+int isomer_emulator_symbol(const void* symbol, void** address, std::size_t* bytes);
+int isomer_emulator_pointer_kind(const void* pointer, std::size_t* bytes);
+int isomer_emulator_register_host(void* pointer, std::size_t bytes);
+int isomer_emulator_memory_info(std::size_t* available, std::size_t* total);
+int isomer_emulator_host_call(const char* function);
+int isomer_emulator_last_error(int clear);
+int isomer_emulator_fail(int error);
+const char* isomer_emulator_error_string(int error);
+int isomer_emulator_stream(void** stream, int action);
+int isomer_emulator_event(void** event, int action);
+int isomer_emulator_event_elapsed(float* milliseconds, void* start, void* stop);
+int isomer_emulator_set_max_shared(const void* function, std::size_t bytes);
+int isomer_emulator_attribute(int which);
+long long isomer_emulator_clock();
+}

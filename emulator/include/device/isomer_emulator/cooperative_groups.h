@@ -1,0 +1,258 @@
+// Cooperative groups: the thread block, tiles of a warp, the lanes that execute together, the grid.
+#pragma once
+
+#include <functional>
+
+#include "device.h"
+
+namespace cooperative_groups {
+
+namespace detail {
+ISOMER_EMULATOR_INLINE unsigned linear_thread() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+ISOMER_EMULATOR_INLINE unsigned lane() { return linear_thread() % ISOMER_EMULATOR_LANES; }
+}  // namespace detail
+
+class thread_block {
+ public:
+  static constexpr unsigned _isomer_size = 0;
+  void sync() const { isomer_emulator_barrier(0, 0); }
+  unsigned thread_rank() const { return detail::linear_thread(); }
+  unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
+  unsigned num_threads() const { return size(); }
+  dim3 group_dim() const { return blockDim; }
+  dim3 dim_threads() const { return blockDim; }
+  dim3 group_index() const { return blockIdx; }
+  dim3 thread_index() const { return threadIdx; }
+  static bool is_valid() { return true; }
+};
+ISOMER_EMULATOR_INLINE thread_block this_thread_block() { return {}; }
+
+class grid_group {
+ public:
+  void sync() const { isomer_emulator_grid_barrier(); }
+  bool is_valid() const { return true; }
+  unsigned long long size() const {
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z * blockDim.x * blockDim.y *
+           blockDim.z;
+  }
+  unsigned long long num_threads() const { return size(); }
+  unsigned long long thread_rank() const {
+    const unsigned long long block =
+        blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                         (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+    return block * (blockDim.x * blockDim.y * blockDim.z) + detail::linear_thread();
+  }
+  unsigned long long block_rank() const {
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) *
+                            (blockIdx.y + static_cast<unsigned long long>(gridDim.y) * blockIdx.z);
+  }
+  unsigned long long num_blocks() const {
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+  }
+  dim3 group_dim() const { return gridDim; }
+  dim3 dim_blocks() const { return gridDim; }
+  dim3 block_index() const { return blockIdx; }
+};
+ISOMER_EMULATOR_INLINE grid_group this_grid() { return {}; }
+
+/// Some lanes of one warp, named by a mask; the base of tiles and of coalesced groups.
+class lane_group {
+ public:
+  lane_group(unsigned long long mask) : mask_(mask) {}
+  unsigned size() const { return static_cast<unsigned>(__builtin_popcountll(mask_)); }
+  unsigned num_threads() const { return size(); }
+  unsigned thread_rank() const {
+    return static_cast<unsigned>(__builtin_popcountll(mask_ & ((1ull << detail::lane()) - 1)));
+  }
+  __attribute__((always_inline)) void sync() const { isomer_emulator_warp_barrier(mask_); }
+  template <class T>
+  __attribute__((always_inline)) T shfl(T v, unsigned rank) const {
+    return isomer::emulator::shuffled(mask_, v, nth(rank % size()));
+  }
+  template <class T>
+  __attribute__((always_inline)) T shfl_down(T v, unsigned delta) const {
+    const unsigned r = thread_rank() + delta;
+    return isomer::emulator::shuffled(mask_, v, r < size() ? nth(r) : detail::lane());
+  }
+  template <class T>
+  __attribute__((always_inline)) T shfl_up(T v, unsigned delta) const {
+    const unsigned r = thread_rank();
+    return isomer::emulator::shuffled(mask_, v, r >= delta ? nth(r - delta) : detail::lane());
+  }
+  template <class T>
+  __attribute__((always_inline)) T shfl_xor(T v, unsigned mask) const {
+    const unsigned r = thread_rank() ^ mask;
+    return isomer::emulator::shuffled(mask_, v, r < size() ? nth(r) : detail::lane());
+  }
+  __attribute__((always_inline)) isomer_emulator_lane_mask ballot(int p) const {
+    return packed(isomer_emulator_vote(mask_, p).ballot);
+  }
+  __attribute__((always_inline)) int any(int p) const { return isomer_emulator_vote(mask_, p).ballot != 0; }
+  __attribute__((always_inline)) int all(int p) const {
+    const auto v = isomer_emulator_vote(mask_, p);
+    return v.ballot == v.members;
+  }
+  template <class T>
+  __attribute__((always_inline)) isomer_emulator_lane_mask match_any(T value) const {
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    return packed(isomer_emulator_match(mask_, bits).ballot);
+  }
+  template <class T>
+  __attribute__((always_inline)) isomer_emulator_lane_mask match_all(T value, int& predicate) const {
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(T));
+    const auto v = isomer_emulator_match(mask_, bits);
+    predicate = v.ballot == v.members;
+    return predicate ? packed(v.members) : 0;
+  }
+  unsigned long long _isomer_mask() const { return mask_; }
+
+ protected:
+  unsigned nth(unsigned rank) const {
+    unsigned long long m = mask_;
+    while (rank-- > 0) m &= m - 1;
+    return static_cast<unsigned>(__builtin_ctzll(m));
+  }
+  isomer_emulator_lane_mask packed(unsigned long long lanes) const {
+    isomer_emulator_lane_mask out = 0;
+    unsigned rank = 0;
+    for (unsigned long long m = mask_; m; m &= m - 1, ++rank) {
+      if (lanes >> __builtin_ctzll(m) & 1) out |= static_cast<isomer_emulator_lane_mask>(1) << rank;
+    }
+    return out;
+  }
+  unsigned long long mask_;
+};
+
+class coalesced_group : public lane_group {
+ public:
+  using lane_group::lane_group;
+  unsigned meta_group_rank() const { return 0; }
+  unsigned meta_group_size() const { return 1; }
+};
+ISOMER_EMULATOR_INLINE coalesced_group coalesced_threads() {
+  return coalesced_group(isomer_emulator_vote(isomer::emulator::kTogether, 1).members);
+}
+
+namespace detail {
+ISOMER_EMULATOR_INLINE unsigned long long tile_mask(unsigned size) {
+  const unsigned first = lane() & ~(size - 1);
+  return (size >= 64 ? ~0ull : (1ull << size) - 1) << first;
+}
+}  // namespace detail
+
+template <unsigned Size, class Parent = thread_block>
+class thread_block_tile : public lane_group {
+  static_assert(Size > 0 && (Size & (Size - 1)) == 0 && Size <= ISOMER_EMULATOR_LANES,
+                "a tile has a power of two of threads, at most a warp");
+
+ public:
+  thread_block_tile() : lane_group(detail::tile_mask(Size)) {}
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  unsigned thread_rank() const { return detail::linear_thread() % Size; }
+  unsigned meta_group_rank() const { return detail::linear_thread() / Size; }
+  unsigned meta_group_size() const { return (blockDim.x * blockDim.y * blockDim.z + Size - 1) / Size; }
+};
+
+class thread_group : public lane_group {
+ public:
+  using lane_group::lane_group;
+};
+
+template <unsigned Size, class Parent>
+__attribute__((always_inline)) inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+  return {};
+}
+ISOMER_EMULATOR_INLINE thread_group tiled_partition(const thread_block&, unsigned size) {
+  return thread_group(detail::tile_mask(size));
+}
+template <class Parent>
+__attribute__((always_inline)) inline coalesced_group binary_partition(const Parent& parent, bool predicate) {
+  const auto v = isomer_emulator_vote(parent._isomer_mask(), predicate);
+  return coalesced_group(predicate ? v.ballot : v.members & ~v.ballot);
+}
+template <class Parent, class Label>
+__attribute__((always_inline)) inline coalesced_group labeled_partition(const Parent& parent, Label label) {
+  return coalesced_group(
+      isomer_emulator_match(parent._isomer_mask(), static_cast<unsigned long long>(label)).ballot);
+}
+
+template <class Group>
+__attribute__((always_inline)) inline void sync(const Group& g) {
+  g.sync();
+}
+
+template <class T>
+struct plus {
+  T operator()(T a, T b) const { return a + b; }
+};
+template <class T>
+struct less {
+  T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <class T>
+struct greater {
+  T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <class T>
+struct bit_and {
+  T operator()(T a, T b) const { return a & b; }
+};
+template <class T>
+struct bit_or {
+  T operator()(T a, T b) const { return a | b; }
+};
+template <class T>
+struct bit_xor {
+  T operator()(T a, T b) const { return a ^ b; }
+};
+
+/// Every lane of the group gets the reduction, taken in the order of a butterfly where the group is a power
+/// of two and in the order of the ranks otherwise.
+template <class Group, class T, class Op>
+__attribute__((always_inline)) inline T reduce(const Group& g, T value, Op op) {
+  const unsigned n = g.size();
+  if ((n & (n - 1)) == 0) {
+    for (unsigned step = n / 2; step > 0; step /= 2) value = op(value, g.shfl_xor(value, step));
+    return value;
+  }
+  T total = g.shfl(value, 0);
+  for (unsigned r = 1; r < n; ++r) total = op(total, g.shfl(value, r));
+  return total;
+}
+template <class Group, class T, class Op>
+__attribute__((always_inline)) inline T inclusive_scan(const Group& g, T value, Op op) {
+  const unsigned rank = g.thread_rank();
+  for (unsigned step = 1; step < g.size(); step *= 2) {
+    const T other = g.shfl_up(value, step);
+    if (rank >= step) value = op(other, value);
+  }
+  return value;
+}
+template <class Group, class T>
+__attribute__((always_inline)) inline T inclusive_scan(const Group& g, T value) {
+  return inclusive_scan(g, value, plus<T>{});
+}
+template <class Group, class T>
+__attribute__((always_inline)) inline T exclusive_scan(const Group& g, T value) {
+  const T all = inclusive_scan(g, value, plus<T>{});
+  const T before = g.shfl_up(all, 1);
+  return g.thread_rank() == 0 ? T{} : before;
+}
+template <class Group, class T, class Size>
+__attribute__((always_inline)) inline void memcpy_async(const Group& g, T* to, const T* from, Size bytes) {
+  const char* source = reinterpret_cast<const char*>(from);
+  char* target = reinterpret_cast<char*>(to);
+  for (std::size_t i = g.thread_rank(); i < static_cast<std::size_t>(bytes); i += g.size())
+    target[i] = source[i];
+}
+template <class Group>
+__attribute__((always_inline)) inline void wait(const Group& g) {
+  g.sync();
+}
+
+}  // namespace cooperative_groups

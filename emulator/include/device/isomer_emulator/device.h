@@ -1,0 +1,7 @@
+// Everything of the language that both runtimes share.
+#pragma once
+
+#include "atomics.h"
+#include "language.h"
+#include "math.h"
+#include "warp.h"

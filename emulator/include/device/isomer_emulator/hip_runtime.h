@@ -1,0 +1,88 @@
+// HIP's runtime, by its own names.
+#pragma once
+
+#ifndef ISOMER_EMULATOR_HIP
+#define ISOMER_EMULATOR_HIP 1
+#endif
+#include "bfloat16.h"
+#include "device.h"
+#include "half.h"
+
+#define __HIP_PLATFORM_AMD__ 1
+#define ISOMER_EMULATOR_API(NAME) hip##NAME
+#define ISOMER_EMULATOR_PROPERTIES hipDeviceProp_t
+#define ISOMER_EMULATOR_ATTRIBUTES hipDeviceAttribute_t
+#define ISOMER_EMULATOR_ATTRIBUTE(NAME) hipDeviceAttribute##NAME
+#define ISOMER_EMULATOR_MULTIPROCESSOR_COUNT hipDeviceAttributeMultiprocessorCount
+#define ISOMER_EMULATOR_RUNTIME_VERSION 60000000
+#include "runtime_api.inc"
+#undef ISOMER_EMULATOR_API
+#undef ISOMER_EMULATOR_PROPERTIES
+#undef ISOMER_EMULATOR_ATTRIBUTES
+#undef ISOMER_EMULATOR_ATTRIBUTE
+#undef ISOMER_EMULATOR_MULTIPROCESSOR_COUNT
+#undef ISOMER_EMULATOR_RUNTIME_VERSION
+
+#define hipErrorOutOfMemory hipErrorMemoryAllocation
+#define HIP_SYMBOL(X) X
+#define HIP_DYNAMIC_SHARED(TYPE, NAME) extern __shared__ TYPE NAME[];
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+enum { hipHostMallocDefault = 0, hipHostMallocPortable = 1, hipHostMallocMapped = 2 };
+
+template <class T>
+static inline hipError_t hipHostMalloc(T** out, std::size_t bytes, unsigned = 0) {
+  return hipMallocHost(out, bytes);
+}
+static inline hipError_t hipMemcpyHtoD(void* to, void* from, std::size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyHostToDevice);
+}
+static inline hipError_t hipMemcpyDtoH(void* to, void* from, std::size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost);
+}
+static inline hipError_t hipMemcpyDtoD(void* to, void* from, std::size_t bytes) {
+  return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
+
+// The lambda names the kernel only where it is called, so that template arguments may still be deduced there.
+#define hipLaunchKernelGGL(KERNEL, GRID, BLOCK, SHARED, STREAM, ...)                              \
+  isomer::emulator::launcher(                                                                     \
+      isomer::emulator::request_of(#KERNEL, __FILE__, __LINE__,                                   \
+                                   isomer::emulator::Configuration(GRID, BLOCK, SHARED, STREAM)), \
+      [&](auto&... isomer_arguments) { KERNEL(isomer_arguments...); })(__VA_ARGS__)
+
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z
+
+// The few machine intrinsics that portable HIP code uses; the rewriter refuses the others by name.
+#define __builtin_amdgcn_readfirstlane isomer_emulator_read_first_lane
+#define __builtin_amdgcn_wave_barrier() __syncwarp()
+#define __builtin_amdgcn_s_barrier() __syncthreads()
+#define __builtin_amdgcn_wavefrontsize() (ISOMER_EMULATOR_LANES)
+#define __builtin_amdgcn_workitem_id_x() (threadIdx.x)
+#define __builtin_amdgcn_workitem_id_y() (threadIdx.y)
+#define __builtin_amdgcn_workitem_id_z() (threadIdx.z)
+#define __builtin_amdgcn_workgroup_id_x() (blockIdx.x)
+#define __builtin_amdgcn_workgroup_id_y() (blockIdx.y)
+#define __builtin_amdgcn_workgroup_id_z() (blockIdx.z)
+#define __builtin_amdgcn_rcpf(X) (1.0f / (X))
+#define __builtin_amdgcn_rsqf(X) rsqrtf(X)
+#define __builtin_amdgcn_exp2f(X) exp2f(X)
+#define __builtin_amdgcn_logf(X) log2f(X)
+#define __builtin_amdgcn_s_sleep(N) isomer_emulator_yield()
+#define __builtin_amdgcn_ds_bpermute isomer_emulator_bpermute
+ISOMER_EMULATOR_INLINE int isomer_emulator_read_first_lane(int v) {
+  const auto together = isomer_emulator_vote(isomer::emulator::kTogether, 1);
+  return isomer::emulator::shuffled(isomer::emulator::kTogether, v,
+                                    static_cast<unsigned>(__builtin_ctzll(together.members)));
+}
+ISOMER_EMULATOR_INLINE int isomer_emulator_bpermute(int address, int v) { return __shfl(v, address >> 2); }

@@ -1,0 +1,87 @@
+// The language: specifiers, block and warp operations, fences. What is a keyword to the device compilers
+// (`__global__`, `__shared__`, `__launch_bounds__`, `<<<>>>`) is handled by the rewriter before compiling;
+// the macros here serve code that the rewriter leaves alone.
+#pragma once
+
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "abi.h"
+#include "launch.h"
+#include "shared.h"
+
+#ifndef ISOMER_EMULATOR_LANES
+#define ISOMER_EMULATOR_LANES 32
+#endif
+
+#define ISOMER_EMULATOR_INLINE static inline __attribute__((always_inline))
+
+constexpr int warpSize = ISOMER_EMULATOR_LANES;
+
+ISOMER_EMULATOR_INLINE void __syncthreads() { isomer_emulator_barrier(0, 0); }
+ISOMER_EMULATOR_INLINE int __syncthreads_or(int p) { return isomer_emulator_barrier(1, p); }
+ISOMER_EMULATOR_INLINE int __syncthreads_and(int p) { return isomer_emulator_barrier(2, p); }
+ISOMER_EMULATOR_INLINE int __syncthreads_count(int p) { return isomer_emulator_barrier(3, p); }
+ISOMER_EMULATOR_INLINE void __barrier_sync(unsigned id) { isomer_emulator_named_barrier(id, 0); }
+ISOMER_EMULATOR_INLINE void __barrier_sync_count(unsigned id, unsigned n) {
+  isomer_emulator_named_barrier(id, n);
+}
+
+ISOMER_EMULATOR_INLINE void __threadfence() { isomer_emulator_fence(1); }
+ISOMER_EMULATOR_INLINE void __threadfence_block() { isomer_emulator_fence(0); }
+ISOMER_EMULATOR_INLINE void __threadfence_system() { isomer_emulator_fence(2); }
+ISOMER_EMULATOR_INLINE void __nanosleep(unsigned) { isomer_emulator_yield(); }
+ISOMER_EMULATOR_INLINE void __trap() { isomer_emulator_trap("executes a trap"); }
+ISOMER_EMULATOR_INLINE void __brkpt() { isomer_emulator_trap("executes a breakpoint"); }
+ISOMER_EMULATOR_INLINE unsigned __lane_id() { return isomer_emulator_lane(); }
+
+ISOMER_EMULATOR_INLINE long long clock64() { return isomer_emulator_clock(); }
+ISOMER_EMULATOR_INLINE long long wall_clock64() { return isomer_emulator_clock(); }
+
+template <class T>
+ISOMER_EMULATOR_INLINE T __ldg(const T* p) {
+  return *p;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T __ldcg(const T* p) {
+  return *p;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T __ldca(const T* p) {
+  return *p;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T __ldcs(const T* p) {
+  return *p;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T __ldcv(const T* p) {
+  return *p;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE T __ldlu(const T* p) {
+  return *p;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE void __stcg(T* p, T v) {
+  *p = v;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE void __stcs(T* p, T v) {
+  *p = v;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE void __stwb(T* p, T v) {
+  *p = v;
+}
+template <class T>
+ISOMER_EMULATOR_INLINE void __stwt(T* p, T v) {
+  *p = v;
+}
+
+#define __align__(N) alignas(N)
+#define __builtin_align__(N) alignas(N)

@@ -1,0 +1,175 @@
+// How a launch is compiled: `kernel<<<grid, block, shared, stream>>>(a, b)` becomes a launcher that copies
+// the arguments once and calls the kernel in every thread.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "abi.h"
+
+namespace isomer::emulator {
+
+template <class T>
+struct Same {
+  using type = T;
+};
+
+struct Configuration {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes;
+  void* stream;
+  template <class Grid, class Block>
+  Configuration(Grid g, Block b, std::size_t bytes = 0, const void* s = nullptr)
+      : grid(whole(g)), block(whole(b)), shared_bytes(bytes), stream(const_cast<void*>(s)) {}
+
+ private:
+  static dim3 whole(dim3 d) { return d; }
+  template <class I, class = std::enable_if_t<std::is_arithmetic_v<I> || std::is_enum_v<I>>>
+  static dim3 whole(I n) {
+    return dim3(static_cast<unsigned>(n));  // as on the device: a negative count is a huge one
+  }
+};
+
+template <class Call, class... A>
+struct Package {
+  Call call;
+  std::tuple<A...> arguments;
+  // The compiler's hooks see these reads too: they are the kernel's parameters, which it may read.
+  static void invoke(void* self) {
+    auto* package = static_cast<Package*>(self);
+    std::apply([package](A&... a) { package->call(a...); }, package->arguments);
+  }
+};
+
+template <class Call, class... A>
+int launch_package(LaunchRequest request, Package<Call, A...>& package) {
+  std::apply(
+      [&](A&... a) {
+        const void* pointers[sizeof...(A) + 1] = {static_cast<const void*>(&a)..., nullptr};
+        const std::size_t sizes[sizeof...(A) + 1] = {sizeof(A)..., 0};
+        request.arguments = pointers;
+        request.argument_bytes = sizes;
+        request.argument_count = sizeof...(A);
+        request.invoke = &Package<Call, A...>::invoke;
+        request.package = &package;
+        request.package_bytes = sizeof(package);
+        isomer_emulator_launch(&request);
+      },
+      package.arguments);
+  return isomer_emulator_last_error(0);
+}
+
+template <class Call>
+struct Launcher {
+  LaunchRequest request;
+  Call call;
+  template <class... A>
+  void operator()(A&&... a) {
+    Package<Call, std::decay_t<A>...> package{call, std::tuple<std::decay_t<A>...>(std::forward<A>(a)...)};
+    launch_package(request, package);
+  }
+};
+
+template <class... P>
+struct FunctionLauncher {
+  LaunchRequest request;
+  void (*function)(P...);
+  // The parameters' own types, so that an argument converts once and on the host, as in a call.
+  void operator()(typename Same<P>::type... a) {
+    auto call = [f = function](std::remove_reference_t<P>&... x) { f(x...); };
+    Package<decltype(call), std::remove_reference_t<P>...> package{
+        call, std::tuple<std::remove_reference_t<P>...>(static_cast<P&&>(a)...)};
+    launch_package(request, package);
+  }
+};
+
+inline LaunchRequest request_of(const char* kernel, const char* file, unsigned line, const Configuration& c,
+                                int cooperative = 0) {
+  LaunchRequest r{};
+  r.kernel = kernel;
+  r.file = file;
+  r.line = line;
+  r.grid = c.grid;
+  r.block = c.block;
+  r.shared_bytes = c.shared_bytes;
+  r.stream = c.stream;
+  r.cooperative = cooperative;
+  return r;
+}
+
+template <class Call>
+Launcher<Call> launcher(LaunchRequest request, Call call) {
+  return {request, call};
+}
+
+template <class... P>
+FunctionLauncher<P...> function_launcher(LaunchRequest request, void (*function)(P...)) {
+  request.function = reinterpret_cast<const void*>(function);
+  return {request, function};
+}
+
+/// A launch by address with an array of pointers to the arguments (cudaLaunchKernel).
+template <class... P, std::size_t... I>
+void launch_array(LaunchRequest request, void (*function)(P...), void** arguments,
+                  std::index_sequence<I...>) {
+  function_launcher(request, function)(*static_cast<std::remove_reference_t<P>*>(arguments[I])...);
+}
+template <class... P>
+int launch_array(LaunchRequest request, void (*function)(P...), void** arguments) {
+  launch_array(request, function, arguments, std::index_sequence_for<P...>{});
+  return isomer_emulator_last_error(0);
+}
+
+template <class... P, std::size_t... I>
+inline void call_with(void (*function)(P...), void** arguments, std::index_sequence<I...>) {
+  function(*static_cast<std::remove_cv_t<std::remove_reference_t<P>>*>(arguments[I])...);
+}
+
+template <class T>
+constexpr char parameter_kind() {
+  if constexpr (!std::is_pointer_v<T>) {
+    return 'v';
+  } else {
+    return std::is_const_v<std::remove_pointer_t<T>> ? 'c' : 'p';
+  }
+}
+
+/// Makes a kernel known by name, with a call through an array of pointers to its arguments.
+template <auto Function>
+struct KernelRegistration;
+template <class... P, void (*Function)(P...)>
+struct KernelRegistration<Function> {
+  static void invoke(void* arguments) {
+    call_with(Function, static_cast<void**>(arguments), std::index_sequence_for<P...>{});
+  }
+  KernelRegistration(const char* name, const char* file, unsigned line) {
+    static const std::size_t bytes[sizeof...(P) + 1] = {sizeof(P)..., 0};
+    static const char kinds[sizeof...(P) + 1] = {parameter_kind<std::remove_reference_t<P>>()..., 0};
+    KernelEntry entry{name,    file,         line,  reinterpret_cast<const void*>(Function),
+                      &invoke, sizeof...(P), bytes, kinds};
+    isomer_emulator_register_kernel(&entry);
+  }
+};
+
+/// A kernel template: known by name and by what its text says of its parameters, launchable only by its
+/// source.
+struct TemplateRegistration {
+  TemplateRegistration(const char* name, const char* file, unsigned line, const char* kinds) {
+    KernelEntry entry{name,    file, line, nullptr, nullptr, static_cast<unsigned>(__builtin_strlen(kinds)),
+                      nullptr, kinds};
+    isomer_emulator_register_kernel(&entry);
+  }
+};
+
+struct SymbolRegistration {
+  template <class T>
+  SymbolRegistration(const char* name, T& variable, int constant) {
+    SymbolEntry entry{name, const_cast<void*>(reinterpret_cast<const volatile void*>(&variable)),
+                      sizeof(variable), constant};
+    isomer_emulator_register_symbol(&entry);
+  }
+};
+
+}  // namespace isomer::emulator

@@ -1,0 +1,79 @@
+// The built-in vector types: char1 … double4, dim3. Layout and alignment are those of the CUDA and HIP
+// headers, so a kernel that reinterprets a float* as a float4* touches the same bytes as on the device.
+#pragma once
+
+#define ISOMER_EMULATOR_VECTOR(T, NAME, A1, A2, A4)                                   \
+  struct NAME##1 {                                                                    \
+    T x;                                                                              \
+  };                                                                                  \
+  struct alignas(A2) NAME##2 {                                                        \
+    T x, y;                                                                           \
+  };                                                                                  \
+  struct NAME##3 {                                                                    \
+    T x, y, z;                                                                        \
+  };                                                                                  \
+  struct alignas(A4) NAME##4 {                                                        \
+    T x, y, z, w;                                                                     \
+  };                                                                                  \
+  static inline constexpr NAME##1 make_##NAME##1(T x) { return {x}; }                 \
+  static inline constexpr NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }         \
+  static inline constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; } \
+  static inline constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+
+ISOMER_EMULATOR_VECTOR(signed char, char, 1, 2, 4)
+ISOMER_EMULATOR_VECTOR(unsigned char, uchar, 1, 2, 4)
+ISOMER_EMULATOR_VECTOR(short, short, 2, 4, 8)
+ISOMER_EMULATOR_VECTOR(unsigned short, ushort, 2, 4, 8)
+ISOMER_EMULATOR_VECTOR(int, int, 4, 8, 16)
+ISOMER_EMULATOR_VECTOR(unsigned int, uint, 4, 8, 16)
+ISOMER_EMULATOR_VECTOR(long, long, 8, 16, 16)
+ISOMER_EMULATOR_VECTOR(unsigned long, ulong, 8, 16, 16)
+ISOMER_EMULATOR_VECTOR(long long, longlong, 8, 16, 16)
+ISOMER_EMULATOR_VECTOR(unsigned long long, ulonglong, 8, 16, 16)
+ISOMER_EMULATOR_VECTOR(float, float, 4, 8, 16)
+ISOMER_EMULATOR_VECTOR(double, double, 8, 16, 16)
+#undef ISOMER_EMULATOR_VECTOR
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+
+#if defined(ISOMER_EMULATOR_HIP)
+// HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must
+// compile.
+#define ISOMER_EMULATOR_OPERATOR(T, NAME, OP)                                                            \
+  static inline constexpr NAME##2 operator OP(NAME##2 a, NAME##2 b) { return {a.x OP b.x, a.y OP b.y}; } \
+  static inline constexpr NAME##3 operator OP(NAME##3 a, NAME##3 b) {                                    \
+    return {a.x OP b.x, a.y OP b.y, a.z OP b.z};                                                         \
+  }                                                                                                      \
+  static inline constexpr NAME##4 operator OP(NAME##4 a, NAME##4 b) {                                    \
+    return {a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w};                                             \
+  }                                                                                                      \
+  static inline constexpr NAME##2 operator OP(NAME##2 a, T s) { return {a.x OP s, a.y OP s}; }           \
+  static inline constexpr NAME##3 operator OP(NAME##3 a, T s) { return {a.x OP s, a.y OP s, a.z OP s}; } \
+  static inline constexpr NAME##4 operator OP(NAME##4 a, T s) {                                          \
+    return {a.x OP s, a.y OP s, a.z OP s, a.w OP s};                                                     \
+  }                                                                                                      \
+  static inline constexpr NAME##2 operator OP(T s, NAME##2 a) { return {s OP a.x, s OP a.y}; }           \
+  static inline constexpr NAME##3 operator OP(T s, NAME##3 a) { return {s OP a.x, s OP a.y, s OP a.z}; } \
+  static inline constexpr NAME##4 operator OP(T s, NAME##4 a) {                                          \
+    return {s OP a.x, s OP a.y, s OP a.z, s OP a.w};                                                     \
+  }                                                                                                      \
+  static inline constexpr NAME##2 & operator OP##=(NAME##2 & a, NAME##2 b) { return a = a OP b; }        \
+  static inline constexpr NAME##3 & operator OP##=(NAME##3 & a, NAME##3 b) { return a = a OP b; }        \
+  static inline constexpr NAME##4 & operator OP##=(NAME##4 & a, NAME##4 b) { return a = a OP b; }
+#define ISOMER_EMULATOR_OPERATORS(T, NAME) \
+  ISOMER_EMULATOR_OPERATOR(T, NAME, +)     \
+  ISOMER_EMULATOR_OPERATOR(T, NAME, -)     \
+  ISOMER_EMULATOR_OPERATOR(T, NAME, *)     \
+  ISOMER_EMULATOR_OPERATOR(T, NAME, /)
+ISOMER_EMULATOR_OPERATORS(int, int)
+ISOMER_EMULATOR_OPERATORS(unsigned, uint)
+ISOMER_EMULATOR_OPERATORS(float, float)
+ISOMER_EMULATOR_OPERATORS(double, double)
+#undef ISOMER_EMULATOR_OPERATORS
+#undef ISOMER_EMULATOR_OPERATOR
+#endif

@@ -1,0 +1,68 @@
+// What the emulator tells about one run: the reports of the watch and the way a launch ended.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isomer/emulator/export.hpp"
+
+namespace isomer::emulator {
+
+using Index3 = std::array<std::uint32_t, 3>;
+
+/// The kinds of misbehaviour that the watch reports. `name(kind)` gives the stable word.
+enum class Kind : std::uint8_t {
+  out_of_bounds_read,
+  out_of_bounds_write,
+  index_overflow,  ///< out of bounds, and 2^32 elements away from an address inside the buffer
+  uninitialised_read,
+  race,                ///< two accesses to one byte, one of them a write, that nothing orders
+  barrier_divergence,  ///< threads of a block that wait at different barriers, or for threads that never come
+  warp_divergence,     ///< lanes of a warp in different warp operations, or outside of the mask they pass
+  writes_input,
+  misaligned,
+  stack_overflow,
+  step_limit,
+  assertion,
+  trap,
+  crash,
+  host_call,  ///< a host function called by a device thread
+};
+ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
+
+/// A place in the user's source. `line` 0: unknown.
+struct Place {
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+/// One misbehaviour, once per pair of source places however often it happened.
+struct Report {
+  Kind kind{};
+  std::string kernel;
+  Index3 block{};
+  Index3 thread{};
+  Place place;
+  std::string buffer;       ///< name of the buffer or shared array; empty where none is meant
+  std::int64_t offset = 0;  ///< bytes from the buffer's begin
+  std::uint32_t bytes = 0;  ///< size of the access
+  Place other;              ///< the second access of a race, the second barrier of a divergence
+  Index3 other_block{};
+  Index3 other_thread{};
+  std::uint64_t count = 1;  ///< how often
+  std::string text;         ///< the whole report in one line
+};
+
+/// One launch that ran (or was refused): geometry and time.
+struct LaunchRecord {
+  std::string kernel;
+  Index3 grid{}, block{};
+  std::uint64_t shared_bytes = 0;
+  int error = 0;  ///< the runtime's error code; 0 is success
+  double seconds = 0;
+  std::uint64_t thread_steps = 0;  ///< times that a thread was started or resumed
+};
+
+}  // namespace isomer::emulator

@@ -1,0 +1,91 @@
+// Barriers of a block: the full one with its three reductions, the named ones that count, the one of the
+// grid.
+#include "execution/worker.hpp"
+#include "runtime/errors.hpp"
+#include "watch/order.hpp"
+#include "watch/reporter.hpp"
+
+namespace isomer::emulator {
+
+enum Combine { plain, any, all, count };
+
+int Block::barrier(int combine, int predicate, const void* site) {
+  if (combine != plain) {
+    any_ |= predicate != 0;
+    all_ &= predicate != 0;
+    count_ += predicate != 0;
+  }
+  Thread& self = *current_;
+  self.site = site;
+  if (++arrived_ == alive_) {
+    self.wait = Wait::barrier;
+    if (launch_.watch) check_barrier_sites();
+    self.wait = Wait::none;
+    release_barrier();
+  } else {
+    wait(Wait::barrier, site);
+  }
+  // The results stand until every thread, this one too, has come to the next barrier.
+  return combine == any ? result_any_ : combine == all ? result_all_ : result_count_;
+}
+
+void Block::release_barrier() {
+  result_any_ = any_, result_all_ = all_, result_count_ = count_;
+  any_ = 0, all_ = 1, count_ = 0;
+  arrived_ = 0;
+  progressed_ = true;
+  if (launch_.watch) watch::block_barrier(*this);
+  ++epoch_;
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    Thread& t = threads_[permuted(i)];
+    if (t.wait == Wait::barrier) wake(t);
+  }
+}
+
+void Block::check_barrier_sites() {
+  const Thread* first = nullptr;
+  for (const Thread& t : threads_) {
+    if (t.wait != Wait::barrier) continue;
+    if (!first) {
+      first = &t;
+    } else if (t.site != first->site) {
+      watch::report_divergence(*this, *first, t);
+      return;
+    }
+  }
+}
+
+void Block::named_barrier(unsigned id, unsigned threads, const void* site) {
+  Thread& self = *current_;
+  const unsigned expected = threads == 0 ? alive_ : threads;
+  self.barrier_id = id;
+  unsigned here = 1;
+  for (const Thread& t : threads_) here += t.wait == Wait::named && t.barrier_id == id && !t.ended;
+  if (here < expected) {
+    wait(Wait::named, site);
+    return;
+  }
+  std::vector<Thread*> members{&self};
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    Thread& t = threads_[permuted(i)];
+    if (t.wait == Wait::named && t.barrier_id == id && !t.ended) members.push_back(&t);
+  }
+  if (launch_.watch) watch::join(*this, members);
+  for (Thread* t : members) {
+    if (t != &self) wake(*t);
+  }
+}
+
+void Block::grid_barrier(const void* site) {
+  if (!launch_.request.cooperative) {
+    watch::report_event(Kind::trap, site, "waits for the whole grid in a launch that is not cooperative");
+    launch_.fail(error::launch_failure);
+    abandon();
+  }
+  ++at_grid_;
+  wait(Wait::grid, site);
+}
+
+void Block::report_deadlock() { watch::report_deadlock(*this); }
+
+}  // namespace isomer::emulator

@@ -1,0 +1,256 @@
+#include "execution/block.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "execution/worker.hpp"
+#include "runtime/errors.hpp"
+#include "watch/order.hpp"
+#include "watch/reporter.hpp"
+
+extern "C" {
+__thread __attribute__((visibility("default"))) uint3 isomer_emulator_thread_index;
+__thread __attribute__((visibility("default"))) uint3 isomer_emulator_block_index;
+__thread __attribute__((visibility("default"))) dim3 isomer_emulator_block_dim;
+__thread __attribute__((visibility("default"))) dim3 isomer_emulator_grid_dim;
+__thread int isomer_emulator_patience;
+}
+
+namespace isomer::emulator {
+namespace {
+
+thread_local Thread* running_thread = nullptr;
+
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Thread* current_thread() { return running_thread; }
+Block* current_block() { return running_thread ? Worker::current()->block() : nullptr; }
+
+Block::Block(Worker& worker, Launch& launch) : worker_(worker), launch_(launch) {
+  threads_.resize(launch.threads_per_block);
+  ready_.resize(launch.threads_per_block);
+  warps_.resize((launch.threads_per_block + launch.lanes - 1) / launch.lanes);
+  const dim3 dim = launch.request.block;
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    Thread& t = threads_[i];
+    t.index = {i % dim.x, i / dim.x % dim.y, i / (dim.x * dim.y)};
+    t.linear = i;
+    t.lane = i % launch.lanes;
+    t.warp = i / launch.lanes;
+  }
+}
+
+Block::~Block() {
+  for (Shared& s : shared_) {
+    if (s.buffer) Memory::instance().release(s.buffer);
+  }
+  if (dynamic_.buffer) Memory::instance().release(dynamic_.buffer);
+}
+
+void Block::begin(std::uint64_t linear) {
+  const dim3 grid = launch_.request.grid;
+  linear_ = linear;
+  index_ = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
+            static_cast<std::uint32_t>(linear / grid.x / grid.y)};
+  for (Thread& t : threads_) {
+    t.fiber = nullptr;
+    t.wait = Wait::none;
+    t.started = t.ended = false;
+    t.meeting = nullptr;
+    if (launch_.watch) t.clock.reset();
+  }
+  for (std::uint32_t w = 0; w < warps_.size(); ++w) {
+    const std::uint32_t lanes = std::min<std::uint32_t>(launch_.lanes, size() - w * launch_.lanes);
+    warps_[w].alive = lanes == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
+    warps_[w].pending.clear();
+  }
+  if (launch_.seed != 0) {
+    std::uint64_t state = mix(launch_.seed ^ mix(linear));
+    fresh_first_ = (state & 1) != 0;
+    order_.resize(size());
+    for (std::uint32_t i = 0; i < size(); ++i) order_[i] = i;
+    for (std::uint32_t i = size(); i > 1; --i) {
+      state = mix(state);
+      std::swap(order_[i - 1], order_[state % i]);
+    }
+  }
+  ready_head_ = ready_count_ = fresh_ = arrived_ = at_grid_ = spinning_ = 0;
+  alive_ = size();
+  any_ = 0, all_ = 1, count_ = 0;
+  epoch_ = 1;
+  in_grid_barrier_ = abandoned_ = false;
+  spare_.clear();
+  for (auto& m : meetings_) spare_.push_back(m.get());
+  clock_.known.clear();
+  for (Shared& s : shared_) s.used = false;
+  dynamic_.used = false;
+  // Shared memory is named before any thread runs, so that a report can name the block's arrays.
+}
+
+bool Block::can_resume() const {
+  return !in_grid_barrier_ || launch_.grid_generation.load() != grid_generation_ || launch_.cancelled.load();
+}
+
+Block::Outcome Block::resume() {
+  worker_.enter(this);
+  isomer_emulator_block_index = index_;
+  isomer_emulator_block_dim = launch_.request.block;
+  isomer_emulator_grid_dim = launch_.request.grid;
+  progressed_ = false;
+  if (in_grid_barrier_ && launch_.grid_generation.load() != grid_generation_) {
+    in_grid_barrier_ = false;
+    at_grid_ = 0;
+    ++epoch_;
+    for (std::uint32_t i = 0; i < size(); ++i) {
+      Thread& t = threads_[permuted(i)];
+      if (t.wait == Wait::grid) wake(t);
+    }
+    progressed_ = true;
+  }
+  if (spinning_ > 0) {
+    spinning_ = 0;
+    for (std::uint32_t i = 0; i < size(); ++i) {
+      Thread& t = threads_[permuted(i)];
+      if (t.wait == Wait::spin) wake(t);
+    }
+  }
+  if (Fiber* first = next(); first != worker_.main()) worker_.switch_to(first);
+  running_thread = nullptr;
+  worker_.enter(nullptr);
+  launch_.thread_steps.fetch_add(std::exchange(steps_, 0), std::memory_order_relaxed);
+  for (Fiber* f : dead_fibers_) worker_.pool().abandon(f);
+  dead_fibers_.clear();
+  if (abandoned_) {
+    reclaim();
+    return Outcome::abandoned;
+  }
+  return alive_ == 0 && fresh_ == size() ? Outcome::finished : Outcome::stuck;
+}
+
+void Block::reclaim() {
+  for (Thread& t : threads_) {
+    if (t.started && !t.ended) worker_.pool().abandon(t.fiber);
+    t.ended = true;
+  }
+}
+
+Thread* Block::take_fresh() {
+  if (fresh_ == size() || abandoned_ || launch_.cancelled.load(std::memory_order_relaxed)) return nullptr;
+  if (ready_count_ > 0 && !fresh_first_) return nullptr;
+  return &threads_[permuted(fresh_++)];
+}
+
+void Block::run(Thread& thread) {
+  current_ = running_thread = &thread;
+  thread.started = true;
+  ++steps_;
+  thread.fiber = worker_.running();
+  progressed_ = true;
+  isomer_emulator_thread_index = thread.index;
+  launch_.request.invoke(launch_.request.package);
+  ended(*current_);
+}
+
+Fiber* Block::leave() {
+  current_ = running_thread = nullptr;
+  return worker_.main();
+}
+
+Fiber* Block::next() {
+  for (;;) {
+    if (launch_.cancelled.load(std::memory_order_relaxed)) abandoned_ = true;
+    if (abandoned_) return leave();
+    const bool has_fresh = fresh_ < size();
+    if (ready_count_ > 0 && !(fresh_first_ && has_fresh)) {
+      Thread* t = ready_[ready_head_];
+      ready_head_ = ready_head_ + 1 == size() ? 0 : ready_head_ + 1;
+      --ready_count_;
+      ++steps_;
+      current_ = running_thread = t;
+      isomer_emulator_thread_index = t->index;
+      return t->fiber;
+    }
+    if (has_fresh) return worker_.pool().acquire();
+    if (alive_ == 0) return leave();
+    if (complete_converged()) continue;
+    if (at_grid_ > 0 && at_grid_ == alive_) {
+      if (!in_grid_barrier_) {
+        in_grid_barrier_ = true;
+        grid_generation_ = launch_.grid_generation.load();
+        launch_.arrive_at_grid_barrier();
+      }
+      return leave();
+    }
+    if (spinning_ > 0) return leave();
+    report_deadlock();
+    abandoned_ = true;
+    launch_.fail(error::launch_failure);
+  }
+}
+
+void Block::wait(Wait why, const void* site) {
+  Thread& self = *current_;
+  self.wait = why;
+  self.site = site;
+  Fiber* to = next();
+  if (to != worker_.running()) worker_.switch_to(to);
+}
+
+void Block::wake(Thread& thread) {
+  thread.wait = Wait::none;
+  std::uint32_t tail = ready_head_ + ready_count_;
+  if (tail >= size()) tail -= size();
+  ready_[tail] = &thread;
+  ++ready_count_;
+}
+
+void Block::ended(Thread& thread) {
+  thread.ended = true;
+  thread.fiber = nullptr;
+  --alive_;
+  Warp& warp = warps_[thread.warp];
+  warp.alive &= ~(std::uint64_t{1} << thread.lane);
+  while (settle(warp)) {
+  }
+  if (arrived_ > 0 && arrived_ == alive_) release_barrier();
+}
+
+void Block::kill_current() {
+  Thread& self = *current_;
+  Fiber* mine = worker_.running();
+  dead_fibers_.push_back(mine);
+  ended(self);
+  Fiber* to = next();
+  worker_.switch_to(to);
+  __builtin_unreachable();
+}
+
+void Block::abandon() {
+  abandoned_ = true;
+  worker_.switch_to(leave());
+  __builtin_unreachable();
+}
+
+void Block::yield() {
+  Thread& self = *current_;
+  const bool others = ready_count_ > 0 || fresh_ < size();
+  if (others) {
+    wake(self);
+    Fiber* to = next();
+    if (to != worker_.running()) worker_.switch_to(to);
+  } else {
+    ++spinning_;
+    wait(Wait::spin, __builtin_return_address(0));
+  }
+}
+
+}  // namespace isomer::emulator

@@ -1,0 +1,148 @@
+// One block of threads on one worker. Threads start as plain calls, one after another on the same fiber; a
+// thread that has to wait keeps its fiber, and the next thread starts on another. So a kernel that never
+// waits never switches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "execution/fiber.hpp"
+#include "isomer_emulator/abi.h"
+#include "memory/memory.hpp"
+#include "watch/clock.hpp"
+
+namespace isomer::emulator {
+
+class Worker;
+struct Launch;
+
+enum class Wait : std::uint8_t { none, barrier, named, meeting, grid, spin };
+
+struct PendingMeeting;
+
+struct Thread {
+  uint3 index{};
+  std::uint32_t linear = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t warp = 0;
+  Fiber* fiber = nullptr;
+  Wait wait = Wait::none;
+  bool started = false;
+  bool ended = false;
+  const void* site = nullptr;  ///< return address of what it waits in
+  unsigned barrier_id = 0;
+  PendingMeeting* meeting = nullptr;
+  watch::ThreadClock clock;
+};
+
+/// What the lanes of a warp brought to one warp operation: sixteen bytes each.
+struct Meeting {
+  std::uint64_t members = 0;  ///< lanes that took part, valid once the operation is complete
+  alignas(16) unsigned char values[64][16];
+};
+
+enum class WarpOp : std::uint8_t { shuffle, vote, match, reduce, sync };
+
+struct PendingMeeting : Meeting {
+  std::uint64_t wanted = 0;  ///< lanes named by the mask; 0: whichever lanes come together
+  std::uint64_t arrived = 0;
+  std::uint32_t to_part = 0;
+  WarpOp op{};
+  const void* site = nullptr;
+};
+
+class Block {
+ public:
+  Block(Worker& worker, Launch& launch);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  enum class Outcome { finished, stuck, abandoned };
+  void begin(std::uint64_t linear);
+  Outcome resume();  ///< run until finished or until no thread can go on without another block
+  bool can_resume() const;
+
+  // Called on a fiber, by the device thread that is running.
+  int barrier(int combine, int predicate, const void* site);
+  void named_barrier(unsigned id, unsigned threads, const void* site);
+  Meeting* meet(std::uint64_t mask, WarpOp op, const void* value, unsigned bytes, const void* site);
+  void part(Meeting* meeting);
+  void grid_barrier(const void* site);
+  void yield();
+  [[noreturn]] void kill_current();  ///< this thread ends here, whatever is on its stack
+  [[noreturn]] void abandon();       ///< the whole block ends here
+  void* shared(SharedSite& site);
+  void* dynamic_shared();
+
+  // The fiber's loop.
+  Thread* take_fresh();
+  void run(Thread& thread);
+  Fiber* next();
+
+  Thread& current() { return *current_; }
+  Worker& worker() { return worker_; }
+  Launch& launch() { return launch_; }
+  const uint3& index() const { return index_; }
+  std::uint64_t linear() const { return linear_; }
+  std::uint32_t epoch() const { return epoch_; }
+  watch::BlockClock& clock() { return clock_; }
+  Thread& thread(std::uint32_t linear) { return threads_[linear]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(threads_.size()); }
+  bool progressed() const { return progressed_; }
+  std::vector<Fiber*>& dead_fibers() { return dead_fibers_; }
+
+ private:
+  struct Warp {
+    std::uint64_t alive = 0;
+    std::vector<PendingMeeting*> pending;
+  };
+  void wait(Wait why, const void* site);
+  void wake(Thread& thread);
+  void ended(Thread& thread);
+  void release_barrier();
+  void check_barrier_sites();
+  void complete(Warp& warp, std::size_t which);
+  bool complete_converged();
+  bool settle(Warp& warp);
+  void report_deadlock();
+  Fiber* leave();
+  void reclaim();
+  std::uint32_t permuted(std::uint32_t i) const { return order_.empty() ? i : order_[i]; }
+
+  Worker& worker_;
+  Launch& launch_;
+  uint3 index_{};
+  std::uint64_t linear_ = 0;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<std::uint32_t> order_;  // empty: natural order
+  std::vector<Thread*> ready_;        // ring of size() entries
+  std::uint32_t ready_head_ = 0, ready_count_ = 0;
+  std::uint32_t fresh_ = 0, alive_ = 0;
+  std::uint32_t arrived_ = 0, at_grid_ = 0, spinning_ = 0;
+  bool fresh_first_ = true;
+  int any_ = 0, all_ = 1, count_ = 0, result_any_ = 0, result_all_ = 0, result_count_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint32_t epoch_ = 1;
+  std::uint64_t grid_generation_ = 0;
+  bool in_grid_barrier_ = false, abandoned_ = false, progressed_ = false;
+  Thread* current_ = nullptr;
+  struct Shared {
+    Buffer* buffer = nullptr;
+    bool used = false;
+  };
+  std::vector<Shared> shared_;
+  Shared dynamic_;
+  std::vector<PendingMeeting*> spare_;
+  std::vector<std::unique_ptr<PendingMeeting>> meetings_;
+  std::vector<Fiber*> dead_fibers_;
+  watch::BlockClock clock_;
+};
+
+/// The device thread that runs on this operating-system thread; null in host code.
+Thread* current_thread();
+Block* current_block();
+
+}  // namespace isomer::emulator

@@ -1,0 +1,59 @@
+#include "execution/fiber.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace isomer::emulator {
+namespace {
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kStacksPerSlab = 32;
+}  // namespace
+
+FiberPool::~FiberPool() {
+  for (Fiber* fiber : all_) delete fiber;
+  for (auto [base, bytes] : slabs_) munmap(base, bytes);
+}
+
+void FiberPool::grow() {
+  const std::size_t stride = kStackBytes + kPage;
+  const std::size_t bytes = stride * kStacksPerSlab;
+  void* base =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) throw std::bad_alloc();
+  // A huge page per stack would cost two megabytes for a thread that touches four kilobytes.
+  madvise(base, bytes, MADV_NOHUGEPAGE);
+  auto* low = static_cast<std::byte*>(base);
+  slabs_.emplace_back(low, bytes);
+  for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
+    mprotect(low + i * stride, kPage, PROT_NONE);
+    auto* fiber = new Fiber{nullptr, low + i * stride + kPage, low + (i + 1) * stride};
+    fiber->context = boost::context::detail::make_fcontext(fiber->high, kStackBytes, body_);
+    all_.push_back(fiber);
+    idle_.push_back(fiber);
+  }
+}
+
+Fiber* FiberPool::acquire() {
+  if (idle_.empty()) grow();
+  Fiber* fiber = idle_.back();
+  idle_.pop_back();
+  return fiber;
+}
+
+void FiberPool::release(Fiber* fiber) { idle_.push_back(fiber); }
+
+void FiberPool::abandon(Fiber* fiber) {
+  fiber->context = boost::context::detail::make_fcontext(fiber->high, kStackBytes, body_);
+  idle_.push_back(fiber);
+}
+
+bool FiberPool::is_guard(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  for (const Fiber* fiber : all_) {
+    if (at >= fiber->low - kPage && at < fiber->low) return true;
+  }
+  return false;
+}
+
+}  // namespace isomer::emulator

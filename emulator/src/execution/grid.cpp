@@ -1,0 +1,86 @@
+// The workers of a process: started once, woken for each launch. A watched launch runs on one of them,
+// because what the watch has to say must not depend on the machine's cores.
+#include <condition_variable>
+#include <thread>
+
+#include <unistd.h>
+
+#include "execution/worker.hpp"
+#include "runtime/settings.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+constexpr std::uint64_t kWorthSharing =
+    8192;  // threads of a launch, below which waking the others costs more
+
+class Crew {
+ public:
+  void run(Launch& launch, int helpers) {
+    if (pid_ != getpid()) {  // after a fork no thread of the parent exists any more
+      new (&state_) State;
+      threads_ = new std::vector<std::thread>;
+      pid_ = getpid();
+    }
+    while (static_cast<int>(threads_->size()) < helpers) threads_->emplace_back([this] { serve(); });
+    {
+      std::lock_guard lock(state_.mutex);
+      state_.launch = &launch;
+      state_.wanted = state_.busy = helpers;
+      ++state_.generation;
+    }
+    state_.wake.notify_all();
+    Worker::here().work(launch);
+    std::unique_lock lock(state_.mutex);
+    state_.done.wait(lock, [this] { return state_.busy == 0; });
+    state_.launch = nullptr;
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable wake, done;
+    Launch* launch = nullptr;
+    int wanted = 0, busy = 0;
+    std::uint64_t generation = 0;
+  };
+  void serve() {
+    std::uint64_t seen = 0;
+    for (;;) {
+      Launch* launch = nullptr;
+      {
+        std::unique_lock lock(state_.mutex);
+        state_.wake.wait(lock, [&] { return state_.wanted > 0 && state_.generation != seen; });
+        seen = state_.generation;
+        --state_.wanted;
+        launch = state_.launch;
+      }
+      Worker::here().work(*launch);
+      std::lock_guard lock(state_.mutex);
+      if (--state_.busy == 0) state_.done.notify_one();
+    }
+  }
+  State state_;
+  std::vector<std::thread>* threads_ =
+      new std::vector<std::thread>;  // never joined: they sleep until the end
+  pid_t pid_ = getpid();
+};
+
+}  // namespace
+
+void run_grid(Launch& launch) {
+  int workers =
+      settings().workers > 0 ? settings().workers : static_cast<int>(std::thread::hardware_concurrency());
+  if (launch.watch || launch.blocks * launch.threads_per_block < kWorthSharing) workers = 1;
+  if (static_cast<std::uint64_t>(workers) > launch.blocks) workers = static_cast<int>(launch.blocks);
+  if (workers <= 1) {
+    Worker::here().work(launch);
+    return;
+  }
+  static Crew* crew = new Crew;
+  static std::mutex one_launch;  // several host threads may launch; their grids run one after another
+  std::lock_guard lock(one_launch);
+  crew->run(launch, workers - 1);
+}
+
+}  // namespace isomer::emulator

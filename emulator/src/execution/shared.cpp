@@ -1,0 +1,83 @@
+// Shared memory: every array of a block is a buffer of its own, with guard pages, made at its first use and
+// kept for the blocks that follow on this worker.
+#include <atomic>
+#include <mutex>
+
+#include "execution/worker.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/limits.hpp"
+#include "watch/reporter.hpp"
+#include "watch/shadow.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+int number(SharedSite& site) {
+  static std::mutex mutex;
+  static int count = 0;
+  std::atomic_ref<int> index(site.index);
+  if (int known = index.load(std::memory_order_acquire)) return known;
+  std::lock_guard lock(mutex);
+  if (int known = index.load(std::memory_order_acquire)) return known;
+  index.store(++count, std::memory_order_release);
+  return count;
+}
+
+}  // namespace
+
+void* Block::shared(SharedSite& site) {
+  const auto index = static_cast<std::size_t>(number(site));
+  if (index >= shared_.size()) shared_.resize(index + 1);
+  Shared& s = shared_[index];
+  if (s.used) return s.buffer->begin;
+  std::size_t total = site.bytes + launch_.request.shared_bytes;
+  for (const Shared& other : shared_) {
+    if (other.used) total += other.buffer->bytes;
+  }
+  const std::size_t limit =
+      std::max(limits().static_shared_bytes,
+               launch_.request.shared_bytes + site.bytes > 0 ? limits().shared_bytes_opt_in : std::size_t{0});
+  if (site.bytes > limits().static_shared_bytes || total > limit) {
+    refuse(
+        error::launch_out_of_resources,
+        std::string(launch_.request.kernel) + ": shared array " + site.name + " brings the block to " +
+            std::to_string(total) + " bytes of shared memory, the device has " +
+            std::to_string(site.bytes > limits().static_shared_bytes ? limits().static_shared_bytes : limit));
+    launch_.fail(error::launch_out_of_resources);
+    abandon();
+  }
+  if (!s.buffer) {
+    s.buffer = Memory::instance().allocate(site.bytes, Space::shared, site.name,
+                                           std::max<std::size_t>(site.alignment, 256));
+    if (!s.buffer) {
+      refuse(error::out_of_memory, std::string("no memory for shared array ") + site.name);
+      launch_.fail(error::out_of_memory);
+      abandon();
+    }
+    s.buffer->owner = this;
+  } else {
+    Memory::instance().fill_poison(*s.buffer);
+  }
+  if (launch_.watch) watch::forget(*s.buffer);
+  s.used = true;
+  return s.buffer->begin;
+}
+
+void* Block::dynamic_shared() {
+  if (!dynamic_.buffer) {
+    dynamic_.buffer = Memory::instance().allocate(launch_.request.shared_bytes, Space::shared,
+                                                  "dynamic shared memory", 1024);
+    if (!dynamic_.buffer) {
+      launch_.fail(error::out_of_memory);
+      abandon();
+    }
+    dynamic_.buffer->owner = this;
+  } else if (!dynamic_.used) {
+    Memory::instance().fill_poison(*dynamic_.buffer);
+  }
+  if (!dynamic_.used && launch_.watch) watch::forget(*dynamic_.buffer);
+  dynamic_.used = true;
+  return dynamic_.buffer->begin;
+}
+
+}  // namespace isomer::emulator

@@ -1,0 +1,174 @@
+#include "execution/worker.hpp"
+
+#include <sched.h>
+#include <signal.h>
+
+#include <numeric>
+
+#include "runtime/errors.hpp"
+#include "runtime/settings.hpp"
+#include "watch/order.hpp"
+#include "watch/reporter.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+thread_local Worker* this_worker = nullptr;
+constexpr std::uint64_t kHopelessRounds = 2'000'000;  // every thread spinning, nothing ever moving
+
+void land(boost::context::detail::transfer_t from) { static_cast<Fiber*>(from.data)->context = from.fctx; }
+
+}  // namespace
+
+Launch::Launch(const LaunchRequest& r) : request(r) {
+  const Settings& s = settings();
+  threads_per_block = r.block.x * r.block.y * r.block.z;
+  blocks = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z;
+  seed = s.seed;
+  lanes = s.lanes;
+  watch = s.watch;
+  hip = s.hip;
+  step_limit = s.step_limit;
+  resident_blocks = r.cooperative ? blocks : 64;
+  if (seed != 0 && blocks > 1) {
+    // A permutation of the blocks that needs no table: multiply by a number that shares no factor with them.
+    multiplier_ = (seed * 0x9e3779b97f4a7c15ull >> 20) % blocks;
+    while (std::gcd(multiplier_, blocks) != 1) multiplier_ = (multiplier_ + 1) % blocks;
+    offset_ = (seed * 0xbf58476d1ce4e5b9ull >> 17) % blocks;
+  }
+}
+
+bool Launch::take(std::uint64_t& linear) {
+  if (next.load(std::memory_order_relaxed) >= blocks) return false;
+  const std::uint64_t ordinal = next.fetch_add(1, std::memory_order_relaxed);
+  if (ordinal >= blocks) return false;
+  linear =
+      static_cast<std::uint64_t>((static_cast<unsigned __int128>(ordinal) * multiplier_ + offset_) % blocks);
+  return true;
+}
+
+void Launch::fail(int code) {
+  int none = 0;
+  error.compare_exchange_strong(none, code);
+  cancelled.store(true);
+}
+
+void Launch::arrive_at_grid_barrier() {
+  std::lock_guard lock(grid_mutex);
+  if (++grid_arrived == blocks) {
+    grid_arrived = 0;
+    if (watch) watch::new_phase();
+    ++grid_generation;
+  }
+}
+
+// A fault on a fiber may be its stack's end: the handler needs a stack of its own.
+Worker::Worker() : pool_(&Worker::body) {
+  constexpr std::size_t kSignalStack = 256 * 1024;
+  signal_stack_.resize(kSignalStack);
+  stack_t stack{};
+  stack.ss_sp = signal_stack_.data();
+  stack.ss_size = kSignalStack;
+  stack_t before{};
+  if (sigaltstack(nullptr, &before) == 0 && (before.ss_flags & SS_DISABLE)) sigaltstack(&stack, nullptr);
+}
+
+Worker::~Worker() {
+  stack_t stack{};
+  if (sigaltstack(nullptr, &stack) != 0 || stack.ss_sp != signal_stack_.data()) return;
+  stack.ss_flags = SS_DISABLE;
+  sigaltstack(&stack, nullptr);
+}
+
+Worker& Worker::here() {
+  static thread_local Worker worker;
+  this_worker = &worker;
+  return worker;
+}
+
+Worker* Worker::current() { return this_worker; }
+
+void Worker::switch_to(Fiber* fiber) {
+  Fiber* from = running_;
+  running_ = fiber;
+  land(boost::context::detail::jump_fcontext(fiber->context, from));
+}
+
+void Worker::body(boost::context::detail::transfer_t from) {
+  land(from);
+  Worker& worker = *this_worker;
+  for (;;) {
+    Block& block = *worker.block_;
+    if (Thread* fresh = block.take_fresh()) {
+      block.run(*fresh);
+      continue;
+    }
+    Fiber* self = worker.running_;
+    worker.pool_.release(self);
+    if (Fiber* to = block.next(); to != self) worker.switch_to(to);
+  }
+}
+
+void Worker::work(Launch& launch) {
+  std::deque<Block*> resident;
+  std::vector<std::unique_ptr<Block>> owned;
+  std::vector<Block*> spare;
+  std::uint64_t hopeless = 0;
+  while (!launch.cancelled.load()) {
+    Block* block = nullptr;
+    std::uint64_t linear = 0;
+    if (resident.size() < launch.resident_blocks && launch.take(linear)) {
+      if (spare.empty()) {
+        owned.push_back(std::make_unique<Block>(*this, launch));
+        spare.push_back(owned.back().get());
+      }
+      block = spare.back();
+      spare.pop_back();
+      block->begin(linear);
+    } else {
+      for (std::size_t i = 0; i < resident.size() && !block; ++i) {
+        Block* candidate = resident.front();
+        resident.pop_front();
+        if (candidate->can_resume()) {
+          block = candidate;
+        } else {
+          resident.push_back(candidate);
+        }
+      }
+      if (!block) {
+        if (resident.empty()) break;
+        // Everything here waits for the grid's barrier. If every other block has ended or waits too, it is in
+        // vain.
+        if (launch.finished.load() + launch.grid_arrived.load() >= launch.blocks &&
+            launch.finished.load() > 0 && !resident.front()->can_resume()) {
+          watch::report_deadlock(*resident.front());
+          launch.fail(error::launch_failure);
+        }
+        sched_yield();
+        continue;
+      }
+    }
+    switch (block->resume()) {
+      case Block::Outcome::finished:
+        launch.finished.fetch_add(1);
+        spare.push_back(block);
+        hopeless = 0;
+        break;
+      case Block::Outcome::stuck:
+        resident.push_back(block);
+        hopeless = block->progressed() ? 0 : hopeless + 1;
+        if (hopeless > kHopelessRounds) {
+          watch::report_deadlock(*block);
+          launch.fail(error::launch_timeout);
+        }
+        break;
+      case Block::Outcome::abandoned:
+        break;
+    }
+  }
+  for (Block* block : resident) {
+    if (launch.cancelled.load()) block->resume();  // gives its fibers back
+  }
+}
+
+}  // namespace isomer::emulator

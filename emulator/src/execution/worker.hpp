@@ -1,0 +1,76 @@
+// A worker is one operating-system thread that runs blocks; a launch is the grid that the workers share.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "execution/block.hpp"
+#include "execution/fiber.hpp"
+#include "isomer_emulator/abi.h"
+
+namespace isomer::emulator {
+
+struct Launch {
+  explicit Launch(const LaunchRequest& request);
+  const LaunchRequest& request;
+  std::uint32_t threads_per_block = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t seed = 0;
+  int lanes = 32;
+  bool watch = false;
+  bool hip = false;
+  std::uint64_t step_limit = 0;
+  std::size_t resident_blocks = 0;  ///< how many blocks of the launch may be under way at once, per worker
+
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<bool> cancelled{false};
+  std::atomic<int> error{0};
+  std::atomic<std::uint64_t> thread_steps{0};
+  std::atomic<std::uint64_t> watched_steps{0};
+
+  // The grid barrier of a cooperative launch.
+  std::atomic<std::uint64_t> grid_generation{0};
+  std::atomic<std::uint64_t> grid_arrived{0};
+  std::atomic<std::uint64_t> finished{0};
+  std::mutex grid_mutex;
+
+  bool take(std::uint64_t& linear);  ///< the next block, in the order of the seed
+  void fail(int code);               ///< the launch's error; the first one stays
+  void arrive_at_grid_barrier();
+
+ private:
+  std::uint64_t multiplier_ = 1, offset_ = 0;
+};
+
+class Worker {
+ public:
+  Worker();
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  void work(Launch& launch);
+  void switch_to(Fiber* fiber);
+  Fiber* running() { return running_; }
+  Fiber* main() { return &main_; }
+  FiberPool& pool() { return pool_; }
+  Block* block() { return block_; }
+  void enter(Block* block) { block_ = block; }
+  static Worker& here();  ///< this operating-system thread's worker
+  static Worker* current();
+
+ private:
+  static void body(boost::context::detail::transfer_t from);
+  FiberPool pool_;
+  std::vector<char> signal_stack_;
+  Fiber main_;
+  Fiber* running_ = &main_;
+  Block* block_ = nullptr;
+};
+
+/// Runs the whole grid, on as many workers as the settings allow, and returns when it is finished.
+void run_grid(Launch& launch);
+
+}  // namespace isomer::emulator

@@ -1,0 +1,171 @@
+#include "memory/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+namespace isomer::emulator {
+namespace {
+constexpr std::uint8_t kCanary = 0xc5;
+constexpr std::size_t kMaxBuffers = std::size_t{1} << 22;
+constexpr std::size_t kPoisonLimit = std::size_t{256} << 20;  // a sparse giant stays sparse
+
+template <class T>
+T* reserve(std::size_t count) {
+  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<T*>(p);
+}
+}  // namespace
+
+Memory& Memory::instance() {
+  static Memory* memory = new Memory;  // outlives every static destructor of a user's module
+  return *memory;
+}
+
+Memory::Memory() : limit_(std::size_t{16} << 30) {
+  for (std::size_t bytes = std::size_t{64} << 30; bytes >= std::size_t{1} << 30; bytes /= 2) {
+    void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) continue;
+    base_ = reinterpret_cast<std::uintptr_t>(p);
+    bytes_ = bytes;
+    break;
+  }
+  if (base_ == 0) throw std::bad_alloc();
+  pages_ = reserve<std::uint32_t>(bytes_ / kPage);
+  table_ = reserve<Buffer>(kMaxBuffers);
+}
+
+Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment) {
+  std::lock_guard lock(mutex_);
+  if (alignment > kPage || bytes > limit_ || in_use_ + bytes > limit_) return nullptr;
+  const std::size_t pages = (bytes + kSlack + kPage - 1) / kPage;
+  const std::size_t needed =
+      pages + 1;  // one inaccessible page behind; the page in front belongs to the last
+  std::size_t first = 0;
+  for (auto it = holes_.begin(); it != holes_.end(); ++it) {
+    if (it->second < needed) continue;
+    first = it->first;
+    const std::size_t rest = it->second - needed;
+    holes_.erase(it);
+    if (rest > 0) holes_[first + needed] = rest;
+    break;
+  }
+  if (first == 0) {
+    if ((frontier_ + needed) * kPage > bytes_) return nullptr;
+    first = frontier_;
+    frontier_ += needed;
+  }
+  std::uint32_t id = 0;
+  if (!free_ids_.empty()) {
+    id = free_ids_.back();
+    free_ids_.pop_back();
+  } else {
+    if (table_size_ == kMaxBuffers) return nullptr;
+    id = static_cast<std::uint32_t>(table_size_++);
+    new (&table_[id]) Buffer;
+  }
+  auto* begin = reinterpret_cast<std::byte*>(base_ + first * kPage);
+  if (mprotect(begin, pages * kPage, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  Buffer& buffer = table_[id];
+  buffer = Buffer{};
+  buffer.begin = begin;
+  buffer.bytes = bytes;
+  buffer.first_page = first;
+  buffer.pages = pages;
+  buffer.space = space;
+  buffer.name = std::move(name);
+  buffer.live = true;
+  buffer.id = id;
+  for (std::size_t p = 0; p < pages; ++p) pages_[first + p] = id;
+  in_use_ += bytes;
+  fill_poison(buffer);
+  mend_canary(buffer);
+  return &buffer;
+}
+
+void Memory::release(Buffer* buffer) {
+  std::lock_guard lock(mutex_);
+  const std::size_t first = buffer->first_page;
+  for (std::size_t p = 0; p < buffer->pages; ++p) pages_[first + p] = 0;
+  void* begin = reinterpret_cast<void*>(base_ + first * kPage);
+  madvise(begin, buffer->pages * kPage, MADV_DONTNEED);
+  mprotect(begin, buffer->pages * kPage, PROT_NONE);
+  in_use_ -= buffer->bytes;
+  buffer->live = false;
+  free_ids_.push_back(buffer->id);
+  auto [it, inserted] = holes_.emplace(first, buffer->pages + 1);
+  if (auto next = std::next(it); next != holes_.end() && it->first + it->second == next->first) {
+    it->second += next->second;
+    holes_.erase(next);
+  }
+  if (it != holes_.begin()) {
+    if (auto before = std::prev(it); before->first + before->second == it->first) {
+      before->second += it->second;
+      holes_.erase(it);
+    }
+  }
+}
+
+bool Memory::release(void* pointer) {
+  Buffer* buffer = page_owner(pointer);
+  if (!buffer || !buffer->live || buffer->begin != pointer) return false;
+  release(buffer);
+  return true;
+}
+
+Buffer* Memory::nearest(const void* address, bool shared) const {
+  std::lock_guard lock(mutex_);
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  Buffer* best = nullptr;
+  std::uintptr_t distance = ~std::uintptr_t{0};
+  for (std::size_t id = 1; id < table_size_; ++id) {
+    Buffer& b = table_[id];
+    if (!b.live || (b.space == Space::shared) != shared) continue;
+    const auto lo = reinterpret_cast<std::uintptr_t>(b.begin), hi = lo + b.bytes;
+    const std::uintptr_t d = at < lo ? lo - at : at >= hi ? at - hi : 0;
+    if (d < distance) distance = d, best = &b;
+  }
+  return best;
+}
+
+void Memory::fill_poison(Buffer& buffer) const {
+  if (buffer.bytes <= kPoisonLimit) std::memset(buffer.begin, poison_, buffer.bytes);
+}
+
+std::ptrdiff_t Memory::broken_canary(const Buffer& buffer) const {
+  const auto* end = reinterpret_cast<const std::uint8_t*>(buffer.end());
+  for (std::size_t i = 0; i < kSlack; ++i) {
+    if (end[i] != kCanary) return static_cast<std::ptrdiff_t>(i);
+  }
+  return -1;
+}
+
+void Memory::mend_canary(Buffer& buffer) const { std::memset(buffer.end(), kCanary, kSlack); }
+
+std::vector<Buffer*> Memory::live_buffers() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Buffer*> live;
+  for (std::size_t id = 1; id < table_size_; ++id) {
+    if (table_[id].live) live.push_back(&table_[id]);
+  }
+  return live;
+}
+
+void Memory::add_host_range(void* begin, std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  host_ranges_.emplace_back(static_cast<std::byte*>(begin), bytes);
+}
+
+bool Memory::in_host_range(const void* address) const {
+  std::lock_guard lock(mutex_);
+  const auto* at = static_cast<const std::byte*>(address);
+  for (auto [begin, bytes] : host_ranges_) {
+    if (at >= begin && at < begin + bytes) return true;
+  }
+  return false;
+}
+
+}  // namespace isomer::emulator

@@ -1,0 +1,97 @@
+// Device memory: one reserved range of addresses in which every buffer and shared array has pages of its own,
+// with inaccessible pages on both sides. An address tells its buffer by one table look-up.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace isomer::emulator {
+
+enum class Space : std::uint8_t { global, managed, shared };
+
+struct Buffer {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  std::size_t first_page = 0;
+  std::size_t pages = 0;
+  Space space = Space::global;
+  std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
+  bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
+  bool input = false;        ///< the current launch must not write it
+  bool live = false;
+  std::uint32_t id = 0;
+  const void* owner = nullptr;  ///< the block that a shared array belongs to
+  std::byte* end() const { return begin + bytes; }
+};
+
+class Memory {
+ public:
+  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kSlack = 256;  ///< canary bytes behind a buffer, at least
+
+  static Memory& instance();
+
+  /// A buffer of `bytes`, aligned to 256 (or more), filled with the poison byte. Null when the range is full.
+  Buffer* allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment = 256);
+  bool release(void* pointer);
+  void release(Buffer* buffer);
+
+  /// The buffer in whose pages the address lies, dead or alive; null outside of every buffer's pages.
+  Buffer* page_owner(const void* address) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(address) - base_;
+    if (at >= bytes_) return nullptr;
+    const std::uint32_t id = pages_[at / kPage];
+    return id == 0 ? nullptr : &table_[id];
+  }
+  /// The live buffer that holds the address.
+  Buffer* find(const void* address) const {
+    Buffer* b = page_owner(address);
+    return b && b->live && address >= b->begin && address < b->end() ? b : nullptr;
+  }
+  /// The live buffer of this space whose range is nearest to the address.
+  Buffer* nearest(const void* address, bool shared) const;
+  bool contains(const void* address) const {
+    return reinterpret_cast<std::uintptr_t>(address) - base_ < bytes_;
+  }
+  std::uintptr_t base() const { return base_; }
+  std::size_t reserved() const { return bytes_; }
+  std::size_t in_use() const { return in_use_; }
+  std::size_t limit() const { return limit_; }
+  void set_limit(std::size_t bytes) { limit_ = bytes; }
+  void set_poison(std::uint8_t byte) { poison_ = byte; }
+  std::uint8_t poison() const { return poison_; }
+  void fill_poison(Buffer& buffer) const;
+
+  /// First byte behind a buffer that no longer holds the canary, counted from its end; −1 where all hold it.
+  std::ptrdiff_t broken_canary(const Buffer& buffer) const;
+  void mend_canary(Buffer& buffer) const;
+  std::vector<Buffer*> live_buffers() const;
+
+  /// Host memory that the program has made visible to the device (hipHostRegister).
+  void add_host_range(void* begin, std::size_t bytes);
+  bool in_host_range(const void* address) const;
+
+ private:
+  Memory();
+  std::uintptr_t base_ = 0;
+  std::size_t bytes_ = 0;
+  std::uint32_t* pages_ = nullptr;
+  Buffer* table_ = nullptr;  // reserved once, so that look-ups need no lock
+  std::size_t table_size_ = 1;
+  std::vector<std::uint32_t> free_ids_;
+  std::map<std::size_t, std::size_t> holes_;  // first page → number of pages
+  std::size_t frontier_ = 1;
+  std::size_t in_use_ = 0;
+  std::size_t limit_;
+  std::uint8_t poison_ = 0xff;
+  std::vector<std::pair<std::byte*, std::size_t>> host_ranges_;
+  mutable std::mutex mutex_;
+};
+
+}  // namespace isomer::emulator

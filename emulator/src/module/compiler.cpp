@@ -1,0 +1,249 @@
+#include "module/compiler.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "module/paths.hpp"
+#include "module/process.hpp"
+#include "source/rewrite.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double kCompileSeconds = 300;
+
+// Hooks and C library calls that the linker hands to the emulator's library.
+const char* const kWrapped[] = {"memcpy",
+                                "memmove",
+                                "memset",
+                                "abort",
+                                "__assert_fail",
+                                "__tsan_init",
+                                "__tsan_func_entry",
+                                "__tsan_func_exit",
+                                "__tsan_read_range",
+                                "__tsan_write_range",
+                                "__tsan_vptr_read",
+                                "__tsan_vptr_update",
+                                "__tsan_atomic_thread_fence",
+                                "__tsan_atomic_signal_fence"};
+const char* const kSized[] = {"read",
+                              "write",
+                              "read_write",
+                              "unaligned_read",
+                              "unaligned_write",
+                              "unaligned_read_write",
+                              "volatile_read",
+                              "volatile_write",
+                              "unaligned_volatile_read",
+                              "unaligned_volatile_write"};
+const char* const kAtomics[] = {"load",
+                                "store",
+                                "exchange",
+                                "fetch_add",
+                                "fetch_sub",
+                                "fetch_and",
+                                "fetch_or",
+                                "fetch_xor",
+                                "fetch_nand",
+                                "compare_exchange_strong",
+                                "compare_exchange_weak",
+                                "compare_exchange_val"};
+
+std::vector<std::string> wrap_flags() {
+  std::vector<std::string> flags;
+  for (const char* name : kWrapped) flags.push_back(std::string("-Wl,--wrap=") + name);
+  for (const char* kind : kSized) {
+    for (const char* bytes : {"1", "2", "4", "8", "16"})
+      flags.push_back(std::string("-Wl,--wrap=__tsan_") + kind + bytes);
+  }
+  for (const char* op : kAtomics) {
+    for (const char* bits : {"8", "16", "32", "64"})
+      flags.push_back(std::string("-Wl,--wrap=__tsan_atomic") + bits + "_" + op);
+  }
+  return flags;
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+void must_succeed(const Finished& f, const std::string& what) {
+  if (!f.started) throw Error(what + ": the compiler could not be started");
+  if (f.timed_out)
+    throw Error(what + ": the compiler did not end within " +
+                std::to_string(static_cast<int>(kCompileSeconds)) + " s");
+  if (f.status != 0) throw Error(first_complaint(f.output));
+}
+
+// Make's dependency format: "target: a b \<newline> c", blanks escaped by a backslash.
+std::vector<fs::path> parse_dependencies(const fs::path& file) {
+  std::vector<fs::path> paths;
+  const std::string text = read_file(file);
+  std::string word;
+  for (std::size_t i = std::min(text.find(": "), text.size()) + 1; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ' ';
+    if (c == '\\' && i + 1 < text.size() && text[i + 1] == ' ') {
+      word += ' ';
+      ++i;
+    } else if (c == ' ' || c == '\n' || c == '\\') {
+      if (!word.empty()) paths.emplace_back(word);
+      word.clear();
+    } else {
+      word += c;
+    }
+  }
+  return paths;
+}
+
+}  // namespace
+
+std::string first_complaint(const std::string& output) {
+  std::istringstream lines(output);
+  std::string line, fallback;
+  while (std::getline(lines, line)) {
+    if (const auto at = line.find("undefined reference to "); at != std::string::npos) {
+      std::string name = line.substr(at + 23);
+      while (!name.empty() && (name.front() == '`' || name.front() == '\'')) name.erase(0, 1);
+      while (!name.empty() && (name.back() == '\'' || name.back() == ';')) name.pop_back();
+      std::string where = line.substr(0, line.find(": undefined"));
+      if (const auto colon = where.find(":("); colon != std::string::npos) where.resize(colon);
+      if (const auto slash = where.rfind(": "); slash != std::string::npos) where = where.substr(slash + 2);
+      return where + ": the symbol " + name + " is used and nowhere defined";
+    }
+    for (const char* mark : {" fatal error: ", " error: "}) {
+      const auto at = line.find(mark);
+      if (at == std::string::npos) continue;
+      std::string place = line.substr(0, at);  // file:line:column:
+      if (!place.empty() && place.back() == ':') place.pop_back();
+      if (const auto colon = place.rfind(':'); colon != std::string::npos && place.find(':') != colon)
+        place.resize(colon);
+      return place + ": " + line.substr(at + std::string(mark).size());
+    }
+    if (fallback.empty() && !line.empty()) fallback = line;
+  }
+  return fallback.empty() ? "the compiler failed without a word" : fallback;
+}
+
+fs::path find_compiler(const BuildOptions& options) {
+  std::vector<std::string> names;
+  if (!options.compiler.empty()) {
+    names = {options.compiler};
+  } else {
+    if (const char* chosen = std::getenv("ISOMER_CXX"); chosen && *chosen) names.emplace_back(chosen);
+    names.insert(names.end(), {"g++", "clang++"});
+  }
+  for (const std::string& name : names) {
+    if (name.find('/') != std::string::npos) {
+      if (access(name.c_str(), X_OK) == 0) return fs::canonical(name);
+      continue;
+    }
+    std::istringstream path(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
+    for (std::string dir; std::getline(path, dir, ':');) {
+      const fs::path candidate = fs::path(dir) / name;
+      if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+  }
+  throw Error(
+      "no C++ compiler found to build kernels with: install g++ or clang++, or name one in ISOMER_CXX");
+}
+
+bool is_hip(const std::vector<fs::path>& sources) {
+  for (const fs::path& source : sources) {
+    const std::string name = source.filename().string();
+    if (name.find(".hip") != std::string::npos) return true;
+    const std::string text = read_file(source);
+    if (text.find("hip/hip_") != std::string::npos || text.find("<ATen/hip/") != std::string::npos ||
+        text.find("hipLaunchKernelGGL") != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bool clang) {
+  // Integers wrap and pointers of different types meet, as in device code; floating operations round one by
+  // one.
+  std::vector<std::string> flags = {"-std=" + options.standard,
+                                    "-fPIC",
+                                    "-w",
+                                    "-g1",
+                                    "-ffp-contract=off",
+                                    "-fwrapv",
+                                    "-fno-strict-aliasing",
+                                    "-fno-delete-null-pointer-checks",
+                                    "-pthread",
+                                    "-DISOMER_EMULATOR=1",
+                                    "-DISOMER_EMULATOR_LANES=" + std::to_string(options.lanes)};
+  if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
+  if (options.device_math) flags.push_back("-DISOMER_EMULATOR_DEVICE_MATH=1");
+  if (options.watch) {
+    flags.insert(flags.end(), {"-O1", "-fsanitize=thread", "-fno-omit-frame-pointer"});
+    if (clang) {
+      flags.insert(flags.end(), {"-mllvm", "-tsan-distinguish-volatile"});
+    } else {
+      flags.insert(flags.end(), {"--param", "tsan-distinguish-volatile=1", "-fno-tree-vectorize"});
+    }
+  } else {
+    flags.push_back("-O2");
+  }
+  // Diverged lanes rejoin behind the branch: the order of the code has to be the order of the source.
+  if (!clang)
+    flags.insert(flags.end(),
+                 {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-finite-loops"});
+  for (const std::string& d : options.definitions) flags.push_back("-D" + d);
+  for (const std::string& d : options.include_directories) flags.push_back("-I" + d);
+  for (const std::string& d : options.system_directories) flags.insert(flags.end(), {"-isystem", d});
+  flags.insert(flags.end(), options.compile_flags.begin(), options.compile_flags.end());
+  return flags;
+}
+
+Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs::path& directory,
+                 const fs::path& library) {
+  Compiled result;
+  result.hip = is_hip(options.sources);
+  const bool clang = compiler.filename().string().find("clang") != std::string::npos;
+  const std::vector<std::string> flags = compile_flags(options, result.hip, clang);
+  std::vector<std::string> link = {compiler.string(), "-shared", "-o", library.string()};
+  for (std::size_t i = 0; i < options.sources.size(); ++i) {
+    const fs::path& source = options.sources[i];
+    const std::string stem = (directory / std::to_string(i)).string();
+    std::vector<std::string> command = {compiler.string()};
+    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-isystem", device_headers().string()});
+    if (source.extension() == ".cu" || source.extension() == ".cuh")
+      command.insert(command.end(), {"-include", "cuda_runtime.h"});
+    command.insert(command.end(),
+                   {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
+    must_succeed(run_process(command, kCompileSeconds, 1 << 20), source.string());
+    for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
+
+    const std::string preprocessed = read_file(stem + ".ii");
+    source::Rewritten rewritten = source::rewrite(preprocessed, options.instantiate);
+    result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());
+    result.has_main |= rewritten.has_main;
+    std::ofstream(stem + ".rewritten.ii", std::ios::binary) << rewritten.text;
+
+    command = {compiler.string()};
+    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
+    must_succeed(run_process(command, kCompileSeconds, 1 << 20), source.string());
+    link.push_back(stem + ".o");
+  }
+  link.push_back(own_library().string());
+  link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
+  link.insert(link.end(), {"-Wl,-z,defs", "-pthread"});
+  const std::vector<std::string> wraps = wrap_flags();
+  link.insert(link.end(), wraps.begin(), wraps.end());
+  must_succeed(run_process(link, kCompileSeconds, 1 << 20), "link");
+  return result;
+}
+
+}  // namespace isomer::emulator

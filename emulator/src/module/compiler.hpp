@@ -1,0 +1,30 @@
+// From a source file to a shared library: preprocess, rewrite, compile, link.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "isomer/emulator/module.hpp"
+
+namespace isomer::emulator {
+
+struct Compiled {
+  std::vector<std::string> kernels;
+  std::vector<std::filesystem::path> dependencies;  ///< every file that was read
+  bool has_main = false;
+  bool hip = false;
+};
+
+/// The compiler that `options` mean, as a path. Throws Error where none is found.
+std::filesystem::path find_compiler(const BuildOptions& options);
+bool is_hip(const std::vector<std::filesystem::path>& sources);
+/// All flags that decide what comes out, for the cache's key.
+std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bool clang);
+Compiled compile(const BuildOptions& options, const std::filesystem::path& compiler,
+                 const std::filesystem::path& directory, const std::filesystem::path& library);
+
+/// The first complaint of a compiler's or linker's output, as one sentence.
+std::string first_complaint(const std::string& output);
+
+}  // namespace isomer::emulator

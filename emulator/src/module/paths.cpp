@@ -1,0 +1,50 @@
+#include "module/paths.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "isomer/emulator/error.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path first_existing(std::initializer_list<fs::path> candidates, const char* what) {
+  for (const fs::path& p : candidates) {
+    if (!p.empty() && fs::exists(p)) return p;
+  }
+  throw Error(std::string("the emulator's ") + what + " are missing beside " + own_library().string());
+}
+
+}  // namespace
+
+fs::path own_library() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&own_library), &info);
+  return fs::canonical(info.dli_fname);
+}
+
+fs::path device_headers() {
+  return first_existing({own_library().parent_path().parent_path() / "share/isomer/emulator/device",
+                         ISOMER_EMULATOR_SOURCE_HEADERS},
+                        "device headers");
+}
+
+fs::path runner_program() {
+  return first_existing({own_library().parent_path() / "isomer-emulator-runner",
+                         own_library().parent_path().parent_path() / "libexec/isomer/isomer-emulator-runner"},
+                        "runner program");
+}
+
+fs::path cache_directory() {
+  if (const char* chosen = std::getenv("ISOMER_CACHE"); chosen && *chosen)
+    return fs::path(chosen) / "emulator";
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "isomer/emulator";
+  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache/isomer/emulator";
+  return fs::temp_directory_path() / "isomer-cache/emulator";
+}
+
+}  // namespace isomer::emulator

@@ -1,0 +1,20 @@
+// Running another program: its output captured, its time bounded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace isomer::emulator {
+
+struct Finished {
+  bool started = false;
+  bool timed_out = false;
+  int status = 0;      ///< as waitpid gives it
+  std::string output;  ///< stdout and stderr together, at most the limit
+};
+
+/// `inherited`: descriptors that stay open in the child, under the same numbers.
+Finished run_process(const std::vector<std::string>& command, double timeout_seconds,
+                     std::size_t output_limit, const std::vector<int>& inherited = {});
+
+}  // namespace isomer::emulator

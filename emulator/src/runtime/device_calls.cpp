@@ -1,0 +1,170 @@
+// What a device thread calls: the C entries behind the device headers.
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "execution/worker.hpp"
+#include "isomer_emulator/abi.h"
+#include "runtime/errors.hpp"
+#include "watch/order.hpp"
+#include "watch/reporter.hpp"
+
+using namespace isomer::emulator;
+
+#define EXPORT __attribute__((visibility("default")))
+#define SITE __builtin_return_address(0)
+
+extern "C" {
+
+EXPORT int isomer_emulator_barrier(int combine, int predicate) {
+  return current_block()->barrier(combine, predicate, SITE);
+}
+EXPORT void isomer_emulator_named_barrier(unsigned id, unsigned threads) {
+  current_block()->named_barrier(id, threads, SITE);
+}
+EXPORT void isomer_emulator_shuffle(std::uint64_t mask, void* value, unsigned bytes, unsigned source) {
+  Block& block = *current_block();
+  Meeting* meeting = block.meet(mask, WarpOp::shuffle, value, bytes, SITE);
+  if ((meeting->members >> source) & 1) {
+    std::memcpy(value, meeting->values[source], bytes);
+  } else {
+    // Undefined on the device. AMD's hardware gives zero; on NVIDIA's it is whatever the register held.
+    std::memset(value, block.launch().hip ? 0 : 0xff, bytes);
+    if (block.launch().watch) {
+      watch::report_event(
+          Kind::warp_divergence, SITE,
+          "reads the value of lane " + std::to_string(source) + ", which does not take part in the shuffle");
+    }
+  }
+  block.part(meeting);
+}
+EXPORT Votes isomer_emulator_vote(std::uint64_t mask, int predicate) {
+  Block& block = *current_block();
+  const unsigned char yes = predicate != 0;
+  Meeting* meeting = block.meet(mask, WarpOp::vote, &yes, 1, SITE);
+  Votes votes{0, meeting->members};
+  for (std::uint64_t m = meeting->members; m; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (meeting->values[lane][0]) votes.ballot |= std::uint64_t{1} << lane;
+  }
+  block.part(meeting);
+  return votes;
+}
+EXPORT Votes isomer_emulator_match(std::uint64_t mask, std::uint64_t value) {
+  Block& block = *current_block();
+  Meeting* meeting = block.meet(mask, WarpOp::match, &value, sizeof value, SITE);
+  Votes votes{0, meeting->members};
+  for (std::uint64_t m = meeting->members; m; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (std::memcmp(meeting->values[lane], &value, sizeof value) == 0)
+      votes.ballot |= std::uint64_t{1} << lane;
+  }
+  block.part(meeting);
+  return votes;
+}
+EXPORT std::uint64_t isomer_emulator_reduce(std::uint64_t mask, int op, std::uint64_t value) {
+  Block& block = *current_block();
+  Meeting* meeting = block.meet(mask, WarpOp::reduce, &value, sizeof value, SITE);
+  const auto at = [&](int lane) {
+    std::uint64_t v;
+    std::memcpy(&v, meeting->values[lane], sizeof v);
+    return v;
+  };
+  std::uint64_t m = meeting->members, result = at(std::countr_zero(m));
+  for (m &= m - 1; m; m &= m - 1) {
+    const std::uint64_t v = at(std::countr_zero(m));
+    const auto a = static_cast<std::int64_t>(result), b = static_cast<std::int64_t>(v);
+    switch (op) {
+      case 0:
+        result += v;
+        break;
+      case 1:
+        result = a < b ? result : v;
+        break;
+      case 2:
+        result = a > b ? result : v;
+        break;
+      case 3:
+        result = std::min(result, v);
+        break;
+      case 4:
+        result = std::max(result, v);
+        break;
+      case 5:
+        result &= v;
+        break;
+      case 6:
+        result |= v;
+        break;
+      default:
+        result ^= v;
+        break;
+    }
+  }
+  block.part(meeting);
+  return result;
+}
+EXPORT void isomer_emulator_warp_barrier(std::uint64_t mask) {
+  Block& block = *current_block();
+  block.part(block.meet(mask, WarpOp::sync, nullptr, 0, SITE));
+}
+EXPORT unsigned isomer_emulator_lane() { return current_thread()->lane; }
+EXPORT void* isomer_emulator_shared(SharedSite* site) { return current_block()->shared(*site); }
+EXPORT void* isomer_emulator_dynamic_shared() { return current_block()->dynamic_shared(); }
+EXPORT std::size_t isomer_emulator_dynamic_shared_bytes() {
+  return current_block()->launch().request.shared_bytes;
+}
+EXPORT void isomer_emulator_fence(int) {
+  Thread* t = current_thread();
+  if (!t) return;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (current_block()->launch().watch) watch::fence(*current_block(), *t);
+}
+EXPORT void isomer_emulator_yield() {
+  isomer_emulator_patience = 256;
+  if (current_thread()) current_block()->yield();
+}
+EXPORT void isomer_emulator_grid_barrier() { current_block()->grid_barrier(SITE); }
+EXPORT void isomer_emulator_launch_bounds(unsigned threads) {
+  Block* block = current_block();
+  if (!block || threads == 0 || block->size() <= threads) return;
+  Launch& launch = block->launch();
+  refuse(error::invalid_value, std::string(launch.request.kernel) + ": launched with " +
+                                   std::to_string(block->size()) +
+                                   " threads a block, its launch bounds allow " + std::to_string(threads));
+  launch.fail(error::invalid_value);
+  block->abandon();
+}
+EXPORT void isomer_emulator_trap(const char* what) {
+  if (!current_thread()) __builtin_trap();
+  watch::report_event(Kind::trap, SITE, what);
+  current_block()->launch().fail(error::launch_failure);
+  current_block()->abandon();
+}
+EXPORT int isomer_emulator_on_device() { return current_thread() != nullptr; }
+EXPORT long long isomer_emulator_clock() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+// assert() of the C library, as a device thread reaches it.
+EXPORT void __wrap___assert_fail(const char* expression, const char* file, unsigned line,
+                                 const char* function) {
+  if (!current_thread()) {
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+    std::abort();
+  }
+  watch::report_event(Kind::assertion, SITE, std::string("fails the assertion ") + expression);
+  current_block()->launch().fail(error::assertion);
+  current_block()->abandon();
+}
+EXPORT void __wrap_abort() {
+  if (!current_thread()) std::abort();
+  watch::report_event(Kind::trap, SITE, "calls abort");
+  current_block()->launch().fail(error::launch_failure);
+  current_block()->abandon();
+}
+}

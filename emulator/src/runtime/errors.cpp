@@ -1,0 +1,80 @@
+#include "runtime/errors.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace isomer::emulator {
+namespace {
+std::mutex mutex;
+std::vector<std::string> sentences;
+thread_local int pending = error::success;
+}  // namespace
+
+int refuse(int code, std::string sentence) {
+  pending = code;
+  if (!sentence.empty()) {
+    std::lock_guard lock(mutex);
+    if (sentences.size() < 64) sentences.push_back(std::move(sentence));
+  }
+  return code;
+}
+
+std::vector<std::string> take_refusals() {
+  std::lock_guard lock(mutex);
+  return std::exchange(sentences, {});
+}
+
+int last_error(bool clear) {
+  const int code = pending;
+  if (clear) pending = error::success;
+  return code;
+}
+
+const char* describe(int code) {
+  switch (code) {
+    case error::success:
+      return "no error";
+    case error::invalid_value:
+      return "invalid argument";
+    case error::out_of_memory:
+      return "out of memory";
+    case error::invalid_configuration:
+      return "invalid configuration argument";
+    case error::invalid_symbol:
+      return "invalid device symbol";
+    case error::invalid_device_pointer:
+      return "invalid device pointer";
+    case error::invalid_memcpy_direction:
+      return "invalid copy direction for memcpy";
+    case error::invalid_device_function:
+      return "invalid device function";
+    case error::no_device:
+      return "no device";
+    case error::invalid_device:
+      return "invalid device ordinal";
+    case error::invalid_handle:
+      return "invalid resource handle";
+    case error::not_ready:
+      return "device not ready";
+    case error::illegal_address:
+      return "an illegal memory access was encountered";
+    case error::launch_out_of_resources:
+      return "too many resources requested for launch";
+    case error::launch_timeout:
+      return "the launch timed out and was terminated";
+    case error::assertion:
+      return "device-side assert triggered";
+    case error::launch_failure:
+      return "unspecified launch failure";
+    case error::cooperative_launch_too_large:
+      return "too many blocks in cooperative launch";
+    case error::not_permitted:
+      return "operation not permitted";
+    case error::not_supported:
+      return "operation not supported";
+    default:
+      return "unknown error";
+  }
+}
+
+}  // namespace isomer::emulator

@@ -1,0 +1,26 @@
+// Error codes of the two runtimes (the numbers are the same in both) and the sentence behind the latest one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace isomer::emulator {
+
+namespace error {
+inline constexpr int success = 0, invalid_value = 1, out_of_memory = 2, invalid_configuration = 9,
+                     invalid_symbol = 13, invalid_device_pointer = 17, invalid_memcpy_direction = 21,
+                     invalid_device_function = 98, no_device = 100, invalid_device = 101,
+                     invalid_handle = 400, not_ready = 600, illegal_address = 700,
+                     launch_out_of_resources = 701, launch_timeout = 702, assertion = 710,
+                     launch_failure = 719, cooperative_launch_too_large = 720, not_permitted = 800,
+                     not_supported = 801;
+}
+
+/// Notes an error for the next hipGetLastError / cudaGetLastError and keeps its sentence. Returns the code.
+int refuse(int code, std::string sentence);
+/// The sentences since the last call, oldest first.
+std::vector<std::string> take_refusals();
+int last_error(bool clear);
+const char* describe(int code);
+
+}  // namespace isomer::emulator

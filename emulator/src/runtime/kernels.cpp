@@ -1,0 +1,110 @@
+#include "runtime/kernels.hpp"
+
+#include <dlfcn.h>
+
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "memory/module_images.hpp"
+#include "runtime/limits.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+std::mutex mutex;
+std::deque<KernelEntry> kernels;
+std::map<const void*, std::size_t> dynamic_shared;  // granted by cudaFuncSetAttribute
+
+std::string_view last_name(std::string_view name) {
+  const auto args = name.find('<');
+  std::string_view base = name.substr(0, args);
+  const auto colon = base.rfind("::");
+  return colon == std::string_view::npos ? name : name.substr(colon + 2);
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c != ' ' && c != '(' && c != ')') out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+const KernelEntry* find_kernel(std::string_view name) {
+  std::lock_guard lock(mutex);
+  const std::string wanted = without_blanks(name);
+  const KernelEntry* loose = nullptr;
+  for (const KernelEntry& k : kernels) {
+    const std::string known = without_blanks(k.name);
+    if (known == wanted) return &k;
+    if (last_name(known) == last_name(wanted)) loose = &k;
+  }
+  return loose;
+}
+
+const KernelEntry* find_kernel(const void* function) {
+  std::lock_guard lock(mutex);
+  for (const KernelEntry& k : kernels) {
+    if (k.function == function) return &k;
+  }
+  return nullptr;
+}
+
+std::vector<const KernelEntry*> all_kernels() {
+  std::lock_guard lock(mutex);
+  std::vector<const KernelEntry*> all;
+  for (const KernelEntry& k : kernels) all.push_back(&k);
+  return all;
+}
+
+std::string_view parameter_kinds(std::string_view kernel) {
+  const KernelEntry* k = find_kernel(kernel);
+  if (!k) k = find_kernel(kernel.substr(0, kernel.find('<')));
+  return k && k->parameters ? std::string_view(k->parameters) : std::string_view();
+}
+
+std::size_t max_dynamic_shared(const void* function, std::string_view) {
+  std::lock_guard lock(mutex);
+  std::size_t most = limits().shared_bytes;
+  if (function) {
+    if (const auto it = dynamic_shared.find(function); it != dynamic_shared.end())
+      most = std::max(most, it->second);
+    return most;
+  }
+  // A template's address is not known at the launch: what was granted to any kernel holds.
+  for (const auto& [f, bytes] : dynamic_shared) most = std::max(most, bytes);
+  return most;
+}
+
+void set_max_dynamic_shared(const void* function, std::size_t bytes) {
+  std::lock_guard lock(mutex);
+  dynamic_shared[function] = bytes;
+}
+
+}  // namespace isomer::emulator
+
+extern "C" {
+__attribute__((visibility("default"))) void isomer_emulator_register_kernel(
+    const isomer::emulator::KernelEntry* entry) {
+  std::lock_guard lock(isomer::emulator::mutex);
+  isomer::emulator::kernels.push_back(*entry);
+}
+__attribute__((visibility("default"))) void isomer_emulator_register_symbol(
+    const isomer::emulator::SymbolEntry* entry) {
+  isomer::emulator::add_symbol(*entry);
+}
+__attribute__((visibility("default"))) void isomer_emulator_unregister(const void* module_address) {
+  using namespace isomer::emulator;
+  forget_module(module_address);
+  Dl_info of{};
+  if (dladdr(module_address, &of) == 0) return;
+  std::lock_guard lock(mutex);
+  std::erase_if(kernels, [&](const KernelEntry& k) {
+    Dl_info info{};
+    return dladdr(reinterpret_cast<const void*>(k.invoke), &info) != 0 && info.dli_fbase == of.dli_fbase;
+  });
+}
+}

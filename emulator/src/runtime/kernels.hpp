@@ -1,0 +1,26 @@
+// The kernels that the loaded modules define.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isomer_emulator/abi.h"
+
+namespace isomer::emulator {
+
+/// By name as written (`ns::kernel`, `kernel`, `kernel<float, 4>`), or by address; null where there is none.
+const KernelEntry* find_kernel(std::string_view name);
+const KernelEntry* find_kernel(const void* function);
+std::vector<const KernelEntry*> all_kernels();
+
+/// v, p, c for each parameter (value, pointer, pointer to const); empty where unknown.
+std::string_view parameter_kinds(std::string_view kernel);
+
+std::size_t max_dynamic_shared(const void* function, std::string_view kernel);
+void set_max_dynamic_shared(const void* function, std::size_t bytes);
+
+int launch(const LaunchRequest& request);
+
+}  // namespace isomer::emulator

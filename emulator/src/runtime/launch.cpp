@@ -1,0 +1,161 @@
+// A launch: what the device would refuse is refused here, with the sentence that says why; the rest runs.
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "execution/worker.hpp"
+#include "isomer_emulator/abi.h"
+#include "memory/memory.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/kernels.hpp"
+#include "runtime/limits.hpp"
+#include "runtime/records.hpp"
+#include "runtime/settings.hpp"
+#include "watch/order.hpp"
+#include "watch/reporter.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+std::mutex record_mutex;
+std::vector<LaunchRecord> launch_records;
+
+std::string shown(const dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+
+int check_geometry(const LaunchRequest& r) {
+  const Limits& l = limits();
+  const std::uint32_t block[3] = {r.block.x, r.block.y, r.block.z}, grid[3] = {r.grid.x, r.grid.y, r.grid.z};
+  for (int i = 0; i < 3; ++i) {
+    if (grid[i] == 0) {
+      return refuse(
+          error::invalid_configuration,
+          fmt::format("{}: launched with grid {}, expected at least one block", r.kernel, shown(r.grid)));
+    }
+    if (block[i] == 0) {
+      return refuse(
+          error::invalid_configuration,
+          fmt::format("{}: launched with block {}, expected at least one thread", r.kernel, shown(r.block)));
+    }
+    if (grid[i] > l.grid[i]) {
+      return refuse(error::invalid_configuration,
+                    fmt::format("{}: launched with grid {}, the device takes at most ({},{},{}) blocks",
+                                r.kernel, shown(r.grid), l.grid[0], l.grid[1], l.grid[2]));
+    }
+    if (block[i] > l.block[i]) {
+      return refuse(error::invalid_configuration,
+                    fmt::format("{}: launched with block {}, the device takes at most ({},{},{}) threads",
+                                r.kernel, shown(r.block), l.block[0], l.block[1], l.block[2]));
+    }
+  }
+  const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+  if (threads > l.threads_per_block) {
+    return refuse(error::invalid_configuration,
+                  fmt::format("{}: launched with {} threads a block, the device takes at most {}", r.kernel,
+                              threads, l.threads_per_block));
+  }
+  if (const std::size_t allowed = max_dynamic_shared(r.function, r.kernel); r.shared_bytes > allowed) {
+    const bool opt_in = r.shared_bytes <= l.shared_bytes_opt_in;
+    return refuse(error::invalid_value,
+                  fmt::format("{}: launched with {} bytes of dynamic shared memory, the {} {}{}", r.kernel,
+                              r.shared_bytes, opt_in ? "kernel may use" : "device has",
+                              opt_in ? allowed : l.shared_bytes_opt_in,
+                              opt_in ? " without cudaFuncSetAttribute(MaxDynamicSharedMemorySize)" : ""));
+  }
+  if (r.cooperative) {
+    const std::uint64_t blocks = std::uint64_t{grid[0]} * grid[1] * grid[2];
+    const std::uint64_t most = std::uint64_t{l.processors} * (l.threads_per_processor / threads);
+    if (blocks > most) {
+      return refuse(error::cooperative_launch_too_large,
+                    fmt::format("{}: cooperative launch of {} blocks, the device holds at most {} at once",
+                                r.kernel, blocks, most));
+    }
+  }
+  return error::success;
+}
+
+// A pointer to const is a promise: as long as no other argument of the launch may write the same buffer, a
+// write to it is a fault.
+std::vector<Buffer*> mark_inputs(const LaunchRequest& r) {
+  const std::string_view kinds = parameter_kinds(r.kernel);
+  std::set<Buffer*> constant, writable;
+  for (unsigned i = 0; i < r.argument_count; ++i) {
+    if (r.argument_bytes[i] != sizeof(void*)) continue;
+    void* pointer = *static_cast<void* const*>(r.arguments[i]);
+    Buffer* buffer = Memory::instance().find(pointer);
+    if (!buffer) continue;
+    const char kind = kinds.size() == r.argument_count ? kinds[i] : 'p';
+    (kind == 'c' ? constant : writable).insert(buffer);
+  }
+  std::vector<Buffer*> marked;
+  for (Buffer* b : constant) {
+    if (writable.count(b) || b->input) continue;
+    b->input = true;
+    marked.push_back(b);
+  }
+  return marked;
+}
+
+}  // namespace
+
+void add_record(LaunchRecord record) {
+  std::lock_guard lock(record_mutex);
+  if (launch_records.size() < 100000) launch_records.push_back(std::move(record));
+}
+
+std::vector<LaunchRecord> take_records() {
+  std::lock_guard lock(record_mutex);
+  return std::exchange(launch_records, {});
+}
+
+int launch(const LaunchRequest& request) {
+  if (current_thread()) {
+    watch::report_event(
+        Kind::host_call, __builtin_return_address(0),
+        fmt::format("launches {}: launching from the device is not emulated", request.kernel));
+    return error::not_supported;
+  }
+  LaunchRecord record;
+  record.kernel = request.kernel;
+  record.grid = {request.grid.x, request.grid.y, request.grid.z};
+  record.block = {request.block.x, request.block.y, request.block.z};
+  record.shared_bytes = request.shared_bytes;
+  record.error = check_geometry(request);
+  if (record.error == error::success) {
+    Launch run(request);
+    std::vector<Buffer*> inputs;
+    if (run.watch) {
+      watch::begin_launch();
+      inputs = mark_inputs(request);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    run_grid(run);
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    record.thread_steps = run.thread_steps.load();
+    record.error = run.error.load();
+    for (Buffer* b : inputs) b->input = false;
+    for (Buffer* b : Memory::instance().live_buffers()) {
+      if (b->space == Space::shared) continue;
+      if (const std::ptrdiff_t at = Memory::instance().broken_canary(*b); at >= 0) {
+        if (!run.watch) watch::report_canary(run, *b, at);
+        Memory::instance().mend_canary(*b);
+      }
+    }
+    if (record.error != error::success) refuse(record.error, "");
+  }
+  const int code = record.error;
+  add_record(std::move(record));
+  return code;
+}
+
+}  // namespace isomer::emulator
+
+extern "C" __attribute__((visibility("default"))) int isomer_emulator_launch(
+    const isomer::emulator::LaunchRequest* request) {
+  return isomer::emulator::launch(*request);
+}

@@ -1,0 +1,21 @@
+// What holds for a whole run: chosen by the caller (or by the environment) before the first launch.
+#pragma once
+
+#include <cstdint>
+
+namespace isomer::emulator {
+
+struct Settings {
+  int lanes = 32;
+  std::uint64_t seed = 0;
+  bool watch = false;              ///< the module carries hooks, and they are obeyed
+  int workers = 0;                 ///< 0: as many as the machine has cores
+  std::uint64_t step_limit = 0;    ///< watched memory accesses of one launch; 0: none
+  bool hip = false;                ///< which vendor's limits and defaults hold
+  std::uint64_t shared_limit = 0;  ///< 0: the vendor's own
+};
+
+/// Process-wide. Reads ISOMER_EMULATOR_{LANES,SEED,WATCH,WORKERS,STEPS} at first use.
+Settings& settings();
+
+}  // namespace isomer::emulator

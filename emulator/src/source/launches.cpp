@@ -1,0 +1,104 @@
+// `kernel<<<grid, block, shared, stream>>>(arguments)` → a launcher called with the arguments. A kernel that
+// the source defines once and that is no template is launched through its address, so that arguments convert
+// to its parameters on the host; any other through a lambda that names it where its template arguments can be
+// deduced.
+#include <algorithm>
+
+#include "isomer/emulator/error.hpp"
+#include "source/rewrite.hpp"
+
+namespace isomer::emulator::source {
+namespace {
+
+// The first token of the expression that ends before `end`: `a::b<int>::c<float>` or a parenthesis.
+std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
+  std::size_t i = end;  // one past what has been read
+  for (;;) {
+    if (i == 0) return 0;
+    if (t[i - 1].is(">")) {
+      int depth = 0;
+      std::size_t k = i;
+      while (k > 0) {
+        --k;
+        if (t[k].is(">")) ++depth;
+        if (t[k].is("<") && --depth == 0) break;
+      }
+      i = k;
+      continue;
+    }
+    if (t[i - 1].is(")")) {
+      int depth = 0;
+      std::size_t k = i;
+      while (k > 0) {
+        --k;
+        if (t[k].is(")")) ++depth;
+        if (t[k].is("(") && --depth == 0) break;
+      }
+      return k;
+    }
+    if (t[i - 1].kind != Token::name) return i;
+    --i;
+    while (i > 0 && (t[i - 1].is("template") || t[i - 1].is("::") || t[i - 1].is(".") || t[i - 1].is("->"))) {
+      const bool word = t[i - 1].is("template");
+      --i;
+      if (!word) break;
+    }
+    if (t[i].is("::") || t[i].is(".") || t[i].is("->")) {
+      if (i > 0 && (t[i - 1].kind == Token::name || t[i - 1].is(">")) && !t[i - 1].is("return")) continue;
+      return i;
+    }
+    return i;
+  }
+}
+
+}  // namespace
+
+void rewrite_launches(Source& s) {
+  const auto& t = s.text.tokens;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    if (!t[i].is("<<<")) continue;
+    std::size_t end = i + 1;
+    bool found = false;
+    for (; end + 3 < t.size() && !t[end].is(";"); ++end) {
+      if (t[end].is("(") || t[end].is("[") || t[end].is("{")) {
+        end = closing(t, end);
+        continue;
+      }
+      if (t[end].is(">") && t[end + 1].is(">") && t[end + 2].is(">") &&
+          t[end + 2].offset == t[end].offset + 2 && t[end + 3].is("(")) {
+        found = true;
+        break;
+      }
+    }
+    if (!found) throw Error(s.place(i) + ": a launch begins with <<< and has no matching >>>(");
+    const std::size_t begin = expression_begin(t, i);
+    const std::string kernel = s.written(begin, i);
+    bool one_function = begin < i;
+    for (std::size_t k = begin; k < i; ++k) one_function &= t[k].kind == Token::name || t[k].is("::");
+    if (one_function) {
+      int plain = 0, other = 0;
+      for (const Function& f : s.outline.functions) {
+        if (f.global && f.name == t[i - 1].text) ++(f.is_template || f.member ? other : plain);
+      }
+      one_function = plain > 0 && other == 0;
+      // A declaration and its definition are one kernel; two definitions are overloads.
+      int definitions = 0;
+      for (const Function& f : s.outline.functions)
+        definitions += f.global && f.name == t[i - 1].text && f.definition;
+      one_function &= definitions <= 1;
+    }
+    const std::string request = "::isomer::emulator::request_of(" + quoted(kernel) + ", " +
+                                quoted(s.text.files[t[i].file]) + ", " + std::to_string(t[i].line) +
+                                ", ::isomer::emulator::Configuration(";
+    const std::string configuration(s.original.substr(t[i + 1].offset, t[end].offset - t[i + 1].offset));
+    std::string call = one_function ? "::isomer::emulator::function_launcher(" + request + configuration +
+                                          ")), &" + kernel + ")"
+                                    : "::isomer::emulator::launcher(" + request + configuration +
+                                          ")), [&](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
+    const std::string kept_lines = s.lines(begin, i);
+    s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
+    i = end + 2;
+  }
+}
+
+}  // namespace isomer::emulator::source

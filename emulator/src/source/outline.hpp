@@ -1,0 +1,47 @@
+// The outline of a source: its functions and device variables, found by their braces and specifiers, without
+// a full parser. Enough to know what is a kernel, what runs on the device, and where bodies begin and end.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "source/tokens.hpp"
+
+namespace isomer::emulator::source {
+
+struct Function {
+  std::string name;
+  std::string scope;  ///< "ns::inner::" or empty
+  bool global = false, device = false, host = false, constant_expression = false;
+  bool is_template = false, member = false, definition = false;
+  std::size_t name_at = 0;                 ///< tokens
+  std::size_t parameters = 0;              ///< its opening parenthesis
+  std::size_t begin = 0;                   ///< first token of the declaration
+  std::size_t body = 0, end = 0;           ///< braces of the body
+  std::vector<std::size_t> launch_bounds;  ///< first and last token of the first bound
+};
+
+struct Variable {
+  std::string name, scope;
+  bool constant = false;
+};
+
+/// A `__shared__` statement outside of every function.
+struct GlobalShared {
+  std::size_t begin = 0, end = 0;  ///< its tokens, the semicolon included
+  std::string scope;
+};
+
+struct Outline {
+  std::vector<Function> functions;
+  std::vector<Variable> variables;
+  std::vector<GlobalShared> shared;
+};
+
+Outline outline(const Text& text);
+
+/// The token that closes the bracket at `open`, or tokens.size().
+std::size_t closing(const std::vector<Token>& tokens, std::size_t open);
+
+}  // namespace isomer::emulator::source

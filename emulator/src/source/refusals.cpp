@@ -1,0 +1,94 @@
+// What no rewriting can run, named with its place: inline assembly, machine intrinsics, host functions called
+// from device code.
+#include <map>
+#include <set>
+
+#include "isomer/emulator/error.hpp"
+#include "source/rewrite.hpp"
+
+namespace isomer::emulator::source {
+namespace {
+
+bool begins_with(std::string_view text, std::string_view what) { return text.substr(0, what.size()) == what; }
+
+void refuse_assembly(const Source& s, std::size_t i) {
+  const auto& t = s.text.tokens;
+  std::size_t open = i + 1;
+  while (open < t.size() &&
+         (t[open].is("volatile") || t[open].is("__volatile__") || t[open].is("inline") || t[open].is("goto")))
+    ++open;
+  if (open + 1 >= t.size() || !t[open].is("(")) return;
+  std::string instruction;
+  if (t[open + 1].kind == Token::string) {
+    instruction = std::string(t[open + 1].text.substr(1, t[open + 1].text.size() - 2));
+    for (std::size_t at = 0; (at = instruction.find_first_of("{\\\t")) == 0;)
+      instruction.erase(0, instruction[0] == '\\' ? 2 : 1);
+    while (!instruction.empty() && instruction[0] == ' ') instruction.erase(0, 1);
+    instruction.resize(std::min(instruction.find_first_of("; \\\n"), instruction.size()));
+  }
+  if (instruction.empty()) return;  // asm volatile("") orders the compiler only
+  const bool gcn = begins_with(instruction, "s_") || begins_with(instruction, "v_") ||
+                   begins_with(instruction, "ds_") || begins_with(instruction, "global_") ||
+                   begins_with(instruction, "buffer_") || begins_with(instruction, "flat_");
+  throw Error(s.place(i) + ": inline " + (gcn ? "GCN" : "PTX") + " assembly '" + instruction +
+              "' cannot be emulated; give this code a C++ path");
+}
+
+void check_body(const Source& s, const Function& f,
+                const std::map<std::string_view, const Function*>& host_only) {
+  static const std::set<std::string_view> host_library = {
+      "vector",        "string",     "cout",       "cerr",         "endl",        "map",
+      "unordered_map", "set",        "list",       "deque",        "sort",        "thread",
+      "mutex",         "unique_ptr", "shared_ptr", "make_unique",  "make_shared", "function",
+      "ifstream",      "ofstream",   "to_string",  "random_device"};
+  const auto& t = s.text.tokens;
+  std::set<std::string_view> local;
+  for (std::size_t i = f.parameters; i < f.end; ++i) {
+    if (t[i].kind != Token::name) continue;
+    const bool plain = i == 0 || !(t[i - 1].is(".") || t[i - 1].is("->"));
+    if (t[i].is("std") && i + 2 < f.end && t[i + 1].is("::") && host_library.count(t[i + 2].text) &&
+        i > f.body) {
+      throw Error(s.place(i) + ": " + (f.global ? "kernel " : "device function ") + f.name +
+                  " uses std::" + std::string(t[i + 2].text) + ", which is host code");
+    }
+    const bool called = i + 1 < f.end && t[i + 1].is("(");
+    if (t[i - 1].kind == Token::name && !t[i - 1].is("return") && !t[i - 1].is("else"))
+      local.insert(t[i].text);
+    if (!called || !plain || i <= f.body || local.count(t[i].text)) continue;
+    if (const auto it = host_only.find(t[i].text); it != host_only.end()) {
+      throw Error(s.place(i) + ": " + (f.global ? "kernel " : "device function ") + f.name + " calls " +
+                  it->second->name + ", a host function (" + s.place(it->second->name_at) +
+                  " declares it without __device__)");
+    }
+  }
+}
+
+}  // namespace
+
+void refuse_what_cannot_run(const Source& s) {
+  const auto& t = s.text.tokens;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    if (t[i].kind != Token::name) continue;
+    if (t[i].is("asm") || t[i].is("__asm__") || t[i].is("__asm")) refuse_assembly(s, i);
+    if (begins_with(t[i].text, "__builtin_amdgcn_") || begins_with(t[i].text, "__nvvm_") ||
+        begins_with(t[i].text, "__ockl_") || begins_with(t[i].text, "__ocml_")) {
+      throw Error(s.place(i) + ": the machine intrinsic " + std::string(t[i].text) + " cannot be emulated");
+    }
+  }
+  std::map<std::string_view, const Function*> host_only;
+  std::set<std::string_view> device_too;
+  for (const Function& f : s.outline.functions) {
+    if (f.device || f.global || f.constant_expression || f.member || f.name == "operator") {
+      device_too.insert(f.name);
+    } else {
+      host_only.emplace(f.name, &f);
+    }
+  }
+  for (std::string_view name : device_too) host_only.erase(name);
+  for (const Function& f : s.outline.functions) {
+    // __host__ __device__ code may hold a host branch behind a macro; it is judged where it runs.
+    if (f.definition && (f.global || (f.device && !f.host))) check_body(s, f, host_only);
+  }
+}
+
+}  // namespace isomer::emulator::source

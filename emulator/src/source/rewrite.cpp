@@ -1,0 +1,137 @@
+#include "source/rewrite.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace isomer::emulator::source {
+namespace {
+
+bool is_attribute_word(const std::vector<Token>& t, std::size_t i) {
+  // __attribute__((__noinline__)) is the compiler's own.
+  return i > 0 && (t[i - 1].is("(") || t[i - 1].is(",")) && i + 1 < t.size() &&
+         (t[i + 1].is(")") || t[i + 1].is(","));
+}
+
+// In a PyTorch extension the device is this process: what asks for a GPU is told that the CPU is one.
+void rewrite_aten(Source& s) {
+  static const std::map<std::string_view, const char*> words = {{"is_cuda", "is_cpu"},
+                                                                {"is_hip", "is_cpu"},
+                                                                {"is_cpu", "is_cuda"},
+                                                                {"kCUDA", "kCPU"},
+                                                                {"kHIP", "kCPU"}};
+  const auto& t = s.text.tokens;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    if (t[i].kind != Token::name) continue;
+    if (const auto it = words.find(t[i].text); it != words.end()) {
+      s.edits.replace(t[i].offset, t[i].text.size(), it->second);
+    } else if ((t[i].is("CUDA") || t[i].is("HIP")) && i >= 2 && t[i - 1].is("::") &&
+               t[i - 2].is("DeviceType")) {
+      s.edits.replace(t[i].offset, t[i].text.size(), "CPU");
+    }
+  }
+}
+
+}  // namespace
+
+void Edits::replace(std::size_t offset, std::size_t length, std::string text) {
+  edits_.push_back({offset, length, std::move(text)});
+}
+
+std::string Edits::apply(std::string_view original) const {
+  std::vector<const Edit*> order;
+  for (const Edit& e : edits_) order.push_back(&e);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Edit* a, const Edit* b) { return a->offset < b->offset; });
+  std::string out;
+  std::size_t at = 0;
+  for (const Edit* e : order) {
+    if (e->offset < at) continue;  // inside of what a larger edit has replaced
+    out.append(original.substr(at, e->offset - at));
+    out += e->text;
+    at = e->offset + e->length;
+  }
+  out.append(original.substr(at));
+  return out;
+}
+
+std::string Source::place(std::size_t token) const {
+  const Token& t = text.tokens[token];
+  return text.files[t.file] + ":" + std::to_string(t.line);
+}
+
+std::string Source::written(std::size_t first, std::size_t last) const {
+  std::string out;
+  for (std::size_t i = first; i < last; ++i) {
+    const Token& t = text.tokens[i];
+    const bool glue = i > first && (t.kind == Token::mark || text.tokens[i - 1].kind == Token::mark) &&
+                      text.tokens[i - 1].end() == t.offset;
+    if (!out.empty() && !glue) out += ' ';
+    out += t.text;
+  }
+  return out;
+}
+
+std::string Source::lines(std::size_t first, std::size_t last) const {
+  const std::string_view between =
+      original.substr(text.tokens[first].offset, text.tokens[last].end() - text.tokens[first].offset);
+  return std::string(static_cast<std::size_t>(std::count(between.begin(), between.end(), '\n')), '\n');
+}
+
+std::string quoted(std::string_view text) {
+  std::string q = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') q += '\\';
+    q += c == '\n' ? ' ' : c;
+  }
+  return q + "\"";
+}
+
+void rewrite_specifiers(Source& s) {
+  const auto& t = s.text.tokens;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    const Token& token = t[i];
+    if (token.kind != Token::name || token.text.size() < 8 || token.text.substr(0, 2) != "__") continue;
+    if (token.is("__global__") || token.is("__device__") || token.is("__host__") ||
+        token.is("__constant__") || token.is("__managed__") || token.is("__grid_constant__")) {
+      s.edits.remove(token);
+    } else if (token.is("__forceinline__")) {
+      s.edits.replace(token.offset, token.text.size(), "inline");
+    } else if (token.is("__noinline__") && !is_attribute_word(t, i)) {
+      s.edits.replace(token.offset, token.text.size(), "__attribute__((noinline))");
+    } else if ((token.is("__launch_bounds__") || token.is("__cluster_dims__") || token.is("__maxnreg__")) &&
+               i + 1 < t.size() && t[i + 1].is("(")) {
+      const std::size_t close = closing(t, i + 1);
+      s.edits.replace(token.offset, t[close].end() - token.offset, s.lines(i, close));
+    }
+  }
+  for (const Function& f : s.outline.functions) {
+    if (f.global && f.definition && !f.launch_bounds.empty()) {
+      s.edits.insert(t[f.body].end(), " ::isomer_emulator_launch_bounds(" +
+                                          s.written(f.launch_bounds[0], f.launch_bounds[1]) + ");");
+    }
+    if (f.name == "main" && f.scope.empty() && !f.member && f.definition) {
+      s.edits.insert(t[f.begin].offset, "extern \"C\" ");
+      s.edits.replace(t[f.name_at].offset, 4, "isomer_emulator_main");
+      s.edits.insert(t[f.end].offset, " return 0; ");
+    }
+  }
+}
+
+Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate) {
+  Source s{preprocessed, tokenize(preprocessed), {}, {}};
+  s.outline = outline(s.text);
+  refuse_what_cannot_run(s);
+  rewrite_shared(s);
+  rewrite_launches(s);
+  rewrite_specifiers(s);
+  if (s.text.uses_aten) rewrite_aten(s);
+  Rewritten result;
+  const std::string tail = registrations(s, instantiate, result.kernels);
+  for (const Function& f : s.outline.functions) {
+    result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;
+  }
+  result.text = s.edits.apply(preprocessed) + tail;
+  return result;
+}
+
+}  // namespace isomer::emulator::source

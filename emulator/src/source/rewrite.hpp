@@ -1,0 +1,62 @@
+// From the preprocessed text of a CUDA or HIP source to C++ that the host compiler takes: specifiers go,
+// launches and shared variables are spelled out, kernels and device variables register themselves. Lines keep
+// their numbers. What cannot run here is refused by name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "source/outline.hpp"
+#include "source/tokens.hpp"
+
+namespace isomer::emulator::source {
+
+struct Rewritten {
+  std::string text;
+  std::vector<std::string> kernels;  ///< names as they register, templates without arguments
+  bool has_main = false;
+};
+
+/// `instantiate` names template kernels with their arguments (`scale<float, 4>`) that have to be launchable
+/// by name. Throws Error for what is refused.
+Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate);
+
+/// Replacements in a text, applied all at once.
+class Edits {
+ public:
+  void replace(std::size_t offset, std::size_t length, std::string text);
+  void remove(const Token& t) { replace(t.offset, t.text.size(), ""); }
+  void insert(std::size_t offset, std::string text) { replace(offset, 0, std::move(text)); }
+  std::string apply(std::string_view original) const;
+
+ private:
+  struct Edit {
+    std::size_t offset, length;
+    std::string text;
+  };
+  std::vector<Edit> edits_;
+};
+
+/// What the parts of the rewriter share.
+struct Source {
+  std::string_view original;
+  Text text;
+  Outline outline;
+  Edits edits;
+  std::string place(std::size_t token) const;  ///< "file:line"
+  std::string written(std::size_t first,
+                      std::size_t last) const;  ///< tokens, `last` excluded, one blank between
+  std::string lines(std::size_t first, std::size_t last) const;  ///< the line breaks between two tokens
+};
+
+void rewrite_launches(Source& source);
+void rewrite_shared(Source& source);
+void rewrite_specifiers(Source& source);
+void refuse_what_cannot_run(const Source& source);
+std::string registrations(const Source& source, const std::vector<std::string>& instantiate,
+                          std::vector<std::string>& kernels);
+
+std::string quoted(std::string_view text);  ///< as a C string literal
+
+}  // namespace isomer::emulator::source

@@ -1,0 +1,162 @@
+#include "source/tokens.hpp"
+
+#include <cctype>
+#include <map>
+
+namespace isomer::emulator::source {
+namespace {
+
+bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
+bool continues_name(char c) { return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)); }
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  Text run() {
+    while (at_ < text_.size()) {
+      if (line_start_ && marker()) continue;
+      if (system_) {
+        skip_line();
+        continue;
+      }
+      step();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+
+  void skip_line() {
+    const std::size_t end = text_.find('\n', at_);
+    at_ = end == std::string_view::npos ? text_.size() : end + 1;
+    line_start_ = true;
+  }
+
+  // # 12 "file.cpp" 1 3   (a flag of 3: a system header). Other directives are pragmas: not ours to read.
+  bool marker() {
+    if (peek() != '#') {
+      line_start_ = false;
+      return false;
+    }
+    std::size_t i = at_ + 1;
+    while (i < text_.size() && text_[i] == ' ') ++i;
+    if (i < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i]))) {
+      std::uint32_t number = 0;
+      while (i < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i])))
+        number = number * 10 + (text_[i++] - '0');
+      const std::size_t quote = text_.find('"', i), line_end = text_.find('\n', i);
+      if (quote < line_end) {
+        const std::size_t close = text_.find('"', quote + 1);
+        const std::string file(text_.substr(quote + 1, close - quote - 1));
+        const std::string_view flags = text_.substr(close + 1, line_end - close - 1);
+        // The flag of the first sight decides: macros of system headers carry it into the user's files, and
+        // macros of the command line lose it inside of headers.
+        const bool flagged =
+            flags.find(" 3") != std::string_view::npos || file == "<built-in>" || file == "<command-line>";
+        system_ = system_files_.try_emplace(file, flagged).first->second;
+        if (file.find("/ATen/") != std::string::npos) result_.uses_aten = true;
+        if (!system_) file_ = number_of(file);
+        line_ = number;
+      }
+    } else if (!system_) {
+      ++line_;
+    }
+    skip_line();
+    return true;
+  }
+
+  std::uint32_t number_of(const std::string& file) {
+    const auto [it, inserted] = numbers_.try_emplace(file, static_cast<std::uint32_t>(result_.files.size()));
+    if (inserted) result_.files.push_back(file);
+    return it->second;
+  }
+
+  void add(Token::Kind kind, std::size_t begin) {
+    result_.tokens.push_back(
+        {kind, text_.substr(begin, at_ - begin), static_cast<std::uint32_t>(begin), file_, line_});
+  }
+
+  void step() {
+    const char c = peek();
+    if (c == '\n') {
+      ++line_, ++at_;
+      line_start_ = true;
+      return;
+    }
+    if (std::isspace(static_cast<unsigned char>(c))) {
+      ++at_;
+      return;
+    }
+    const std::size_t begin = at_;
+    if (begins_name(c)) {
+      while (continues_name(peek())) ++at_;
+      const std::string_view name = text_.substr(begin, at_ - begin);
+      if (peek() == '"' && (name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R")) {
+        raw_string(begin);
+        return;
+      }
+      if ((peek() == '"' || peek() == '\'') && (name == "L" || name == "u" || name == "U" || name == "u8")) {
+        quoted(begin, peek());
+        return;
+      }
+      add(Token::name, begin);
+      return;
+    }
+    if (std::isdigit(static_cast<unsigned char>(c)) ||
+        (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) {
+      while (continues_name(peek()) || peek() == '.' || (peek() == '\'' && continues_name(peek(1))) ||
+             ((peek() == '+' || peek() == '-') &&
+              std::string_view("eEpP").find(text_[at_ - 1]) != std::string_view::npos &&
+              !(text_[begin] == '0' && (text_[begin + 1] | 0x20) == 'x' && (text_[at_ - 1] | 0x20) == 'e'))) {
+        ++at_;
+      }
+      add(Token::number, begin);
+      return;
+    }
+    if (c == '"' || c == '\'') {
+      quoted(begin, c);
+      return;
+    }
+    // Only the marks that matter are read as one: `<<<`, `::`, `->`.
+    if (text_.substr(at_, 3) == "<<<") {
+      at_ += 3;
+    } else if (text_.substr(at_, 2) == "::" || text_.substr(at_, 2) == "->") {
+      at_ += 2;
+    } else {
+      ++at_;
+    }
+    add(Token::mark, begin);
+  }
+
+  void quoted(std::size_t begin, char quote) {
+    ++at_;
+    while (at_ < text_.size() && peek() != quote && peek() != '\n') at_ += peek() == '\\' ? 2 : 1;
+    if (at_ < text_.size() && peek() == quote) ++at_;
+    add(quote == '"' ? Token::string : Token::character, begin);
+  }
+
+  void raw_string(std::size_t begin) {
+    const std::size_t open = text_.find('(', at_);
+    const std::string close = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
+    const std::size_t end = text_.find(close, open);
+    at_ = end == std::string_view::npos ? text_.size() : end + close.size();
+    add(Token::string, begin);
+    for (char c : result_.tokens.back().text) line_ += c == '\n';
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool line_start_ = true, system_ = false;
+  std::uint32_t file_ = 0, line_ = 1;
+  std::map<std::string, std::uint32_t> numbers_;
+  std::map<std::string, bool> system_files_;
+  Text result_;
+};
+
+}  // namespace
+
+Text tokenize(std::string_view text) { return Lexer(text).run(); }
+
+}  // namespace isomer::emulator::source

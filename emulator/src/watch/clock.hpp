@@ -1,0 +1,47 @@
+// What a thread knows about the others' progress: enough to say whether two accesses are ordered.
+//
+// Inside a block, a barrier orders everything before it against everything after it (the block's epoch).
+// Inside an epoch, warp operations and partial barriers order the threads that took part: each thread counts
+// its own steps (`tick`) and keeps, once it met somebody, a vector of the ticks it has seen. Between blocks
+// only a fence followed by an atomic or volatile access orders: the writer leaves a snapshot, the reader
+// picks it up.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace isomer::emulator::watch {
+
+using Ticks = std::vector<std::uint32_t>;  // per thread of the block; a tick is seen when it is ≤ the entry
+
+struct Snapshot;
+using SnapshotList = std::vector<std::shared_ptr<const Snapshot>>;
+
+/// What a thread had done, and what it knew, when it published something.
+struct Snapshot {
+  std::uint64_t block = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t tick = 0;
+  std::shared_ptr<const Ticks> seen;
+  SnapshotList known;
+};
+
+struct ThreadClock {
+  std::uint32_t segment = 0;  ///< 0: none yet since the last step
+  std::uint32_t epoch = 0;    ///< the block's epoch that `tick` and `seen` belong to
+  std::uint32_t tick = 1;
+  std::shared_ptr<const Ticks> seen;
+  std::shared_ptr<const Snapshot> fenced;  ///< taken at the last fence
+  SnapshotList known;
+  std::vector<const void*> calls;  ///< return addresses, outermost first
+  std::uint32_t spins = 0;
+  void reset() { *this = ThreadClock{}; }
+};
+
+struct BlockClock {
+  SnapshotList known;  ///< what every thread of the block knows since the last barrier
+};
+
+}  // namespace isomer::emulator::watch

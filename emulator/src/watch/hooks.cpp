@@ -1,0 +1,139 @@
+// The functions that the compiler calls at every load and store of a watched module. They carry the names of
+// the thread sanitizer's run time with a prefix that the linker's --wrap puts there, so that a program which
+// is itself built with that sanitizer keeps its own.
+#include <cstdint>
+#include <cstring>
+
+#include "execution/block.hpp"
+#include "execution/worker.hpp"
+#include "watch/shadow.hpp"
+
+using isomer::emulator::current_block;
+using isomer::emulator::current_thread;
+namespace watch = isomer::emulator::watch;
+
+#define HOOK(NAME) __attribute__((visibility("default"))) __wrap___tsan_##NAME
+#define SITE __builtin_return_address(0)
+
+extern "C" {
+
+void HOOK(init)() {}
+void HOOK(func_entry)(void* caller) {
+  if (auto* t = current_thread()) t->clock.calls.push_back(caller);
+}
+void HOOK(func_exit)() {
+  if (auto* t = current_thread(); t && !t->clock.calls.empty()) t->clock.calls.pop_back();
+}
+
+#define SIZED(BYTES)                                                                                         \
+  void HOOK(read##BYTES)(void* a) { watch::access(a, BYTES, watch::read | watch::typed, SITE); }             \
+  void HOOK(write##BYTES)(void* a) { watch::access(a, BYTES, watch::write | watch::typed, SITE); }           \
+  void HOOK(read_write##BYTES)(void* a) {                                                                    \
+    watch::access(a, BYTES, watch::read | watch::write | watch::typed, SITE);                                \
+  }                                                                                                          \
+  void HOOK(unaligned_read##BYTES)(void* a) { watch::access(a, BYTES, watch::read, SITE); }                  \
+  void HOOK(unaligned_write##BYTES)(void* a) { watch::access(a, BYTES, watch::write, SITE); }                \
+  void HOOK(unaligned_read_write##BYTES)(void* a) {                                                          \
+    watch::access(a, BYTES, watch::read | watch::write, SITE);                                               \
+  }                                                                                                          \
+  void HOOK(volatile_read##BYTES)(void* a) { watch::access(a, BYTES, watch::read | watch::atomic, SITE); }   \
+  void HOOK(volatile_write##BYTES)(void* a) { watch::access(a, BYTES, watch::write | watch::atomic, SITE); } \
+  void HOOK(unaligned_volatile_read##BYTES)(void* a) {                                                       \
+    watch::access(a, BYTES, watch::read | watch::atomic, SITE);                                              \
+  }                                                                                                          \
+  void HOOK(unaligned_volatile_write##BYTES)(void* a) {                                                      \
+    watch::access(a, BYTES, watch::write | watch::atomic, SITE);                                             \
+  }
+SIZED(1)
+SIZED(2)
+SIZED(4)
+SIZED(8)
+SIZED(16)
+
+void HOOK(read_range)(void* a, unsigned long n) { watch::access(a, n, watch::read, SITE); }
+void HOOK(write_range)(void* a, unsigned long n) { watch::access(a, n, watch::write, SITE); }
+void HOOK(vptr_read)(void**) {}
+void HOOK(vptr_update)(void**, void*) {}
+
+// What a compiler makes of copying and filling: calls of the C library, which carry no hooks of their own.
+__attribute__((visibility("default"))) void* __wrap_memcpy(void* to, const void* from, std::size_t n) {
+  watch::access(from, n, watch::read, SITE);
+  watch::access(to, n, watch::write, SITE);
+  return std::memcpy(to, from, n);
+}
+__attribute__((visibility("default"))) void* __wrap_memmove(void* to, const void* from, std::size_t n) {
+  watch::access(from, n, watch::read, SITE);
+  watch::access(to, n, watch::write, SITE);
+  return std::memmove(to, from, n);
+}
+__attribute__((visibility("default"))) void* __wrap_memset(void* to, int value, std::size_t n) {
+  watch::access(to, n, watch::write, SITE);
+  return std::memset(to, value, n);
+}
+
+void HOOK(atomic_thread_fence)(int);
+void HOOK(atomic_signal_fence)(int) {}
+}
+
+namespace {
+
+constexpr int kRelease =
+    3;  // memory orders from release on (release, acq_rel, seq_cst) publish what came before
+
+unsigned how(unsigned kind, int order) {
+  return kind | watch::atomic | (order >= kRelease ? watch::release : 0u);
+}
+
+}  // namespace
+
+#define FETCH(BITS, NAME, BUILTIN)                                                                  \
+  T##BITS HOOK(atomic##BITS##_fetch_##NAME)(volatile T##BITS * a, T##BITS v, int order) {           \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE); \
+    return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                         \
+  }
+
+#define ATOMIC(BITS, TYPE)                                                                              \
+  using T##BITS = TYPE;                                                                                 \
+  T##BITS HOOK(atomic##BITS##_load)(const volatile T##BITS* a, int order) {                             \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read, order == 5 ? 0 : order), SITE);   \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                        \
+  }                                                                                                     \
+  void HOOK(atomic##BITS##_store)(volatile T##BITS * a, T##BITS v, int order) {                         \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::write, order), SITE);                   \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                           \
+  }                                                                                                     \
+  T##BITS HOOK(atomic##BITS##_exchange)(volatile T##BITS * a, T##BITS v, int order) {                   \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                                     \
+  int HOOK(atomic##BITS##_compare_exchange_strong)(volatile T##BITS * a, T##BITS * expected, T##BITS v, \
+                                                   int order, int) {                                    \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                                     \
+  int HOOK(atomic##BITS##_compare_exchange_weak)(volatile T##BITS * a, T##BITS * expected, T##BITS v,   \
+                                                 int order, int) {                                      \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                                     \
+  T##BITS HOOK(atomic##BITS##_compare_exchange_val)(volatile T##BITS * a, T##BITS expected, T##BITS v,  \
+                                                    int order, int) {                                   \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
+    __atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
+    return expected;                                                                                    \
+  }                                                                                                     \
+  FETCH(BITS, add, __atomic_fetch_add)                                                                  \
+  FETCH(BITS, sub, __atomic_fetch_sub)                                                                  \
+  FETCH(BITS, and, __atomic_fetch_and)                                                                  \
+  FETCH(BITS, or, __atomic_fetch_or)                                                                    \
+  FETCH(BITS, xor, __atomic_fetch_xor)                                                                  \
+  FETCH(BITS, nand, __atomic_fetch_nand)
+
+extern "C" {
+ATOMIC(8, std::uint8_t)
+ATOMIC(16, std::uint16_t)
+ATOMIC(32, std::uint32_t)
+ATOMIC(64, std::uint64_t)
+
+void HOOK(atomic_thread_fence)(int) { isomer_emulator_fence(0); }
+}

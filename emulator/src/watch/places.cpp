@@ -1,0 +1,103 @@
+#include "watch/places.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace isomer::emulator::watch {
+namespace {
+
+std::mutex mutex;
+std::map<const void*, Place> resolved;  // the user's own line of one address; line 0: none of its lines is
+
+bool is_users(const std::string& file) {
+  return file != "??" && file.find("/isomer_emulator/") == std::string::npos && file.rfind("/usr/", 0) != 0 &&
+         file.find("<built-in>") == std::string::npos;
+}
+
+std::string quoted(const std::string& text) {
+  std::string q = "'";
+  for (char c : text) q += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return q + "'";
+}
+
+void resolve(const std::string& module,
+             const std::vector<std::pair<const void*, std::uintptr_t>>& addresses) {
+  // Long lists of addresses would pass the limit of a command line.
+  constexpr std::size_t kAtOnce = 400;
+  for (std::size_t begin = 0; begin < addresses.size(); begin += kAtOnce) {
+    const std::size_t end = std::min(addresses.size(), begin + kAtOnce);
+    std::string command = "addr2line -a -i -e " + quoted(module);
+    for (std::size_t i = begin; i < end; ++i) command += fmt::format(" {:#x}", addresses[i].second);
+    FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
+    if (!pipe) return;
+    char* line = nullptr;
+    std::size_t capacity = 0;
+    std::size_t at = begin;
+    bool first = true, found = false;
+    while (getline(&line, &capacity, pipe) > 0) {
+      std::string text(line);
+      while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+      if (text.rfind("0x", 0) == 0) {
+        if (!first) ++at;
+        first = false;
+        found = false;
+        if (at < end) resolved[addresses[at].first] = {};
+        continue;
+      }
+      if (found || at >= end) continue;
+      if (const auto note = text.find(" (discriminator"); note != std::string::npos) text.resize(note);
+      const auto colon = text.rfind(':');
+      if (colon == std::string::npos) continue;
+      const std::string file = text.substr(0, colon);
+      const auto number = static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
+      if (number == 0 || !is_users(file)) continue;
+      resolved[addresses[at].first] = {file, number};
+      found = true;
+    }
+    std::free(line);
+    pclose(pipe);
+  }
+}
+
+Place look_up(const Site& site) {
+  if (const auto it = resolved.find(site.pc); it != resolved.end() && it->second.line) return it->second;
+  for (auto call = site.calls.rbegin(); call != site.calls.rend(); ++call) {
+    if (const auto it = resolved.find(*call); it != resolved.end() && it->second.line) return it->second;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Place> places_of(const std::vector<Site>& sites) {
+  std::lock_guard lock(mutex);
+  std::map<std::string, std::vector<std::pair<const void*, std::uintptr_t>>> unknown;
+  const auto want = [&](const void* pc) {
+    if (!pc || resolved.count(pc)) return;
+    Dl_info info{};
+    if (dladdr(pc, &info) == 0 || !info.dli_fname) return;
+    resolved[pc] = {};
+    // A return address belongs to the instruction before it.
+    unknown[info.dli_fname].emplace_back(
+        pc, reinterpret_cast<std::uintptr_t>(pc) - reinterpret_cast<std::uintptr_t>(info.dli_fbase) - 1);
+  };
+  for (const Site& s : sites) {
+    want(s.pc);
+    for (const void* call : s.calls) want(call);
+  }
+  for (const auto& [module, addresses] : unknown) resolve(module, addresses);
+  std::vector<Place> places;
+  for (const Site& s : sites) places.push_back(look_up(s));
+  return places;
+}
+
+Place place_of(const Site& site) { return places_of({site})[0]; }
+
+}  // namespace isomer::emulator::watch

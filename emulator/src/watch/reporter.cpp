@@ -1,0 +1,320 @@
+#include "watch/reporter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <unordered_map>
+
+#include "watch/order.hpp"
+#include "watch/places.hpp"
+
+namespace isomer::emulator {
+
+const char* name(Kind kind) {
+  switch (kind) {
+    case Kind::out_of_bounds_read:
+      return "out-of-bounds-read";
+    case Kind::out_of_bounds_write:
+      return "out-of-bounds-write";
+    case Kind::index_overflow:
+      return "index-overflow";
+    case Kind::uninitialised_read:
+      return "uninitialised-read";
+    case Kind::race:
+      return "race";
+    case Kind::barrier_divergence:
+      return "barrier-divergence";
+    case Kind::warp_divergence:
+      return "warp-divergence";
+    case Kind::writes_input:
+      return "writes-input";
+    case Kind::misaligned:
+      return "misaligned";
+    case Kind::stack_overflow:
+      return "stack-overflow";
+    case Kind::step_limit:
+      return "step-limit";
+    case Kind::assertion:
+      return "assertion";
+    case Kind::trap:
+      return "trap";
+    case Kind::crash:
+      return "crash";
+    case Kind::host_call:
+      return "host-call";
+  }
+  return "?";
+}
+
+namespace watch {
+namespace {
+
+constexpr std::size_t kMaxReports = 1000;
+
+struct Raw {
+  Report report;
+  Site site;
+  Site other;
+  std::string predicate;  // what the thread did; `{other}` stands for the second place
+};
+
+std::mutex mutex;
+std::vector<Raw> raws;
+std::map<std::tuple<Kind, const void*, const void*>, std::size_t> known;
+
+std::vector<const void*> sites{nullptr};
+std::unordered_map<const void*, std::uint32_t> site_numbers;
+
+Index3 triple(const uint3& v) { return {v.x, v.y, v.z}; }
+
+Index3 unravel(std::uint64_t linear, const dim3& dim) {
+  return {static_cast<std::uint32_t>(linear % dim.x), static_cast<std::uint32_t>(linear / dim.x % dim.y),
+          static_cast<std::uint32_t>(linear / dim.x / dim.y)};
+}
+
+void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw) {
+  std::lock_guard lock(mutex);
+  const auto key = std::make_tuple(kind, pc, other_pc);
+  if (const auto found = known.find(key); found != known.end()) {
+    ++raws[found->second].report.count;
+    return;
+  }
+  if (raws.size() >= kMaxReports) return;
+  known.emplace(key, raws.size());
+  raw.report.kind = kind;
+  raw.report.kernel = block.launch().request.kernel;
+  raw.report.block = triple(block.index());
+  raw.report.thread = triple(thread.index);
+  raw.site = {pc, thread.clock.calls};
+  raw.other.pc = other_pc;
+  raws.push_back(std::move(raw));
+}
+
+std::string title(const Buffer& buffer) {
+  const char* space = buffer.space == Space::shared ? "shared array " : "buffer ";
+  return (buffer.name.rfind("dynamic", 0) == 0 ? "" : space) +
+         (buffer.name.empty() ? "allocated with " + std::to_string(buffer.bytes) + " bytes" : buffer.name);
+}
+
+const char* waits_in(const Thread& t) {
+  switch (t.wait) {
+    case Wait::barrier:
+      return "the block's barrier";
+    case Wait::named:
+      return "a named barrier";
+    case Wait::grid:
+      return "the grid's barrier";
+    case Wait::spin:
+      return "a loop on an atomic or volatile variable";
+    case Wait::meeting:
+      switch (t.meeting->op) {
+        case WarpOp::shuffle:
+          return "a shuffle";
+        case WarpOp::vote:
+          return "a vote";
+        case WarpOp::match:
+          return "a match";
+        case WarpOp::reduce:
+          return "a warp reduction";
+        default:
+          return "a warp barrier";
+      }
+    default:
+      return "nothing";
+  }
+}
+
+std::string braces(const Index3& i) { return fmt::format("({},{},{})", i[0], i[1], i[2]); }
+
+}  // namespace
+
+void report_event(Kind kind, const void* site, const std::string& text) {
+  Thread* thread = current_thread();
+  if (!thread) return;
+  Raw raw;
+  raw.predicate = text;
+  add(kind, *current_block(), *thread, site, nullptr, std::move(raw));
+}
+
+void report_access(Kind kind, const void* site, const Buffer* buffer, const void* address, std::size_t bytes,
+                   const std::string& text) {
+  Thread* thread = current_thread();
+  Raw raw;
+  raw.report.bytes = static_cast<std::uint32_t>(bytes);
+  const char* verb = kind == Kind::out_of_bounds_write || kind == Kind::writes_input ? "writes" : "reads";
+  if (kind == Kind::misaligned) verb = "touches";
+  if (kind == Kind::index_overflow) verb = "touches";
+  std::string said = fmt::format("{} {} byte{}", verb, bytes, bytes == 1 ? "" : "s");
+  if (buffer) {
+    raw.report.buffer = buffer->name;
+    raw.report.offset = static_cast<const std::byte*>(address) - buffer->begin;
+    const auto size = static_cast<std::int64_t>(buffer->bytes);
+    const std::int64_t offset = raw.report.offset;
+    switch (kind) {
+      case Kind::out_of_bounds_read:
+      case Kind::out_of_bounds_write:
+        if (!text.empty()) {
+          said += " " + text;
+          raw.report.buffer.clear();
+        } else if (offset < 0) {
+          said += fmt::format(" {} bytes before {} of {} bytes", -offset, title(*buffer), size);
+        } else {
+          said += fmt::format(" at offset {} of {} of {} bytes", offset, title(*buffer), size);
+        }
+        break;
+      case Kind::index_overflow:
+        said += fmt::format(" at offset {} of {} of {} bytes: a 32-bit index has wrapped round", offset,
+                            title(*buffer), size);
+        break;
+      case Kind::uninitialised_read:
+        said += fmt::format(" at offset {} of {} that nobody has written", offset, title(*buffer));
+        break;
+      case Kind::writes_input:
+        said += fmt::format(" at offset {} of input {}", offset, title(*buffer));
+        break;
+      default:
+        said += fmt::format(" at offset {} of {}, which is not aligned", offset, title(*buffer));
+    }
+  } else {
+    said += " " + text;
+  }
+  raw.predicate = said;
+  add(kind, *current_block(), *thread, site, nullptr, std::move(raw));
+}
+
+void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
+                 std::uint64_t other_block, std::uint32_t other_thread, std::uint32_t other_site,
+                 bool other_writes) {
+  Block& block = *current_block();
+  const LaunchRequest& request = block.launch().request;
+  Raw raw;
+  raw.report.bytes = static_cast<std::uint32_t>(bytes);
+  raw.report.buffer = buffer.name;
+  raw.report.offset = static_cast<const std::byte*>(address) - buffer.begin;
+  raw.report.other_block = unravel(other_block, request.grid);
+  raw.report.other_thread = unravel(other_thread, request.block);
+  raw.predicate = fmt::format(
+      "{} offset {} of {} that thread {} of block {} {} at {{other}} with no barrier between",
+      writes ? "writes" : "reads", raw.report.offset, title(buffer), braces(raw.report.other_thread),
+      braces(raw.report.other_block), other_writes ? "wrote" : "read");
+  add(Kind::race, block, *current_thread(), site, site_of(other_site), std::move(raw));
+}
+
+void report_divergence(Block& block, const Thread& a, const Thread& b) {
+  // Two addresses may be one source line: an unrolled loop, a template. Only different lines are divergence.
+  const Place first = place_of({a.site, a.clock.calls}), second = place_of({b.site, b.clock.calls});
+  if (first.file == second.file && first.line == second.line) return;
+  Raw raw;
+  raw.report.other_block = triple(block.index());
+  raw.report.other_thread = triple(b.index);
+  raw.predicate = fmt::format("waits at this barrier while thread {} waits at another one, {{other}}",
+                              braces(triple(b.index)));
+  raw.other.calls = b.clock.calls;
+  add(Kind::barrier_divergence, block, a, a.site, b.site, std::move(raw));
+}
+
+void report_deadlock(Block& block) {
+  const Thread* first = nullptr;
+  const Thread* second = nullptr;
+  for (std::uint32_t i = 0; i < block.size(); ++i) {
+    const Thread& t = block.thread(i);
+    if (t.ended || t.wait == Wait::none) continue;
+    if (!first) {
+      first = &t;
+    } else if (!second && (t.wait != first->wait || t.site != first->site)) {
+      second = &t;
+    }
+  }
+  if (!first) return;
+  Raw raw;
+  const bool warp = first->wait == Wait::meeting;
+  raw.predicate = fmt::format("waits for ever in {}", waits_in(*first));
+  if (second) {
+    raw.report.other_block = triple(block.index());
+    raw.report.other_thread = triple(second->index);
+    raw.predicate += fmt::format(" while thread {} waits in {} at {{other}}", braces(triple(second->index)),
+                                 waits_in(*second));
+    raw.other.calls = second->clock.calls;
+  } else {
+    raw.predicate += " for threads that have ended or never come";
+  }
+  const Kind kind = first->wait == Wait::spin                            ? Kind::step_limit
+                    : warp && (!second || second->wait == Wait::meeting) ? Kind::warp_divergence
+                                                                         : Kind::barrier_divergence;
+  add(kind, block, *first, first->site, second ? second->site : nullptr, std::move(raw));
+}
+
+void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t offset) {
+  Raw raw;
+  raw.report.kind = Kind::out_of_bounds_write;
+  raw.report.kernel = launch.request.kernel;
+  raw.report.buffer = buffer.name;
+  raw.report.offset = static_cast<std::int64_t>(buffer.bytes) + offset;
+  raw.predicate = fmt::format("wrote behind the end of {}, at offset {}; a watched run tells where",
+                              title(buffer), raw.report.offset);
+  std::lock_guard lock(mutex);
+  raws.push_back(std::move(raw));
+}
+
+std::uint32_t site_number(const void* pc) {
+  thread_local const void* last_pc = nullptr;
+  thread_local std::uint32_t last = 0;
+  if (pc == last_pc && last != 0) return last;
+  auto [it, inserted] = site_numbers.try_emplace(pc, static_cast<std::uint32_t>(sites.size()));
+  if (inserted) sites.push_back(pc);
+  last_pc = pc;
+  last = it->second;
+  return last;
+}
+
+const void* site_of(std::uint32_t number) { return sites[number]; }
+
+std::size_t report_count() {
+  std::lock_guard lock(mutex);
+  return raws.size();
+}
+
+std::vector<Report> take_reports() {
+  std::vector<Raw> taken;
+  {
+    std::lock_guard lock(mutex);
+    taken = std::exchange(raws, {});
+    known.clear();
+  }
+  std::vector<Site> wanted;
+  for (const Raw& r : taken) wanted.push_back(r.site), wanted.push_back(r.other);
+  const std::vector<Place> places = places_of(wanted);
+  std::vector<Report> reports;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    Report& r = taken[i].report;
+    r.place = places[2 * i];
+    r.other = places[2 * i + 1];
+    std::string predicate = taken[i].predicate;
+    if (const auto at = predicate.find("{other}"); at != std::string::npos) {
+      predicate.replace(at, 7,
+                        r.other.line ? fmt::format("{}:{}", r.other.file, r.other.line) : "an unknown place");
+    }
+    const std::string where = r.place.line ? fmt::format("{}:{}: ", r.place.file, r.place.line) : "";
+    const bool nobody = !taken[i].site.pc && r.kind == Kind::out_of_bounds_write;
+    r.text = nobody ? fmt::format("{}: kernel {} {}", name(r.kind), r.kernel, predicate)
+                    : fmt::format("{}{}: kernel {}, block {}, thread {} {}", where, name(r.kind), r.kernel,
+                                  braces(r.block), braces(r.thread), predicate);
+    // Two addresses of one line tell the same story.
+    const auto same = std::find_if(reports.begin(), reports.end(), [&](const Report& o) {
+      return o.kind == r.kind && o.kernel == r.kernel && r.place.line != 0 && o.place.line == r.place.line &&
+             o.place.file == r.place.file && o.other.line == r.other.line && o.buffer == r.buffer;
+    });
+    if (same == reports.end()) {
+      reports.push_back(std::move(r));
+    } else {
+      same->count += r.count;
+    }
+  }
+  return reports;
+}
+
+}  // namespace watch
+}  // namespace isomer::emulator

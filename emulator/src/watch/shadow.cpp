@@ -1,0 +1,246 @@
+#include "watch/shadow.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#include "memory/module_images.hpp"
+#include "runtime/errors.hpp"
+#include "watch/order.hpp"
+#include "watch/reporter.hpp"
+
+namespace isomer::emulator::watch {
+namespace {
+
+constexpr std::uint32_t kAtomic = 0x80000000u;
+
+struct Entry {
+  std::uint32_t segment;
+  std::uint32_t site;  // top bit: atomic or volatile
+};
+
+// Two readers are kept: the first since the last write and the latest. Any writer that is unordered with some
+// reader is then unordered with one of the two, except where warp operations order exactly those two.
+struct Cell {
+  Entry written, read_first, read_latest;
+};
+
+struct Shadow {
+  Cell* cells = nullptr;
+  std::uint8_t* written = nullptr;
+};
+
+template <class T>
+T* reserve(std::size_t count) {
+  void* p = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<T*>(p);
+}
+
+Shadow& shadow() {
+  static Shadow s{reserve<Cell>(Memory::instance().reserved()),
+                  reserve<std::uint8_t>(Memory::instance().reserved())};
+  return s;
+}
+
+std::size_t position(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) - Memory::instance().base();
+}
+
+// Whole pages go back to the system, which hands out zeros; the rest is cleared by hand.
+template <class T>
+void clear(T* begin, std::size_t count) {
+  auto lo = reinterpret_cast<std::uintptr_t>(begin), hi = lo + count * sizeof(T);
+  const std::uintptr_t page_lo = (lo + 4095) & ~std::uintptr_t{4095}, page_hi = hi & ~std::uintptr_t{4095};
+  if (page_hi > page_lo + (std::size_t{1} << 20)) {
+    madvise(reinterpret_cast<void*>(page_lo), page_hi - page_lo, MADV_DONTNEED);
+    std::memset(begin, 0, page_lo - lo);
+    std::memset(reinterpret_cast<void*>(page_hi), 0, hi - page_hi);
+  } else {
+    std::memset(static_cast<void*>(begin), 0, count * sizeof(T));
+  }
+}
+
+// threadIdx and its kin are variables of this operating-system thread; some compilers hook their reads.
+bool is_builtin_variable(const std::byte* at) {
+  const auto inside = [at](const auto& variable) {
+    const auto* begin = reinterpret_cast<const std::byte*>(&variable);
+    return at >= begin && at < begin + sizeof variable;
+  };
+  return inside(threadIdx) || inside(blockIdx) || inside(blockDim) || inside(gridDim) ||
+         inside(isomer_emulator_patience);
+}
+
+bool wraps_into(const Buffer& b, const void* address, std::size_t bytes) {
+  const auto offset = reinterpret_cast<std::intptr_t>(address) - reinterpret_cast<std::intptr_t>(b.begin);
+  for (std::intptr_t size = 1; size <= 16; size *= 2) {
+    const std::intptr_t turned = offset + (std::intptr_t{1} << 32) * size;
+    if (size >= static_cast<std::intptr_t>(bytes) / 4 && turned >= 0 &&
+        turned + static_cast<std::intptr_t>(bytes) <= static_cast<std::intptr_t>(b.bytes)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+[[gnu::noinline]] void out_of_bounds(Block& block, const void* address, std::size_t bytes, unsigned how,
+                                     const void* site) {
+  Memory& memory = Memory::instance();
+  const bool writes = (how & write) != 0;
+  Buffer* owner = memory.page_owner(address);
+  Buffer* near = owner && owner->live ? owner : memory.nearest(address, false);
+  Kind kind = writes ? Kind::out_of_bounds_write : Kind::out_of_bounds_read;
+  if (!owner) {
+    for (Buffer* b : memory.live_buffers()) {
+      if (b->bytes > (std::size_t{1} << 31) && wraps_into(*b, address, bytes)) {
+        near = b;
+        kind = Kind::index_overflow;
+        break;
+      }
+    }
+  }
+  if (!memory.contains(address)) {
+    const bool null = reinterpret_cast<std::uintptr_t>(address) < 65536;
+    if (kind != Kind::index_overflow) {
+      report_access(kind, site, null ? nullptr : near, address, bytes,
+                    null ? "through a null pointer" : "in host memory, which the device cannot see");
+    } else {
+      report_access(kind, site, near, address, bytes, "");
+    }
+  } else {
+    report_access(kind, site, near, address, bytes, "");
+  }
+  // On the buffer's own pages the access does no harm and the thread may show more; elsewhere it would fault.
+  if (owner && owner->live) return;
+  block.launch().error = error::illegal_address;
+  block.kill_current();
+}
+
+void check_races(Block& block, Thread& thread, const Buffer& buffer, const void* address, std::size_t bytes,
+                 unsigned how, const void* site) {
+  const std::uint32_t mine = segment_of(block, thread);
+  const bool is_atomic = (how & atomic) != 0;
+  const std::uint32_t at = site_number(site) | (is_atomic ? kAtomic : 0);
+  Cell* cell = &shadow().cells[position(address)];
+  bool reported = false;
+  const auto conflicts = [&](const Entry& e) {
+    if (e.segment == 0 || e.segment == mine) return false;
+    if (is_atomic && (e.site & kAtomic)) return false;
+    return !ordered(e.segment, block, thread);
+  };
+  const auto tell = [&](const Entry& e, bool other_writes) {
+    if (reported) return;
+    reported = true;
+    const Segment& s = segment(e.segment);
+    report_race(site, buffer, address, bytes, (how & write) != 0, s.block, s.thread, e.site & ~kAtomic,
+                other_writes);
+  };
+  for (std::size_t i = 0; i < bytes; ++i, ++cell) {
+    if (conflicts(cell->written)) tell(cell->written, true);
+    if (how & write) {
+      if (conflicts(cell->read_first)) tell(cell->read_first, false);
+      if (conflicts(cell->read_latest)) tell(cell->read_latest, false);
+      cell->written = {mine, at};
+      cell->read_first = cell->read_latest = {0, 0};
+    } else if (cell->read_latest.segment != mine) {
+      if (cell->read_first.segment == 0 || ordered(cell->read_first.segment, block, thread)) {
+        cell->read_first = {mine, at};
+      } else {
+        cell->read_latest = {mine, at};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void access(const void* address, std::size_t bytes, unsigned how, const void* site) {
+  Thread* thread = current_thread();
+  if (!thread || bytes == 0) return;
+  const auto* at = static_cast<const std::byte*>(address);
+  if (thread->fiber->contains(at)) return;
+  Block& block = *current_block();
+  Launch& launch = block.launch();
+  if (!launch.watch) return;
+  if (launch.step_limit != 0 &&
+      launch.watched_steps.fetch_add(1, std::memory_order_relaxed) >= launch.step_limit) {
+    report_event(
+        Kind::step_limit, site,
+        "was still running after " + std::to_string(launch.step_limit) + " memory accesses of the launch");
+    launch.fail(error::launch_timeout);
+    block.abandon();
+  }
+  if ((how & atomic) && ++thread->clock.spins % 64 == 0) block.yield();
+  Memory& memory = Memory::instance();
+  Buffer* buffer = memory.page_owner(at);
+  if (!buffer || !buffer->live || at < buffer->begin || at + bytes > buffer->end()) {
+    if (!buffer) {
+      if (is_builtin_variable(at)) return;
+      const auto* package = static_cast<const std::byte*>(launch.request.package);
+      if (at >= package && at < package + launch.request.package_bytes) return;
+      const ImageAccess image = classify_image(at, bytes);
+      if (image == ImageAccess::constant_symbol && (how & write)) {
+        report_event(Kind::writes_input, site, "writes constant memory");
+        return;
+      }
+      if (image != ImageAccess::outside || memory.in_host_range(at)) return;
+    }
+    out_of_bounds(block, address, bytes, how, site);
+    return;
+  }
+  if (buffer->space == Space::shared && buffer->owner != &block) {
+    report_access(how & write ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, site, buffer, address,
+                  bytes, "which belongs to another block");
+  }
+  if ((how & typed) && (position(at) & (bytes - 1)) != 0) {
+    report_access(Kind::misaligned, site, buffer, address, bytes, "");
+  }
+  if ((how & write) && buffer->input) report_access(Kind::writes_input, site, buffer, address, bytes, "");
+  std::uint8_t* written = &shadow().written[position(at)];
+  if ((how & read) && !buffer->initialised) {
+    for (std::size_t i = 0; i < bytes; ++i) {
+      if (written[i]) continue;
+      report_access(Kind::uninitialised_read, site, buffer, at + i, bytes, "");
+      break;
+    }
+  }
+  if (buffer->input && !(how & write) && buffer->initialised)
+    return;  // nobody may write it, so nobody can race
+  check_races(block, *thread, *buffer, address, bytes, how, site);
+  if (how & write) std::memset(written, 1, bytes);
+  if (how & atomic) {
+    if (how & read) pick_up(block, *thread, address);
+    if (how & write) publish(block, *thread, address, (how & release) != 0);
+  }
+}
+
+void forget(Buffer& buffer) {
+  clear(&shadow().cells[position(buffer.begin)], buffer.bytes);
+  clear(&shadow().written[position(buffer.begin)], buffer.bytes);
+}
+
+void mark_written(const void* address, std::size_t bytes) {
+  Memory& memory = Memory::instance();
+  Buffer* buffer = memory.find(address);
+  if (!buffer || buffer->initialised) return;
+  if (address == buffer->begin && bytes >= buffer->bytes) {
+    buffer->initialised = true;
+    return;
+  }
+  std::memset(&shadow().written[position(address)], 1,
+              std::min<std::size_t>(bytes, buffer->end() - static_cast<const std::byte*>(address)));
+}
+
+void copy_state(const void* to, const void* from, std::size_t bytes) {
+  Memory& memory = Memory::instance();
+  Buffer* target = memory.find(to);
+  if (!target) return;
+  Buffer* source = memory.find(from);
+  if (!source || source->initialised) return mark_written(to, bytes);
+  if (target->initialised) return;  // conservative: what was a value stays one
+  std::memcpy(&shadow().written[position(to)], &shadow().written[position(from)], bytes);
+}
+
+}  // namespace isomer::emulator::watch

@@ -1,0 +1,32 @@
+// The shadow of device memory: for every byte who wrote it last, who read it since, and whether it was ever
+// written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "execution/block.hpp"
+#include "memory/memory.hpp"
+
+namespace isomer::emulator::watch {
+
+enum Access : unsigned {
+  read = 1,
+  write = 2,
+  atomic = 4,   ///< atomic or volatile
+  release = 8,  ///< publishes what came before
+  typed = 16,   ///< of a type as large as its alignment
+};
+
+/// Judges one access of the running device thread. Does nothing in host code. May not return: a thread whose
+/// access would fault is ended there.
+void access(const void* address, std::size_t bytes, unsigned how, const void* site);
+
+/// The buffer's bytes count as never written and never touched.
+void forget(Buffer& buffer);
+/// The host wrote these bytes.
+void mark_written(const void* address, std::size_t bytes);
+/// The host copied bytes that may or may not be initialised: the state goes with them.
+void copy_state(const void* to, const void* from, std::size_t bytes);
+
+}  // namespace isomer::emulator::watch
