@@ -19,7 +19,7 @@ struct Partials {
   Tensor out, lse;
 };
 
-/// Stage 1: one task for each sequence, kv head and block.
+/// Stage 1: one task for each sequence, block and run of kv heads.
 class BlockStage {
  public:
   BlockStage(const Inputs& in, cpu::Target target, int workers, std::int64_t block_seq, std::int64_t blocks)
@@ -32,21 +32,29 @@ class BlockStage {
         head_dim_(in.q.size(2)),
         block_seq_(block_seq),
         blocks_(blocks),
-        scale_(in.scale != 0.0f ? in.scale : 1.0f / std::sqrt(static_cast<float>(head_dim_))),
-        scratch_(block_scratch_bytes(group_, head_dim_)) {}
+        scale_(in.scale != 0.0f ? in.scale : 1.0f / std::sqrt(static_cast<float>(head_dim_))) {
+    // Together the kv heads of a token are one stretch of memory; they part only where there are too few
+    // tasks.
+    const std::int64_t parts = std::max<std::int64_t>(
+        1, ceil_div(4 * std::int64_t{workers}, std::max<std::int64_t>(1, batch_ * blocks_)));
+    run_ = std::max<std::int64_t>(1, ceil_div(heads_kv_, parts));
+    runs_ = ceil_div(heads_kv_, run_);
+    scratch_ = block_scratch_bytes(run_ * group_, head_dim_);
+  }
 
   std::size_t scratch_bytes() const { return static_cast<std::size_t>(workers_) * scratch_; }
 
   void run(const Queue& queue, const Inputs& in, const Partials& to, std::byte* scratch) const {
     const BlockFunction attend = block_function()[target_];
     parallel_for(queue.executor(), tasks(), [&](std::int64_t task, int worker) {
-      const std::int64_t j = task % blocks_, head = task / blocks_ % heads_kv_,
-                         b = task / blocks_ / heads_kv_;
+      const std::int64_t run = task % runs_, j = task / runs_ % blocks_, b = task / runs_ / blocks_;
+      const std::int64_t head = run * run_, heads = std::min(run_, heads_kv_ - head);
       const std::int64_t first = j * block_seq_;
       const std::int64_t count = std::min(index_at(in.b_seqlen, b) - first, block_seq_);
       if (count <= 0) return;
       attend({.dtype = dtype_,
-              .heads = group_,
+              .heads_kv = heads,
+              .group = group_,
               .head_dim = head_dim_,
               .scale = scale_,
               .q = in.q.at<>(b, head * group_),
@@ -55,8 +63,10 @@ class BlockStage {
               .k = in.k.at<>(0, head),
               .v = in.v.at<>(0, head),
               .k_slot = in.k.stride(0),
+              .k_head = in.k.stride(1),
               .k_inner = in.k.stride(2),
               .v_slot = in.v.stride(0),
+              .v_head = in.v.stride(1),
               .v_inner = in.v.stride(2),
               .tokens = in.req_to_tokens.at<const std::int32_t>(index_at(in.b_req_idx, b), first),
               .token_step = in.req_to_tokens.stride(1),
@@ -79,19 +89,21 @@ class BlockStage {
                       {"scale", core::say(scale_)}};
     out.constants = {{"block_seq", std::to_string(block_seq_)},
                      {"blocks", std::to_string(blocks_)},
+                     {"heads_kv_per_task", std::to_string(run_)},
                      {"tile", std::to_string(kTile)}};
     out.launches.push_back(launch("flash_decode_block", tasks(), scratch_));
   }
 
  private:
-  std::int64_t tasks() const { return group_ > 0 ? batch_ * heads_kv_ * blocks_ : 0; }
+  std::int64_t tasks() const { return group_ > 0 ? batch_ * blocks_ * runs_ : 0; }
 
   cpu::Target target_;
   int workers_;
   DType dtype_;
   std::int64_t batch_, heads_kv_, group_, head_dim_, block_seq_, blocks_;
   float scale_;
-  std::size_t scratch_;
+  std::int64_t run_ = 1, runs_ = 1;  ///< kv heads of one task; tasks for all kv heads of a block
+  std::size_t scratch_ = 0;
 };
 
 /// Stage 2: one task for a few query heads.
@@ -231,8 +243,8 @@ class FlashDecodePlan : public core::Plan {
   static std::int64_t block_seq(const Call& call, int workers) {
     if (const std::int64_t given = call.options<FlashDecodeOptions>().block_seq; given > 0) return given;
     const auto& args = call.args<FlashDecodeArgs>();
-    const std::int64_t groups = std::max<std::int64_t>(1, args.q.size(0) * args.k.size(1));
-    const std::int64_t splits = ceil_div(4 * std::int64_t{workers}, groups);
+    const std::int64_t splits =
+        ceil_div(4 * std::int64_t{workers}, std::max<std::int64_t>(1, args.q.size(0)));
     const std::int64_t even = ceil_div(ceil_div(most(call), splits), 16) * 16;
     return std::clamp<std::int64_t>(even, 256, 8192);
   }

@@ -1,18 +1,22 @@
-// Online softmax over a run of tokens, for all query heads of one kv head at once: K and V are read from
-// memory once.
+// Online softmax over a run of tokens, for all query heads of a few kv heads: K and V are read from memory
+// once.
 //
-//   tile of 32 tokens:  K rows → f32 tile → S[h][t] = q[h]·K[t] → P, m, l      (V rows are prefetched
-//   meanwhile)
-//                       V rows → f32 tile → acc[h] = acc[h]·e^(m−m') + P[h]·V  (K rows of the next tile
-//                       likewise)
+//   tile of 32 tokens
+//     kv head       S[h][t] = q[h]·K[t] → P, m, l            while the tile's V rows are prefetched
+//                   acc[h] = acc[h]·e^(m−m') + P[h]·V        while the next kv head's K rows are, or the next
+//                   tile's
 //
-// Everything is f32. A tile's P·V is summed on its own and then added, so that the error of a long run grows
-// with the number of tiles, not of tokens.
+// The kv heads of a token are neighbours in the usual cache, so that a tile's heads share pages and open DRAM
+// rows: with one kv head at a time each row of 256 bytes costs an address translation of its own. K and V are
+// read where they lie and converted in registers; rows that are no whole vectors go through an f32 copy. A
+// tile's P·V is summed on its own and then added, so that the error of a long run grows with the number of
+// tiles, not of tokens.
 #include "ops/flash_decode/cpu_block.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/flash_decode/cpu_block.cpp"
@@ -31,10 +35,10 @@ inline std::int64_t padded(std::int64_t head_dim) { return (head_dim + 15) / 16 
 
 struct Scratch {
   float *q, *acc;  ///< [heads][padded]
-  float* tile;     ///< [kTile][padded]
+  float *m, *l;    ///< [heads]: running maximum and sum
   float* s;        ///< [heads][kTile]: logits, then P
-  float *m, *l;    ///< [heads]
   float* decay;    ///< [heads]: e^(m − m') of this tile
+  float *k, *v;    ///< [kTile][padded]: rows that had to be copied
 };
 
 /// Lays the arrays out from `at`; returns the end.
@@ -46,11 +50,12 @@ inline std::byte* lay_out(Scratch& scratch, std::byte* at, std::int64_t heads, s
   };
   scratch.q = take(heads * padded(head_dim));
   scratch.acc = take(heads * padded(head_dim));
-  scratch.tile = take(kTile * padded(head_dim));
-  scratch.s = take(heads * kTile);
   scratch.m = take(heads);
   scratch.l = take(heads);
+  scratch.s = take(heads * kTile);
   scratch.decay = take(heads);
+  scratch.k = take(kTile * padded(head_dim));
+  scratch.v = take(kTile * padded(head_dim));
   return at;
 }
 
@@ -65,37 +70,43 @@ using namespace isomer::cpu::HWY_NAMESPACE;
 using cpu::BF16;
 using cpu::F16;
 
-/// One row of D elements to f32, zero up to the padded length. `other` is the row that will be read after
-/// this one.
+/// One row of D elements to f32, zero up to the padded length.
 template <class T>
 HWY_INLINE void Convert(const T* from, std::int64_t stride, std::int64_t count, float* to,
-                        std::int64_t length, const T* other) {
+                        std::int64_t length) {
   const F32 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  if (stride != 1) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = cpu::to_f32(from[i * stride]);
-    std::fill(to + count, to + length, 0.0f);
-    return;
-  }
-  if (other != nullptr) {
-    constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));
-    for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(other + i);
-    __builtin_prefetch(other + count - 1);
-  }
   std::int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::Store(LoadF32(d, from + i), d, to + i);
-  if (i < count) {
-    hn::Store(LoadF32N(d, from + i, static_cast<size_t>(count - i)), d, to + i);
-    i += lanes;
-  }
-  for (; i < length; i += lanes) hn::Store(hn::Zero(d), d, to + i);
+  if (stride == 1)
+    for (; i < count; i += lanes) hn::Store(LoadF32N(d, from + i, static_cast<size_t>(count - i)), d, to + i);
+  for (; i < count; ++i) to[i] = cpu::to_f32(from[i * stride]);
+  for (; i < length; ++i) to[i] = 0.0f;
+}
+
+/// The rows of one kv head over one tile, whole vectors each, and the K rows that come next (null: none).
+template <class T>
+struct Rows {
+  std::int64_t count;  ///< tokens; the arrays repeat the last up to kTile
+  std::int64_t size;
+  const T *k[kTile], *v[kTile], *next[kTile];
+  bool prefetch;
+};
+
+template <int N>
+using Int = std::integral_constant<int, N>;
+
+/// Asks for `count` elements that the next step reads.
+template <class T>
+HWY_INLINE void Prefetch(const T* row, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(row + i);
 }
 
 /// S[h][t] = q[h]·K[t] for NH heads and every token of the tile, NT tokens at a time: NH·NT sums in
-/// registers.
-template <int NH, int NT>
-HWY_INLINE void Logits(const float* q, const float* tile, std::int64_t length, std::int64_t tokens,
-                       float* s) {
+/// registers. `soon` are rows to prefetch, or null.
+template <int NH, int NT, class T>
+HWY_INLINE void Logits(const float* q, std::int64_t length, const T* const* rows, std::int64_t size,
+                       std::int64_t tokens, const T* const* soon, float* s) {
   const F32 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t t = 0; t < tokens; t += NT) {
@@ -105,15 +116,19 @@ HWY_INLINE void Logits(const float* q, const float* tile, std::int64_t length, s
       HWY_UNROLL(8)
       for (int j = 0; j < NT; ++j) sum[h][j] = hn::Zero(d);
     }
-    for (std::int64_t i = 0; i < length; i += lanes) {
-      VF row[NT];
+    const T* row[NT];
+    HWY_UNROLL(8)
+    for (int j = 0; j < NT; ++j) row[j] = rows[t + j];
+    for (int j = 0; soon != nullptr && j < NT; ++j) Prefetch(soon[t + j], size);
+    for (std::int64_t i = 0; i < size; i += lanes) {
+      VF k[NT];
       HWY_UNROLL(8)
-      for (int j = 0; j < NT; ++j) row[j] = hn::Load(d, tile + (t + j) * length + i);
+      for (int j = 0; j < NT; ++j) k[j] = LoadF32(d, row[j] + i);
       HWY_UNROLL(8)
       for (int h = 0; h < NH; ++h) {
         const VF query = hn::Load(d, q + h * length + i);
         HWY_UNROLL(8)
-        for (int j = 0; j < NT; ++j) sum[h][j] = hn::MulAdd(query, row[j], sum[h][j]);
+        for (int j = 0; j < NT; ++j) sum[h][j] = hn::MulAdd(query, k[j], sum[h][j]);
       }
     }
     HWY_UNROLL(8)
@@ -124,28 +139,30 @@ HWY_INLINE void Logits(const float* q, const float* tile, std::int64_t length, s
   }
 }
 
-/// acc[h] = acc[h]·decay[h] + Σ_t P[h][t]·V[t] for NH heads, ND vectors of the head dimension at a time.
-template <int NH, int ND>
-HWY_INLINE std::int64_t Accumulate(const float* p, const float* tile, std::int64_t length,
-                                   std::int64_t tokens, const float* decay, float* acc, std::int64_t i) {
+/// acc[h] = acc[h]·decay[h] + Σ_t P[h][t]·V[t] for NH heads, ND vectors of the head dimension at a time, from
+/// element i on. Returns the element at which fewer than ND vectors are left.
+template <int NH, int ND, class T>
+HWY_INLINE std::int64_t Accumulate(const float* p, const Rows<T>& rows, const T* const* soon,
+                                   const float* decay, float* acc, std::int64_t length, std::int64_t i) {
   const F32 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  for (; i + ND * lanes <= length; i += ND * lanes) {
+  for (; i + ND * lanes <= rows.size; i += ND * lanes) {
     VF sum[NH][ND];
     HWY_UNROLL(8)
     for (int h = 0; h < NH; ++h) {
       HWY_UNROLL(8)
       for (int j = 0; j < ND; ++j) sum[h][j] = hn::Zero(d);
     }
-    for (std::int64_t t = 0; t < tokens; ++t) {
-      VF row[ND];
+    for (std::int64_t t = 0; t < rows.count; ++t) {
+      if (soon != nullptr) Prefetch(soon[t] + i, ND * lanes);
+      VF v[ND];
       HWY_UNROLL(8)
-      for (int j = 0; j < ND; ++j) row[j] = hn::Load(d, tile + t * length + i + j * lanes);
+      for (int j = 0; j < ND; ++j) v[j] = LoadF32(d, rows.v[t] + i + j * lanes);
       HWY_UNROLL(8)
       for (int h = 0; h < NH; ++h) {
         const VF weight = hn::Set(d, p[h * kTile + t]);
         HWY_UNROLL(8)
-        for (int j = 0; j < ND; ++j) sum[h][j] = hn::MulAdd(weight, row[j], sum[h][j]);
+        for (int j = 0; j < ND; ++j) sum[h][j] = hn::MulAdd(weight, v[j], sum[h][j]);
       }
     }
     HWY_UNROLL(8)
@@ -171,7 +188,7 @@ HWY_INLINE void Softmax(float* s, std::int64_t count, float& m, float& l, float&
   const float next = hn::GetLane(hn::MaxOfLanes(d, top));
   // Where every logit so far is −inf, any finite maximum leaves all of them without weight.
   const float shift = next == kNothing ? 0.0f : next;
-  decay = m == kNothing ? 0.0f : hn::GetLane(ExpOfNonPositive(d, hn::Set(d, m - next)));
+  decay = m == next ? 1.0f : hn::GetLane(ExpOfNonPositive(d, hn::Set(d, m - next)));
   VF sum = hn::Zero(d);
   for (std::int64_t t = 0; t < kTile; t += lanes) {
     const VF p = ExpOfNonPositive(d, hn::Sub(hn::Load(d, s + t), hn::Set(d, shift)));
@@ -182,64 +199,90 @@ HWY_INLINE void Softmax(float* s, std::int64_t count, float& m, float& l, float&
   m = next;
 }
 
-void LogitsOfAll(const Scratch& x, std::int64_t heads, std::int64_t length, std::int64_t tokens) {
-  std::int64_t h = 0;
-  for (; h + 4 <= heads; h += 4) Logits<4, 2>(x.q + h * length, x.tile, length, tokens, x.s + h * kTile);
-  for (; h + 2 <= heads; h += 2) Logits<2, 4>(x.q + h * length, x.tile, length, tokens, x.s + h * kTile);
-  for (; h < heads; ++h) Logits<1, 8>(x.q + h * length, x.tile, length, tokens, x.s + h * kTile);
-}
+/// One tile for the query heads [head, end), which belong to one kv head.
+template <class T>
+void Tile(const Scratch& x, std::int64_t head, std::int64_t end, std::int64_t length, const Rows<T>& rows) {
+  const std::int64_t tokens = (rows.count + 7) / 8 * 8;
+  const T* const* soon = rows.prefetch ? rows.v : nullptr;
+  const auto logits = [&](auto heads, auto at_once, std::int64_t h) HWY_ATTR {
+    Logits<heads(), at_once()>(x.q + h * length, length, rows.k, rows.size, tokens, soon, x.s + h * kTile);
+    soon = nullptr;
+  };
+  std::int64_t h = head;
+  for (; h + 4 <= end; h += 4) logits(Int<4>(), Int<2>(), h);
+  for (; h + 2 <= end; h += 2) logits(Int<2>(), Int<4>(), h);
+  for (; h < end; ++h) logits(Int<1>(), Int<8>(), h);
 
-template <int NH, int ND>
-HWY_INLINE void AccumulateRows(const Scratch& x, std::int64_t h, std::int64_t length, std::int64_t tokens) {
-  const float* p = x.s + h * kTile;
-  float* acc = x.acc + h * length;
-  const std::int64_t i = Accumulate<NH, ND>(p, x.tile, length, tokens, x.decay + h, acc, 0);
-  Accumulate<NH, 1>(p, x.tile, length, tokens, x.decay + h, acc, i);
-}
+  for (h = head; h < end; ++h) Softmax(x.s + h * kTile, rows.count, x.m[h], x.l[h], x.decay[h]);
 
-void AccumulateAll(const Scratch& x, std::int64_t heads, std::int64_t length, std::int64_t tokens) {
-  std::int64_t h = 0;
-  for (; h + 4 <= heads; h += 4) AccumulateRows<4, 2>(x, h, length, tokens);
-  for (; h + 2 <= heads; h += 2) AccumulateRows<2, 4>(x, h, length, tokens);
-  for (; h < heads; ++h) AccumulateRows<1, 8>(x, h, length, tokens);
+  soon = rows.prefetch && rows.next[0] != nullptr ? rows.next : nullptr;
+  const auto accumulate = [&](auto heads, auto vectors, std::int64_t at) HWY_ATTR {
+    const float *p = x.s + at * kTile, *decay = x.decay + at;
+    float* acc = x.acc + at * length;
+    const std::int64_t i = Accumulate<heads(), vectors()>(p, rows, soon, decay, acc, length, 0);
+    Accumulate<heads(), 1>(p, rows, soon, decay, acc, length, i);
+    soon = nullptr;
+  };
+  h = head;
+  for (; h + 4 <= end; h += 4) accumulate(Int<4>(), Int<2>(), h);
+  for (; h + 2 <= end; h += 2) accumulate(Int<2>(), Int<4>(), h);
+  for (; h < end; ++h) accumulate(Int<1>(), Int<8>(), h);
 }
 
 template <class T>
 void Attend(const Block& block, const Scratch& x) {
   const F32 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t heads = block.heads, size = block.head_dim, length = padded(size);
+  const std::int64_t heads = block.heads_kv * block.group, size = block.head_dim, length = padded(size);
   const T* k = reinterpret_cast<const T*>(block.k);
   const T* v = reinterpret_cast<const T*>(block.v);
-  const auto slot = [&](std::int64_t t) -> std::int64_t { return block.tokens[t * block.token_step]; };
+  const bool in_place = block.k_inner == 1 && block.v_inner == 1 && size % lanes == 0;
   for (std::int64_t h = 0; h < heads; ++h) {
     float* q = x.q + h * length;
-    Convert<T>(reinterpret_cast<const T*>(block.q) + h * block.q_head, block.q_inner, size, q, length,
-               nullptr);
+    Convert<T>(reinterpret_cast<const T*>(block.q) + h * block.q_head, block.q_inner, size, q, length);
     for (std::int64_t i = 0; i < length; i += lanes)
       hn::Store(hn::Mul(hn::Load(d, q + i), hn::Set(d, block.scale)), d, q + i);
     x.m[h] = -std::numeric_limits<float>::infinity();
     x.l[h] = 0.0f;
   }
   std::fill(x.acc, x.acc + heads * length, 0.0f);
+
+  const auto slot = [&](std::int64_t t) -> std::int64_t {
+    return block.tokens[std::min(t, block.count - 1) * block.token_step];
+  };
   for (std::int64_t begin = 0; begin < block.count; begin += kTile) {
     const std::int64_t count = std::min(kTile, block.count - begin);
-    const std::int64_t tokens = (count + 7) / 8 * 8;
-    for (std::int64_t t = 0; t < count; ++t) {
-      const std::int64_t row = slot(begin + t);
-      Convert(k + row * block.k_slot, block.k_inner, size, x.tile + t * length, length,
-              v + row * block.v_slot);
+    const auto row = [&](std::int64_t t) { return slot(begin + std::min(t, count - 1)); };
+    for (std::int64_t kv = 0; kv < block.heads_kv; ++kv) {
+      const T *k_head = k + kv * block.k_head, *v_head = v + kv * block.v_head;
+      const std::int64_t first = kv * block.group, end = first + block.group;
+      if (in_place) {
+        const bool last = kv + 1 == block.heads_kv, more = begin + kTile < block.count;
+        Rows<T> rows{.count = count, .size = size, .k = {}, .v = {}, .next = {}, .prefetch = true};
+        for (std::int64_t t = 0; t < kTile; ++t) {
+          rows.k[t] = k_head + row(t) * block.k_slot;
+          rows.v[t] = v_head + row(t) * block.v_slot;
+          if (!last)
+            rows.next[t] = rows.k[t] + block.k_head;
+          else if (more)
+            rows.next[t] = k + slot(begin + kTile + t) * block.k_slot;
+        }
+        Tile(x, first, end, length, rows);
+      } else {
+        Rows<float> rows{.count = count, .size = length, .k = {}, .v = {}, .next = {}, .prefetch = false};
+        for (std::int64_t t = 0; t < kTile; ++t) {
+          const std::int64_t at = std::min(t, count - 1) * length;
+          rows.k[t] = x.k + at;
+          rows.v[t] = x.v + at;
+          if (t >= count) continue;
+          Convert(k_head + row(t) * block.k_slot, block.k_inner, size, x.k + at, length);
+          Convert(v_head + row(t) * block.v_slot, block.v_inner, size, x.v + at, length);
+        }
+        Tile(x, first, end, length, rows);
+      }
     }
-    std::fill(x.tile + count * length, x.tile + tokens * length, 0.0f);
-    LogitsOfAll(x, heads, length, tokens);
-    for (std::int64_t h = 0; h < heads; ++h) Softmax(x.s + h * kTile, count, x.m[h], x.l[h], x.decay[h]);
-    for (std::int64_t t = 0; t < count; ++t) {
-      const std::int64_t next = begin + kTile + t;
-      Convert(v + slot(begin + t) * block.v_slot, block.v_inner, size, x.tile + t * length, length,
-              next < block.count ? k + slot(next) * block.k_slot : nullptr);
-    }
-    AccumulateAll(x, heads, length, count);
   }
+
   for (std::int64_t h = 0; h < heads; ++h) {
     const float* acc = x.acc + h * length;
     float* out = block.out + h * block.out_head;
@@ -252,7 +295,7 @@ void Attend(const Block& block, const Scratch& x) {
 
 void Run(const Block& block, void* scratch) {
   Scratch x;
-  lay_out(x, static_cast<std::byte*>(scratch), block.heads, block.head_dim);
+  lay_out(x, static_cast<std::byte*>(scratch), block.heads_kv * block.group, block.head_dim);
   if (block.dtype == DType::f16)
     Attend<F16>(block, x);
   else if (block.dtype == DType::bf16)

@@ -7,15 +7,16 @@
 
 namespace isomer::ops::flash_decode {
 
-/// One block of one kv head of one sequence, with every query head of its group. Strides in elements.
+/// One block of one sequence for some adjacent kv heads, with every query head of their groups. Strides in
+/// elements.
 struct Block {
   DType dtype;  ///< of q, k and v
-  std::int64_t heads, head_dim;
+  std::int64_t heads_kv, group, head_dim;
   float scale;
   const std::byte* q;  ///< first query head
   std::int64_t q_head, q_inner;
-  const std::byte *k, *v;  ///< this kv head of slot 0
-  std::int64_t k_slot, k_inner, v_slot, v_inner;
+  const std::byte *k, *v;  ///< first kv head of slot 0
+  std::int64_t k_slot, k_head, k_inner, v_slot, v_head, v_inner;
   const std::int32_t* tokens;  ///< slot of the block's first token
   std::int64_t token_step, count;
   float* out;  ///< normalised result of the first query head
@@ -28,8 +29,8 @@ struct Block {
 using BlockFunction = void (*)(const Block& block, void* scratch);
 const cpu::PerTarget<BlockFunction>& block_function();
 
-/// Tokens whose K or V is converted to f32 at a time: 32 rows of 256 keep within a 32 KiB L1, as little as
-/// helps to hide the exponentials and the rescaling.
+/// Tokens that go through the softmax together: K and V of one kv head, 32 rows of 256 f32 at most, keep
+/// within L1 and L2, and the exponentials and the rescaling are few beside the products.
 inline constexpr std::int64_t kTile = 32;
 std::size_t block_scratch_bytes(std::int64_t heads, std::int64_t head_dim);
 
