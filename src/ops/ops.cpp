@@ -1,5 +1,6 @@
 #include "core/registry.hpp"
 #include "ops/act_quant/act_quant.hpp"
+#include "ops/attention/attention.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
@@ -18,6 +19,7 @@ const Registry& Registry::builtin() {
     r.add(ops::flash_decode::contract(), ops::flash_decode::cpu());
     r.add(ops::flash_decode::stage1::contract(), ops::flash_decode::stage1::cpu());
     r.add(ops::flash_decode::stage2::contract(), ops::flash_decode::stage2::cpu());
+    r.add(ops::attention::contract(), ops::attention::cpu());
     r.add(ops::merge_attention::contract(), ops::merge_attention::cpu());
     return r;
   }();

@@ -1,0 +1,144 @@
+#include "ops/attention/cpu_tiling.hpp"
+
+#include <algorithm>
+
+namespace isomer::ops::attention {
+namespace {
+
+/// What a tile's q and o, and what a block's keys and values, may take of a core's second-level cache: half a
+/// MiB on the smallest of today's servers.
+constexpr std::int64_t kTileBytes = 200 << 10;
+constexpr std::int64_t kBlockBytes = 160 << 10;
+/// A strip's scores must leave room for the rest in 32 KiB of first-level cache.
+constexpr std::int64_t kMostKeys = 128;
+constexpr std::int64_t kMostRows = 192;
+/// Tasks per thread below which tiles are made smaller or keys split: causal tiles differ in length.
+constexpr std::int64_t kTasksPerThread = 4;
+/// A part of fewer keys than this is not worth its combine.
+constexpr std::int64_t kLeastPart = 512;
+/// What the partial results of parts may take before the parts are done one after the other instead.
+constexpr std::int64_t kMostStateBytes = 64 << 20;
+/// 16 floats, so that rows of a power-of-two length do not meet in the same cache sets.
+constexpr int kPadding = 16;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t round_up(std::int64_t a, std::int64_t step) { return ceil_div(a, step) * step; }
+
+/// Hands out pieces of a piece of memory; with none, counts what they would take.
+class Carver {
+ public:
+  explicit Carver(std::byte* memory) : memory_(memory) {}
+  template <class T>
+  void take(T*& to, std::int64_t count) {
+    if (memory_ != nullptr) to = reinterpret_cast<T*>(memory_ + used_);
+    used_ += (static_cast<std::size_t>(count) * sizeof(T) + 63) / 64 * 64;
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::byte* memory_;
+  std::size_t used_ = 0;
+};
+
+void carve(Carver& carver, TileState& s, const Tiling& t, const Geometry& g) {
+  carver.take(s.o, t.block_m * std::max<std::int64_t>(t.v_stride, g.head_dim_v));
+  carver.take(s.max, t.block_m);
+  carver.take(s.sum, t.block_m);
+  carver.take(s.empty, 1);
+}
+
+void carve(Carver& carver, TileScratch& s, const Tiling& t, const Geometry& g) {
+  const std::int64_t widest = round_up(std::max({g.head_dim, g.head_dim_v, t.block_n}), kPadding);
+  carve(carver, s.whole, t, g);
+  carve(carver, s.part, t, g);
+  carver.take(s.q, t.block_m * t.k_stride);
+  carver.take(s.k, t.block_n * t.k_stride);
+  carver.take(s.v, t.block_n * t.v_stride);
+  carver.take(s.scores, t.block_n * t.strip_rows);
+  carver.take(s.row, widest);
+  carver.take(s.rotary, 2 * widest);
+  carver.take(s.bytes, widest * 4);
+  carver.take(s.key_begin, t.block_m);
+  carver.take(s.key_end, t.block_m);
+  carver.take(s.visible_begin, t.block_m);
+  carver.take(s.visible_end, t.block_m);
+  carver.take(s.pointers, t.block_n);
+}
+
+/// Rows of a tile: as many as the cache holds, but enough tiles for the threads.
+std::int64_t rows_of_a_tile(const Tiling& t, const Geometry& g, const Kernels& kernels) {
+  const std::int64_t strip = kernels.across_rows;
+  const std::int64_t rows = std::max<std::int64_t>(g.seqlen_q * t.unit_heads, 1);
+  const std::int64_t fit = kTileBytes / (4 * (g.head_dim + g.head_dim_v)) / strip * strip;
+  std::int64_t m = std::clamp(fit, strip, std::max(strip, kMostRows / strip * strip));
+  const auto tiles = [&] { return g.batch * t.units * ceil_div(rows, m); };
+  while (m > 2 * strip && rows > m / 2 && tiles() < kTasksPerThread * t.threads) m = round_up(m / 2, strip);
+  // Of equal length.
+  return round_up(ceil_div(rows, ceil_div(rows, m)), strip);
+}
+
+std::int64_t number_of_parts(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
+  if (options.split_size > 0) return std::max<std::int64_t>(ceil_div(g.seqlen_k, options.split_size), 1);
+  if (options.num_splits > 0) return options.num_splits;
+  const std::int64_t wanted = kTasksPerThread * t.threads;
+  if (t.tiles == 0 || t.tiles * 2 > wanted) return 1;
+  std::int64_t keys = g.seqlen_k;
+  if (g.window_left >= 0 && g.window_right >= 0)
+    keys = std::min(keys, g.window_left + g.window_right + g.seqlen_q);
+  return std::clamp<std::int64_t>(ceil_div(wanted, t.tiles), 1, std::max<std::int64_t>(keys / kLeastPart, 1));
+}
+
+}  // namespace
+
+TileState state_at(std::byte* memory, const Tiling& tiling, const Geometry& geometry) {
+  TileState state;
+  Carver carver(memory);
+  carve(carver, state, tiling, geometry);
+  return state;
+}
+
+TileScratch scratch_at(std::byte* memory, const Tiling& tiling, const Geometry& geometry) {
+  TileScratch scratch;
+  Carver carver(memory);
+  carve(carver, scratch, tiling, geometry);
+  return scratch;
+}
+
+Tiling tile_up(const Geometry& g, const AttentionOptions& options, const Kernels& kernels, int threads) {
+  Tiling t;
+  t.threads = threads;
+  t.pack = options.pack_gqa == AttentionOptions::Choice::always ||
+           (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
+  t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
+  t.units = g.heads / t.unit_heads;
+  t.strip_rows = kernels.across_rows;
+  t.row_stride = static_cast<int>(round_up(g.head_dim, kPadding));
+  t.k_stride = t.row_stride + kPadding;
+  t.v_stride = static_cast<int>(round_up(g.head_dim_v, kPadding)) + kPadding;
+  t.block_n = std::min(kBlockBytes / (4 * (t.k_stride + t.v_stride)) / kKeyStep * kKeyStep, kMostKeys);
+  t.block_m = rows_of_a_tile(t, g, kernels);
+
+  const std::int64_t most_rows = g.seqlen_q * t.unit_heads;
+  t.tiles = g.batch * ceil_div(most_rows, t.block_m);
+  if (g.varlen_q) t.tiles = std::min(t.tiles, g.total_q * t.unit_heads / t.block_m + g.batch);
+  t.tiles *= t.units;
+
+  t.split_size = options.split_size;
+  t.parts = number_of_parts(t, g, options);
+  Carver state(nullptr), scratch(nullptr), table(nullptr);
+  TileState some_state;
+  TileScratch some_scratch;
+  std::int64_t* first_tiles = nullptr;
+  carve(state, some_state, t, g);
+  carve(scratch, some_scratch, t, g);
+  table.take(first_tiles, g.batch + 1);
+  t.state_bytes = state.used();
+  t.scratch_bytes = scratch.used();
+  t.table_bytes = table.used();
+  // Parts of their own only where the tiles alone would leave threads without work.
+  t.apart = t.parts > 1 && t.tiles < kTasksPerThread * threads && t.tiles > 0 &&
+            t.parts <= kMostStateBytes / static_cast<std::int64_t>(t.state_bytes) / t.tiles;
+  return t;
+}
+
+}  // namespace isomer::ops::attention
