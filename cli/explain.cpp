@@ -19,9 +19,9 @@ struct Options {
 int run(const Options& options) {
   std::string line;
   for (const std::string& word : options.words) line += (line.empty() ? "" : " ") + word;
-  const lab::Explanation explanation = lab::explain(line, options.implementation);
+  const lab::CaseExplanation explanation = lab::explain(line, options.implementation);
   fmt::print("{}", options.json ? lab::explain_json(explanation) : lab::explain_text(explanation));
-  return explanation.implementation.empty() ? findings : holds;
+  return explanation.plan.implementation.empty() ? findings : holds;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -43,5 +44,9 @@ struct ActQuantOptions {
 /// Throws Error bad_argument for what the shapes, options and strides above do not allow. Source of the
 /// semantics: DeepSeek-V3 inference/kernel.py, act_quant.
 ISOMER_API void act_quant(const Queue& queue, const ActQuantArgs& args, const ActQuantOptions& options = {});
+
+/// What act_quant would run for this call; nothing runs and nothing is written. Throws like act_quant.
+ISOMER_API Explanation explain(const Queue& queue, const ActQuantArgs& args,
+                               const ActQuantOptions& options = {});
 
 }  // namespace isomer

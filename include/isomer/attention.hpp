@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -89,6 +90,10 @@ struct AttentionOptions {
 ISOMER_API void attention(const Queue& queue, const AttentionArgs& args,
                           const AttentionOptions& options = {});
 
+/// What attention would run for this call; nothing runs and nothing is written. Throws like attention.
+ISOMER_API Explanation explain(const Queue& queue, const AttentionArgs& args,
+                               const AttentionOptions& options = {});
+
 struct MergeAttentionArgs {
   Tensor out_a;  ///< [..., H, Dv] f32, f16 or bf16
   Tensor lse_a;  ///< f32 [..., H]
@@ -105,5 +110,10 @@ struct MergeAttentionOptions {};
 /// sink, exactly one of them carried it. Throws Error bad_argument.
 ISOMER_API void merge_attention(const Queue& queue, const MergeAttentionArgs& args,
                                 const MergeAttentionOptions& options = {});
+
+/// What merge_attention would run for this call; nothing runs and nothing is written. Throws like
+/// merge_attention.
+ISOMER_API Explanation explain(const Queue& queue, const MergeAttentionArgs& args,
+                               const MergeAttentionOptions& options = {});
 
 }  // namespace isomer

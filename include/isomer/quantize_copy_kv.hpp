@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -30,5 +31,10 @@ struct QuantizeCopyKvOptions {
 /// destindex_copy_quantize_kv.
 ISOMER_API void quantize_copy_kv(const Queue& queue, const QuantizeCopyKvArgs& args,
                                  const QuantizeCopyKvOptions& options = {});
+
+/// What quantize_copy_kv would run for this call; nothing runs and nothing is written. Throws like
+/// quantize_copy_kv.
+ISOMER_API Explanation explain(const Queue& queue, const QuantizeCopyKvArgs& args,
+                               const QuantizeCopyKvOptions& options = {});
 
 }  // namespace isomer

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -12,9 +13,12 @@ struct SinArgs {
 
 struct SinOptions {};
 
-/// y[i] = sin(x[i]), computed in f32: within 2 ulp for f32 over the whole range, 1 ulp for f16 and bf16; NaN for inf and
-/// NaN. An empty x does nothing. Throws Error bad_argument for any other dtype, shape or overlap.
+/// y[i] = sin(x[i]), computed in f32: within 2 ulp for f32 over the whole range, 1 ulp for f16 and bf16; NaN
+/// for inf and NaN. An empty x does nothing. Throws Error bad_argument for any other dtype, shape or overlap.
 /// Source of the semantics: the Triton sine kernel of TritonBench (sin_kernel.py).
 ISOMER_API void sin(const Queue& queue, const SinArgs& args, const SinOptions& options = {});
+
+/// What sin would run for this call; nothing runs and nothing is written. Throws like sin.
+ISOMER_API Explanation explain(const Queue& queue, const SinArgs& args, const SinOptions& options = {});
 
 }  // namespace isomer

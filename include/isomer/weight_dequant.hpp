@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -21,6 +22,11 @@ struct WeightDequantOptions {
 /// y's type (beyond its range: inf). An empty x does nothing. Throws Error bad_argument for other dtypes and
 /// shapes. Source of the semantics: DeepSeek-V3 inference/kernel.py, weight_dequant.
 ISOMER_API void weight_dequant(const Queue& queue, const WeightDequantArgs& args,
+                               const WeightDequantOptions& options = {});
+
+/// What weight_dequant would run for this call; nothing runs and nothing is written. Throws like
+/// weight_dequant.
+ISOMER_API Explanation explain(const Queue& queue, const WeightDequantArgs& args,
                                const WeightDequantOptions& options = {});
 
 }  // namespace isomer

@@ -39,7 +39,7 @@ nlohmann::ordered_json object(const core::Named& values) {
 
 }  // namespace
 
-Explanation explain(const std::string& line, const std::string& implementation) {
+CaseExplanation explain(const std::string& line, const std::string& implementation) {
   const core::Case parsed = core::parse_case(line);
   const core::Case fixed = parsed.seed() != 0 ? parsed : parsed.with_seed(1);
   const core::Oracle& oracle = *core::find_oracle(parsed.schema().op);
@@ -52,57 +52,47 @@ Explanation explain(const std::string& line, const std::string& implementation) 
   }
   core::Problem problem(fixed);
   oracle.make(fixed, problem);
-  core::validate(problem.call(), Device{}, true);
   const Queue queue = Queue::cpu({.checked = false, .implementation = implementation, .executor = nullptr});
-  core::Choice choice = core::choose(op, problem.call(), queue);
-  Explanation explanation;
-  explanation.op = parsed.schema().op;
-  explanation.line = parsed.line();
-  explanation.refusals = std::move(choice.refusals);
-  if (choice.implementation == nullptr) return explanation;
-  explanation.implementation = choice.implementation->name();
-  explanation.workspace_bytes = choice.plan->workspace_bytes();
-  choice.plan->describe(explanation.description);
-  return explanation;
+  return {parsed.line(), core::explain(queue, problem.call())};
 }
 
-std::string explain_text(const Explanation& explanation) {
+std::string explain_text(const CaseExplanation& explanation) {
   std::string text = Terminal::bold(explanation.line) + "\n";
-  for (const core::NamedRefusal& refusal : explanation.refusals)
+  for (const Explanation::Refusal& refusal : explanation.plan.refusals)
     text += Terminal::dim(fmt::format("refused     {}: {}", refusal.implementation, refusal.reason)) + "\n";
-  if (explanation.implementation.empty()) return text + "no implementation takes this case\n";
-  text += fmt::format("{:<12}{}\n", "runs", Terminal::green(explanation.implementation));
-  text += section("variant", explanation.description.variant);
-  text += section("parameters", explanation.description.parameters);
-  text += section("constants", explanation.description.constants);
-  for (const core::Launch& launch : explanation.description.launches)
+  if (explanation.plan.implementation.empty()) return text + "no implementation takes this case\n";
+  text += fmt::format("{:<12}{}\n", "runs", Terminal::green(explanation.plan.implementation));
+  text += section("variant", explanation.plan.description.variant);
+  text += section("parameters", explanation.plan.description.parameters);
+  text += section("constants", explanation.plan.description.constants);
+  for (const core::Launch& launch : explanation.plan.description.launches)
     text +=
         fmt::format("{:<12}{} grid {} block {} cluster {} shared {} bytes\n", "launch", launch.kernel,
                     triple(launch.grid), triple(launch.block), triple(launch.cluster), launch.shared_bytes);
-  text += fmt::format("{:<12}{} bytes\n", "workspace", explanation.workspace_bytes);
+  text += fmt::format("{:<12}{} bytes\n", "workspace", explanation.plan.workspace_bytes);
   return text;
 }
 
-std::string explain_json(const Explanation& explanation) {
+std::string explain_json(const CaseExplanation& explanation) {
   nlohmann::ordered_json json;
   json["version"] = 1;
-  json["op"] = explanation.op;
+  json["op"] = explanation.plan.op;
   json["case"] = explanation.line;
-  json["implementation"] = explanation.implementation;
+  json["implementation"] = explanation.plan.implementation;
   json["refusals"] = nlohmann::ordered_json::array();
-  for (const core::NamedRefusal& refusal : explanation.refusals)
+  for (const Explanation::Refusal& refusal : explanation.plan.refusals)
     json["refusals"].push_back({{"implementation", refusal.implementation}, {"reason", refusal.reason}});
-  json["variant"] = object(explanation.description.variant);
-  json["parameters"] = object(explanation.description.parameters);
-  json["constants"] = object(explanation.description.constants);
+  json["variant"] = object(explanation.plan.description.variant);
+  json["parameters"] = object(explanation.plan.description.parameters);
+  json["constants"] = object(explanation.plan.description.constants);
   json["launches"] = nlohmann::ordered_json::array();
-  for (const core::Launch& launch : explanation.description.launches)
+  for (const core::Launch& launch : explanation.plan.description.launches)
     json["launches"].push_back({{"kernel", launch.kernel},
                                 {"grid", launch.grid},
                                 {"block", launch.block},
                                 {"cluster", launch.cluster},
                                 {"shared_bytes", launch.shared_bytes}});
-  json["workspace_bytes"] = explanation.workspace_bytes;
+  json["workspace_bytes"] = explanation.plan.workspace_bytes;
   return json.dump(1) + "\n";
 }
 

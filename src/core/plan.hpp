@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 
 #include "core/contract.hpp"
@@ -12,24 +13,9 @@
 
 namespace isomer::core {
 
-/// Named values in a fixed order, as `explain` prints them and launch records keep them.
-using Named = std::vector<std::pair<std::string, std::string>>;
-
-struct Launch {
-  std::string kernel;
-  std::array<std::int64_t, 3> grid{1, 1, 1};
-  std::array<std::int64_t, 3> block{1, 1, 1};
-  std::array<std::int64_t, 3> cluster{1, 1, 1};
-  std::int64_t shared_bytes = 0;
-};
-
-/// A plan in words.
-struct Description {
-  Named variant;     ///< compile-time parameters
-  Named parameters;  ///< run-time sizes and scalars
-  Named constants;   ///< what was derived from them
-  std::vector<Launch> launches;  ///< on the CPU: grid = tasks, block = 1, shared_bytes = scratch of one thread
-};
+using isomer::Description;
+using isomer::Launch;
+using isomer::Named;
 
 /// What an implementation will do for a call, decided before anything runs.
 class Plan {

@@ -72,18 +72,38 @@ Choice choose(const Registry::Op& op, const Call& call, const Queue& queue) {
   return choice;
 }
 
+namespace {
+
+Choice validate_and_choose(const Queue& queue, const Call& call) {
+  validate(call, queue.device(), checks_data(queue));
+  const Registry::Op* op = Registry::builtin().find(call.contract->op);
+  if (op == nullptr) fail(ErrorCode::internal, call.contract->op, ": not in the registry");
+  return choose(*op, call, queue);
+}
+
+}  // namespace
+
+Explanation explain(const Queue& queue, const Call& call) {
+  Choice choice = validate_and_choose(queue, call);
+  Explanation explanation;
+  explanation.op = call.contract->op;
+  explanation.refusals = std::move(choice.refusals);
+  if (choice.implementation == nullptr) return explanation;
+  explanation.implementation = choice.implementation->name();
+  explanation.workspace_bytes = choice.plan->workspace_bytes();
+  choice.plan->describe(explanation.description);
+  return explanation;
+}
+
 void dispatch(const Queue& queue, const Call& call) {
   const std::string& name = call.contract->op;
-  validate(call, queue.device(), checks_data(queue));
-  const Registry::Op* op = Registry::builtin().find(name);
-  if (op == nullptr) fail(ErrorCode::internal, name, ": not in the registry");
-  const Choice choice = choose(*op, call, queue);
+  const Choice choice = validate_and_choose(queue, call);
   if (choice.implementation == nullptr) {
     const std::string& forced = queue.options().implementation;
     if (choice.refusals.empty() && !forced.empty())
       fail(ErrorCode::unsupported, name, ": there is no implementation '", forced, "'");
     std::string reasons;
-    for (const NamedRefusal& refusal : choice.refusals)
+    for (const Explanation::Refusal& refusal : choice.refusals)
       reasons += (reasons.empty() ? "" : "; ") + refusal.implementation + ": " + refusal.reason;
     fail(ErrorCode::unsupported, name, ": no implementation takes this call on ", to_string(queue.device()),
          ": ", reasons);

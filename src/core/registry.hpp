@@ -29,21 +29,19 @@ class Registry {
   std::vector<Op> ops_;
 };
 
-struct NamedRefusal {
-  std::string implementation;
-  std::string reason;
-};
-
 /// The first implementation that accepts, its plan, and every refusal on the way.
 struct Choice {
   const Implementation* implementation = nullptr;
   std::unique_ptr<Plan> plan;
-  std::vector<NamedRefusal> refusals;
+  std::vector<Explanation::Refusal> refusals;
 };
 
 /// Asks the op's implementations in order; a queue that names one asks only that one. implementation is null where
 /// none accepts. The call must be valid.
 Choice choose(const Registry::Op& op, const Call& call, const Queue& queue);
+
+/// The road of a call up to where it would run, in words. Throws Error for a call that is not valid.
+Explanation explain(const Queue& queue, const Call& call);
 
 /// The one road of a call: validate, choose, lease workspace, run, record. Throws Error.
 void dispatch(const Queue& queue, const Call& call);

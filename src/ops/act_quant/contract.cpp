@@ -124,4 +124,8 @@ void act_quant(const Queue& queue, const ActQuantArgs& args, const ActQuantOptio
   core::dispatch(queue, ops::act_quant::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const ActQuantArgs& args, const ActQuantOptions& options) {
+  return core::explain(queue, ops::act_quant::bind(args, options));
+}
+
 }  // namespace isomer

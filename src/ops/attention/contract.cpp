@@ -189,4 +189,8 @@ void attention(const Queue& queue, const AttentionArgs& args, const AttentionOpt
   core::dispatch(queue, ops::attention::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const AttentionArgs& args, const AttentionOptions& options) {
+  return core::explain(queue, ops::attention::bind(args, options));
+}
+
 }  // namespace isomer

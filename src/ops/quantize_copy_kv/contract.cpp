@@ -112,4 +112,9 @@ void quantize_copy_kv(const Queue& queue, const QuantizeCopyKvArgs& args,
   core::dispatch(queue, ops::quantize_copy_kv::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const QuantizeCopyKvArgs& args,
+                    const QuantizeCopyKvOptions& options) {
+  return core::explain(queue, ops::quantize_copy_kv::bind(args, options));
+}
+
 }  // namespace isomer

@@ -42,4 +42,8 @@ void sin(const Queue& queue, const SinArgs& args, const SinOptions& options) {
   core::dispatch(queue, ops::sin::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const SinArgs& args, const SinOptions& options) {
+  return core::explain(queue, ops::sin::bind(args, options));
+}
+
 }  // namespace isomer

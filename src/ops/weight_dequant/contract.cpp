@@ -53,4 +53,8 @@ void weight_dequant(const Queue& queue, const WeightDequantArgs& args, const Wei
   core::dispatch(queue, ops::weight_dequant::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const WeightDequantArgs& args, const WeightDequantOptions& options) {
+  return core::explain(queue, ops::weight_dequant::bind(args, options));
+}
+
 }  // namespace isomer

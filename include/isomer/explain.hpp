@@ -1,0 +1,46 @@
+#pragma once
+
+#include <isomer/export.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// What a call would run, decided before anything runs. Each op's header has an explain() beside the op
+/// itself, with the same arguments; it validates them like the op, throws like it, and writes nothing.
+namespace isomer {
+
+/// Named values in a fixed order.
+using Named = std::vector<std::pair<std::string, std::string>>;
+
+struct Launch {
+  std::string kernel;
+  std::array<std::int64_t, 3> grid{1, 1, 1};  ///< on the CPU: tasks
+  std::array<std::int64_t, 3> block{1, 1, 1};
+  std::array<std::int64_t, 3> cluster{1, 1, 1};
+  std::int64_t shared_bytes = 0;  ///< on the CPU: scratch of one thread
+};
+
+/// A plan in words. `isomer explain` and launch records have the same names.
+struct Description {
+  Named variant;     ///< compile-time parameters
+  Named parameters;  ///< run-time sizes and scalars
+  Named constants;   ///< what was derived from them
+  std::vector<Launch> launches;
+};
+
+struct Explanation {
+  struct Refusal {
+    std::string implementation, reason;
+  };
+  std::string op;
+  std::string implementation;     ///< that would run: the first that takes the call; empty where none does
+  std::vector<Refusal> refusals;  ///< of those that were asked before it
+  Description description;
+  std::size_t workspace_bytes = 0;
+};
+
+}  // namespace isomer
