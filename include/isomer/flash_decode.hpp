@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -37,6 +38,10 @@ struct FlashDecodeOptions {
 ISOMER_API void flash_decode(const Queue& queue, const FlashDecodeArgs& args,
                              const FlashDecodeOptions& options = {});
 
+/// What flash_decode would run for this call; nothing runs and nothing is written. Throws like flash_decode.
+ISOMER_API Explanation explain(const Queue& queue, const FlashDecodeArgs& args,
+                               const FlashDecodeOptions& options = {});
+
 /// As FlashDecodeArgs, with the result of each block instead of out.
 struct FlashDecodeStage1Args {
   Tensor q;
@@ -62,6 +67,11 @@ struct FlashDecodeStage1Options {
 ISOMER_API void flash_decode_stage1(const Queue& queue, const FlashDecodeStage1Args& args,
                                     const FlashDecodeStage1Options& options = {});
 
+/// What flash_decode_stage1 would run for this call; nothing runs and nothing is written. Throws like
+/// flash_decode_stage1.
+ISOMER_API Explanation explain(const Queue& queue, const FlashDecodeStage1Args& args,
+                               const FlashDecodeStage1Options& options = {});
+
 struct FlashDecodeStage2Args {
   Tensor mid_out;   ///< [B, H, nb, D] f32, f16 or bf16; any D
   Tensor mid_lse;   ///< f32 [B, H, nb]: natural log; a block with −inf weighs nothing, its mid_out is not
@@ -80,5 +90,10 @@ struct FlashDecodeStage2Options {
 /// flash_decode2_phi.py, where such a row is 0/0.
 ISOMER_API void flash_decode_stage2(const Queue& queue, const FlashDecodeStage2Args& args,
                                     const FlashDecodeStage2Options& options = {});
+
+/// What flash_decode_stage2 would run for this call; nothing runs and nothing is written. Throws like
+/// flash_decode_stage2.
+ISOMER_API Explanation explain(const Queue& queue, const FlashDecodeStage2Args& args,
+                               const FlashDecodeStage2Options& options = {});
 
 }  // namespace isomer

@@ -13,8 +13,8 @@
  *
  * Fields that a later version appends keep their defaults for programs built against an earlier one. A null
  * tensor is an optional argument that is not given; null options are all defaults. An int that answers yes or
- * no is 0 or not 0. What each argument means, with shapes and dtypes, stands in the C++ header of the op
- * under the same name. */
+ * no is 0 or not 0; a double is rounded to f32. What each argument means, with shapes and dtypes, stands in
+ * the C++ header of the op under the same name. */
 #ifndef ISOMER_ISOMER_H
 #define ISOMER_ISOMER_H
 
@@ -164,9 +164,9 @@ typedef struct isomer_act_quant_args {
 typedef struct isomer_act_quant_options {
   isomer_uint64 size;
   isomer_int64 block_size;
-  double amax_floor; /* rounded to f32 */
-  int scale_format;  /* ISOMER_SCALE_FORMAT_… */
-  int scale_layout;  /* ISOMER_SCALE_LAYOUT_… */
+  double amax_floor;
+  int scale_format; /* ISOMER_SCALE_FORMAT_… */
+  int scale_layout; /* ISOMER_SCALE_LAYOUT_… */
 } isomer_act_quant_options;
 #define ISOMER_ACT_QUANT_OPTIONS_INIT \
   { sizeof(isomer_act_quant_options), 128, 1e-4, 0, 0 }
@@ -220,6 +220,82 @@ ISOMER_C_API isomer_status isomer_quantize_copy_kv(isomer_queue* queue,
                                                    const isomer_quantize_copy_kv_args* args,
                                                    const isomer_quantize_copy_kv_options* options);
 
+/* flash_decode in one call and in two stages: isomer/flash_decode.hpp
+ * --------------------------------------------- */
+
+typedef struct isomer_flash_decode_args {
+  isomer_uint64 size;
+  const isomer_tensor* q;
+  const isomer_tensor* k;
+  const isomer_tensor* v;
+  const isomer_tensor* req_to_tokens;
+  const isomer_tensor* b_req_idx;
+  const isomer_tensor* b_seqlen;
+  const isomer_tensor* out;
+} isomer_flash_decode_args;
+#define ISOMER_FLASH_DECODE_ARGS_INIT \
+  { sizeof(isomer_flash_decode_args), 0, 0, 0, 0, 0, 0, 0 }
+
+typedef struct isomer_flash_decode_options {
+  isomer_uint64 size;
+  isomer_int64 block_seq; /* 0: the plan decides */
+  isomer_int64 max_len;
+  double scale; /* 0: 1/sqrt(D) */
+} isomer_flash_decode_options;
+#define ISOMER_FLASH_DECODE_OPTIONS_INIT \
+  { sizeof(isomer_flash_decode_options), 0, 0, 0.0 }
+
+ISOMER_C_API isomer_status isomer_flash_decode(isomer_queue* queue, const isomer_flash_decode_args* args,
+                                               const isomer_flash_decode_options* options);
+
+typedef struct isomer_flash_decode_stage1_args {
+  isomer_uint64 size;
+  const isomer_tensor* q;
+  const isomer_tensor* k;
+  const isomer_tensor* v;
+  const isomer_tensor* req_to_tokens;
+  const isomer_tensor* b_req_idx;
+  const isomer_tensor* b_seqlen;
+  const isomer_tensor* mid_out;
+  const isomer_tensor* mid_lse;
+} isomer_flash_decode_stage1_args;
+#define ISOMER_FLASH_DECODE_STAGE1_ARGS_INIT \
+  { sizeof(isomer_flash_decode_stage1_args), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+typedef struct isomer_flash_decode_stage1_options {
+  isomer_uint64 size;
+  isomer_int64 block_seq;
+  isomer_int64 max_len;
+  double scale;
+} isomer_flash_decode_stage1_options;
+#define ISOMER_FLASH_DECODE_STAGE1_OPTIONS_INIT \
+  { sizeof(isomer_flash_decode_stage1_options), 256, 0, 0.0 }
+
+ISOMER_C_API isomer_status isomer_flash_decode_stage1(isomer_queue* queue,
+                                                      const isomer_flash_decode_stage1_args* args,
+                                                      const isomer_flash_decode_stage1_options* options);
+
+typedef struct isomer_flash_decode_stage2_args {
+  isomer_uint64 size;
+  const isomer_tensor* mid_out;
+  const isomer_tensor* mid_lse;
+  const isomer_tensor* b_seqlen;
+  const isomer_tensor* out;
+} isomer_flash_decode_stage2_args;
+#define ISOMER_FLASH_DECODE_STAGE2_ARGS_INIT \
+  { sizeof(isomer_flash_decode_stage2_args), 0, 0, 0, 0 }
+
+typedef struct isomer_flash_decode_stage2_options {
+  isomer_uint64 size;
+  isomer_int64 block_seq;
+} isomer_flash_decode_stage2_options;
+#define ISOMER_FLASH_DECODE_STAGE2_OPTIONS_INIT \
+  { sizeof(isomer_flash_decode_stage2_options), 256 }
+
+ISOMER_C_API isomer_status isomer_flash_decode_stage2(isomer_queue* queue,
+                                                      const isomer_flash_decode_stage2_args* args,
+                                                      const isomer_flash_decode_stage2_options* options);
+
 /* attention, merge_attention: isomer/attention.hpp
  * ----------------------------------------------------------------- */
 
@@ -261,15 +337,15 @@ typedef struct isomer_attention_options {
   isomer_int64 max_seqlen_k;
   isomer_int64 num_splits; /* 0: the plan decides */
   isomer_int64 split_size;
-  float scale; /* 0: 1/sqrt(D) */
-  float softcap;
+  double scale; /* 0: 1/sqrt(D) */
+  double softcap;
   int causal;
   int rotary_interleaved;
   int v_colmajor;
   int pack_gqa; /* ISOMER_CHOICE_… */
 } isomer_attention_options;
 #define ISOMER_ATTENTION_OPTIONS_INIT \
-  { sizeof(isomer_attention_options), -1, -1, 0, 0, 0, 0, 0.0f, 0.0f, 0, 0, 0, 0 }
+  { sizeof(isomer_attention_options), -1, -1, 0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0 }
 
 ISOMER_C_API isomer_status isomer_attention(isomer_queue* queue, const isomer_attention_args* args,
                                             const isomer_attention_options* options);

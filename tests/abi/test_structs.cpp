@@ -36,6 +36,12 @@ const Layout kLayouts[] = {
     LAYOUT(isomer_weight_dequant_options, ISOMER_WEIGHT_DEQUANT_OPTIONS_INIT, block_size),
     LAYOUT(isomer_quantize_copy_kv_args, ISOMER_QUANTIZE_COPY_KV_ARGS_INIT, out_scale),
     LAYOUT(isomer_quantize_copy_kv_options, ISOMER_QUANTIZE_COPY_KV_OPTIONS_INIT, group),
+    LAYOUT(isomer_flash_decode_args, ISOMER_FLASH_DECODE_ARGS_INIT, out),
+    LAYOUT(isomer_flash_decode_options, ISOMER_FLASH_DECODE_OPTIONS_INIT, scale),
+    LAYOUT(isomer_flash_decode_stage1_args, ISOMER_FLASH_DECODE_STAGE1_ARGS_INIT, mid_lse),
+    LAYOUT(isomer_flash_decode_stage1_options, ISOMER_FLASH_DECODE_STAGE1_OPTIONS_INIT, scale),
+    LAYOUT(isomer_flash_decode_stage2_args, ISOMER_FLASH_DECODE_STAGE2_ARGS_INIT, out),
+    LAYOUT(isomer_flash_decode_stage2_options, ISOMER_FLASH_DECODE_STAGE2_OPTIONS_INIT, block_seq),
     LAYOUT(isomer_attention_args, ISOMER_ATTENTION_ARGS_INIT, sink),
     LAYOUT(isomer_attention_options, ISOMER_ATTENTION_OPTIONS_INIT, pack_gqa),
     LAYOUT(isomer_merge_attention_args, ISOMER_MERGE_ATTENTION_ARGS_INIT, lse),
@@ -64,6 +70,16 @@ TEST(CStructs, AreAllInTheTable) {
 }
 
 TEST(CStructs, HaveTheDefaultsOfCxx) {
+  const isomer_flash_decode_options decode = ISOMER_FLASH_DECODE_OPTIONS_INIT;
+  EXPECT_EQ(decode.block_seq, FlashDecodeOptions().block_seq);
+  EXPECT_EQ(decode.max_len, FlashDecodeOptions().max_len);
+  EXPECT_EQ(decode.scale, FlashDecodeOptions().scale);
+  const isomer_flash_decode_stage1_options stage1 = ISOMER_FLASH_DECODE_STAGE1_OPTIONS_INIT;
+  EXPECT_EQ(stage1.block_seq, FlashDecodeStage1Options().block_seq);
+  EXPECT_EQ(stage1.max_len, FlashDecodeStage1Options().max_len);
+  EXPECT_EQ(stage1.scale, FlashDecodeStage1Options().scale);
+  const isomer_flash_decode_stage2_options stage2 = ISOMER_FLASH_DECODE_STAGE2_OPTIONS_INIT;
+  EXPECT_EQ(stage2.block_seq, FlashDecodeStage2Options().block_seq);
   const isomer_act_quant_options quant = ISOMER_ACT_QUANT_OPTIONS_INIT;
   EXPECT_EQ(quant.block_size, ActQuantOptions().block_size);
   EXPECT_EQ(static_cast<float>(quant.amax_floor), ActQuantOptions().amax_floor);

@@ -41,11 +41,11 @@ isomer_status isomer_attention(isomer_queue* queue, const isomer_attention_args*
     using Choice = isomer::AttentionOptions::Choice;
     isomer::attention(
         op.queue(), tensors,
-        {.scale = o.scale,
+        {.scale = static_cast<float>(o.scale),
          .causal = o.causal != 0,
          .window_left = o.window_left,
          .window_right = o.window_right,
-         .softcap = o.softcap,
+         .softcap = static_cast<float>(o.softcap),
          .max_seqlen_q = o.max_seqlen_q,
          .max_seqlen_k = o.max_seqlen_k,
          .rotary_interleaved = o.rotary_interleaved != 0,

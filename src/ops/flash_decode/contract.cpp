@@ -337,14 +337,28 @@ void flash_decode(const Queue& queue, const FlashDecodeArgs& args, const FlashDe
   core::dispatch(queue, ops::flash_decode::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const FlashDecodeArgs& args, const FlashDecodeOptions& options) {
+  return core::explain(queue, ops::flash_decode::bind(args, options));
+}
+
 void flash_decode_stage1(const Queue& queue, const FlashDecodeStage1Args& args,
                          const FlashDecodeStage1Options& options) {
   core::dispatch(queue, ops::flash_decode::stage1::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const FlashDecodeStage1Args& args,
+                    const FlashDecodeStage1Options& options) {
+  return core::explain(queue, ops::flash_decode::stage1::bind(args, options));
+}
+
 void flash_decode_stage2(const Queue& queue, const FlashDecodeStage2Args& args,
                          const FlashDecodeStage2Options& options) {
   core::dispatch(queue, ops::flash_decode::stage2::bind(args, options));
+}
+
+Explanation explain(const Queue& queue, const FlashDecodeStage2Args& args,
+                    const FlashDecodeStage2Options& options) {
+  return core::explain(queue, ops::flash_decode::stage2::bind(args, options));
 }
 
 }  // namespace isomer
