@@ -70,4 +70,9 @@ void merge_attention(const Queue& queue, const MergeAttentionArgs& args,
   core::dispatch(queue, ops::merge_attention::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const MergeAttentionArgs& args,
+                    const MergeAttentionOptions& options) {
+  return core::explain(queue, ops::merge_attention::bind(args, options));
+}
+
 }  // namespace isomer
