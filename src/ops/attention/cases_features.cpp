@@ -30,7 +30,11 @@ struct Feature {
 
 void enable_fp8(Case& c, int variant) {
   if (c.dtype("dtype") == DType::e4m3fn || c.choice("kv") == "e4m3fn") return;
-  c.set("dtype", "e4m3fn").set("out", variant % 3 == 0 ? "same" : variant % 3 == 1 ? "f16" : "f32");
+  c.set("dtype", "e4m3fn")
+      .set("out", variant % 4 == 0   ? "same"
+                  : variant % 4 == 1 ? "f16"
+                  : variant % 4 == 2 ? "f32"
+                                     : "bf16");
 }
 
 void enable_append(Case& c, int variant) {

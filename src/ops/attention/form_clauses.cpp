@@ -18,16 +18,16 @@ struct Named {
 };
 
 /// The first of those tensors that is given.
-const Named* given(std::initializer_list<Named> tensors) {
+std::optional<Named> given(std::initializer_list<Named> tensors) {
   for (const Named& t : tensors)
-    if (t.tensor->defined()) return &t;
-  return nullptr;
+    if (t.tensor->defined()) return t;
+  return {};
 }
 
 Broken excludes(const char* name, const Tensor& tensor, std::initializer_list<Named> others,
                 const char* reason) {
   if (!tensor.defined()) return {};
-  if (const Named* other = given(others))
+  if (const auto other = given(others))
     return say(name, " and ", other->name, " exclude each other: ", reason);
   return {};
 }
@@ -101,8 +101,8 @@ Broken kv_rows(const AttentionArgs& a, const AttentionOptions&) {
   const std::int64_t batch = a.cu_seqlens_q.defined() ? a.cu_seqlens_q.size(0) - 1 : a.q.size(0);
   const Tensor& rows = a.page_table.defined() ? a.page_table : a.k;
   if (rows.size(0) == batch) return {};
-  return say(a.page_table.defined() ? "page_table" : "k", " has ", rows.size(0), " rows for ", batch,
-             " batch entries, expected ", batch, " without kv_batch_idx");
+  return say(a.page_table.defined() ? "page_table" : "k", " has a first dimension of ", rows.size(0),
+             ", expected the ", batch, " batch entries without kv_batch_idx");
 }
 
 Broken new_rank(const AttentionArgs& a, const AttentionOptions&) {
@@ -174,7 +174,7 @@ Broken append(const AttentionArgs& a, const AttentionOptions&) {
   if (a.k_new.defined() != a.v_new.defined())
     return a.k_new.defined() ? say("k_new is given without v_new") : say("v_new is given without k_new");
   if (!a.k_new.defined()) {
-    if (const Named* alone =
+    if (const auto alone =
             given({{"cache_seqlens", &a.cache_seqlens}, {"cu_seqlens_k_new", &a.cu_seqlens_k_new}}))
       return say(alone->name, " is given without k_new",
                  alone->tensor == &a.cache_seqlens ? "; lengths without an append are seqused_k" : "");

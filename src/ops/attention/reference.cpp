@@ -32,7 +32,7 @@ class Row {
 
   void run(std::int64_t i, std::int64_t head) {
     const std::int64_t heads_kv = a_.k.size(-2), group = a_.q.size(-2) / heads_kv;
-    const std::int64_t g = vary_.has("head_mapping=modulo") ? head % heads_kv : head / group;
+    const std::int64_t g = vary_.has("heads=modulo") ? head % heads_kv : head / group;
     blur_ = max_products_ = 0;
     for (std::int64_t j = 0; j < s_.k_len; ++j)
       logits_[static_cast<std::size_t>(j)] = masked(logit(i, j, head, g), i, j);
@@ -81,10 +81,10 @@ class Row {
 
   /// i + Sk − Sq − left <= j <= i + Sk − Sq + right; causal means right = 0.
   bool visible(std::int64_t i, std::int64_t j) const {
-    const std::int64_t diagonal = i + (vary_.has("mask=top-left") ? 0 : s_.k_len - s_.q_len);
+    const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0 : s_.k_len - s_.q_len);
     std::int64_t left = o_.window_left, right = o_.causal ? 0 : o_.window_right;
-    if (left >= 0 && j < diagonal - left + (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
-    if (right >= 0 && j > diagonal + right - (vary_.has("window_right=exclusive") ? 1 : 0)) return false;
+    if (left >= 0 && diagonal - j > left - (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
+    if (right >= 0 && j - diagonal > right - (vary_.has("window_right=exclusive") ? 1 : 0)) return false;
     return true;
   }
 
@@ -111,7 +111,7 @@ class Row {
     }
     empty_ = !any && sink == -kInfinity;
     if (empty_) return;
-    const bool raw = vary_.has("max=not-subtracted");
+    const bool raw = vary_.has("max=none");
     // Without the subtraction f32 overflows above 88, which is the fault.
     const auto weight = [&](double s) {
       return raw ? static_cast<double>(std::exp(static_cast<float>(s))) : std::exp(s - m);
@@ -121,7 +121,7 @@ class Row {
     for (std::size_t j = 0; j < logits_.size(); ++j) denominator_ += weights_[j] = weight(logits_[j]);
     const double sum = vary_.has("lse=without-sink") ? denominator_ - sink_weight : denominator_;
     lse = (raw ? 0 : m) + std::log(sum);
-    if (vary_.has("lse=base-2")) lse /= std::log(2.0);
+    if (vary_.has("log=base-2")) lse /= std::log(2.0);
     lse_bound = std::isnan(lse) ? 0 : core::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
   }
 
@@ -129,7 +129,7 @@ class Row {
   void weigh(std::int64_t g) {
     std::fill(bound.begin(), bound.end(), 0.0);
     if (empty_) {
-      std::fill(out.begin(), out.end(), vary_.has("empty_row=nan") ? std::nan("") : 0.0);
+      std::fill(out.begin(), out.end(), vary_.has("empty=nan") ? std::nan("") : 0.0);
       lse = vary_.has("empty_lse=+inf") ? kInfinity : -kInfinity;
       lse_bound = 0;
       return;

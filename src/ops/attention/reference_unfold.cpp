@@ -145,7 +145,7 @@ class Unfolding {
     return vary_.has("strides=compact") ? compact_strides(a_.k) : strides_of(a_.k);
   }
   Strides v_strides() const {
-    if (vary_.has("v_strides=of-k")) return k_strides();
+    if (vary_.has("strides=v-as-k")) return k_strides();
     if (vary_.has("v_colmajor=ignored")) return strides_of(a_.v);
     return vary_.has("strides=compact") && !o_.v_colmajor ? compact_strides(a_.v)
                                                           : strides_of(a_.v, o_.v_colmajor);
