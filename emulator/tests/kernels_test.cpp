@@ -14,7 +14,10 @@ const Module& module_of(const std::string& file, int lanes, bool watch) {
   static std::map<std::tuple<std::string, int, bool>, Module> built;
   const auto key = std::make_tuple(file, lanes, watch);
   if (const auto it = built.find(key); it != built.end()) return it->second;
-  return built.emplace(key, Module::build({.sources = {std::string(ISOMER_EMULATOR_KERNELS) + "/" + file}, .lanes = lanes, .watch = watch}))
+  return built
+      .emplace(key, Module::build({.sources = {std::string(ISOMER_EMULATOR_KERNELS) + "/" + file},
+                                   .lanes = lanes,
+                                   .watch = watch}))
       .first->second;
 }
 
@@ -26,27 +29,34 @@ TEST_P(KernelTable, GivesTheDocumentedResultUnderEverySchedule) {
     std::uint64_t seed;
     bool watch;
   };
-  for (const Run run : {Run{0, false}, Run{1, false}, Run{2, false}, Run{0xfeed, false}, Run{0, true}, Run{3, true}}) {
-    SCOPED_TRACE(testing::Message() << row.kernel << " lanes=" << lanes << " seed=" << run.seed << (run.watch ? " watched" : ""));
+  for (const Run run :
+       {Run{0, false}, Run{1, false}, Run{2, false}, Run{0xfeed, false}, Run{0, true}, Run{3, true}}) {
+    SCOPED_TRACE(testing::Message() << row.kernel << " lanes=" << lanes << " seed=" << run.seed
+                                    << (run.watch ? " watched" : ""));
     const std::size_t results = row.results ? row.results : std::size_t{row.blocks} * row.threads;
     std::vector<std::uint64_t> out(std::max<std::size_t>(results, row.zeroed ? 64 : 0), 0);
     Geometry geometry{{row.blocks, 1, 1}, {row.threads, 1, 1}, row.shared_bytes, row.cooperative};
-    const RunResult result = module_of(row.file, lanes, run.watch)
-                                 .launch(row.kernel, geometry, {row.zeroed ? Argument::in_out("out", out) : Argument::output("out", out)},
-                                         {.seed = run.seed, .timeout_seconds = 30});
+    const RunResult result =
+        module_of(row.file, lanes, run.watch)
+            .launch(row.kernel, geometry,
+                    {row.zeroed ? Argument::in_out("out", out) : Argument::output("out", out)},
+                    {.seed = run.seed, .timeout_seconds = 30});
     ASSERT_EQ(result.failure, "");
     ASSERT_EQ(result.error, 0);
     for (const Report& r : result.reports) ADD_FAILURE() << r.text;
     for (const std::string& r : result.refusals) ADD_FAILURE() << r;
     for (std::size_t t = 0; t < results; ++t) {
-      ASSERT_EQ(out[t], row.expected(static_cast<unsigned>(t), static_cast<unsigned>(lanes), row.threads)) << "thread " << t;
+      ASSERT_EQ(out[t], row.expected(static_cast<unsigned>(t), static_cast<unsigned>(lanes), row.threads))
+          << "thread " << t;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KernelTable, testing::Combine(testing::ValuesIn(kernel_table()), testing::Values(32, 64)),
+INSTANTIATE_TEST_SUITE_P(All, KernelTable,
+                         testing::Combine(testing::ValuesIn(kernel_table()), testing::Values(32, 64)),
                          [](const auto& info) {
-                           return std::string(std::get<0>(info.param).kernel) + "_lanes" + std::to_string(std::get<1>(info.param));
+                           return std::string(std::get<0>(info.param).kernel) + "_lanes" +
+                                  std::to_string(std::get<1>(info.param));
                          });
 
 TEST(KernelTable, HasAtLeastSixtyKernels) { EXPECT_GE(kernel_table().size(), 60u); }

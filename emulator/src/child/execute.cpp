@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "memory/memory.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/kernels.hpp"
+#include "runtime/limits.hpp"
 #include "runtime/records.hpp"
 #include "runtime/settings.hpp"
 #include "watch/reporter.hpp"
@@ -94,7 +96,7 @@ void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers) 
   r.cooperative = request.geometry.cooperative;
   r.function = entry->function;
   // Whoever names the shared memory has asked for it: no opt-in is needed beside.
-  if (r.shared_bytes > 0) set_max_dynamic_shared(r.function, r.shared_bytes);
+  if (r.shared_bytes > 0) set_max_dynamic_shared(r.function, std::min(r.shared_bytes, limits().shared_bytes_opt_in));
   r.invoke = entry->invoke;
   r.package = base;
   r.package_bytes = block.size();

@@ -135,6 +135,12 @@ void Memory::fill_poison(Buffer& buffer) const {
   if (buffer.bytes <= kPoisonLimit) std::memset(buffer.begin, poison_, buffer.bytes);
 }
 
+bool Memory::all_poison(const Buffer& buffer) const {
+  if (buffer.bytes == 0 || buffer.bytes > kPoisonLimit) return false;
+  if (static_cast<std::uint8_t>(buffer.begin[0]) != poison_) return false;
+  return std::memcmp(buffer.begin, buffer.begin + 1, buffer.bytes - 1) == 0;
+}
+
 std::ptrdiff_t Memory::broken_canary(const Buffer& buffer) const {
   const auto* end = reinterpret_cast<const std::uint8_t*>(buffer.end());
   for (std::size_t i = 0; i < kSlack; ++i) {

@@ -66,6 +66,7 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
                     Memory::instance().limit() - Memory::instance().in_use(), Memory::instance().limit()));
   }
   if (kind != 0) b->initialised = true;  // host writes to it go unseen
+  b->tensor = kind == 2;
   if (settings().watch) watch::forget(*b);
   *out = b->begin;
   return error::success;

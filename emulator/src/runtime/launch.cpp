@@ -132,6 +132,9 @@ int launch(const LaunchRequest& request) {
     if (run.watch) {
       watch::begin_launch();
       inputs = mark_inputs(request);
+      for (Buffer* b : Memory::instance().live_buffers()) {
+        if (b->tensor) b->initialised = !Memory::instance().all_poison(*b);
+      }
     }
     const auto begin = std::chrono::steady_clock::now();
     run_grid(run);

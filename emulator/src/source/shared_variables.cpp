@@ -66,10 +66,12 @@ Statement read(const Source& s, std::size_t begin, std::size_t end) {
     }
     parts.push_back(i);
   }
-  for (std::size_t p : parts) {
-    r.specifiers_and_declarators += " ";
-    if (name_tokens.count(p)) r.specifiers_and_declarators += "isomer_T_";
-    r.specifiers_and_declarators += t[p].text;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const Token& part = t[parts[k]];
+    // `<<` is two marks here and has to stay one.
+    if (k == 0 || t[parts[k - 1]].end() != part.offset) r.specifiers_and_declarators += " ";
+    if (name_tokens.count(parts[k])) r.specifiers_and_declarators += "isomer_T_";
+    r.specifiers_and_declarators += part.text;
   }
   if (r.names.empty()) throw Error(s.place(begin) + ": a __shared__ declaration without a name");
   return r;

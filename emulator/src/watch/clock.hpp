@@ -37,7 +37,15 @@ struct ThreadClock {
   SnapshotList known;
   std::vector<const void*> calls;  ///< return addresses, outermost first
   std::uint32_t spins = 0;
-  void reset() { *this = ThreadClock{}; }
+  /// As new, except that the lists keep their memory: this happens for every thread of every block.
+  void reset() {
+    segment = epoch = spins = 0;
+    tick = 1;
+    seen.reset();
+    fenced.reset();
+    known.clear();
+    calls.clear();
+  }
 };
 
 struct BlockClock {

@@ -1,0 +1,54 @@
+// PyTorch's CUDA names.
+#pragma once
+
+#include "cuda_runtime.h"
+#include "torch_device.h"
+
+#if !defined(ISOMER_EMULATOR_HIP)
+namespace c10::cuda {
+using CUDAStream = isomer::emulator::TensorStream<cudaStream_t>;
+using CUDAGuard = isomer::emulator::TensorGuard;
+using OptionalCUDAGuard = isomer::emulator::TensorGuard;
+using CUDAStreamGuard = isomer::emulator::TensorStreamGuard<cudaStream_t>;
+inline CUDAStream getCurrentCUDAStream(c10::DeviceIndex = -1) { return {}; }
+inline CUDAStream getDefaultCUDAStream(c10::DeviceIndex = -1) { return {}; }
+inline CUDAStream getStreamFromPool(bool = false, c10::DeviceIndex = -1) { return {}; }
+inline void setCurrentCUDAStream(CUDAStream) {}
+inline c10::DeviceIndex device_count() noexcept { return 1; }
+inline c10::DeviceIndex current_device() { return 0; }
+inline void set_device(c10::DeviceIndex) {}
+inline void device_synchronize() {}
+}  // namespace c10::cuda
+namespace at::cuda {
+using c10::cuda::CUDAGuard;
+using c10::cuda::CUDAStream;
+using c10::cuda::CUDAStreamGuard;
+using c10::cuda::getCurrentCUDAStream;
+using c10::cuda::getDefaultCUDAStream;
+using c10::cuda::getStreamFromPool;
+using c10::cuda::OptionalCUDAGuard;
+using c10::cuda::setCurrentCUDAStream;
+inline bool is_available() { return true; }
+inline int warp_size() { return ISOMER_EMULATOR_LANES; }
+inline cudaDeviceProp* getCurrentDeviceProperties() {
+  static cudaDeviceProp properties = [] {
+    cudaDeviceProp p;
+    cudaGetDeviceProperties(&p, 0);
+    return p;
+  }();
+  return &properties;
+}
+inline cudaDeviceProp* getDeviceProperties(int64_t) { return getCurrentDeviceProperties(); }
+}  // namespace at::cuda
+
+#else
+#include "torch_hip.h"
+#endif
+
+#define C10_CUDA_CHECK(EXPRESSION)                                                              \
+  do {                                                                                          \
+    const cudaError_t isomer_error = (EXPRESSION);                                              \
+    TORCH_CHECK(isomer_error == cudaSuccess, "CUDA error: ", cudaGetErrorString(isomer_error)); \
+  } while (0)
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
+#define AT_CUDA_CHECK(EXPRESSION) C10_CUDA_CHECK(EXPRESSION)
