@@ -21,6 +21,9 @@ constexpr Verb kVerbs[] = {
     {"check", "run ops against their references", check},
     {"ops", "the ops: contracts, implementations, and why one is unavailable here", ops},
     {"explain", "the plan for one case, without running it", explain},
+#ifdef ISOMER_HAS_EMULATOR
+    {"emulate", "run a CUDA or HIP source on the CPU and watch every access", emulate},
+#endif
     {"bench", "time ops beside the ceilings of the same run", bench},
     {"doctor", "what this machine has, what is missing, how to get it", doctor},
 };

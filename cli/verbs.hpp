@@ -16,5 +16,6 @@ Run ops(CLI::App& app);
 Run explain(CLI::App& app);
 Run bench(CLI::App& app);
 Run doctor(CLI::App& app);
+Run emulate(CLI::App& app);
 
 }  // namespace isomer::cli

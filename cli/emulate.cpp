@@ -1,0 +1,129 @@
+#include "cli/verbs.hpp"
+#include "isomer/emulator/written.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+
+namespace isomer::cli {
+namespace {
+
+struct Options {
+  emulator::BuildOptions build;
+  emulator::RunOptions run;
+  std::vector<std::string> arguments;
+  std::string file, kernel, grid = "1", block = "1";
+  std::uint64_t shared = 0, fill_seed = 1;
+  bool plain = false, cooperative = false, json = false;
+};
+
+emulator::Index3 triple(const std::string& text, const char* option) {
+  emulator::Index3 result{1, 1, 1};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [next, failed] = std::from_chars(at, end, result[i]);
+    if (failed == std::errc() && next == end) return result;
+    if (failed != std::errc() || *next != ',') break;
+    at = next + 1;
+  }
+  throw emulator::Error(fmt::format("{} {}: expected X, X,Y or X,Y,Z", option, text));
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all.empty() ? "none" : all;
+}
+
+int run(Options& options) {
+  options.build.sources = {options.file};
+  options.build.watch = !options.plain;
+  const bool by_name = !options.kernel.empty();
+  if (options.kernel.find('<') != std::string::npos) options.build.instantiate = {options.kernel};
+  const emulator::Module module = emulator::Module::build(options.build);
+  if (!by_name && !module.has_main()) {
+    throw emulator::Error(fmt::format("{} has no main: choose one of its kernels with --kernel ({})",
+                                      options.file, listed(module.kernels())));
+  }
+  std::vector<emulator::WrittenArgument> written;
+  emulator::RunResult result;
+  if (by_name) {
+    std::vector<emulator::Argument> arguments;
+    for (const std::string& text : options.arguments)
+      written.push_back(emulator::parse_argument(text, options.fill_seed + written.size()));
+    for (emulator::WrittenArgument& w : written) {
+      if (w.argument.name.empty()) w.argument.name = fmt::format("argument {}", arguments.size());
+      arguments.push_back(w.argument);
+    }
+    const emulator::Geometry geometry{triple(options.grid, "--grid"), triple(options.block, "--block"),
+                                      options.shared, options.cooperative};
+    result = module.launch(options.kernel, geometry, arguments, options.run);
+  } else {
+    result = module.run_main(options.arguments, options.run);
+  }
+  if (options.json) {
+    fmt::print("{}", emulator::to_json(result, written));
+  } else {
+    fmt::print("{}", result.output);
+    for (const emulator::WrittenArgument& w : written) {
+      if (w.argument.role != emulator::Argument::Role::output &&
+          w.argument.role != emulator::Argument::Role::in_out)
+        continue;
+      fmt::print("{} =", w.argument.name);
+      for (double v : emulator::leading_values(w, 8)) fmt::print(" {:g}", v);
+      fmt::print("{}\n", w.count > 8 ? " …" : "");
+    }
+    fmt::print("{}", emulator::to_text(result));
+  }
+  if (by_name && result.launches.empty() && !result.failure.empty())
+    return bad_usage;  // it never came to a launch
+  if (!result.failure.empty() || !result.reports.empty() || !result.refusals.empty() || result.error != 0)
+    return findings;
+  return result.launches.empty() ? nothing_checked : holds;
+}
+
+}  // namespace
+
+Run emulate(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("file", o->file, "a CUDA or HIP source")
+      ->required()
+      ->option_text("FILE");
+  app.add_option("arguments", o->arguments,
+                 "of the kernel: x=in:f32:1024:randn y=out:f32:1024 n=i32:1024; without --kernel, of the "
+                 "program's main")
+      ->option_text("ARGUMENT");
+  app.add_option("--kernel", o->kernel,
+                 "launch this kernel instead of running main; a template with its arguments")
+      ->option_text("NAME");
+  app.add_option("--grid", o->grid, "blocks")->option_text("X,Y,Z");
+  app.add_option("--block", o->block, "threads of a block")->option_text("X,Y,Z");
+  app.add_option("--shared", o->shared, "dynamic shared memory")->option_text("BYTES");
+  app.add_flag("--cooperative", o->cooperative, "the blocks may wait for each other");
+  app.add_option("--lanes", o->build.lanes, "lanes of a warp")
+      ->check(CLI::IsMember({32, 64}))
+      ->option_text("32|64");
+  app.add_option("--seed", o->run.seed, "order of blocks and threads; 0: natural")->option_text("N");
+  app.add_option("--fill-seed", o->fill_seed, "values of randn and uniform")->option_text("N");
+  app.add_flag("--no-watch", o->plain, "run fast, without looking at every access");
+  app.add_flag("--device-math", o->build.device_math, "fast intrinsics with the hardware's error");
+  app.add_option("--timeout", o->run.timeout_seconds, "seconds before the run is stopped")
+      ->check(CLI::PositiveNumber)
+      ->option_text("S");
+  app.add_option("--steps", o->run.step_limit, "memory accesses before a watched launch is stopped")
+      ->option_text("N");
+  app.add_option("-I", o->build.include_directories, "where headers are looked for")
+      ->option_text("DIR")
+      ->allow_extra_args(false);
+  app.add_option("-D", o->build.definitions, "a macro")->option_text("NAME[=VALUE]")->allow_extra_args(false);
+  app.add_option("--link", o->build.link_flags, "a flag for the linker, as --link=-ltorch_cpu")
+      ->allow_extra_args(false);
+  app.add_option("--compiler", o->build.compiler, "the host compiler; otherwise ISOMER_CXX, g++ or clang++")
+      ->option_text("CXX");
+  app.add_flag("--json", o->json, "JSON on stdout");
+  return [o] { return run(*o); };
+}
+
+}  // namespace isomer::cli

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "isomer/emulator/written.hpp"
+#include "runtime/errors.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json place(const Place& p) { return p.line ? Json{{"file", p.file}, {"line", p.line}} : Json(nullptr); }
+
+Json json_of(const Report& r) {
+  Json j{{"kind", name(r.kind)},
+         {"kernel", r.kernel},
+         {"block", r.block},
+         {"thread", r.thread},
+         {"place", place(r.place)}};
+  if (!r.buffer.empty()) j.update({{"buffer", r.buffer}, {"offset", r.offset}, {"bytes", r.bytes}});
+  if (r.other.line)
+    j["other"] = {{"place", place(r.other)}, {"block", r.other_block}, {"thread", r.other_thread}};
+  j["count"] = r.count;
+  j["text"] = r.text;
+  return j;
+}
+
+}  // namespace
+
+std::string to_text(const RunResult& result) {
+  std::string out;
+  for (const std::string& r : result.refusals) out += "refused: " + r + "\n";
+  if (!result.failure.empty()) out += "failed: " + result.failure + "\n";
+  for (const Report& r : result.reports)
+    out += r.text + (r.count > 1 ? fmt::format(" ({} times)\n", r.count) : "\n");
+  std::uint64_t steps = 0;
+  double seconds = 0;
+  for (const LaunchRecord& l : result.launches) steps += l.thread_steps, seconds += l.seconds;
+  out += fmt::format("{} launch{}, {} thread-steps in {:.3f} s, {} finding{}", result.launches.size(),
+                     result.launches.size() == 1 ? "" : "es", steps, seconds, result.reports.size(),
+                     result.reports.size() == 1 ? "" : "s");
+  if (result.error != 0)
+    out += fmt::format("; the runtime says: {} ({})", describe(result.error), result.error);
+  return out + "\n";
+}
+
+std::string to_json(const RunResult& result, const std::vector<WrittenArgument>& arguments) {
+  constexpr std::size_t kShown = 16;
+  Json j{{"version", 1},
+         {"failure", result.failure},
+         {"error", result.error},
+         {"exit_status", result.exit_status},
+         {"refusals", result.refusals}};
+  j["reports"] = Json::array();
+  for (const Report& r : result.reports) j["reports"].push_back(json_of(r));
+  j["launches"] = Json::array();
+  for (const LaunchRecord& l : result.launches) {
+    j["launches"].push_back({{"kernel", l.kernel},
+                             {"grid", l.grid},
+                             {"block", l.block},
+                             {"shared_bytes", l.shared_bytes},
+                             {"error", l.error},
+                             {"seconds", l.seconds},
+                             {"thread_steps", l.thread_steps}});
+  }
+  j["outputs"] = Json::array();
+  for (const WrittenArgument& a : arguments) {
+    if (a.argument.role != Argument::Role::output && a.argument.role != Argument::Role::in_out) continue;
+    Json values = Json::array();
+    for (double v : leading_values(a, kShown)) {
+      if (std::isfinite(v)) {
+        values.push_back(v);
+      } else {
+        values.push_back(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+      }
+    }
+    j["outputs"].push_back(
+        {{"name", a.argument.name}, {"type", a.type}, {"count", a.count}, {"first", values}});
+  }
+  j["output"] = result.output;
+  // What the user's code printed may be no UTF-8.
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace isomer::emulator
