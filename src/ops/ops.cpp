@@ -2,6 +2,7 @@
 #include "ops/act_quant/act_quant.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
+#include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 #include "ops/sin/sin.hpp"
@@ -15,6 +16,8 @@ const Registry& Registry::builtin() {
     r.add(ops::sin::contract(), ops::sin::cpu());
     r.add(ops::act_quant::contract(), ops::act_quant::cpu());
     r.add(ops::weight_dequant::contract(), ops::weight_dequant::cpu());
+    r.add(ops::fp8_gemm::contract(), ops::fp8_gemm::cpu());
+    r.add(ops::fp8_gemm::grouped_contract(), ops::fp8_gemm::grouped_cpu());
     r.add(ops::quantize_copy_kv::contract(), ops::quantize_copy_kv::cpu());
     r.add(ops::flash_decode::contract(), ops::flash_decode::cpu());
     r.add(ops::flash_decode::stage1::contract(), ops::flash_decode::stage1::cpu());

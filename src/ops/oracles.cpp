@@ -2,6 +2,7 @@
 #include "ops/act_quant/oracle.hpp"
 #include "ops/attention/oracle.hpp"
 #include "ops/flash_decode/oracle.hpp"
+#include "ops/fp8_gemm/oracle.hpp"
 #include "ops/merge_attention/oracle.hpp"
 #include "ops/quantize_copy_kv/oracle.hpp"
 #include "ops/sin/oracle.hpp"
@@ -14,6 +15,8 @@ const std::vector<Oracle>& oracles() {
       ops::sin::oracle(),
       ops::act_quant::oracle(),
       ops::weight_dequant::oracle(),
+      ops::fp8_gemm::oracle(),
+      ops::fp8_gemm::grouped_oracle(),
       ops::quantize_copy_kv::oracle(),
       ops::flash_decode::oracle(),
       ops::flash_decode::stage1::oracle(),

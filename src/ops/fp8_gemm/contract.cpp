@@ -1,0 +1,74 @@
+#include "ops/fp8_gemm/fp8_gemm.hpp"
+
+namespace isomer::ops::fp8_gemm {
+
+const core::Contract& contract() {
+  static const core::Contract contract = core::finish({
+      .op = "fp8_gemm",
+      .summary = "c = sum over kb of (sum over k in kb of a*b) * a_s[m,kb] * b_s[n/128,kb], + bias + addend",
+      .source = "DeepSeek-V3 inference/kernel.py (fp8_gemm)",
+      .args = {{.name = "a",
+                .dtypes = {DType::e4m3fn},
+                .shapes = {"... K"},
+                .meaning = "left operand; the leading dimensions together are the M rows"},
+               {.name = "a_s",
+                .dtypes = {DType::f32},
+                .shapes = {"... ceil(K/128)"},
+                .strides = core::Strides::any,
+                .meaning = "scale per row and 128 columns of a, row- or column-major"},
+               {.name = "b",
+                .dtypes = {DType::e4m3fn},
+                .shapes = {"N K"},
+                .meaning = "right operand, K contiguous"},
+               {.name = "b_s",
+                .dtypes = {DType::f32},
+                .shapes = {"ceil(N/128) ceil(K/128)"},
+                .strides = core::Strides::any,
+                .meaning = "scale per 128x128 block of b"},
+               {.name = "c",
+                .role = core::Role::out,
+                .dtypes = {DType::f32, DType::f16, DType::bf16},
+                .shapes = {"... N"},
+                .meaning = "product; the same view as addend accumulates in place",
+                .may_alias = "addend"},
+               {.name = "bias",
+                .optional = true,
+                .dtypes = {DType::f32, DType::f16, DType::bf16},
+                .shapes = {"N"},
+                .strides = core::Strides::any,
+                .meaning = "added to every row in f32"},
+               {.name = "addend",
+                .optional = true,
+                .dtypes = {DType::f32, DType::f16, DType::bf16},
+                .shapes = {"... N"},
+                .meaning = "added to the product in f32",
+                .dtype_same_as = "c"}},
+      .tolerance = "u_c*|ref| + 2^-20*(sum over kb of |a_s*b_s|*sum|a*b|, + |bias| + |addend|), u_c = 2^-24 "
+                   "f32, 2^-11 "
+                   "f16, 2^-8 bf16; never below half a subnormal of c",
+      .work =
+          [](const core::Call& call) {
+            core::Work work;
+            for (int i = 0; i < call.count; ++i) work.bytes += core::bytes_of(call.tensor(i));
+            const auto& args = call.args<Fp8GemmArgs>();
+            work.flops = 2.0 * static_cast<double>(args.c.numel()) * static_cast<double>(args.b.size(1));
+            return work;
+          },
+  });
+  return contract;
+}
+
+core::Call bind(const Fp8GemmArgs& args, const Fp8GemmOptions& options) {
+  return core::bind(contract(), args, options,
+                    {&args.a, &args.a_s, &args.b, &args.b_s, &args.c, &args.bias, &args.addend});
+}
+
+}  // namespace isomer::ops::fp8_gemm
+
+namespace isomer {
+
+void fp8_gemm(const Queue& queue, const Fp8GemmArgs& args, const Fp8GemmOptions& options) {
+  core::dispatch(queue, ops::fp8_gemm::bind(args, options));
+}
+
+}  // namespace isomer

@@ -1,0 +1,182 @@
+#include "core/sentence.hpp"
+#include "ops/fp8_gemm/fp8_gemm.hpp"
+
+#include <algorithm>
+
+namespace isomer::ops::fp8_gemm {
+namespace {
+
+using core::Call;
+using core::say;
+using Broken = std::optional<std::string>;
+
+Broken one_layout(const Call& call) {
+  const auto& args = call.args<GroupedFp8GemmArgs>();
+  if (args.expert_ids.defined() == args.row_counts.defined())
+    return say(
+        args.expert_ids.defined() ? "both" : "neither",
+        " of expert_ids and row_counts given, expected exactly one: expert_ids for rows sorted by expert, "
+        "row_counts for one matrix per expert");
+  return {};
+}
+
+Broken ranks_fit(const Call& call) {
+  const auto& args = call.args<GroupedFp8GemmArgs>();
+  const bool masked = args.row_counts.defined();
+  const std::pair<const char*, const Tensor*> of_rows[] = {
+      {"a", &args.a}, {"a_s", &args.a_s}, {"c", &args.c}, {"addend", &args.addend}};
+  for (const auto& [name, tensor] : of_rows)
+    if (tensor->defined() && tensor->rank != (masked ? 3 : 2))
+      return say(name, " has rank ", tensor->rank, ", expected ",
+                 masked ? "3 ([G, R, ...]) with row_counts" : "2 ([M, ...]) with expert_ids");
+  return {};
+}
+
+Broken ids_in_range(const Call& call) {
+  const auto& args = call.args<GroupedFp8GemmArgs>();
+  if (!args.expert_ids.defined()) return {};
+  const std::int64_t groups = args.b.size(0);
+  for (std::int64_t m = 0; m < args.expert_ids.numel(); ++m)
+    if (const std::int32_t id = *args.expert_ids.at<std::int32_t>(m); id < -1 || id >= groups)
+      return say("expert_ids[", m, "] is ", id, ", expected -1 or an expert in [0, ", groups, ")");
+  return {};
+}
+
+Broken segments_are_aligned(const Call& call) {
+  const auto& args = call.args<GroupedFp8GemmArgs>();
+  if (!args.expert_ids.defined()) return {};
+  std::int32_t expert = -1;  // of the last row that is not padding
+  bool padding = true;       // whether the row before is padding
+  for (std::int64_t m = 0; m < args.expert_ids.numel(); ++m) {
+    const std::int32_t id = *args.expert_ids.at<std::int32_t>(m);
+    const bool begins_block = m % kSegment == 0;
+    if (id >= 0 && id < expert)
+      return say("expert_ids[", m, "] is ", id, " after ", expert, ", expected rows sorted by expert");
+    if (id >= 0 && id != expert && !begins_block)
+      return say("the segment of expert ", id, " begins at row ", m, ", expected a multiple of ", kSegment,
+                 " (pad the segment before it with -1)");
+    if (id >= 0 && padding && !begins_block)
+      return say("expert_ids[", m, "] is ", id,
+                 " after padding, expected padding to last up to a multiple of ", kSegment);
+    padding = id < 0;
+    if (id >= 0) expert = id;
+  }
+  return {};
+}
+
+Broken counts_in_range(const Call& call) {
+  const auto& args = call.args<GroupedFp8GemmArgs>();
+  if (!args.row_counts.defined()) return {};
+  const std::int64_t capacity = args.a.size(1);
+  for (std::int64_t g = 0; g < args.row_counts.numel(); ++g)
+    if (const std::int32_t count = *args.row_counts.at<std::int32_t>(g); count < 0 || count > capacity)
+      return say("row_counts[", g, "] is ", count, ", expected a count in [0, ", capacity, "]");
+  return {};
+}
+
+/// Rows that are multiplied; all of them where their number lies on a device.
+std::int64_t rows_computed(const GroupedFp8GemmArgs& args) {
+  const Tensor& source = args.row_counts.defined() ? args.row_counts : args.expert_ids;
+  if (source.device.type != DeviceType::cpu)
+    return args.c.numel() / std::max<std::int64_t>(args.c.size(-1), 1);
+  std::int64_t rows = 0;
+  for (std::int64_t i = 0; i < source.numel(); ++i) {
+    const std::int32_t value = *source.at<std::int32_t>(i);
+    rows += args.row_counts.defined() ? value : value >= 0;
+  }
+  return rows;
+}
+
+}  // namespace
+
+const core::Contract& grouped_contract() {
+  static const core::Contract contract = core::finish({
+      .op = "grouped_fp8_gemm",
+      .summary = "fp8_gemm of every row with the weights of its expert",
+      .source = "DeepGEMM m_grouped_fp8_gemm_nt_contiguous and m_grouped_fp8_gemm_nt_masked",
+      .args =
+          {{.name = "a",
+            .dtypes = {DType::e4m3fn},
+            .shapes = {"M K", "G R K"},
+            .meaning = "rows of all experts, or with row_counts R rows for each expert"},
+           {.name = "a_s",
+            .dtypes = {DType::f32},
+            .shapes = {"M ceil(K/128)", "G R ceil(K/128)"},
+            .strides = core::Strides::any,
+            .meaning = "scale per row and 128 columns of a, row- or column-major"},
+           {.name = "b", .dtypes = {DType::e4m3fn}, .shapes = {"G N K"}, .meaning = "weights of each expert"},
+           {.name = "b_s",
+            .dtypes = {DType::f32},
+            .shapes = {"G ceil(N/128) ceil(K/128)"},
+            .strides = core::Strides::any,
+            .meaning = "scale per 128x128 block of b"},
+           {.name = "c",
+            .role = core::Role::out,
+            .dtypes = {DType::f32, DType::f16, DType::bf16},
+            .shapes = {"M N", "G R N"},
+            .meaning = "product; padding rows become 0, rows past a count stay untouched",
+            .may_alias = "addend"},
+           {.name = "expert_ids",
+            .optional = true,
+            .dtypes = {DType::i32},
+            .shapes = {"M"},
+            .strides = core::Strides::any,
+            .meaning = "expert of each row, ascending, segments at multiples of 128; -1 is a padding row"},
+           {.name = "row_counts",
+            .optional = true,
+            .dtypes = {DType::i32},
+            .shapes = {"G"},
+            .strides = core::Strides::any,
+            .meaning = "rows that each expert has"},
+           {.name = "bias",
+            .optional = true,
+            .dtypes = {DType::f32, DType::f16, DType::bf16},
+            .shapes = {"G N"},
+            .strides = core::Strides::any,
+            .meaning = "added to every row of its expert in f32"},
+           {.name = "addend",
+            .optional = true,
+            .dtypes = {DType::f32, DType::f16, DType::bf16},
+            .shapes = {"M N", "G R N"},
+            .meaning = "added to the product in f32",
+            .dtype_same_as = "c"}},
+      .clauses =
+          {{.text = "exactly one of expert_ids and row_counts is given", .broken = one_layout},
+           {.text = "a, a_s, c and addend have rank 2 with expert_ids, rank 3 with row_counts",
+            .broken = ranks_fit},
+           {.text = "expert_ids are in [-1, G)", .broken = ids_in_range, .reads_data = true},
+           {.text =
+                "rows are sorted by expert, segments begin at multiples of 128, and padding fills the rest",
+            .broken = segments_are_aligned,
+            .reads_data = true},
+           {.text = "row_counts are in [0, R]", .broken = counts_in_range, .reads_data = true}},
+      .tolerance = "that of fp8_gemm",
+      .work =
+          [](const core::Call& call) {
+            core::Work work;
+            for (int i = 0; i < call.count; ++i) work.bytes += core::bytes_of(call.tensor(i));
+            const auto& args = call.args<GroupedFp8GemmArgs>();
+            work.flops = 2.0 * static_cast<double>(rows_computed(args)) *
+                         static_cast<double>(args.b.size(1)) * static_cast<double>(args.b.size(2));
+            return work;
+          },
+  });
+  return contract;
+}
+
+core::Call bind(const GroupedFp8GemmArgs& args, const GroupedFp8GemmOptions& options) {
+  return core::bind(grouped_contract(), args, options,
+                    {&args.a, &args.a_s, &args.b, &args.b_s, &args.c, &args.expert_ids, &args.row_counts,
+                     &args.bias, &args.addend});
+}
+
+}  // namespace isomer::ops::fp8_gemm
+
+namespace isomer {
+
+void grouped_fp8_gemm(const Queue& queue, const GroupedFp8GemmArgs& args,
+                      const GroupedFp8GemmOptions& options) {
+  core::dispatch(queue, ops::fp8_gemm::bind(args, options));
+}
+
+}  // namespace isomer

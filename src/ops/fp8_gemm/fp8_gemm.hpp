@@ -1,0 +1,24 @@
+#pragma once
+
+#include <isomer/fp8_gemm.hpp>
+
+#include "core/registry.hpp"
+
+#include <cstdint>
+
+namespace isomer::ops::fp8_gemm {
+
+/// Columns of a and b under one scale, and rows of b under one scale.
+inline constexpr std::int64_t kScaleBlock = 128;
+/// Rows at whose multiples the segments of the contiguous layout begin.
+inline constexpr std::int64_t kSegment = 128;
+
+const core::Contract& contract();
+core::Call bind(const Fp8GemmArgs& args, const Fp8GemmOptions& options);
+std::vector<std::unique_ptr<const core::Implementation>> cpu();
+
+const core::Contract& grouped_contract();
+core::Call bind(const GroupedFp8GemmArgs& args, const GroupedFp8GemmOptions& options);
+std::vector<std::unique_ptr<const core::Implementation>> grouped_cpu();
+
+}  // namespace isomer::ops::fp8_gemm

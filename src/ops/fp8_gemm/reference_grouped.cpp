@@ -1,0 +1,65 @@
+#include "ops/fp8_gemm/fp8_gemm.hpp"
+#include "ops/fp8_gemm/oracle.hpp"
+#include "ops/fp8_gemm/reference_product.hpp"
+
+#include <algorithm>
+
+namespace isomer::ops::fp8_gemm {
+namespace {
+
+/// The expert of a row; −1 for padding, −2 for a row that stays untouched.
+std::int64_t expert_of(const GroupedFp8GemmArgs& args, const core::Variations& vary, std::int64_t row) {
+  if (args.row_counts.defined()) {
+    const std::int64_t capacity = args.a.size(1), expert = row / capacity;
+    const bool counted = row % capacity < *args.row_counts.at<std::int32_t>(expert);
+    return counted || vary.has("row_counts=ignored") ? expert : -2;
+  }
+  const std::int64_t expert = *args.expert_ids.at<std::int32_t>(row);
+  if (expert >= 0) return expert;
+  if (vary.has("padding=untouched")) return -2;
+  if (vary.has("padding=computed"))
+    return std::max<std::int64_t>(*args.expert_ids.at<std::int32_t>(row / kSegment * kSegment), 0);
+  return -1;
+}
+
+}  // namespace
+
+void grouped_reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+  const auto& args = call.args<GroupedFp8GemmArgs>();
+  const std::int64_t experts = args.b.size(0);
+  std::vector<Product> products;
+  for (std::int64_t g = 0; g < experts; ++g)
+    products.emplace_back(args.a, args.a_s, args.b.select(0, g), args.b_s.select(0, g), vary);
+  core::ExpectedTensor& c = expected["c"];
+  const auto columns = static_cast<std::size_t>(args.c.size(-1));
+  for (std::size_t flat = 0; flat < c.value.size(); ++flat) {
+    const auto m = static_cast<std::int64_t>(flat / columns), n = static_cast<std::int64_t>(flat % columns);
+    std::int64_t expert = expert_of(args, vary, m);
+    if (expert == -2) continue;
+    if (expert == -1) {
+      c.set(flat, 0.0);
+      continue;
+    }
+    if (vary.has("expert=first")) expert = 0;
+    if (vary.has("expert=next")) expert = (expert + 1) % experts;
+    const Epilogue finish{args.bias.defined() ? args.bias.select(0, expert) : Tensor(), args.addend, vary};
+    const auto [value, bound] = finish(products[static_cast<std::size_t>(expert)](m, n), c.dtype, flat, n);
+    c.set(flat, value, bound);
+  }
+}
+
+const std::vector<core::Variation>& grouped_variations() {
+  static const std::vector<core::Variation> list = [] {
+    std::vector<core::Variation> all = product_variations();
+    all.insert(all.end(),
+               {{"expert=first", "every row multiplied with the weights of expert 0"},
+                {"expert=next", "every row multiplied with the weights of the expert after its own"},
+                {"padding=untouched", "padding rows of c left as they were"},
+                {"padding=computed", "padding rows computed with the expert of their block"},
+                {"row_counts=ignored", "rows past the count computed too"}});
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace isomer::ops::fp8_gemm

@@ -1,0 +1,163 @@
+#include "ops/fp8_gemm/reference_product.hpp"
+
+#include "core/codec.hpp"
+#include "core/oracle/expected.hpp"
+#include "ops/fp8_gemm/fp8_gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isomer::ops::fp8_gemm {
+namespace {
+
+using core::round_to;
+
+/// f32 overflows where f64 does not.
+double in_f32_range(double value) {
+  return std::fabs(value) > std::numeric_limits<float>::max() ? std::copysign(INFINITY, value) : value;
+}
+
+/// The elements of a tensor of rows as its buffer has them where its strides are taken for compact ones.
+std::vector<double> flat_elements(const Tensor& tensor) {
+  std::int64_t last = 0;
+  for (int i = 0; i < tensor.rank; ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
+  std::vector<double> values(static_cast<std::size_t>(tensor.numel()), 0.0);
+  const auto* data = static_cast<const std::byte*>(tensor.data);
+  for (std::int64_t i = 0; i < tensor.numel() && i <= last; ++i)
+    values[static_cast<std::size_t>(i)] = core::decode(tensor.dtype, data + i * size_of(tensor.dtype));
+  return values;
+}
+
+std::vector<double> fp8_elements(const Tensor& tensor, const core::Variations& vary) {
+  std::vector<double> values = vary.has("indexing=flat") ? flat_elements(tensor) : core::elements(tensor);
+  for (double& value : values) {
+    if (vary.has("nan=480") && std::isnan(value)) value = 480;
+    if (vary.has("subnormals=flushed") && std::fabs(value) < 0x1p-6) value = 0;
+  }
+  return values;
+}
+
+double smallest_subnormal(DType type) {
+  return type == DType::f16 ? 0x1p-24 : type == DType::bf16 ? 0x1p-133 : 0x1p-149;
+}
+
+/// Toward zero instead of to nearest.
+double truncated(DType type, double value) {
+  double rounded = round_to(type, value);
+  if (!std::isfinite(rounded) || std::fabs(rounded) <= std::fabs(value)) return rounded;
+  // Two steps of the type below `rounded` round to its neighbour.
+  const double step =
+      std::max(2 * core::unit_roundoff(type) * std::exp2(std::floor(std::log2(std::fabs(rounded)))),
+               smallest_subnormal(type));
+  return round_to(type, value - std::copysign(step / 2, value));
+}
+
+}  // namespace
+
+Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
+                 const core::Variations& vary)
+    : vary_(vary),
+      columns_(b.size(0)),
+      depth_(b.size(1)),
+      blocks_((depth_ + kScaleBlock - 1) / kScaleBlock),
+      b_s_rows_(b_s.size(0)),
+      a_(fp8_elements(a, vary)),
+      a_s_(vary.has("indexing=flat") || vary.has("a_s=row-major") ? flat_elements(a_s) : core::elements(a_s)),
+      b_(fp8_elements(b, vary)),
+      b_s_(vary.has("indexing=flat") ? flat_elements(b_s) : core::elements(b_s)) {
+  rows_ = 1;
+  for (int i = 0; i + 1 < a.rank; ++i) rows_ *= a.size(i);
+}
+
+double Product::a_scale(std::int64_t row, std::int64_t block) const {
+  if (vary_.has("a_s=ignored")) return 1;
+  if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
+  if (vary_.has("scale=once")) block = 0;
+  return a_s_[static_cast<std::size_t>(row * blocks_ + block)];
+}
+
+double Product::b_scale(std::int64_t column, std::int64_t block) const {
+  std::int64_t row = column / kScaleBlock;
+  if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
+  if (vary_.has("scale=once")) block = 0;
+  // A ragged last block of columns has no row of scales of its own.
+  if (vary_.has("b_s=floor")) row = std::min(row, std::max<std::int64_t>(columns_ / kScaleBlock - 1, 0));
+  return b_s_[static_cast<std::size_t>(vary_.has("b_s=transposed") ? block * b_s_rows_ + row
+                                                                   : row * blocks_ + block)];
+}
+
+Element Product::operator()(std::int64_t m, std::int64_t n) const {
+  const bool narrow = vary_.has("accumulator=f16") || vary_.has("accumulator=bf16");
+  const DType accumulator = vary_.has("accumulator=f16") ? DType::f16 : DType::bf16;
+  // b[n][k] is b_[n·depth + k].
+  const bool transposed = vary_.has("b=transposed");
+  const std::int64_t b_row = transposed ? 1 : depth_, b_step = transposed ? columns_ : 1;
+  const auto at = [](const std::vector<double>& matrix, std::int64_t index) {
+    return index < static_cast<std::int64_t>(matrix.size()) ? matrix[static_cast<std::size_t>(index)] : 0.0;
+  };
+  Element c;
+  for (std::int64_t kb = 0; kb < blocks_; ++kb) {
+    const std::int64_t whole = (kb + 1) * kScaleBlock;
+    const std::int64_t end = vary_.has("k_tail=unmasked") ? whole : std::min(whole, depth_);
+    double sum = 0, sum_abs = 0;
+    for (std::int64_t k = kb * kScaleBlock; k < end; ++k) {
+      const double product = at(a_, m * depth_ + k) * at(b_, n * b_row + k * b_step);
+      sum += product;
+      sum_abs += std::fabs(product);
+      if (narrow) sum = round_to(accumulator, sum);
+    }
+    const double a_s = a_scale(m, kb), b_s = b_scale(n, kb);
+    c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sum * a_s) * b_s));
+    if (narrow) c.value = round_to(accumulator, c.value);
+    c.magnitude += std::fabs(a_s * b_s) * sum_abs;
+    // A block may be summed in parts, one for each lane of a vector: 32 subnormal steps of f32.
+    c.underflow += 0x1p-144 * (1 + std::fabs(b_s));
+  }
+  return c;
+}
+
+std::pair<double, double> Epilogue::operator()(const Element& product, DType c_type, std::size_t flat,
+                                               std::int64_t column) const {
+  double value = product.value, magnitude = product.magnitude;
+  if (bias.defined()) {
+    const double term = core::read(bias, column);
+    if (!vary.has("bias=ignored")) value += term;
+    magnitude += std::fabs(term);
+  }
+  if (addend.defined()) {
+    const double term = core::element(addend, flat);
+    if (!vary.has("addend=ignored")) value += term;
+    magnitude += std::fabs(term);
+  }
+  const double bound =
+      std::max(core::unit_roundoff(c_type) * std::fabs(value), smallest_subnormal(c_type) / 2) +
+      0x1p-20 * magnitude + product.underflow;
+  if (vary.has("rounding=truncated")) value = truncated(c_type, value);
+  return {value, std::isfinite(bound) ? bound : 0};
+}
+
+const std::vector<core::Variation>& product_variations() {
+  static const std::vector<core::Variation> list = {
+      {"scale=once", "the scales of the first block applied to the sum over all of K"},
+      {"scale=previous-block", "each block of K but the first takes the scales of the block before it"},
+      {"b_s=transposed", "the scales of b read as if their matrix were stored transposed"},
+      {"b_s=floor",
+       "floor(N/128) rows of scales of b: a ragged last block of columns takes the row before it"},
+      {"accumulator=f16", "sums inside a block and across blocks rounded to f16"},
+      {"accumulator=bf16", "sums inside a block and across blocks rounded to bf16"},
+      {"a_s=ignored", "the scales of a taken as 1"},
+      {"a_s=row-major", "the scales of a read as compact and row-major whatever their strides"},
+      {"k_tail=unmasked", "the last block of K is read whole, into the rows after"},
+      {"b=transposed", "b read as [K, N]"},
+      {"indexing=flat", "strides ignored: every input read as compact and row-major"},
+      {"nan=480", "the NaN pattern of e4m3fn taken as the number it would be"},
+      {"subnormals=flushed", "subnormals of e4m3fn taken as 0"},
+      {"rounding=truncated", "c rounded toward zero"},
+      {"bias=ignored", "bias not added"},
+      {"addend=ignored", "addend not added"},
+  };
+  return list;
+}
+
+}  // namespace isomer::ops::fp8_gemm

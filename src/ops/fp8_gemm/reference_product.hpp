@@ -1,0 +1,50 @@
+#pragma once
+
+#include <isomer/tensor.hpp>
+
+#include "core/oracle/variation.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace isomer::ops::fp8_gemm {
+
+/// An element of c before bias and addend, in f64, and what its tolerance is made of.
+struct Element {
+  double value = 0;
+  double magnitude = 0;  ///< Σ_kb |a_s·b_s|·Σ|a·b|
+  double underflow = 0;  ///< what f32 may lose below its smallest number
+};
+
+/// The product of one matrix a with one matrix b, element by element: the definition.
+class Product {
+ public:
+  /// a and a_s with any leading dimensions (their rows are counted through), b [N, K], b_s [ceil(N/128),
+  /// ceil(K/128)].
+  Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
+          const core::Variations& vary);
+  Element operator()(std::int64_t row, std::int64_t column) const;
+
+ private:
+  double a_scale(std::int64_t row, std::int64_t block) const;
+  double b_scale(std::int64_t column, std::int64_t block) const;
+
+  core::Variations vary_;
+  std::int64_t rows_, columns_, depth_, blocks_, b_s_rows_;
+  std::vector<double> a_, a_s_, b_, b_s_;  ///< row-major
+};
+
+/// Puts value + bias + addend and its bound into `c`, one of the outputs of `expected`.
+struct Epilogue {
+  Tensor bias;    ///< [N], or undefined
+  Tensor addend;  ///< of c's shape, or undefined
+  core::Variations vary;
+  /// The value and bound of c's element `flat`, in that column.
+  std::pair<double, double> operator()(const Element& product, DType c_type, std::size_t flat,
+                                       std::int64_t column) const;
+};
+
+/// The variations of one product, which both ops have.
+const std::vector<core::Variation>& product_variations();
+
+}  // namespace isomer::ops::fp8_gemm
