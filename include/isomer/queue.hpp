@@ -14,9 +14,9 @@ struct QueueOptions {
   /// synchronisation. On the CPU it always is. ISOMER_CHECKED=1 turns it on for every queue.
   bool checked = false;
   /// Take this implementation ("cpu/avx2") or fail; empty lets the registry choose.
-  std::string implementation;
+  std::string implementation = {};
   /// CPU work runs here; null takes Executor::standard().
-  std::shared_ptr<Executor> executor;
+  std::shared_ptr<Executor> executor = {};
 };
 
 /// Where ops run, in order. Copies share the queue. Many queues and threads at once are safe.

@@ -220,6 +220,8 @@ class Validation {
   }
 
   void sizes(const Arg& arg, const Tensor& t) const {
+    if (t.rank < 0 || t.rank > Tensor::kMaxRank)
+      refuse(arg.name, " has rank ", t.rank, ", expected 0 to ", Tensor::kMaxRank);
     std::int64_t low = 0, high = 0, elements = size_of(t.dtype);
     bool empty = false;
     for (int i = 0; i < t.rank; ++i) {
