@@ -147,6 +147,7 @@ def record(recordings, originals, out, device):
                 raise RuntimeError("two calls gave different bits")
             path = out / f"{r.name}.safetensors"
             bundle.write(path, r, about | origin_of(r, of_torch), inputs, outputs)
+            annotate_file(r, path)
             failed += print_verdicts(r.name, judge.verdicts(*bundle.read(path))) > 0
         except Exception as fault:
             failed += 1
@@ -234,15 +235,21 @@ def table(folder, only):
     return 0 if rows else 3
 
 
+def annotate_file(recording, path):
+    metadata, inputs, outputs = bundle.read(path)
+    metadata |= recording.annotations()
+    metadata["departures"] = json.dumps(judge.departures(metadata, inputs, outputs))
+    tensors = {name: tensor.contiguous() for name, tensor in (inputs | outputs).items()}
+    bundle.write_sorted(path, tensors, metadata)
+
+
 def annotate(recordings, folder):
     done = 0
     for r in recordings:
         path = folder / f"{r.name}.safetensors"
         if not path.is_file():
             continue
-        metadata, inputs, outputs = bundle.read(path)
-        tensors = {name: tensor.contiguous() for name, tensor in (inputs | outputs).items()}
-        bundle.write_sorted(path, tensors, metadata | r.annotations())
+        annotate_file(r, path)
         done += 1
     print(f"{done} bundles annotated")
     return 0 if done else 3

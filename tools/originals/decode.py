@@ -219,7 +219,7 @@ def recordings():
             32,
             [40, 9],
             kv_layout=heads_first_v,
-            variations=["v_strides=k"],
+            variations=["strides=v-as-k"],
             note="v lies heads first, k tokens first; the original walks v with k's strides",
         ),
         merge("llama", bench, f32, (4, 3, 32), 8, [24, 16, 8, 1]),
@@ -259,7 +259,7 @@ def recordings():
             [48, 48],
             fill=weightless,
             dagger=True,
-            variations=["weightless=nan"],
+            variations=["infinity=unguarded"],
             note="a first block of lse -inf is exp(-inf + inf): NaN from there on",
         ),
     ]

@@ -30,13 +30,24 @@ def f64(t):
     return t.double().numpy()
 
 
+def kind_of(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
 def kind(t):
-    return str(t.dtype).removeprefix("torch.")
+    return kind_of(t.dtype)
 
 
 def rounded(values, dtype):
-    """f64 or f32 values in that dtype, as f64. f32 to f16 and bf16 is one rounding, to nearest even."""
-    return torch.from_numpy(numpy.asarray(values, numpy.float32)).to(dtype).double().numpy()
+    """Values in that dtype, rounded once, to nearest even; as f64."""
+    values = numpy.asarray(values, numpy.float64)
+    if dtype is not torch.bfloat16:
+        return values.astype(kind_of(dtype)).astype(numpy.float64)
+    # torch would round f64 to f32 first, and numpy has no bf16: to a multiple of the step of the value's binade.
+    _, exponent = numpy.frexp(values)
+    step = numpy.ldexp(1.0, numpy.maximum(exponent, -125) - 8)
+    nearest = numpy.rint(values / step) * step
+    return numpy.where(numpy.abs(nearest) >= 2.0**128, numpy.copysign(numpy.inf, values), nearest)
 
 
 def decode_e4m3(t):
@@ -183,7 +194,7 @@ def flash_decode(t, options, variations):
 def decode_blocks(t, options, variations):
     """Stage 1 block by block, and the whole sequence at once for out's value and tolerance."""
     q, k, v = f64(t["q"]), f64(t["k"]), f64(t["v"])
-    if "v_strides=k" in variations:
+    if "strides=v-as-k" in variations:
         v = f64(torch.as_strided(t["v"], t["v"].shape, t["k"].stride()))
     step, (batch, heads, dim) = options["block_seq"], q.shape
     unit = UNIT[kind(t["q"])]
@@ -226,7 +237,7 @@ def merged(t, options, variations, whole):
                 out.value[b, h], p, mid[b, h, :blocks], t_of, UNIT[kind(t["out_before"])], UNIT["float32"]
             )
             if (blocks == 0 and "empty=nan" in variations) or (
-                blocks and numpy.isneginf(t_of[0]) and "weightless=nan" in variations
+                blocks and numpy.isneginf(t_of[0]) and "infinity=unguarded" in variations
             ):
                 out.value[b, h] = numpy.nan
     return out
@@ -254,8 +265,8 @@ def attention(t, options, variations):
 def attend(q, k, v, options, variations, unit):
     """One sequence: q [Sq, Hq, D], k [Sk, Hkv, D], v [Sk, Hkv, Dv] → out, its tolerance, lse [Hq, Sq]."""
     (rows, heads, dim), keys = q.shape, k.shape[0]
-    scale = options.get("scale", dim**-0.5)
-    diagonal = numpy.arange(rows)[:, None] + (0 if "causal=top-left" in variations else keys - rows)
+    scale = float(numpy.float32(options["scale"])) if "scale" in options else dim**-0.5
+    diagonal = numpy.arange(rows)[:, None] + (0 if "mask=top-left" in variations else keys - rows)
     key = numpy.arange(keys)[None, :]
     left, right = options.get("window_left", -1), options.get("window_right", -1)
     if options["causal"]:

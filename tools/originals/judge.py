@@ -104,6 +104,12 @@ def judge(name, recorded, answer, of_op, rule):
     return verdict(~(ratio <= rule["factor"]), numpy.max(ratio), "× tolerance")
 
 
+def departures(metadata, inputs, outputs):
+    """Output → how many of its elements are not the op's correctly rounded answer."""
+    found = verdicts(metadata, inputs, outputs)
+    return {verdict.output: verdict.from_op for verdict in found if verdict.output in outputs}
+
+
 def verdicts(metadata, inputs, outputs):
     options, variations = json.loads(metadata["options"]), json.loads(metadata["variations"])
     rules = json.loads(metadata["compare"])

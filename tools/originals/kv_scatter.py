@@ -151,7 +151,7 @@ def recordings():
     width_first = lambda values: transposed(values, [2, 0, 1])
     one_head = lambda values: strided(values[:, :1].expand_as(values), [values.shape[2], 0, 1])
     wraps = ["saturation=wrap"]
-    ignored = ["nan=ignored", "saturation=wrap"]
+    ignored = ["nan=ignored"]
     return [
         scatter("mixed", light, f16, f16, (10, 3, 64), 16),
         scatter("mixed", light, bf16, bf16, (10, 3, 64), 16, dest_type=torch.int64),

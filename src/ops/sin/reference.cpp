@@ -18,9 +18,11 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
     double x = vary.has("indexing=flat")
                    ? core::decode(args.x.dtype, flat + static_cast<std::int64_t>(i) * size_of(args.x.dtype))
                    : core::element(args.x, i);
+    if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
     if (vary.has("unit=degrees")) x *= M_PI / 180.0;
     double value = std::sin(x);
-    // A polynomial without argument reduction, like the GPU's fast intrinsic: an absolute error that grows with |x|.
+    // A polynomial without argument reduction, like the GPU's fast intrinsic: an absolute error that grows
+    // with |x|.
     if (vary.has("approximation=fast")) value += 0x1p-21 * std::max(1.0, std::fabs(x));
     if (vary.has("precision=f16")) value = round_to(DType::f16, std::sin(round_to(DType::f16, x)));
     // ulp of the result's binade in the output type; subnormals share the smallest normal's.
@@ -36,6 +38,7 @@ const std::vector<core::Variation>& variations() {
   static const std::vector<core::Variation> list = {
       {"approximation=fast", "the hardware's fast sine: absolute error that grows with the argument"},
       {"precision=f16", "argument and result rounded to f16"},
+      {"subnormals=flushed", "an argument that is subnormal in f32 taken as a zero of its sign"},
       {"tail=unmasked", "elements past the last whole block are not written"},
       {"indexing=flat", "strides ignored: element i of the buffer instead of element i of the view"},
       {"unit=degrees", "the argument taken as degrees"},
