@@ -161,14 +161,18 @@ def sin(t, options, variations):
     return {"y": Answer(numpy.sin(x.astype(numpy.float64)))}
 
 
-def softmax_tolerance(value, p, v, scores, unit_out, unit_p):
+def softmax_tolerance(value, p, v, scores, type_out, type_p):
     """attention's and flash_decode's. p, scores [..., keys], v [keys, d]; a masked score is -inf."""
     weight = p @ numpy.abs(v)
     top = max(1.0, numpy.abs(scores[numpy.isfinite(scores)]).max(initial=0.0))
+    # p relative to the largest of its row is 1 / total there.
+    largest = p.max(axis=-1, keepdims=True, initial=0.0)
+    lost = numpy.minimum(p, (2.0**-25 if type_p == "float16" else 2.0**-126) * largest)
     return (
-        unit_out * numpy.abs(value)
-        + numpy.minimum(unit_p * weight, 6 * unit_p * numpy.sqrt(p**2 @ v**2))
+        UNIT[type_out] * numpy.abs(value)
+        + numpy.minimum(UNIT[type_p] * weight, 6 * UNIT[type_p] * numpy.sqrt(p**2 @ v**2))
         + 2.0**-20 * top * weight
+        + lost @ numpy.abs(v)
     )
 
 
@@ -197,7 +201,7 @@ def decode_blocks(t, options, variations):
     if "strides=v-as-k" in variations:
         v = f64(torch.as_strided(t["v"], t["v"].shape, t["k"].stride()))
     step, (batch, heads, dim) = options["block_seq"], q.shape
-    unit = UNIT[kind(t["q"])]
+    input_type = kind(t["q"])
     mid = Answer(f64(t["mid_out_before"]).copy(), numpy.zeros(t["mid_out_before"].shape))
     lse = Answer(f64(t["mid_lse_before"]).copy())
     out = Answer(numpy.zeros(q.shape), numpy.zeros(q.shape))
@@ -212,12 +216,12 @@ def decode_blocks(t, options, variations):
                 p, lse.value[b, h, block] = softmax(scores[part])
                 mid.value[b, h, block] = p @ values[part]
                 mid.allowed[b, h, block] = softmax_tolerance(
-                    mid.value[b, h, block], p, values[part], scores[part], UNIT["float32"], unit
+                    mid.value[b, h, block], p, values[part], scores[part], "float32", input_type
                 )
             p, _ = softmax(scores)
             out.value[b, h] = p @ values
             out.allowed[b, h] = softmax_tolerance(
-                out.value[b, h], p, values, scores, UNIT[kind(t["out_before"])], unit
+                out.value[b, h], p, values, scores, kind(t["out_before"]), input_type
             )
     return {"mid_out": mid, "mid_lse": lse, "out": out}
 
@@ -234,7 +238,7 @@ def merged(t, options, variations, whole):
             p, _ = softmax(t_of)
             out.value[b, h] = p @ mid[b, h, :blocks]
             out.allowed[b, h] = softmax_tolerance(
-                out.value[b, h], p, mid[b, h, :blocks], t_of, UNIT[kind(t["out_before"])], UNIT["float32"]
+                out.value[b, h], p, mid[b, h, :blocks], t_of, kind(t["out_before"]), "float32"
             )
             if (blocks == 0 and "empty=nan" in variations) or (
                 blocks and numpy.isneginf(t_of[0]) and "infinity=unguarded" in variations
@@ -245,7 +249,7 @@ def merged(t, options, variations, whole):
 
 def attention(t, options, variations):
     q, k, v = f64(t["q"]), f64(t["k"]), f64(t["v"])
-    unit = UNIT[kind(t["q"])]
+    input_type = kind(t["q"])
     if "cu_seqlens_q" in t:
         out, allowed = numpy.zeros((*q.shape[:-1], v.shape[-1])), numpy.zeros((*q.shape[:-1], v.shape[-1]))
         lse = numpy.zeros(q.shape[1::-1])
@@ -254,15 +258,15 @@ def attention(t, options, variations):
             used = int(t["seqused_k"][b]) if "seqused_k" in t else ends_k[b + 1] - ends_k[b]
             rows, keys = slice(ends_q[b], ends_q[b + 1]), slice(ends_k[b], ends_k[b] + used)
             out[rows], allowed[rows], lse[:, rows] = attend(
-                q[rows], k[keys], v[keys], options, variations, unit
+                q[rows], k[keys], v[keys], options, variations, input_type
             )
     else:
-        parts = [attend(*entry, options, variations, unit) for entry in zip(q, k, v)]
+        parts = [attend(*entry, options, variations, input_type) for entry in zip(q, k, v)]
         out, allowed, lse = (numpy.stack(part) for part in zip(*parts))
     return {"out": Answer(out, allowed), "lse": Answer(lse)}
 
 
-def attend(q, k, v, options, variations, unit):
+def attend(q, k, v, options, variations, input_type):
     """One sequence: q [Sq, Hq, D], k [Sk, Hkv, D], v [Sk, Hkv, Dv] → out, its tolerance, lse [Hq, Sq]."""
     (rows, heads, dim), keys = q.shape, k.shape[0]
     scale = float(numpy.float32(options["scale"])) if "scale" in options else dim**-0.5
@@ -283,7 +287,7 @@ def attend(q, k, v, options, variations, unit):
         scores = numpy.where(visible, q[:, h] @ k[:, shared].T * scale, -numpy.inf)
         p, lse[h] = softmax(scores)
         out[:, h] = p @ v[:, shared]
-        allowed[:, h] = softmax_tolerance(out[:, h], p, v[:, shared], scores, unit, unit)
+        allowed[:, h] = softmax_tolerance(out[:, h], p, v[:, shared], scores, input_type, input_type)
     if "empty_lse=+inf" in variations:
         lse = numpy.where(numpy.isneginf(lse), numpy.inf, lse)
     return out, allowed, lse

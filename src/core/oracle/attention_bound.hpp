@@ -9,21 +9,29 @@
 /// promises. S are the logits of the row as they enter the softmax, p = softmax(S).
 namespace isomer::core {
 
+/// What rounding P to `type` may cost a key of probability p beyond u_P·p. Kernels round e^(S − m), at most
+/// 1, and divide by its sum `l` afterwards: among the subnormals of the type (f32: below 2^-126, where it may
+/// vanish) that rounding is off by up to half a step, though never by more than the value itself. e4m3fn has
+/// room for 256·e^(S − m), which kernels use.
+inline double lost_to_underflow(DType type, double p, double l) {
+  const double half_step = type == DType::f16 ? 0x1p-25 : type == DType::e4m3fn ? 0x1p-18 : 0x1p-126;
+  return std::min(p, half_step / l);
+}
+
 /// Bound of one output element: u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v|.
 ///   u_out·|ref|  the final rounding to `out`; below its smallest normal value, half the step between
 ///   subnormals the minimum  P rounded to the type `p` before it meets V: the worst case, or six deviations
 ///   of independent roundings the last     logits, exponentials and sums in f32: an error e of a logit moves
 ///   p by the factor 1 + e
-/// The sums run over the row's visible keys. Two terms for f32's underflow, which nothing else would notice:
-/// a probability under 2^-126 may vanish, which costs at most `vanishing` = Σ min(p, 2^-126)|v|, and a
-/// product of subnormal values is a multiple of 2^-149.
+/// The sums run over the row's visible keys. Two terms for underflow: `lost` = Σ lost_to_underflow(p)·|v|,
+/// and a product of subnormal values is a multiple of 2^-149.
 inline double attention_bound(DType out, DType p, double ref, double sum_p_abs_v, double sum_p2_v2,
-                              double max_abs_s, double vanishing = 0.0) {
+                              double max_abs_s, double lost) {
   const double smallest_normal = out == DType::f16 ? 0x1p-14 : 0x1p-126;
   const double u_p = unit_roundoff(p);
   return unit_roundoff(out) * std::max(std::fabs(ref), smallest_normal) +
          std::min(u_p * sum_p_abs_v, 6.0 * u_p * std::sqrt(sum_p2_v2)) +
-         0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v + vanishing + 0x1p-146;
+         0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v + lost + 0x1p-146;
 }
 
 /// Bound of lse = ln Σ e^S in f32: 2^-24·|lse| + 2^-20·max(1, max Σ|q·k|), the largest sum of absolute

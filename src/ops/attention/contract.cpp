@@ -145,7 +145,9 @@ const core::Contract& contract() {
         .args = arguments(),
         .options = option_list(),
         .clauses = form_clauses(),
-        .tolerance = "u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v|",
+        .tolerance =
+            "u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v| + Σmin(p, h_P/l)|v|, "
+            "u_P and h_P of q's type, l = Σe^(S − max S): h_P = 2^-25 f16, 2^-126 bf16 and f32, 2^-18 e4m3fn",
         .symbols = bind_symbols,
         .work = work,
     };

@@ -138,7 +138,7 @@ class Row {
                                ? 1.0
                                : factor(a_.v_descale, s_.batch, g);
     const Matrix& v = s_.v[static_cast<std::size_t>(g)];
-    std::vector<double> absolute(out.size()), squares(out.size()), vanishing(out.size());
+    std::vector<double> absolute(out.size()), squares(out.size()), lost(out.size());
     std::fill(out.begin(), out.end(), 0.0);
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       // A key that the row does not see has no part in it, whatever its value holds.
@@ -149,7 +149,7 @@ class Row {
         out[d] += pv;
         absolute[d] += std::fabs(pv);
         squares[d] += pv * pv;
-        vanishing[d] += std::min(p, 0x1p-126) * std::fabs(v.row(j)[d] * descale);
+        lost[d] += core::lost_to_underflow(a_.q.dtype, p, denominator_) * std::fabs(v.row(j)[d] * descale);
       }
     }
     if (!s_.stale_v.empty()) {
@@ -160,7 +160,7 @@ class Row {
     for (std::size_t d = 0; d < out.size(); ++d) {
       if (std::isnan(out[d])) continue;
       bound[d] = core::attention_bound(a_.out.dtype, a_.q.dtype, out[d], absolute[d], squares[d],
-                                       max_abs_logit_, vanishing[d]) +
+                                       max_abs_logit_, lost[d]) +
                  2 * blur_ * absolute[d];
     }
   }

@@ -14,7 +14,8 @@ using Broken = std::optional<std::string>;
 const std::vector<DType> kFloats = {DType::f32, DType::f16, DType::bf16};
 const std::vector<DType> kIndices = {DType::i32, DType::i64};
 constexpr char kTolerance[] =
-    "u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v|, u_P of the input's type";
+    "u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v| + Σmin(p, h_P/l)|v|, "
+    "u_P and h_P of the input's type, l = Σe^(S − max S): h_P = 2^-25 f16, 2^-126 bf16 and f32";
 
 template <class Args, class Options>
 Inputs inputs(const Call& call) {

@@ -13,12 +13,12 @@ using core::Variations;
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-/// Tokens of a block of the fused call where the options leave them to the plan: only variations can tell.
+/// Tokens of a block of a varied fused call where the options leave them to the plan.
 constexpr std::int64_t kPlansBlock = 256;
 
-/// What one element carries besides its value, for the bound: Σp|v|, Σp²v² and Σ min(p, 2^-126)|v|.
+/// What one element carries besides its value, for the bound: Σp|v|, Σp²v² and what p loses to underflow.
 struct Sums {
-  double value = 0, weighted = 0, squared = 0, vanishing = 0;
+  double value = 0, weighted = 0, squared = 0, lost = 0;
 };
 
 /// One block of one query head: softmax over its tokens.
@@ -114,7 +114,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
       const double weight = p[t] / l;
       sums.weighted += weight * std::fabs(value);
       sums.squared += weight * weight * value * value;
-      sums.vanishing += std::min(weight, 0x1p-126) * std::fabs(value);
+      sums.lost += core::lost_to_underflow(in.k.dtype, weight, l) * std::fabs(value);
     }
     sums.value = acc / l;
   }
@@ -159,7 +159,7 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
       const double w = weights[j] / total;
       sums.weighted += w * part.weighted;
       sums.squared += w * w * part.squared;
-      sums.vanishing += w * part.vanishing + std::min(w, 0x1p-126) * part.weighted;
+      sums.lost += w * part.lost + core::lost_to_underflow(DType::f32, w, total) * part.weighted;
     }
     sums.value = poisoned ? kNaN : acc / total;
   }
@@ -177,7 +177,7 @@ std::int64_t block_count(std::int64_t length, std::int64_t block_seq, const Vari
 }
 
 double bound_of(const Sums& sums, const Part& part, DType out, DType p) {
-  return core::attention_bound(out, p, sums.value, sums.weighted, sums.squared, part.largest, sums.vanishing);
+  return core::attention_bound(out, p, sums.value, sums.weighted, sums.squared, part.largest, sums.lost);
 }
 
 void write(core::ExpectedTensor& out, std::size_t first, const Part& part, DType p) {
@@ -237,7 +237,10 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
   const auto& args = call.args<FlashDecodeArgs>();
   const auto& options = call.options<FlashDecodeOptions>();
   const Inputs in = inputs_of(args, options);
-  const std::int64_t block_seq = options.block_seq > 0 ? options.block_seq : kPlansBlock;
+  // One block where the plan decides: whatever its blocks are, they lose less to underflow.
+  const std::int64_t whole = std::max<std::int64_t>(1, args.req_to_tokens.size(1));
+  const std::int64_t plans = vary.names().empty() ? whole : kPlansBlock;
+  const std::int64_t block_seq = options.block_seq > 0 ? options.block_seq : plans;
   const std::int64_t head_dim = args.q.size(2);
   core::ExpectedTensor& out = expected["out"];
   for (std::int64_t b = 0; b < args.q.size(0); ++b)

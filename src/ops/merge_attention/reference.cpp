@@ -44,7 +44,7 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
     }
     const bool poisoned = vary.has("infinity=unguarded") && (lse[0] == kNothing || m == kNothing);
     for (std::size_t d = 0; d < size; ++d) {
-      double acc = 0, weighted = 0, squared = 0, vanishing = 0;
+      double acc = 0, weighted = 0, squared = 0, lost = 0;
       for (int i = 0; i < 2; ++i) {
         if (lse[i] == kNothing) continue;
         const double part = core::element(i == 0 ? args.out_a : args.out_b, row * size + d);
@@ -52,12 +52,12 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
         acc = half(acc + w[i] * part);
         weighted += weight * std::fabs(part);
         squared += weight * weight * part * part;
-        vanishing += std::min(weight, 0x1p-126) * std::fabs(part);
+        lost += core::lost_to_underflow(DType::f32, weight, total) * std::fabs(part);
       }
       double value = m == kNothing ? 0.0 : acc / total;
       if (poisoned) value = kNaN;
       out.set(row * size + d, value,
-              core::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, vanishing));
+              core::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, lost));
     }
     if (!expected.has("lse")) continue;
     double merged = m == kNothing ? kNothing : (vary.has("max=none") ? 0.0 : m) + std::log(total);
