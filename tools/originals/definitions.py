@@ -195,6 +195,25 @@ def flash_decode(t, options, variations):
     return answers
 
 
+def sum_in(products, dtype):
+    """Exact products summed in that dtype, as the original's code on an H200 has it.
+
+    Lanes of eight products, each a chain of fused multiply-adds that begins with the second product (the first
+    addition is fused with the first), then the lanes by halves.
+    """
+    keys, dim = products.shape
+    lanes = 1 << max(0, (dim - 1) // 8).bit_length()
+    padded = numpy.zeros((keys, lanes, 8))
+    padded.reshape(keys, -1)[:, :dim] = products
+    total = numpy.zeros((keys, lanes))
+    for turn in (1, 0, 2, 3, 4, 5, 6, 7):
+        total = rounded(total + padded[:, :, turn], dtype)
+    while total.shape[1] > 1:
+        half = total.shape[1] // 2
+        total = rounded(total[:, :half] + total[:, half:], dtype)
+    return total[:, 0]
+
+
 def decode_blocks(t, options, variations):
     """Stage 1 block by block, and the whole sequence at once for out's value and tolerance."""
     q, k, v = f64(t["q"]), f64(t["k"]), f64(t["v"])
@@ -210,7 +229,10 @@ def decode_blocks(t, options, variations):
         slots = t["req_to_tokens"][int(t["b_req_idx"][b]), :length].long().numpy()
         for h in range(heads):
             keys, values = k[slots, h // (heads // k.shape[1])], v[slots, h // (heads // k.shape[1])]
-            scores = keys @ q[b, h] * dim**-0.5
+            dots = keys @ q[b, h]
+            if "logits=input-type" in variations:
+                dots = sum_in(keys * q[b, h], t["q"].dtype)
+            scores = dots * dim**-0.5
             for block, start in enumerate(range(0, length, step)):
                 part = slice(start, start + step)
                 p, lse.value[b, h, block] = softmax(scores[part])
@@ -270,7 +292,7 @@ def attend(q, k, v, options, variations, input_type):
     """One sequence: q [Sq, Hq, D], k [Sk, Hkv, D], v [Sk, Hkv, Dv] → out, its tolerance, lse [Hq, Sq]."""
     (rows, heads, dim), keys = q.shape, k.shape[0]
     scale = float(numpy.float32(options["scale"])) if "scale" in options else dim**-0.5
-    diagonal = numpy.arange(rows)[:, None] + (0 if "mask=top-left" in variations else keys - rows)
+    diagonal = numpy.arange(rows)[:, None] + (0 if "causal=top-left" in variations else keys - rows)
     key = numpy.arange(keys)[None, :]
     left, right = options.get("window_left", -1), options.get("window_right", -1)
     if options["causal"]:

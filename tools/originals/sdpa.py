@@ -95,7 +95,7 @@ def attention(
         call=call,
         options=options,
         compare=rest.pop("compare", TOLERANCE),
-        variations=["mask=top-left"] if causal and seqlen_q != seqlen_k else [],
+        variations=["causal=top-left"] if causal and seqlen_q != seqlen_k else [],
         **rest,
     )
 

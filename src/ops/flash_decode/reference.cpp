@@ -58,6 +58,21 @@ class Memory {
   std::int64_t first_ = 0, last_ = 0;
 };
 
+/// The sum of exact products in a narrow type as lightllm's kernel has it on a GPU: lanes of eight products,
+/// each lane a chain of fused multiply-adds that begins with the second product (the first addition is fused
+/// with the first), then the lanes by halves.
+double sum_in(DType type, const std::vector<double>& products) {
+  std::size_t count = 1;
+  while (count * 8 < products.size()) count *= 2;
+  std::vector<double> lanes(count);
+  for (const std::size_t turn : {1u, 0u, 2u, 3u, 4u, 5u, 6u, 7u})
+    for (std::size_t i = turn; i < products.size(); i += 8)
+      lanes[i / 8] = round_to(type, lanes[i / 8] + products[i]);
+  for (; count > 1; count /= 2)
+    for (std::size_t i = 0; i < count / 2; ++i) lanes[i] = round_to(type, lanes[i] + lanes[i + count / 2]);
+  return lanes[0];
+}
+
 /// p_t = e^(S_t − m) / l with S_t = scale·q·k_t; out = Σ p_t·v_t; lse = m + ln l; over tokens [begin, end).
 Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64_t h, std::int64_t begin,
             std::int64_t end) {
@@ -79,12 +94,13 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
   for (std::int64_t t = begin; t < end; ++t) {
     slots.push_back(static_cast<std::int64_t>(tokens(request, t)));
     double dot = 0, absolute = 0;
+    std::vector<double> products;
     for (std::int64_t d = 0; d < head_dim; ++d) {
-      const double product = q(b, h, d) * k(slots.back(), kv, d);
-      absolute += std::fabs(product);
-      dot = in_input_type ? round_to(in.q.dtype, dot + round_to(in.q.dtype, product)) : dot + product;
+      products.push_back(q(b, h, d) * k(slots.back(), kv, d));
+      absolute += std::fabs(products.back());
+      dot += products.back();
     }
-    s.push_back(scale * dot);
+    s.push_back(scale * (in_input_type ? sum_in(in.q.dtype, products) : dot));
     if (std::isfinite(absolute)) part.products = std::max(part.products, std::fabs(scale) * absolute);
   }
 
