@@ -112,6 +112,11 @@ const core::ExpectedTensor& tensor_of(const core::Expected& expected, const std:
 
 }  // namespace
 
+std::string Verdict::why() const {
+  return fmt::format("{} of {} elements are outside the rule, by up to {:.4g} of its unit: {}", outside,
+                     elements, worst, first);
+}
+
 Verdict judge(const Output& output, const Rule& rule, const core::Expected& expected) {
   return judge(output, rule, expected, tensor_of(expected, output.name));
 }

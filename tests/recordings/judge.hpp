@@ -16,6 +16,7 @@ struct Verdict {
   std::string first;           ///< a sentence for the first element outside; empty where none is
 
   bool holds() const { return elements > 0 && outside == 0; }
+  std::string why() const;  ///< for a failure
 };
 
 /// Any NaN equals any NaN, +0 equals −0. An element that the op leaves as it was must be what it was.

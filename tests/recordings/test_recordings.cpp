@@ -45,15 +45,25 @@ std::int64_t outside(const std::vector<Replay>& calls, const Names& variations) 
   return count;
 }
 
+struct Count {
+  int calls = 0;
+  std::int64_t elements = 0;
+};
+
 class Original : public testing::TestWithParam<std::string> {
  protected:
   static void TearDownTestSuite() {
-    std::printf("%lld comparisons of calls, %lld of elements\n", static_cast<long long>(compared_calls_),
-                static_cast<long long>(compared_elements_));
+    const auto print = [](const char* with, const Count& count) {
+      if (count.calls > 0)
+        std::printf("recorded calls held against %s: %d, of %lld elements\n", with, count.calls,
+                    static_cast<long long>(count.elements));
+    };
+    print("the references under their variations", varied_);
+    print("the references", plain_);
+    print("implementations", implementations_);
   }
-  void count(const Verdict& verdict) { compared_elements_ += verdict.elements; }
 
-  static inline std::int64_t compared_calls_ = 0, compared_elements_ = 0;
+  static inline Count varied_, plain_, implementations_;
   const Recording recording_ = read(GetParam());
 };
 
@@ -61,22 +71,20 @@ TEST_P(Original, IsTheReferenceUnderItsVariations) {
   for (const Replay& replay : replays(recording_)) {
     SCOPED_TRACE(replay.oracle->contract->op);
     core::validate(replay.call, Device{}, true);
-    ++compared_calls_;
+    ++varied_.calls;
     const core::Expected expected = answer(replay, recording_.variations);
     ASSERT_FALSE(replay.outputs.empty());
     for (const Output& output : replay.outputs) {
       const Verdict verdict = judge(output, output.rule, expected);
-      EXPECT_TRUE(verdict.holds()) << verdict.outside << " of " << verdict.elements
-                                   << " elements: " << verdict.first;
-      count(verdict);
+      EXPECT_TRUE(verdict.holds()) << verdict.why();
+      varied_.elements += verdict.elements;
       const auto further = recording_.exact_under.find(output.name);
       if (further == recording_.exact_under.end()) continue;
       for (const std::string& variation : further->second)
         EXPECT_TRUE(knows(*replay.oracle, variation)) << variation;
       const core::Expected exact = answer(replay, joined(recording_.variations, further->second));
       const Verdict equal = judge(output, {Rule::Kind::exact}, exact);
-      EXPECT_TRUE(equal.holds()) << equal.outside << " of " << equal.elements << " elements: " << equal.first;
-      count(equal);
+      EXPECT_TRUE(equal.holds()) << equal.why();
     }
   }
 }
@@ -84,6 +92,7 @@ TEST_P(Original, IsTheReferenceUnderItsVariations) {
 TEST_P(Original, DepartsFromTheOpWhereTheRecordingSaysSo) {
   const std::vector<Replay> calls = replays(recording_);
   for (const Replay& replay : calls) {
+    ++plain_.calls;
     const core::Expected expected = answer(replay, {});
     for (const Output& output : replay.outputs) {
       if (!output.departures.has_value()) continue;
@@ -91,7 +100,7 @@ TEST_P(Original, DepartsFromTheOpWhereTheRecordingSaysSo) {
       EXPECT_LE(std::abs(verdict.different - *output.departures), verdict.undecided)
           << output.name << ": " << verdict.different << " elements differ, " << *output.departures
           << " expected";
-      count(verdict);
+      plain_.elements += verdict.elements;
     }
   }
   for (const std::string& variation : recording_.variations) {
@@ -103,22 +112,24 @@ TEST_P(Original, DepartsFromTheOpWhereTheRecordingSaysSo) {
   }
 }
 
-/// Runs one call of a recording in fresh memory through one implementation.
-void run(const Recording& recording, std::size_t which, const core::Implementation& implementation) {
+/// Runs one call of a recording in fresh memory through one implementation; the number of elements compared.
+std::int64_t run(const Recording& recording, std::size_t which, const core::Implementation& implementation) {
   const Replay replay = replays(recording)[which];
   core::Expected expected = answer(replay, {});
   core::dispatch(Queue::cpu(), replay.call, implementation);
+  std::int64_t elements = 0;
   const bool comparable = recording.variations.empty() && !recording.undefined;
   for (const Output& output : replay.outputs) {
     const Tensor& got = replay.call.tensor(replay.call.contract->index_of(output.name));
+    elements += got.numel();
     lab::Outcome outcome;
     EXPECT_EQ(lab::compare(expected[output.name], got, !implementation.divides_exactly(), outcome), "");
     // An original that departs from the op, or that the op leaves open, says nothing of our implementations.
     if (!comparable) continue;
     const Verdict verdict = judge(output, output.rule, expected, got);
-    EXPECT_TRUE(verdict.holds()) << verdict.outside << " of " << verdict.elements
-                                 << " elements: " << verdict.first;
+    EXPECT_TRUE(verdict.holds()) << verdict.why();
   }
+  return elements;
 }
 
 TEST_P(Original, AgreesWithOurImplementations) {
@@ -130,10 +141,11 @@ TEST_P(Original, AgreesWithOurImplementations) {
     for (const auto& implementation : op->implementations) {
       if (implementation->device() != DeviceType::cpu || !implementation->unavailable().empty()) continue;
       SCOPED_TRACE(op->contract->op + " " + implementation->name());
-      run(recording_, i, *implementation);
+      implementations_.elements += run(recording_, i, *implementation);
       ++ran;
     }
     EXPECT_GT(ran, 0);
+    implementations_.calls += ran;
   }
 }
 
