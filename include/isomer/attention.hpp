@@ -26,41 +26,41 @@ struct AttentionArgs {
   /// of cu_seqlens_q and seqused_q are left as they are, in lse too.
   Tensor out;
   /// Optional f32 [B, Hq, Sq], or [Hq, total_q] with cu_seqlens_q: natural log of the softmax denominator.
-  Tensor lse;
+  Tensor lse = {};
 
-  Tensor cu_seqlens_q;  ///< optional i32 [B + 1], from 0 ascending: query rows of batch entry b are [cu[b],
-                        ///< cu[b+1])
-  Tensor cu_seqlens_k;  ///< optional i32 [B + 1], likewise for unpaged k and v
-  Tensor
-      seqused_q;  ///< optional i32 [B]: effective query length, at most the given; later rows stay untouched
-  Tensor seqused_k;  ///< optional i32 [B]: slots in use, at most the given; page_table needs it, an append
-                     ///< excludes it
-  /// Optional i32 [B]: the slot of the first key. Lengths count slots, so the effective key length is theirs
-  /// less this.
-  Tensor leftpad_k;
-  Tensor page_table;    ///< optional i32 [B, max_pages]: page of every page_size slots; entries past the keys
-                        ///< are not read
-  Tensor kv_batch_idx;  ///< optional i32 [B]: row of k, v (or of page_table) that batch entry b uses
+  /// Optional i32 [B + 1], ascending from 0: rows of q of batch entry b are [cu[b], cu[b + 1]).
+  Tensor cu_seqlens_q = {};
+  Tensor cu_seqlens_k = {};  ///< optional i32 [B + 1], likewise for unpaged k and v
+  Tensor seqused_q = {};     ///< optional i32 [B]: effective query lengths
+  /// Optional i32 [B]: slots in use. page_table needs it (or an append), an append excludes it.
+  Tensor seqused_k = {};
+  /// Optional i32 [B]: the slot of the first key. Lengths count slots: the effective key length is less by
+  /// it.
+  Tensor leftpad_k = {};
+  /// Optional i32 [B, max_pages]: the page of every page_size slots. Entries past the keys are not read.
+  Tensor page_table = {};
+  Tensor kv_batch_idx = {};  ///< optional i32 [B]: row of k, v (or of page_table) that batch entry b uses
 
   /// Append: optional [B, Sn, Hkv, D] and [B, Sn, Hkv, Dv] (or [total_new, …] with cu_seqlens_k_new) of k's
   /// dtype, written into k and v in place from slot cache_seqlens[b] on, then attended: cache_seqlens[b] + Sn
   /// slots are in use. A slot that is written must be of one batch entry alone.
-  Tensor k_new;
-  Tensor v_new;
-  Tensor cu_seqlens_k_new;  ///< optional i32 [B + 1]
-  Tensor cache_seqlens;  ///< i32 [B], with k_new only: slots in use before the append, left padding included
+  Tensor k_new = {};
+  Tensor v_new = {};
+  Tensor cu_seqlens_k_new = {};  ///< optional i32 [B + 1]
+  Tensor cache_seqlens = {};     ///< i32 [B], with k_new only: slots in use before it, left padding included
   /// Rotary embedding of q and k_new, with k_new only: f32 or q's dtype [positions, rotary_dim / 2],
   /// rotary_dim a multiple of 16 up to D. The position of new key j is cache_seqlens[b] + j, of query i
   /// likewise when causal or windowed, and cache_seqlens[b] otherwise. Rotated in f32 and rounded once to the
   /// dtype of q or k.
-  Tensor rotary_cos;
-  Tensor rotary_sin;
+  Tensor rotary_cos = {};
+  Tensor rotary_sin = {};
 
-  Tensor q_descale;  ///< optional f32 [B, Hkv], FP8: multiplies the logits
-  Tensor k_descale;  ///< optional f32 [B, Hkv], FP8: multiplies the logits
-  Tensor v_descale;  ///< optional f32 [B, Hkv], FP8: multiplies out
-  Tensor sink;  ///< optional f32 or q's dtype (f32 for e4m3fn) [Hq]: a logit that joins denominator and lse,
-                ///< not scaled
+  Tensor q_descale = {};  ///< optional f32 [B, Hkv], FP8: multiplies the logits
+  Tensor k_descale = {};  ///< optional f32 [B, Hkv], FP8: multiplies the logits
+  Tensor v_descale = {};  ///< optional f32 [B, Hkv], FP8: multiplies out
+  /// Optional [Hq], f32 or q's dtype (f32 for e4m3fn): a logit that joins the denominator and lse, not
+  /// scaled.
+  Tensor sink = {};
 };
 
 struct AttentionOptions {
@@ -95,12 +95,12 @@ ISOMER_API Explanation explain(const Queue& queue, const AttentionArgs& args,
                                const AttentionOptions& options = {});
 
 struct MergeAttentionArgs {
-  Tensor out_a;  ///< [..., H, Dv] f32, f16 or bf16
-  Tensor lse_a;  ///< f32 [..., H]
-  Tensor out_b;  ///< out_a's shape and dtype
-  Tensor lse_b;  ///< lse_a's shape
-  Tensor out;    ///< out_a's shape; may be out_a
-  Tensor lse;    ///< optional f32 [..., H]; may be lse_a
+  Tensor out_a;     ///< [..., H, Dv] f32, f16 or bf16
+  Tensor lse_a;     ///< f32 [..., H]
+  Tensor out_b;     ///< out_a's shape and dtype
+  Tensor lse_b;     ///< lse_a's shape
+  Tensor out;       ///< out_a's shape; may be out_a
+  Tensor lse = {};  ///< optional f32 [..., H]; may be lse_a
 };
 
 struct MergeAttentionOptions {};
