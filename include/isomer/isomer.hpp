@@ -4,9 +4,6 @@
 #include <isomer/act_quant.hpp>
 #include <isomer/attention.hpp>
 #include <isomer/bundle.hpp>
-#include <isomer/dtype.hpp>
-#include <isomer/error.hpp>
-#include <isomer/executor.hpp>
 #include <isomer/flash_decode.hpp>
 #include <isomer/fp8_gemm.hpp>
 #include <isomer/quantize_copy_kv.hpp>
