@@ -86,6 +86,19 @@ TEST(Fp8Gemm, GivesARowTheSameBitsWhicheverFewRowsStandBesideIt) {
   }
 }
 
+TEST(Fp8Gemm, IgnoresTheStrideOfADimensionOfOneElement) {
+  const Matrices one(1, 1, 200);
+  const Queue queue = Queue::cpu();
+  float c = 0;
+  const std::int64_t far = INT64_MAX / 2;
+  fp8_gemm(queue, {.a = Tensor::strided(one.a.data(), DType::e4m3fn, {1, 200}, {far, 1}),
+                   .a_s = Tensor::strided(one.a_s.data(), DType::f32, {1, 2}, {far, 1}),
+                   .b = Tensor::strided(one.b.data(), DType::e4m3fn, {1, 200}, {far, 1}),
+                   .b_s = Tensor::strided(one.b_s.data(), DType::f32, {1, 2}, {far, 1}),
+                   .c = Tensor::strided(&c, DType::f32, {1, 1}, {far, far})});
+  EXPECT_EQ(c, one.multiply(queue)[0]);
+}
+
 TEST(Fp8Gemm, IsCutIntoTilesThatFitAndCoverTheProduct) {
   for (const std::int64_t rows : {1, 8, 9, 12, 239, 240, 241, 512, 5000})
     for (const std::int64_t columns : {1, 31, 32, 33, 256, 257, 512, 7168})

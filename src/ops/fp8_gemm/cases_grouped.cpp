@@ -158,7 +158,7 @@ void make(const Case& c, Problem& problem) {
 
 std::vector<std::string> features(const Case& c) {
   std::vector<std::string> list = operand_features(c);
-  for (std::string& feature : list) feature = c.choice("rows") + "_" + feature;
+  for (std::string& feature : list) feature.insert(0, c.choice("rows") + "_");
   return list;
 }
 

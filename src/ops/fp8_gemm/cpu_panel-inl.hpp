@@ -71,11 +71,15 @@ HWY_INLINE void PackPanel(const std::uint8_t* const (&rows)[kColumns], float* HW
   for (std::int64_t column = 0; column < kColumns; column += 16)
     for (std::int64_t k = 0; k < kScaleBlock; k += kBytes) {
       Transpose(rows + column, k, seen, bytes);
-      for (std::int64_t part = 0; part < kParts; ++part) HWY_UNROLL(4)
-      for (std::int64_t i = 0; i < 16; ++i) HWY_UNROLL(4)
-      for (std::int64_t c = 0; c < 16; c += kLanes)
-        hn::Store(Decode(d, bytes + i * kBytes + part * 16 + c), d,
-                  panel + (k + part * 16 + i) * kColumns + column + c);
+      for (std::int64_t part = 0; part < kParts; ++part) {
+        HWY_UNROLL(4)
+        for (std::int64_t i = 0; i < 16; ++i) {
+          HWY_UNROLL(4)
+          for (std::int64_t c = 0; c < 16; c += kLanes)
+            hn::Store(Decode(d, bytes + i * kBytes + part * 16 + c), d,
+                      panel + (k + part * 16 + i) * kColumns + column + c);
+        }
+      }
     }
   if (HWY_LIKELY(!SawNaN(seen))) return;
   for (std::int64_t column = 0; column < kColumns; ++column)
@@ -91,8 +95,10 @@ void Strip(const float* HWY_RESTRICT a, const float* HWY_RESTRICT panel, std::in
   const F32 d;
   VF dot[R][kVectors];
   HWY_UNROLL(12)
-  for (int r = 0; r < R; ++r) HWY_UNROLL(4)
-  for (int v = 0; v < kVectors; ++v) dot[r][v] = hn::Zero(d);
+  for (int r = 0; r < R; ++r) {
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) dot[r][v] = hn::Zero(d);
+  }
   for (std::int64_t k = 0; k < depth; ++k) {
     VF b[kVectors];
     HWY_UNROLL(4)
@@ -122,6 +128,19 @@ constexpr std::array<StripFunction, sizeof...(R)> StripTable(std::integer_sequen
   return {&Strip<R + 1>...};
 }
 
+/// Asks for a panel before it is packed. A piece of a row is two cache lines, too short for the hardware to
+/// see a stream. Into L2, since rows a power of two apart would evict each other from L1.
+HWY_INLINE void PrefetchPanel(const Tile& tile, std::int64_t column, std::int64_t k) {
+  if (k >= tile.depth) return;
+  const std::int64_t second_line = std::min(k + 64, tile.depth - 1);
+  const std::int64_t last = std::min(column + kColumns, tile.columns);
+  for (; column < last; ++column) {
+    const std::uint8_t* row = tile.b + column * tile.b_stride;
+    __builtin_prefetch(row + k, 0, 2);
+    __builtin_prefetch(row + second_line, 0, 2);
+  }
+}
+
 /// The tile's sums as [panel][row][kColumns]; returns where they are.
 inline float* PanelProduct(const Tile& tile) {
   static constexpr auto kStrips = StripTable(std::make_integer_sequence<int, kRows>());
@@ -147,15 +166,8 @@ inline float* PanelProduct(const Tile& tile) {
                       ? WholeBlock(tile.b + (column + c) * tile.b_stride + begin, depth, copies[c])
                       : kZeros;
       PackPanel(rows, panel);
-      // A piece of a row is two cache lines, too short for the hardware to see a stream: ask for the next
-      // panel's, into L2, since rows a power of two apart would evict each other from L1.
-      const bool last = column + kColumns >= tile.columns;
-      const std::uint8_t* next =
-          tile.b + (last ? begin + kScaleBlock : (column + kColumns) * tile.b_stride + begin);
-      for (std::int64_t c = 0; c < kColumns; ++c) {
-        __builtin_prefetch(next + c * tile.b_stride, 0, 2);
-        __builtin_prefetch(next + c * tile.b_stride + 64, 0, 2);
-      }
+      PrefetchPanel(tile, column + kColumns < tile.columns ? column + kColumns : 0,
+                    column + kColumns < tile.columns ? begin : begin + kScaleBlock);
       const float b_s =
           tile.b_s[(tile.first_column + column) / kScaleBlock * tile.b_s_row_stride + kb * tile.b_s_stride];
       for (std::int64_t r = 0; r < tile.rows; r += kRows) {

@@ -35,8 +35,10 @@ HWY_INLINE void SkinnyBlock(const float* HWY_RESTRICT a, std::int64_t a_stride,
   const F32 d;
   VF dot[R][C];
   HWY_UNROLL(8)
-  for (int r = 0; r < R; ++r) HWY_UNROLL(4)
-  for (int c = 0; c < C; ++c) dot[r][c] = hn::Zero(d);
+  for (int r = 0; r < R; ++r) {
+    HWY_UNROLL(4)
+    for (int c = 0; c < C; ++c) dot[r][c] = hn::Zero(d);
+  }
   HWY_UNROLL(2)
   for (std::int64_t k = 0; k < kScaleBlock; k += kLanes) {
     VF y[C];
@@ -69,12 +71,13 @@ HWY_INLINE void SkinnyColumns(const Tile& tile, const std::int64_t (&rows)[R], c
                               std::int64_t column, float* totals) {
   const F32 d;
   const U8 d8;
-  const std::uint8_t* b[C];
+  const std::uint8_t *b[C], *next[C];
   const float* b_s[C];
   hn::Vec<U8> seen[C];
   for (int c = 0; c < C; ++c) {
     const std::int64_t n = std::min(column + c, tile.columns - 1);
     b[c] = tile.b + n * tile.b_stride;
+    next[c] = tile.b + std::min(column + C + c, tile.columns - 1) * tile.b_stride;
     b_s[c] = tile.b_s + (tile.first_column + n) / kScaleBlock * tile.b_s_row_stride;
     seen[c] = hn::Zero(d8);
   }
@@ -85,8 +88,8 @@ HWY_INLINE void SkinnyColumns(const Tile& tile, const std::int64_t (&rows)[R], c
     const std::int64_t kb = k / kScaleBlock;
     for (int c = 0; c < C; ++c) {
       // The same piece of the columns to come: short pieces end before the hardware has learnt the stream.
-      hwy::Prefetch(b[c] + C * tile.b_stride + k);
-      hwy::Prefetch(b[c] + C * tile.b_stride + k + 64);
+      hwy::Prefetch(next[c] + k);
+      hwy::Prefetch(next[c] + std::min(k + 64, end - 1));
       block[c] = WholeBlock(b[c] + k, tile.depth - k, copies[c]);
       block_b_s[c] = b_s[c][kb * tile.b_s_stride];
     }

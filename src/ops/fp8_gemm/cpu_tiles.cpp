@@ -64,9 +64,9 @@ void run_tile(TileFunction compute, const Operands& o, const Segment& segment, s
 FlatRows::FlatRows(const Tensor& tensor) : data_(static_cast<std::byte*>(tensor.data)) {
   for (int i = tensor.rank - 2; i >= 0; --i) {
     const std::int64_t size = tensor.size(i);
-    const std::int64_t stride = tensor.stride(i) * size_of(tensor.dtype);
     count_ *= size;
-    if (size == 1) continue;
+    if (size == 1) continue;  // its stride may be anything
+    const std::int64_t stride = tensor.stride(i) * size_of(tensor.dtype);
     const auto at = static_cast<std::size_t>(dims_);
     if (dims_ > 0 && stride == strides_[at - 1] * sizes_[at - 1]) {
       sizes_[at - 1] *= size;
