@@ -99,7 +99,7 @@ struct MergeAttentionArgs {
   Tensor lse_a;     ///< f32 [..., H]
   Tensor out_b;     ///< out_a's shape and dtype
   Tensor lse_b;     ///< lse_a's shape
-  Tensor out;       ///< out_a's shape; may be out_a
+  Tensor out;       ///< out_a's shape, f32, f16 or bf16; may be out_a
   Tensor lse = {};  ///< optional f32 [..., H]; may be lse_a
 };
 

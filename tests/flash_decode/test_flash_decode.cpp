@@ -116,6 +116,24 @@ TEST_F(Decode, NeverLooksAtTokensPastASequenceNorAtSlotsThatNoneHas) {
   EXPECT_TRUE(same_bits(decode({.block_seq = 64}), expected));
 }
 
+TEST_F(Decode, OverATableLongerThanAnyMemoryAsksForMaxLen) {
+  std::vector<float> out(kBatch * kHeads * kDim, -7.0f);
+  FlashDecodeArgs a = args(out);
+  // One request whose row repeats one entry 2^50 times.
+  a.req_to_tokens =
+      Tensor::strided(tokens.data(), DType::i32, {kBatch, std::int64_t{1} << 50}, {kLongest, 0});
+  try {
+    flash_decode(Queue::cpu(), a, {.block_seq = 16});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_NE(std::string(error.what()).find("give max_len"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(out[0], -7.0f);
+  flash_decode(Queue::cpu(), a, {.block_seq = 16, .max_len = 150});
+  EXPECT_NE(out[0], -7.0f);
+}
+
 TEST_F(Decode, OfOneTokenIsItsValue) {
   lengths = {1, 1, 1};
   const auto out = decode({});

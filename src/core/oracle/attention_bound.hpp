@@ -19,12 +19,12 @@ inline double lost_to_underflow(DType type, double p, double l) {
 }
 
 /// Bound of one output element: u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v|.
-///   u_out·|ref|  the final rounding to `out`; below its smallest normal value, half the step between
-///   subnormals the minimum  P rounded to the type `p` before it meets V: the worst case, or six deviations
-///   of independent roundings the last     logits, exponentials and sums in f32: an error e of a logit moves
-///   p by the factor 1 + e
-/// The sums run over the row's visible keys. Two terms for underflow: `lost` = Σ lost_to_underflow(p)·|v|,
-/// and a product of subnormal values is a multiple of 2^-149.
+/// The first term is the final rounding to `out`; below its smallest normal value, half the step between
+/// subnormals. The second is P rounded to the type `p` before it meets V: the worst case, or six deviations
+/// of independent roundings. The third is the logits, exponentials and sums in f32: an error e of a logit
+/// moves p by the factor 1 + e. The sums run over the row's visible keys. Two terms for underflow: `lost` =
+/// Σ lost_to_underflow(p)·|v|, and averages of subnormal values are made of multiples of 2^-149, of which a
+/// few are allowed.
 inline double attention_bound(DType out, DType p, double ref, double sum_p_abs_v, double sum_p2_v2,
                               double max_abs_s, double lost) {
   const double smallest_normal = out == DType::f16 ? 0x1p-14 : 0x1p-126;

@@ -10,6 +10,8 @@ namespace {
 
 using core::Call;
 
+int workers_of(const Queue& queue) { return std::max(1, queue.executor().concurrency()); }
+
 core::Launch launch(const char* kernel, std::int64_t tasks, std::size_t scratch = 0) {
   return {.kernel = kernel, .grid = {tasks, 1, 1}, .shared_bytes = static_cast<std::int64_t>(scratch)};
 }
@@ -33,6 +35,7 @@ class BlockStage {
         block_seq_(block_seq),
         blocks_(blocks),
         scale_(in.scale != 0.0f ? in.scale : 1.0f / std::sqrt(static_cast<float>(head_dim_))) {
+    if (in.q.empty()) return;
     // Together the kv heads of a token are one stretch of memory; they part only where there are too few
     // tasks.
     const std::int64_t parts = std::max<std::int64_t>(
@@ -40,13 +43,14 @@ class BlockStage {
     run_ = std::max<std::int64_t>(1, ceil_div(heads_kv_, parts));
     runs_ = ceil_div(heads_kv_, run_);
     scratch_ = block_scratch_bytes(run_ * group_, head_dim_);
+    tasks_ = batch_ * blocks_ * runs_;
   }
 
   std::size_t scratch_bytes() const { return static_cast<std::size_t>(workers_) * scratch_; }
 
   void run(const Queue& queue, const Inputs& in, const Partials& to, std::byte* scratch) const {
     const BlockFunction attend = block_function()[target_];
-    parallel_for(queue.executor(), tasks(), [&](std::int64_t task, int worker) {
+    parallel_for(queue.executor(), tasks_, [&](std::int64_t task, int worker) {
       const std::int64_t run = task % runs_, j = task / runs_ % blocks_, b = task / runs_ / blocks_;
       const std::int64_t head = run * run_, heads = std::min(run_, heads_kv_ - head);
       const std::int64_t first = j * block_seq_;
@@ -91,18 +95,17 @@ class BlockStage {
                      {"blocks", std::to_string(blocks_)},
                      {"heads_kv_per_task", std::to_string(run_)},
                      {"tile", std::to_string(kTile)}};
-    out.launches.push_back(launch("flash_decode_block", tasks(), scratch_));
+    out.launches.push_back(launch("flash_decode_block", tasks_, scratch_));
   }
 
  private:
-  std::int64_t tasks() const { return group_ > 0 ? batch_ * blocks_ * runs_ : 0; }
-
   cpu::Target target_;
   int workers_;
   DType dtype_;
   std::int64_t batch_, heads_kv_, group_, head_dim_, block_seq_, blocks_;
   float scale_;
   std::int64_t run_ = 1, runs_ = 1;  ///< kv heads of one task; tasks for all kv heads of a block
+  std::int64_t tasks_ = 0;
   std::size_t scratch_ = 0;
 };
 
@@ -110,7 +113,9 @@ class BlockStage {
 class MergeStage {
  public:
   MergeStage(const Tensor& out, cpu::Target target, std::int64_t block_seq, std::int64_t blocks)
-      : target_(target), rows_(out.size(0) * out.size(1)), heads_(out.size(1)), block_seq_(block_seq) {
+      : target_(target), heads_(out.size(1)), block_seq_(block_seq) {
+    if (out.empty()) return;
+    rows_ = out.size(0) * heads_;
     constexpr std::int64_t kElements = 16384;  // of mid_out that one task reads: some µs
     const std::int64_t row = std::max<std::int64_t>(1, std::max<std::int64_t>(blocks, 1) * out.size(2));
     rows_per_task_ = std::max<std::int64_t>(1, kElements / row);
@@ -145,7 +150,7 @@ class MergeStage {
   std::int64_t tasks() const { return ceil_div(rows_, rows_per_task_); }
 
   cpu::Target target_;
-  std::int64_t rows_, heads_, block_seq_, rows_per_task_ = 1;
+  std::int64_t rows_ = 0, heads_, block_seq_, rows_per_task_ = 1;
 };
 
 class Stage1Plan : public core::Plan {
@@ -213,6 +218,14 @@ class FlashDecodePlan : public core::Plan {
         first_(inputs(call), target, workers, block_seq_, blocks_),
         second_(call.args<FlashDecodeArgs>().out, target, block_seq_, blocks_) {}
 
+  /// Of the blocks' results, before anything is computed in integers that they might overflow.
+  static double partial_bytes(const Call& call, int workers) {
+    const Tensor& q = call.args<FlashDecodeArgs>().q;
+    return 4.0 * static_cast<double>(q.size(0)) * static_cast<double>(q.size(1)) *
+           static_cast<double>(q.size(2) + 1) *
+           static_cast<double>(ceil_div(most(call), block_seq(call, workers)));
+  }
+
   std::size_t workspace_bytes() const override { return first_.scratch_bytes() + out_bytes() + lse_bytes(); }
   void describe(core::Description& out) const override {
     first_.describe(out);
@@ -248,11 +261,7 @@ class FlashDecodePlan : public core::Plan {
     const std::int64_t even = ceil_div(ceil_div(most(call), splits), 16) * 16;
     return std::clamp<std::int64_t>(even, 256, 8192);
   }
-  /// Sizes beyond any memory stay beyond it instead of wrapping round: the lease then says out_of_memory.
   std::size_t f32_bytes(std::int64_t per_block) const {
-    const double bytes =
-        4.0 * static_cast<double>(rows_) * static_cast<double>(blocks_) * static_cast<double>(per_block);
-    if (bytes > 0x1p60) return std::size_t{1} << 60;
     return static_cast<std::size_t>((rows_ * blocks_ * per_block * 4 + 63) / 64 * 64);
   }
   std::size_t out_bytes() const { return f32_bytes(head_dim_); }
@@ -267,7 +276,10 @@ class FlashDecodeCpu : public cpu::Implementation {
  public:
   using cpu::Implementation::Implementation;
   core::PlanOrRefusal plan(const Call& call, const Queue& queue) const override {
-    return std::make_unique<FlashDecodePlan>(call, target(), queue.executor().concurrency());
+    if (const double bytes = FlashDecodePlan::partial_bytes(call, workers_of(queue)); bytes > 0x1p48)
+      return core::Refusal{core::say("the blocks of sequences as long as Lmax would need ", bytes,
+                                     " bytes of workspace; give max_len")};
+    return std::make_unique<FlashDecodePlan>(call, target(), workers_of(queue));
   }
 };
 
@@ -275,7 +287,7 @@ class Stage1Cpu : public cpu::Implementation {
  public:
   using cpu::Implementation::Implementation;
   core::PlanOrRefusal plan(const Call& call, const Queue& queue) const override {
-    return std::make_unique<Stage1Plan>(call, target(), queue.executor().concurrency());
+    return std::make_unique<Stage1Plan>(call, target(), workers_of(queue));
   }
 };
 
