@@ -81,6 +81,7 @@ int run(Options& options) {
     return bad_usage;  // it never came to a launch
   if (!result.failure.empty() || !result.reports.empty() || !result.refusals.empty() || result.error != 0)
     return findings;
+  if (result.exit_status != 0) return findings;
   return result.launches.empty() ? nothing_checked : holds;
 }
 

@@ -63,6 +63,7 @@ const Fault kFaults[] = {
     {"shuffle_from_absent_lane", Kind::warp_divergence},
     {"writes_its_input", Kind::writes_input},
     {"misaligned_vector", Kind::misaligned},
+    {"misaligned_float4", Kind::misaligned},
     {"writes_constant_memory", Kind::writes_input},
     {"fails_assertion", Kind::assertion},
     {"traps", Kind::trap},

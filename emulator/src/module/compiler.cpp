@@ -22,7 +22,7 @@ const char* const kWrapped[] = {"memcpy",
                                 "memset",
                                 "abort",
                                 "__assert_fail",
-                                "__tsan_init",
+                                "__ubsan_handle_type_mismatch_v1", "__tsan_init",
                                 "__tsan_func_entry",
                                 "__tsan_func_exit",
                                 "__tsan_read_range",
@@ -185,7 +185,7 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
   if (options.device_math) flags.push_back("-DISOMER_EMULATOR_DEVICE_MATH=1");
   if (options.watch) {
-    flags.insert(flags.end(), {"-O1", "-fsanitize=thread", "-fno-omit-frame-pointer"});
+    flags.insert(flags.end(), {"-O1", "-fsanitize=thread,alignment", "-fsanitize-recover=alignment", "-fno-omit-frame-pointer"});
     if (clang) {
       flags.insert(flags.end(), {"-mllvm", "-tsan-distinguish-volatile"});
     } else {

@@ -208,6 +208,7 @@ EXPORT int isomer_emulator_event(void** event, int action) {
 }
 
 EXPORT int isomer_emulator_event_elapsed(float* milliseconds, void* start, void* stop) {
+  if (!milliseconds) return refuse(error::invalid_value, "event: null pointer for the elapsed time");
   std::lock_guard lock(handles_mutex);
   if (!events.count(start) || !events.count(stop))
     return refuse(error::invalid_handle, "event: the handle is no live event");

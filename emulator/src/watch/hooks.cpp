@@ -71,6 +71,22 @@ __attribute__((visibility("default"))) void* __wrap_memset(void* to, int value, 
   return std::memset(to, value, n);
 }
 
+// A pointer of a vector type that is not a multiple of its alignment. Only the beginning of what the compiler
+// describes is read here: the place is known better from the call.
+struct TypeMismatch {
+  struct {
+    const char* file;
+    std::uint32_t line, column;
+  } where;
+  const void* type;
+  unsigned char log_alignment;
+  unsigned char kind;
+};
+__attribute__((visibility("default"))) void __wrap___ubsan_handle_type_mismatch_v1(const TypeMismatch* what,
+                                                                                   std::uintptr_t address) {
+  watch::misaligned(reinterpret_cast<const void*>(address), std::size_t{1} << what->log_alignment, SITE);
+}
+
 void HOOK(atomic_thread_fence)(int);
 void HOOK(atomic_signal_fence)(int) {}
 }

@@ -216,6 +216,11 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
   }
 }
 
+void misaligned(const void* address, std::size_t alignment, const void* site) {
+  const Buffer* buffer = current_thread() ? Memory::instance().find(address) : nullptr;
+  if (buffer) report_access(Kind::misaligned, site, buffer, address, alignment, "");
+}
+
 void forget(Buffer& buffer) {
   clear(&shadow().cells[position(buffer.begin)], buffer.bytes);
   clear(&shadow().written[position(buffer.begin)], buffer.bytes);

@@ -22,6 +22,9 @@ enum Access : unsigned {
 /// access would fault is ended there.
 void access(const void* address, std::size_t bytes, unsigned how, const void* site);
 
+/// The running device thread uses an address in device memory that its type's alignment forbids.
+void misaligned(const void* address, std::size_t alignment, const void* site);
+
 /// The buffer's bytes count as never written and never touched.
 void forget(Buffer& buffer);
 /// The host wrote these bytes.

@@ -251,6 +251,8 @@ BAD(writes_its_input) {
 OK(writes_its_input) { out[T] = in[T]; }
 BAD(misaligned_vector) { *(long long*)(out + 1) = 3; }  // fault: misaligned_vector
 OK(misaligned_vector) { if (T == 0) *(long long*)(out + 2) = 3; }
+BAD(misaligned_float4) { if (T == 0) out[0] = (int)((const float4*)(in + 2))->y; }  // fault: misaligned_float4
+OK(misaligned_float4) { if (T == 0) out[0] = (int)((const float4*)(in + 4))->y; }
 __constant__ int limits[4] = {1, 2, 3, 4};
 BAD(writes_constant_memory) { const_cast<volatile int*>(limits)[1] = n; out[T] = limits[0]; }  // fault: writes_constant_memory
 OK(writes_constant_memory) { out[T] = limits[0]; }

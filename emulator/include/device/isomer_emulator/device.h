@@ -4,4 +4,5 @@
 #include "atomics.h"
 #include "language.h"
 #include "math.h"
+#include "special_functions.h"
 #include "warp.h"

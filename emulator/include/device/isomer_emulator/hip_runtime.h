@@ -23,6 +23,7 @@
 #undef ISOMER_EMULATOR_MULTIPROCESSOR_COUNT
 #undef ISOMER_EMULATOR_RUNTIME_VERSION
 
+#define hipErrorInvalidHandle hipErrorInvalidResourceHandle
 #define hipErrorOutOfMemory hipErrorMemoryAllocation
 #define HIP_SYMBOL(X) X
 #define HIP_DYNAMIC_SHARED(TYPE, NAME) extern __shared__ TYPE NAME[];
@@ -41,6 +42,32 @@ static inline hipError_t hipMemcpyDtoH(void* to, void* from, std::size_t bytes) 
 }
 static inline hipError_t hipMemcpyDtoD(void* to, void* from, std::size_t bytes) {
   return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
+
+static inline hipError_t hipInit(unsigned) { return hipSuccess; }
+static inline hipError_t hipMemsetD8(void* to, unsigned char value, std::size_t count) {
+  return hipMemset(to, value, count);
+}
+static inline hipError_t hipMemsetD16(void* to, unsigned short value, std::size_t count) {
+  if (const hipError_t e = hipMemset(to, 0, 2 * count)) return e;
+  for (std::size_t i = 0; i < count; ++i) static_cast<unsigned short*>(to)[i] = value;
+  return hipSuccess;
+}
+static inline hipError_t hipMemsetD32(void* to, int value, std::size_t count) {
+  if (const hipError_t e = hipMemset(to, 0, 4 * count)) return e;
+  for (std::size_t i = 0; i < count; ++i) static_cast<int*>(to)[i] = value;
+  return hipSuccess;
+}
+static inline hipError_t hipMemsetD8Async(void* to, unsigned char value, std::size_t count,
+                                          hipStream_t = nullptr) {
+  return hipMemsetD8(to, value, count);
+}
+static inline hipError_t hipMemsetD16Async(void* to, unsigned short value, std::size_t count,
+                                           hipStream_t = nullptr) {
+  return hipMemsetD16(to, value, count);
+}
+static inline hipError_t hipMemsetD32Async(void* to, int value, std::size_t count, hipStream_t = nullptr) {
+  return hipMemsetD32(to, value, count);
 }
 
 // The lambda names the kernel only where it is called, so that template arguments may still be deduced there.

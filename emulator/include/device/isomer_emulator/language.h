@@ -40,6 +40,8 @@ ISOMER_EMULATOR_INLINE void __brkpt() { isomer_emulator_trap("executes a breakpo
 ISOMER_EMULATOR_INLINE unsigned __lane_id() { return isomer_emulator_lane(); }
 
 ISOMER_EMULATOR_INLINE long long clock64() { return isomer_emulator_clock(); }
+ISOMER_EMULATOR_INLINE long long __clock64() { return isomer_emulator_clock(); }
+ISOMER_EMULATOR_INLINE long __clock() { return static_cast<long>(isomer_emulator_clock()); }
 ISOMER_EMULATOR_INLINE long long wall_clock64() { return isomer_emulator_clock(); }
 
 template <class T>

@@ -171,6 +171,15 @@ struct alignas(4) Float16Pair {
   friend Float16Pair operator*(Float16Pair a, Float16Pair b) { return {a.x * b.x, a.y * b.y}; }
   friend Float16Pair operator/(Float16Pair a, Float16Pair b) { return {a.x / b.x, a.y / b.y}; }
   Float16Pair operator-() const { return {-x, -y}; }
+  Float16Pair operator+() const { return *this; }
+  Float16Pair& operator++() { return *this = {x + Float16<F>(1.0f), y + Float16<F>(1.0f)}; }
+  Float16Pair& operator--() { return *this = {x - Float16<F>(1.0f), y - Float16<F>(1.0f)}; }
+  friend bool operator==(Float16Pair a, Float16Pair b) { return a.x == b.x && a.y == b.y; }
+  friend bool operator!=(Float16Pair a, Float16Pair b) { return a.x != b.x && a.y != b.y; }
+  friend bool operator<(Float16Pair a, Float16Pair b) { return a.x < b.x && a.y < b.y; }
+  friend bool operator>(Float16Pair a, Float16Pair b) { return a.x > b.x && a.y > b.y; }
+  friend bool operator<=(Float16Pair a, Float16Pair b) { return a.x <= b.x && a.y <= b.y; }
+  friend bool operator>=(Float16Pair a, Float16Pair b) { return a.x >= b.x && a.y >= b.y; }
   Float16Pair& operator+=(Float16Pair b) { return *this = *this + b; }
   Float16Pair& operator-=(Float16Pair b) { return *this = *this - b; }
   Float16Pair& operator*=(Float16Pair b) { return *this = *this * b; }
@@ -213,12 +222,28 @@ ISOMER_EMULATOR_SATURATING(add, +)
 ISOMER_EMULATOR_SATURATING(sub, -)
 ISOMER_EMULATOR_SATURATING(mul, *)
 #undef ISOMER_EMULATOR_SATURATING
+#define ISOMER_EMULATOR_SATURATING_PAIR(NAME)                                                          \
+  ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __h##NAME##2_sat(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) { \
+    return {__h##NAME##_sat(a.x, b.x), __h##NAME##_sat(a.y, b.y)};                                     \
+  }
+ISOMER_EMULATOR_SATURATING_PAIR(add)
+ISOMER_EMULATOR_SATURATING_PAIR(sub)
+ISOMER_EMULATOR_SATURATING_PAIR(mul)
+#undef ISOMER_EMULATOR_SATURATING_PAIR
+ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __h2div(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b) { return a / b; }
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hfma(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b, ISOMER_EMULATOR_H c) {
   return ISOMER_EMULATOR_H(isomer::emulator::fused(float(a), float(b), float(c)));
 }
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hfma2(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b,
                                               ISOMER_EMULATOR_H2 c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
+ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hfma_sat(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b, ISOMER_EMULATOR_H c) {
+  const float r = float(__hfma(a, b, c));
+  return ISOMER_EMULATOR_H(r > 0.0f ? (r < 1.0f ? r : 1.0f) : 0.0f);
+}
+ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hfma2_sat(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b, ISOMER_EMULATOR_H2 c) {
+  return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)};
 }
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hneg(ISOMER_EMULATOR_H a) { return -a; }
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hneg2(ISOMER_EMULATOR_H2 a) { return -a; }

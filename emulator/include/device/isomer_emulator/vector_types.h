@@ -42,38 +42,5 @@ struct dim3 {
 };
 
 #if defined(ISOMER_EMULATOR_HIP)
-// HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must
-// compile.
-#define ISOMER_EMULATOR_OPERATOR(T, NAME, OP)                                                            \
-  static inline constexpr NAME##2 operator OP(NAME##2 a, NAME##2 b) { return {a.x OP b.x, a.y OP b.y}; } \
-  static inline constexpr NAME##3 operator OP(NAME##3 a, NAME##3 b) {                                    \
-    return {a.x OP b.x, a.y OP b.y, a.z OP b.z};                                                         \
-  }                                                                                                      \
-  static inline constexpr NAME##4 operator OP(NAME##4 a, NAME##4 b) {                                    \
-    return {a.x OP b.x, a.y OP b.y, a.z OP b.z, a.w OP b.w};                                             \
-  }                                                                                                      \
-  static inline constexpr NAME##2 operator OP(NAME##2 a, T s) { return {a.x OP s, a.y OP s}; }           \
-  static inline constexpr NAME##3 operator OP(NAME##3 a, T s) { return {a.x OP s, a.y OP s, a.z OP s}; } \
-  static inline constexpr NAME##4 operator OP(NAME##4 a, T s) {                                          \
-    return {a.x OP s, a.y OP s, a.z OP s, a.w OP s};                                                     \
-  }                                                                                                      \
-  static inline constexpr NAME##2 operator OP(T s, NAME##2 a) { return {s OP a.x, s OP a.y}; }           \
-  static inline constexpr NAME##3 operator OP(T s, NAME##3 a) { return {s OP a.x, s OP a.y, s OP a.z}; } \
-  static inline constexpr NAME##4 operator OP(T s, NAME##4 a) {                                          \
-    return {s OP a.x, s OP a.y, s OP a.z, s OP a.w};                                                     \
-  }                                                                                                      \
-  static inline constexpr NAME##2 & operator OP##=(NAME##2 & a, NAME##2 b) { return a = a OP b; }        \
-  static inline constexpr NAME##3 & operator OP##=(NAME##3 & a, NAME##3 b) { return a = a OP b; }        \
-  static inline constexpr NAME##4 & operator OP##=(NAME##4 & a, NAME##4 b) { return a = a OP b; }
-#define ISOMER_EMULATOR_OPERATORS(T, NAME) \
-  ISOMER_EMULATOR_OPERATOR(T, NAME, +)     \
-  ISOMER_EMULATOR_OPERATOR(T, NAME, -)     \
-  ISOMER_EMULATOR_OPERATOR(T, NAME, *)     \
-  ISOMER_EMULATOR_OPERATOR(T, NAME, /)
-ISOMER_EMULATOR_OPERATORS(int, int)
-ISOMER_EMULATOR_OPERATORS(unsigned, uint)
-ISOMER_EMULATOR_OPERATORS(float, float)
-ISOMER_EMULATOR_OPERATORS(double, double)
-#undef ISOMER_EMULATOR_OPERATORS
-#undef ISOMER_EMULATOR_OPERATOR
+#include "vector_operators.h"
 #endif
