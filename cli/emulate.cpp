@@ -89,9 +89,7 @@ int run(Options& options) {
 
 Run emulate(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("file", o->file, "a CUDA or HIP source")
-      ->required()
-      ->option_text("FILE");
+  app.add_option("file", o->file, "a CUDA or HIP source")->required()->option_text("FILE");
   app.add_option("arguments", o->arguments,
                  "of the kernel: x=in:f32:1024:randn y=out:f32:1024 n=i32:1024; without --kernel, of the "
                  "program's main")

@@ -96,7 +96,8 @@ void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers) 
   r.cooperative = request.geometry.cooperative;
   r.function = entry->function;
   // Whoever names the shared memory has asked for it: no opt-in is needed beside.
-  if (r.shared_bytes > 0) set_max_dynamic_shared(r.function, std::min(r.shared_bytes, limits().shared_bytes_opt_in));
+  if (r.shared_bytes > 0)
+    set_max_dynamic_shared(r.function, std::min(r.shared_bytes, limits().shared_bytes_opt_in));
   r.invoke = entry->invoke;
   r.package = base;
   r.package_bytes = block.size();

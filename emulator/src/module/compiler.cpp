@@ -22,7 +22,8 @@ const char* const kWrapped[] = {"memcpy",
                                 "memset",
                                 "abort",
                                 "__assert_fail",
-                                "__ubsan_handle_type_mismatch_v1", "__tsan_init",
+                                "__ubsan_handle_type_mismatch_v1",
+                                "__tsan_init",
                                 "__tsan_func_entry",
                                 "__tsan_func_exit",
                                 "__tsan_read_range",
@@ -185,7 +186,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
   if (options.device_math) flags.push_back("-DISOMER_EMULATOR_DEVICE_MATH=1");
   if (options.watch) {
-    flags.insert(flags.end(), {"-O1", "-fsanitize=thread,alignment", "-fsanitize-recover=alignment", "-fno-omit-frame-pointer"});
+    flags.insert(flags.end(), {"-O1", "-fsanitize=thread,alignment", "-fsanitize-recover=alignment",
+                               "-fno-omit-frame-pointer"});
     if (clang) {
       flags.insert(flags.end(), {"-mllvm", "-tsan-distinguish-volatile"});
     } else {
@@ -237,8 +239,8 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     must_succeed(run_process(command, kCompileSeconds, 1 << 20), source.string());
     link.push_back(stem + ".o");
   }
-  link.push_back(own_library().string());
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
+  link.push_back(own_library().string());
   link.insert(link.end(), {"-Wl,-z,defs", "-pthread"});
   const std::vector<std::string> wraps = wrap_flags();
   link.insert(link.end(), wraps.begin(), wraps.end());

@@ -165,6 +165,14 @@ KERNEL(fast_math) {
   out[T] = (fabsf(__expf(x) - expf(x)) < 1e-6f) + 2 * (fabsf(__logf(x) - logf(x)) < 1e-6f) + 4 * (fabsf(__sinf(x) - sinf(x)) < 1e-6f) +
            8 * (__fdividef(6.0f, 3.0f) == 2.0f) + 16 * (rsqrtf(4.0f) == 0.5f) + 32 * (fabsf(__powf(2.0f, 3.0f) - 8.0f) < 1e-5f) + 64 * isnan(__int_as_float(0x7fffffff));
 }
+KERNEL(special_functions) {
+  double s, c;
+  sincospi(1.0, &s, &c);
+  const float v[3] = {2.0f, 3.0f, 6.0f};
+  out[T] = (s == 0.0) + 2 * (c == -1.0) + 4 * (sinpif(0.5f) == 1.0f) + 8 * (cospif(0.5f) == 0.0f) + 16 * (fabs(erf(erfinv(0.3)) - 0.3) < 1e-14) +
+           32 * (fabs(erfc(erfcinv(1e-10)) / 1e-10 - 1) < 1e-10) + 64 * (normf(3, v) == 7.0f) + 128 * (fabs(normcdf(normcdfinv(0.1)) - 0.1) < 1e-14) +
+           256 * (norm3d(2.0, 3.0, 6.0) == 7.0) + 512 * (fabsf(erfcinvf(1.9f) - -1.16308715f) < 1e-6f);
+}
 KERNEL(ldg_and_clock) {
   const long long a = clock64();
   const int v = __ldg(&table[T % 4]);

@@ -54,11 +54,22 @@ ISOMER_EMULATOR_FUNCTION double rcbrt(double x) { return 1.0 / std::cbrt(x); }
 ISOMER_EMULATOR_FUNCTION float fdividef(float a, float b) { return a / b; }
 ISOMER_EMULATOR_FUNCTION float saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 ISOMER_EMULATOR_FUNCTION float __saturatef(float x) { return saturatef(x); }
+namespace isomer::emulator {
+// Exact where the result is 0, ±1/2 or ±1: the argument is reduced before pi comes in.
+ISOMER_EMULATOR_FUNCTION double sine_of_turns(double half_turns) {
+  double r = std::remainder(half_turns, 2.0);
+  if (std::fabs(r) > 0.5) r = std::copysign(1.0, r) - r;
+  return std::sin(3.14159265358979323846 * r);
+}
+ISOMER_EMULATOR_FUNCTION double cosine_of_turns(double half_turns) {
+  return sine_of_turns(0.5 - std::fabs(std::remainder(half_turns, 2.0)));
+}
+}  // namespace isomer::emulator
 ISOMER_EMULATOR_FUNCTION float sinpif(float x) {
-  return static_cast<float>(std::sin(3.14159265358979323846 * std::remainder(static_cast<double>(x), 2.0)));
+  return static_cast<float>(isomer::emulator::sine_of_turns(x));
 }
 ISOMER_EMULATOR_FUNCTION float cospif(float x) {
-  return static_cast<float>(std::cos(3.14159265358979323846 * std::remainder(static_cast<double>(x), 2.0)));
+  return static_cast<float>(isomer::emulator::cosine_of_turns(x));
 }
 ISOMER_EMULATOR_FUNCTION void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }
 ISOMER_EMULATOR_FUNCTION float normcdff(float x) {

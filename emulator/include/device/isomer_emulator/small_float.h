@@ -238,11 +238,13 @@ ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hfma2(ISOMER_EMULATOR_H2 a, ISOMER_EMULA
                                               ISOMER_EMULATOR_H2 c) {
   return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
-ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hfma_sat(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b, ISOMER_EMULATOR_H c) {
+ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hfma_sat(ISOMER_EMULATOR_H a, ISOMER_EMULATOR_H b,
+                                                ISOMER_EMULATOR_H c) {
   const float r = float(__hfma(a, b, c));
   return ISOMER_EMULATOR_H(r > 0.0f ? (r < 1.0f ? r : 1.0f) : 0.0f);
 }
-ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hfma2_sat(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b, ISOMER_EMULATOR_H2 c) {
+ISOMER_EMULATOR_16 ISOMER_EMULATOR_H2 __hfma2_sat(ISOMER_EMULATOR_H2 a, ISOMER_EMULATOR_H2 b,
+                                                  ISOMER_EMULATOR_H2 c) {
   return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)};
 }
 ISOMER_EMULATOR_16 ISOMER_EMULATOR_H __hneg(ISOMER_EMULATOR_H a) { return -a; }

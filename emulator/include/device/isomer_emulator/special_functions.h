@@ -1,17 +1,27 @@
-// The rarer functions of the device's mathematics: norms, inverse error functions, multiples of pi. Doubles carry
-// the float forms, which so round once more than they lose.
+// The rarer functions of the device's mathematics: norms, inverse error functions, multiples of pi. Doubles
+// carry the float forms, which so round once more than they lose.
 #pragma once
 
 #include "math.h"
 
 namespace isomer::emulator {
 
-inline constexpr double kPi = 3.14159265358979323846;
+static inline double inverse_erfc(double y);
 
-/// x with erfc(x) = y, for y in (0, 2): a rational beginning, refined by Halley's steps on whichever of erf and erfc
-/// does not cancel.
-ISOMER_EMULATOR_INLINE double inverse_erfc(double y) {
+static inline double inverse_erf(double y) {
+  if (std::fabs(y) > 0.5) return y > 0 ? inverse_erfc(1 - y) : -inverse_erfc(1 + y);
+  double x = y * 0.88622692545275801;
+  for (int i = 0; i < 6; ++i) {
+    const double error = std::erf(x) - y;
+    x -= error / (1.12837916709551257 * std::exp(-x * x) + x * error);
+  }
+  return x;
+}
+/// x with erfc(x) = y, for y in [0, 2]: a rational beginning, refined by Halley's steps on whichever of erf
+/// and erfc does not cancel.
+static inline double inverse_erfc(double y) {
   if (!(y >= 0 && y <= 2)) return __builtin_nan("");
+  if (y > 0.5 && y < 1.5) return inverse_erf(1 - y);  // exact there, and 0 at 1
   if (y == 0) return __builtin_inf();
   if (y == 2) return -__builtin_inf();
   const bool upper = y > 1;
@@ -24,15 +34,6 @@ ISOMER_EMULATOR_INLINE double inverse_erfc(double y) {
   }
   return upper ? -x : x;
 }
-ISOMER_EMULATOR_INLINE double inverse_erf(double y) {
-  if (std::fabs(y) > 0.5) return y > 0 ? inverse_erfc(1 - y) : -inverse_erfc(1 + y);
-  double x = y * 0.88622692545275801;
-  for (int i = 0; i < 6; ++i) {
-    const double error = std::erf(x) - y;
-    x -= error / (1.12837916709551257 * std::exp(-x * x) + x * error);
-  }
-  return x;
-}
 template <class F>
 ISOMER_EMULATOR_INLINE double norm_of(int n, const F* p) {
   double sum = 0;
@@ -42,8 +43,8 @@ ISOMER_EMULATOR_INLINE double norm_of(int n, const F* p) {
 
 }  // namespace isomer::emulator
 
-#define ISOMER_EMULATOR_BOTH(NAME, PARAMETERS_D, PARAMETERS_F, EXPRESSION)                      \
-  ISOMER_EMULATOR_INLINE double NAME PARAMETERS_D { return EXPRESSION; }                        \
+#define ISOMER_EMULATOR_BOTH(NAME, PARAMETERS_D, PARAMETERS_F, EXPRESSION) \
+  ISOMER_EMULATOR_INLINE double NAME PARAMETERS_D { return EXPRESSION; }   \
   ISOMER_EMULATOR_INLINE float NAME##f PARAMETERS_F { return static_cast<float>(EXPRESSION); }
 #define ISOMER_EMULATOR_ONE(NAME, EXPRESSION) ISOMER_EMULATOR_BOTH(NAME, (double x), (float x), EXPRESSION)
 
@@ -55,11 +56,14 @@ ISOMER_EMULATOR_BOTH(norm4d, (double a, double b, double c, double d), (float a,
 ISOMER_EMULATOR_BOTH(rnorm4d, (double a, double b, double c, double d), (float a, float b, float c, float d),
                      1.0 / std::sqrt(1.0 * a * a + 1.0 * b * b + 1.0 * c * c + 1.0 * d * d))
 ISOMER_EMULATOR_BOTH(norm, (int n, const double* p), (int n, const float* p), isomer::emulator::norm_of(n, p))
-ISOMER_EMULATOR_BOTH(rnorm, (int n, const double* p), (int n, const float* p), 1.0 / isomer::emulator::norm_of(n, p))
+ISOMER_EMULATOR_BOTH(rnorm, (int n, const double* p), (int n, const float* p),
+                     1.0 / isomer::emulator::norm_of(n, p))
 #undef ISOMER_EMULATOR_ONE
 #undef ISOMER_EMULATOR_BOTH
 
-ISOMER_EMULATOR_INLINE double norm3d(double a, double b, double c) { return std::sqrt(a * a + b * b + c * c); }
+ISOMER_EMULATOR_INLINE double norm3d(double a, double b, double c) {
+  return std::sqrt(a * a + b * b + c * c);
+}
 ISOMER_EMULATOR_INLINE double rnorm3d(double a, double b, double c) { return 1.0 / norm3d(a, b, c); }
 ISOMER_EMULATOR_INLINE double rhypot(double a, double b) { return 1.0 / std::hypot(a, b); }
 ISOMER_EMULATOR_INLINE double erfcx(double x) {
@@ -68,6 +72,6 @@ ISOMER_EMULATOR_INLINE double erfcx(double x) {
   return std::exp(x * x) * std::erfc(x);
 }
 ISOMER_EMULATOR_INLINE double fdivide(double a, double b) { return a / b; }
-ISOMER_EMULATOR_INLINE double sinpi(double x) { return std::sin(isomer::emulator::kPi * std::remainder(x, 2.0)); }
-ISOMER_EMULATOR_INLINE double cospi(double x) { return std::cos(isomer::emulator::kPi * std::remainder(x, 2.0)); }
+ISOMER_EMULATOR_INLINE double sinpi(double x) { return isomer::emulator::sine_of_turns(x); }
+ISOMER_EMULATOR_INLINE double cospi(double x) { return isomer::emulator::cosine_of_turns(x); }
 ISOMER_EMULATOR_INLINE void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = cospi(x); }

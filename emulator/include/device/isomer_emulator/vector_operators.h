@@ -1,4 +1,5 @@
-// HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must compile there.
+// HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must compile
+// there.
 #pragma once
 
 #include <type_traits>
@@ -11,26 +12,26 @@ template <class V>
 struct Vector {
   static constexpr int size = 0;
 };
-#define ISOMER_EMULATOR_DESCRIBE(T, NAME)        \
-  template <>                                    \
-  struct Vector<NAME##1> {                       \
-    static constexpr int size = 1;               \
-    using Element = T;                           \
-  };                                             \
-  template <>                                    \
-  struct Vector<NAME##2> {                       \
-    static constexpr int size = 2;               \
-    using Element = T;                           \
-  };                                             \
-  template <>                                    \
-  struct Vector<NAME##3> {                       \
-    static constexpr int size = 3;               \
-    using Element = T;                           \
-  };                                             \
-  template <>                                    \
-  struct Vector<NAME##4> {                       \
-    static constexpr int size = 4;               \
-    using Element = T;                           \
+#define ISOMER_EMULATOR_DESCRIBE(T, NAME) \
+  template <>                             \
+  struct Vector<NAME##1> {                \
+    static constexpr int size = 1;        \
+    using Element = T;                    \
+  };                                      \
+  template <>                             \
+  struct Vector<NAME##2> {                \
+    static constexpr int size = 2;        \
+    using Element = T;                    \
+  };                                      \
+  template <>                             \
+  struct Vector<NAME##3> {                \
+    static constexpr int size = 3;        \
+    using Element = T;                    \
+  };                                      \
+  template <>                             \
+  struct Vector<NAME##4> {                \
+    static constexpr int size = 4;        \
+    using Element = T;                    \
   };
 ISOMER_EMULATOR_DESCRIBE(signed char, char)
 ISOMER_EMULATOR_DESCRIBE(unsigned char, uchar)
@@ -66,34 +67,36 @@ constexpr auto& element(V& v, int i) {
 
 }  // namespace isomer::emulator
 
-#define ISOMER_EMULATOR_BINARY(OP)                                                                             \
-  template <class V, isomer::emulator::IfVector<V> = 0>                                                        \
-  constexpr V operator OP(V a, V b) {                                                                          \
-    for (int i = 0; i < isomer::emulator::Vector<V>::size; ++i) {                                              \
-      isomer::emulator::element(a, i) =                                                                        \
-          static_cast<isomer::emulator::Element<V>>(isomer::emulator::element(a, i) OP isomer::emulator::element(b, i)); \
-    }                                                                                                          \
-    return a;                                                                                                  \
-  }                                                                                                            \
-  template <class V, class S, isomer::emulator::IfVector<V> = 0, std::enable_if_t<std::is_arithmetic_v<S>, int> = 0> \
-  constexpr V operator OP(V a, S s) {                                                                          \
-    for (int i = 0; i < isomer::emulator::Vector<V>::size; ++i) {                                              \
-      isomer::emulator::element(a, i) = static_cast<isomer::emulator::Element<V>>(                             \
-          isomer::emulator::element(a, i) OP static_cast<isomer::emulator::Element<V>>(s));                    \
-    }                                                                                                          \
-    return a;                                                                                                  \
-  }                                                                                                            \
-  template <class V, class S, isomer::emulator::IfVector<V> = 0, std::enable_if_t<std::is_arithmetic_v<S>, int> = 0> \
-  constexpr V operator OP(S s, V a) {                                                                          \
-    for (int i = 0; i < isomer::emulator::Vector<V>::size; ++i) {                                              \
-      isomer::emulator::element(a, i) = static_cast<isomer::emulator::Element<V>>(                             \
-          static_cast<isomer::emulator::Element<V>>(s) OP isomer::emulator::element(a, i));                    \
-    }                                                                                                          \
-    return a;                                                                                                  \
-  }                                                                                                            \
-  template <class V, class S, isomer::emulator::IfVector<V> = 0>                                               \
-  constexpr V& operator OP##=(V& a, S b) {                                                                     \
-    return a = a OP b;                                                                                         \
+#define ISOMER_EMULATOR_BINARY(OP)                                                          \
+  template <class V, isomer::emulator::IfVector<V> = 0>                                     \
+  constexpr V operator OP(V a, V b) {                                                       \
+    for (int i = 0; i < isomer::emulator::Vector<V>::size; ++i) {                           \
+      isomer::emulator::element(a, i) = static_cast<isomer::emulator::Element<V>>(          \
+          isomer::emulator::element(a, i) OP isomer::emulator::element(b, i));              \
+    }                                                                                       \
+    return a;                                                                               \
+  }                                                                                         \
+  template <class V, class S, isomer::emulator::IfVector<V> = 0,                            \
+            std::enable_if_t<std::is_arithmetic_v<S>, int> = 0>                             \
+  constexpr V operator OP(V a, S s) {                                                       \
+    for (int i = 0; i < isomer::emulator::Vector<V>::size; ++i) {                           \
+      isomer::emulator::element(a, i) = static_cast<isomer::emulator::Element<V>>(          \
+          isomer::emulator::element(a, i) OP static_cast<isomer::emulator::Element<V>>(s)); \
+    }                                                                                       \
+    return a;                                                                               \
+  }                                                                                         \
+  template <class V, class S, isomer::emulator::IfVector<V> = 0,                            \
+            std::enable_if_t<std::is_arithmetic_v<S>, int> = 0>                             \
+  constexpr V operator OP(S s, V a) {                                                       \
+    for (int i = 0; i < isomer::emulator::Vector<V>::size; ++i) {                           \
+      isomer::emulator::element(a, i) = static_cast<isomer::emulator::Element<V>>(          \
+          static_cast<isomer::emulator::Element<V>>(s) OP isomer::emulator::element(a, i)); \
+    }                                                                                       \
+    return a;                                                                               \
+  }                                                                                         \
+  template <class V, class S, isomer::emulator::IfVector<V> = 0>                            \
+  constexpr V& operator OP##=(V& a, S b) {                                                  \
+    return a = a OP b;                                                                      \
   }
 ISOMER_EMULATOR_BINARY(+)
 ISOMER_EMULATOR_BINARY(-)
@@ -125,7 +128,8 @@ constexpr V operator-(V a) {
 template <class V, isomer::emulator::IfVector<V> = 0>
 constexpr V operator~(V a) {
   for (int i = 0; i < isomer::emulator::Vector<V>::size; ++i) {
-    isomer::emulator::element(a, i) = static_cast<isomer::emulator::Element<V>>(~isomer::emulator::element(a, i));
+    isomer::emulator::element(a, i) =
+        static_cast<isomer::emulator::Element<V>>(~isomer::emulator::element(a, i));
   }
   return a;
 }
