@@ -1,0 +1,125 @@
+// `isomer emulate` as a user calls it: exit codes, what it prints, bad input; and the words its arguments are
+// written in.
+#include <isomer/emulator/written.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace isomer::emulator {
+namespace {
+
+struct Said {
+  int exit = -1;
+  std::string text;
+};
+
+Said isomer_emulate(const std::string& words) {
+  FILE* pipe = popen((std::string(ISOMER_CLI) + " emulate " + words + " 2>&1").c_str(), "r");
+  Said said;
+  char chunk[4096];
+  while (const std::size_t n = std::fread(chunk, 1, sizeof chunk, pipe)) said.text.append(chunk, n);
+  said.exit = WEXITSTATUS(pclose(pipe));
+  return said;
+}
+
+class Emulate : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { setenv("ISOMER_CACHE", ISOMER_EMULATE_CACHE, 1); }
+  static std::string source() {
+    static const std::string path = [] {
+      std::string pattern = (std::filesystem::temp_directory_path() / "isomer-emulate-XXXXXX").string();
+      const std::string file = std::string(mkdtemp(pattern.data())) + "/scale.cu";
+      std::ofstream(file) << "__global__ void scale(const float* x, float* y, int n, float f) {\n"
+                             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "  y[i] = x[i] * f;\n"
+                             "}\n"
+                             "template <class T> __global__ void cast(const float* x, T* y) { y[threadIdx.x] "
+                             "= T(x[threadIdx.x]); }\n";
+      return file;
+    }();
+    return path;
+  }
+};
+
+TEST_F(Emulate, ACleanKernelHoldsAndPrintsItsOutput) {
+  const Said said = isomer_emulate(
+      source() + " --kernel scale --block 100 x=in:f32:100:ramp y=out:f32:100 n=i32:100 f32:0.5");
+  EXPECT_EQ(said.exit, 0) << said.text;
+  EXPECT_NE(said.text.find("y = 0 0.5 1 1.5 2 2.5 3 3.5 …"), std::string::npos) << said.text;
+}
+
+TEST_F(Emulate, AFindingIsOneLineWithItsPlaceAndExitOne) {
+  const Said said = isomer_emulate(
+      source() + " --kernel scale --block 128 x=in:f32:100:ramp y=out:f32:100 n=i32:100 f32:0.5");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_NE(
+      said.text.find(
+          "scale.cu:3: out-of-bounds-write: kernel scale, block (0,0,0), thread (100,0,0) writes 4 bytes "
+          "at offset 400 of buffer y of 400 bytes (28 times)"),
+      std::string::npos)
+      << said.text;
+}
+
+TEST_F(Emulate, ATemplateRunsAndJsonIsJson) {
+  const Said said =
+      isomer_emulate(source() + " --kernel 'cast<int>' --block 4 x=in:f32:4:ramp y=out:i32:4 --json");
+  EXPECT_EQ(said.exit, 0) << said.text;
+  EXPECT_NE(said.text.find("\"version\": 1"), std::string::npos) << said.text;
+  EXPECT_NE(said.text.find("\"kernel\": \"cast<int>\""), std::string::npos) << said.text;
+}
+
+TEST_F(Emulate, BadInputIsOneSentenceAndExitTwo) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"/nowhere.cu", "no such source file"},
+      {source(), "choose one of its kernels with --kernel (scale, cast)"},
+      {source() + " --kernel nothing", "the module has no kernel nothing"},
+      {source() + " --kernel scale x=in:f32:4", "scale takes 4 arguments, got 1"},
+      {source() + " --kernel scale --lanes 48", "48"},
+      {source() + " --kernel scale --grid 1,x", "--grid 1,x: expected X, X,Y or X,Y,Z"},
+      {source() + " --kernel scale --timeout -1", "--timeout"},
+      {source() + " --kernel scale q=in:f9:4", "type f9, expected one of"},
+      {"", "file is required"},
+  };
+  for (const auto& [words, sentence] : cases) {
+    const Said said = isomer_emulate(words);
+    EXPECT_EQ(said.exit, 2) << words << ": " << said.text;
+    EXPECT_NE(said.text.find(sentence), std::string::npos) << words << ": " << said.text;
+  }
+}
+
+TEST_F(Emulate, ALaunchTheDeviceRefusesIsAFinding) {
+  const Said said = isomer_emulate(source() + " --kernel scale --grid 0 x=in:f32:1 y=out:f32:1 i32:1 f32:1");
+  EXPECT_EQ(said.exit, 1);
+  EXPECT_NE(said.text.find("launched with grid (0,1,1), expected at least one block"), std::string::npos)
+      << said.text;
+}
+
+TEST(WrittenArgument, IsReadWithItsTypeCountAndFill) {
+  const WrittenArgument ramp = parse_argument("x=inout:f16:5:ramp", 1);
+  EXPECT_EQ(ramp.argument.name, "x");
+  EXPECT_EQ(ramp.argument.role, Argument::Role::in_out);
+  EXPECT_EQ(ramp.argument.bytes, 10u);
+  EXPECT_EQ(leading_values(ramp, 8), (std::vector<double>{0, 1, 2, 3, 4}));
+  const WrittenArgument big = parse_argument("u64:18446744073709551615", 1);
+  EXPECT_EQ(big.argument.bits, std::vector<std::byte>(8, std::byte{0xff}));
+  EXPECT_EQ(leading_values(parse_argument("in:f32:9", 4), 9),
+            leading_values(parse_argument("in:f32:9:randn", 4), 9));
+  EXPECT_NE(leading_values(parse_argument("in:f32:9", 4), 9),
+            leading_values(parse_argument("in:f32:9", 5), 9));
+}
+
+TEST(WrittenArgument, IsRefusedWithWhatWasExpected) {
+  for (const char* bad : {"", "x=", "in", "in:f32", "in:f32:-1", "in:f32:4:purple", "in:i8:4:nan", "f32",
+                          "f32:", "f32:zero", "f32:1:2", "out:f32:4:ramp:x", "in:f32:99999999999999"}) {
+    EXPECT_THROW(parse_argument(bad, 1), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace isomer::emulator
