@@ -2,10 +2,15 @@
 
 #include <isomer/error.hpp>
 
+#include "core/sentence.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace isomer::cli {
@@ -36,6 +41,18 @@ int run(int count, char** words) {
   for (const Verb& verb : kVerbs) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     verbs.emplace_back(sub, verb.define(*sub));
+  }
+  if (count < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return bad_usage;
+  }
+  if (const std::string_view word = words[1];
+      !word.starts_with('-') && std::none_of(std::begin(kVerbs), std::end(kVerbs),
+                                             [&](const Verb& verb) { return word == verb.name; })) {
+    std::vector<std::string> names;
+    for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+    fmt::print(stderr, "isomer: a verb expected ({}), got '{}'\n", core::either(names), word);
+    return bad_usage;
   }
   try {
     app.parse(count, words);
