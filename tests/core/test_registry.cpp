@@ -74,9 +74,9 @@ Registry registry_of(std::vector<Setting> settings, Seen& seen) {
   return registry;
 }
 
-std::string text(const std::vector<NamedRefusal>& refusals) {
+std::string text(const std::vector<Explanation::Refusal>& refusals) {
   std::string all;
-  for (const NamedRefusal& refusal : refusals) all += refusal.implementation + ": " + refusal.reason + "\n";
+  for (const Explanation::Refusal& refusal : refusals) all += refusal.implementation + ": " + refusal.reason + "\n";
   return all;
 }
 
