@@ -43,7 +43,7 @@ std::string bench_table(const Bench& bench) {
   }
   std::string text = table.text();
   for (const Measurement& m : bench.measurements)
-    if (m.verified.starts_with("no:"))
+    if (m.verified.starts_with("no"))
       text += Terminal::red("wrong output  ") + m.line + ": " + m.verified + "\n";
   return text + fmt::format(
                     "\n{} threads, {}. ratio = floor/time, floor = the larger of bytes/copy rate and "

@@ -19,7 +19,7 @@ std::string strides_of(const Tensor& t) {
 class AttentionPlan : public core::Plan {
  public:
   AttentionPlan(const core::Call& call, const Queue& queue, cpu::Target target)
-      : target_(target), kernels_(kernels()[target]()) {
+      : target_(target), kernels_(kernels(target)) {
     const auto& args = call.args<AttentionArgs>();
     const Geometry g(args, call.options<AttentionOptions>());
     tiling_ = tile_up(g, call.options<AttentionOptions>(), kernels_, queue.executor().concurrency());
@@ -43,7 +43,7 @@ class AttentionPlan : public core::Plan {
 
     first_tile[0] = 0;
     for (std::int64_t b = 0; b < g.batch; ++b)
-      first_tile[b + 1] = first_tile[b] + tiling_.units * Tile::count(g.entry(b), tiling_);
+      first_tile[b + 1] = first_tile[b] + tiling_.tiles_of(g.entry(b));
     const std::span<const std::int64_t> tiles(first_tile, static_cast<std::size_t>(g.batch + 1));
     if (tiling_.apart)
       run_apart(context, tiles, scratch, executor);
@@ -57,13 +57,10 @@ class AttentionPlan : public core::Plan {
                       context.geometry);
   }
 
-  /// Unit by unit, and within one the last rows first: under a causal mask they are the longest.
   static Tile tile(const TileContext& context, const TileScratch& scratch,
                    std::span<const std::int64_t> tiles, std::int64_t index) {
     const auto b = std::upper_bound(tiles.begin(), tiles.end(), index) - tiles.begin() - 1;
-    const std::int64_t first = tiles[static_cast<std::size_t>(b)];
-    const std::int64_t of_unit = (tiles[static_cast<std::size_t>(b + 1)] - first) / context.tiling.units;
-    return Tile(context, scratch, b, (index - first) / of_unit, of_unit - 1 - (index - first) % of_unit);
+    return Tile(context, scratch, b, index - tiles[static_cast<std::size_t>(b)]);
   }
 
   void run_whole(const TileContext& context, std::span<const std::int64_t> tiles, std::byte* scratch,
@@ -104,7 +101,7 @@ class AttentionPlan : public core::Plan {
     const auto yes = [](bool is) { return std::string(is ? "1" : "0"); };
     const auto number = [](std::int64_t n) { return std::to_string(n); };
     const std::string element(name_of(g.q.dtype));
-    const bool few = g.seqlen_q * tiling_.unit_heads <= kernels_.few_rows;
+    const bool few = g.seqlen_q * tiling_.unit_heads <= tiling_.few_rows;
     description_.variant = {
         {"arch", std::string(cpu::name_of(target_))},
         {"element", element},
@@ -120,8 +117,8 @@ class AttentionPlan : public core::Plan {
         {"pack_gqa", yes(tiling_.pack)},
         {"split", yes(tiling_.parts > 1)},
         {"v_colmajor", yes(g.v_colmajor)},
-        {"block_m", number(tiling_.block_m)},
-        {"block_n", number(tiling_.block_n)},
+        {"block_m", number(few ? tiling_.bundle * g.seqlen_q * tiling_.unit_heads : tiling_.block_m)},
+        {"block_n", number(few ? Tiling::kAlongKeys : tiling_.block_n)},
         {"scheduler", "longest_first"}};
     description_.parameters = {{"batch", number(g.batch)},
                                {"heads", number(g.heads)},
@@ -139,6 +136,7 @@ class AttentionPlan : public core::Plan {
                                                strides_of(args.v), " out", strides_of(args.out))}};
     description_.constants = {{"vectors", few ? "along head_dim" : "across rows"},
                               {"strip", number(few ? kernels_.along_rows : kernels_.across_rows)},
+                              {"bundle", number(few ? tiling_.bundle : 1)},
                               {"split_size", number(tiling_.split_size)},
                               {"splits_apart", yes(tiling_.apart)},
                               {"threads", number(tiling_.threads)},
@@ -154,7 +152,7 @@ class AttentionPlan : public core::Plan {
   }
 
   cpu::Target target_;
-  const Kernels& kernels_;
+  Kernels kernels_;
   Tiling tiling_;
   core::Description description_;
 };
@@ -170,7 +168,7 @@ class AttentionCpu : public cpu::Implementation {
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<AttentionCpu>(kernels());
+  return cpu::implementations<AttentionCpu>(across_kernels());
 }
 
 }  // namespace isomer::ops::attention

@@ -5,20 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The vector code of attention: everything in f32, whatever the element type.
+/// The vector code of attention, in f32 whatever the element type.
 namespace isomer::ops::attention {
 
 /// Key ranges of the kernels begin and end at multiples of this: a whole vector of the widest target.
 inline constexpr int kKeyStep = 16;
 
-/// Query rows that one kernel call advances over keys of one block.
+/// The query rows of one kernel call and what the online softmax carries for them.
 ///
 /// Across: one row per lane, `width` lanes of one to three vectors; q is [head_dim][width], scores
 /// [key][width], o [head_dim_v][width]. Keys and values enter as broadcasts, so that nothing is transposed
 /// and the softmax needs no horizontal step.
 ///
-/// Along: up to four rows, vectors run along the head dimension: for decode, where most lanes of rows would
-/// be empty. q is [row][k_stride], scores [row][score_stride], o [row][v_stride].
+/// Along: one, two or four rows, vectors run along the head dimension: for decode, where most lanes of rows
+/// would be empty. q is [row][q_stride], scores [row][score_stride], o [row][o_stride].
 struct Strip {
   int width = 0;             ///< rows; across: rounded up to whole vectors
   const float* q = nullptr;  ///< times the scale, so that q·k is the logit (over the cap under softcap)
@@ -28,28 +28,40 @@ struct Strip {
   float* sum = nullptr;      ///< row sum of P so far
   const int* key_begin = nullptr;  ///< the row sees keys [key_begin, key_end) of the block
   const int* key_end = nullptr;
+  std::ptrdiff_t q_stride = 0, o_stride = 0, score_stride = 0;  ///< floats; along only
+  float softcap = 0;                                            ///< logits = softcap·tanh(q·k); 0 off
+  int head_dim = 0, head_dim_v = 0;
 };
 
-/// Keys and values of one block: row j at k + j·k_stride, zero from head_dim up to a whole vector.
-struct KeyBlock {
+/// Across: keys and values of one block as f32, row j at k + j·k_stride.
+struct PackedKeys {
   const float* k = nullptr;
   const float* v = nullptr;
   std::ptrdiff_t k_stride = 0, v_stride = 0;  ///< floats
-  std::ptrdiff_t score_stride = 0;            ///< along: floats between the scores of two rows
-  int head_dim = 0, head_dim_v = 0;
-  float softcap = 0;  ///< logits = softcap·tanh(q·k); 0 off
 };
 
-/// Keys [first, last) of the block join the strip's online softmax; `masked` where some row does not see all
-/// of them.
-using AdvanceFunction = void (*)(const Strip& strip, const KeyBlock& block, int first, int last, bool masked);
+/// Along: where the rows of one block lie, in their own type. Each is read once, so converting it in passing
+/// beats writing it down.
+struct KeyRows {
+  DType dtype = DType::none;
+  const std::byte* const* k = nullptr;
+  const std::byte* const* v = nullptr;
+  std::ptrdiff_t k_offset = 0, v_offset = 0;  ///< bytes from each of those to the head's row
+  /// Memory sets the pace: the values are fetched while the scores are computed, and these keys, which come
+  /// next, while the values are summed. Null: neither.
+  const std::byte* const* next = nullptr;
+  std::ptrdiff_t next_offset = 0;
+};
 
+/// Keys [first, last) of the block join the strip's softmax; `masked` where some row does not see all of
+/// them.
 struct Kernels {
   int lanes;        ///< f32 lanes of a vector
   int across_rows;  ///< rows of a full strip across
   int along_rows;   ///< most rows of a strip along
   int few_rows;     ///< up to so many rows of one kv head go along
-  AdvanceFunction across, along;
+  void (*across)(const Strip& strip, const PackedKeys& keys, int first, int last, bool masked);
+  void (*along)(const Strip& strip, const KeyRows& keys, int first, int last, bool masked);
   /// `number` rows of `count` elements into rows of f32, zero from there up to `padded`. The target is
   /// written in whole vectors.
   void (*load)(DType dtype, const std::byte* const* rows, int number, int count, float* to,
@@ -58,7 +70,21 @@ struct Kernels {
   void (*store)(DType dtype, const float* from, std::byte* to, int count);
 };
 
-using KernelsFunction = const Kernels& (*)();
-const cpu::PerTarget<KernelsFunction>& kernels();
+/// The kernels of a target.
+Kernels kernels(cpu::Target target);
+
+/// Their two halves, each in a file of its own.
+struct AcrossKernels {
+  int lanes, rows;
+  decltype(Kernels::across) run;
+  decltype(Kernels::load) load;
+  decltype(Kernels::store) store;
+};
+struct AlongKernels {
+  int rows, few_rows;
+  decltype(Kernels::along) run;
+};
+const cpu::PerTarget<AcrossKernels (*)()>& across_kernels();
+const cpu::PerTarget<AlongKernels (*)()>& along_kernels();
 
 }  // namespace isomer::ops::attention

@@ -1,21 +1,23 @@
 #include "ops/attention/cpu_tiling.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace isomer::ops::attention {
 namespace {
 
-/// What a tile's q and o, and what a block's keys and values, may take of a core's second-level cache: half a
-/// MiB on the smallest of today's servers.
-constexpr std::int64_t kTileBytes = 200 << 10;
+/// What a tile's q and o, a block's converted keys and values, and the keys and values of one block of a
+/// bundle may take of a core's second-level cache: half a MiB on the smallest of today's servers.
+constexpr std::int64_t kTileBytes = 290 << 10;
 constexpr std::int64_t kBlockBytes = 160 << 10;
+constexpr std::int64_t kBundleBytes = 128 << 10;
 /// A strip's scores must leave room for the rest in 32 KiB of first-level cache.
 constexpr std::int64_t kMostKeys = 128;
-constexpr std::int64_t kMostRows = 192;
+constexpr std::int64_t kMostRows = 288;
 /// Tasks per thread below which tiles are made smaller or keys split: causal tiles differ in length.
 constexpr std::int64_t kTasksPerThread = 4;
 /// A part of fewer keys than this is not worth its combine.
-constexpr std::int64_t kLeastPart = 512;
+constexpr std::int64_t kLeastPart = 256;
 /// What the partial results of parts may take before the parts are done one after the other instead.
 constexpr std::int64_t kMostStateBytes = 64 << 20;
 /// 16 floats, so that rows of a power-of-two length do not meet in the same cache sets.
@@ -41,9 +43,9 @@ class Carver {
 };
 
 void carve(Carver& carver, TileState& s, const Tiling& t, const Geometry& g) {
-  carver.take(s.o, t.block_m * std::max<std::int64_t>(t.v_stride, g.head_dim_v));
-  carver.take(s.max, t.block_m);
-  carver.take(s.sum, t.block_m);
+  carver.take(s.o, std::max(t.block_m * g.head_dim_v, t.bundle * t.few_rows * t.v_stride));
+  carver.take(s.max, t.state_rows);
+  carver.take(s.sum, t.state_rows);
   carver.take(s.empty, 1);
 }
 
@@ -51,18 +53,21 @@ void carve(Carver& carver, TileScratch& s, const Tiling& t, const Geometry& g) {
   const std::int64_t widest = round_up(std::max({g.head_dim, g.head_dim_v, t.block_n}), kPadding);
   carve(carver, s.whole, t, g);
   carve(carver, s.part, t, g);
-  carver.take(s.q, t.block_m * t.k_stride);
+  carver.take(s.q, std::max(t.block_m * g.head_dim, t.bundle * t.few_rows * t.k_stride));
   carver.take(s.k, t.block_n * t.k_stride);
   carver.take(s.v, t.block_n * t.v_stride);
   carver.take(s.scores, t.block_n * t.strip_rows);
   carver.take(s.row, widest);
   carver.take(s.rotary, 2 * widest);
   carver.take(s.bytes, widest * 4);
-  carver.take(s.key_begin, t.block_m);
-  carver.take(s.key_end, t.block_m);
-  carver.take(s.visible_begin, t.block_m);
-  carver.take(s.visible_end, t.block_m);
-  carver.take(s.pointers, t.block_n);
+  carver.take(s.key_begin, t.strip_rows);
+  carver.take(s.key_end, t.strip_rows);
+  carver.take(s.visible_begin, t.state_rows);
+  carver.take(s.visible_end, t.state_rows);
+  for (BlockRows* rows : {&s.rows, &s.next_rows}) {
+    carver.take(rows->k, t.block_n);
+    carver.take(rows->v, t.block_n);
+  }
 }
 
 /// Rows of a tile: as many as the cache holds, but enough tiles for the threads.
@@ -77,18 +82,42 @@ std::int64_t rows_of_a_tile(const Tiling& t, const Geometry& g, const Kernels& k
   return round_up(ceil_div(rows, ceil_div(rows, m)), strip);
 }
 
+/// Keys that a row may see, at most.
+std::int64_t visible_keys(const Geometry& g) {
+  if (g.window_left < 0 || g.window_right < 0) return g.seqlen_k;
+  return std::min(g.seqlen_k, g.window_left + g.window_right + g.seqlen_q);
+}
+
+std::int64_t most_parts(const Geometry& g) { return std::max<std::int64_t>(visible_keys(g) / kLeastPart, 1); }
+
+/// Units that a tile along takes together: as many as lie side by side in the cache and as its block may
+/// hold, but not so many that threads go without work.
+std::int64_t bundle_of(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
+  if (std::abs(g.k.head_stride) > std::abs(g.k.row_stride)) return 1;
+  const std::int64_t bytes = Tiling::kAlongKeys * (g.head_dim + g.head_dim_v) * size_of(g.k.dtype);
+  const std::int64_t parts = options.split_size > 0
+                                 ? (g.seqlen_k + options.split_size - 1) / options.split_size
+                             : options.num_splits > 0 ? options.num_splits
+                                                      : most_parts(g);
+  const std::int64_t spare = g.batch * t.units * std::max<std::int64_t>(parts, 1) / (2 * t.threads);
+  return std::clamp<std::int64_t>(std::min(kBundleBytes / bytes, spare), 1,
+                                  std::max<std::int64_t>(t.units, 1));
+}
+
 std::int64_t number_of_parts(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
   if (options.split_size > 0) return std::max<std::int64_t>(ceil_div(g.seqlen_k, options.split_size), 1);
   if (options.num_splits > 0) return options.num_splits;
   const std::int64_t wanted = kTasksPerThread * t.threads;
   if (t.tiles == 0 || t.tiles * 2 > wanted) return 1;
-  std::int64_t keys = g.seqlen_k;
-  if (g.window_left >= 0 && g.window_right >= 0)
-    keys = std::min(keys, g.window_left + g.window_right + g.seqlen_q);
-  return std::clamp<std::int64_t>(ceil_div(wanted, t.tiles), 1, std::max<std::int64_t>(keys / kLeastPart, 1));
+  return std::clamp<std::int64_t>(ceil_div(wanted, t.tiles), 1, most_parts(g));
 }
 
 }  // namespace
+
+std::int64_t Tiling::tiles_of(const Entry& entry) const {
+  if (along(entry)) return entry.q_len > 0 ? ceil_div(units, bundle) : 0;
+  return units * ceil_div(entry.q_len * unit_heads, block_m);
+}
 
 TileState state_at(std::byte* memory, const Tiling& tiling, const Geometry& geometry) {
   TileState state;
@@ -117,11 +146,19 @@ Tiling tile_up(const Geometry& g, const AttentionOptions& options, const Kernels
   t.v_stride = static_cast<int>(round_up(g.head_dim_v, kPadding)) + kPadding;
   t.block_n = std::min(kBlockBytes / (4 * (t.k_stride + t.v_stride)) / kKeyStep * kKeyStep, kMostKeys);
   t.block_m = rows_of_a_tile(t, g, kernels);
+  // A column-major row is not in one piece.
+  t.few_rows = g.v_colmajor ? 0 : kernels.few_rows;
+  t.bundle = bundle_of(t, g, options);
+  t.state_rows = round_up(std::max(t.block_m, t.bundle * t.few_rows), kPadding);
 
   const std::int64_t most_rows = g.seqlen_q * t.unit_heads;
-  t.tiles = g.batch * ceil_div(most_rows, t.block_m);
-  if (g.varlen_q) t.tiles = std::min(t.tiles, g.total_q * t.unit_heads / t.block_m + g.batch);
-  t.tiles *= t.units;
+  if (most_rows <= t.few_rows) {
+    t.tiles = most_rows > 0 ? g.batch * ceil_div(t.units, t.bundle) : 0;
+  } else {
+    t.tiles = g.batch * ceil_div(most_rows, t.block_m);
+    if (g.varlen_q) t.tiles = std::min(t.tiles, g.total_q * t.unit_heads / t.block_m + g.batch);
+    t.tiles *= t.units;
+  }
 
   t.split_size = options.split_size;
   t.parts = number_of_parts(t, g, options);

@@ -2,13 +2,24 @@
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
 
 namespace isomer::ops::quantize_copy_kv {
 namespace {
 
-/// Elements of one task: long enough to hide the pool, short enough to balance.
+/// Elements below which one task does all tokens.
 constexpr std::int64_t kTaskElements = 32768;
+/// Adjacent rows of out that have one owner: mostly adjacent tokens, so that both sides are walked in long
+/// runs.
+constexpr int kOwnedRowsLog2 = 4;
+
+/// Which of 2^tasks_log2 tasks writes that row. A task takes the tokens of its rows in order, so that the
+/// last of several tokens with one dest wins whatever the number of threads.
+std::int64_t owner(std::int64_t row, int tasks_log2) {
+  if (tasks_log2 == 0) return 0;
+  const std::uint64_t mixed = static_cast<std::uint64_t>(row >> kOwnedRowsLog2) * 0x9E3779B97F4A7C15ull;
+  return static_cast<std::int64_t>(mixed >> (64 - tasks_log2));
+}
 
 class QuantizeCopyKvPlan : public core::Plan {
  public:
@@ -26,13 +37,10 @@ class QuantizeCopyKvPlan : public core::Plan {
               .out_channel = args.out.stride(2),
               .scale_head = args.out_scale.stride(1),
               .scale_group = args.out_scale.rank == 3 ? args.out_scale.stride(2) : 0};
-    rows_ = args.out.size(0);
-    const std::int64_t token_elements = std::max<std::int64_t>(1, shape_.heads * shape_.channels);
-    tokens_per_task_ = std::max<std::int64_t>(1, kTaskElements / token_elements);
-    // One thread takes the tokens in order, and so the last of several with one dest wins by itself.
-    if (queue.executor().concurrency() == 1 || tokens_ > std::numeric_limits<std::int32_t>::max())
-      tokens_per_task_ = std::max<std::int64_t>(1, tokens_);
-    tasks_ = (tokens_ + tokens_per_task_ - 1) / tokens_per_task_;
+    const std::int64_t enough = args.k.numel() / kTaskElements;
+    const auto threads = static_cast<std::int64_t>(queue.executor().concurrency());
+    const auto tasks = static_cast<std::uint64_t>(threads == 1 ? 1 : std::min(4 * threads, enough));
+    if (tasks > 1) tasks_log2_ = std::bit_width(tasks - 1);
   }
 
   void describe(core::Description& out) const override {
@@ -43,38 +51,22 @@ class QuantizeCopyKvPlan : public core::Plan {
     out.parameters = {{"tokens", std::to_string(tokens_)},
                       {"heads", std::to_string(shape_.heads)},
                       {"head_dim", std::to_string(shape_.channels)}};
-    out.constants = {{"tokens_per_task", std::to_string(tokens_per_task_)}};
-    out.launches = {{.kernel = "quantize_copy_kv", .grid = {tasks_, 1, 1}}};
+    out.constants = {{"owned_rows", std::to_string(1 << kOwnedRowsLog2)}};
+    out.launches = {{.kernel = "quantize_copy_kv", .grid = {std::int64_t{1} << tasks_log2_, 1, 1}}};
   }
 
-  /// For every row of out the last token that goes there. Rows that no token goes to are never looked at.
-  std::size_t workspace_bytes() const override {
-    return tasks_ > 1 ? static_cast<std::size_t>(rows_) * sizeof(std::int32_t) : 0;
-  }
-
-  void run(const Queue& queue, const core::Call& call, void* workspace) const override {
+  void run(const Queue& queue, const core::Call& call, void*) const override {
     const auto& args = call.args<QuantizeCopyKvArgs>();
     const TokenFunction quantize = token_function()[target_];
     const auto dest = [&](std::int64_t token) -> std::int64_t {
       return args.dest.dtype == DType::i32 ? *args.dest.at<std::int32_t>(token)
                                            : *args.dest.at<std::int64_t>(token);
     };
-    auto* last = tasks_ > 1 ? static_cast<std::int32_t*>(workspace) : nullptr;
-    if (last != nullptr)
-      for (std::int64_t token = 0; token < tokens_; ++token)
-        last[dest(token)] = static_cast<std::int32_t>(token);
-    parallel_for(queue.executor(), tasks_, [&](std::int64_t task, int) {
-      const std::int64_t begin = task * tokens_per_task_, end = std::min(tokens_, begin + tokens_per_task_);
-      for (std::int64_t token = begin; token < end; ++token) {
+    parallel_for(queue.executor(), std::int64_t{1} << tasks_log2_, [&](std::int64_t task, int) {
+      for (std::int64_t token = 0; token < tokens_; ++token) {
         const std::int64_t row = dest(token);
-        if (last != nullptr && last[row] != token) continue;
-        const bool more = token + 1 < end;
-        quantize(shape_, {.k = args.k.at(token),
-                          .out = args.out.at(row),
-                          .scale = args.out_scale.at(row),
-                          .next_k = more ? args.k.at(token + 1) : nullptr,
-                          .next_out = more ? args.out.at(dest(token + 1)) : nullptr,
-                          .next_scale = more ? args.out_scale.at(dest(token + 1)) : nullptr});
+        if (owner(row, tasks_log2_) != task) continue;
+        quantize(shape_, {.k = args.k.at(token), .out = args.out.at(row), .scale = args.out_scale.at(row)});
       }
     });
   }
@@ -82,7 +74,8 @@ class QuantizeCopyKvPlan : public core::Plan {
  private:
   cpu::Target target_;
   TokenShape shape_;
-  std::int64_t tokens_ = 0, rows_ = 0, tokens_per_task_ = 1, tasks_ = 0;
+  std::int64_t tokens_ = 0;
+  int tasks_log2_ = 0;
 };
 
 class QuantizeCopyKvCpu : public cpu::Implementation {

@@ -9,9 +9,6 @@ struct Token {
   const std::byte* k = nullptr;
   std::byte* out = nullptr;
   std::byte* scale = nullptr;
-  const std::byte* next_k = nullptr;  ///< of the token that follows; null after the last one
-  const std::byte* next_out = nullptr;
-  const std::byte* next_scale = nullptr;
 };
 
 struct TokenShape {
