@@ -39,7 +39,7 @@ Arena::Arena(const core::Problem& problem) {
     });
     for (int i = 0; i < call.count; ++i) {
       const Tensor& tensor = call.tensor(i);
-      if (!tensor.defined() || problem.buffer_of(tensor) != &buffer) continue;
+      if (!tensor.defined() || !core::Problem::spans(tensor, buffer)) continue;
       const core::Role role = core::role_in(call, static_cast<std::size_t>(i));
       read = read || role != core::Role::out;
       written = written || role != core::Role::in;
@@ -79,24 +79,28 @@ std::string Arena::trespass() const {
   return {};
 }
 
-const Arena::Region* Arena::region_of(const Tensor& tensor) const {
+const Arena::Region* Arena::region_at(const std::byte* address) const {
   for (const Region& region : regions_) {
     const std::byte* base = region.buffer->base;
-    if (tensor.data >= base && tensor.data < base + region.buffer->bytes) return &region;
+    if (address >= base && address < base + region.buffer->bytes) return &region;
   }
   return nullptr;
 }
 
 std::string Arena::overwritten(const core::ExpectedTensor& expected, const Tensor& tensor) const {
-  const Region* region = region_of(tensor);
-  if (region == nullptr) return {};
   std::string sentence;
-  const auto origin = static_cast<std::byte*>(tensor.data) - region->buffer->base;
+  const auto* data = static_cast<const std::byte*>(tensor.data);
+  const Region* region = nullptr;
   each_element(tensor, [&](std::int64_t i, std::int64_t offset) {
     if (!sentence.empty() || expected.written[static_cast<std::size_t>(i)]) return;
-    const auto at = static_cast<std::size_t>(origin + offset);
-    if (std::memcmp(region->buffer->base + at, region->initial.data() + at,
-                    static_cast<std::size_t>(size_of(tensor.dtype))) != 0)
+    const std::byte* element = data + offset;
+    if (region == nullptr || element < region->buffer->base ||
+        element >= region->buffer->base + region->buffer->bytes)
+      region = region_at(element);
+    if (region == nullptr) return;
+    const auto at = static_cast<std::size_t>(element - region->buffer->base);
+    if (std::memcmp(element, region->initial.data() + at, static_cast<std::size_t>(size_of(tensor.dtype))) !=
+        0)
       sentence = fmt::format("{} element {} must stay untouched and was written", expected.name, i);
   });
   return sentence;

@@ -39,7 +39,7 @@ class Arena {
     std::vector<bool> element;       ///< per byte: belongs to an element
     std::vector<std::byte> initial;  ///< as run() must find it
   };
-  const Region* region_of(const Tensor& tensor) const;
+  const Region* region_at(const std::byte* address) const;
   std::vector<Region> regions_;
 };
 

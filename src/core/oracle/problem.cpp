@@ -119,6 +119,14 @@ Tensor Problem::make_sparse(const std::string& name, DType dtype, const std::vec
   return tensor;
 }
 
+bool Problem::spans(const Tensor& tensor, const Buffer& buffer) {
+  std::int64_t last = 0;
+  for (int i = 0; i < tensor.rank; ++i)
+    last += std::max<std::int64_t>(tensor.size(i) - 1, 0) * tensor.stride(i);
+  const auto* begin = static_cast<const std::byte*>(tensor.data);
+  return begin < buffer.base + buffer.bytes && begin + last * size_of(tensor.dtype) >= buffer.base;
+}
+
 const Problem::Buffer* Problem::buffer_of(const Tensor& tensor) const {
   for (const Buffer& buffer : buffers_)
     if (tensor.data >= buffer.base && tensor.data < buffer.base + buffer.bytes) return &buffer;

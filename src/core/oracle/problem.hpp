@@ -55,7 +55,7 @@ class Problem {
   /// The same with these strides in elements, none of them negative.
   Tensor make_strided(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides);
-  /// An input whose slices along the first dimension lie `stride` (and more than a slice with guard zones)
+  /// A tensor whose slices along the first dimension lie `stride` (and more than a slice with guard zones)
   /// elements apart, each between guard zones in a buffer of its own; what lies between them is reserved and
   /// never touched: what 64-bit offsets need, without the memory.
   Tensor make_sparse(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
@@ -81,6 +81,8 @@ class Problem {
   static constexpr std::size_t kGuard = 4096;
   const std::vector<Buffer>& buffers() const { return buffers_; }
   const Buffer* buffer_of(const Tensor& tensor) const;
+  /// Whether the memory that the tensor spans meets the buffer. A sparse tensor spans several.
+  static bool spans(const Tensor& tensor, const Buffer& buffer);
 
  private:
   /// A view `offset` elements into a new buffer.

@@ -27,8 +27,10 @@ const core::CaseSchema& schema() {
        core::dtype("scales", {DType::f16, DType::bf16, DType::f32}, DType::f16, "type of out_scale"),
        core::dtype("dest", {DType::i32, DType::i64}, DType::i32, "type of dest"),
        core::integer("group", 0, "channels that share a scale, or 0"),
+       core::flag("far", "rows of out lie 2^30 elements apart"),
        core::flag("rank2", "out_scale is [n h] instead of [n h 1]"),
-       core::choice("order", {"random", "identity", "reversed", "duplicates", "one_row"}, "what dest holds"),
+       core::choice("order", {"random", "identity", "reversed", "paged", "duplicates", "one_row"},
+                    "what dest holds"),
        core::choice("layout", core::layout_names(), "how the tensors lie in memory", true),
        core::choice("regime", regimes, "values of k"),
        core::real("scale", 1.0, "multiplies the values of k")});
@@ -62,10 +64,13 @@ void add_sizes(std::vector<Case>& list, const Case& base) {
 }
 
 void add_orders(std::vector<Case>& list, const Case& base) {
+  list.push_back(Case(base).set("order", "paged").set("s", 70).set("n", 96).set("h", 2));
   for (const char* order : {"identity", "reversed", "duplicates", "one_row"})
     for (const char* dest : {"i32", "i64"})
       list.push_back(Case(base).set("order", order).set("dest", dest).set("d", 40));
   list.push_back(Case(base).set("order", "duplicates").set("s", 600).set("n", 37).set("h", 2).set("d", 64));
+  list.push_back(Case(base).set("far", "1").set("s", 4).set("n", 4));
+  list.push_back(Case(base).set("far", "1").set("s", 3).set("n", 4).set("group", 8).set("dest", "i64"));
   list.push_back(Case(base).set("order", "duplicates").set("group", 8).set("s", 200).set("n", 19));
 }
 
@@ -108,6 +113,9 @@ std::vector<Case> cases() {
   return distinct;
 }
 
+/// Adjacent rows that tokens take together with order=paged; rows are a multiple of them.
+constexpr std::int64_t kPage = 16;
+
 std::vector<std::int64_t> destinations(const Case& c, Random& random) {
   const std::int64_t tokens = c.integer("s"), rows = c.integer("n");
   const std::string& order = c.choice("order");
@@ -115,6 +123,12 @@ std::vector<std::int64_t> destinations(const Case& c, Random& random) {
   if (order == "random") {
     const std::vector<std::int64_t> some = random.permutation(rows);
     std::copy(some.begin(), some.begin() + std::min(rows, tokens), dest.begin());
+  } else if (order == "paged") {
+    const std::vector<std::int64_t> pages = random.permutation(rows / kPage);
+    for (std::int64_t i = 0; i < tokens; ++i) {
+      const auto page = static_cast<std::size_t>(i / kPage);
+      dest[static_cast<std::size_t>(i)] = page < pages.size() ? pages[page] * kPage + i % kPage : rows;
+    }
   } else if (order == "identity") {
     std::iota(dest.begin(), dest.end(), 0);
   } else if (order == "reversed") {
@@ -162,7 +176,8 @@ void make(const Case& c, Problem& problem) {
   for (std::int64_t i = 0; i < s; ++i)
     core::encode(args.dest.dtype, static_cast<double>(dest[static_cast<std::size_t>(i)]), args.dest.at(i));
   const Layout out = layout == Layout::broadcast ? Layout::contiguous : layout;
-  args.out = problem.make("out", DType::i8, {n, h, d}, out);
+  args.out = c.flag("far") ? problem.make_sparse("out", DType::i8, {n, h, d}, std::int64_t{1} << 30)
+                           : problem.make("out", DType::i8, {n, h, d}, out);
   std::vector<std::int64_t> scales = {n, h, group == 0 ? 1 : d / group};
   if (c.flag("rank2")) scales.pop_back();
   args.out_scale = problem.make("out_scale", c.dtype("scales"), scales, out);
@@ -189,13 +204,14 @@ std::vector<std::string> features(const Case& c) {
                                    "scales_" + std::string(name_of(c.dtype("scales"))),
                                    "dest_" + std::string(name_of(c.dtype("dest"))),
                                    "order_" + c.choice("order")};
+  if (c.flag("far")) list.emplace_back("far_rows");
   if (undefined_in_original(c)) list.emplace_back("undefined_in_original");
   return list;
 }
 
 std::vector<Case> bench_cases() {
-  const Case base = Case(schema()).set("s", 16384).set("n", 20000).set("h", 8);
-  return {base, Case(base).set("order", "identity"), Case(base).set("group", 8)};
+  const Case base = Case(schema()).set("s", 16384).set("n", 20000).set("h", 8).set("order", "paged");
+  return {base, Case(base).set("order", "random"), Case(base).set("group", 8), Case(base).set("s", 512)};
 }
 
 }  // namespace
