@@ -11,6 +11,14 @@
 #include <atomic>
 #include <thread>
 
+// A sanitizer's allocator ends the program where more is asked than it can give, which a test below does.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
 namespace isomer::core {
 namespace {
 
@@ -76,7 +84,8 @@ Registry registry_of(std::vector<Setting> settings, Seen& seen) {
 
 std::string text(const std::vector<Explanation::Refusal>& refusals) {
   std::string all;
-  for (const Explanation::Refusal& refusal : refusals) all += refusal.implementation + ": " + refusal.reason + "\n";
+  for (const Explanation::Refusal& refusal : refusals)
+    all += refusal.implementation + ": " + refusal.reason + "\n";
   return all;
 }
 
