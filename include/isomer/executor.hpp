@@ -7,11 +7,12 @@
 
 namespace isomer {
 
-/// Runs the library's CPU work. An engine may give its own to a Queue, so that there is one pool in the process.
+/// Runs the library's CPU work. An engine may give its own to a Queue, so that there is one pool in the
+/// process.
 class ISOMER_API Executor {
  public:
-  /// One piece of work: `index` in [0, count), `worker` in [0, concurrency()); no two pieces run at once with one worker
-  /// number within one parallel_for.
+  /// One piece of work: `index` in [0, count), `worker` in [0, concurrency()); no two pieces run at once with
+  /// one worker number within one parallel_for.
   using Task = void (*)(void* context, std::int64_t index, int worker);
 
   virtual ~Executor() = default;
@@ -19,15 +20,17 @@ class ISOMER_API Executor {
   /// Threads that work at once, the caller among them; at least 1.
   virtual int concurrency() const = 0;
 
-  /// Calls task(context, i, worker) for every i in [0, count) and returns when all have returned. Tasks do not throw.
-  /// Safe to call from many threads at once; a call from inside a task runs its pieces on the calling thread.
+  /// Calls task(context, i, worker) for every i in [0, count) and returns when all have returned. Tasks do
+  /// not throw. Safe to call from many threads at once; a call from inside a task runs its pieces on the
+  /// calling thread.
   virtual void parallel_for(std::int64_t count, Task task, void* context) = 0;
 
-  /// The library's own pool: OMP_NUM_THREADS where set, else the CPUs of the affinity mask and the cgroup's quota.
-  /// Made on first use and remade in a forked child.
+  /// The library's own pool: OMP_NUM_THREADS where set, else the CPUs of the affinity mask and the cgroup's
+  /// quota. Made on first use and remade in a forked child.
   static std::shared_ptr<Executor> standard();
 
-  /// A pool of exactly that many threads (1 runs everything on the caller).
+  /// A pool of exactly that many threads: 1, and anything below, runs everything on the caller. Throws Error
+  /// bad_argument above 4096, out_of_memory where the system does not give that many.
   static std::shared_ptr<Executor> with_threads(int threads);
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <isomer/explain.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -26,6 +27,10 @@ struct Fp8GemmOptions {};
 /// other dtype, shape, stride or overlap. Source of the semantics: DeepSeek-V3 inference/kernel.py
 /// (fp8_gemm), with bias and addend beside it.
 ISOMER_API void fp8_gemm(const Queue& queue, const Fp8GemmArgs& args, const Fp8GemmOptions& options = {});
+
+/// What fp8_gemm would run for this call; nothing runs and nothing is written. Throws like fp8_gemm.
+ISOMER_API Explanation explain(const Queue& queue, const Fp8GemmArgs& args,
+                               const Fp8GemmOptions& options = {});
 
 /// Tensors of one product per expert of a mixture of experts, G experts, in one of two layouts. The last
 /// dimension of a, b, c and addend is contiguous; every other stride is free, and so is every stride of the
@@ -59,5 +64,10 @@ struct GroupedFp8GemmOptions {};
 /// m-grouped contiguous and masked products.
 ISOMER_API void grouped_fp8_gemm(const Queue& queue, const GroupedFp8GemmArgs& args,
                                  const GroupedFp8GemmOptions& options = {});
+
+/// What grouped_fp8_gemm would run for this call; nothing runs and nothing is written. Throws like
+/// grouped_fp8_gemm.
+ISOMER_API Explanation explain(const Queue& queue, const GroupedFp8GemmArgs& args,
+                               const GroupedFp8GemmOptions& options = {});
 
 }  // namespace isomer

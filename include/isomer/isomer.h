@@ -196,6 +196,56 @@ typedef struct isomer_weight_dequant_options {
 ISOMER_C_API isomer_status isomer_weight_dequant(isomer_queue* queue, const isomer_weight_dequant_args* args,
                                                  const isomer_weight_dequant_options* options);
 
+/* fp8_gemm, grouped_fp8_gemm: isomer/fp8_gemm.hpp
+ * ----------------------------------------------------------------- */
+
+typedef struct isomer_fp8_gemm_args {
+  isomer_uint64 size;
+  const isomer_tensor* a;
+  const isomer_tensor* a_s;
+  const isomer_tensor* b;
+  const isomer_tensor* b_s;
+  const isomer_tensor* c;
+  const isomer_tensor* bias;
+  const isomer_tensor* addend;
+} isomer_fp8_gemm_args;
+#define ISOMER_FP8_GEMM_ARGS_INIT \
+  { sizeof(isomer_fp8_gemm_args), 0, 0, 0, 0, 0, 0, 0 }
+
+typedef struct isomer_fp8_gemm_options {
+  isomer_uint64 size;
+} isomer_fp8_gemm_options;
+#define ISOMER_FP8_GEMM_OPTIONS_INIT \
+  { sizeof(isomer_fp8_gemm_options) }
+
+ISOMER_C_API isomer_status isomer_fp8_gemm(isomer_queue* queue, const isomer_fp8_gemm_args* args,
+                                           const isomer_fp8_gemm_options* options);
+
+typedef struct isomer_grouped_fp8_gemm_args {
+  isomer_uint64 size;
+  const isomer_tensor* a;
+  const isomer_tensor* a_s;
+  const isomer_tensor* b;
+  const isomer_tensor* b_s;
+  const isomer_tensor* c;
+  const isomer_tensor* expert_ids;
+  const isomer_tensor* row_counts;
+  const isomer_tensor* bias;
+  const isomer_tensor* addend;
+} isomer_grouped_fp8_gemm_args;
+#define ISOMER_GROUPED_FP8_GEMM_ARGS_INIT \
+  { sizeof(isomer_grouped_fp8_gemm_args), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+typedef struct isomer_grouped_fp8_gemm_options {
+  isomer_uint64 size;
+} isomer_grouped_fp8_gemm_options;
+#define ISOMER_GROUPED_FP8_GEMM_OPTIONS_INIT \
+  { sizeof(isomer_grouped_fp8_gemm_options) }
+
+ISOMER_C_API isomer_status isomer_grouped_fp8_gemm(isomer_queue* queue,
+                                                   const isomer_grouped_fp8_gemm_args* args,
+                                                   const isomer_grouped_fp8_gemm_options* options);
+
 /* quantize_copy_kv: isomer/quantize_copy_kv.hpp
  * ------------------------------------------------------------------- */
 

@@ -45,9 +45,9 @@ void check_given(std::string_view op, std::string_view name, const void* pointer
   if (pointer == nullptr) core::fail(ErrorCode::bad_argument, op, ": ", name, " is null");
 }
 
-void check_size(std::string_view op, std::string_view name, isomer_uint64 given, std::size_t least,
+void check_size(std::string_view op, std::string_view name, isomer_uint64 given, std::size_t first,
                 std::size_t known) {
-  if (given < least)
+  if (given < first)
     core::fail(ErrorCode::bad_argument, op, ": ", name, ".size is ", given, ", expected ", known,
                "; begin the struct with its _INIT macro");
   if (given > known)

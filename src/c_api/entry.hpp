@@ -27,8 +27,8 @@ isomer_status guarded(Body&& body) noexcept {
 }
 
 /// Throws Error bad_argument where the size that a caller's struct states is none that a header of this ABI
-/// had. `known` is the size of the struct in this version, `least` that of its first.
-void check_size(std::string_view op, std::string_view name, isomer_uint64 given, std::size_t least,
+/// had. `known` is the size of the struct in this version, `first` that when the ABI began.
+void check_size(std::string_view op, std::string_view name, isomer_uint64 given, std::size_t first,
                 std::size_t known);
 
 /// A pointer, named for the sentence. Throws Error bad_argument where it is null.
@@ -38,12 +38,12 @@ void check_given(std::string_view op, std::string_view name, const void* pointer
 /// Isomer cannot hold.
 Tensor tensor_of(std::string_view op, std::string_view name, const isomer_tensor* given);
 
-/// A caller's struct as this version has it: fields past the caller's size keep their defaults. `least` is
-/// the size of the struct's first version, while there is only one its own.
+/// A caller's struct as this version has it: fields past the caller's size keep their defaults. `first` is
+/// the size that the struct had when the ABI began.
 template <class Struct>
 Struct read(std::string_view op, std::string_view name, const Struct* given, const Struct& defaults,
-            std::size_t least = sizeof(Struct)) {
-  check_size(op, name, given->size, least, sizeof(Struct));
+            std::size_t first = sizeof(Struct)) {
+  check_size(op, name, given->size, first, sizeof(Struct));
   Struct read = defaults;
   std::memcpy(static_cast<void*>(&read), given, static_cast<std::size_t>(given->size));
   return read;
@@ -58,16 +58,18 @@ class Entry {
   const Queue& queue() const { return *queue_; }
 
   template <class Args>
-  Args args(const Args* given, const Args& defaults) const {
+  Args args(const Args* given, const Args& defaults, std::size_t first = sizeof(Args)) const {
     check_given(op_, "args", given);
-    return read(op_, "args", given, defaults);
+    return read(op_, "args", given, defaults, first);
   }
   template <class Options>
-  Options options(const Options* given, const Options& defaults) const {
-    return given == nullptr ? defaults : read(op_, "options", given, defaults);
+  Options options(const Options* given, const Options& defaults, std::size_t first = sizeof(Options)) const {
+    return given == nullptr ? defaults : read(op_, "options", given, defaults, first);
   }
 
-  Tensor tensor(std::string_view name, const isomer_tensor* given) const { return tensor_of(op_, name, given); }
+  Tensor tensor(std::string_view name, const isomer_tensor* given) const {
+    return tensor_of(op_, name, given);
+  }
 
   /// A choice by its number among `count`. Throws Error bad_argument that names the option.
   int choice(std::string_view name, int given, int count) const;

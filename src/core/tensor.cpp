@@ -160,6 +160,9 @@ Tensor Tensor::slice(int dim, std::int64_t begin, std::int64_t end) const {
 
 Tensor Tensor::select(int dim, std::int64_t index) const {
   check_dim(*this, "select", dim, rank);
+  if (index < 0 || index >= size(dim))
+    fail(ErrorCode::bad_argument, "tensor: select expects an index in [0, ", size(dim), "), got ", index,
+         " for ", describe());
   Tensor view = slice(dim, index, index + 1);
   for (int i = dim; i + 1 < rank; ++i) {
     view.shape[static_cast<std::size_t>(i)] = view.shape[static_cast<std::size_t>(i + 1)];

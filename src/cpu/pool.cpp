@@ -1,5 +1,6 @@
 #include <isomer/executor.hpp>
 
+#include "core/sentence.hpp"
 #include "cpu/thread_count.hpp"
 
 #include <pthread.h>
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -46,12 +48,7 @@ class Pool : public Executor {
       for (std::thread& thread : pool_) thread.detach();
       return;
     }
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    for (std::thread& thread : pool_) thread.join();
+    stop();
   }
 
   int concurrency() const override { return threads_; }
@@ -82,7 +79,22 @@ class Pool : public Executor {
 
  private:
   void start() {
-    for (int i = 1; i < threads_; ++i) pool_.emplace_back([this] { serve(); });
+    try {
+      for (int i = 1; i < threads_; ++i) pool_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      stop();
+      core::fail(ErrorCode::out_of_memory, "executor: the system gave ", pool_.size() + 1, " of ", threads_,
+                 " threads");
+    }
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : pool_) thread.join();
   }
 
   void serve() {
@@ -153,6 +165,9 @@ std::shared_ptr<Executor> Executor::standard() {
 }
 
 std::shared_ptr<Executor> Executor::with_threads(int threads) {
+  constexpr int kMost = 4096;
+  if (threads > kMost)
+    core::fail(ErrorCode::bad_argument, "executor: at most ", kMost, " threads expected, got ", threads);
   return std::make_shared<Pool>(threads < 1 ? 1 : threads);
 }
 

@@ -71,4 +71,8 @@ void fp8_gemm(const Queue& queue, const Fp8GemmArgs& args, const Fp8GemmOptions&
   core::dispatch(queue, ops::fp8_gemm::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const Fp8GemmArgs& args, const Fp8GemmOptions& options) {
+  return core::explain(queue, ops::fp8_gemm::bind(args, options));
+}
+
 }  // namespace isomer

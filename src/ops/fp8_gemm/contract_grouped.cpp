@@ -179,4 +179,9 @@ void grouped_fp8_gemm(const Queue& queue, const GroupedFp8GemmArgs& args,
   core::dispatch(queue, ops::fp8_gemm::bind(args, options));
 }
 
+Explanation explain(const Queue& queue, const GroupedFp8GemmArgs& args,
+                    const GroupedFp8GemmOptions& options) {
+  return core::explain(queue, ops::fp8_gemm::bind(args, options));
+}
+
 }  // namespace isomer
