@@ -73,12 +73,13 @@ class Spoiler {
     for (int other = 0; other < attempt_.call().count; ++other) {
       const Tensor& under = attempt_.tensor(other);
       if (other == index_ || under.empty() || !under.defined()) continue;
-      // An element further on, so that it is nobody's very view.
-      spoil("over " + attempt_.call().contract->args[static_cast<std::size_t>(other)].name, [&](Tensor& t) {
-        const auto address = reinterpret_cast<std::uintptr_t>(under.data);
-        const auto step = static_cast<std::uintptr_t>(std::max(size_of(good.dtype), size_of(under.dtype)));
-        t.data = reinterpret_cast<void*>(address + (under.numel() > 1 && under.stride(-1) == 1 ? step : 0));
-      });
+      // Its second element, so that it is nobody's very view.
+      std::int64_t step = 0;
+      for (int d = 0; d < under.rank; ++d)
+        if (under.size(d) > 1 && under.stride(d) > 0 && (step == 0 || under.stride(d) < step))
+          step = under.stride(d);
+      spoil("over " + attempt_.call().contract->args[static_cast<std::size_t>(other)].name,
+            [&](Tensor& t) { t.data = static_cast<std::byte*>(under.data) + step * size_of(under.dtype); });
     }
   }
 
