@@ -27,16 +27,19 @@ enum class DType : std::uint8_t {
 
 inline constexpr int kDTypeCount = 13;
 
-/// Bytes of one element; 0 for none.
+/// Bytes of one element; 0 for none and for what is no DType.
 constexpr int size_of(DType type) {
   constexpr int bytes[kDTypeCount] = {0, 8, 4, 2, 2, 1, 1, 1, 1, 1, 4, 8, 1};
-  return bytes[static_cast<int>(type)];
+  const auto index = static_cast<int>(type);
+  return index < kDTypeCount ? bytes[index] : 0;
 }
 
+/// "f16"; "unknown" for what is no DType.
 constexpr std::string_view name_of(DType type) {
   constexpr std::string_view names[kDTypeCount] = {"none",     "f64",      "f32", "f16", "bf16", "e4m3fn", "e5m2",
                                                    "e4m3fnuz", "e5m2fnuz", "i8",  "i32", "i64",  "u8"};
-  return names[static_cast<int>(type)];
+  const auto index = static_cast<int>(type);
+  return index < kDTypeCount ? names[index] : "unknown";
 }
 
 /// The type of that name ("f16", "e4m3fn", …); nothing for any other text.

@@ -15,9 +15,13 @@ class ISOMER_API Executor {
   /// one worker number within one parallel_for.
   using Task = void (*)(void* context, std::int64_t index, int worker);
 
+  /// The most threads that an executor may have.
+  static constexpr int kMaxConcurrency = 4096;
+
   virtual ~Executor() = default;
 
-  /// Threads that work at once, the caller among them; at least 1.
+  /// Threads that work at once, the caller among them; 1 to kMaxConcurrency, and always the
+  /// same number.
   virtual int concurrency() const = 0;
 
   /// Calls task(context, i, worker) for every i in [0, count) and returns when all have returned. Tasks do
@@ -30,7 +34,7 @@ class ISOMER_API Executor {
   static std::shared_ptr<Executor> standard();
 
   /// A pool of exactly that many threads: 1, and anything below, runs everything on the caller. Throws Error
-  /// bad_argument above 4096, out_of_memory where the system does not give that many.
+  /// bad_argument above kMaxConcurrency, out_of_memory where the system does not give that many.
   static std::shared_ptr<Executor> with_threads(int threads);
 };
 

@@ -22,7 +22,8 @@ struct QueueOptions {
 /// Where ops run, in order. Copies share the queue. Many queues and threads at once are safe.
 class ISOMER_API Queue {
  public:
-  /// The GPU where there is one, otherwise the CPU.
+  /// The GPU where there is one, otherwise the CPU. Throws Error bad_argument for an executor whose
+  /// concurrency is not 1 to Executor::kMaxConcurrency.
   static Queue best(QueueOptions options = {});
   /// The CPU: an op has finished when its call returns.
   static Queue cpu(QueueOptions options = {});

@@ -83,6 +83,7 @@ void check(const std::vector<NamedTensor>& tensors, const std::map<std::string, 
     if (name == "__metadata__") refuse(name, "has a name that the format keeps for itself");
     if (!names.insert(name).second) refuse(name, "is there twice");
     if (!tensor.defined()) refuse(name, "is absent");
+    if (size_of(tensor.dtype) == 0) refuse(name, "has an unknown dtype");
     if (tensor.device.type != DeviceType::cpu)
       refuse(name, "is on ", to_string(tensor.device), ", expected cpu; copy it to the host first");
     if (tensor.rank < 0 || tensor.rank > Tensor::kMaxRank)

@@ -168,6 +168,10 @@ std::string shape_text(const Tensor& tensor) {
 class Validation {
  public:
   Validation(const Call& call) : call_(call), contract_(*call.contract), symbols_(contract_.symbol_names) {
+    // Whatever asks a tensor for its sizes relies on its rank.
+    for (std::size_t i = 0; i < contract_.args.size(); ++i)
+      if (tensor(i).rank < 0 || tensor(i).rank > Tensor::kMaxRank)
+        refuse(contract_.args[i].name, " has rank ", tensor(i).rank, ", expected 0 to ", Tensor::kMaxRank);
     if (contract_.symbols) contract_.symbols(call, symbols_);
   }
 
@@ -220,8 +224,6 @@ class Validation {
   }
 
   void sizes(const Arg& arg, const Tensor& t) const {
-    if (t.rank < 0 || t.rank > Tensor::kMaxRank)
-      refuse(arg.name, " has rank ", t.rank, ", expected 0 to ", Tensor::kMaxRank);
     std::int64_t low = 0, high = 0, elements = size_of(t.dtype);
     bool empty = false;
     for (int i = 0; i < t.rank; ++i) {

@@ -70,6 +70,10 @@ Queue Queue::cpu(QueueOptions options) {
   state->options = std::move(options);
   state->options.checked = state->options.checked || environment_says("ISOMER_CHECKED");
   if (!state->options.executor) state->options.executor = Executor::standard();
+  const int threads = state->options.executor->concurrency();
+  if (threads < 1 || threads > Executor::kMaxConcurrency)
+    core::fail(ErrorCode::bad_argument, "queue: executor has a concurrency of ", threads, ", expected 1 to ",
+               Executor::kMaxConcurrency);
   return Queue(std::move(state));
 }
 

@@ -165,9 +165,9 @@ std::shared_ptr<Executor> Executor::standard() {
 }
 
 std::shared_ptr<Executor> Executor::with_threads(int threads) {
-  constexpr int kMost = 4096;
-  if (threads > kMost)
-    core::fail(ErrorCode::bad_argument, "executor: at most ", kMost, " threads expected, got ", threads);
+  if (threads > kMaxConcurrency)
+    core::fail(ErrorCode::bad_argument, "executor: at most ", kMaxConcurrency, " threads expected, got ",
+               threads);
   return std::make_shared<Pool>(threads < 1 ? 1 : threads);
 }
 

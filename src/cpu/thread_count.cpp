@@ -1,5 +1,7 @@
 #include "cpu/thread_count.hpp"
 
+#include <isomer/executor.hpp>
+
 #include <sched.h>
 
 #include <algorithm>
@@ -41,7 +43,7 @@ int quota() {
 int thread_count() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
     const int wanted = std::atoi(text);
-    if (wanted > 0) return std::min(wanted, 4096);
+    if (wanted > 0) return std::min(wanted, Executor::kMaxConcurrency);
   }
   return std::min(affinity(), quota());
 }

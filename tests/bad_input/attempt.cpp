@@ -22,15 +22,25 @@ Attempt::Attempt(const std::string& line) : function_(&function_of(core::op_of(l
   c_queue_.reset(queue, isomer_queue_free);
 }
 
-std::string Attempt::cxx() {
+std::string Attempt::sentence_of(const std::function<void()>& run) {
   try {
-    function_->cxx(queue_, call());
+    run();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::bad_argument) << error.what();
     ++refused_calls;
     return error.what();
   }
   return {};
+}
+
+std::string Attempt::cxx() {
+  return sentence_of([this] { function_->cxx(queue_, call()); });
+}
+
+std::string Attempt::explain() {
+  return sentence_of([this] {
+    EXPECT_NE(function_->explain(queue_, call()).implementation, "") << problem_->made_from().line();
+  });
 }
 
 std::string Attempt::c(const CTensors& tensors) {
@@ -63,12 +73,18 @@ void Attempt::check_sentence(const std::string& sentence, const std::string& wha
   EXPECT_LT(sentence.size(), 300u) << sentence;
 }
 
-std::string Attempt::refused(const std::string& what) {
+std::string Attempt::refused_in_cxx(const std::string& what) {
   const std::string before = bytes();
   const std::string sentence = cxx();
   check_sentence(sentence, what);
-  EXPECT_EQ(c(), sentence) << what;
+  EXPECT_EQ(explain(), sentence) << what;
   EXPECT_TRUE(bytes() == before) << what << " was refused, but wrote: " << sentence;
+  return sentence;
+}
+
+std::string Attempt::refused(const std::string& what) {
+  const std::string sentence = refused_in_cxx(what);
+  EXPECT_EQ(refused_in_c(CTensors(call()), what), sentence) << what;
   return sentence;
 }
 

@@ -3,6 +3,7 @@
 #include "core/oracle/problem.hpp"
 #include "functions.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ class Attempt {
 
   /// Runs the call; the sentence of the failure, "" where there is none. Counted where it failed.
   std::string cxx();
+  std::string explain();
   std::string c(const CTensors& tensors);
   std::string c() { return c(CTensors(call())); }
 
@@ -31,9 +33,12 @@ class Attempt {
   std::string bytes() const;
   void restore(const std::string& bytes);
 
-  /// Runs the spoiled call in C++ and in C. Both must be refused as bad_argument with the same single
-  /// sentence, which begins with the op's name, and write nothing. Gives the sentence.
+  /// Runs the spoiled call in C++ and in C, and asks for its explanation. All three must be refused as
+  /// bad_argument with the same single sentence, which begins with the op's name, and write nothing. Gives
+  /// the sentence.
   std::string refused(const std::string& what);
+  /// The same without C, for what a tensor of C cannot say.
+  std::string refused_in_cxx(const std::string& what);
   /// The same, where C can be told apart from C++: the sentence of C.
   std::string refused_in_c(const CTensors& tensors, const std::string& what);
 
@@ -41,6 +46,7 @@ class Attempt {
   static int count();
 
  private:
+  std::string sentence_of(const std::function<void()>& run);
   void check_sentence(const std::string& sentence, const std::string& what) const;
 
   const Function* function_;

@@ -13,6 +13,11 @@ void cxx(const Queue& queue, const Call& call) {
   function(queue, call.args<Args>(), call.options<Options>());
 }
 
+template <class Args, class Options>
+Explanation explained(const Queue& queue, const Call& call) {
+  return explain(queue, call.args<Args>(), call.options<Options>());
+}
+
 isomer_status c_sin(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<SinArgs>();
   return t.call(isomer_sin, queue, isomer_sin_args{sizeof(isomer_sin_args), t(a.x), t(a.y)},
@@ -146,39 +151,47 @@ isomer_status c_merge_attention(isomer_queue* queue, const Call& call, const CTe
 
 const std::vector<Function>& functions() {
   static const std::vector<Function> list = {
-      {"sin", {"sin n=9 rows=3"}, cxx<SinArgs, SinOptions, sin>, c_sin},
+      {"sin", {"sin n=9 rows=3"}, cxx<SinArgs, SinOptions, sin>, explained<SinArgs, SinOptions>, c_sin},
       {"act_quant",
        {"act_quant m=3 k=256", "act_quant m=3 k=256 f32 colmajor rank=3"},
        cxx<ActQuantArgs, ActQuantOptions, act_quant>,
+       explained<ActQuantArgs, ActQuantOptions>,
        c_act_quant},
       {"weight_dequant",
        {"weight_dequant m=130 n=140"},
        cxx<WeightDequantArgs, WeightDequantOptions, weight_dequant>,
+       explained<WeightDequantArgs, WeightDequantOptions>,
        c_weight_dequant},
       {"fp8_gemm",
        {"fp8_gemm m=5 n=130 k=260", "fp8_gemm m=5 n=130 k=260 f16 bias=f32 addend=own"},
        cxx<Fp8GemmArgs, Fp8GemmOptions, fp8_gemm>,
+       explained<Fp8GemmArgs, Fp8GemmOptions>,
        c_fp8_gemm},
       {"grouped_fp8_gemm",
        {"grouped_fp8_gemm g=3 r=9 n=20 k=130 bias=f32",
         "grouped_fp8_gemm masked g=3 r=9 n=20 k=130 addend=own"},
        cxx<GroupedFp8GemmArgs, GroupedFp8GemmOptions, grouped_fp8_gemm>,
+       explained<GroupedFp8GemmArgs, GroupedFp8GemmOptions>,
        c_grouped_fp8_gemm},
       {"quantize_copy_kv",
        {"quantize_copy_kv s=5 n=7 h=2 d=24", "quantize_copy_kv s=5 n=7 h=2 d=24 group=8 dest=i64"},
        cxx<QuantizeCopyKvArgs, QuantizeCopyKvOptions, quantize_copy_kv>,
+       explained<QuantizeCopyKvArgs, QuantizeCopyKvOptions>,
        c_quantize_copy_kv},
       {"flash_decode",
        {"flash_decode b=3 hq=4 hkv=2 d=16 len=40 block_seq=16"},
        cxx<FlashDecodeArgs, FlashDecodeOptions, flash_decode>,
+       explained<FlashDecodeArgs, FlashDecodeOptions>,
        c_flash_decode},
       {"flash_decode_stage1",
        {"flash_decode_stage1 b=3 hq=4 hkv=2 d=16 len=40 block_seq=16"},
        cxx<FlashDecodeStage1Args, FlashDecodeStage1Options, flash_decode_stage1>,
+       explained<FlashDecodeStage1Args, FlashDecodeStage1Options>,
        c_flash_decode_stage1},
       {"flash_decode_stage2",
        {"flash_decode_stage2 b=3 h=2 nb=3 d=16"},
        cxx<FlashDecodeStage2Args, FlashDecodeStage2Options, flash_decode_stage2>,
+       explained<FlashDecodeStage2Args, FlashDecodeStage2Options>,
        c_flash_decode_stage2},
       {"attention",
        {"attention b=2 sq=5 sk=9 hq=4 hkv=2 d=16 causal lse sink=f32 seqused_q seqused_k leftpad_k",
@@ -187,10 +200,12 @@ const std::vector<Function>& functions() {
         "attention b=3 sq=3 sk=20 hq=2 hkv=1 d=32 append=3 varlen_new rotary=interleaved",
         "attention b=2 sq=4 sk=16 hq=2 hkv=1 d=32 e4m3fn descale v_colmajor"},
        cxx<AttentionArgs, AttentionOptions, attention>,
+       explained<AttentionArgs, AttentionOptions>,
        c_attention},
       {"merge_attention",
        {"merge_attention b=2 s=3 h=2 d=16"},
        cxx<MergeAttentionArgs, MergeAttentionOptions, merge_attention>,
+       explained<MergeAttentionArgs, MergeAttentionOptions>,
        c_merge_attention},
   };
   return list;

@@ -38,12 +38,14 @@ class CTensors {
   const core::Call& call_;
 };
 
-/// A function of the public API in C++ and in C, called with the tensors and options of one core::Call.
+/// A function of the public API in C++, in C and explained, called with the tensors and options of one
+/// core::Call.
 struct Function {
   std::string op;
   /// Cases whose call is right; together they give every argument.
   std::vector<std::string> good;
   void (*cxx)(const Queue& queue, const core::Call& call);
+  Explanation (*explain)(const Queue& queue, const core::Call& call);
   isomer_status (*c)(isomer_queue* queue, const core::Call& call, const CTensors& tensors);
 };
 

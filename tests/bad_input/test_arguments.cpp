@@ -127,6 +127,31 @@ TEST_P(EveryFunction, HasEveryArgumentInItsGoodCases) {
   EXPECT_EQ(given, declared);
 }
 
+TEST_P(EveryFunction, RefusesTensorsWhoseFieldsHoldNonsense) {
+  for (const std::string& line : function().good) {
+    Attempt attempt(line);
+    for (int i = 0; i < attempt.call().count; ++i) {
+      const Tensor good = attempt.tensor(i);
+      if (!good.defined()) continue;
+      const std::string subject =
+          function().op + ": " + attempt.call().contract->args[static_cast<std::size_t>(i)].name + " has ";
+      const auto refused = [&](const std::string& what, const std::function<void(Tensor&)>& spoil) {
+        spoil(attempt.tensor(i));
+        const std::string sentence = attempt.refused_in_cxx(line + ": " + what);
+        EXPECT_TRUE(sentence.starts_with(subject + what)) << line << ": " << what << " gave: " << sentence;
+        attempt.tensor(i) = good;
+      };
+      refused("rank -1", [](Tensor& t) { t.rank = -1; });
+      refused("rank 9", [](Tensor& t) { t.rank = 9; });
+      refused("rank 2147483647", [](Tensor& t) { t.rank = INT32_MAX; });
+      refused("rank -2147483648", [](Tensor& t) { t.rank = INT32_MIN; });
+      refused("dtype unknown", [](Tensor& t) { t.dtype = static_cast<DType>(kDTypeCount); });
+      refused("dtype unknown", [](Tensor& t) { t.dtype = static_cast<DType>(255); });
+    }
+    EXPECT_EQ(attempt.cxx(), "") << line;
+  }
+}
+
 TEST_P(EveryFunction, RefusesInCWhatATensorCannotHold) {
   for (const std::string& line : function().good) {
     Attempt attempt(line);
@@ -181,6 +206,15 @@ TEST_P(EveryFunction, GivesInCWhatItGivesInCxx) {
     attempt.restore(before);
     ASSERT_EQ(attempt.c(), "") << each.line();
     EXPECT_TRUE(attempt.bytes() == cxx) << each.line();
+  }
+}
+
+TEST_P(EveryFunction, ExplainsEveryGoodCallAndWritesNothing) {
+  for (const core::Case& each : core::find_oracle(function().op)->cases()) {
+    Attempt attempt(each.line());
+    const std::string before = attempt.bytes();
+    EXPECT_EQ(attempt.explain(), "") << each.line();
+    EXPECT_TRUE(attempt.bytes() == before) << each.line();
   }
 }
 

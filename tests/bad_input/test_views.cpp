@@ -72,6 +72,26 @@ TEST(Executors, RefuseMoreThreadsThanASystemHas) {
             "executor: at most 4096 threads expected, got 2147483647");
 }
 
+TEST(Queues, RefuseExecutorsThatHaveNoThreadsOrTooMany) {
+  class Odd : public Executor {
+   public:
+    explicit Odd(int threads) : threads_(threads) {}
+    int concurrency() const override { return threads_; }
+    void parallel_for(std::int64_t, Task, void*) override {}
+
+   private:
+    int threads_;
+  };
+  for (const int threads : {0, -1, INT32_MIN, 4097, INT32_MAX}) {
+    const QueueOptions options{
+        .checked = false, .implementation = "", .executor = std::make_shared<Odd>(threads)};
+    const std::string sentence =
+        "queue: executor has a concurrency of " + std::to_string(threads) + ", expected 1 to 4096";
+    EXPECT_EQ(refusal([&] { Queue::cpu(options); }), sentence);
+    EXPECT_EQ(refusal([&] { Queue::best(options); }), sentence);
+  }
+}
+
 TEST(Queues, RefuseImplementationsThatDoNotExist) {
   float memory[4] = {};
   const Tensor x(memory, DType::f32, {4});

@@ -258,6 +258,11 @@ TEST_F(Bundles, AreNotWrittenFromTensorsThatCannotBeSaved) {
   EXPECT_EQ(refusal(bad, {{"x", Tensor(values.data(), DType::f32, {2}, {DeviceType::cuda, 0})}}),
             "save: tensor x is on cuda:0, expected cpu; copy it to the host first");
   EXPECT_EQ(refusal(bad, {{"x", ranked}}), "save: tensor x has 9 dimensions, expected 0 to 8");
+  ranked.rank = -1;
+  EXPECT_EQ(refusal(bad, {{"x", ranked}}), "save: tensor x has -1 dimensions, expected 0 to 8");
+  Tensor typed = fine;
+  typed.dtype = static_cast<DType>(200);
+  EXPECT_EQ(refusal(bad, {{"x", typed}}), "save: tensor x has an unknown dtype");
   EXPECT_EQ(refusal(bad, {{"x", negative}}), "save: tensor x has size -2 in dimension 0, expected 0 or more");
   EXPECT_EQ(refusal(bad, {{"x", Tensor::strided(values.data(), DType::f32, {2}, {-1})}}),
             "save: tensor x has stride -1 in dimension 0, expected 0 or more");

@@ -142,9 +142,41 @@ TEST_F(CApi, RefusesQueueOptionsThatContradictThemselves) {
   options.threads = 2;
   EXPECT_EQ(isomer_queue_best(&options, &other), ISOMER_BAD_ARGUMENT);
   EXPECT_STREQ(isomer_last_error(), "queue_best: threads and executor are both given; one of them decides");
+  options.threads = INT32_MIN;
+  EXPECT_EQ(isomer_queue_cpu(&options, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_cpu: threads is -2147483648, expected 0 or more");
+  options.threads = 4097;
+  options.executor = nullptr;
+  EXPECT_EQ(isomer_queue_cpu(&options, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "executor: at most 4096 threads expected, got 4097");
+  options.threads = 0;
+  options.executor = &executor;
+  executor.concurrency = [](void*) { return 0; };
+  EXPECT_EQ(isomer_queue_cpu(&options, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_cpu: executor has no parallel_for function");
+  executor.parallel_for = [](void*, isomer_int64, isomer_task, void*) {};
+  EXPECT_EQ(isomer_queue_cpu(&options, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue: executor has a concurrency of 0, expected 1 to 4096");
+  for (const isomer_uint64 size : {isomer_uint64{0}, isomer_uint64{8}, UINT64_MAX}) {
+    executor.size = size;
+    EXPECT_EQ(isomer_queue_cpu(&options, &other), ISOMER_BAD_ARGUMENT);
+    EXPECT_TRUE(std::string(isomer_last_error())
+                    .starts_with("queue_cpu: executor.size is " + std::to_string(size) + ", "))
+        << isomer_last_error();
+    isomer_queue_options sized = ISOMER_QUEUE_OPTIONS_INIT;
+    sized.size = size;
+    EXPECT_EQ(isomer_queue_best(&sized, &other), ISOMER_BAD_ARGUMENT);
+    EXPECT_TRUE(std::string(isomer_last_error())
+                    .starts_with("queue_best: options.size is " + std::to_string(size) + ", "))
+        << isomer_last_error();
+  }
+  EXPECT_EQ(other, nullptr);
   EXPECT_EQ(isomer_queue_cpu(nullptr, nullptr), ISOMER_BAD_ARGUMENT);
   EXPECT_STREQ(isomer_last_error(), "queue_cpu: queue is null");
+  EXPECT_EQ(isomer_queue_best(nullptr, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_best: queue is null");
   EXPECT_EQ(isomer_queue_synchronize(nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_synchronize: queue is null");
   isomer_queue_free(nullptr);
 }
 
@@ -187,10 +219,73 @@ TEST_F(CApi, RefusesBundleArgumentsWithASentence) {
   isomer_text twice[2] = {{"key", "a"}, {"key", "b"}};
   EXPECT_EQ(isomer_save("x", nullptr, 0, twice, 2), ISOMER_BAD_ARGUMENT);
   EXPECT_STREQ(isomer_last_error(), "save: metadata key is there twice");
+  isomer_text halves[2] = {{nullptr, "a"}, {"key", nullptr}};
+  EXPECT_EQ(isomer_save("x", nullptr, 0, halves, 1), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: a metadata key is null");
+  EXPECT_EQ(isomer_save("x", nullptr, 0, halves + 1, 1), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: a metadata value is null");
+  EXPECT_EQ(isomer_save(nullptr, nullptr, 0, nullptr, 0), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "save: path is null");
+  EXPECT_EQ(isomer_save("", nullptr, 0, nullptr, 0), ISOMER_IO);
+  EXPECT_EQ(bundle, nullptr);
   EXPECT_EQ(isomer_bundle_size(nullptr), 0u);
   EXPECT_EQ(isomer_bundle_name(nullptr, 0), nullptr);
   EXPECT_EQ(isomer_bundle_find(nullptr, "x"), nullptr);
   EXPECT_EQ(isomer_bundle_metadata(nullptr, "x"), nullptr);
+}
+
+TEST_F(CApi, SavesNoTensorThatItCannotHold) {
+  const std::string path = testing::TempDir() + "c_api_refused.safetensors";
+  isomer_int64 shape[2] = {2, 2}, strides[2] = {2, 1};
+  const isomer_tensor good = {x.data(), {ISOMER_CPU, 0}, 2, ISOMER_F32, shape, strides, 0};
+  isomer_tensor tensor = good;
+  const isomer_named_tensor named = {"t", &tensor};
+  const auto refused = [&](const char* sentence) {
+    EXPECT_EQ(isomer_save(path.c_str(), &named, 1, nullptr, 0), ISOMER_BAD_ARGUMENT);
+    EXPECT_STREQ(isomer_last_error(), sentence);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    tensor = good;
+    shape[0] = 2, strides[0] = 2;
+  };
+  tensor.ndim = INT32_MIN;
+  refused("save: t: at most 8 dimensions expected, got ndim -2147483648");
+  tensor.ndim = 9;
+  refused("save: t: at most 8 dimensions expected, got ndim 9");
+  tensor.shape = nullptr;
+  refused("save: t: shape expected, got null");
+  tensor.dtype.bits = 5;
+  refused("save: t: a dtype of isomer expected, got DLPack code 2, 5 bits, 1 lanes");
+  tensor.device.device_type = 7;
+  refused("save: t: a cpu, cuda or rocm device expected, got DLPack device type 7");
+  tensor.device.device_type = ISOMER_HIP;
+  refused("save: tensor t is on hip:0, expected cpu; copy it to the host first");
+  tensor.data = nullptr;
+  refused("save: tensor t has no data");
+  shape[0] = -1;
+  refused("save: tensor t has size -1 in dimension 0, expected 0 or more");
+  shape[0] = INT64_MAX;
+  refused("save: tensor t spans more bytes than an address has");
+  strides[0] = INT64_MIN;
+  refused("save: tensor t has stride -9223372036854775808 in dimension 0, expected 0 or more");
+  strides[0] = INT64_MAX;
+  refused("save: tensor t spans more bytes than an address has");
+  EXPECT_EQ(isomer_save(path.c_str(), &named, 1, nullptr, 0), ISOMER_OK) << isomer_last_error();
+  std::filesystem::remove(path);
+}
+
+TEST_F(CApi, SavesATensorAtAnyAddress) {
+  const std::string path = testing::TempDir() + "c_api_unaligned.safetensors";
+  std::vector<unsigned char> bytes(1 + 2 * sizeof(float));
+  std::memcpy(bytes.data() + 1, x.data() + 1, 2 * sizeof(float));
+  isomer_int64 shape[1] = {2};
+  const isomer_tensor tensor = {bytes.data(), {ISOMER_CPU, 0}, 1, ISOMER_F32, shape, nullptr, 1};
+  const isomer_named_tensor named = {"t", &tensor};
+  ASSERT_EQ(isomer_save(path.c_str(), &named, 1, nullptr, 0), ISOMER_OK) << isomer_last_error();
+  isomer_bundle* bundle = nullptr;
+  ASSERT_EQ(isomer_load(path.c_str(), &bundle), ISOMER_OK) << isomer_last_error();
+  EXPECT_EQ(std::memcmp(isomer_bundle_find(bundle, "t")->data, x.data() + 1, 2 * sizeof(float)), 0);
+  isomer_bundle_free(bundle);
+  std::filesystem::remove(path);
 }
 
 TEST(CHeader, WorksInC) {
