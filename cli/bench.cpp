@@ -1,11 +1,10 @@
 #include "lab/bench/bench.hpp"
+#include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
-#include "core/sentence.hpp"
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 
 namespace isomer::cli {
@@ -19,25 +18,23 @@ struct Options {
 
 int run(Options& options) {
   options.selection.verify = !options.no_verify;
+  ReportFile plot("bench", options.plot);
+  std::vector<lab::Floor> floors;
+  if (!options.gate.empty()) floors = lab::read_gate(options.gate);
   lab::ProgressBar bar;
   const lab::Bench result = lab::bench(
       options.selection, [&](int done, int all, const std::string& line) { bar.show(done, all, line); });
   bar.clear();
-  if (!options.plot.empty()) {
-    std::ofstream file(options.plot);
-    file << lab::bench_svg(result);
-    if (!file.flush()) core::fail(ErrorCode::io, "bench: cannot write '", options.plot, "'");
-  }
+  if (plot.asked()) plot.write(lab::bench_svg(result));
   fmt::print("{}", options.json ? lab::bench_json(result) : lab::bench_table(result));
   if (result.measurements.empty()) return nothing_checked;
   int exit = holds;
   for (const lab::Measurement& m : result.measurements)
     if (m.verified.starts_with("no:")) exit = findings;
-  if (!options.gate.empty())
-    for (const std::string& sentence : lab::bench_gate(result, options.gate)) {
-      fmt::print(stderr, "gate: {}\n", sentence);
-      exit = findings;
-    }
+  for (const std::string& sentence : lab::bench_gate(result, floors)) {
+    fmt::print(stderr, "gate: {}\n", sentence);
+    exit = findings;
+  }
   return exit;
 }
 
@@ -47,9 +44,11 @@ Run bench(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("op", options->selection.ops, "ops; all where none is given")->option_text("OP ...");
   app.add_option("--case", options->selection.lines, "a case line instead of the ops' own bench cases")
-      ->option_text("'LINE'");
+      ->option_text("'LINE'")
+      ->allow_extra_args(false);
   app.add_option("--implementation", options->selection.implementations, "measure this one (may be repeated)")
-      ->option_text("NAME");
+      ->option_text("NAME")
+      ->allow_extra_args(false);
   app.add_option("--seconds", options->selection.seconds, "time for each case, default 1")
       ->check(CLI::Range(0.01, 600.0))
       ->option_text("S");

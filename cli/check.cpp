@@ -1,3 +1,4 @@
+#include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 namespace isomer::cli {
@@ -38,17 +38,14 @@ void sort_positionals(Options& options) {
 
 int run(Options& options) {
   sort_positionals(options);
+  ReportFile junit("check", options.junit);
   if (!options.backends.empty()) options.selection.backends = options.backends;
   lab::ProgressBar bar;
   const lab::Suite suite = lab::check(
       options.selection, [&](int done, int all, const std::string& line) { bar.show(done, all, line); });
   bar.clear();
   const lab::Coverage coverage = options.coverage ? lab::coverage(suite) : lab::Coverage();
-  if (!options.junit.empty()) {
-    std::ofstream file(options.junit);
-    file << lab::check_junit(suite);
-    if (!file.flush()) core::fail(ErrorCode::io, "check: cannot write '", options.junit, "'");
-  }
+  if (junit.asked()) junit.write(lab::check_junit(suite));
   if (options.json)
     fmt::print("{}", lab::check_json(suite, options.coverage ? &coverage : nullptr));
   else
@@ -62,19 +59,24 @@ int run(Options& options) {
 Run check(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("what", options->what, "ops; all where none is given")->option_text("OP ...");
-  app.add_option("--op", options->selection.ops, "check this op (may be repeated)")->option_text("OP");
+  app.add_option("--op", options->selection.ops, "check this op (may be repeated)")
+      ->option_text("OP")
+      ->allow_extra_args(false);
   app.add_option("--implementation", options->selection.implementations,
                  "only this one: cpu/avx2, or cpu for all of a backend")
-      ->option_text("NAME");
+      ->option_text("NAME")
+      ->allow_extra_args(false);
   app.add_option("--backend", options->backends,
                  "cpu, cuda, hip or emulated; without it cpu and real devices")
-      ->option_text("NAME");
+      ->option_text("NAME")
+      ->allow_extra_args(false);
   app.add_option("--case", options->selection.lines,
                  "a case line instead of the ordinary cases, as a failure prints it")
-      ->option_text("'LINE'");
+      ->option_text("'LINE'")
+      ->allow_extra_args(false);
   app.add_option("--seed", options->selection.seed,
                  "seed of the random inputs; without it a fresh one, printed")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_whole_number)
       ->option_text("N");
   app.add_option("--jobs", options->selection.jobs, "cases at once; without it one per CPU")
       ->check(CLI::Range(1, 1024))

@@ -63,6 +63,8 @@ int run(Options& options) {
   } else {
     result = module.run_main(options.arguments, options.run);
   }
+  // It never came to a launch: what was asked for was wrong.
+  if (by_name && result.launches.empty() && !result.failure.empty()) throw emulator::Error(result.failure);
   if (options.json) {
     fmt::print("{}", emulator::to_json(result, written));
   } else {
@@ -77,8 +79,6 @@ int run(Options& options) {
     }
     fmt::print("{}", emulator::to_text(result));
   }
-  if (by_name && result.launches.empty() && !result.failure.empty())
-    return bad_usage;  // it never came to a launch
   if (!result.failure.empty() || !result.reports.empty() || !result.refusals.empty() || result.error != 0)
     return findings;
   if (result.exit_status != 0) return findings;
@@ -99,19 +99,24 @@ Run emulate(CLI::App& app) {
       ->option_text("NAME");
   app.add_option("--grid", o->grid, "blocks")->option_text("X,Y,Z");
   app.add_option("--block", o->block, "threads of a block")->option_text("X,Y,Z");
-  app.add_option("--shared", o->shared, "dynamic shared memory")->option_text("BYTES");
+  app.add_option("--shared", o->shared, "dynamic shared memory")->check(whole_number)->option_text("BYTES");
   app.add_flag("--cooperative", o->cooperative, "the blocks may wait for each other");
   app.add_option("--lanes", o->build.lanes, "lanes of a warp")
       ->check(CLI::IsMember({32, 64}))
       ->option_text("32|64");
-  app.add_option("--seed", o->run.seed, "order of blocks and threads; 0: natural")->option_text("N");
-  app.add_option("--fill-seed", o->fill_seed, "values of randn and uniform")->option_text("N");
+  app.add_option("--seed", o->run.seed, "order of blocks and threads; 0: natural")
+      ->check(whole_number)
+      ->option_text("N");
+  app.add_option("--fill-seed", o->fill_seed, "values of randn and uniform")
+      ->check(whole_number)
+      ->option_text("N");
   app.add_flag("--no-watch", o->plain, "run fast, without looking at every access");
   app.add_flag("--device-math", o->build.device_math, "fast intrinsics with the hardware's error");
   app.add_option("--timeout", o->run.timeout_seconds, "seconds before the run is stopped")
       ->check(CLI::PositiveNumber)
       ->option_text("S");
   app.add_option("--steps", o->run.step_limit, "memory accesses before a watched launch is stopped")
+      ->check(positive_whole_number)
       ->option_text("N");
   app.add_option("-I", o->build.include_directories, "where headers are looked for")
       ->option_text("DIR")

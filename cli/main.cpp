@@ -1,5 +1,6 @@
 #include "cli/verbs.hpp"
 
+#include <isomer/isomer.h>
 #include <isomer/error.hpp>
 
 #include "core/sentence.hpp"
@@ -7,6 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <string>
@@ -33,9 +37,16 @@ constexpr Verb kVerbs[] = {
     {"doctor", "what this machine has, what is missing, how to get it", doctor},
 };
 
+std::string verbs_listed() {
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+  return core::either(names);
+}
+
 int run(int count, char** words) {
   CLI::App app("Isomer: LLM-inference kernels, and the lab that proves them.", "isomer");
   app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("isomer {}", isomer_version()));
   app.footer("Exit codes: 0 holds, 1 findings or failures, 2 bad usage or input, 3 nothing was checked.");
   std::vector<std::pair<CLI::App*, Run>> verbs;
   for (const Verb& verb : kVerbs) {
@@ -49,13 +60,15 @@ int run(int count, char** words) {
   if (const std::string_view word = words[1];
       !word.starts_with('-') && std::none_of(std::begin(kVerbs), std::end(kVerbs),
                                              [&](const Verb& verb) { return word == verb.name; })) {
-    std::vector<std::string> names;
-    for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
-    fmt::print(stderr, "isomer: a verb expected ({}), got '{}'\n", core::either(names), word);
+    fmt::print(stderr, "isomer: a verb expected ({}), got '{}'\n", verbs_listed(), word);
     return bad_usage;
   }
   try {
     app.parse(count, words);
+  } catch (const CLI::RequiredError& error) {
+    const bool verb = app.get_subcommands().empty();
+    fmt::print(stderr, "isomer: {}\n", verb ? "a verb expected (" + verbs_listed() + ")" : error.what());
+    return bad_usage;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       app.exit(error);
@@ -74,7 +87,10 @@ int run(int count, char** words) {
 
 int main(int count, char** words) {
   try {
-    return isomer::cli::run(count, words);
+    const int exit = isomer::cli::run(count, words);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit;
+    fmt::print(stderr, "isomer: cannot write to standard output: {}\n", std::strerror(errno));
+    return isomer::cli::bad_usage;
   } catch (const isomer::Error& error) {
     fmt::print(stderr, "isomer: {}\n", error.what());
     return error.code() == isomer::ErrorCode::internal ? isomer::cli::findings : isomer::cli::bad_usage;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <string>
 
 namespace isomer::cli {
 
@@ -17,5 +18,9 @@ Run explain(CLI::App& app);
 Run bench(CLI::App& app);
 Run doctor(CLI::App& app);
 Run emulate(CLI::App& app);
+
+/// What an unsigned option takes. CLI11 alone takes -1 for the largest number.
+std::string whole_number(const std::string& text);
+std::string positive_whole_number(const std::string& text);
 
 }  // namespace isomer::cli

@@ -111,7 +111,14 @@ Bench bench(const BenchSelection& selection,
     if (registry.find(name) == nullptr)
       fail(ErrorCode::bad_argument, "bench: an op expected (", core::either(known), "), got '", name, "'");
   std::vector<core::Case> cases;
-  for (const std::string& line : selection.lines) cases.push_back(core::parse_case(line));
+  for (const std::string& line : selection.lines) {
+    cases.push_back(core::parse_case(line));
+    const std::string& op = cases.back().schema().op;
+    if (!selection.ops.empty() &&
+        std::find(selection.ops.begin(), selection.ops.end(), op) == selection.ops.end())
+      fail(ErrorCode::bad_argument, "bench: the case '", line, "' is one of ", op, ", but only ",
+           core::either(selection.ops), " is asked for");
+  }
   if (cases.empty())
     for (const core::Registry::Op& op : registry.ops()) {
       const std::string& name = op.contract->op;
@@ -143,10 +150,10 @@ Bench bench(const BenchSelection& selection,
   return result;
 }
 
-std::vector<std::string> bench_gate(const Bench& bench, const std::string& path) {
+std::vector<Floor> read_gate(const std::string& path) {
   std::ifstream file(path);
   if (!file) fail(ErrorCode::io, "bench: cannot read '", path, "'");
-  std::vector<std::string> short_of;
+  std::vector<Floor> floors;
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {
     if (const auto comment = text.find('#'); comment != std::string::npos) text.resize(comment);
@@ -158,13 +165,21 @@ std::vector<std::string> bench_gate(const Bench& bench, const std::string& path)
       fail(ErrorCode::bad_argument, "bench: ", path, ":", number, ": a ratio and a case line expected, got '",
            text, "'");
     std::getline(words >> std::ws, line);
-    const std::string canonical = core::parse_case(line).line();
+    floors.push_back({least, core::parse_case(line).line()});
+  }
+  if (floors.empty()) fail(ErrorCode::bad_argument, "bench: '", path, "' has no line `<ratio> <case>`");
+  return floors;
+}
+
+std::vector<std::string> bench_gate(const Bench& bench, const std::vector<Floor>& floors) {
+  std::vector<std::string> short_of;
+  for (const auto& [least, line] : floors) {
     const auto found = std::find_if(bench.measurements.begin(), bench.measurements.end(),
-                                    [&](const Measurement& m) { return m.line == canonical; });
+                                    [&, &line = line](const Measurement& m) { return m.line == line; });
     if (found == bench.measurements.end())
-      short_of.push_back(core::say(canonical, ": not measured"));
+      short_of.push_back(core::say(line, ": not measured"));
     else if (found->ratio < least)
-      short_of.push_back(core::say(canonical, ": ratio ", found->ratio, ", at least ", least, " expected"));
+      short_of.push_back(core::say(line, ": ratio ", found->ratio, ", at least ", least, " expected"));
   }
   return short_of;
 }

@@ -51,8 +51,15 @@ std::string bench_json(const Bench& bench);
 /// A bar per case: the ratio to the binding ceiling.
 std::string bench_svg(const Bench& bench);
 
-/// Holds every measurement against a file of lines `<least ratio>  <case line>`; gives a sentence for each
-/// that falls short or was not measured. Throws Error io or bad_argument for an unreadable file.
-std::vector<std::string> bench_gate(const Bench& bench, const std::string& file);
+/// The least ratio that a case may have.
+struct Floor {
+  double least;
+  std::string line;
+};
+/// The floors of a file of lines `<least ratio>  <case line>`; # begins a comment. Throws Error io or
+/// bad_argument for a file that cannot be read, is something else or has no floor.
+std::vector<Floor> read_gate(const std::string& file);
+/// A sentence for each floor that a measurement falls short of, or that was not measured.
+std::vector<std::string> bench_gate(const Bench& bench, const std::vector<Floor>& floors);
 
 }  // namespace isomer::lab

@@ -11,9 +11,10 @@ namespace isomer::lab {
 /// Makes the problem once, computes the reference once, and sends every implementation down the ordinary road
 /// twice, over outputs poisoned with two patterns. Afterwards: outputs within the reference's bounds,
 /// elements that the op does not write untouched, inputs, gaps and guard zones unchanged, both runs
-/// bit-equal. The case's seed must be fixed.
+/// bit-equal. The case's seed must be fixed. A case that cannot be made or that its own contract refuses has
+/// failed for every implementation; where the case was `given` by a user, Error says why instead.
 std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fixed,
                                 const std::vector<const core::Implementation*>& implementations,
-                                const Queue& queue);
+                                const Queue& queue, bool given = false);
 
 }  // namespace isomer::lab

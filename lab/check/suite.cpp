@@ -91,7 +91,14 @@ Suite check(const Selection& selection, const Progress& progress) {
   Suite suite;
   suite.seed = selection.seed != 0 ? selection.seed : std::random_device{}() % 1000000000u + 1;
   std::vector<core::Case> lines;
-  for (const std::string& line : selection.lines) lines.push_back(core::parse_case(line));
+  for (const std::string& line : selection.lines) {
+    lines.push_back(core::parse_case(line));
+    const std::string& op = lines.back().schema().op;
+    if (!selection.ops.empty() &&
+        std::find(selection.ops.begin(), selection.ops.end(), op) == selection.ops.end())
+      fail(ErrorCode::bad_argument, "check: the case '", line, "' is one of ", op, ", but only ",
+           core::either(selection.ops), " is asked for");
+  }
   std::vector<Work> work;
   for (const core::Registry::Op& op : core::Registry::builtin().ops()) {
     const std::string& name = op.contract->op;
@@ -123,7 +130,8 @@ Suite check(const Selection& selection, const Progress& progress) {
     const Queue queue = Queue::cpu();
     for (std::size_t i; (i = next.fetch_add(1)) < work.size();) {
       try {
-        outcomes[i] = check_case(*work[i].oracle, work[i].fixed, work[i].implementations, queue);
+        outcomes[i] =
+            check_case(*work[i].oracle, work[i].fixed, work[i].implementations, queue, !lines.empty());
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();

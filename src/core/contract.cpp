@@ -121,14 +121,15 @@ std::int64_t evaluate(const ShapeRule::Term& term, const Symbols& symbols) {
     const std::int64_t b = stack[--top];
     std::int64_t& a = stack[top - 1];
     switch (term.program[i]) {
+      // No tensor has a size that overflows: INT64_MAX stands for it, and nothing equals it.
       case op_add:
-        a += b;
+        if (__builtin_add_overflow(a, b, &a)) a = INT64_MAX;
         break;
       case op_sub:
-        a -= b;
+        if (__builtin_sub_overflow(a, b, &a)) a = INT64_MAX;
         break;
       case op_mul:
-        a *= b;
+        if (__builtin_mul_overflow(a, b, &a)) a = INT64_MAX;
         break;
       case op_div:
         a = b == 0 ? Symbols::kUnbound : a / b;
@@ -168,10 +169,8 @@ std::string shape_text(const Tensor& tensor) {
 class Validation {
  public:
   Validation(const Call& call) : call_(call), contract_(*call.contract), symbols_(contract_.symbol_names) {
-    // Whatever asks a tensor for its sizes relies on its rank.
-    for (std::size_t i = 0; i < contract_.args.size(); ++i)
-      if (tensor(i).rank < 0 || tensor(i).rank > Tensor::kMaxRank)
-        refuse(contract_.args[i].name, " has rank ", tensor(i).rank, ", expected 0 to ", Tensor::kMaxRank);
+    // Whatever asks a tensor for its sizes, the op's own symbols first, relies on this.
+    for (std::size_t i = 0; i < contract_.args.size(); ++i) rank_and_signs(contract_.args[i], tensor(i));
     if (contract_.symbols) contract_.symbols(call, symbols_);
   }
 
@@ -223,14 +222,17 @@ class Validation {
     refuse(arg.name, " has dtype ", name_of(t.dtype), ", expected ", either(names));
   }
 
+  void rank_and_signs(const Arg& arg, const Tensor& t) const {
+    if (t.rank < 0 || t.rank > Tensor::kMaxRank)
+      refuse(arg.name, " has rank ", t.rank, ", expected 0 to ", Tensor::kMaxRank);
+    for (int i = 0; i < t.rank; ++i)
+      if (t.size(i) < 0) refuse(arg.name, " has shape ", shape_text(t), ", expected no negative size");
+  }
+
   void sizes(const Arg& arg, const Tensor& t) const {
     std::int64_t low = 0, high = 0, elements = size_of(t.dtype);
-    bool empty = false;
-    for (int i = 0; i < t.rank; ++i) {
-      if (t.size(i) < 0) refuse(arg.name, " has shape ", shape_text(t), ", expected no negative size");
-      empty = empty || t.size(i) == 0;
-    }
-    if (empty) return;
+    for (int i = 0; i < t.rank; ++i)
+      if (t.size(i) == 0) return;
     for (int i = 0; i < t.rank; ++i) {
       std::int64_t span = 0;
       const bool wide = __builtin_mul_overflow(t.size(i) - 1, t.stride(i), &span) ||

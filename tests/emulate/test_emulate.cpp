@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -83,6 +84,18 @@ TEST_F(Emulate, BadInputIsOneSentenceAndExitTwo) {
       {source() + " --kernel scale --lanes 48", "48"},
       {source() + " --kernel scale --grid 1,x", "--grid 1,x: expected X, X,Y or X,Y,Z"},
       {source() + " --kernel scale --timeout -1", "--timeout"},
+      {source() + " --kernel scale --seed -1", "--seed: a whole number"},
+      {source() + " --kernel scale --shared -1", "--shared: a whole number"},
+      {source() + " --kernel scale --fill-seed 1e3", "--fill-seed: a whole number"},
+      {source() + " --kernel scale --steps 0", "--steps: a whole number"},
+      {source() + " --kernel scale --block 0x4", "--block 0x4: expected X, X,Y or X,Y,Z"},
+      {source() + " --kernel scale --block 18446744073709551616", "expected X, X,Y or X,Y,Z"},
+      {source() + " --kernel ''", "choose one of its kernels"},
+      {source() + " --kernel 'cast<'", "cast<"},
+      {std::filesystem::temp_directory_path().string(), "no such source file"},
+      {source() + " --compiler /nowhere/cxx --kernel scale", "/nowhere/cxx"},
+      {source() + " --json=/nowhere/x.json", "--json"},
+      {source() + " --purple", "--purple"},
       {source() + " --kernel scale q=in:f9:4", "type f9, expected one of"},
       {"", "file is required"},
   };
@@ -90,6 +103,7 @@ TEST_F(Emulate, BadInputIsOneSentenceAndExitTwo) {
     const Said said = isomer_emulate(words);
     EXPECT_EQ(said.exit, 2) << words << ": " << said.text;
     EXPECT_NE(said.text.find(sentence), std::string::npos) << words << ": " << said.text;
+    EXPECT_EQ(std::count(said.text.begin(), said.text.end(), '\n'), 1) << words << ": " << said.text;
   }
 }
 

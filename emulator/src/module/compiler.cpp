@@ -152,6 +152,8 @@ fs::path find_compiler(const BuildOptions& options) {
       if (access(candidate.c_str(), X_OK) == 0) return candidate;
     }
   }
+  if (!options.compiler.empty())
+    throw Error("the compiler " + options.compiler + " is not there, or is no program");
   throw Error(
       "no C++ compiler found to build kernels with: install g++ or clang++, or name one in ISOMER_CXX");
 }

@@ -1,0 +1,187 @@
+// `isomer` as a user calls it, wrongly: one sentence on stderr, nothing on stdout, exit 2. (emulate has tests
+// of its own.)
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace isomer {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Said {
+  int exit = -1;
+  std::string out, err;
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  CommandLine() : folder(testing::TempDir() + "command_line_" + std::to_string(getpid())) {
+    fs::create_directories(folder);
+  }
+  ~CommandLine() override { fs::remove_all(folder); }
+
+  std::string path(const std::string& name) const { return folder / name; }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+  static std::string read(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  Said isomer(const std::string& words, const std::string& out = "") const {
+    const std::string to = out.empty() ? path("out") : out;
+    const int status =
+        std::system((std::string(ISOMER_CLI) + " " + words + " >" + to + " 2>" + path("err")).c_str());
+    return {WEXITSTATUS(status), out.empty() ? read(to) : "", read(path("err"))};
+  }
+
+  /// Words, and what the sentence must say.
+  struct Refusal {
+    std::string words, says;
+  };
+  void refused(const std::vector<Refusal>& table) const {
+    for (const auto& [words, says] : table) {
+      const Said said = isomer(words);
+      EXPECT_EQ(said.exit, 2) << words << ": " << said.out << said.err;
+      EXPECT_EQ(said.out, "") << words;
+      EXPECT_TRUE(said.err.starts_with("isomer: ")) << words << ": " << said.err;
+      EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << words << ": " << said.err;
+      EXPECT_LT(said.err.size(), 400u) << words << ": " << said.err;
+      EXPECT_NE(said.err.find(says), std::string::npos) << words << ": " << said.err;
+    }
+  }
+
+  fs::path folder;
+};
+
+TEST_F(CommandLine, RefusesWordsThatAreNoVerb) {
+  refused({{"nonsense", "a verb expected (check, ops, explain, "},
+           {"nonsense sin", "got 'nonsense'"},
+           {"--json", "a verb expected (check, ops, explain, "},
+           {"--purple check", "--purple"},
+           {"check ops", "an op expected (sin, "}});
+}
+
+TEST_F(CommandLine, RefusesNonsenseToCheck) {
+  const std::string bundle = file("cut.safetensors", "\x10\0\0");
+  refused({
+      {"check nonsense", "check: an op expected (sin, "},
+      {"check --op nonsense", "got 'nonsense'"},
+      {"check " + path("absent.hip.cpp"), "check: an op expected (sin, "},
+      {"check " + bundle, "is a file or folder; this build checks the library's own ops only"},
+      {"check " + folder.string(), "is a file or folder"},
+      {"check --implementation cpu/abacus", "check: an implementation expected ("},
+      {"check --backend tpu", "check: a backend expected (cpu, cuda, hip or emulated), got 'tpu'"},
+      {"check --backend", "--backend"},
+      {"check --case ''", "case: an op expected first ("},
+      {"check --case 'nonsense n=3'", "got 'nonsense'"},
+      {"check --case 'sin n'", "sin: n expects a value, as in n=1024"},
+      {"check --case 'sin n='", "sin: n expects an integer, got ''"},
+      {"check --case 'sin n=x'", "sin: n expects an integer, got 'x'"},
+      {"check --case 'sin n=3 n=4'", "sin: n is given twice"},
+      {"check --case 'sin n=99999999999999999999'", "sin: n expects an integer"},
+      {"check --case 'sin colour=red'", "sin: a case has no 'colour'; known: n="},
+      {"check --case 'sin n=-3'", "sin: x has shape [1, -3], expected no negative size"},
+      {"check --case 'sin n=1000000000000000'", "sin: no memory for x of"},
+      {"check --case 'act_quant m=3 k=100'", "expected a multiple of block_size 128"},
+      {"check --json --case 'attention b=1 sq=3 d=7'", "expected a multiple of 8 from 8 to 256"},
+      {"check attention --case 'sin n=3'", "check: the case 'sin n=3' is one of sin, but only attention is"},
+      {"check --seed 0", "--seed: a whole number from 1 to 18446744073709551615 expected, got '0'"},
+      {"check --seed -1", "--seed: a whole number from 1 to 18446744073709551615 expected, got '-1'"},
+      {"check --seed x", "expected, got 'x'"},
+      {"check --jobs 0", "--jobs: Value 0 not in range 1 to 1024"},
+      {"check --jobs 1.5", "--jobs"},
+      {"check --json=" + path("out.json"), "--json"},
+      {"check --purple", "--purple"},
+      {"check sin --junit " + path("no/such/folder.xml"), "check: cannot write '"},
+      {"check sin --junit " + folder.string(), "Is a directory"},
+      {"check sin --seed 1 --junit /dev/full", "check: cannot write '/dev/full': No space left on device"},
+  });
+}
+
+TEST_F(CommandLine, RefusesNonsenseToOpsExplainAndDoctor) {
+  refused({
+      {"ops nonsense", "ops: an op expected (sin, "},
+      {"ops sin nonsense --json", "got 'nonsense'"},
+      {"ops --purple", "--purple"},
+      {"explain", "case is required"},
+      {"explain nonsense", "case: an op expected first ("},
+      {"explain sin n=", "sin: n expects an integer, got ''"},
+      {"explain sin n=3 act_quant m=3", "sin: a case has no 'act_quant'"},
+      {"explain sin n=3 --implementation cpu/abacus", "explain: an implementation of sin expected ("},
+      {"explain attention b=1 sq=3 d=7", "expected a multiple of 8 from 8 to 256"},
+      {"explain sin n=1000000000000000 --json", "sin: no memory for x of"},
+      {"doctor sin", "sin"},
+      {"doctor --purple", "--purple"},
+  });
+}
+
+TEST_F(CommandLine, RefusesNonsenseToBenchBeforeItMeasures) {
+  const std::string words = file("words", "a ratio, please: sin\n"), comment = file("comment", "# none\n");
+  const std::string unknown = file("unknown", "0.5 nonsense n=3\n");
+  refused({
+      {"bench nonsense", "bench: an op expected (sin, "},
+      {"bench sin --case 'act_quant m=3 k=256'",
+       "bench: the case 'act_quant m=3 k=256' is one of act_quant, but only sin is asked for"},
+      {"bench --case 'nonsense n=3'", "got 'nonsense'"},
+      {"bench --case 'sin n='", "sin: n expects an integer, got ''"},
+      {"bench --case 'sin n=-3'", "expected no negative size"},
+      {"bench sin --implementation cpu/abacus", "bench: cpu/abacus"},
+      {"bench sin --seconds 0", "--seconds: Value 0 not in range"},
+      {"bench sin --seconds soon", "--seconds"},
+      {"bench sin --gate " + path("absent"), "bench: cannot read '"},
+      {"bench sin --gate " + words, ":1: a ratio and a case line expected, got 'a ratio, please: sin'"},
+      {"bench sin --gate " + comment, "has no line `<ratio> <case>`"},
+      {"bench sin --gate " + unknown, "got 'nonsense'"},
+      {"bench sin --plot " + path("no/such/folder.svg"), "bench: cannot write '"},
+      {"bench --purple", "--purple"},
+  });
+}
+
+TEST_F(CommandLine, LeavesNoReportBehindThatItDidNotWrite) {
+  EXPECT_EQ(isomer("check nonsense --junit " + path("new.xml")).exit, 2);
+  EXPECT_FALSE(fs::exists(path("new.xml")));
+  const std::string kept = file("kept.xml", "of an earlier run");
+  EXPECT_EQ(isomer("check nonsense --junit " + kept).exit, 2);
+  EXPECT_EQ(read(kept), "of an earlier run");
+  EXPECT_EQ(isomer("check sin --junit " + kept).exit, 0);
+  EXPECT_TRUE(read(kept).starts_with("<?xml")) << read(kept).substr(0, 100);
+}
+
+TEST_F(CommandLine, SaysWhereItsOwnOutputDoesNotArrive) {
+  for (const char* words : {"ops", "ops --json", "doctor", "explain sin n=3", "check sin", "--help"}) {
+    const Said said = isomer(words, "/dev/full");
+    EXPECT_EQ(said.exit, 2) << words;
+    EXPECT_NE(said.err.find("No space left on device"), std::string::npos) << words << ": " << said.err;
+    EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << words << ": " << said.err;
+  }
+}
+
+TEST_F(CommandLine, TakesAnOpAfterAnOptionThatMayBeRepeated) {
+  const Said said = isomer("check --implementation cpu/scalar sin");
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_NE(said.out.find("cpu/scalar"), std::string::npos) << said.out;
+  EXPECT_EQ(said.out.find("cpu/avx2"), std::string::npos) << said.out;
+  EXPECT_EQ(isomer("check --backend cuda sin").exit, 3);
+}
+
+TEST_F(CommandLine, TellsItsVersion) {
+  const Said said = isomer("--version");
+  EXPECT_EQ(said.exit, 0);
+  EXPECT_TRUE(said.out.starts_with("isomer ")) << said.out;
+}
+
+}  // namespace
+}  // namespace isomer
