@@ -8,7 +8,8 @@
 
 namespace isomer {
 
-/// Element types. e4m3fn and e5m2 are the OCP 8-bit floats; the fnuz forms are AMD's MI300 ones (no inf, no -0).
+/// Element types. e4m3fn and e5m2 are the OCP 8-bit floats; the fnuz forms are AMD's MI300 ones (no inf, no
+/// -0).
 enum class DType : std::uint8_t {
   none,  ///< an absent tensor
   f64,
@@ -36,8 +37,9 @@ constexpr int size_of(DType type) {
 
 /// "f16"; "unknown" for what is no DType.
 constexpr std::string_view name_of(DType type) {
-  constexpr std::string_view names[kDTypeCount] = {"none",     "f64",      "f32", "f16", "bf16", "e4m3fn", "e5m2",
-                                                   "e4m3fnuz", "e5m2fnuz", "i8",  "i32", "i64",  "u8"};
+  constexpr std::string_view names[kDTypeCount] = {"none",   "f64",  "f32",      "f16",      "bf16",
+                                                   "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "i8",
+                                                   "i32",    "i64",  "u8"};
   const auto index = static_cast<int>(type);
   return index < kDTypeCount ? names[index] : "unknown";
 }

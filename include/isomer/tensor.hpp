@@ -1,8 +1,8 @@
 #pragma once
 
+#include <isomer/isomer.h>
 #include <isomer/dtype.hpp>
 #include <isomer/error.hpp>
-#include <isomer/isomer.h>
 
 #include <array>
 #include <cstddef>
@@ -24,9 +24,9 @@ struct Device {
 /// "cpu", "cuda:0", "hip:1".
 ISOMER_API std::string to_string(Device device);
 
-/// A non-owning view of strided memory. Strides are in elements and may be zero (broadcast) or larger than compact.
-/// A default-constructed Tensor is absent: an optional argument that is not given.
-/// The library never writes through a tensor whose role in the op's contract is `in`.
+/// A non-owning view of strided memory. Strides are in elements and may be zero (broadcast) or larger than
+/// compact. A default-constructed Tensor is absent: an optional argument that is not given. The library never
+/// writes through a tensor whose role in the op's contract is `in`.
 struct ISOMER_API Tensor {
   static constexpr int kMaxRank = 8;
 
@@ -49,8 +49,8 @@ struct ISOMER_API Tensor {
                         std::span<const std::int64_t> strides, Device device = {});
   static Tensor strided(const void* data, DType dtype, std::initializer_list<std::int64_t> shape,
                         std::initializer_list<std::int64_t> strides, Device device = {}) {
-    return strided(data, dtype, std::span(shape.begin(), shape.size()), std::span(strides.begin(), strides.size()),
-                   device);
+    return strided(data, dtype, std::span(shape.begin(), shape.size()),
+                   std::span(strides.begin(), strides.size()), device);
   }
 
   /// A view of a DLPack tensor (isomer_tensor is layout-identical to DLTensor). Null strides mean compact;

@@ -37,8 +37,7 @@ template <class Value>
 void write_outputs(const core::Call& call, Value value) {
   for (int i = 0; i < call.count; ++i) {
     const Tensor& tensor = call.tensor(i);
-    if (!tensor.defined() || core::role_in(call, static_cast<std::size_t>(i)) == core::Role::in)
-      continue;
+    if (!tensor.defined() || core::role_in(call, static_cast<std::size_t>(i)) == core::Role::in) continue;
     const std::int64_t count = tensor.numel();
     for (std::int64_t flat = 0; flat < count; ++flat) {
       std::int64_t offset = 0, index = flat;

@@ -168,7 +168,8 @@ std::string check_junit(const Suite& suite) {
       "time=\"{:.3f}\">\n",
       suite.outcomes.size(), suite.count(Status::failed), suite.count(Status::refused), suite.seconds);
   for (const auto& [op, outcomes] : by_op) {
-    const auto number = [&](Status status) {
+    // NOTES: clang before 16 lets no lambda capture a structured binding.
+    const auto number = [&, &outcomes = outcomes](Status status) {
       return std::count_if(outcomes.begin(), outcomes.end(),
                            [&](const Outcome* o) { return o->status == status; });
     };

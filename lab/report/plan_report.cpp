@@ -20,13 +20,13 @@ std::string section(const char* title, const core::Named& values) {
   std::string text = fmt::format("{:<12}", title);
   std::size_t column = 12;
   for (const auto& [name, value] : values) {
-    const std::string item = name + "=" + value;
-    if (column + item.size() + 1 > 110) {
+    const std::string item = fmt::format("{}={} ", name, value);
+    if (column + item.size() > 110) {
       text += "\n" + std::string(12, ' ');
       column = 12;
     }
-    text += item + " ";
-    column += item.size() + 1;
+    text += item;
+    column += item.size();
   }
   return text + "\n";
 }

@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
-/// One concrete problem as one line that can be pasted back: `attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal seed=7`.
+/// One concrete problem as one line that can be pasted back: `attention b=1 sq=1285 hq=16 hkv=2 d=128 f16
+/// causal seed=7`.
 namespace isomer::core {
 
-/// A field of an op's case line. Integers and reals are written name=value; a flag is its name alone; a dtype or a choice
-/// is its value alone where `bare`, otherwise name=value.
+/// A field of an op's case line. Integers and reals are written name=value; a flag is its name alone; a dtype
+/// or a choice is its value alone where `bare`, otherwise name=value.
 struct Field {
   enum class Kind { integer, real, flag, dtype, choice };
   std::string name;
@@ -25,7 +26,8 @@ struct Field {
 Field integer(std::string name, std::int64_t fallback, std::string meaning);
 Field real(std::string name, double fallback, std::string meaning);
 Field flag(std::string name, std::string meaning);
-Field dtype(std::string name, std::vector<DType> allowed, DType fallback, std::string meaning, bool bare = false);
+Field dtype(std::string name, std::vector<DType> allowed, DType fallback, std::string meaning,
+            bool bare = false);
 /// The first value is the fallback.
 Field choice(std::string name, std::vector<std::string> values, std::string meaning, bool bare = false);
 
@@ -40,8 +42,8 @@ struct CaseSchema {
 class Case {
  public:
   explicit Case(const CaseSchema& schema);
-  /// Parses the part after the op's name. Throws Error bad_argument with a sentence that says which token is wrong and
-  /// what would be right.
+  /// Parses the part after the op's name. Throws Error bad_argument with a sentence that says which token is
+  /// wrong and what would be right.
   static Case parse(const CaseSchema& schema, std::string_view line);
 
   const CaseSchema& schema() const { return *schema_; }
@@ -56,7 +58,9 @@ class Case {
   std::uint64_t seed() const;
 
   Case& set(std::string_view field, std::string_view value);
-  Case& set(std::string_view field, std::int64_t value) { return set(field, std::string_view(std::to_string(value))); }
+  Case& set(std::string_view field, std::int64_t value) {
+    return set(field, std::string_view(std::to_string(value)));
+  }
   Case with_seed(std::uint64_t seed) const;
 
   friend bool operator==(const Case&, const Case&) = default;

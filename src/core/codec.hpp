@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-/// Conversions between element types and double or float, one element at a time, correctly rounded: the definition that
-/// the vector code is checked against. Every value of every type is exact in double.
+/// Conversions between element types and double or float, one element at a time, correctly rounded: the
+/// definition that the vector code is checked against. Every value of every type is exact in double.
 namespace isomer::core {
 
 enum class Overflow {
@@ -17,7 +17,8 @@ enum class Overflow {
 /// The value stored at `element`; integers as they are (i64 beyond 2^53 rounds).
 double decode(DType type, const void* element);
 
-/// Stores `value` rounded to nearest, ties to even. Integers: NaN gives 0, otherwise truncated toward zero and clamped.
+/// Stores `value` rounded to nearest, ties to even. Integers: NaN gives 0, otherwise truncated toward zero
+/// and clamped.
 void encode(DType type, double value, void* element, Overflow overflow = Overflow::ieee);
 
 /// decode(encode(value)).

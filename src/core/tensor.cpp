@@ -165,8 +165,8 @@ Tensor Tensor::select(int dim, std::int64_t index) const {
          " for ", describe());
   Tensor view = slice(dim, index, index + 1);
   for (int i = dim; i + 1 < rank; ++i) {
-    view.shape[static_cast<std::size_t>(i)] = view.shape[static_cast<std::size_t>(i + 1)];
-    view.strides[static_cast<std::size_t>(i)] = view.strides[static_cast<std::size_t>(i + 1)];
+    view.shape[static_cast<std::size_t>(i)] = view.shape[static_cast<std::size_t>(i) + 1];
+    view.strides[static_cast<std::size_t>(i)] = view.strides[static_cast<std::size_t>(i) + 1];
   }
   view.rank = rank - 1;
   return view;

@@ -47,10 +47,14 @@ inline E4M3 from_f32<E4M3>(float value) {
 template <class Function>
 decltype(auto) with_element(DType type, Function&& function) {
   switch (type) {
-    case DType::f16: return function(F16{});
-    case DType::bf16: return function(BF16{});
-    case DType::e4m3fn: return function(E4M3{});
-    default: return function(float{});
+    case DType::f16:
+      return function(F16{});
+    case DType::bf16:
+      return function(BF16{});
+    case DType::e4m3fn:
+      return function(E4M3{});
+    default:
+      return function(float{});
   }
 }
 

@@ -28,11 +28,12 @@
 #define ISOMER_TARGET_AVX512(function) nullptr
 #endif
 
-/// In the HWY_ONCE part of a file that went through foreach_target: the table of N_AVX2::function and its siblings.
-#define ISOMER_PER_TARGET(function)                                                                           \
-  ::isomer::cpu::PerTarget<decltype(&HWY_STATIC_DISPATCH(function))> {                                        \
-    {                                                                                                         \
-      ISOMER_TARGET_SCALAR(function), ISOMER_TARGET_NEON(function), ISOMER_TARGET_AVX2(function),             \
-          ISOMER_TARGET_AVX512(function)                                                                      \
-    }                                                                                                         \
+/// In the HWY_ONCE part of a file that went through foreach_target: the table of N_AVX2::function and its
+/// siblings.
+#define ISOMER_PER_TARGET(function)                                                               \
+  ::isomer::cpu::PerTarget<decltype(&HWY_STATIC_DISPATCH(function))> {                            \
+    {                                                                                             \
+      ISOMER_TARGET_SCALAR(function), ISOMER_TARGET_NEON(function), ISOMER_TARGET_AVX2(function), \
+          ISOMER_TARGET_AVX512(function)                                                          \
+    }                                                                                             \
   }

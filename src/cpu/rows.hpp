@@ -8,8 +8,8 @@
 
 namespace isomer::cpu {
 
-/// Walks several views of one shape row by row: dimensions that are adjacent in every view are joined, dimensions are
-/// ordered by the first view's strides, and the innermost is the row.
+/// Walks several views of one shape row by row: dimensions that are adjacent in every view are joined,
+/// dimensions are ordered by the first view's strides, and the innermost is the row.
 class Rows {
  public:
   static constexpr int kViews = 4;

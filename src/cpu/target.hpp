@@ -9,14 +9,15 @@
 
 namespace isomer::cpu {
 
-/// Instruction sets, worst first. Each op's vector code is compiled once for each that the architecture can have.
+/// Instruction sets, worst first. Each op's vector code is compiled once for each that the architecture can
+/// have.
 enum class Target { scalar, neon, avx2, avx512 };
 inline constexpr int kTargets = 4;
 std::string_view name_of(Target target);
 
-/// Why code of that target cannot run here: the CPU lacks it, or ISOMER_CPU forces another. Empty where it can.
-/// ISOMER_CPU=scalar|neon|avx2|avx512|amx; amx takes AMX where an op has it and AVX-512 elsewhere. Another value throws
-/// Error bad_argument.
+/// Why code of that target cannot run here: the CPU lacks it, or ISOMER_CPU forces another. Empty where it
+/// can. ISOMER_CPU=scalar|neon|avx2|avx512|amx; amx takes AMX where an op has it and AVX-512 elsewhere.
+/// Another value throws Error bad_argument.
 std::string why_not(Target target);
 
 /// The best target that can run here.
@@ -46,7 +47,8 @@ class Implementation : public core::Implementation {
 
 /// One Impl(target) for every target for which `function` was compiled, best first.
 template <class Impl, class Function>
-std::vector<std::unique_ptr<const core::Implementation>> implementations(const PerTarget<Function>& function) {
+std::vector<std::unique_ptr<const core::Implementation>> implementations(
+    const PerTarget<Function>& function) {
   std::vector<std::unique_ptr<const core::Implementation>> list;
   for (int i = kTargets - 1; i >= 0; --i)
     if (function.of[static_cast<std::size_t>(i)] != nullptr)

@@ -1,4 +1,5 @@
-// Loads and stores of every element type as f32 lanes, for the target being compiled. Include after hwy/highway.h.
+// Loads and stores of every element type as f32 lanes, for the target being compiled. Include after
+// hwy/highway.h.
 #if defined(ISOMER_CPU_VECTOR_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ISOMER_CPU_VECTOR_INL
 #undef ISOMER_CPU_VECTOR_INL
@@ -37,8 +38,8 @@ HWY_INLINE VF LoadF32(F32 d, const F16* from) {
 #endif
 }
 
-/// e4m3fn by shifting its exponent and mantissa into f32's and multiplying by 2^(127−7), which also normalises
-/// subnormals; the one NaN pattern is put back by hand.
+/// e4m3fn by shifting its exponent and mantissa into f32's and multiplying by 2^(127−7), which also
+/// normalises subnormals; the one NaN pattern is put back by hand.
 HWY_INLINE VF LoadF32(F32 d, const E4M3* from) {
   const hn::Rebind<uint8_t, F32> d8;
   const hn::RebindToUnsigned<F32> du;
@@ -78,7 +79,8 @@ HWY_INLINE void StoreF32(VF value, F32 d, F16* to) {
 }
 
 /// Round to nearest, ties to even, saturating at ±448; NaN becomes 0x7F with its sign.
-/// Normals round in the f32 bits; below 2^-6 adding 2^14 leaves the multiple of 2^-9 in the low mantissa bits.
+/// Normals round in the f32 bits; below 2^-6 adding 2^14 leaves the multiple of 2^-9 in the low mantissa
+/// bits.
 HWY_INLINE void StoreF32(VF value, F32 d, E4M3* to) {
   const hn::RebindToUnsigned<F32> du;
   const hn::RebindToSigned<F32> di;

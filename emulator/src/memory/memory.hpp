@@ -24,7 +24,7 @@ struct Buffer {
   std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
   bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
   bool input = false;        ///< the current launch must not write it
-  bool tensor = false;        ///< the host writes it unseen: what is still all poison was never written
+  bool tensor = false;       ///< the host writes it unseen: what is still all poison was never written
   bool live = false;
   std::uint32_t id = 0;
   const void* owner = nullptr;  ///< the block that a shared array belongs to

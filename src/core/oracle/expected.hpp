@@ -20,8 +20,8 @@ struct ExpectedTensor {
   std::vector<double> bound;
   /// 0 where the op leaves the element as it was.
   std::vector<std::uint8_t> written;
-  /// Where not empty: the element may differ by exactly this much when the implementation divides approximately (the
-  /// ±1 rule of quantize_copy_kv); such elements are counted and reported apart.
+  /// Where not empty: the element may differ by exactly this much when the implementation divides
+  /// approximately (the ±1 rule of quantize_copy_kv); such elements are counted and reported apart.
   std::vector<double> lenient;
 
   /// Row-major index of an element.
@@ -29,7 +29,8 @@ struct ExpectedTensor {
   std::size_t index(Index... at) const {
     std::size_t flat = 0;
     int dim = 0;
-    ((flat = flat * static_cast<std::size_t>(shape[static_cast<std::size_t>(dim++)]) + static_cast<std::size_t>(at)),
+    ((flat = flat * static_cast<std::size_t>(shape[static_cast<std::size_t>(dim++)]) +
+             static_cast<std::size_t>(at)),
      ...);
     return flat;
   }
@@ -40,8 +41,8 @@ struct ExpectedTensor {
   }
 };
 
-/// The outputs of one call as the reference has them: one entry for every defined out or inout argument, in contract
-/// order, nothing written. An inout's value starts as its content.
+/// The outputs of one call as the reference has them: one entry for every defined out or inout argument, in
+/// contract order, nothing written. An inout's value starts as its content.
 class Expected {
  public:
   explicit Expected(const Call& call);

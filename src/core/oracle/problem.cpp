@@ -29,6 +29,7 @@ Problem::Problem(const Case& made_from) : case_(made_from), random_(made_from.se
 Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                      Layout layout) {
   const auto rank = shape.size();
+  check_span(name, shape, std::vector<std::int64_t>(rank, 1));
   std::vector<std::int64_t> strides(rank, 1);
   std::vector<std::size_t> order(rank);  // innermost first
   for (std::size_t i = 0; i < rank; ++i) order[i] = rank - 1 - i;
@@ -56,8 +57,23 @@ Tensor Problem::make_strided(const std::string& name, DType dtype, const std::ve
   return place(name, dtype, shape, strides, 0);
 }
 
+void Problem::check_span(const std::string& name, const std::vector<std::int64_t>& shape,
+                         const std::vector<std::int64_t>& strides) const {
+  // Doubles cannot overflow; what is compared is far from where they round.
+  constexpr double kMost = 0x1p56;
+  double elements = 1, span = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    elements *= static_cast<double>(std::max<std::int64_t>(shape[i], 1)) + 3;
+    span += static_cast<double>(shape[i]) * static_cast<double>(strides[i]);
+  }
+  if (elements > kMost || span > kMost)
+    fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name,
+         ", which spans more than 2^56 elements");
+}
+
 Tensor Problem::place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides, std::int64_t offset) {
+  check_span(name, shape, strides);
   std::int64_t span = 1;
   for (std::size_t i = 0; i < shape.size(); ++i) span += std::max<std::int64_t>(shape[i] - 1, 0) * strides[i];
   Buffer buffer;
@@ -69,8 +85,8 @@ Tensor Problem::place(const std::string& name, DType dtype, const std::vector<st
     fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name, " of ", buffer.bytes,
          " bytes");
   storage_.emplace_back(memory, &std::free);
-  const auto address = (reinterpret_cast<std::uintptr_t>(memory) + 63) / 64 * 64;
-  buffer.base = reinterpret_cast<std::byte*>(address);
+  const auto past = reinterpret_cast<std::uintptr_t>(memory) % 64;
+  buffer.base = static_cast<std::byte*>(memory) + (past == 0 ? 0 : 64 - past);
   std::byte* data = buffer.base + kGuard + offset * size_of(dtype);
   buffer.tensor = Tensor::strided(data, dtype, shape, strides);
   buffers_.push_back(buffer);

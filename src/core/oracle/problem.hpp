@@ -85,6 +85,9 @@ class Problem {
   static bool spans(const Tensor& tensor, const Buffer& buffer);
 
  private:
+  /// Throws Error out_of_memory for a shape that a case asks for in jest, before its size overflows.
+  void check_span(const std::string& name, const std::vector<std::int64_t>& shape,
+                  const std::vector<std::int64_t>& strides) const;
   /// A view `offset` elements into a new buffer.
   Tensor place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                const std::vector<std::int64_t>& strides, std::int64_t offset);

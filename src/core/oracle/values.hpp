@@ -25,15 +25,12 @@ class Random {
 /// Value regimes of floating inputs, beyond the normal distribution that hides most faults.
 ///   normal     N(0, 1)
 ///   ties       integers and halves k + 0.5, of either sign, up to 127.5
-///   tiny       N(0, 1) scaled to about 2^-20 of the dtype's smallest normal's inverse range: products underflow in f16
-///   subnormal  multiples of the dtype's smallest subnormal
-///   huge       near the dtype's largest finite value, both signs
-///   zero_rows  normal, but every third row (run along the last dimension) is zero
-///   outlier    normal with one element of every row 1000 times larger
-///   inf        normal with some ±inf (types without inf: the largest finite)
-///   nan        normal with some NaN
-///   zero       all zero, both signs
-///   mixed      every row from another of normal, ties, tiny, huge, zero_rows, outlier
+///   tiny       N(0, 1) scaled to about 2^-20 of the dtype's smallest normal's inverse range: products
+///   underflow in f16 subnormal  multiples of the dtype's smallest subnormal huge       near the dtype's
+///   largest finite value, both signs zero_rows  normal, but every third row (run along the last dimension)
+///   is zero outlier    normal with one element of every row 1000 times larger inf        normal with some
+///   ±inf (types without inf: the largest finite) nan        normal with some NaN zero       all zero, both
+///   signs mixed      every row from another of normal, ties, tiny, huge, zero_rows, outlier
 enum class Regime { normal, ties, tiny, subnormal, huge, zero_rows, outlier, inf, nan, zero, mixed };
 const std::vector<std::string>& regime_names();
 Regime regime_of(std::string_view name);

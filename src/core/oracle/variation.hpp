@@ -18,7 +18,9 @@ class Variations {
  public:
   Variations() = default;
   explicit Variations(std::vector<std::string> names) : names_(std::move(names)) {}
-  bool has(std::string_view name) const { return std::find(names_.begin(), names_.end(), name) != names_.end(); }
+  bool has(std::string_view name) const {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+  }
   const std::vector<std::string>& names() const { return names_; }
 
  private:

@@ -6,7 +6,6 @@ namespace isomer::ops::attention {
 namespace {
 
 using core::Role;
-using core::Strides;
 
 const std::vector<DType> kElements = {DType::f32, DType::f16, DType::bf16, DType::e4m3fn};
 const std::vector<DType> kWide = {DType::f32, DType::f16, DType::bf16};

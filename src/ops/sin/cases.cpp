@@ -8,12 +8,11 @@ using core::Case;
 
 const core::CaseSchema& schema() {
   static const core::CaseSchema fields(
-      "sin",
-          {core::integer("n", 1024, "elements of a row"), core::integer("rows", 1, "rows"),
-           core::dtype("dtype", {DType::f32, DType::f16, DType::bf16}, DType::f32, "element type", true),
-           core::choice("layout", core::layout_names(), "how x and y lie in memory", true),
-           core::choice("regime", core::regime_names(), "values of x"),
-           core::real("scale", 1.0, "multiplies the values of x"), core::flag("inplace", "y is x")});
+      "sin", {core::integer("n", 1024, "elements of a row"), core::integer("rows", 1, "rows"),
+              core::dtype("dtype", {DType::f32, DType::f16, DType::bf16}, DType::f32, "element type", true),
+              core::choice("layout", core::layout_names(), "how x and y lie in memory", true),
+              core::choice("regime", core::regime_names(), "values of x"),
+              core::real("scale", 1.0, "multiplies the values of x"), core::flag("inplace", "y is x")});
   return fields;
 }
 
@@ -39,10 +38,12 @@ void make(const Case& c, core::Problem& problem) {
   auto& options = problem.options<SinOptions>();
   const std::vector<std::int64_t> shape = {c.integer("rows"), c.integer("n")};
   const core::Layout layout = core::layout_of(c.choice("layout"));
-  args.x = problem.make("x", c.dtype("dtype"), shape, layout, core::regime_of(c.choice("regime")), c.real("scale"));
+  args.x = problem.make("x", c.dtype("dtype"), shape, layout, core::regime_of(c.choice("regime")),
+                        c.real("scale"));
   const bool broadcast = layout == core::Layout::broadcast;
-  args.y = c.flag("inplace") ? args.x
-                             : problem.make("y", c.dtype("dtype"), shape, broadcast ? core::Layout::contiguous : layout);
+  args.y = c.flag("inplace")
+               ? args.x
+               : problem.make("y", c.dtype("dtype"), shape, broadcast ? core::Layout::contiguous : layout);
   problem.bind(bind(args, options));
 }
 

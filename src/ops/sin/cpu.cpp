@@ -37,7 +37,8 @@ class SinPlan : public core::Plan {
     parallel_for(queue.executor(), tasks_, [&](std::int64_t task, int) {
       const std::int64_t first = task / chunks_per_row_ * rows_per_task_;
       const std::int64_t begin = task % chunks_per_row_ * kChunk;
-      const std::int64_t count = std::min(chunks_per_row_ > 1 ? kChunk : rows.length(), rows.length() - begin);
+      const std::int64_t count =
+          std::min(chunks_per_row_ > 1 ? kChunk : rows.length(), rows.length() - begin);
       for (std::int64_t r = first; r < std::min(first + rows_per_task_, rows.count()); ++r)
         row(dtype_, rows.row(1, r) + begin * rows.stride(1) * element, rows.stride(1),
             rows.row(0, r) + begin * rows.stride(0) * element, rows.stride(0), count);

@@ -5,8 +5,8 @@
 namespace isomer::ops::sin {
 
 /// One row: `count` elements of the dtype, strides in elements.
-using RowFunction = void (*)(DType dtype, const void* x, std::int64_t x_stride, void* y, std::int64_t y_stride,
-                             std::int64_t count);
+using RowFunction = void (*)(DType dtype, const void* x, std::int64_t x_stride, void* y,
+                             std::int64_t y_stride, std::int64_t count);
 const cpu::PerTarget<RowFunction>& row_function();
 
 }  // namespace isomer::ops::sin
