@@ -5,6 +5,10 @@
 
 #include "core/sentence.hpp"
 
+#ifdef ISOMER_HAS_EMULATOR
+#include "vendor/vendor.hpp"
+#endif
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +48,9 @@ std::string verbs_listed() {
 }
 
 int run(int count, char** words) {
+#ifdef ISOMER_HAS_EMULATOR
+  emulator::register_vendor();
+#endif
   CLI::App app("Isomer: LLM-inference kernels, and the lab that proves them.", "isomer");
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("isomer {}", isomer_version()));

@@ -16,12 +16,22 @@ namespace isomer {
 /// Named values in a fixed order.
 using Named = std::vector<std::pair<std::string, std::string>>;
 
+/// Compiled code of a kernel.
+struct Binary {
+  std::string source = "built in";  ///< on a GPU: bundle, cache or compiled, and empty before it is loaded
+  std::string hash = {};            ///< SHA-256 of the image
+  int registers = -1;               ///< of one thread; −1 unknown
+  std::int64_t spill_bytes = -1;    ///< of one thread; −1 unknown
+  double seconds = 0;               ///< spent on finding, compiling and loading it
+};
+
 struct Launch {
   std::string kernel;
   std::array<std::int64_t, 3> grid{1, 1, 1};  ///< on the CPU: tasks
   std::array<std::int64_t, 3> block{1, 1, 1};
   std::array<std::int64_t, 3> cluster{1, 1, 1};
   std::int64_t shared_bytes = 0;  ///< on the CPU: scratch of one thread
+  Binary binary = {};             ///< on a GPU, once the kernel is loaded
 };
 
 /// A plan in words. `isomer explain` and launch records have the same names.

@@ -9,6 +9,10 @@
 
 namespace isomer {
 
+namespace core {
+struct QueueAccess;
+}
+
 struct QueueOptions {
   /// Validate device data (cu_seqlens, page tables, lengths, dest) before each op, at the price of a
   /// synchronisation. On the CPU it always is. ISOMER_CHECKED=1 turns it on for every queue.
@@ -28,7 +32,13 @@ class ISOMER_API Queue {
   /// The CPU: an op has finished when its call returns.
   static Queue cpu(QueueOptions options = {});
 
+  /// A stream of that device; `stream` is a CUstream or hipStream_t of the caller's, which outlives the
+  /// queue, and null makes one. On the CPU the same as cpu(). Throws Error device with what this machine
+  /// lacks.
+  static Queue on(Device device, QueueOptions options = {}, void* stream = nullptr);
+
   Device device() const;
+  void* stream() const;  ///< null on the CPU
   const QueueOptions& options() const;
   Executor& executor() const;
 
@@ -51,10 +61,12 @@ class ISOMER_API Queue {
     void* data_ = nullptr;
     std::size_t bytes_ = 0;
   };
-  /// At least that many bytes, 64-byte aligned. Throws out_of_memory.
+  /// At least that many bytes of the queue's device, 64-byte aligned, for work that is put into this queue
+  /// while the lease lasts. Throws out_of_memory.
   Lease lease(std::size_t bytes) const;
 
  private:
+  friend struct core::QueueAccess;
   struct State;
   explicit Queue(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;

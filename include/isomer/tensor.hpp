@@ -13,7 +13,9 @@
 
 namespace isomer {
 
-enum class DeviceType : std::uint8_t { cpu, cuda, hip };
+/// `emulated`: GPU kernels on the CPU, in programs that link isomer_emulated; emulated:0 has warps of 32
+/// lanes, emulated:1 of 64. DLPack's kDLExtDev.
+enum class DeviceType : std::uint8_t { cpu, cuda, hip, emulated };
 
 struct Device {
   DeviceType type = DeviceType::cpu;
@@ -21,7 +23,7 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// "cpu", "cuda:0", "hip:1".
+/// "cpu", "cuda:0", "hip:1", "emulated:0".
 ISOMER_API std::string to_string(Device device);
 
 /// A non-owning view of strided memory. Strides are in elements and may be zero (broadcast) or larger than

@@ -3,6 +3,7 @@
 #include "core/registry.hpp"
 #include "lab/check/arena.hpp"
 #include "lab/check/compare.hpp"
+#include "lab/check/mirror.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -26,21 +27,19 @@ std::string judge(const core::Call& call, const core::Expected& expected, const 
   return {};
 }
 
-void run(const core::Call& call, const core::Expected& expected, const core::Implementation& implementation,
-         const Queue& queue, Arena& arena, Outcome& outcome) {
+void run(const core::Problem& problem, const core::Expected& expected,
+         const core::Implementation& implementation, const Queue& queue, Arena& arena, Outcome& outcome) {
+  const core::Call& call = problem.call();
+  Mirror mirror(problem, queue);
   std::vector<std::vector<std::byte>> first;
   for (int pass = 0; pass < 2; ++pass) {
     arena.reset(pass);
+    mirror.upload();
     const auto begin = std::chrono::steady_clock::now();
-    try {
-      core::dispatch(queue, call, implementation);
-      queue.synchronize();
-    } catch (const Error& error) {
-      outcome.status = error.code() == ErrorCode::unsupported ? Status::refused : Status::failed;
-      outcome.reason = error.what();
-      return;
-    }
+    core::dispatch(queue, mirror.call(), implementation);
+    queue.synchronize();
     outcome.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    mirror.download();
     const std::int64_t lenient_before = outcome.lenient;
     outcome.reason = judge(call, expected, arena, !implementation.divides_exactly(), outcome);
     if (pass == 1) outcome.lenient = std::max(lenient_before, outcome.lenient - lenient_before);
@@ -71,14 +70,13 @@ void run(const core::Call& call, const core::Expected& expected, const core::Imp
 }  // namespace
 
 std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fixed,
-                                const std::vector<const core::Implementation*>& implementations,
-                                const Queue& queue, bool given) {
+                                const std::vector<Target>& targets, Queues& queues, bool given) {
   core::Problem problem(fixed);
   std::vector<Outcome> outcomes;
-  const auto add = [&](const core::Implementation& implementation) -> Outcome& {
+  const auto add = [&](const Target& target) -> Outcome& {
     Outcome outcome;
     outcome.op = oracle.contract->op;
-    outcome.implementation = implementation.name();
+    outcome.implementation = target.name();
     outcome.line = fixed.line();
     outcomes.push_back(std::move(outcome));
     return outcomes.back();
@@ -89,8 +87,8 @@ std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fi
     core::validate(problem.call(), Device{}, true);
   } catch (const Error& error) {
     if (given) throw;
-    for (const core::Implementation* implementation : implementations) {
-      Outcome& outcome = add(*implementation);
+    for (const Target& target : targets) {
+      Outcome& outcome = add(target);
       outcome.status = Status::failed;
       outcome.reason = error.what();
     }
@@ -99,8 +97,15 @@ std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fi
   Arena arena(problem);
   core::Expected expected(problem.call());
   oracle.reference(problem.call(), core::Variations(), expected);
-  for (const core::Implementation* implementation : implementations)
-    run(problem.call(), expected, *implementation, queue, arena, add(*implementation));
+  for (const Target& target : targets) {
+    Outcome& outcome = add(target);
+    try {
+      run(problem, expected, *target.implementation, queues.on(target.device), arena, outcome);
+    } catch (const Error& error) {
+      outcome.status = error.code() == ErrorCode::unsupported ? Status::refused : Status::failed;
+      outcome.reason = error.what();
+    }
+  }
   return outcomes;
 }
 

@@ -3,6 +3,7 @@
 #include "core/oracle/oracle.hpp"
 #include "core/plan.hpp"
 #include "lab/check/outcome.hpp"
+#include "lab/check/target.hpp"
 
 #include <vector>
 
@@ -14,7 +15,6 @@ namespace isomer::lab {
 /// bit-equal. The case's seed must be fixed. A case that cannot be made or that its own contract refuses has
 /// failed for every implementation; where the case was `given` by a user, Error says why instead.
 std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fixed,
-                                const std::vector<const core::Implementation*>& implementations,
-                                const Queue& queue, bool given = false);
+                                const std::vector<Target>& targets, Queues& queues, bool given = false);
 
 }  // namespace isomer::lab

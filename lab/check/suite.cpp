@@ -20,8 +20,12 @@ using core::fail;
 struct Work {
   const core::Oracle* oracle;
   core::Case fixed;
-  std::vector<const core::Implementation*> implementations;
+  std::vector<Target> targets;
 };
+
+/// The emulator's devices differ in the lanes of a warp, and both are checked; other devices of one machine
+/// are alike.
+constexpr int kEmulated = 2;
 
 bool selected(const std::vector<std::string>& wanted, const std::string& implementation) {
   if (wanted.empty()) return true;
@@ -37,10 +41,11 @@ core::Case fix_seed(const core::Case& c, std::uint64_t seed) {
   return c.with_seed(core::Random(seed, c.line()).bits() % 1000000007 + 1);
 }
 
-/// The implementations of an op that the selection names and that can run here; the others go to `absent`.
-std::vector<const core::Implementation*> runnable(const core::Registry::Op& op, const Selection& selection,
-                                                  std::vector<Absent>& absent) {
-  std::vector<const core::Implementation*> list;
+/// The implementations of an op that the selection names and that can run here, on their devices; the others
+/// go to `absent`.
+std::vector<Target> runnable(const core::Registry::Op& op, const Selection& selection,
+                             std::vector<Absent>& absent) {
+  std::vector<Target> list;
   for (const auto& implementation : op.implementations) {
     if (!selected(selection.implementations, implementation->name()) ||
         !selected(selection.backends, implementation->name()))
@@ -48,7 +53,8 @@ std::vector<const core::Implementation*> runnable(const core::Registry::Op& op, 
     if (std::string reason = implementation->unavailable(); !reason.empty())
       absent.push_back({op.contract->op, implementation->name(), std::move(reason)});
     else
-      list.push_back(implementation.get());
+      for (int index = 0; index < (implementation->device() == DeviceType::emulated ? kEmulated : 1); ++index)
+        list.emplace_back(implementation.get(), Device{implementation->device(), index});
   }
   return list;
 }
@@ -107,11 +113,9 @@ Suite check(const Selection& selection, const Progress& progress) {
       continue;
     const core::Oracle* oracle = core::find_oracle(name);
     if (oracle == nullptr) fail(ErrorCode::internal, "check: ", name, " has no reference");
-    const auto implementations = runnable(op, selection, suite.absent);
-    if (implementations.empty()) continue;
-    const auto add = [&](const core::Case& c) {
-      work.push_back({oracle, fix_seed(c, suite.seed), implementations});
-    };
+    const auto targets = runnable(op, selection, suite.absent);
+    if (targets.empty()) continue;
+    const auto add = [&](const core::Case& c) { work.push_back({oracle, fix_seed(c, suite.seed), targets}); };
     if (lines.empty()) {
       for (const core::Case& c : oracle->cases()) add(c);
     } else {
@@ -127,11 +131,10 @@ Suite check(const Selection& selection, const Progress& progress) {
   int done = 0;
   std::exception_ptr failure;
   const auto serve = [&] {
-    const Queue queue = Queue::cpu();
+    Queues queues;
     for (std::size_t i; (i = next.fetch_add(1)) < work.size();) {
       try {
-        outcomes[i] =
-            check_case(*work[i].oracle, work[i].fixed, work[i].implementations, queue, !lines.empty());
+        outcomes[i] = check_case(*work[i].oracle, work[i].fixed, work[i].targets, queues, !lines.empty());
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();

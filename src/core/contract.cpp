@@ -195,10 +195,14 @@ class Validation {
       stride_rule(i);
     }
     aliasing();
-    for (const Clause& clause : contract_.clauses) {
-      if (clause.reads_data && !check_data) continue;
-      if (const auto broken = clause.broken(call_)) refuse(*broken);
-    }
+    clauses(false);
+    if (check_data) clauses(true);
+  }
+
+  void clauses(bool that_read_data) const {
+    for (const Clause& clause : contract_.clauses)
+      if (clause.reads_data == that_read_data)
+        if (const auto broken = clause.broken(call_)) refuse(*broken);
   }
 
  private:
@@ -395,6 +399,8 @@ Contract finish(Contract contract) {
 }
 
 void validate(const Call& call, Device device, bool check_data) { Validation(call).run(device, check_data); }
+
+void check_data(const Call& call) { Validation(call).clauses(true); }
 
 Symbols symbols_of(const Call& call) {
   Validation validation(call);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 /// What an op accepts and promises, as data. It validates calls, is printed by `isomer ops`, and tells the
@@ -24,6 +25,7 @@ struct Call {
   std::array<const Tensor*, kMaxArgs> tensors{};  ///< never null; an absent argument is an undefined Tensor
   int count = 0;
   const void* args_struct = nullptr;
+  std::size_t args_bytes = 0;  ///< of the args struct, which is trivially copyable
   const void* options_struct = nullptr;
 
   template <class Args>
@@ -44,7 +46,9 @@ Call bind(const Contract& contract, const Args& args, const Options& options,
   Call call;
   call.contract = &contract;
   for (const Tensor* tensor : tensors) call.tensors[static_cast<std::size_t>(call.count++)] = tensor;
+  static_assert(std::is_trivially_copyable_v<Args>);
   call.args_struct = &args;
+  call.args_bytes = sizeof(Args);
   call.options_struct = &options;
   return call;
 }
@@ -156,6 +160,8 @@ Contract finish(Contract contract);
 /// Throws Error bad_argument with one sentence for the first clause that the call breaks. `check_data` also
 /// runs the clauses that read tensor contents. Writes nothing.
 void validate(const Call& call, Device device, bool check_data);
+/// Only the clauses that read tensor contents, of a call that is otherwise valid.
+void check_data(const Call& call);
 
 /// The symbol values of a valid call, for printing and for plans that want them.
 Symbols symbols_of(const Call& call);

@@ -22,9 +22,14 @@ class Plan {
  public:
   virtual ~Plan() = default;
   virtual void describe(Description& out) const = 0;
+  /// Adds to a description what is known of the plan's loaded kernels: registers, hash, where the binary came
+  /// from.
+  virtual void describe_loaded(const Queue&, Description&) const {}
   virtual std::size_t workspace_bytes() const { return 0; }
-  /// Runs on the queue with tensors of the shapes, strides and dtypes that the plan was made for. `workspace` has
-  /// workspace_bytes() bytes, 64-byte aligned.
+  /// Does ahead what run() would do at its first call on that queue: compiles and loads.
+  virtual void prepare(const Queue&) const {}
+  /// Runs on the queue with tensors of the shapes, strides and dtypes that the plan was made for. `workspace`
+  /// has workspace_bytes() bytes, 64-byte aligned.
   virtual void run(const Queue& queue, const Call& call, void* workspace) const = 0;
 };
 

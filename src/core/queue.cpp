@@ -1,55 +1,20 @@
-#include <isomer/queue.hpp>
-
+#include "core/queue_state.hpp"
 #include "core/sentence.hpp"
 
 #include <cstdlib>
-#include <mutex>
-#include <new>
+#include <cstring>
 #include <string_view>
-#include <vector>
 
 namespace isomer {
 namespace {
 
-/// Blocks of one queue that no call holds at the moment. Kept until the queue goes.
-struct Pool {
-  struct Block {
-    void* data;
-    std::size_t bytes;
-  };
-  std::mutex mutex;
-  std::vector<Block> free;
+class HostPool : public core::WorkspacePool {
+ public:
+  ~HostPool() override { release_all(); }
 
-  ~Pool() {
-    for (const Block& block : free) std::free(block.data);
-  }
-
-  Block take(std::size_t bytes) {
-    {
-      const std::lock_guard lock(mutex);
-      for (std::size_t i = 0; i < free.size(); ++i)
-        if (free[i].bytes >= bytes) {
-          const Block block = free[i];
-          free.erase(free.begin() + static_cast<std::ptrdiff_t>(i));
-          return block;
-        }
-      // A larger one takes the place of the smallest.
-      if (!free.empty()) {
-        std::free(free.back().data);
-        free.pop_back();
-      }
-    }
-    const std::size_t rounded = (bytes + 4095) / 4096 * 4096;
-    void* data = rounded < bytes ? nullptr : std::aligned_alloc(4096, rounded);
-    if (data == nullptr)
-      core::fail(ErrorCode::out_of_memory, "queue: no memory for a workspace of ", bytes, " bytes");
-    return {data, rounded};
-  }
-
-  void give(Block block) {
-    const std::lock_guard lock(mutex);
-    free.push_back(block);
-  }
+ private:
+  void* allocate(std::size_t bytes) override { return std::aligned_alloc(4096, bytes); }
+  void release(void* data) noexcept override { std::free(data); }
 };
 
 bool environment_says(const char* name) {
@@ -59,35 +24,71 @@ bool environment_says(const char* name) {
 
 }  // namespace
 
-struct Queue::State {
-  Device device;
-  QueueOptions options;
-  std::shared_ptr<Pool> pool = std::make_shared<Pool>();
-};
+namespace core {
 
-Queue Queue::cpu(QueueOptions options) {
-  auto state = std::make_shared<State>();
-  state->options = std::move(options);
-  state->options.checked = state->options.checked || environment_says("ISOMER_CHECKED");
-  if (!state->options.executor) state->options.executor = Executor::standard();
-  const int threads = state->options.executor->concurrency();
+WorkspacePool::Block WorkspacePool::take(std::size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      if (free_[i].bytes >= bytes) {
+        const Block block = free_[i];
+        free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
+        return block;
+      }
+    // A larger one takes the place of the smallest.
+    if (!free_.empty()) {
+      release(free_.back().data);
+      free_.pop_back();
+    }
+  }
+  const std::size_t rounded = (bytes + 4095) / 4096 * 4096;
+  void* data = rounded < bytes ? nullptr : allocate(rounded);
+  if (data == nullptr)
+    fail(ErrorCode::out_of_memory, "queue: no memory for a workspace of ", bytes, " bytes");
+  return {data, rounded};
+}
+
+void WorkspacePool::give(Block block) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(block);
+}
+
+void WorkspacePool::release_all() noexcept {
+  for (const Block& block : free_) release(block.data);
+  free_.clear();
+}
+
+}  // namespace core
+
+Queue::State::State(Device on, QueueOptions with) : device(on), options(std::move(with)) {
+  options.checked = options.checked || environment_says("ISOMER_CHECKED");
+  if (!options.executor) options.executor = Executor::standard();
+  const int threads = options.executor->concurrency();
   if (threads < 1 || threads > Executor::kMaxConcurrency)
     core::fail(ErrorCode::bad_argument, "queue: executor has a concurrency of ", threads, ", expected 1 to ",
                Executor::kMaxConcurrency);
-  return Queue(std::move(state));
 }
 
-Queue Queue::best(QueueOptions options) { return cpu(std::move(options)); }
+void Queue::State::fetch(void* host, const void* device, std::size_t bytes) const {
+  std::memcpy(host, device, bytes);
+}
+
+Queue Queue::cpu(QueueOptions options) {
+  auto state = std::make_shared<State>(Device{}, std::move(options));
+  state->pool = std::make_shared<HostPool>();
+  return Queue(std::move(state));
+}
 
 Device Queue::device() const { return state_->device; }
 const QueueOptions& Queue::options() const { return state_->options; }
 Executor& Queue::executor() const { return *state_->options.executor; }
-void Queue::synchronize() const {}
+void* Queue::stream() const { return state_->stream(); }
+void Queue::synchronize() const { state_->synchronize(); }
 
 Queue::Lease Queue::lease(std::size_t bytes) const {
   Lease lease;
   if (bytes == 0) return lease;
-  const Pool::Block block = state_->pool->take(bytes);
+  const core::WorkspacePool::Block block = state_->pool->take(bytes);
   lease.state_ = state_->pool;
   lease.data_ = block.data;
   lease.bytes_ = block.bytes;
@@ -107,7 +108,7 @@ Queue::Lease& Queue::Lease::operator=(Lease&& other) noexcept {
 }
 
 Queue::Lease::~Lease() {
-  if (data_ != nullptr) static_cast<Pool*>(state_.get())->give({data_, bytes_});
+  if (data_ != nullptr) static_cast<core::WorkspacePool*>(state_.get())->give({data_, bytes_});
 }
 
 }  // namespace isomer

@@ -12,12 +12,11 @@ struct LaunchRecord {
   std::string op;
   std::string implementation;
   Description description;
-  std::string binary_source;  ///< "built in" on the CPU; bundle, embedded, cache or compiled on a GPU
-  double seconds = 0;         ///< time of the whole run on the host
+  double seconds = 0;  ///< time of the whole run on the host
 };
 
-/// Calls `listener` for every plan that runs, in any thread, until the returned object goes. While nobody listens a call
-/// pays one relaxed load.
+/// Calls `listener` for every plan that runs, in any thread, until the returned object goes. While nobody
+/// listens a call pays one relaxed load.
 class Listening {
  public:
   explicit Listening(std::function<void(const LaunchRecord&)> listener);

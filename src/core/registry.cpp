@@ -1,5 +1,6 @@
 #include "core/registry.hpp"
 
+#include "core/host_copy.hpp"
 #include "core/record.hpp"
 #include "core/sentence.hpp"
 
@@ -45,13 +46,16 @@ void run(const Queue& queue, const Call& call, const Implementation& implementat
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   record.op = call.contract->op;
   record.implementation = implementation.name();
-  record.binary_source = "built in";
   plan.describe(record.description);
+  plan.describe_loaded(queue, record.description);
   publish(record);
 }
 
-bool checks_data(const Queue& queue) {
-  return queue.device().type == DeviceType::cpu || queue.options().checked;
+/// Clauses that read tensor contents run on the CPU always, elsewhere in checked mode and on copies.
+void validate_on(const Queue& queue, const Call& call) {
+  const bool on_host = queue.device().type == DeviceType::cpu;
+  validate(call, queue.device(), on_host);
+  if (!on_host && queue.options().checked) check_data(HostCopy(queue, call).call());
 }
 
 }  // namespace
@@ -60,7 +64,8 @@ Choice choose(const Registry::Op& op, const Call& call, const Queue& queue) {
   Choice choice;
   const std::string& forced = queue.options().implementation;
   for (const auto& implementation : op.implementations) {
-    if (!forced.empty() && implementation->name() != forced) continue;
+    if (!forced.empty() ? implementation->name() != forced : implementation->device() != queue.device().type)
+      continue;
     PlanOrRefusal answer = ask(*implementation, call, queue);
     if (auto* plan = std::get_if<std::unique_ptr<Plan>>(&answer)) {
       choice.implementation = implementation.get();
@@ -75,7 +80,7 @@ Choice choose(const Registry::Op& op, const Call& call, const Queue& queue) {
 namespace {
 
 Choice validate_and_choose(const Queue& queue, const Call& call) {
-  validate(call, queue.device(), checks_data(queue));
+  validate_on(queue, call);
   const Registry::Op* op = Registry::builtin().find(call.contract->op);
   if (op == nullptr) fail(ErrorCode::internal, call.contract->op, ": not in the registry");
   return choose(*op, call, queue);
@@ -92,27 +97,41 @@ Explanation explain(const Queue& queue, const Call& call) {
   explanation.implementation = choice.implementation->name();
   explanation.workspace_bytes = choice.plan->workspace_bytes();
   choice.plan->describe(explanation.description);
+  choice.plan->describe_loaded(queue, explanation.description);
   return explanation;
 }
 
-void dispatch(const Queue& queue, const Call& call) {
+namespace {
+
+Choice must_choose(const Queue& queue, const Call& call) {
   const std::string& name = call.contract->op;
-  const Choice choice = validate_and_choose(queue, call);
-  if (choice.implementation == nullptr) {
-    const std::string& forced = queue.options().implementation;
-    if (choice.refusals.empty() && !forced.empty())
-      fail(ErrorCode::unsupported, name, ": there is no implementation '", forced, "'");
-    std::string reasons;
-    for (const Explanation::Refusal& refusal : choice.refusals)
-      reasons += (reasons.empty() ? "" : "; ") + refusal.implementation + ": " + refusal.reason;
-    fail(ErrorCode::unsupported, name, ": no implementation takes this call on ", to_string(queue.device()),
-         ": ", reasons);
-  }
+  Choice choice = validate_and_choose(queue, call);
+  if (choice.implementation != nullptr) return choice;
+  const std::string& forced = queue.options().implementation;
+  if (choice.refusals.empty() && !forced.empty())
+    fail(ErrorCode::unsupported, name, ": there is no implementation '", forced, "'");
+  std::string reasons;
+  for (const Explanation::Refusal& refusal : choice.refusals)
+    reasons += (reasons.empty() ? "" : "; ") + refusal.implementation + ": " + refusal.reason;
+  fail(ErrorCode::unsupported, name, ": no implementation takes this call on ", to_string(queue.device()),
+       reasons.empty() ? "" : ": ", reasons);
+}
+
+}  // namespace
+
+void prepare(const Queue& queue, const Call& call) {
+  const Choice choice = must_choose(queue, call);
+  choice.plan->prepare(queue);
+  queue.lease(choice.plan->workspace_bytes());
+}
+
+void dispatch(const Queue& queue, const Call& call) {
+  const Choice choice = must_choose(queue, call);
   run(queue, call, *choice.implementation, *choice.plan);
 }
 
 void dispatch(const Queue& queue, const Call& call, const Implementation& implementation) {
-  validate(call, queue.device(), checks_data(queue));
+  validate_on(queue, call);
   PlanOrRefusal answer = ask(implementation, call, queue);
   if (const auto* refusal = std::get_if<Refusal>(&answer))
     fail(ErrorCode::unsupported, call.contract->op, ": ", implementation.name(), ": ", refusal->reason);

@@ -36,16 +36,21 @@ struct Choice {
   std::vector<Explanation::Refusal> refusals;
 };
 
-/// Asks the op's implementations in order; a queue that names one asks only that one. implementation is null where
-/// none accepts. The call must be valid.
+/// Asks the op's implementations for the queue's device in order; a queue that names one asks only that one.
+/// implementation is null where none accepts. The call must be valid.
 Choice choose(const Registry::Op& op, const Call& call, const Queue& queue);
 
 /// The road of a call up to where it would run, in words. Throws Error for a call that is not valid.
 Explanation explain(const Queue& queue, const Call& call);
 
+/// Does ahead what the first such call would: validates, chooses, compiles, loads, and makes the queue's pool
+/// large enough. Afterwards a call of the same shape compiles, loads and allocates nothing. Throws Error.
+void prepare(const Queue& queue, const Call& call);
+
 /// The one road of a call: validate, choose, lease workspace, run, record. Throws Error.
 void dispatch(const Queue& queue, const Call& call);
-/// The same road with the implementation given: what the lab takes to run one implementation, ours or a planted one.
+/// The same road with the implementation given: what the lab takes to run one implementation, ours or a
+/// planted one.
 void dispatch(const Queue& queue, const Call& call, const Implementation& implementation);
 
 }  // namespace isomer::core

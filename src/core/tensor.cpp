@@ -15,6 +15,8 @@ std::string to_string(Device device) {
       return say("cuda:", device.index);
     case DeviceType::hip:
       return say("hip:", device.index);
+    case DeviceType::emulated:
+      return say("emulated:", device.index);
     default:
       return "cpu";
   }
@@ -92,11 +94,15 @@ Tensor Tensor::from_dlpack(const isomer_tensor& source) {
     case 13:  // kDLCUDAManaged
       device = {DeviceType::cuda, source.device.device_id};
       break;
-    case 10:
+    case 10:  // kDLROCM
       device = {DeviceType::hip, source.device.device_id};
       break;
+    case 12:  // kDLExtDev
+      device = {DeviceType::emulated, source.device.device_id};
+      break;
     default:
-      fail(ErrorCode::bad_argument, "tensor: a cpu, cuda or rocm device expected, got DLPack device type ",
+      fail(ErrorCode::bad_argument,
+           "tensor: a cpu, cuda, rocm or emulated device expected, got DLPack device type ",
            source.device.device_type);
   }
   for (const CodeOf& entry : kCodes) {
@@ -117,7 +123,9 @@ Tensor Tensor::from_dlpack(const isomer_tensor& source) {
 isomer_tensor Tensor::dlpack() const {
   isomer_tensor out{};
   out.data = data;
-  out.device.device_type = device.type == DeviceType::cuda ? 2 : device.type == DeviceType::hip ? 10 : 1;
+  constexpr int kCodeOf[] = {1, 2, 10, 12};  // kDLCPU, kDLCUDA, kDLROCM, kDLExtDev
+  out.device.device_type =
+      static_cast<decltype(out.device.device_type)>(kCodeOf[static_cast<int>(device.type)]);
   out.device.device_id = device.index;
   out.ndim = rank;
   for (const CodeOf& entry : kCodes)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <isomer/tensor.hpp>
+#include "core/joined.hpp"
 
 #include <array>
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace isomer::cpu {
 
-/// Walks several views of one shape row by row: dimensions that are adjacent in every view are joined,
-/// dimensions are ordered by the first view's strides, and the innermost is the row.
+/// Walks several views of one shape row by row: joined as core::Joined joins them, the innermost dimension is
+/// the row.
 class Rows {
  public:
-  static constexpr int kViews = 4;
+  static constexpr int kViews = core::Joined::kViews;
   /// All tensors have the same shape.
   explicit Rows(std::span<const Tensor* const> views);
 
@@ -23,10 +23,9 @@ class Rows {
   std::byte* row(int view, std::int64_t index) const;
 
  private:
-  int views_ = 0, dims_ = 0;
+  core::Joined joined_;
+  int dims_ = 0;
   std::int64_t count_ = 0, length_ = 0;
-  std::array<std::int64_t, Tensor::kMaxRank> sizes_{};
-  std::array<std::array<std::int64_t, Tensor::kMaxRank>, kViews> strides_{};
   std::array<std::int64_t, kViews> inner_{};
   std::array<const Tensor*, kViews> tensors_{};
 };

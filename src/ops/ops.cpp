@@ -9,11 +9,21 @@
 #include "ops/weight_dequant/weight_dequant.hpp"
 
 namespace isomer::core {
+namespace {
+
+using Implementations = std::vector<std::unique_ptr<const Implementation>>;
+
+Implementations join(Implementations first, Implementations second) {
+  for (auto& implementation : second) first.push_back(std::move(implementation));
+  return first;
+}
+
+}  // namespace
 
 const Registry& Registry::builtin() {
   static const Registry registry = [] {
     Registry r;
-    r.add(ops::sin::contract(), ops::sin::cpu());
+    r.add(ops::sin::contract(), join(ops::sin::cpu(), ops::sin::gpu()));
     r.add(ops::act_quant::contract(), ops::act_quant::cpu());
     r.add(ops::weight_dequant::contract(), ops::weight_dequant::cpu());
     r.add(ops::fp8_gemm::contract(), ops::fp8_gemm::cpu());

@@ -158,6 +158,8 @@ TEST(Dlpack, HostMemoryOfADeviceIsTheCpu) {
   EXPECT_EQ(given.read().device, (Device{DeviceType::cuda, 1}));
   given.tensor.device = {kDLROCM, 2};
   EXPECT_EQ(given.read().device, (Device{DeviceType::hip, 2}));
+  given.tensor.device = {kDLExtDev, 1};
+  EXPECT_EQ(given.read().device, (Device{DeviceType::emulated, 1}));
 }
 
 TEST(Dlpack, WhatATensorCannotHoldIsRefusedWithASentence) {
@@ -189,7 +191,7 @@ TEST(Dlpack, WhatATensorCannotHoldIsRefusedWithASentence) {
   EXPECT_EQ(refusal([](DLTensor& t) { t.ndim = 9; }), "tensor: at most 8 dimensions expected, got ndim 9");
   EXPECT_EQ(refusal([](DLTensor& t) { t.shape = nullptr; }), "tensor: shape expected, got null");
   EXPECT_EQ(refusal([](DLTensor& t) { t.device.device_type = kDLVulkan; }),
-            "tensor: a cpu, cuda or rocm device expected, got DLPack device type 7");
+            "tensor: a cpu, cuda, rocm or emulated device expected, got DLPack device type 7");
 }
 
 TEST(Dlpack, ATensorComesBackFromItsDlpackForm) {

@@ -30,11 +30,11 @@ core::Case fixed(const core::Case& c) { return c.seed() != 0 ? c : c.with_seed(2
 /// Cases that an implementation fails, at most `enough` of them.
 std::vector<std::string> failures(const core::Oracle& oracle, const core::Implementation& implementation,
                                   std::size_t enough) {
-  const Queue queue = Queue::cpu();
+  lab::Queues queues;
   std::vector<std::string> lines;
   for (const core::Case& c : oracle.cases()) {
     if (lines.size() >= enough) break;
-    const auto outcomes = lab::check_case(oracle, fixed(c), {&implementation}, queue);
+    const auto outcomes = lab::check_case(oracle, fixed(c), {&implementation}, queues);
     if (outcomes[0].status == lab::Status::failed) lines.push_back(outcomes[0].line);
   }
   return lines;

@@ -48,8 +48,8 @@ std::vector<Buffer*> place_buffers(const Request& request, const std::byte* shar
   return buffers;
 }
 
-void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers) {
-  const KernelEntry* entry = find_kernel(request.name);
+void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers, void* handle) {
+  const KernelEntry* entry = find_kernel(request.name, handle);
   if (!entry) throw Error(fmt::format("the module has no kernel {}", request.name));
   if (!entry->invoke) {
     throw Error(
@@ -174,7 +174,7 @@ RunResult execute(const Request& request, std::byte* shared) {
     buffers = place_buffers(request, shared);
     switch (request.job) {
       case Job::kernel:
-        launch_kernel(request, buffers);
+        launch_kernel(request, buffers, handle);
         break;
       case Job::function:
         call_function(request, buffers, handle);

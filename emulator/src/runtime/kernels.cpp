@@ -1,6 +1,7 @@
 #include "runtime/kernels.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <deque>
 #include <map>
@@ -33,16 +34,38 @@ std::string without_blanks(std::string_view text) {
 
 }  // namespace
 
-const KernelEntry* find_kernel(std::string_view name) {
+namespace {
+
+template <class Of>
+const KernelEntry* find(std::string_view name, Of of) {
   std::lock_guard lock(mutex);
   const std::string wanted = without_blanks(name);
   const KernelEntry* loose = nullptr;
   for (const KernelEntry& k : kernels) {
+    if (!of(k)) continue;
     const std::string known = without_blanks(k.name);
     if (known == wanted) return &k;
     if (last_name(known) == last_name(wanted)) loose = &k;
   }
   return loose;
+}
+
+}  // namespace
+
+const KernelEntry* find_kernel(std::string_view name) {
+  return find(name, [](const KernelEntry&) { return true; });
+}
+
+const KernelEntry* find_kernel(std::string_view name, void* module) {
+  link_map* map = nullptr;
+  if (dlinfo(module, RTLD_DI_LINKMAP, &map) != 0) return find_kernel(name);
+  return find(name, [&](const KernelEntry& k) {
+    // A template's entry has no code of its own; its file is the module's by the entry's name.
+    Dl_info info{};
+    const void* inside =
+        k.invoke ? reinterpret_cast<const void*>(k.invoke) : static_cast<const void*>(k.name);
+    return dladdr(inside, &info) != 0 && reinterpret_cast<std::uintptr_t>(info.dli_fbase) == map->l_addr;
+  });
 }
 
 const KernelEntry* find_kernel(const void* function) {

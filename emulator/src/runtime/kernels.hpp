@@ -12,6 +12,8 @@ namespace isomer::emulator {
 
 /// By name as written (`ns::kernel`, `kernel`, `kernel<float, 4>`), or by address; null where there is none.
 const KernelEntry* find_kernel(std::string_view name);
+/// Of the module that dlopen gave this handle: several modules of one process may define kernels of one name.
+const KernelEntry* find_kernel(std::string_view name, void* module);
 const KernelEntry* find_kernel(const void* function);
 std::vector<const KernelEntry*> all_kernels();
 

@@ -1,0 +1,15 @@
+# Writes a C++ file with the text of the device sources: cmake -DROOT=src -DOUTPUT=file -P EmbedSources.cmake
+file(GLOB_RECURSE paths RELATIVE ${ROOT} ${ROOT}/gpu/device/*.cuh ${ROOT}/gpu/device/*.h ${ROOT}/ops/*/kernels/*)
+list(SORT paths)
+set(entries "")
+foreach(path IN LISTS paths)
+  file(READ ${ROOT}/${path} text)
+  if(text MATCHES "\\)ISOMER\"")
+    message(FATAL_ERROR "${path} contains the delimiter of its literal")
+  endif()
+  string(APPEND entries "    {\"${path}\", R\"ISOMER(${text})ISOMER\"},\n")
+endforeach()
+file(WRITE ${OUTPUT}.new "#include \"gpu/sources.hpp\"\n\nnamespace isomer::gpu {\n\nstd::span<const Source> sources() {
+  static constexpr Source kSources[] = {\n${entries}  };\n  return kSources;\n}\n\n}  // namespace isomer::gpu\n")
+file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
+file(TOUCH ${OUTPUT})

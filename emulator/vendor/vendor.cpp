@@ -1,0 +1,182 @@
+#include "vendor/vendor.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <string_view>
+
+#include "core/sentence.hpp"
+#include "core/sha256.hpp"
+#include "gpu/sources.hpp"
+#include "gpu/vendors.hpp"
+#include "isomer/emulator/module.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+namespace fs = std::filesystem;
+using core::fail;
+
+constexpr int kLanes[] = {32, 64};
+
+bool watched() {
+  const char* value = std::getenv("ISOMER_EMULATED_WATCH");
+  return value == nullptr || std::string_view(value) != "0";
+}
+
+/// The embedded device sources as files, for the host's compiler: a folder of this process's, removed at its
+/// end.
+class SourceTree {
+ public:
+  SourceTree() : path_(fs::temp_directory_path() / core::say("isomer-sources-", ::getpid())) {
+    for (const gpu::Source& source : gpu::sources()) {
+      const fs::path file = path_ / source.path;
+      fs::create_directories(file.parent_path());
+      std::ofstream(file) << source.text;
+      if (!fs::is_regular_file(file) || fs::file_size(file) != source.text.size())
+        fail(ErrorCode::io, "emulated: cannot write '", file.string(), "'");
+    }
+  }
+  ~SourceTree() {
+    std::error_code none;
+    fs::remove_all(path_, none);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+class EmulatedVendor : public gpu::Vendor {
+ public:
+  EmulatedVendor() {
+    for (int i = 0; i < 2; ++i) {
+      facts_[i].name = core::say("emulated GPU with ", kLanes[i], " lanes");
+      facts_[i].architecture = core::say("emulated-", kLanes[i]);
+      facts_[i].warp_size = kLanes[i];
+      facts_[i].multiprocessors = 4;
+      facts_[i].shared_per_block = facts_[i].shared_per_multiprocessor = i == 0 ? 227 << 10 : 64 << 10;
+      facts_[i].l2_bytes = 1 << 20;
+      facts_[i].memory_bytes = std::int64_t{4} << 30;
+    }
+  }
+
+  std::string_view name() const override { return "emulated"; }
+  DeviceType device_type() const override { return DeviceType::emulated; }
+  std::string unavailable() override { return {}; }
+  int devices() override { return 2; }
+  const gpu::Facts& facts(int device) override { return facts_[device]; }
+
+  std::string compiler_unavailable() override { return {}; }
+  bool cacheable() const override { return false; }
+  gpu::Image compile(const gpu::Translation& translation) override;
+
+  gpu::Module load(int, const gpu::Image& image) override {
+    std::size_t index = 0;
+    std::memcpy(&index, image.bytes.data(), sizeof index);
+    const std::lock_guard lock(mutex_);
+    return &modules_[index];
+  }
+  void unload(int, gpu::Module) noexcept override {}
+  gpu::Function function(int, gpu::Module module, const std::string& kernel) override {
+    const std::lock_guard lock(mutex_);
+    functions_.push_back({static_cast<Module*>(module), kernel});
+    return &functions_.back();
+  }
+
+  void* allocate(int, std::size_t bytes) override { return device_allocate(bytes); }
+  void release(int, void* data) noexcept override { device_free(data); }
+  void copy(int, gpu::Stream, void* to, const void* from, std::size_t bytes, Copy) override {
+    std::memcpy(to, from, bytes);
+  }
+  void fill(int, gpu::Stream, void* to, std::uint8_t value, std::size_t bytes) override {
+    std::memset(to, value, bytes);
+  }
+
+  // A launch has ended when its call returns: a stream is nothing but a name.
+  gpu::Stream make_stream(int) override { return new char; }
+  void release_stream(int, gpu::Stream stream) noexcept override { delete static_cast<char*>(stream); }
+  void synchronize(int, gpu::Stream) override {}
+  bool capturing(int, gpu::Stream) override { return false; }
+
+  using Clock = std::chrono::steady_clock;
+  gpu::Event make_event(int) override { return new Clock::time_point; }
+  void release_event(int, gpu::Event event) noexcept override {
+    delete static_cast<Clock::time_point*>(event);
+  }
+  void record(int, gpu::Stream, gpu::Event event) override {
+    *static_cast<Clock::time_point*>(event) = Clock::now();
+  }
+  double seconds_between(int, gpu::Event first, gpu::Event second) override {
+    return std::chrono::duration<double>(*static_cast<Clock::time_point*>(second) -
+                                         *static_cast<Clock::time_point*>(first))
+        .count();
+  }
+
+  void encode(const gpu::TensorMap&, void*) override {
+    fail(ErrorCode::unsupported, "emulated: there are no tensor maps on the emulated GPU");
+  }
+  void launch(int device, gpu::Stream, const gpu::Launch& launch) override;
+
+ private:
+  struct Function {
+    Module* module;
+    std::string kernel;
+  };
+
+  gpu::Facts facts_[2];
+  std::mutex mutex_;
+  // What a launch refers to never moves.
+  std::deque<Module> modules_;
+  std::deque<Function> functions_;
+};
+
+gpu::Image EmulatedVendor::compile(const gpu::Translation& translation) {
+  static const SourceTree tree;
+  BuildOptions options;
+  options.sources = {tree.path() / translation.source};
+  options.lanes = translation.architecture == facts_[0].architecture ? kLanes[0] : kLanes[1];
+  options.watch = watched();
+  options.include_directories = {tree.path().string()};
+  options.definitions = translation.definitions;
+  options.definitions.push_back("ISOMER_EMULATED");
+  options.definitions.push_back(core::say("ISOMER_LANES=", options.lanes));
+  try {
+    Module module = Module::build(options);
+    const std::lock_guard lock(mutex_);
+    const std::size_t index = modules_.size();
+    modules_.push_back(std::move(module));
+    gpu::Image image;
+    image.bytes.resize(sizeof index);
+    std::memcpy(image.bytes.data(), &index, sizeof index);
+    image.compiler = "the host's compiler";
+    return image;
+  } catch (const emulator::Error& error) {
+    fail(ErrorCode::internal, "emulated: compiling ", translation.source, ": ", error.what());
+  }
+}
+
+void EmulatedVendor::launch(int, gpu::Stream, const gpu::Launch& launch) {
+  const auto& function = *static_cast<Function*>(launch.function);
+  Argument parameters;
+  const auto* bytes = static_cast<const std::byte*>(launch.parameters);
+  parameters.bits.assign(bytes, bytes + launch.parameter_bytes);
+  const RunResult result = function.module->launch_here(
+      function.kernel, {launch.grid, launch.block, launch.shared_bytes}, {parameters});
+  if (result.ok()) return;
+  const std::string& said = !result.reports.empty()    ? result.reports.front().text
+                            : !result.refusals.empty() ? result.refusals.front()
+                                                       : result.failure;
+  fail(ErrorCode::device, "emulated: ", launch.kernel, ": ", said);
+}
+
+}  // namespace
+
+void register_vendor() { gpu::register_vendor(std::make_unique<EmulatedVendor>()); }
+
+}  // namespace isomer::emulator

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "core/oracle/problem.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A problem's buffers on a queue's device, guard zones and gaps included, so that what happened to every
+/// byte of them can be judged on the host. On the CPU the problem itself.
+class Mirror {
+ public:
+  /// Throws Error unsupported where the device cannot hold the problem.
+  Mirror(const core::Problem& problem, const Queue& queue);
+  ~Mirror();
+  Mirror(const Mirror&) = delete;
+  Mirror& operator=(const Mirror&) = delete;
+
+  /// The problem's call with every tensor on the device.
+  const core::Call& call() const { return call_; }
+  void upload();    ///< host → device, in the queue
+  void download();  ///< device → host, after everything in the queue
+
+ private:
+  /// One allocation: a buffer, or all buffers that one sparse tensor spans.
+  struct Region {
+    std::byte* host;
+    std::size_t bytes;
+    std::byte* device;
+    std::vector<const core::Problem::Buffer*> buffers;
+  };
+  void place(const core::Problem& problem);
+  void release();
+
+  const Queue queue_;
+  std::vector<Region> regions_;
+  std::vector<std::byte> args_;
+  core::Call call_;
+};
+
+}  // namespace isomer::lab

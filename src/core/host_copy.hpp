@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/contract.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace isomer::core {
+
+/// A call on a device whose integer tensors (cu_seqlens, page tables, lengths, dest) have been copied to the
+/// host, for the clauses that read them. Its other tensors still point to the device.
+class HostCopy {
+ public:
+  /// Waits for everything that was put into the queue before.
+  HostCopy(const Queue& queue, const Call& call);
+  const Call& call() const { return copy_; }
+
+ private:
+  std::vector<std::byte> args_;
+  std::vector<std::vector<std::byte>> content_;
+  Call copy_;
+};
+
+}  // namespace isomer::core

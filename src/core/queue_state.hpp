@@ -1,0 +1,68 @@
+#pragma once
+
+#include <isomer/queue.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace isomer::core {
+
+/// Blocks of device memory of one queue that no call holds at the moment. Kept until the queue and its leases
+/// go. A block may be given back while the work that uses it is still queued: the next that takes it comes
+/// after it in the queue.
+class WorkspacePool {
+ public:
+  struct Block {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+  virtual ~WorkspacePool() = default;
+  Block take(std::size_t bytes);
+  void give(Block block);
+
+ protected:
+  /// Null when there is none. Sizes are multiples of 4096 bytes.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* data) noexcept = 0;
+  /// A derived class calls it in its destructor.
+  void release_all() noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::vector<Block> free_;
+};
+
+/// How the backends make queues and find their own state in them.
+struct QueueAccess;
+
+}  // namespace isomer::core
+
+namespace isomer {
+
+/// What a queue is on one kind of device. src/core has the CPU's, src/gpu the GPUs'.
+struct Queue::State {
+  State(Device on, QueueOptions with);
+  virtual ~State() = default;
+  virtual void* stream() const { return nullptr; }
+  virtual void synchronize() const {}
+  /// Copies device memory to the host, after everything that was put into the queue before.
+  virtual void fetch(void* host, const void* device, std::size_t bytes) const;
+
+  Device device;
+  QueueOptions options;
+  std::shared_ptr<core::WorkspacePool> pool;
+};
+
+}  // namespace isomer
+
+namespace isomer::core {
+
+struct QueueAccess {
+  using State = Queue::State;
+  static Queue make(std::shared_ptr<State> state) { return Queue(std::move(state)); }
+  static const State& state(const Queue& queue) { return *queue.state_; }
+};
+
+}  // namespace isomer::core

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "gpu/program.hpp"
+#include "gpu/vendor.hpp"
+
+#include <string>
+
+namespace isomer::gpu {
+
+/// A compiled program and where it came from.
+struct Binary {
+  Image image;
+  std::string key;     ///< of sources, options and architecture
+  std::string hash;    ///< SHA-256 of the image
+  std::string source;  ///< "bundle", "cache" or "compiled"
+  double seconds = 0;  ///< spent on finding or making it
+};
+
+/// What a program compiles: sources with all they include, macros and architecture, but not the compiler, so
+/// that a bundle serves where there is none.
+std::string key_of(const Vendor& vendor, const Program& program, const std::string& architecture);
+
+/// Looks in the bundle that ISOMER_BUNDLE names, then in the cache folder, then compiles and stores.
+/// ISOMER_JIT=never ends before compiling, =always begins there. Throws Error unsupported that names the
+/// variant and says what to do.
+Binary find_binary(Vendor& vendor, const Program& program, const std::string& architecture);
+
+/// Compiles whatever is stored.
+Binary compile_binary(Vendor& vendor, const Program& program, const std::string& architecture);
+
+}  // namespace isomer::gpu

@@ -1,0 +1,73 @@
+// What differs between NVRTC, nvcc, hipRTC, hipcc and the emulator.
+#pragma once
+
+#if defined(ISOMER_EMULATED)
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#elif defined(__HIP__) && !defined(__HIPCC_RTC__)
+#include <hip/hip_runtime.h>
+#endif
+
+#include "gpu/device/types.h"
+
+#if defined(__HIP__) || defined(__HIP_PLATFORM_AMD__)
+#define ISOMER_HIP 1
+#else
+#define ISOMER_HIP 0
+#endif
+#if defined(__CUDA_ARCH__) && !defined(ISOMER_EMULATED)
+#define ISOMER_CUDA_ARCH __CUDA_ARCH__
+#else
+#define ISOMER_CUDA_ARCH 0
+#endif
+
+#define ISOMER_DEVICE __device__ __forceinline__
+
+namespace isomer::device {
+
+/// Lanes of a warp (a wavefront): a constant of the compiled kernel.
+#if defined(ISOMER_LANES)
+constexpr int kWarpSize = ISOMER_LANES;
+#elif ISOMER_HIP && defined(__AMDGCN_WAVEFRONT_SIZE)
+constexpr int kWarpSize = __AMDGCN_WAVEFRONT_SIZE;
+#elif ISOMER_HIP
+constexpr int kWarpSize = 64;
+#else
+constexpr int kWarpSize = 32;
+#endif
+
+ISOMER_DEVICE int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
+ISOMER_DEVICE int warp() { return static_cast<int>(threadIdx.x) / kWarpSize; }
+
+template <class To, class From>
+ISOMER_DEVICE To bit_cast(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+/// A value of another lane of the warp; every lane takes part.
+template <class T>
+ISOMER_DEVICE T shuffle_xor(T value, int mask) {
+#if ISOMER_HIP
+  return __shfl_xor(value, mask, kWarpSize);
+#elif defined(ISOMER_EMULATED)
+  return __shfl_xor_sync(kWarpSize == 64 ? ~0ull : 0xffffffffull, value, mask, kWarpSize);
+#else
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+#endif
+}
+
+template <class T>
+ISOMER_DEVICE T shuffle(T value, int from) {
+#if ISOMER_HIP
+  return __shfl(value, from, kWarpSize);
+#elif defined(ISOMER_EMULATED)
+  return __shfl_sync(kWarpSize == 64 ? ~0ull : 0xffffffffull, value, from, kWarpSize);
+#else
+  return __shfl_sync(0xffffffffu, value, from);
+#endif
+}
+
+}  // namespace isomer::device

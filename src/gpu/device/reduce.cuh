@@ -1,0 +1,28 @@
+// Reductions over lanes. Widths are powers of two up to the warp's size, and every lane of the warp takes part.
+#pragma once
+
+#include "gpu/device/numeric.cuh"
+
+namespace isomer::device {
+
+/// Over groups of `kWidth` adjacent lanes; every lane of a group gets the group's result.
+template <int kWidth = kWarpSize, class T, class Combine>
+ISOMER_DEVICE T reduce_lanes(T value, Combine combine) {
+#pragma unroll
+  for (int mask = kWidth / 2; mask > 0; mask /= 2) value = combine(value, shuffle_xor(value, mask));
+  return value;
+}
+template <int kWidth = kWarpSize>
+ISOMER_DEVICE f32 sum_lanes(f32 value) {
+  return reduce_lanes<kWidth>(value, [](f32 a, f32 b) { return a + b; });
+}
+template <int kWidth = kWarpSize>
+ISOMER_DEVICE f32 max_lanes(f32 value) {
+  return reduce_lanes<kWidth>(value, [](f32 a, f32 b) { return a > b ? a : b; });
+}
+template <int kWidth = kWarpSize>
+ISOMER_DEVICE f32 max_with_nan_lanes(f32 value) {
+  return reduce_lanes<kWidth>(value, [](f32 a, f32 b) { return max_with_nan(a, b); });
+}
+
+}  // namespace isomer::device

@@ -1,0 +1,42 @@
+// Several adjacent elements as one access.
+#pragma once
+
+#include "gpu/device/numeric.cuh"
+
+namespace isomer::device {
+
+/// N adjacent elements, aligned to all of their bytes.
+template <class T, int N>
+struct alignas(sizeof(T) * N) Vector {
+  static_assert((N & (N - 1)) == 0 && sizeof(T) * N <= 16);
+  T of[N];
+};
+
+/// The address is a multiple of the vector's size.
+template <int N, class T>
+ISOMER_DEVICE Vector<T, N> load(const T* from) {
+  return *reinterpret_cast<const Vector<T, N>*>(from);
+}
+template <int N, class T>
+ISOMER_DEVICE void store(T* to, const Vector<T, N>& vector) {
+  *reinterpret_cast<Vector<T, N>*>(to) = vector;
+}
+
+/// The same for what the kernel reads or writes once: it does not stay in the caches. 16 bytes on NVIDIA; elsewhere plain.
+template <int N, class T>
+ISOMER_DEVICE Vector<T, N> load_once(const T* from) {
+#if ISOMER_CUDA_ARCH
+  if constexpr (sizeof(T) * N == 16) {
+    u32 w[4];
+    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                 : "l"(from));
+    Vector<T, N> vector;
+    __builtin_memcpy(&vector, w, 16);
+    return vector;
+  }
+#endif
+  return load<N>(from);
+}
+
+}  // namespace isomer::device

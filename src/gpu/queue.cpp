@@ -1,0 +1,81 @@
+#include "core/sentence.hpp"
+#include "gpu/queue_state.hpp"
+#include "gpu/vendors.hpp"
+
+namespace isomer {
+namespace gpu {
+namespace {
+
+class DevicePool : public core::WorkspacePool {
+ public:
+  DevicePool(Vendor& vendor, int device) : vendor_(vendor), device_(device) {}
+  ~DevicePool() override { release_all(); }
+  void belongs_to(Stream stream) { stream_ = stream; }
+
+ private:
+  void* allocate(std::size_t bytes) override {
+    if (vendor_.capturing(device_, stream_))
+      core::fail(
+          ErrorCode::device, vendor_.name(), ": a workspace of ", bytes,
+          " bytes cannot be allocated while a graph is being captured; prepare the call before the capture");
+    return vendor_.allocate(device_, bytes);
+  }
+  void release(void* data) noexcept override { vendor_.release(device_, data); }
+
+  Vendor& vendor_;
+  int device_;
+  Stream stream_ = nullptr;
+};
+
+}  // namespace
+
+QueueState::QueueState(Vendor& vendor, int device, QueueOptions options, Stream stream)
+    : State(Device{vendor.device_type(), device}, std::move(options)),
+      vendor_(vendor),
+      facts_(vendor.facts(device)),
+      kernels_(Kernels::of(vendor, device)),
+      stream_(stream),
+      owned_(stream == nullptr) {
+  auto workspace = std::make_shared<DevicePool>(vendor, device);
+  if (owned_) stream_ = vendor.make_stream(device);
+  workspace->belongs_to(stream_);
+  pool = std::move(workspace);
+}
+
+QueueState::~QueueState() {
+  pool.reset();
+  if (owned_) vendor_.release_stream(device.index, stream_);
+}
+
+void QueueState::fetch(void* host, const void* from, std::size_t bytes) const {
+  vendor_.copy(device.index, stream_, host, from, bytes, Vendor::Copy::to_host);
+}
+
+}  // namespace gpu
+
+Queue Queue::on(Device device, QueueOptions options, void* stream) {
+  if (device.type == DeviceType::cpu) {
+    if (stream != nullptr)
+      core::fail(ErrorCode::bad_argument, "queue: stream is given, and the CPU has none");
+    return cpu(std::move(options));
+  }
+  gpu::Vendor* vendor = gpu::find_vendor(device.type);
+  if (vendor == nullptr)
+    core::fail(ErrorCode::device, "queue: ", to_string(device), ": this program does not link the emulator");
+  if (const std::string reason = vendor->unavailable(); !reason.empty())
+    core::fail(ErrorCode::device, "queue: ", to_string(device), ": ", reason);
+  if (device.index < 0 || device.index >= vendor->devices())
+    core::fail(ErrorCode::device, "queue: a device from ", vendor->name(), ":0 to ", vendor->name(), ":",
+               vendor->devices() - 1, " expected, got ", to_string(device));
+  return core::QueueAccess::make(
+      std::make_shared<gpu::QueueState>(*vendor, device.index, std::move(options), stream));
+}
+
+Queue Queue::best(QueueOptions options) {
+  for (gpu::Vendor* vendor : gpu::vendors())
+    if (vendor->device_type() != DeviceType::emulated && vendor->unavailable().empty())
+      return on(Device{vendor->device_type(), 0}, std::move(options));
+  return cpu(std::move(options));
+}
+
+}  // namespace isomer

@@ -1,0 +1,73 @@
+#include "gpu/vendors/cuda/driver.hpp"
+
+#include "core/sentence.hpp"
+#include "gpu/shared_object.hpp"
+
+#include <cstdint>
+
+namespace isomer::gpu::cuda {
+namespace {
+
+/// The first driver whose cuGetProcAddress reports on versions.
+constexpr int kOldest = 12000;
+
+using GetProcAddress = Result (*)(const char* symbol, void** function, int version, std::uint64_t flags,
+                                  int* status);
+
+Driver open() {
+  Driver driver;
+  const SharedObject library({"libcuda.so.1"});
+  if (!library.open()) {
+    driver.unavailable =
+        "there is no NVIDIA driver (libcuda.so.1 cannot be opened); install one, or use another device";
+    return driver;
+  }
+  const auto resolve = reinterpret_cast<GetProcAddress>(library.symbol("cuGetProcAddress_v2"));
+  const auto version = reinterpret_cast<Result (*)(int*)>(library.symbol("cuDriverGetVersion"));
+  if (version != nullptr) version(&driver.version);
+  if (resolve == nullptr || driver.version < kOldest) {
+    driver.unavailable =
+        core::say("the NVIDIA driver offers CUDA ", driver.version / 1000, ".", driver.version % 1000 / 10,
+                  ", and 12.0 or later is needed; update the driver");
+    return driver;
+  }
+  const auto look_up = [&](const char* symbol, int since) -> void* {
+    void* function = nullptr;
+    int status = 0;
+    if (resolve(symbol, &function, since, 0, &status) != kSuccess || status != 0 || function == nullptr) {
+      if (driver.unavailable.empty())
+        driver.unavailable = core::say("the NVIDIA driver has no ", symbol, "; update the driver");
+      return nullptr;
+    }
+    return function;
+  };
+#define ISOMER_RESOLVE(name, symbol, since, parameters) \
+  driver.name = reinterpret_cast<decltype(driver.name)>(look_up(#symbol, since));
+  ISOMER_CUDA_FUNCTIONS(ISOMER_RESOLVE)
+#undef ISOMER_RESOLVE
+  if (!driver.unavailable.empty()) return driver;
+  int count = 0;
+  Result result = driver.init(0);
+  if (result == kSuccess) result = driver.device_get_count(&count);
+  if (result == kNoDevice || (result == kSuccess && count == 0))
+    driver.unavailable = "the NVIDIA driver sees no GPU; see nvidia-smi and CUDA_VISIBLE_DEVICES";
+  else if (result != kSuccess)
+    driver.unavailable = core::say("the NVIDIA driver cannot be initialised: ", name_of(driver, result));
+  return driver;
+}
+
+}  // namespace
+
+const Driver& Driver::get() {
+  static const Driver* const driver = new Driver(open());
+  return *driver;
+}
+
+std::string name_of(const Driver& driver, Result result) {
+  const char *name = nullptr, *text = nullptr;
+  if (driver.get_error_name(result, &name) != kSuccess || name == nullptr) return core::say("error ", result);
+  if (driver.get_error_string(result, &text) != kSuccess || text == nullptr) return name;
+  return core::say(name, ": ", text);
+}
+
+}  // namespace isomer::gpu::cuda
