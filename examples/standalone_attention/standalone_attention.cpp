@@ -50,7 +50,7 @@ int main(int count, char** words) try {
   print("KERNEL INSTANTIATION", plan.description.variant);
   print("RUNTIME PARAMS", plan.description.parameters);
   print("COMPUTED", plan.description.constants);
-  for (const auto& [kernel, grid, block, cluster, shared] : plan.description.launches)
+  for (const auto& [kernel, grid, block, cluster, shared, binary] : plan.description.launches)
     std::printf(" %s: grid %jd %jd %jd, block %jd, shared %jd bytes\n", kernel.c_str(),
                 std::intmax_t{grid[0]}, std::intmax_t{grid[1]}, std::intmax_t{grid[2]},
                 std::intmax_t{block[0]}, std::intmax_t{shared});
