@@ -12,12 +12,13 @@ namespace {
 
 struct Options {
   lab::BenchSelection selection;
-  std::string plot, gate;
+  std::string plot, gate, backend = "cpu";
   bool json = false, no_verify = false;
 };
 
 int run(Options& options) {
   options.selection.verify = !options.no_verify;
+  options.selection.device = device_of("bench", options.backend);
   ReportFile plot("bench", options.plot);
   std::vector<lab::Floor> floors;
   if (!options.gate.empty()) floors = lab::read_gate(options.gate);
@@ -49,6 +50,8 @@ Run bench(CLI::App& app) {
   app.add_option("--implementation", options->selection.implementations, "measure this one (may be repeated)")
       ->option_text("NAME")
       ->allow_extra_args(false);
+  app.add_option("--backend", options->backend, "cpu, cuda, hip or emulated, or one device of them: cuda:1")
+      ->option_text("NAME");
   app.add_option("--seconds", options->selection.seconds, "time for each case, default 1")
       ->check(CLI::Range(0.01, 600.0))
       ->option_text("S");

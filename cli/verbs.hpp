@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <isomer/tensor.hpp>
+
 #include <functional>
 #include <string>
 
@@ -18,6 +20,9 @@ Run explain(CLI::App& app);
 Run bench(CLI::App& app);
 Run doctor(CLI::App& app);
 Run emulate(CLI::App& app);
+
+/// "cuda" or "cuda:1". Throws Error bad_argument for any other text.
+Device device_of(const std::string& verb, const std::string& text);
 
 /// What an unsigned option takes. CLI11 alone takes -1 for the largest number.
 std::string whole_number(const std::string& text);

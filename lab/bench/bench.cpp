@@ -4,12 +4,14 @@
 #include "core/sentence.hpp"
 #include "cpu/target.hpp"
 #include "lab/bench/ceilings.hpp"
+#include "lab/bench/device_bench.hpp"
 #include "lab/check/compare.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 namespace isomer::lab {
@@ -125,8 +127,12 @@ Bench bench(const BenchSelection& selection,
       if (!selection.ops.empty() &&
           std::find(selection.ops.begin(), selection.ops.end(), name) == selection.ops.end())
         continue;
-      if (const auto& list = core::find_oracle(name)->bench_cases)
-        for (const core::Case& c : list()) cases.push_back(c);
+      const core::Oracle& oracle = *core::find_oracle(name);
+      if (selection.device.type != DeviceType::cpu) {
+        for (const char* line : oracle.device_bench_lines) cases.push_back(core::parse_case(line));
+      } else if (oracle.bench_cases) {
+        for (const core::Case& c : oracle.bench_cases()) cases.push_back(c);
+      }
     }
 
   std::vector<std::string> implementations = selection.implementations;
@@ -134,18 +140,31 @@ Bench bench(const BenchSelection& selection,
   Bench result;
   const auto executor = Executor::standard();
   result.threads = executor->concurrency();
-  result.target = std::string(cpu::name_of(cpu::best_target()));
-  Ceilings ceilings(*executor);
+  result.device = selection.device;
+  const bool on_host = selection.device.type == DeviceType::cpu;
+  std::optional<Ceilings> ceilings;
+  std::optional<DeviceCeilings> device_ceilings;
+  if (on_host) {
+    result.target = std::string(cpu::name_of(cpu::best_target()));
+    ceilings.emplace(*executor);
+  } else {
+    const Queue queue = Queue::on(selection.device);
+    result.target = gpu::state_of(queue).facts().name;
+    device_ceilings.emplace(queue);
+  }
   const int all = static_cast<int>(cases.size() * implementations.size());
   int done = 0;
   for (const core::Case& c : cases)
     for (const std::string& implementation : implementations) {
       if (progress) progress(done++, all, c.line());
-      const Queue queue =
-          Queue::cpu({.checked = false, .implementation = implementation, .executor = executor});
+      const Queue queue = Queue::on(
+          selection.device, {.checked = false, .implementation = implementation, .executor = executor});
       const std::string& name = c.schema().op;
-      result.measurements.push_back(measure(*core::find_oracle(name), c, *registry.find(name), implementation,
-                                            queue, ceilings, selection));
+      const core::Oracle& oracle = *core::find_oracle(name);
+      const core::Registry::Op& op = *registry.find(name);
+      result.measurements.push_back(
+          on_host ? measure(oracle, c, op, implementation, queue, *ceilings, selection)
+                  : measure_on_device(oracle, c, op, implementation, queue, *device_ceilings, selection));
     }
   return result;
 }

@@ -2,6 +2,8 @@
 
 #include "core/oracle/oracle.hpp"
 
+#include <isomer/queue.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@ namespace isomer::lab {
 struct BenchSelection {
   std::vector<std::string> ops;
   std::vector<std::string> implementations;  ///< the registry's choice where empty
+  Device device{};                           ///< where the ops run
   std::vector<std::string> lines;            ///< case lines instead of the op's own bench cases
   double seconds = 1.0;                      ///< spent on each case, ceilings included
   bool verify = true;  ///< hold the timed output against the reference where it is small enough
@@ -24,6 +27,7 @@ struct Spread {
 struct Measurement {
   std::string op, line, implementation;
   Spread seconds;
+  double host_seconds = 0;  ///< of one call on the host, where the device works on its own
   int rounds = 0;
   double bytes = 0, flops = 0;
   double copy_rate = 0,
@@ -36,8 +40,9 @@ struct Measurement {
 };
 
 struct Bench {
-  int threads = 0;
-  std::string target;
+  Device device{};
+  int threads = 0;     ///< of the CPU
+  std::string target;  ///< the CPU's instruction set, or the device's name
   std::vector<Measurement> measurements;
 };
 

@@ -34,8 +34,9 @@ std::string bench_table(const Bench& bench) {
   table.row({"case", "implementation", "median", "min … max", "rate", "ceiling", "ratio", "binds"});
   table.rule();
   for (const Measurement& m : bench.measurements) {
-    const std::string ceiling = m.memory_bound ? fmt::format("{:.1f} GB/s", m.copy_rate * 1e-9)
-                                               : fmt::format("{:.1f} GFLOP/s", m.fma_rate * 1e-9);
+    const std::string ceiling = m.memory_bound || m.fma_rate == 0
+                                    ? fmt::format("{:.1f} GB/s", m.copy_rate * 1e-9)
+                                    : fmt::format("{:.1f} GFLOP/s", m.fma_rate * 1e-9);
     table.row({m.line, m.implementation, duration(m.seconds.median),
                duration(m.seconds.low) + " … " + duration(m.seconds.high), rate(m), ceiling,
                fmt::format("{:.2f} ({:.2f} … {:.2f})", m.ratio, m.ratios.low, m.ratios.high),
@@ -45,6 +46,15 @@ std::string bench_table(const Bench& bench) {
   for (const Measurement& m : bench.measurements)
     if (m.verified.starts_with("no"))
       text += Terminal::red("wrong output  ") + m.line + ": " + m.verified + "\n";
+  if (bench.device.type != DeviceType::cpu) {
+    text += "\n";
+    for (const Measurement& m : bench.measurements)
+      text += Terminal::dim(fmt::format("host  {} a call: {}\n", duration(m.host_seconds), m.line));
+    return text + fmt::format(
+                      "{}, {}. ratio = (bytes / copy rate) / time; the device's own copy is taken between the "
+                      "rounds, and the calls go through copies of the problem that outgrow its cache.\n",
+                      to_string(bench.device), bench.target);
+  }
   return text + fmt::format(
                     "\n{} threads, {}. ratio = floor/time, floor = the larger of bytes/copy rate and "
                     "FLOP/f32 multiply-add rate, each "
@@ -55,6 +65,7 @@ std::string bench_table(const Bench& bench) {
 std::string bench_json(const Bench& bench) {
   nlohmann::ordered_json json;
   json["version"] = 1;
+  json["device"] = to_string(bench.device);
   json["threads"] = bench.threads;
   json["target"] = bench.target;
   json["results"] = nlohmann::ordered_json::array();
@@ -66,6 +77,7 @@ std::string bench_json(const Bench& bench) {
                                {"case", m.line},
                                {"implementation", m.implementation},
                                {"seconds", spread(m.seconds)},
+                               {"host_seconds", m.host_seconds},
                                {"rounds", m.rounds},
                                {"bytes", m.bytes},
                                {"flops", m.flops},

@@ -26,6 +26,8 @@ struct Oracle {
   std::vector<Variation> variations;
   /// A few cases that stand for real work, for `bench`.
   std::function<std::vector<Case>()> bench_cases;
+  /// The same for a GPU, as case lines.
+  std::vector<const char*> device_bench_lines = {};
   /// Coverage cells of a case beyond dtype, layout and regime, as "feature" names; pairs of them are counted
   /// for attention.
   std::function<std::vector<std::string>(const Case&)> features = {};

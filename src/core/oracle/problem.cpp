@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace isomer::core {
 
@@ -97,7 +98,18 @@ Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std
                      Layout layout, Regime regime, double scale) {
   const Tensor tensor = make(name, dtype, shape, layout);
   Random random(case_.seed(), name);
-  fill(tensor, regime, random, scale);
+  if (distinct_ == 0 || tensor.numel() <= distinct_ || !tensor.is_contiguous()) {
+    fill(tensor, regime, random, scale);
+    return tensor;
+  }
+  fill(Tensor(tensor.data, dtype, {distinct_}), regime, random, scale);
+  auto* bytes = static_cast<std::byte*>(tensor.data);
+  const std::int64_t all = tensor.numel() * size_of(dtype);
+  for (std::int64_t done = distinct_ * size_of(dtype); done < all;) {
+    const std::int64_t count = std::min(done, all - done);
+    std::memcpy(bytes + done, bytes, static_cast<std::size_t>(count));
+    done += count;
+  }
   return tensor;
 }
 

@@ -63,6 +63,8 @@ class Problem {
   /// make() and fill().
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, Layout layout,
               Regime regime, double scale = 1.0);
+  /// From now on make() draws only so many elements of a compact tensor, and repeats them: for benches. 0: all.
+  void repeat_after(std::int64_t elements) { distinct_ = elements; }
   /// A compact integer tensor with these values.
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
               const std::vector<std::int64_t>& values);
@@ -96,6 +98,7 @@ class Problem {
   Random random_;
   std::any args_, options_;
   Call call_;
+  std::int64_t distinct_ = 0;
   std::vector<Buffer> buffers_;
   std::vector<std::shared_ptr<void>> storage_;
 };

@@ -223,6 +223,10 @@ core::Oracle oracle() {
           .reference = reference,
           .variations = variations(),
           .bench_cases = bench_cases,
+          .device_bench_lines = {"act_quant m=16384 k=7168 dtype=bf16",
+                                 "act_quant m=16384 k=7168 dtype=f16 ue8m0 colmajor",
+                                 "act_quant m=16384 k=7168 dtype=f32",
+                                 "act_quant m=128 k=7168 dtype=bf16"},
           .features = features};
 }
 

@@ -246,6 +246,10 @@ core::Oracle oracle() {
           .reference = reference,
           .variations = variations(),
           .bench_cases = bench_cases,
+          .device_bench_lines = {"attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal",
+                                 "attention b=4 sq=4096 hq=16 d=128 bf16",
+                                 "attention b=4 sq=4096 hq=16 d=128 bf16 causal",
+                                 "attention b=16 sq=1 sk=16384 hq=64 hkv=8 d=128 bf16 page=16"},
           .features = features,
           .cannot_meet = cannot_meet};
 }

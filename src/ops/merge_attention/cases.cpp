@@ -192,6 +192,8 @@ core::Oracle oracle() {
                   list.push_back(Case::parse(schema(), line));
                 return list;
               },
+          .device_bench_lines = {"merge_attention b=4 s=4096 h=32 d=128 f32",
+                                 "merge_attention b=4 s=4096 h=32 d=128 f16 out=f16"},
           .features = features};
 }
 
