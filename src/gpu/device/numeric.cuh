@@ -6,10 +6,12 @@
 
 namespace isomer::device {
 
-constexpr f32 kInfinity = __builtin_huge_valf();
+
 
 ISOMER_DEVICE u32 bits_of(f32 x) { return bit_cast<u32>(x); }
 ISOMER_DEVICE f32 f32_of(u32 bits) { return bit_cast<f32>(bits); }
+ISOMER_DEVICE f32 infinity() { return f32_of(0x7f800000u); }
+ISOMER_DEVICE f32 nan() { return f32_of(0x7fc00000u); }
 ISOMER_DEVICE bool is_nan(f32 x) { return (bits_of(x) & 0x7fffffffu) > 0x7f800000u; }
 /// The larger one; NaN where either is NaN.
 ISOMER_DEVICE f32 max_with_nan(f32 a, f32 b) {
@@ -79,7 +81,7 @@ ISOMER_DEVICE f32 to_f32(e4m3fn x) {
 ISOMER_DEVICE f32 to_f32(e5m2 x) {
   const u32 magnitude = x.bits & 0x7fu;
   const f32 size = magnitude > 0x7cu    ? f32_of(0x7fc00000u)
-                   : magnitude == 0x7cu ? kInfinity
+                   : magnitude == 0x7cu ? infinity()
                                         : fp8::decode<2, 15>(magnitude);
   return x.bits & 0x80u ? -size : size;
 }

@@ -39,11 +39,20 @@ constexpr int kWarpSize = 32;
 ISOMER_DEVICE int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
 ISOMER_DEVICE int warp() { return static_cast<int>(threadIdx.x) / kWarpSize; }
 
+/// Bytes of one object into another. NVRTC knows memcpy and not the builtin.
+ISOMER_DEVICE void copy_bytes(void* to, const void* from, unsigned long bytes) {
+#if defined(__CUDACC_RTC__)
+  memcpy(to, from, bytes);
+#else
+  __builtin_memcpy(to, from, bytes);
+#endif
+}
+
 template <class To, class From>
 ISOMER_DEVICE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
+  copy_bytes(&to, &from, sizeof(To));
   return to;
 }
 

@@ -32,7 +32,7 @@ ISOMER_DEVICE Vector<T, N> load_once(const T* from) {
                  : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
                  : "l"(from));
     Vector<T, N> vector;
-    __builtin_memcpy(&vector, w, 16);
+    copy_bytes(&vector, w, 16);
     return vector;
   }
 #endif
