@@ -24,7 +24,7 @@ const Registry& Registry::builtin() {
   static const Registry registry = [] {
     Registry r;
     r.add(ops::sin::contract(), join(ops::sin::cpu(), ops::sin::gpu()));
-    r.add(ops::act_quant::contract(), ops::act_quant::cpu());
+    r.add(ops::act_quant::contract(), join(ops::act_quant::cpu(), ops::act_quant::gpu()));
     r.add(ops::weight_dequant::contract(), ops::weight_dequant::cpu());
     r.add(ops::fp8_gemm::contract(), ops::fp8_gemm::cpu());
     r.add(ops::fp8_gemm::grouped_contract(), ops::fp8_gemm::grouped_cpu());

@@ -1,0 +1,117 @@
+// A group of lanes takes one block at a time and keeps it in registers: the maximum by shuffles, then the quotients. A
+// thread has several blocks under way, so that enough reads are in flight. Vectors are 16 bytes of x where every block
+// of x and y is aligned for them, else single elements.
+#include "gpu/device/pairs.cuh"
+#include "gpu/device/portable.cuh"
+#include "gpu/device/quotient.cuh"
+#include "ops/act_quant/kernels/act_quant.h"
+
+namespace isomer::device {
+
+constexpr int kThreads = ISOMER_THREADS, kBlock = ISOMER_BLOCK_SIZE, kVector = ISOMER_VECTOR;
+constexpr int kLanes = ISOMER_LANES_PER_BLOCK, kUnroll = ISOMER_UNROLL;
+constexpr int kVectors = kBlock / kVector / kLanes;  // of a block, in one lane
+constexpr int kGroups = kThreads / kLanes;
+constexpr int kDims = ISOMER_DIMS;
+using Element = ISOMER_ELEMENT;
+
+/// True where a step of the short division is not exact, and for NaN. 0 goes through it.
+ISOMER_DEVICE bool is_unusual(f32 amax) { return !((amax >= 0x1p-70f && amax <= 0x1p100f) || amax == 0); }
+
+/// The smallest power of two ≥ value, for value ≥ 0; 0, inf and NaN stay.
+ISOMER_DEVICE f32 power_of_two_above(f32 value) {
+  const u32 bits = bits_of(value);
+  if (bits >= 0x7f800000u) return value;
+  if (bits == 0 || bits >= 0x00800000u) return f32_of((bits + 0x007fffffu) & 0x7f800000u);
+  u32 power = 1;  // a subnormal's pattern is its multiple of 2^-149
+  while (power < bits) power *= 2;
+  return f32_of(power);
+}
+
+/// amax / 448, correctly rounded where amax is not unusual: tests/gpu/test_quotient.cpp tries every mantissa.
+ISOMER_DEVICE f32 over_448(f32 amax) {
+  constexpr f32 kReciprocal = 1.0f / 448.0f;
+  return Quotient::correct(amax, amax * kReciprocal, 448.0f, kReciprocal);
+}
+
+/// Where a block of a tensor begins, in elements.
+template <class Index>
+ISOMER_DEVICE i64 offset_of(Index block, const ActQuantParameters& p, const i64 (&stride)[ActQuantParameters::kDims]) {
+  i64 offset = 0;
+#pragma unroll
+  for (int d = 0; d < kDims - 1; ++d) {
+    const Index outer = quotient_of(block, p.size[d]);
+    offset += static_cast<i64>(block - outer * static_cast<Index>(p.size[d].value)) * stride[d];
+    block = outer;
+  }
+  return offset + static_cast<i64>(block) * stride[kDims - 1];
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads) isomer_act_quant(const ActQuantParameters p) {
+  using Index = ISOMER_INDEX;
+  const int group = static_cast<int>(threadIdx.x) / kLanes, member = static_cast<int>(threadIdx.x) % kLanes;
+  const Index first = static_cast<Index>(blockIdx.x) * (kGroups * kUnroll) + static_cast<Index>(group);
+  const auto last = static_cast<Index>(p.blocks - 1);
+  const auto block = [&](int u) { return first + static_cast<Index>(u * kGroups); };
+
+  // Past the end the last block is read again, so that no branch stands between the reads.
+  Vector<Element, kVector> in[kUnroll][kVectors];
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    const Index from = block(u) < last ? block(u) : last;
+    const Element* x = static_cast<const Element*>(p.x) + offset_of(from, p, p.x_stride) + member * kVector;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) in[u][v] = load_once<kVector>(x + v * kLanes * kVector);
+  }
+
+  f32 amax[kUnroll];
+  bool unusual = false;
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    f32 values[kVectors][kVector];
+    f32 most = 0;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      to_f32(in[u][v], values[v]);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) most = max_with_nan(most, fabsf(values[v][i]));
+    }
+    most = max_with_nan_lanes<kLanes>(most);
+    amax[u] = most < p.amax_floor ? p.amax_floor : most;  // NaN stays
+    unusual = unusual || is_unusual(amax[u]);
+    f32 scale = over_448(amax[u]);
+    if (p.power_of_two) scale = f32_of((bits_of(scale) + 0x007fffffu) & 0x7f800000u);
+    const Quotient quotient(scale);
+    if (block(u) > last) continue;
+    if (member == 0) p.s[offset_of(block(u), p, p.s_stride)] = scale;
+    e4m3fn* y = static_cast<e4m3fn*>(p.y) + offset_of(block(u), p, p.y_stride) + member * kVector;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) values[v][i] = quotient.of(values[v][i]);
+      store<kVector>(y + v * kLanes * kVector, from_f32<e4m3fn>(values[v]));
+    }
+  }
+  if (!unusual) return;
+
+  // Blocks whose quotients must be divided out. Each lane overwrites what it has written itself.
+#pragma unroll 1
+  for (int u = 0; u < kUnroll; ++u) {
+    f32 most = amax[0];
+#pragma unroll
+    for (int w = 1; w < kUnroll; ++w) most = w == u ? amax[w] : most;
+    if (!is_unusual(most) || block(u) > last) continue;
+    f32 scale = most / 448.0f;
+    if (p.power_of_two) scale = power_of_two_above(scale);
+    if (member == 0) p.s[offset_of(block(u), p, p.s_stride)] = scale;
+    const Element* x = static_cast<const Element*>(p.x) + offset_of(block(u), p, p.x_stride);
+    e4m3fn* y = static_cast<e4m3fn*>(p.y) + offset_of(block(u), p, p.y_stride);
+#pragma unroll 1
+    for (int i = 0; i < kBlock / kLanes; ++i) {
+      const int at = (i / kVector * kLanes + member) * kVector + i % kVector;
+      y[at] = from_f32<e4m3fn>(to_f32(x[at]) / scale);
+    }
+  }
+}
+
+}  // namespace isomer::device
