@@ -51,7 +51,7 @@ typedef struct isomer_tensor {
   isomer_uint64 byte_offset;
 } isomer_tensor;
 
-enum { ISOMER_CPU = 1, ISOMER_CUDA = 2, ISOMER_HIP = 10 };
+enum { ISOMER_CPU = 1, ISOMER_CUDA = 2, ISOMER_HIP = 10, ISOMER_EMULATED = 12 };
 
 /* Data types by DLPack's codes. */
 #ifdef __cplusplus
@@ -122,6 +122,10 @@ typedef struct isomer_queue isomer_queue;
 ISOMER_C_API isomer_status isomer_queue_best(const isomer_queue_options* options, isomer_queue** queue);
 /* The CPU: an op has finished when its call returns. */
 ISOMER_C_API isomer_status isomer_queue_cpu(const isomer_queue_options* options, isomer_queue** queue);
+/* A stream of that device: `stream` is a CUstream or hipStream_t of the caller's, which outlives the queue; null
+ * makes one. On the CPU stream must be null. */
+ISOMER_C_API isomer_status isomer_queue_on(isomer_device device, void* stream, const isomer_queue_options* options,
+                                           isomer_queue** queue);
 /* Waits until everything that was put into the queue has finished. */
 ISOMER_C_API isomer_status isomer_queue_synchronize(isomer_queue* queue);
 ISOMER_C_API void isomer_queue_free(isomer_queue* queue); /* null is fine */

@@ -32,8 +32,8 @@ std::shared_ptr<Executor> executor_of(std::string_view entry, const isomer_queue
   return std::make_shared<GivenExecutor>(given);
 }
 
-isomer_status make(std::string_view entry, Queue (*on)(QueueOptions), const isomer_queue_options* options,
-                   isomer_queue** queue) {
+template <class On>
+isomer_status make(std::string_view entry, On on, const isomer_queue_options* options, isomer_queue** queue) {
   return guarded([&] {
     check_given(entry, "queue", queue);
     *queue = nullptr;
@@ -56,6 +56,19 @@ isomer_status isomer_queue_best(const isomer_queue_options* options, isomer_queu
 
 isomer_status isomer_queue_cpu(const isomer_queue_options* options, isomer_queue** queue) {
   return isomer::c::make("queue_cpu", isomer::Queue::cpu, options, queue);
+}
+
+isomer_status isomer_queue_on(isomer_device device, void* stream, const isomer_queue_options* options,
+                              isomer_queue** queue) {
+  const auto on = [&](isomer::QueueOptions given) {
+    // The tensor's own reading of a device, so that both know the same ones.
+    isomer_tensor tensor{};
+    tensor.device = device;
+    tensor.dtype = ISOMER_F32;
+    return isomer::Queue::on(isomer::c::tensor_of("queue_on", "device", &tensor).device, std::move(given),
+                             stream);
+  };
+  return isomer::c::make("queue_on", on, options, queue);
 }
 
 isomer_status isomer_queue_synchronize(isomer_queue* queue) {

@@ -127,6 +127,22 @@ TEST_F(CApi, TakesAQueuesImplementationThreadsAndExecutor) {
   isomer_queue_free(other);
 }
 
+TEST_F(CApi, TakesAQueueOnADevice) {
+  isomer_queue* other = nullptr;
+  ASSERT_EQ(isomer_queue_on(isomer_device{ISOMER_CPU, 0}, nullptr, nullptr, &other), ISOMER_OK);
+  EXPECT_EQ(sine_of_row(other, x.data(), y.data(), 5), ISOMER_OK);
+  isomer_queue_free(other);
+  EXPECT_EQ(isomer_queue_on(isomer_device{ISOMER_CPU, 0}, &other, nullptr, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue: stream is given, and the CPU has none");
+  EXPECT_EQ(isomer_queue_on(isomer_device{7, 0}, nullptr, nullptr, &other), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(),
+               "queue_on: device: a cpu, cuda, rocm or emulated device expected, got DLPack device type 7");
+  EXPECT_EQ(isomer_queue_on(isomer_device{ISOMER_EMULATED, 0}, nullptr, nullptr, &other), ISOMER_DEVICE);
+  EXPECT_STREQ(isomer_last_error(), "queue: emulated:0: this program does not link the emulator");
+  EXPECT_EQ(isomer_queue_on(isomer_device{ISOMER_CUDA, -1}, nullptr, nullptr, &other), ISOMER_DEVICE);
+  EXPECT_EQ(other, nullptr);
+}
+
 TEST_F(CApi, RefusesQueueOptionsThatContradictThemselves) {
   isomer_queue* other = queue;
   isomer_queue_options options = ISOMER_QUEUE_OPTIONS_INIT;
