@@ -272,7 +272,7 @@ TEST_F(CApi, SavesNoTensorThatItCannotHold) {
   tensor.dtype.bits = 5;
   refused("save: t: a dtype of isomer expected, got DLPack code 2, 5 bits, 1 lanes");
   tensor.device.device_type = 7;
-  refused("save: t: a cpu, cuda or rocm device expected, got DLPack device type 7");
+  refused("save: t: a cpu, cuda, rocm or emulated device expected, got DLPack device type 7");
   tensor.device.device_type = ISOMER_HIP;
   refused("save: tensor t is on hip:0, expected cpu; copy it to the host first");
   tensor.data = nullptr;
