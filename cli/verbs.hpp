@@ -18,6 +18,7 @@ Run check(CLI::App& app);
 Run ops(CLI::App& app);
 Run explain(CLI::App& app);
 Run bench(CLI::App& app);
+Run prebuild(CLI::App& app);
 Run doctor(CLI::App& app);
 Run emulate(CLI::App& app);
 

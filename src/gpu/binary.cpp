@@ -53,44 +53,56 @@ std::string key_of(const Vendor& vendor, const Program& program, const std::stri
   return hash.hex();
 }
 
-Binary compile_binary(Vendor& vendor, const Program& program, const std::string& architecture) {
+Binary compile_binary(const Vendor& vendor, const Program& program, const std::string& architecture,
+                      const std::function<Image(const Translation&)>& compile) {
   const auto begin = std::chrono::steady_clock::now();
-  if (const std::string reason = vendor.compiler_unavailable(); !reason.empty())
-    core::fail(ErrorCode::unsupported, vendor.name(), ": ", program.text(), " is not compiled for ",
-               architecture, " and cannot be here: ", reason);
   Binary binary;
-  binary.image = vendor.compile(translation_of(program, architecture));
+  binary.image = compile(translation_of(program, architecture));
   binary.key = key_of(vendor, program, architecture);
-  binary.hash = core::sha256(binary.image.bytes);
+  // What is not kept in files is no code but a handle of this process's.
+  if (vendor.cacheable()) binary.hash = core::sha256(binary.image.bytes);
   binary.source = "compiled";
   binary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return binary;
 }
 
-Binary find_binary(Vendor& vendor, const Program& program, const std::string& architecture) {
+Binary compile_binary(Vendor& vendor, const Program& program, const std::string& architecture) {
+  if (const std::string reason = vendor.compiler_unavailable(); !reason.empty())
+    core::fail(ErrorCode::unsupported, vendor.name(), ": ", program.text(), " is not compiled for ",
+               architecture, " and cannot be here: ", reason);
+  return compile_binary(vendor, program, architecture,
+                        [&](const Translation& translation) { return vendor.compile(translation); });
+}
+
+std::optional<Binary> find_stored(const Vendor& vendor, const Program& program,
+                                  const std::string& architecture) {
+  if (!vendor.cacheable()) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  if (!vendor.cacheable()) return compile_binary(vendor, program, architecture);
   const std::string key = key_of(vendor, program, architecture);
-  const Jit how = jit();
-  const auto found = [&](Binary binary, const char* source) {
-    binary.source = source;
-    binary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto look = [&](const std::optional<BinaryFolder>& folder, const char* source) {
+    std::optional<Binary> binary = folder ? folder->find(key) : std::nullopt;
+    if (binary) {
+      binary->source = source;
+      binary->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
     return binary;
   };
-  const std::optional<BinaryFolder> cache = cache_folder();
-  if (how != Jit::always) {
-    if (const auto bundle = bundle_folder())
-      if (auto binary = bundle->find(key)) return found(std::move(*binary), "bundle");
-    if (cache)
-      if (auto binary = cache->find(key)) return found(std::move(*binary), "cache");
-  }
+  if (auto binary = look(bundle_folder(), "bundle")) return binary;
+  return look(cache_folder(), "cache");
+}
+
+Binary find_binary(Vendor& vendor, const Program& program, const std::string& architecture) {
+  if (!vendor.cacheable()) return compile_binary(vendor, program, architecture);
+  const Jit how = jit();
+  if (how != Jit::always)
+    if (auto binary = find_stored(vendor, program, architecture)) return std::move(*binary);
   if (how == Jit::never)
     core::fail(ErrorCode::unsupported, vendor.name(), ": ", program.text(), " is not compiled for ",
                architecture,
                ", and ISOMER_JIT=never forbids compiling it; add it to a bundle with `isomer prebuild`");
   Binary binary = compile_binary(vendor, program, architecture);
   // A cache that cannot be written costs time at the next start and nothing else.
-  if (cache) cache->store(binary, program, architecture);
+  if (const auto cache = cache_folder()) cache->store(binary, program, architecture);
   return binary;
 }
 

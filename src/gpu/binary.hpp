@@ -3,6 +3,8 @@
 #include "gpu/program.hpp"
 #include "gpu/vendor.hpp"
 
+#include <functional>
+#include <optional>
 #include <string>
 
 namespace isomer::gpu {
@@ -25,7 +27,14 @@ std::string key_of(const Vendor& vendor, const Program& program, const std::stri
 /// variant and says what to do.
 Binary find_binary(Vendor& vendor, const Program& program, const std::string& architecture);
 
+/// What is stored in the bundle or the cache folder; compiles nothing.
+std::optional<Binary> find_stored(const Vendor& vendor, const Program& program,
+                                  const std::string& architecture);
+
 /// Compiles whatever is stored.
 Binary compile_binary(Vendor& vendor, const Program& program, const std::string& architecture);
+/// The same with another compiler than the vendor's own.
+Binary compile_binary(const Vendor& vendor, const Program& program, const std::string& architecture,
+                      const std::function<Image(const Translation&)>& compile);
 
 }  // namespace isomer::gpu

@@ -1,8 +1,11 @@
 #include "gpu/facts.hpp"
 
-namespace isomer::gpu {
+#include <span>
 
-const Facts* known_architecture(std::string_view architecture) {
+namespace isomer::gpu {
+namespace {
+
+std::span<const Facts> table() {
   // The smallest and the largest data-centre parts of each, from the vendors' tuning guides.
   static const Facts kTable[] = {
       {"NVIDIA A100", "sm_80", 32, 108, 1024, 2048, 65536, 166912, 167936, 40 << 20, std::int64_t{80} << 30},
@@ -17,9 +20,21 @@ const Facts* known_architecture(std::string_view architecture) {
       {"AMD Radeon RX 7900", "gfx1100", 32, 96, 1024, 2048, 65536, 65536, 65536, 96 << 20,
        std::int64_t{24} << 30},
   };
-  for (const Facts& facts : kTable)
+  return kTable;
+}
+
+}  // namespace
+
+const Facts* known_architecture(std::string_view architecture) {
+  for (const Facts& facts : table())
     if (facts.architecture == architecture) return &facts;
   return nullptr;
+}
+
+std::vector<std::string> known_architectures() {
+  std::vector<std::string> names;
+  for (const Facts& facts : table()) names.push_back(facts.architecture);
+  return names;
 }
 
 }  // namespace isomer::gpu

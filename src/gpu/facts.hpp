@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace isomer::gpu {
 
@@ -24,5 +25,7 @@ struct Facts {
 /// A device of that architecture, for planning and compiling where there is none: "sm_80", "sm_90a",
 /// "gfx90a", …. Null for an architecture that is not in the table.
 const Facts* known_architecture(std::string_view architecture);
+/// Those in the table.
+std::vector<std::string> known_architectures();
 
 }  // namespace isomer::gpu

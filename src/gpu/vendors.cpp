@@ -57,6 +57,12 @@ Vendor* find_vendor(std::string_view name) {
   return nullptr;
 }
 
+Vendor* vendor_of_architecture(std::string_view architecture) {
+  if (architecture.starts_with("sm_")) return find_vendor(DeviceType::cuda);
+  if (architecture.starts_with("gfx")) return find_vendor(DeviceType::hip);
+  return nullptr;
+}
+
 void register_vendor(std::unique_ptr<Vendor> vendor) {
   Table& t = table();
   const std::lock_guard lock(t.mutex);

@@ -1,0 +1,94 @@
+#include "cli/verbs.hpp"
+#include "core/registry.hpp"
+#include "core/sentence.hpp"
+#include "lab/report/prebuild_report.hpp"
+#include "lab/report/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+namespace isomer::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> architectures;
+  lab::ProgramSelection selection;
+  std::string variants, folder;
+  bool json = false, no_spills = false;
+};
+
+void check_ops(const lab::ProgramSelection& selection) {
+  std::vector<std::string> known;
+  for (const core::Registry::Op& op : core::Registry::builtin().ops()) known.push_back(op.contract->op);
+  for (const std::string& op : selection.ops)
+    if (std::find(known.begin(), known.end(), op) == known.end())
+      core::fail(ErrorCode::bad_argument, "prebuild: an op expected (", core::either(known), "), got '", op,
+                 "'");
+  for (const core::Case& c : selection.cases)
+    if (!selection.ops.empty() &&
+        std::find(selection.ops.begin(), selection.ops.end(), c.schema().op) == selection.ops.end())
+      core::fail(ErrorCode::bad_argument, "prebuild: the case '", c.line(), "' is one of ", c.schema().op,
+                 ", but only ", core::either(selection.ops), " is asked for");
+}
+
+int run(Options& options) {
+  for (const std::string& architecture : options.architectures)
+    options.selection.backends.push_back(lab::parse_architecture("prebuild", architecture));
+  if (!options.variants.empty()) options.selection.cases = lab::read_variants(options.variants);
+  check_ops(options.selection);
+  const auto begin = std::chrono::steady_clock::now();
+  lab::Prebuild result;
+  result.folder = options.folder;
+  result.programs = lab::programs_of(options.selection);
+  if (result.programs.planned == 0) {
+    const auto& refused = result.programs.refused;
+    fmt::print(stderr, "isomer: prebuild: no implementation plans a kernel for {}{}\n",
+               core::either(options.architectures), refused.empty() ? "" : ": " + refused.front().reason);
+    return nothing_checked;
+  }
+  lab::ProgressBar bar;
+  result.built = lab::prebuild(
+      result.programs.wanted, options.folder, options.selection.jobs,
+      [&](int done, int all, const std::string& program) { bar.show(done, all, program); });
+  bar.clear();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fmt::print("{}", options.json ? lab::prebuild_json(result)
+                                : lab::prebuild_table(result, !options.variants.empty()));
+  if (result.failed() > 0 || (options.no_spills && result.spilling() > 0)) return findings;
+  // A case that was asked for by name and that nobody takes is missing from the bundle.
+  return !options.variants.empty() && !result.programs.refused.empty() ? findings : holds;
+}
+
+}  // namespace
+
+Run prebuild(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("--arch", options->architectures,
+                 "architecture to compile for: sm_90a, gfx90a, … (may be repeated)")
+      ->required()
+      ->option_text("ARCH")
+      ->allow_extra_args(false);
+  app.add_option("--out", options->folder, "folder of the bundle; ISOMER_BUNDLE=DIR reads it")
+      ->required()
+      ->option_text("DIR");
+  app.add_option("--op", options->selection.ops, "only this op's kernels (may be repeated)")
+      ->option_text("OP")
+      ->allow_extra_args(false);
+  app.add_option("--variants", options->variants,
+                 "compile what the case lines of this file need, one a line, instead of all that the "
+                 "ordinary cases need; # begins a comment")
+      ->option_text("FILE");
+  app.add_option("--jobs", options->selection.jobs, "programs at once; without it one per CPU")
+      ->check(CLI::Range(1, 1024))
+      ->option_text("N");
+  app.add_flag("--no-spills", options->no_spills, "exit 1 where a kernel spills registers");
+  app.add_flag("--json", options->json, "JSON on stdout");
+  app.footer(
+      "No GPU is needed: NVRTC compiles for sm_…, hipRTC for gfx…, or hipcc where there is no hipRTC.");
+  return [options] { return run(*options); };
+}
+
+}  // namespace isomer::cli

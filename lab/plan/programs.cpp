@@ -1,0 +1,95 @@
+#include "lab/plan/programs.hpp"
+
+#include "core/registry.hpp"
+#include "core/sentence.hpp"
+#include "lab/plan/parallel.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+/// What one case asks for.
+struct Answer {
+  std::vector<Wanted> wanted;
+  std::vector<Refused> refused;
+  int planned = 0;
+};
+
+bool named(const std::vector<std::string>& names, const std::string& implementation) {
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return implementation == name || implementation.starts_with(name + "/");
+         });
+}
+
+Answer plan_case(const ProgramSelection& selection, const core::Oracle& oracle, const core::Case& c) {
+  Answer answer;
+  const std::string& op = oracle.contract->op;
+  core::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
+  oracle.make(problem.made_from(), problem);
+  core::validate(problem.call(), Device{}, true);
+  for (const Backend& backend : selection.backends)
+    for (const gpu::Implementation* implementation : implementations_for(op, *backend.vendor)) {
+      if (!named(selection.implementations, implementation->name())) continue;
+      core::PlanOrRefusal plan = implementation->plan(problem.call(), *backend.facts);
+      if (const auto* refusal = std::get_if<core::Refusal>(&plan)) {
+        answer.refused.push_back(
+            {backend.facts->architecture, implementation->name(), c.line(), refusal->reason});
+        continue;
+      }
+      ++answer.planned;
+      const auto* made = dynamic_cast<const gpu::Plan*>(std::get<std::unique_ptr<core::Plan>>(plan).get());
+      if (made == nullptr) continue;  // a plan with no launches of its own
+      for (const gpu::Step& step : made->steps())
+        answer.wanted.push_back({backend, step.program, op, implementation->name(), c.line()});
+    }
+  return answer;
+}
+
+}  // namespace
+
+std::vector<const gpu::Implementation*> implementations_for(const std::string& op,
+                                                            const gpu::Vendor& vendor) {
+  std::vector<const gpu::Implementation*> list;
+  for (const auto& implementation : core::Registry::builtin().find(op)->implementations)
+    if (implementation->device() == vendor.device_type())
+      if (const auto* on_gpu = dynamic_cast<const gpu::Implementation*>(implementation.get()))
+        list.push_back(on_gpu);
+  return list;
+}
+
+Programs programs_of(const ProgramSelection& selection) {
+  std::vector<std::pair<const core::Oracle*, core::Case>> work;
+  const auto wants = [&](const std::string& op) {
+    return selection.ops.empty() ||
+           std::find(selection.ops.begin(), selection.ops.end(), op) != selection.ops.end();
+  };
+  for (const core::Oracle& oracle : core::oracles()) {
+    if (!wants(oracle.contract->op)) continue;
+    if (std::all_of(selection.backends.begin(), selection.backends.end(), [&](const Backend& backend) {
+          return implementations_for(oracle.contract->op, *backend.vendor).empty();
+        }))
+      continue;
+    for (const core::Case& c : selection.cases.empty() ? oracle.cases() : selection.cases)
+      if (&c.schema() == oracle.schema) work.emplace_back(&oracle, c);
+  }
+  std::vector<Answer> answers(work.size());
+  parallel(work.size(), selection.jobs,
+           [&](std::size_t i) { answers[i] = plan_case(selection, *work[i].first, work[i].second); });
+
+  Programs programs;
+  std::set<std::string> seen;
+  for (Answer& answer : answers) {
+    programs.planned += answer.planned;
+    std::move(answer.refused.begin(), answer.refused.end(), std::back_inserter(programs.refused));
+    for (Wanted& wanted : answer.wanted)
+      if (seen.insert(core::say(wanted.backend.facts->architecture, " ", wanted.program.source, " ",
+                                wanted.program.text()))
+              .second)
+        programs.wanted.push_back(std::move(wanted));
+  }
+  return programs;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/oracle/oracle.hpp"
+#include "gpu/plan.hpp"
+#include "lab/plan/backend.hpp"
+
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// The op's implementations for that vendor's devices, in the order in which they are asked.
+std::vector<const gpu::Implementation*> implementations_for(const std::string& op,
+                                                            const gpu::Vendor& vendor);
+
+/// A program, and the first case that needs it.
+struct Wanted {
+  Backend backend;
+  gpu::Program program;
+  std::string op, implementation, line;
+};
+
+/// A case that an implementation does not take.
+struct Refused {
+  std::string architecture, implementation, line, reason;
+};
+
+/// Which programs are looked for. Empty lists mean all, but for the backends.
+struct ProgramSelection {
+  std::vector<Backend> backends;  ///< none of them the CPU
+  std::vector<std::string> ops;
+  std::vector<std::string> implementations;  ///< "cuda/portable", or "cuda" for all of a backend
+  std::vector<core::Case> cases;             ///< they take the place of the ordinary lists
+  int jobs = 0;                              ///< cases at once; 0: one per CPU
+};
+
+struct Programs {
+  std::vector<Wanted> wanted;  ///< each once for an architecture, in the order of ops and cases
+  std::vector<Refused> refused;
+  int planned = 0;  ///< plans that were made
+};
+
+/// Plans each case for each backend with every implementation that takes it: no device is asked for, nothing
+/// runs. Throws Error bad_argument for an unknown op and for a case of `cases` that cannot be made.
+Programs programs_of(const ProgramSelection& selection);
+
+}  // namespace isomer::lab
