@@ -50,9 +50,9 @@ int run(Options& options) {
     return nothing_checked;
   }
   lab::ProgressBar bar;
-  result.built = lab::prebuild(
-      result.programs.wanted, options.folder, options.selection.jobs,
-      [&](int done, int all, const std::string& program) { bar.show(done, all, program); });
+  result.built =
+      lab::prebuild(result.programs.wanted, options.folder, options.selection.jobs,
+                    [&](int done, int all, const std::string& program) { bar.show(done, all, program); });
   bar.clear();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   fmt::print("{}", options.json ? lab::prebuild_json(result)

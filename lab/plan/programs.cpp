@@ -5,6 +5,7 @@
 #include "lab/plan/parallel.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace isomer::lab {
@@ -89,6 +90,13 @@ Programs programs_of(const ProgramSelection& selection) {
               .second)
         programs.wanted.push_back(std::move(wanted));
   }
+  // One architecture after the other, as they were asked for.
+  const auto place = [&](const Wanted& wanted) {
+    return std::find_if(selection.backends.begin(), selection.backends.end(),
+                        [&](const Backend& backend) { return backend.facts == wanted.backend.facts; });
+  };
+  std::stable_sort(programs.wanted.begin(), programs.wanted.end(),
+                   [&](const Wanted& a, const Wanted& b) { return place(a) < place(b); });
   return programs;
 }
 

@@ -10,8 +10,7 @@
 namespace isomer::lab {
 
 /// The op's implementations for that vendor's devices, in the order in which they are asked.
-std::vector<const gpu::Implementation*> implementations_for(const std::string& op,
-                                                            const gpu::Vendor& vendor);
+std::vector<const gpu::Implementation*> implementations_for(const std::string& op, const gpu::Vendor& vendor);
 
 /// A program, and the first case that needs it.
 struct Wanted {
@@ -35,7 +34,7 @@ struct ProgramSelection {
 };
 
 struct Programs {
-  std::vector<Wanted> wanted;  ///< each once for an architecture, in the order of ops and cases
+  std::vector<Wanted> wanted;  ///< each once for an architecture, by architecture, then in the order of cases
   std::vector<Refused> refused;
   int planned = 0;  ///< plans that were made
 };

@@ -64,13 +64,12 @@ std::string prebuild_table(const Prebuild& result, bool tell_refused) {
     for (const Refused& refused : result.programs.refused)
       text += fmt::format("\n{} {} for {}: {}\n  {}\n", Terminal::yellow("refused"), refused.implementation,
                           refused.architecture, refused.reason, refused.line);
-  text += fmt::format("\n{} programs of {} plans: {} compiled into {} in {:.1f} s, {} failed, {} spill{}\n",
-                      result.built.size(), result.programs.planned,
-                      result.built.size() - static_cast<std::size_t>(result.failed()), result.folder,
-                      result.seconds, result.failed(), result.spilling(),
-                      result.programs.refused.empty()
-                          ? ""
-                          : fmt::format("; {} refusals", result.programs.refused.size()));
+  text += fmt::format(
+      "\n{} programs of {} plans: {} compiled into {} in {:.1f} s, {} failed, {} spill{}\n",
+      result.built.size(), result.programs.planned,
+      result.built.size() - static_cast<std::size_t>(result.failed()), result.folder, result.seconds,
+      result.failed(), result.spilling(),
+      result.programs.refused.empty() ? "" : fmt::format("; {} refusals", result.programs.refused.size()));
   return text;
 }
 

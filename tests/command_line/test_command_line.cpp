@@ -153,6 +153,37 @@ TEST_F(CommandLine, RefusesNonsenseToBenchBeforeItMeasures) {
   });
 }
 
+TEST_F(CommandLine, RefusesNonsenseToPrebuild) {
+  const std::string none = file("none", "# nothing yet\n\n"), bad = file("bad", "# one\nsin n=\n");
+  const std::string sin = file("sin", "sin n=3\n"), out = " --out " + path("bundle");
+  refused({
+      {"prebuild", "--arch is required"},
+      {"prebuild --arch sm_90a", "--out is required"},
+      {"prebuild --arch sm_2" + out, "prebuild: an architecture expected (sm_80, "},
+      {"prebuild --arch sm_90a --arch emulated-32" + out, "got 'emulated-32'"},
+      {"prebuild --arch sm_90a --op nonsense" + out, "prebuild: an op expected (sin, "},
+      {"prebuild --arch sm_90a --op attention --variants " + sin + out,
+       "the case 'sin n=3' is one of sin, but only attention is asked for"},
+      {"prebuild --arch sm_90a --variants " + path("absent") + out, "prebuild: cannot read '"},
+      {"prebuild --arch sm_90a --variants " + none + out, "has no case line"},
+      {"prebuild --arch sm_90a --variants " + bad + out, "bad:2: sin: n expects an integer, got ''"},
+      {"prebuild --arch sm_90a --jobs 0" + out, "--jobs"},
+  });
+  EXPECT_FALSE(fs::exists(path("bundle")));
+  const Said unwritable = isomer("prebuild --arch sm_90a --op sin --out " + sin);
+  EXPECT_EQ(unwritable.exit, 2) << unwritable.out;
+  EXPECT_EQ(std::count(unwritable.err.begin(), unwritable.err.end(), '\n'), 1) << unwritable.err;
+}
+
+TEST_F(CommandLine, PrebuildsNothingWithoutACompiler) {
+  setenv("ISOMER_NVRTC", "/nowhere/libnvrtc.so", 1);
+  setenv("ISOMER_HIPCC", "/nowhere/hipcc", 1);
+  refused({{"prebuild --arch gfx90a --op sin --out " + path("bundle"),
+            "prebuild: nothing can be compiled for gfx90a here: "}});
+  unsetenv("ISOMER_NVRTC");
+  unsetenv("ISOMER_HIPCC");
+}
+
 TEST_F(CommandLine, LeavesNoReportBehindThatItDidNotWrite) {
   EXPECT_EQ(isomer("check nonsense --junit " + path("new.xml")).exit, 2);
   EXPECT_FALSE(fs::exists(path("new.xml")));

@@ -83,8 +83,7 @@ int run(const std::vector<std::string>& words, const fs::path& log) {
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0)
-    core::fail(ErrorCode::io, "hip: cannot run '", words[0], "': ", std::strerror(failed));
+  if (failed != 0) core::fail(ErrorCode::io, "hip: cannot run '", words[0], "': ", std::strerror(failed));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return status;
@@ -93,7 +92,8 @@ int run(const std::vector<std::string>& words, const fs::path& log) {
 /// The number after the last `word`, −1 where there is none.
 std::int64_t number_after(std::string_view log, std::string_view word) {
   const std::size_t at = log.rfind(word);
-  return at == std::string_view::npos ? -1 : std::atoll(std::string(log.substr(at + word.size(), 20)).c_str());
+  return at == std::string_view::npos ? -1
+                                      : std::atoll(std::string(log.substr(at + word.size(), 20)).c_str());
 }
 
 }  // namespace
@@ -107,7 +107,8 @@ const Hipcc& Hipcc::get() {
 
 std::string Hipcc::unavailable() const {
   if (program_.empty())
-    return "hipcc is not installed; install it with `apt-get install hipcc` or with ROCm, or set ISOMER_HIPCC "
+    return "hipcc is not installed; install it with `apt-get install hipcc` or with ROCm, or set "
+           "ISOMER_HIPCC "
            "to its file";
   if (!runs(program_)) return core::say("'", program_, "', which ISOMER_HIPCC names, is no program");
   return {};
@@ -130,9 +131,9 @@ Image Hipcc::compile(const Translation& translation) const {
                                     "-fno-color-diagnostics",
                                     "-I" + folder.path().string()};
   for (const std::string& definition : translation.definitions) words.push_back("-D" + definition);
-  for (const std::string& word : {std::string("-x"), std::string("hip"),
-                                  (folder.path() / translation.source).string(), std::string("-o"),
-                                  object.string()})
+  for (const std::string& word :
+       {std::string("-x"), std::string("hip"), (folder.path() / translation.source).string(),
+        std::string("-o"), object.string()})
     words.push_back(word);
   const int status = run(words, log);
   std::string said = read(log);
