@@ -12,7 +12,7 @@ namespace isomer::core {
 /// ordered by the first view's strides, outermost first, and neighbours that every view steps through as
 /// through one are joined.
 struct Joined {
-  static constexpr int kViews = 4;
+  static constexpr int kViews = 6;
   /// All tensors have the same shape.
   explicit Joined(std::span<const Tensor* const> views);
 

@@ -29,11 +29,13 @@ const Registry& Registry::builtin() {
     r.add(ops::fp8_gemm::contract(), ops::fp8_gemm::cpu());
     r.add(ops::fp8_gemm::grouped_contract(), ops::fp8_gemm::grouped_cpu());
     r.add(ops::quantize_copy_kv::contract(), ops::quantize_copy_kv::cpu());
-    r.add(ops::flash_decode::contract(), ops::flash_decode::cpu());
-    r.add(ops::flash_decode::stage1::contract(), ops::flash_decode::stage1::cpu());
-    r.add(ops::flash_decode::stage2::contract(), ops::flash_decode::stage2::cpu());
+    r.add(ops::flash_decode::contract(), join(ops::flash_decode::cpu(), ops::flash_decode::gpu()));
+    r.add(ops::flash_decode::stage1::contract(),
+          join(ops::flash_decode::stage1::cpu(), ops::flash_decode::stage1::gpu()));
+    r.add(ops::flash_decode::stage2::contract(),
+          join(ops::flash_decode::stage2::cpu(), ops::flash_decode::stage2::gpu()));
     r.add(ops::attention::contract(), ops::attention::cpu());
-    r.add(ops::merge_attention::contract(), ops::merge_attention::cpu());
+    r.add(ops::merge_attention::contract(), join(ops::merge_attention::cpu(), ops::merge_attention::gpu()));
     return r;
   }();
   return registry;

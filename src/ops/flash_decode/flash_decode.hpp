@@ -11,17 +11,20 @@ namespace isomer::ops::flash_decode {
 const core::Contract& contract();
 core::Call bind(const FlashDecodeArgs& args, const FlashDecodeOptions& options);
 std::vector<std::unique_ptr<const core::Implementation>> cpu();
+std::vector<std::unique_ptr<const core::Implementation>> gpu();
 
 namespace stage1 {
 const core::Contract& contract();
 core::Call bind(const FlashDecodeStage1Args& args, const FlashDecodeStage1Options& options);
 std::vector<std::unique_ptr<const core::Implementation>> cpu();
+std::vector<std::unique_ptr<const core::Implementation>> gpu();
 }  // namespace stage1
 
 namespace stage2 {
 const core::Contract& contract();
 core::Call bind(const FlashDecodeStage2Args& args, const FlashDecodeStage2Options& options);
 std::vector<std::unique_ptr<const core::Implementation>> cpu();
+std::vector<std::unique_ptr<const core::Implementation>> gpu();
 }  // namespace stage2
 
 /// Element of an i32 or i64 CPU tensor of rank 1.

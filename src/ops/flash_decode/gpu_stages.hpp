@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/plan.hpp"
+#include "gpu/plan.hpp"
+#include "ops/flash_decode/flash_decode.hpp"
+#include "ops/flash_decode/kernels/stage1.h"
+#include "ops/flash_decode/kernels/stage2.h"
+
+namespace isomer::ops::flash_decode {
+
+/// The blocks' results: [B, Hq, nb, D] and [B, Hq, nb] in any strides.
+struct MidTensors {
+  Tensor out, lse;
+};
+
+/// Stage 1 as a launch: what is decided of it before it runs.
+struct BlockLaunch {
+  /// `blocks` may hold `longest` tokens of each sequence.
+  BlockLaunch(const Inputs& in, std::int64_t block_seq, std::int64_t blocks, std::int64_t longest);
+
+  bool empty = false;  ///< no query, or no token in any sequence
+  gpu::Step step;
+  core::Named parameters, constants;
+
+  device::FlashDecodeStage1Parameters arguments(const Inputs& in, const MidTensors& to) const;
+
+  /// Thread blocks of this shape that a multiprocessor of an NVIDIA GPU holds at once.
+  static int resident(std::int64_t group);
+  /// Query heads that one thread block takes, of a group.
+  static std::int64_t heads_per_block(std::int64_t group);
+
+ private:
+  device::FlashDecodeStage1Parameters fixed_{};
+};
+
+/// Stage 2.
+struct MergeLaunch {
+  /// Of results in `mid_dtype` whose rows can be read 16 bytes at a time where `vectors`.
+  MergeLaunch(const Tensor& out, DType mid_dtype, bool vectors, std::int64_t block_seq, std::int64_t longest);
+
+  bool empty = false;
+  gpu::Step step;
+
+  device::FlashDecodeStage2Parameters arguments(const MidTensors& from, const Tensor& lengths,
+                                                const Tensor& out) const;
+
+ private:
+  device::FlashDecodeStage2Parameters fixed_{};
+};
+
+/// Whether rows along the last dimension can be read 16 bytes at a time.
+bool rows_of_16_bytes(const Tensor& tensor);
+
+}  // namespace isomer::ops::flash_decode
