@@ -30,7 +30,7 @@ ISOMER_DEVICE Words gather_words(const T* from, i64 step, int count = 16 / sizeo
   for (int i = 0; i < static_cast<int>(16 / sizeof(T)); ++i)
     if (i < count) elements[i] = from[i * step];
   Words words;
-  __builtin_memcpy(&words, elements, 16);
+  copy_bytes(&words, elements, 16);
   return words;
 }
 

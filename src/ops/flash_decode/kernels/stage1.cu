@@ -73,7 +73,7 @@ ISOMER_DEVICE void merge_rows(State& state) {
       const f32 other = shuffle_xor(largest, mask);
       largest = other > largest ? other : largest;
     }
-    const f32 factor = state.largest[h] == -kInfinity ? 0.0f : exp2_fast(state.largest[h] - largest);
+    const f32 factor = state.largest[h] == -infinity() ? 0.0f : exp2_fast(state.largest[h] - largest);
     state.largest[h] = largest;
     state.sum[h] *= factor;
 #pragma unroll
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
       State state;
 #pragma unroll
       for (int h = 0; h < kHeads; ++h) {
-        state.largest[h] = -kInfinity;
+        state.largest[h] = -infinity();
         state.sum[h] = 0.0f;
 #pragma unroll
         for (int i = 0; i < kElements; ++i) state.out[h][i] = 0.0f;
@@ -189,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
 #pragma unroll
           for (int u = 0; u < kUnroll; ++u) {
             const f32 dot = sum_lanes<kLanes>(s[u][h]);
-            s[u][h] = exists[u] ? dot * p.scale_log2 : -kInfinity;
+            s[u][h] = exists[u] ? dot * p.scale_log2 : -infinity();
             largest = s[u][h] > largest ? s[u][h] : largest;
           }
           // A new maximum is rare after the first tokens.
@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
 #pragma unroll
             for (int i = 0; i < kElements; ++i) state.out[h][i] *= factor;
           }
-          const f32 origin = largest == -kInfinity ? 0.0f : largest;
+          const f32 origin = largest == -infinity() ? 0.0f : largest;
 #pragma unroll
           for (int u = 0; u < kUnroll; ++u) {
             s[u][h] = exp2_fast(s[u][h] - origin);
@@ -244,13 +244,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
         f32 sum = 0.0f, out = 0.0f;
 #pragma unroll
         for (int w = 0; w < kWarps; ++w) {
-          const f32 factor = shared_largest[w][h] == -kInfinity ? 0.0f : exp2_fast(shared_largest[w][h] - largest);
+          const f32 factor = shared_largest[w][h] == -infinity() ? 0.0f : exp2_fast(shared_largest[w][h] - largest);
           sum += factor * shared_sum[w][h];
           out += factor * shared_out[w][h][d];
         }
         // No token, or none with weight: 0 and −inf.
         mid_out[h * p.out_head + d * p.out_inner] = sum == 0.0f ? 0.0f : out / sum;
-        if (d == 0) mid_lse[h * p.lse_head] = sum == 0.0f ? -kInfinity : (largest + log2_fast(sum)) * kLn2;
+        if (d == 0) mid_lse[h * p.lse_head] = sum == 0.0f ? -infinity() : (largest + log2_fast(sum)) * kLn2;
       }
       __syncthreads();
     }

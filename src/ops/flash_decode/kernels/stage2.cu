@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
     const Element* mid = static_cast<const Element*>(p.mid_out) + b * p.mid_batch + h * p.mid_head + d * p.mid_inner;
     const f32* lse = p.mid_lse + b * p.lse_batch + h * p.lse_head;
 
-    f32 largest = -kInfinity, sum = 0.0f, out[kVector];
+    f32 largest = -infinity(), sum = 0.0f, out[kVector];
 #pragma unroll
     for (int i = 0; i < kVector; ++i) out[i] = 0.0f;
     for (i64 j = group; j < blocks; j += kUnroll * kGroups) {
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
         const i64 block = j + u * kGroups;
-        weight[u] = block < blocks ? lse[block * p.lse_block] * kLog2E : -kInfinity;
+        weight[u] = block < blocks ? lse[block * p.lse_block] * kLog2E : -infinity();
         part[u] = Words{};
         if (block < blocks) {
           const Element* from = mid + block * p.mid_block;
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) now = weight[u] > now ? weight[u] : now;
       const f32 factor = largest == now ? 1.0f : exp2_fast(largest - now);
-      const f32 origin = now == -kInfinity ? 0.0f : now;
+      const f32 origin = now == -infinity() ? 0.0f : now;
       largest = now;
       sum *= factor;
 #pragma unroll
@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
         // What a block without weight holds may be anything, NaN too.
-        if (weight[u] == -kInfinity) continue;
+        if (weight[u] == -infinity()) continue;
         const f32 w = exp2_fast(weight[u] - origin);
         sum += w;
         f32 x[kVector];
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
       f32 total = 0.0f, value = 0.0f;
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
-        const f32 factor = shared_largest[g] == -kInfinity ? 0.0f : exp2_fast(shared_largest[g] - all);
+        const f32 factor = shared_largest[g] == -infinity() ? 0.0f : exp2_fast(shared_largest[g] - all);
         total += factor * shared_sum[g];
         value += factor * shared_out[g][column];
       }

@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_merge_attention(co
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       const i64 row = first + u * kRows;
-      lse_a[u] = lse_b[u] = -kInfinity;
+      lse_a[u] = lse_b[u] = -infinity();
       a[u] = b[u] = Words{};
       if (row >= p.rows) continue;
       place[u] = p.rows < 0x80000000ll ? place_of(p, static_cast<u32>(row)) : place_of(p, static_cast<u64>(row));
@@ -77,13 +77,13 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_merge_attention(co
       const f32 x = shuffle(lse_a[u], lane() - sub), y = shuffle(lse_b[u], lane() - sub);
       if (row >= p.rows) continue;
       // A part without weight is not looked at: it may hold NaN.
-      const bool with_a = x != -kInfinity, with_b = y != -kInfinity;
+      const bool with_a = x != -infinity(), with_b = y != -infinity();
       const f32 largest = x > y ? x : y;
       const f32 e_a = with_a ? exp2_fast((x - largest) * kLog2E) : 0.0f;
       const f32 e_b = with_b ? exp2_fast((y - largest) * kLog2E) : 0.0f;
       const f32 sum = e_a + e_b, w_a = e_a / sum, w_b = e_b / sum;
       if (p.lse != nullptr && sub == 0)
-        p.lse[place[u].lse] = with_a || with_b ? largest + log2_fast(sum) * kLn2 : -kInfinity;
+        p.lse[place[u].lse] = with_a || with_b ? largest + log2_fast(sum) * kLn2 : -infinity();
       for (i64 at = sub * kVector; at < p.length; at += kLanes * kVector) {
         if (at >= kLanes * kVector) {
           a[u] = load_part(p.a, place[u].a + at, p.length - at);
