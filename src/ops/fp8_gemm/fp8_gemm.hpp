@@ -16,9 +16,11 @@ inline constexpr std::int64_t kSegment = 128;
 const core::Contract& contract();
 core::Call bind(const Fp8GemmArgs& args, const Fp8GemmOptions& options);
 std::vector<std::unique_ptr<const core::Implementation>> cpu();
+std::vector<std::unique_ptr<const core::Implementation>> gpu();
 
 const core::Contract& grouped_contract();
 core::Call bind(const GroupedFp8GemmArgs& args, const GroupedFp8GemmOptions& options);
 std::vector<std::unique_ptr<const core::Implementation>> grouped_cpu();
+std::vector<std::unique_ptr<const core::Implementation>> grouped_gpu();
 
 }  // namespace isomer::ops::fp8_gemm

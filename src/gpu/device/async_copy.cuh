@@ -1,0 +1,46 @@
+// Copies from global into shared memory that run beside the arithmetic, from sm_80 on; elsewhere they are done at once.
+#pragma once
+
+#include "gpu/device/platform.cuh"
+#include "gpu/device/vector.cuh"
+
+namespace isomer::device {
+
+/// Copies the first `valid` of kBytes (4, 8 or 16) and writes zeros for the rest. Both addresses are multiples of kBytes;
+/// of `from` nothing is read behind the valid bytes.
+template <int kBytes>
+ISOMER_DEVICE void copy_async(void* to, const void* from, int valid) {
+#if ISOMER_CUDA_ARCH >= 800
+  const u32 address = static_cast<u32>(__cvta_generic_to_shared(to));
+  if constexpr (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(valid) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(kBytes), "r"(valid)
+                 : "memory");
+#else
+  Vector<u8, kBytes> bytes;
+  if (valid == kBytes) {
+    bytes = load<kBytes>(static_cast<const u8*>(from));
+  } else {
+    for (int i = 0; i < kBytes; ++i) bytes.of[i] = i < valid ? static_cast<const u8*>(from)[i] : u8{0};
+  }
+  store<kBytes>(static_cast<u8*>(to), bytes);
+#endif
+}
+
+/// Ends a group of this thread's copies.
+ISOMER_DEVICE void end_copies() {
+#if ISOMER_CUDA_ARCH >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/// Waits until at most kGroups of this thread's groups are under way. What other threads copied needs a barrier behind it.
+template <int kGroups>
+ISOMER_DEVICE void wait_copies() {
+#if ISOMER_CUDA_ARCH >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+#endif
+}
+
+}  // namespace isomer::device

@@ -1,0 +1,99 @@
+// Products of small matrices by a warp of 32 lanes, on the tensor cores from sm_80 on. Elsewhere the same fragments move
+// by shuffles and are multiplied one by one: slow, and with the same layout, so that a kernel written on them runs
+// anywhere with 32 lanes. g = lane / 4 and t = lane % 4 below.
+#pragma once
+
+#include "gpu/device/numeric.cuh"
+#include "gpu/device/platform.cuh"
+#include "gpu/device/vector.cuh"
+
+namespace isomer::device {
+
+#if !(ISOMER_CUDA_ARCH >= 800)
+namespace portable {
+
+/// The words of another lane.
+template <int N>
+ISOMER_DEVICE Vector<u32, N> words_of(const u32 (&words)[N], int from) {
+  Vector<u32, N> theirs;
+#if defined(ISOMER_EMULATED)
+  copy_bytes(&theirs, words, sizeof theirs);
+  return shuffle(theirs, from);
+#else
+#pragma unroll
+  for (int i = 0; i < N; ++i) theirs.of[i] = shuffle(words[i], from);
+  return theirs;
+#endif
+}
+
+ISOMER_DEVICE f32 low_half(u32 pair) { return to_f32(f16{static_cast<u16>(pair)}); }
+ISOMER_DEVICE f32 high_half(u32 pair) { return to_f32(f16{static_cast<u16>(pair >> 16)}); }
+
+/// sum + the products of one row of a and one column of b, two of each word.
+ISOMER_DEVICE f32 dot(f32 sum, u32 a, u32 b) {
+  return fmaf(high_half(a), high_half(b), fmaf(low_half(a), low_half(b), sum));
+}
+
+}  // namespace portable
+#endif
+
+/// Loads four 8×8 matrices of 16-bit elements from shared memory: lane l gives the address of row l % 8 of matrix l / 8,
+/// 16 bytes, aligned; to[i] is bytes 4t…4t+3 of row g of matrix i.
+ISOMER_DEVICE void load_matrices(u32 (&to)[4], const void* row) {
+#if ISOMER_CUDA_ARCH >= 800
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<u32>(__cvta_generic_to_shared(row)))
+               : "memory");
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const u64 theirs = shuffle(reinterpret_cast<u64>(row), 8 * i + lane() / 4);
+    to[i] = reinterpret_cast<const u32*>(theirs)[lane() % 4];
+  }
+#endif
+}
+
+/// d += a·b with f16 factors and f32 sums: a 16×16, b 16×8, d 16×8. a[0] is row g, columns 2t and 2t+1; a[1] row g+8;
+/// a[2] and a[3] those 8 columns on. b[0] is column g, rows 2t and 2t+1; b[1] 8 rows on. d[0] and d[1] are row g, columns
+/// 2t and 2t+1; d[2] and d[3] row g+8. Every lane of the warp takes part.
+ISOMER_DEVICE void multiply_add_f16(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+#if ISOMER_CUDA_ARCH >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  const int g = lane() / 4, t = lane() % 4;
+#pragma unroll
+  for (int from = 0; from < 4; ++from) {
+    const Vector<u32, 4> rows = portable::words_of(a, 4 * g + from);
+    const Vector<u32, 2> left = portable::words_of(b, 4 * (2 * t) + from);
+    const Vector<u32, 2> right = portable::words_of(b, 4 * (2 * t + 1) + from);
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      d[0] = portable::dot(d[0], rows.of[2 * k], left.of[k]);
+      d[1] = portable::dot(d[1], rows.of[2 * k], right.of[k]);
+      d[2] = portable::dot(d[2], rows.of[2 * k + 1], left.of[k]);
+      d[3] = portable::dot(d[3], rows.of[2 * k + 1], right.of[k]);
+    }
+  }
+#endif
+}
+
+/// Four adjacent e4m3fn as f16, exactly: bytes 0 and 1 in `low`, 2 and 3 in `high`.
+ISOMER_DEVICE void e4m3fn_to_f16(u32 four, u32& low, u32& high) {
+#if ISOMER_CUDA_ARCH >= 890
+  asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\ncvt.rn.f16x2.e4m3x2 %0, l;\ncvt.rn.f16x2.e4m3x2 %1, h;\n}"
+      : "=r"(low), "=r"(high)
+      : "r"(four));
+#else
+  u32 half[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    half[i] = from_f32<f16>(to_f32(e4m3fn{static_cast<u8>(four >> 8 * i)})).bits;
+  low = half[0] | half[1] << 16;
+  high = half[2] | half[3] << 16;
+#endif
+}
+
+}  // namespace isomer::device
