@@ -27,7 +27,8 @@ const Registry& Registry::builtin() {
     r.add(ops::act_quant::contract(), join(ops::act_quant::cpu(), ops::act_quant::gpu()));
     r.add(ops::weight_dequant::contract(), ops::weight_dequant::cpu());
     r.add(ops::fp8_gemm::contract(), join(ops::fp8_gemm::cpu(), ops::fp8_gemm::gpu()));
-    r.add(ops::fp8_gemm::grouped_contract(), join(ops::fp8_gemm::grouped_cpu(), ops::fp8_gemm::grouped_gpu()));
+    r.add(ops::fp8_gemm::grouped_contract(),
+          join(ops::fp8_gemm::grouped_cpu(), ops::fp8_gemm::grouped_gpu()));
     r.add(ops::quantize_copy_kv::contract(), ops::quantize_copy_kv::cpu());
     r.add(ops::flash_decode::contract(), join(ops::flash_decode::cpu(), ops::flash_decode::gpu()));
     r.add(ops::flash_decode::stage1::contract(),

@@ -35,11 +35,22 @@ ISOMER_DEVICE void end_copies() {
 #endif
 }
 
-/// Waits until at most kGroups of this thread's groups are under way. What other threads copied needs a barrier behind it.
+/// Waits until at most kGroups of this thread's groups are under way. What other lanes or warps copied needs a
+/// barrier behind it.
 template <int kGroups>
 ISOMER_DEVICE void wait_copies() {
 #if ISOMER_CUDA_ARCH >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+#endif
+}
+
+/// Orders the accesses of the warp's lanes to shared memory before it and behind it; every lane takes part.
+ISOMER_DEVICE void warp_barrier() {
+#if ISOMER_HIP
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+#else
+  __syncwarp();
 #endif
 }
 

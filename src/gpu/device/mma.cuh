@@ -86,6 +86,19 @@ ISOMER_DEVICE void e4m3fn_to_f16(u32 four, u32& low, u32& high) {
   asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\ncvt.rn.f16x2.e4m3x2 %0, l;\ncvt.rn.f16x2.e4m3x2 %1, h;\n}"
       : "=r"(low), "=r"(high)
       : "r"(four));
+#elif ISOMER_CUDA_ARCH >= 800
+  const u32 pairs[2] = {__byte_perm(four, 0, 0x1404), __byte_perm(four, 0, 0x3424)};  // each code atop 16 bits
+  u32 f16s[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    // Exponent and mantissa moved to where f16 has them, then scaled by the difference of the biases, 2^8: exact.
+    const u32 moved = (pairs[i] & 0x80008000u) | (pairs[i] & 0x7f007f00u) >> 1;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(f16s[i]) : "r"(moved), "r"(0x5c005c00u));
+    const u32 nan = ((pairs[i] & 0x7f007f00u) + 0x01000100u) & 0x80008000u;  // where all seven bits are set
+    f16s[i] |= nan - (nan >> 6);
+  }
+  low = f16s[0];
+  high = f16s[1];
 #else
   u32 half[4];
 #pragma unroll

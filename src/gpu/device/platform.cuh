@@ -79,14 +79,4 @@ ISOMER_DEVICE T shuffle(T value, int from) {
 #endif
 }
 
-/// Orders the accesses of the warp's lanes to shared memory before it and behind it; every lane takes part.
-ISOMER_DEVICE void warp_barrier() {
-#if ISOMER_HIP
-  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
-  __builtin_amdgcn_wave_barrier();
-#else
-  __syncwarp();
-#endif
-}
-
 }  // namespace isomer::device

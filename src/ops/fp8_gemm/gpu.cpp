@@ -41,10 +41,13 @@ class GemmPlan : public gpu::Plan {
     const GpuTiling t = gpu_tiling(problem, facts);
     p.row_tiles = t.row_tiles;
     p.column_tiles = t.column_tiles;
-    constants_ = {{"row_tiles", std::to_string(t.row_tiles)}, {"column_tiles", std::to_string(t.column_tiles)}};
+    constants_ = {{"row_tiles", std::to_string(t.row_tiles)},
+                  {"column_tiles", std::to_string(t.column_tiles)}};
     const std::string name = "fp8_gemm_" + std::string(fp8_gemm::name_of(t.kernel));
     core::Named variant = {{"c", std::string(isomer::name_of(problem.c))}};
-    const auto add = [&](const char* what, std::int64_t value) { variant.emplace_back(what, std::to_string(value)); };
+    const auto add = [&](const char* what, std::int64_t value) {
+      variant.emplace_back(what, std::to_string(value));
+    };
     if (t.kernel == GpuKernel::skinny) {
       add("tokens", t.tile_m);
       add("columns", t.tile_n);

@@ -19,14 +19,16 @@ constexpr std::int64_t parts(std::int64_t whole, std::int64_t part) { return (wh
 /// A tile that fp8_gemm_tile can have.
 struct TileShape {
   int tile_m, tile_n, warp_m, warp_n;
+  int together;  ///< blocks that registers let onto a multiprocessor
   double speed;  ///< of the products, against the first
 };
-// A warp's 64 × 32 sums twice (of the block of K, of all of K) fill half of its registers; the small tile's fragments are
-// used half as often.
-constexpr TileShape kTileShapes[] = {{128, 128, 64, 32, 1.0}, {64, 128, 64, 32, 0.85}, {64, 64, 32, 32, 0.7}};
+// A warp's 64 × 32 sums twice (of the block of K, of all of K) fill half of its registers; the small tile's
+// fragments are used half as often.
+constexpr TileShape kTileShapes[] = {
+    {128, 128, 64, 32, 1, 1.0}, {64, 128, 64, 32, 2, 0.85}, {64, 64, 32, 32, 3, 0.7}};
 constexpr int kMostStages = 6;
 
-constexpr int kSkinnyColumns = 32, kSkinnyWarps = 4, kSkinnyStages = 4, kSkinnyRows = 16;
+constexpr int kSkinnyColumns = 32, kSkinnyWarps = 4, kMostSkinnyStages = 4, kSkinnyRows = 16;
 constexpr int kPlainSide = 16;
 
 bool aligned(const Tensor& tensor, std::int64_t bytes) {
@@ -66,8 +68,8 @@ void set_rows(Fp8GemmParameters& p, const Tensor& a, const Tensor& a_s, const Te
     if (size == 1) continue;  // its stride may be anything
     bool joined = p.dims > 0;
     for (const auto& [tensor, rows] : views)
-      joined = joined && (!tensor->defined() ||
-                          tensor->stride(d) == rows->stride[p.dims - 1] * p.outer[p.dims - 1]);
+      joined = joined &&
+               (!tensor->defined() || tensor->stride(d) == rows->stride[p.dims - 1] * p.outer[p.dims - 1]);
     if (joined) {
       p.outer[p.dims - 1] *= size;
       continue;
@@ -125,9 +127,14 @@ bool has_fragments(const gpu::Facts& facts) {
 }
 
 // The layouts of shared memory in kernels/*.cu.
-std::int64_t tile_stage_bytes(int tile_m, int tile_n) { return (tile_m + tile_n) * kScaleBlock + 4 * tile_m + 128; }
+std::int64_t tile_stage_bytes(int tile_m, int tile_n) {
+  return (tile_m + tile_n) * kScaleBlock + 4 * tile_m + 128;
+}
 std::int64_t skinny_stage_bytes(int tokens) { return (kSkinnyColumns + tokens) * kScaleBlock + 128; }
 std::int64_t row_table_bytes(int rows) { return rows * 33 + 64; }
+std::int64_t skinny_static_bytes(int tokens) {
+  return row_table_bytes(tokens) + kSkinnyWarps * tokens * (kSkinnyColumns + 1) * 4;
+}
 
 void count_tiles(GpuTiling& t, const GpuProblem& problem) {
   t.row_tiles = parts(problem.parameters.rows, t.tile_m);
@@ -148,9 +155,7 @@ GpuTiling tile(const GpuProblem& problem, const gpu::Facts& facts) {
     const std::int64_t stage = tile_stage_bytes(t.tile_m, t.tile_n);
     const std::int64_t most = (facts.shared_per_block - row_table_bytes(t.tile_m)) / stage;
     if (most < 2) continue;
-    // Two blocks of 128 threads fit on a multiprocessor.
-    const std::int64_t shared = t.threads > 128 ? most : most / 2;
-    t.stages = static_cast<int>(std::clamp<std::int64_t>(shared, 2, kMostStages));
+    t.stages = static_cast<int>(std::clamp<std::int64_t>(most / shape.together, 2, kMostStages));
     t.shared_bytes = t.stages * stage;
     count_tiles(t, problem);
     const auto rounds = static_cast<double>(parts(t.blocks, facts.multiprocessors));
@@ -207,13 +212,16 @@ GpuTiling gpu_tiling(const GpuProblem& problem, const gpu::Facts& facts) {
   if (has_fragments(facts) && !skinny)
     if (GpuTiling t = tile(problem, facts); t.stages > 0) return t;
   GpuTiling t;
-  if (const int tokens = problem.parameters.rows <= 8 ? 8 : 16; has_fragments(facts) && skinny) {
+  if (has_fragments(facts) && skinny) {
+    const int tokens = problem.parameters.rows <= 8 ? 8 : 16;
+    const std::int64_t stage = kSkinnyWarps * skinny_stage_bytes(tokens);
+    const std::int64_t most = (facts.shared_per_block - skinny_static_bytes(tokens)) / stage;
     t = {.kernel = GpuKernel::skinny,
          .tile_m = tokens,
          .tile_n = kSkinnyColumns,
          .threads = kSkinnyWarps * 32,
-         .stages = kSkinnyStages,
-         .shared_bytes = kSkinnyWarps * kSkinnyStages * skinny_stage_bytes(tokens)};
+         .stages = static_cast<int>(std::clamp<std::int64_t>(most, 2, kMostSkinnyStages))};
+    t.shared_bytes = t.stages * stage;
   } else {
     t = {.kernel = GpuKernel::plain,
          .tile_m = skinny ? 16 : 64,

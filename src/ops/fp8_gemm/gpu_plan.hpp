@@ -10,7 +10,8 @@
 
 namespace isomer::ops::fp8_gemm {
 
-/// The tensors of a call of either op as the kernels see them; only shapes and strides, no addresses but null or not.
+/// The tensors of a call of either op as the kernels see them; only shapes and strides, no addresses but null
+/// or not.
 struct GpuProblem {
   explicit GpuProblem(const Fp8GemmArgs& args);
   explicit GpuProblem(const GroupedFp8GemmArgs& args);
@@ -31,7 +32,8 @@ device::Fp8GemmParameters with_addresses(device::Fp8GemmParameters parameters, c
 device::Fp8GemmParameters with_addresses(device::Fp8GemmParameters parameters,
                                          const GroupedFp8GemmArgs& args);
 
-/// What computes a problem: fp8_gemm_tile and fp8_gemm_skinny by fragments of 32 lanes, fp8_gemm_plain anywhere.
+/// What computes a problem: fp8_gemm_tile and fp8_gemm_skinny by fragments of 32 lanes, fp8_gemm_plain
+/// anywhere.
 enum class GpuKernel { tile, skinny, plain };
 std::string_view name_of(GpuKernel kernel);
 
