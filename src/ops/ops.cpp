@@ -35,7 +35,7 @@ const Registry& Registry::builtin() {
           join(ops::flash_decode::stage1::cpu(), ops::flash_decode::stage1::gpu()));
     r.add(ops::flash_decode::stage2::contract(),
           join(ops::flash_decode::stage2::cpu(), ops::flash_decode::stage2::gpu()));
-    r.add(ops::attention::contract(), ops::attention::cpu());
+    r.add(ops::attention::contract(), join(ops::attention::cpu(), ops::attention::gpu()));
     r.add(ops::merge_attention::contract(), join(ops::merge_attention::cpu(), ops::merge_attention::gpu()));
     return r;
   }();

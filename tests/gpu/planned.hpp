@@ -23,13 +23,22 @@ class Planned {
 
   const std::vector<Step>& steps() const { return dynamic_cast<const Plan&>(*plan_).steps(); }
   std::int64_t blocks() const { return steps().at(0).grid[0] * std::int64_t{steps().at(0).grid[1]}; }
-  std::string variant(std::string_view name) const {
-    for (const auto& [key, value] : steps().at(0).program.variant)
+  std::string variant(std::string_view name) const { return find(steps().at(0).program.variant, name); }
+  /// As the plan's description has it.
+  std::string parameter(std::string_view name) const {
+    core::Description description;
+    plan_->describe(description);
+    return find(description.parameters, name);
+  }
+  std::size_t workspace_bytes() const { return plan_->workspace_bytes(); }
+
+ private:
+  static std::string find(const Named& list, std::string_view name) {
+    for (const auto& [key, value] : list)
       if (key == name) return value;
     return "none";
   }
 
- private:
   std::unique_ptr<core::Plan> plan_;
 };
 

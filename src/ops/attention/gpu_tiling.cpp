@@ -1,0 +1,98 @@
+#include "ops/attention/gpu_tiling.hpp"
+
+#include "core/sentence.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace isomer::ops::attention {
+namespace {
+
+constexpr int kThreads = 128;
+/// A part of fewer keys than this is not worth its combine.
+constexpr std::int64_t kLeastPart = 256;
+/// Blocks that a multiprocessor needs to be busy.
+constexpr std::int64_t kBlocksPerMultiprocessor = 3;
+/// What partial results may take: beyond the first the plan chooses fewer parts by itself, beyond the second
+/// it takes fewer than asked for.
+constexpr std::int64_t kPlannedBytes = std::int64_t{256} << 20, kMostBytes = std::int64_t{2} << 30;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+int bucket(std::int64_t dim) { return dim <= 64 ? 64 : dim <= 128 ? 128 : dim <= 192 ? 192 : 256; }
+
+/// Keys that a row may see, at most.
+std::int64_t visible_keys(const Geometry& g) {
+  if (g.window_left < 0 || g.window_right < 0) return g.seqlen_k;
+  return std::min(g.seqlen_k, g.window_left + g.window_right + g.seqlen_q);
+}
+
+/// Of one part's partial results.
+std::int64_t part_bytes(const Geometry& g) { return g.heads * g.total_q * (g.head_dim_v + 2) * 4; }
+
+std::int64_t parts_that_fit(const Geometry& g, std::int64_t bytes) {
+  return std::max<std::int64_t>(bytes / std::max<std::int64_t>(part_bytes(g), 1), 1);
+}
+
+std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
+  return std::max<std::int64_t>(ceil_div(g.seqlen_k, size), 1);
+}
+
+std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const AttentionOptions& options,
+                             const gpu::Facts& facts) {
+  if (options.split_size > 0) return parts_of_size(g, options.split_size);
+  if (options.num_splits > 0)
+    return std::min<std::int64_t>(options.num_splits, parts_that_fit(g, kMostBytes));
+  const std::int64_t blocks = t.blocks(g.batch), wanted = facts.multiprocessors * kBlocksPerMultiprocessor;
+  if (blocks == 0 || blocks * 2 > wanted) return 1;
+  const std::int64_t most = std::min(visible_keys(g) / kLeastPart, parts_that_fit(g, kPlannedBytes));
+  return std::clamp<std::int64_t>(wanted / blocks, 1, std::max<std::int64_t>(most, 1));
+}
+
+}  // namespace
+
+std::size_t GpuTiling::partial_out_bytes(const Geometry& g) const {
+  return static_cast<std::size_t>(parts * g.heads * partial_rows * g.head_dim_v) * sizeof(float);
+}
+
+std::size_t GpuTiling::workspace_bytes(const Geometry& g) const {
+  if (parts == 1) return 0;
+  return partial_out_bytes(g) + static_cast<std::size_t>(parts * g.heads * partial_rows * 2) * sizeof(float);
+}
+
+GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu::Facts& facts) {
+  GpuTiling t;
+  t.head_dim = bucket(g.head_dim);
+  t.head_dim_v = bucket(g.head_dim_v);
+  const int widest = std::max(t.head_dim, t.head_dim_v);
+  t.threads = kThreads;
+  t.block_m = widest > 192 ? 16 : 32;
+  t.block_n = 32;
+  // Rows of f32, four more than there are columns, and where the keys of two blocks lie.
+  t.shared_bytes =
+      4 * (t.block_m * (t.head_dim + 4) + t.block_n * (widest + 4) + t.block_m * (t.block_n + 4)) +
+      2 * t.block_n * 16;
+  t.pack = options.pack_gqa == AttentionOptions::Choice::always ||
+           (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
+  t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
+  t.units = g.heads / t.unit_heads;
+  t.tiles = ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
+  t.partial_rows = g.total_q;
+  t.split_size = options.split_size;
+  t.parts = number_of_parts(t, g, options, facts);
+  return t;
+}
+
+std::string refuse(const Geometry& g, const AttentionOptions& options, const gpu::Facts&) {
+  constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - 4096;
+  if (g.seqlen_k > kMostKeys && !g.paged)
+    return core::say("k has room for ", g.seqlen_k, " keys of one entry, the kernel counts ", kMostKeys);
+  if (options.split_size > 0 &&
+      parts_of_size(g, options.split_size) > std::max<std::int64_t>(parts_that_fit(g, kMostBytes), 1))
+    return core::say("split_size ", options.split_size, " makes ", parts_of_size(g, options.split_size),
+                     " parts with ", part_bytes(g), " bytes of partial results each, over ", kMostBytes,
+                     " bytes together");
+  return {};
+}
+
+}  // namespace isomer::ops::attention

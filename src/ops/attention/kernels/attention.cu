@@ -1,0 +1,288 @@
+// Attention by tiles: a block owns up to kRows query rows and takes their keys kKeys at a time, with the
+// softmax's maximum, sum and Σ P·v carried in f32 registers. 16 lanes share kR rows: of the scores each lane
+// has every 16th key, of out four columns in every 64. q, k, v and P lie in shared memory as f32, k and v one
+// after the other in one place. Any type, any chip: plain multiply-adds.
+#include "gpu/device/portable.cuh"
+#include "ops/attention/kernels/attention_entry.cuh"
+#include "ops/attention/kernels/attention_result.cuh"
+#include "ops/attention/kernels/attention_tile.cuh"
+
+namespace isomer::device {
+
+using Query = ISOMER_ELEMENT;
+using Key = ISOMER_ELEMENT_KV;
+constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V;
+constexpr int kRows = ISOMER_BLOCK_M, kKeys = ISOMER_BLOCK_N, kThreads = ISOMER_THREADS;
+
+constexpr int kLanes = 16;
+constexpr int kR = kRows * kLanes / kThreads;  // rows of a thread
+constexpr int kN = kKeys / kLanes;             // keys of a thread
+constexpr int kChunks = kDimV / (4 * kLanes);  // of four columns of out
+static_assert(kR * kThreads == kRows * kLanes && kN * kLanes == kKeys && kChunks * 4 * kLanes == kDimV);
+
+// Four floats more than a row: lanes that read four floats each of neighbouring rows meet different banks.
+constexpr int kPitchQ = kDim + 4, kPitchK = kDim + 4, kPitchV = kDimV + 4, kPitchP = kKeys + 4;
+constexpr int kPitchMost = kPitchK > kPitchV ? kPitchK : kPitchV;
+
+struct Shared {
+  alignas(16) f32 q[kRows * kPitchQ];
+  alignas(16) f32 kv[kKeys * kPitchMost];
+  alignas(16) f32 p[kRows * kPitchP];
+  attention::KeyPlace places[2][kKeys];
+};
+static_assert(sizeof(Shared) == ISOMER_SHARED_BYTES);
+
+struct State {
+  f32 max[kR];  // times log2 e
+  f32 sum[kR];  // of this lane's keys
+  f32 o[kR][kChunks][4];
+};
+
+using Four = Vector<f32, 4>;
+
+/// Scores of this thread's rows and keys, as the exponents that exp2 takes.
+ISOMER_DEVICE void score(const AttentionParameters& p, const Shared& shared, f32 factor, const int (&lo)[kR],
+                         const int (&hi)[kR], int begin, const attention::KeyPlace* places,
+                         f32 (&s)[kR][kN]) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
+#pragma unroll
+  for (int r = 0; r < kR; ++r)
+#pragma unroll
+    for (int n = 0; n < kN; ++n) s[r][n] = 0.0f;
+#pragma unroll 1
+  for (int d = 0; d < p.head_dim; d += 4) {
+    Four q[kR], k[kN];
+#pragma unroll
+    for (int r = 0; r < kR; ++r) q[r] = load<4>(shared.q + (row + r) * kPitchQ + d);
+#pragma unroll
+    for (int n = 0; n < kN; ++n) k[n] = load<4>(shared.kv + (lane + n * kLanes) * kPitchK + d);
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+#pragma unroll
+      for (int r = 0; r < kR; ++r)
+#pragma unroll
+        for (int n = 0; n < kN; ++n) s[r][n] += q[r].of[c] * k[n].of[c];
+  }
+#pragma unroll
+  for (int n = 0; n < kN; ++n) {
+    const int key = lane + n * kLanes;
+    const bool nowhere = places[key].k == attention::kNowhere;
+#pragma unroll
+    for (int r = 0; r < kR; ++r) {
+      const int j = begin + key;
+      f32 x = s[r][n] * factor;
+      if (p.softcap > 0) x = p.softcap * kLog2E * tanhf(x);
+      s[r][n] = nowhere || j < lo[r] || j >= hi[r] ? -infinity() : x;
+    }
+  }
+}
+
+/// Takes the scores into the running softmax and lays P down for the lanes that share the rows.
+ISOMER_DEVICE void weigh(const f32 (&s)[kR][kN], State& state, Shared& shared) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
+#pragma unroll
+  for (int r = 0; r < kR; ++r) {
+    f32 max = s[r][0];
+#pragma unroll
+    for (int n = 1; n < kN; ++n) max = fmaxf(max, s[r][n]);
+    max = fmaxf(reduce_lanes<kLanes>(max, [](f32 a, f32 b) { return fmaxf(a, b); }), state.max[r]);
+    // A row that has seen no key keeps −inf.
+    const f32 base = max == -infinity() ? 0.0f : max;
+    const f32 decay = exp2f(state.max[r] - base);
+    state.max[r] = max;
+    f32 sum = 0.0f;
+#pragma unroll
+    for (int n = 0; n < kN; ++n) {
+      const f32 weight = exp2f(s[r][n] - base);
+      sum += weight;
+      shared.p[(row + r) * kPitchP + lane + n * kLanes] = weight;
+    }
+    state.sum[r] = state.sum[r] * decay + sum;
+#pragma unroll
+    for (int u = 0; u < kChunks; ++u)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) state.o[r][u][c] *= decay;
+  }
+}
+
+/// Σ P·v over the first `count` keys of the block. kWild: a weight of 0 counts for nothing whatever the value
+/// holds.
+template <bool kWild>
+ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, int count, State& state) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
+#pragma unroll 1
+  for (int key = 0; key < count; key += 4) {
+    Four weight[kR];
+#pragma unroll
+    for (int r = 0; r < kR; ++r) weight[r] = load<4>(shared.p + (row + r) * kPitchP + key);
+#pragma unroll
+    for (int u = 0; u < kChunks; ++u) {
+      const int column = (lane + u * kLanes) * 4;
+      if (column >= p.head_dim_v) break;
+#pragma unroll
+      for (int n = 0; n < 4; ++n) {
+        const Four v = load<4>(shared.kv + (key + n) * kPitchV + column);
+#pragma unroll
+        for (int r = 0; r < kR; ++r) {
+          if (kWild && weight[r].of[n] == 0.0f) continue;
+#pragma unroll
+          for (int c = 0; c < 4; ++c) state.o[r][u][c] += weight[r].of[n] * v.of[c];
+        }
+      }
+    }
+  }
+}
+
+template <class Out>
+ISOMER_DEVICE void finish(const AttentionParameters& p, const AttentionEntry& e, i64 b,
+                          const attention::QueryTile& tile, const State& state) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
+#pragma unroll
+  for (int r = 0; r < kR; ++r) {
+    const f32 sum = sum_lanes<kLanes>(state.sum[r]);
+    if (row + r >= tile.rows) continue;
+    const i64 i = e.q_row + tile.query(row + r), head = tile.head(row + r);
+    const attention::Result result = attention::result_of(p, b, head, state.max[r], sum);
+    Out* out = attention::at<Out>(p.out, e.q_outer, i, head);
+#pragma unroll
+    for (int u = 0; u < kChunks; ++u) {
+      const int column = (lane + u * kLanes) * 4;
+      if (column < p.head_dim_v) attention::write(p, out + column, state.o[r][u], result.factor);
+    }
+    if (lane == 0 && p.lse.data) *attention::at<f32>(p.lse, e.q_outer, i, head) = result.lse;
+  }
+}
+
+/// The part's result, for the combine.
+ISOMER_DEVICE void keep(const AttentionParameters& p, const AttentionEntry& e, i64 part,
+                        const attention::QueryTile& tile, const State& state) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
+#pragma unroll
+  for (int r = 0; r < kR; ++r) {
+    const f32 sum = sum_lanes<kLanes>(state.sum[r]);
+    if (row + r >= tile.rows) continue;
+    const i64 at = (part * p.heads + tile.head(row + r)) * p.partial_rows + e.q_outer * p.q.rows + e.q_row +
+                   tile.query(row + r);
+#pragma unroll
+    for (int u = 0; u < kChunks; ++u) {
+      const int column = (lane + u * kLanes) * 4;
+      if (column >= p.head_dim_v) break;
+      Four four;
+#pragma unroll
+      for (int c = 0; c < 4; ++c) four.of[c] = state.o[r][u][c];
+      store<4>(p.partial_out + at * p.head_dim_v + column, four);
+    }
+    if (lane == 0) {
+      p.partial_state[at * 2] = state.max[r];
+      p.partial_state[at * 2 + 1] = sum;
+    }
+  }
+}
+
+ISOMER_DEVICE void finish(const AttentionParameters& p, const AttentionEntry& e, i64 b, i64 part,
+                          const attention::QueryTile& tile, const State& state) {
+  if (p.parts > 1) {
+    keep(p, e, part, tile, state);
+  } else if constexpr (sizeof(Query) > 1) {
+    finish<Query>(p, e, b, tile, state);
+  } else if (p.out_type == AttentionWide::f32) {
+    finish<f32>(p, e, b, tile, state);
+  } else if (p.out_type == AttentionWide::f16) {
+    finish<f16>(p, e, b, tile, state);
+  } else {
+    finish<bf16>(p, e, b, tile, state);
+  }
+}
+
+/// One tile against the keys of one part.
+ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared, i64 work) {
+  // The last rows first: under a causal mask they see the most keys.
+  const i64 index = p.tiles - 1 - work % p.tiles, unit = work / p.tiles % p.units;
+  const i64 b = work / p.tiles / p.units % p.batch, part = work / p.tiles / p.units / p.batch;
+  const AttentionEntry e = attention::entry_of(p, b);
+  const i64 rest = e.q_len * p.unit_heads - index * kRows;
+  if (rest <= 0) return;
+  const attention::QueryTile tile{index * kRows, static_cast<int>(least(rest, kRows)), unit * p.unit_heads,
+                                  static_cast<i32>(p.unit_heads)};
+
+  const i64 size = attention::part_keys(p, e, kKeys), part_begin = part * size;
+  if (p.parts > 1 && part_begin >= e.k_len) return;
+  AttentionKeys keys = attention::visible(p, e, tile.query(0), tile.query(tile.rows - 1) + 1);
+  if (p.parts > 1) {
+    keys.lo = keys.lo > part_begin ? keys.lo : part_begin;
+    keys.hi = least(keys.hi, part_begin + size);
+  }
+
+  State state;
+  int lo[kR], hi[kR];
+  const int row = static_cast<int>(threadIdx.x) / kLanes * kR;
+#pragma unroll
+  for (int r = 0; r < kR; ++r) {
+    AttentionKeys seen{0, 0};
+    if (row + r < tile.rows) {
+      const i64 i = tile.query(row + r);
+      seen = attention::visible(p, e, i, i + 1);
+      // A block begins before the part where the part does not begin with a block, and ends after it.
+      seen.lo = seen.lo > keys.lo ? seen.lo : keys.lo;
+      seen.hi = least(seen.hi, keys.hi);
+    }
+    lo[r] = static_cast<int>(seen.lo);
+    hi[r] = static_cast<int>(seen.hi);
+    state.max[r] = -infinity();
+    state.sum[r] = 0.0f;
+#pragma unroll
+    for (int u = 0; u < kChunks; ++u)
+#pragma unroll
+      for (int c = 0; c < 4; ++c) state.o[r][u][c] = 0.0f;
+  }
+
+  if (keys.lo < keys.hi) {
+    const i64 head_kv = tile.first_head / p.group;
+    const Key* k = attention::at<const Key>(p.k, 0, 0, head_kv);
+    const Key* v = attention::at<const Key>(p.v, 0, 0, head_kv);
+    const auto k_of = [](const attention::KeyPlace& place) { return place.k; };
+    const auto v_of = [](const attention::KeyPlace& place) { return place.v; };
+    f32 factor =
+        p.scale * attention::factor(p.q_descale, b, head_kv) * attention::factor(p.k_descale, b, head_kv);
+    factor = p.softcap > 0 ? factor / p.softcap : factor * kLog2E;
+
+    // Blocks begin where they would whatever the tile sees: a row's bits do not depend on its neighbours.
+    i64 begin = part_begin + (keys.lo - part_begin) / kKeys * kKeys;
+    attention::locate<kKeys, kThreads>(p, e, keys, begin, shared.places[0]);
+    attention::put_queries<Query, kRows, kThreads, kPitchQ>(p, e, tile, shared.q);
+    __syncthreads();
+    attention::KeyTile<Key, kKeys, kDim, kThreads, kPitchK> k_tile;
+    attention::KeyTile<Key, kKeys, kDimV, kThreads, kPitchV> v_tile;
+    k_tile.fetch(k, shared.places[0], p.head_dim, p.k_vectors, k_of);
+    for (int turn = 0; begin < keys.hi; begin += kKeys, turn ^= 1) {
+      const attention::KeyPlace* places = shared.places[turn];
+      k_tile.put(shared.kv, k, places, p.head_dim, p.k_vectors, 1, k_of);
+      __syncthreads();
+      v_tile.fetch(v, places, p.head_dim_v, p.v_vectors, v_of);
+      attention::locate<kKeys, kThreads>(p, e, keys, begin + kKeys, shared.places[turn ^ 1]);
+      f32 s[kR][kN];
+      score(p, shared, factor, lo, hi, static_cast<int>(begin), places, s);
+      weigh(s, state, shared);
+      __syncthreads();
+      const bool wild =
+          __syncthreads_or(v_tile.put(shared.kv, v, places, p.head_dim_v, p.v_vectors, p.v.d_stride, v_of));
+      k_tile.fetch(k, shared.places[turn ^ 1], p.head_dim, p.k_vectors, k_of);
+      const int count = static_cast<int>(least(kKeys, keys.hi - begin));
+      if (wild)
+        gather<true>(p, shared, count, state);
+      else
+        gather<false>(p, shared, count, state);
+      __syncthreads();
+    }
+  }
+  finish(p, e, b, part, tile, state);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 2) isomer_attention(const AttentionParameters p) {
+  extern __shared__ Four memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
+  for (i64 work = blockIdx.x; work < p.tiles * p.units * p.batch * p.parts; work += gridDim.x)
+    attend(p, shared, work);
+}
+
+}  // namespace isomer::device

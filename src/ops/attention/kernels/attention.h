@@ -1,0 +1,70 @@
+#pragma once
+
+#include "gpu/device/types.h"
+
+namespace isomer::device {
+
+/// A tensor as element (outer, row, head, d) at outer·outer_stride + row·row_stride + head·head_stride +
+/// d·d_stride, whatever its rank and order; strides in elements. Null where the call has none.
+struct AttentionRows {
+  void* data;
+  i64 outer_stride, row_stride, head_stride;
+  i64 d_stride;  ///< 1 but for a column-major v
+  i64 outers, rows;
+};
+
+/// f32 factors [B, Hkv]; null: all 1.
+struct AttentionFactors {
+  const f32* data;
+  i64 entry_stride, head_stride;
+};
+
+/// Types of what is read one element at a time.
+enum class AttentionWide : i32 { f32, f16, bf16 };
+
+/// One attention call, for every kernel of it. Lengths and indices that lie on the device are read and
+/// clamped there.
+struct AttentionParameters {
+  AttentionRows q, k, v, out, lse, k_new, v_new;
+
+  const i32 *cu_seqlens_q, *cu_seqlens_k, *cu_seqlens_k_new;                    ///< [batch + 1] or null
+  const i32 *seqused_q, *seqused_k, *leftpad_k, *kv_batch_idx, *cache_seqlens;  ///< [batch] or null
+  const i32* page_table;                                                        ///< null: not paged
+  i64 page_table_stride, table_rows, max_pages;
+  u32 page_size;
+
+  const void *rotary_cos, *rotary_sin;  ///< null: no rotary
+  i64 cos_stride, sin_stride, positions;
+  i32 rotary_dim, rotary_interleaved;
+  AttentionWide rotary_type;
+
+  AttentionFactors q_descale, k_descale, v_descale;
+  const void* sink;
+  AttentionWide sink_type;
+
+  i64 batch, heads, heads_kv, group;  ///< group: query heads of one kv head
+  i32 head_dim, head_dim_v;
+  i64 window_left, window_right;  ///< −1 unbounded
+  f32 scale, softcap;             ///< softcap 0: off
+  AttentionWide out_type;         ///< of an e4m3fn q
+
+  // Accesses of 16 bytes (q, k, v, k_new, v_new) or four elements (out) are aligned.
+  i32 q_vectors, k_vectors, v_vectors, out_vectors, k_new_vectors, v_new_vectors;
+
+  i64 unit_heads;  ///< query heads that share a tile: the group where packed, else 1
+  i64 units;       ///< of an entry
+  i64 tiles;       ///< of a unit, at most
+  i64 parts;       ///< of an entry's keys, at most
+  i64 split_size;  ///< keys of a part; 0: an entry's keys are divided by `parts`
+  i64 seqlen_q;    ///< longest query length
+
+  // Partial results where parts > 1: row r of head h of part s lies at (s·heads + h)·partial_rows + r, r
+  // counting the rows of q.
+  f32* partial_out;    ///< [parts, heads, partial_rows, head_dim_v]: Σ P·v
+  f32* partial_state;  ///< [parts, heads, partial_rows, 2]: the row's maximum times log2 e, and Σ P
+  i64 partial_rows;
+
+  i64 new_rows;  ///< longest number of appended keys
+};
+
+}  // namespace isomer::device

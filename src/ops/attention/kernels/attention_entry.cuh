@@ -1,0 +1,133 @@
+// One batch entry's lengths and places, from device data. Whatever that data holds, no place is outside of
+// its tensor: lengths are cut to what the tensors have, and a page or a cache row that does not exist is no
+// key.
+#pragma once
+
+#include "gpu/device/portable.cuh"
+#include "ops/attention/kernels/attention.h"
+
+namespace isomer::device {
+
+constexpr f32 kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
+
+ISOMER_DEVICE i64 least(i64 a, i64 b) { return a < b ? a : b; }
+ISOMER_DEVICE i64 clamp(i64 x, i64 low, i64 high) { return x < low ? low : x > high ? high : x; }
+
+struct AttentionEntry {
+  i64 q_outer, q_row, q_len;  ///< query i is row (q_outer, q_row + i) of q, out and lse
+  i64 kv_outer;               ///< cache row, or row of the page table
+  i64 first_slot, k_len;      ///< key j lies in slot first_slot + j; the appended ones are the last new_len
+  i64 new_outer, new_row, new_len;
+  i64 position;  ///< rotary position and slot of the first appended key
+};
+
+/// Keys [lo, hi), lo <= hi.
+struct AttentionKeys {
+  i64 lo, hi;
+};
+
+/// Row of k and v; outer is −1 where there is none.
+struct AttentionPlace {
+  i64 outer, row;
+};
+
+namespace attention {
+
+/// [begin, end) of entry b among `rows`.
+struct Rows {
+  i64 begin, length;
+};
+ISOMER_DEVICE Rows rows_of(const i32* cu, i64 b, i64 rows) {
+  const i64 begin = clamp(cu[b], 0, rows);
+  return {begin, clamp(cu[b + 1], begin, rows) - begin};
+}
+
+ISOMER_DEVICE AttentionEntry entry_of(const AttentionParameters& p, i64 b) {
+  AttentionEntry e{};
+  Rows q{0, p.q.rows};
+  if (p.cu_seqlens_q) q = rows_of(p.cu_seqlens_q, b, p.q.rows);
+  e.q_outer = p.cu_seqlens_q ? 0 : b;
+  e.q_row = q.begin;
+  e.q_len = p.seqused_q ? clamp(p.seqused_q[b], 0, q.length) : q.length;
+
+  Rows slots{0, p.page_table ? p.max_pages * p.page_size : p.k.rows};
+  if (p.cu_seqlens_k) slots = rows_of(p.cu_seqlens_k, b, p.k.rows);
+  e.kv_outer = p.cu_seqlens_k ? 0 : p.kv_batch_idx ? p.kv_batch_idx[b] : b;
+  if (e.kv_outer < 0 || e.kv_outer >= (p.page_table ? p.table_rows : p.k.outers)) slots.length = 0;
+  i64 length = p.seqused_k ? clamp(p.seqused_k[b], 0, slots.length) : slots.length;
+  if (p.cache_seqlens) {
+    Rows added{0, p.k_new.rows};
+    if (p.cu_seqlens_k_new) added = rows_of(p.cu_seqlens_k_new, b, p.k_new.rows);
+    e.new_outer = p.cu_seqlens_k_new ? 0 : b;
+    e.new_row = added.begin;
+    e.position = clamp(p.cache_seqlens[b], 0, slots.length);
+    e.new_len = least(added.length, slots.length - e.position);
+    length = e.position + e.new_len;
+  }
+  const i64 padding = p.leftpad_k ? clamp(p.leftpad_k[b], 0, length - e.new_len) : 0;
+  e.first_slot = slots.begin + padding;
+  e.k_len = length - padding;
+  return e;
+}
+
+/// Of key j, 0 <= j < k_len. Reads one entry of the page table.
+ISOMER_DEVICE AttentionPlace place_of(const AttentionParameters& p, const AttentionEntry& e, i64 j) {
+  const i64 slot = e.first_slot + j;
+  if (!p.page_table) return {e.kv_outer, slot};
+  const u32 column = static_cast<u32>(slot) / p.page_size;
+  const i64 page = p.page_table[e.kv_outer * p.page_table_stride + column];
+  return {page < p.k.outers ? page : -1, static_cast<i64>(static_cast<u32>(slot) - column * p.page_size)};
+}
+
+/// What queries [first, last) see between them.
+ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const AttentionEntry& e, i64 first,
+                                    i64 last) {
+  const i64 shift = e.k_len - e.q_len;
+  AttentionKeys keys{0, e.k_len};
+  if (p.window_left >= 0) keys.lo = clamp(first + shift - p.window_left, 0, e.k_len);
+  if (p.window_right >= 0) keys.hi = clamp(last + shift + p.window_right, 0, e.k_len);
+  if (keys.hi < keys.lo) keys.hi = keys.lo;
+  return keys;
+}
+
+/// Keys of one part of the entry: whole blocks where the number of parts is given.
+ISOMER_DEVICE i64 part_keys(const AttentionParameters& p, const AttentionEntry& e, i64 block) {
+  if (p.split_size > 0) return p.split_size;
+  const i64 blocks = (e.k_len + block - 1) / block;
+  return (blocks + p.parts - 1) / p.parts * block;
+}
+
+ISOMER_DEVICE f32 factor(const AttentionFactors& factors, i64 b, i64 head) {
+  return factors.data ? factors.data[b * factors.entry_stride + head * factors.head_stride] : 1.0f;
+}
+
+ISOMER_DEVICE f32 read(const void* data, AttentionWide type, i64 at) {
+  if (type == AttentionWide::f32) return static_cast<const f32*>(data)[at];
+  if (type == AttentionWide::f16) return to_f32(static_cast<const f16*>(data)[at]);
+  return to_f32(static_cast<const bf16*>(data)[at]);
+}
+
+template <class T>
+ISOMER_DEVICE T* at(const AttentionRows& rows, i64 outer, i64 row, i64 head) {
+  return static_cast<T*>(rows.data) +
+         (outer * rows.outer_stride + row * rows.row_stride + head * rows.head_stride);
+}
+
+/// Element d of a row of T after the rotary embedding, rounded to T. Any d; those past rotary_dim stay.
+template <class T>
+ISOMER_DEVICE f32 rotated(const AttentionParameters& p, const T* row, int d, i64 position) {
+  const f32 x = to_f32(row[d]);
+  if (d >= p.rotary_dim) return x;
+  const int pairs = p.rotary_dim / 2;
+  const bool second = p.rotary_interleaved ? d % 2 != 0 : d >= pairs;
+  const int distance = p.rotary_interleaved ? 1 : pairs;
+  const int pair = p.rotary_interleaved ? d / 2 : second ? d - pairs : d;
+  const f32 other = to_f32(row[second ? d - distance : d + distance]);
+  const i64 line = least(position, p.positions - 1);
+  const f32 cos = read(p.rotary_cos, p.rotary_type, line * p.cos_stride + pair);
+  const f32 sin = read(p.rotary_sin, p.rotary_type, line * p.sin_stride + pair);
+  return to_f32(from_f32<T>(second ? x * cos + other * sin : x * cos - other * sin));
+}
+
+}  // namespace attention
+}  // namespace isomer::device

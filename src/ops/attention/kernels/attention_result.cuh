@@ -1,0 +1,41 @@
+// What a row's maximum, sum and Σ P·v make of out and lse.
+#pragma once
+
+#include "ops/attention/kernels/attention_entry.cuh"
+
+namespace isomer::device::attention {
+
+struct Result {
+  f32 factor;  ///< multiplies Σ P·v; 0 for a row that weighs no key
+  f32 lse;
+};
+
+/// `max` is the row's maximum times log2 e. The sink joins here, once.
+ISOMER_DEVICE Result result_of(const AttentionParameters& p, i64 b, i64 head, f32 max, f32 sum) {
+  const f32 sink = p.sink ? read(p.sink, p.sink_type, head) : -infinity();
+  if (sum == 0.0f) return {0.0f, sink};
+  f32 decay = 1.0f;
+  if (sink != -infinity()) {
+    const f32 joined = fmaxf(max, sink * kLog2E);
+    decay = exp2f(max - joined);
+    sum = sum * decay + exp2f(sink * kLog2E - joined);
+    max = joined;
+  }
+  return {factor(p.v_descale, b, head / p.group) / sum * decay, max * kLn2 + logf(sum)};
+}
+
+/// Four adjacent elements of out.
+template <class T>
+ISOMER_DEVICE void write(const AttentionParameters& p, T* to, const f32 (&o)[4], f32 factor) {
+  Vector<T, 4> out;
+#pragma unroll
+  for (int c = 0; c < 4; ++c) out.of[c] = from_f32<T>(factor == 0.0f ? 0.0f : o[c] * factor);
+  if (p.out_vectors) {
+    store<4>(to, out);
+  } else {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) to[c] = out.of[c];
+  }
+}
+
+}  // namespace isomer::device::attention

@@ -1,0 +1,129 @@
+// What attention's portable kernels are asked to do: which launches, of how many blocks, with how much shared
+// memory, and what is refused.
+#include <gtest/gtest.h>
+
+#include "ops/attention/attention.hpp"
+#include "planned.hpp"
+
+namespace isomer::ops::attention {
+namespace {
+
+using gpu::Planned;
+
+/// An address that nothing is read from.
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+struct Problem {
+  AttentionArgs args;
+  AttentionOptions options;
+
+  Problem(std::int64_t b, std::int64_t sq, std::int64_t sk, std::int64_t hq, std::int64_t hkv, std::int64_t d,
+          std::int64_t dv, DType dtype = DType::f32) {
+    args.q = Tensor(at(0x100000), dtype, {b, sq, hq, d});
+    args.k = Tensor(at(0x200000), dtype, {b, sk, hkv, d});
+    args.v = Tensor(at(0x300000), dtype, {b, sk, hkv, dv});
+    args.out = Tensor(at(0x400000), dtype == DType::e4m3fn ? DType::bf16 : dtype, {b, sq, hq, dv});
+  }
+  Problem& append(std::int64_t n) {
+    const std::int64_t b = args.q.size(0), hkv = args.k.size(2);
+    args.k_new = Tensor(at(0x500000), args.k.dtype, {b, n, hkv, args.k.size(3)});
+    args.v_new = Tensor(at(0x600000), args.v.dtype, {b, n, hkv, args.v.size(3)});
+    args.cache_seqlens = Tensor(at(0x700000), DType::i32, {b});
+    return *this;
+  }
+  core::Call call() const { return bind(args, options); }
+  Planned planned(std::string_view architecture = "sm_90a") const { return Planned(call(), architecture); }
+  std::vector<std::string> kernels(std::string_view architecture = "sm_90a") const {
+    std::vector<std::string> names;
+    const Planned plan = planned(architecture);
+    for (const gpu::Step& step : plan.steps()) names.push_back(step.program.kernel);
+    return names;
+  }
+};
+
+using Names = std::vector<std::string>;
+
+TEST(AttentionPlan, OneLaunchForTheCallAndOneBeforeForAnAppend) {
+  const Problem plain(2, 512, 512, 8, 8, 128, 128);
+  EXPECT_EQ(plain.kernels(), Names{"isomer_attention"});
+  EXPECT_EQ(plain.planned().workspace_bytes(), 0u);
+  EXPECT_EQ(Problem(2, 512, 512, 8, 8, 128, 128).append(4).kernels(),
+            (Names{"isomer_attention_append", "isomer_attention"}));
+}
+
+TEST(AttentionPlan, NothingIsLaunchedForAnEmptyOutputAndNewKeysAreWrittenAllTheSame) {
+  EXPECT_EQ(Problem(0, 4, 4, 2, 2, 64, 64).kernels(), Names{});
+  EXPECT_EQ(Problem(2, 0, 4, 2, 2, 64, 64).kernels(), Names{});
+  EXPECT_EQ(Problem(2, 4, 4, 0, 2, 64, 64).kernels(), Names{});
+  EXPECT_EQ(Problem(2, 0, 4, 2, 2, 64, 64).append(3).kernels(), Names{"isomer_attention_append"});
+  EXPECT_EQ(Problem(2, 4, 4, 2, 2, 64, 64).append(0).kernels(), Names{"isomer_attention"});
+}
+
+TEST(AttentionPlan, NoKeysStillWriteTheirEmptyRows) {
+  EXPECT_EQ(Problem(2, 4, 0, 2, 2, 64, 64).kernels(), Names{"isomer_attention"});
+}
+
+TEST(AttentionPlan, ALongCacheOfFewQueriesIsSplitAndAPromptIsNot) {
+  const Problem decode(1, 1, 32768, 32, 8, 128, 128);
+  EXPECT_EQ(decode.kernels(), (Names{"isomer_attention", "isomer_attention_combine"}));
+  const Planned planned = decode.planned();
+  const std::int64_t parts = std::stoll(planned.parameter("num_splits"));
+  EXPECT_GT(parts, 8);
+  EXPECT_LE(parts, 128);
+  EXPECT_EQ(planned.blocks(), 8 * parts);
+  EXPECT_EQ(planned.workspace_bytes(), static_cast<std::size_t>(parts * 32 * (128 + 2) * 4));
+  EXPECT_EQ(Problem(4, 2048, 2048, 32, 8, 128, 128).planned().parameter("num_splits"), "1");
+  EXPECT_EQ(Problem(1, 1, 200, 32, 8, 128, 128).planned().parameter("num_splits"), "1");
+}
+
+TEST(AttentionPlan, SplitsAreTakenAsAskedFor) {
+  Problem problem(2, 3, 1000, 4, 2, 64, 64);
+  for (const int splits : {1, 2, 5, 256}) {
+    problem.options.num_splits = splits;
+    EXPECT_EQ(problem.planned().parameter("num_splits"), std::to_string(splits));
+  }
+  problem.options.num_splits = 0;
+  problem.options.split_size = 64;
+  EXPECT_EQ(problem.planned().parameter("num_splits"), "16");
+  problem.options.split_size = 1000;
+  EXPECT_EQ(problem.kernels(), Names{"isomer_attention"});
+}
+
+TEST(AttentionPlan, PartialResultsThatNoMemoryHoldsAreRefused) {
+  Problem problem(1, 65536, 65536, 32, 32, 128, 128);
+  problem.options.num_splits = 256;
+  EXPECT_LE(problem.planned().workspace_bytes(), std::size_t{2} << 30);
+  problem.options.num_splits = 0;
+  problem.options.split_size = 16;
+  const auto* op = core::Registry::builtin().find("attention");
+  const auto* portable = dynamic_cast<const gpu::Implementation*>(op->find("cuda/portable"));
+  ASSERT_NE(portable, nullptr);
+  const auto answer = portable->plan(problem.call(), *gpu::known_architecture("sm_90a"));
+  const auto* refusal = std::get_if<core::Refusal>(&answer);
+  ASSERT_NE(refusal, nullptr);
+  EXPECT_NE(refusal->reason.find("split_size 16 makes 4096 parts"), std::string::npos) << refusal->reason;
+}
+
+TEST(AttentionPlan, SharedMemoryFitsEveryChip) {
+  for (const char* architecture : {"sm_80", "sm_90a", "gfx90a"})
+    for (const std::int64_t d : {8, 64, 96, 128, 192, 256})
+      for (const std::int64_t dv : {8, 64, 128, 192, 256})
+        for (const DType dtype : {DType::f32, DType::f16, DType::e4m3fn}) {
+          if (dtype == DType::e4m3fn && (d % 16 != 0 || dv % 16 != 0)) continue;
+          const Planned planned = Problem(1, 128, 128, 2, 2, d, dv, dtype).planned(architecture);
+          EXPECT_LE(planned.steps().at(0).shared_bytes, (d > 128 || dv > 128 ? 64u : 48u) << 10)
+              << architecture << " " << d << " " << dv;
+        }
+}
+
+TEST(AttentionPlan, ARowOfATileIsAQueryOfAHeadOfTheGroup) {
+  Problem decode(4, 1, 100, 32, 4, 128, 128);
+  EXPECT_EQ(decode.planned().parameter("pack_gqa"), "1");
+  EXPECT_EQ(decode.planned().blocks(), 4 * 4);
+  decode.options.pack_gqa = AttentionOptions::Choice::never;
+  EXPECT_EQ(decode.planned().parameter("pack_gqa"), "0");
+  EXPECT_EQ(decode.planned().blocks(), 4 * 32);
+}
+
+}  // namespace
+}  // namespace isomer::ops::attention
