@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t kCopyBytes = std::size_t{1} << 30;
 constexpr int kCopies = 4;
-/// Random elements of a large input, repeated: drawing them all would take longer than everything that is timed.
+/// Random elements of a large input, repeated: drawing them all would take longer than everything that is
+/// timed.
 constexpr std::int64_t kDistinct = 1 << 20;
 /// Calls between two events: fewer than a stream's queue holds, so that the host never waits.
 constexpr int kMostCalls = 500;
@@ -55,11 +56,13 @@ class Stopwatch {
 std::vector<std::unique_ptr<Mirror>> copies_of(const core::Problem& problem, const Queue& queue) {
   const gpu::Facts& facts = gpu::state_of(queue).facts();
   std::int64_t bytes = 0;
-  for (const core::Problem::Buffer& buffer : problem.buffers()) bytes += static_cast<std::int64_t>(buffer.bytes);
+  for (const core::Problem::Buffer& buffer : problem.buffers())
+    bytes += static_cast<std::int64_t>(buffer.bytes);
   const std::int64_t wanted = 2 * facts.l2_bytes / std::max<std::int64_t>(bytes, 1) + 2;
   const std::int64_t fits = facts.memory_bytes / 2 / std::max<std::int64_t>(bytes, 1);
   std::vector<std::unique_ptr<Mirror>> copies;
-  for (std::int64_t i = 0; i < std::clamp<std::int64_t>(wanted, 1, std::clamp<std::int64_t>(fits, 1, 64)); ++i) {
+  for (std::int64_t i = 0; i < std::clamp<std::int64_t>(wanted, 1, std::clamp<std::int64_t>(fits, 1, 64));
+       ++i) {
     copies.push_back(std::make_unique<Mirror>(problem, queue));
     copies.back()->upload();
   }
@@ -74,8 +77,8 @@ std::string verify(const core::Oracle& oracle, const core::Problem& problem, Mir
   mirror.download();
   Outcome outcome;
   for (const core::ExpectedTensor& each : expected.tensors)
-    if (std::string reason =
-            compare(each, problem.call().tensor(problem.call().contract->index_of(each.name)), lenient, outcome);
+    if (std::string reason = compare(
+            each, problem.call().tensor(problem.call().contract->index_of(each.name)), lenient, outcome);
         !reason.empty())
       return "no: " + reason;
   return "yes";
@@ -89,7 +92,8 @@ DeviceCeilings::DeviceCeilings(const Queue& queue) : queue_(queue) {
   const std::size_t bytes = std::min(kCopyBytes, half);
   from_ = state.vendor().allocate(state.device.index, bytes);
   to_ = state.vendor().allocate(state.device.index, bytes);
-  if (from_ == nullptr || to_ == nullptr) core::fail(ErrorCode::out_of_memory, "bench: no memory for the copy rate");
+  if (from_ == nullptr || to_ == nullptr)
+    core::fail(ErrorCode::out_of_memory, "bench: no memory for the copy rate");
   state.vendor().fill(state.device.index, state.stream(), from_, 1, bytes);
 }
 
@@ -105,7 +109,8 @@ double DeviceCeilings::copy_rate() {
   Stopwatch watch(state);
   const double seconds = watch.seconds([&] {
     for (int i = 0; i < kCopies; ++i)
-      state.vendor().copy(state.device.index, state.stream(), to_, from_, bytes, gpu::Vendor::Copy::on_device);
+      state.vendor().copy(state.device.index, state.stream(), to_, from_, bytes,
+                          gpu::Vendor::Copy::on_device);
   });
   return 2.0 * kCopies * static_cast<double>(bytes) / seconds;
 }
@@ -124,23 +129,23 @@ Measurement measure_on_device(const core::Oracle& oracle, const core::Case& c, c
 
   const core::Choice choice = core::choose(op, copies[0]->call(), queue);
   if (choice.implementation == nullptr)
-    core::fail(ErrorCode::unsupported, "bench: ", forced.empty() ? "no implementation" : forced, " does not take ",
-               c.line(), choice.refusals.empty() ? "" : ": " + choice.refusals.back().reason);
+    core::fail(ErrorCode::unsupported, "bench: ", forced.empty() ? "no implementation" : forced,
+               " does not take ", c.line(),
+               choice.refusals.empty() ? "" : ": " + choice.refusals.back().reason);
   Measurement m;
   m.op = op.contract->op;
   m.line = c.line();
   m.implementation = choice.implementation->name();
   m.bytes = work.bytes;
   m.flops = work.flops;
-  const auto call = [&](std::size_t i) {
-    core::dispatch(queue, copies[i % copies.size()]->call(), *choice.implementation);
-  };
+  const auto call = [&](std::size_t i) { core::dispatch(queue, copies[i % copies.size()]->call()); };
   call(0);
   queue.synchronize();
   const bool small = work.flops <= kVerifyFlops && work.bytes <= kVerifyBytes;
   m.verified = !selection.verify ? "not asked"
-               : small ? verify(oracle, problem, *copies[0], !choice.implementation->divides_exactly(), expected)
-                       : "too large for the reference";
+               : small
+                   ? verify(oracle, problem, *copies[0], !choice.implementation->divides_exactly(), expected)
+                   : "too large for the reference";
 
   Stopwatch watch(gpu::state_of(queue));
   std::size_t next = 0;
@@ -171,7 +176,8 @@ Measurement measure_on_device(const core::Oracle& oracle, const core::Case& c, c
   m.ratio = m.ratios.median;
   m.copy_rate = spread(copies_rates).median;
   m.byte_floor = m.bytes / m.copy_rate;
-  // No rate of multiply-adds is measured on a device: the ratio is to the bytes, and the rate is printed beside it.
+  // No rate of multiply-adds is measured on a device: the ratio is to the bytes, and the rate is printed
+  // beside it.
   m.memory_bound = m.flops / m.bytes < 100;
   return m;
 }

@@ -199,6 +199,12 @@ class Validation {
     if (check_data) clauses(true);
   }
 
+  void addresses(Device device) const {
+    for (std::size_t i = 0; i < contract_.args.size(); ++i)
+      if (tensor(i).defined()) memory(contract_.args[i], tensor(i), device);
+    aliasing();
+  }
+
   void clauses(bool that_read_data) const {
     for (const Clause& clause : contract_.clauses)
       if (clause.reads_data == that_read_data)
@@ -399,6 +405,8 @@ Contract finish(Contract contract) {
 }
 
 void validate(const Call& call, Device device, bool check_data) { Validation(call).run(device, check_data); }
+
+void check_addresses(const Call& call, Device device) { Validation(call).addresses(device); }
 
 void check_data(const Call& call) { Validation(call).clauses(true); }
 

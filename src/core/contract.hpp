@@ -27,6 +27,7 @@ struct Call {
   const void* args_struct = nullptr;
   std::size_t args_bytes = 0;  ///< of the args struct, which is trivially copyable
   const void* options_struct = nullptr;
+  std::size_t options_bytes = 0;  ///< of the options struct, which is trivially copyable
 
   template <class Args>
   const Args& args() const {
@@ -49,7 +50,9 @@ Call bind(const Contract& contract, const Args& args, const Options& options,
   static_assert(std::is_trivially_copyable_v<Args>);
   call.args_struct = &args;
   call.args_bytes = sizeof(Args);
+  static_assert(std::is_trivially_copyable_v<Options>);
   call.options_struct = &options;
+  call.options_bytes = std::is_empty_v<Options> ? 0 : sizeof(Options);
   return call;
 }
 
@@ -160,6 +163,9 @@ Contract finish(Contract contract);
 /// Throws Error bad_argument with one sentence for the first clause that the call breaks. `check_data` also
 /// runs the clauses that read tensor contents. Writes nothing.
 void validate(const Call& call, Device device, bool check_data);
+/// Only what depends on the tensors' addresses: devices, null data, alignment, overlaps. For a call of which
+/// everything else is known to hold.
+void check_addresses(const Call& call, Device device);
 /// Only the clauses that read tensor contents, of a call that is otherwise valid.
 void check_data(const Call& call);
 

@@ -49,18 +49,25 @@ bool solve(std::vector<Step> steps, std::int64_t low, std::int64_t high) {
   return search.found(0, 0);
 }
 
-std::vector<Step> steps_of(const Tensor& tensor, std::int64_t& begin, std::int64_t& end) {
-  std::vector<Step> steps;
-  const std::int64_t element = size_of(tensor.dtype);
-  begin = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data));
-  end = begin + element;
-  for (int i = 0; i < tensor.rank; ++i) {
-    if (tensor.size(i) <= 1 || tensor.stride(i) == 0) continue;
-    const std::int64_t bytes = tensor.stride(i) * element;
-    const std::int64_t span = bytes * (tensor.size(i) - 1);
-    (bytes > 0 ? end : begin) += span;
-    steps.push_back({std::abs(bytes), tensor.size(i)});
+/// The addresses from the first to the last byte of a view.
+struct Range {
+  std::int64_t begin, end;
+
+  explicit Range(const Tensor& tensor)
+      : begin(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data))),
+        end(begin + size_of(tensor.dtype)) {
+    for (int i = 0; i < tensor.rank; ++i)
+      if (tensor.size(i) > 1)
+        (tensor.stride(i) > 0 ? end : begin) +=
+            tensor.stride(i) * size_of(tensor.dtype) * (tensor.size(i) - 1);
   }
+};
+
+std::vector<Step> steps_of(const Tensor& tensor) {
+  std::vector<Step> steps;
+  for (int i = 0; i < tensor.rank; ++i)
+    if (tensor.size(i) > 1 && tensor.stride(i) != 0)
+      steps.push_back({std::abs(tensor.stride(i) * size_of(tensor.dtype)), tensor.size(i)});
   return steps;
 }
 
@@ -68,14 +75,13 @@ std::vector<Step> steps_of(const Tensor& tensor, std::int64_t& begin, std::int64
 
 bool overlap(const Tensor& a, const Tensor& b) {
   if (a.data == nullptr || b.data == nullptr || a.empty() || b.empty() || a.device != b.device) return false;
-  std::int64_t a_begin = 0, a_end = 0, b_begin = 0, b_end = 0;
-  std::vector<Step> steps = steps_of(a, a_begin, a_end);
-  const std::vector<Step> others = steps_of(b, b_begin, b_end);
-  if (a_end <= b_begin || b_end <= a_begin) return false;
+  const Range a_range(a), b_range(b);
+  if (a_range.end <= b_range.begin || b_range.end <= a_range.begin) return false;
+  std::vector<Step> steps = steps_of(a);
   // a_low + Σ i·s == b_low + Σ j·t + δ  ⇔  Σ i·s + Σ (n_t−1−j)·t == (b_low − a_low) + Σ (n_t−1)·t + δ,
   // where −size(a) < δ < size(b) covers partial overlaps.
-  std::int64_t target = b_begin - a_begin;
-  for (const Step& step : others) {
+  std::int64_t target = b_range.begin - a_range.begin;
+  for (const Step& step : steps_of(b)) {
     target += step.bytes * (step.count - 1);
     steps.push_back(step);
   }
@@ -87,8 +93,7 @@ bool overlaps_itself(const Tensor& tensor) {
   for (int i = 0; i < tensor.rank; ++i)
     if (tensor.size(i) > 1 && tensor.stride(i) == 0) return true;
   // Sorted by stride, each beyond the reach of the smaller ones: no two index tuples meet.
-  std::int64_t begin = 0, end = 0;
-  std::vector<Step> steps = steps_of(tensor, begin, end);
+  std::vector<Step> steps = steps_of(tensor);
   std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.bytes < b.bytes; });
   std::int64_t reach = size_of(tensor.dtype);
   bool nested = true;

@@ -1,6 +1,7 @@
 #include "core/queue_state.hpp"
 #include "core/sentence.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -16,6 +17,11 @@ class HostPool : public core::WorkspacePool {
   void* allocate(std::size_t bytes) override { return std::aligned_alloc(4096, bytes); }
   void release(void* data) noexcept override { std::free(data); }
 };
+
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 bool environment_says(const char* name) {
   const char* value = std::getenv(name);
@@ -60,7 +66,7 @@ void WorkspacePool::release_all() noexcept {
 
 }  // namespace core
 
-Queue::State::State(Device on, QueueOptions with) : device(on), options(std::move(with)) {
+Queue::State::State(Device on, QueueOptions with) : id(next_id()), device(on), options(std::move(with)) {
   options.checked = options.checked || environment_says("ISOMER_CHECKED");
   if (!options.executor) options.executor = Executor::standard();
   const int threads = options.executor->concurrency();

@@ -3,6 +3,7 @@
 #include <isomer/queue.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -50,6 +51,7 @@ struct Queue::State {
   /// Copies device memory to the host, after everything that was put into the queue before.
   virtual void fetch(void* host, const void* device, std::size_t bytes) const;
 
+  const std::uint64_t id;  ///< of no other queue of this process
   Device device;
   QueueOptions options;
   std::shared_ptr<core::WorkspacePool> pool;

@@ -1,6 +1,7 @@
 #include "core/registry.hpp"
 
 #include "core/host_copy.hpp"
+#include "core/plan_cache.hpp"
 #include "core/record.hpp"
 #include "core/sentence.hpp"
 
@@ -51,11 +52,16 @@ void run(const Queue& queue, const Call& call, const Implementation& implementat
   publish(record);
 }
 
+void check_data_on(const Queue& queue, const Call& call) {
+  if (queue.device().type != DeviceType::cpu && queue.options().checked)
+    check_data(HostCopy(queue, call).call());
+}
+
 /// Clauses that read tensor contents run on the CPU always, elsewhere in checked mode and on copies.
 void validate_on(const Queue& queue, const Call& call) {
   const bool on_host = queue.device().type == DeviceType::cpu;
   validate(call, queue.device(), on_host);
-  if (!on_host && queue.options().checked) check_data(HostCopy(queue, call).call());
+  check_data_on(queue, call);
 }
 
 }  // namespace
@@ -126,8 +132,18 @@ void prepare(const Queue& queue, const Call& call) {
 }
 
 void dispatch(const Queue& queue, const Call& call) {
-  const Choice choice = must_choose(queue, call);
-  run(queue, call, *choice.implementation, *choice.plan);
+  PlanCache& cache = PlanCache::of_this_thread();
+  if (const PlanCache::Entry* entry = cache.find(queue, call)) {
+    check_addresses(call, queue.device());
+    check_data_on(queue, call);
+    // The entry may be replaced by a call that the executor makes meanwhile.
+    const std::shared_ptr<const Plan> plan = entry->plan;
+    return run(queue, call, *entry->implementation, *plan);
+  }
+  Choice choice = must_choose(queue, call);
+  const std::shared_ptr<const Plan> plan = std::move(choice.plan);
+  cache.keep(*choice.implementation, plan);
+  run(queue, call, *choice.implementation, *plan);
 }
 
 void dispatch(const Queue& queue, const Call& call, const Implementation& implementation) {

@@ -50,7 +50,8 @@ void Plan::encode(const Queue& queue, const TensorMap& map, void* into) {
 
 void Plan::launch(const Queue& queue, const Step& step, const void* parameters, std::size_t bytes) {
   const QueueState& state = state_of(queue);
-  const Kernel& kernel = state.kernels().get(step.program, state.stream());
+  if (step.loaded.get() == nullptr) step.loaded.set(&state.kernels().get(step.program, state.stream()));
+  const Kernel& kernel = *step.loaded.get();
   state.vendor().launch(state.device.index, state.stream(),
                         {.function = kernel.function,
                          .kernel = step.program.kernel.c_str(),

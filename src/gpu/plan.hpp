@@ -5,6 +5,7 @@
 #include "gpu/program.hpp"
 #include "gpu/vendor.hpp"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -13,12 +14,31 @@
 
 namespace isomer::gpu {
 
+struct Kernel;
+
+/// The kernel of a step once it is loaded: plans are kept and run again.
+class LoadedKernel {
+ public:
+  LoadedKernel() = default;
+  LoadedKernel(const LoadedKernel& other) : kernel_(other.get()) {}
+  LoadedKernel& operator=(const LoadedKernel& other) {
+    set(other.get());
+    return *this;
+  }
+  const Kernel* get() const { return kernel_.load(std::memory_order_acquire); }
+  void set(const Kernel* kernel) const { kernel_.store(kernel, std::memory_order_release); }
+
+ private:
+  mutable std::atomic<const Kernel*> kernel_{nullptr};
+};
+
 /// One launch of a plan: everything but its parameters.
 struct Step {
   Program program;
   Dim3 grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
   std::uint32_t shared_bytes = 0;  ///< dynamic
   bool overlap_previous = false;
+  LoadedKernel loaded = {};  ///< on the device of the plan's queue
 };
 
 /// A plan whose launches are data. A derived class fills `steps` (none for an empty output), `parameters` and

@@ -5,8 +5,8 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
-#include <deque>
 #include <mutex>
 
 namespace isomer::gpu {
@@ -208,20 +208,17 @@ class CudaVendor : public Vendor {
 
   Place& place(int device) {
     if (forked.load(std::memory_order_relaxed)) core::fail(ErrorCode::device, "cuda: ", kForked);
-    Place* found = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      while (places_.size() <= static_cast<std::size_t>(device)) places_.emplace_back();
-      found = &places_[static_cast<std::size_t>(device)];
-    }
-    std::call_once(found->once, [&] { open(*found, device); });
-    return *found;
+    if (device < 0 || device >= kMostDevices)
+      core::fail(ErrorCode::device, "cuda: at most ", kMostDevices, " devices are used, got cuda:", device);
+    Place& found = places_[static_cast<std::size_t>(device)];
+    std::call_once(found.once, [&] { open(found, device); });
+    return found;
   }
 
   void open(Place& place, int device);
 
-  std::mutex mutex_;
-  std::deque<Place> places_;
+  static constexpr int kMostDevices = 64;
+  std::array<Place, kMostDevices> places_;
 };
 
 void CudaVendor::open(Place& place, int device) {
