@@ -19,10 +19,10 @@ struct Answer {
   std::unique_ptr<core::Plan> plan;
   std::string refusal;
 
-  explicit Answer(const core::Call& call) {
+  explicit Answer(const core::Call& call, std::string_view architecture = "sm_90a") {
     const auto& implementation = dynamic_cast<const gpu::Implementation&>(
         *core::Registry::builtin().find(call.contract->op)->find("cuda/portable"));
-    core::PlanOrRefusal answer = implementation.plan(call, *gpu::known_architecture("sm_90a"));
+    core::PlanOrRefusal answer = implementation.plan(call, *gpu::known_architecture(architecture));
     if (const auto* no = std::get_if<core::Refusal>(&answer))
       refusal = no->reason;
     else
@@ -57,7 +57,9 @@ struct Decode {
     args.b_seqlen = Tensor(at(0x60000), DType::i64, {batch});
     args.out = Tensor(at(0x70000), dtype, {batch, hq, d});
   }
-  Answer planned() const { return Answer(flash_decode::bind(args, options)); }
+  Answer planned(std::string_view architecture = "sm_90a") const {
+    return Answer(flash_decode::bind(args, options), architecture);
+  }
 };
 
 TEST(FlashDecodePlan, BlocksAreWholeWavesOfTheDevice) {
@@ -73,8 +75,9 @@ TEST(FlashDecodePlan, BlocksAreWholeWavesOfTheDevice) {
       const std::int64_t blocks = rows * flash_decode::ceil_div(longest, tokens);
       const std::int64_t waves = flash_decode::ceil_div(blocks, kPlaces);
       // Where there is work for every place, most of the places of the last wave have some.
-      if (rows * longest > 2 * kPlaces * 128 && rows < 4096)
+      if (rows * longest > 2 * kPlaces * 128 && rows < 4096) {
         EXPECT_GT(static_cast<double>(blocks) / static_cast<double>(waves * kPlaces), 0.8);
+      }
     }
 }
 
@@ -84,14 +87,27 @@ TEST(FlashDecodePlan, EveryKvHeadOfABlockAndSequenceIsOneThreadBlock) {
   const Answer planned = decode.planned();
   ASSERT_EQ(planned.steps().size(), 2u);
   EXPECT_EQ(planned.steps()[0].grid, (gpu::Dim3{8, 10, 3}));
-  EXPECT_EQ(planned.variant("heads"), "4");
+  EXPECT_EQ(planned.variant("heads"), "8");
   EXPECT_EQ(planned.steps()[1].grid, (gpu::Dim3{32, 1, 3}));
 }
 
-TEST(FlashDecodePlan, GroupsOverEightHeadsTakeSeveralThreadBlocks) {
-  const Answer planned = Decode(1, 40, 1, 64, 300, DType::f32).planned();
-  EXPECT_EQ(planned.variant("heads"), "8");
-  EXPECT_EQ(planned.steps()[0].grid[0], 5u);
+TEST(FlashDecodePlan, SixteenBitProductsGoToTensorCoresWhereThereAreSome) {
+  const Decode decode(1, 4, 4, 128, 300);
+  EXPECT_EQ(decode.planned().steps()[0].program.kernel, "isomer_flash_decode_stage1_mma");
+  EXPECT_EQ(decode.planned("gfx942").steps()[0].program.kernel, "isomer_flash_decode_stage1");
+  EXPECT_EQ(decode.planned("gfx1100").steps()[0].program.kernel, "isomer_flash_decode_stage1");
+  EXPECT_EQ(Decode(1, 4, 4, 128, 300, DType::f32).planned().steps()[0].program.kernel,
+            "isomer_flash_decode_stage1");
+}
+
+TEST(FlashDecodePlan, LargeGroupsTakeSeveralThreadBlocks) {
+  const Answer f32 = Decode(1, 40, 1, 64, 300, DType::f32).planned();
+  EXPECT_EQ(f32.variant("heads"), "8");
+  EXPECT_EQ(f32.steps()[0].grid[0], 5u);
+  const Answer bf16 = Decode(1, 40, 1, 64, 300).planned();
+  EXPECT_EQ(bf16.variant("heads"), "16");
+  EXPECT_EQ(bf16.steps()[0].grid[0], 3u);
+  EXPECT_EQ(Decode(1, 40, 1, 256, 300).planned().variant("heads"), "8");
 }
 
 TEST(FlashDecodePlan, TheWorkspaceHoldsEveryBlocksResult) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/device/numeric.cuh"
+#include "gpu/device/pairs.cuh"
 #include "gpu/device/platform.cuh"
 #include "gpu/device/vector.cuh"
 
@@ -26,12 +27,38 @@ ISOMER_DEVICE Vector<u32, N> words_of(const u32 (&words)[N], int from) {
 #endif
 }
 
-ISOMER_DEVICE f32 low_half(u32 pair) { return to_f32(f16{static_cast<u16>(pair)}); }
-ISOMER_DEVICE f32 high_half(u32 pair) { return to_f32(f16{static_cast<u16>(pair >> 16)}); }
+template <class T>
+ISOMER_DEVICE f32 low_half(u32 pair) {
+  return to_f32(T{static_cast<u16>(pair)});
+}
+template <class T>
+ISOMER_DEVICE f32 high_half(u32 pair) {
+  return to_f32(T{static_cast<u16>(pair >> 16)});
+}
 
 /// sum + the products of one row of a and one column of b, two of each word.
+template <class T>
 ISOMER_DEVICE f32 dot(f32 sum, u32 a, u32 b) {
-  return fmaf(high_half(a), high_half(b), fmaf(low_half(a), low_half(b), sum));
+  return fmaf(high_half<T>(a), high_half<T>(b), fmaf(low_half<T>(a), low_half<T>(b), sum));
+}
+
+/// The definition of multiply_add below.
+template <class T>
+ISOMER_DEVICE void multiply_add(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+  const int g = lane() / 4, t = lane() % 4;
+#pragma unroll
+  for (int from = 0; from < 4; ++from) {
+    const Vector<u32, 4> rows = words_of(a, 4 * g + from);
+    const Vector<u32, 2> left = words_of(b, 4 * (2 * t) + from);
+    const Vector<u32, 2> right = words_of(b, 4 * (2 * t + 1) + from);
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      d[0] = dot<T>(d[0], rows.of[2 * k], left.of[k]);
+      d[1] = dot<T>(d[1], rows.of[2 * k], right.of[k]);
+      d[2] = dot<T>(d[2], rows.of[2 * k + 1], left.of[k]);
+      d[3] = dot<T>(d[3], rows.of[2 * k + 1], right.of[k]);
+    }
+  }
 }
 
 }  // namespace portable
@@ -54,30 +81,60 @@ ISOMER_DEVICE void load_matrices(u32 (&to)[4], const void* row) {
 #endif
 }
 
-/// d += a·b with f16 factors and f32 sums: a 16×16, b 16×8, d 16×8. a[0] is row g, columns 2t and 2t+1; a[1] row g+8;
-/// a[2] and a[3] those 8 columns on. b[0] is column g, rows 2t and 2t+1; b[1] 8 rows on. d[0] and d[1] are row g, columns
-/// 2t and 2t+1; d[2] and d[3] row g+8. Every lane of the warp takes part.
-ISOMER_DEVICE void multiply_add_f16(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+
+/// d += a·b with factors of type T, f16 or bf16, and f32 sums: a 16×16, b 16×8, d 16×8. a[0] is row g, columns 2t and 2t+1;
+/// a[1] row g+8; a[2] and a[3] those 8 columns on. b[0] is column g, rows 2t and 2t+1; b[1] 8 rows on. d[0] and d[1] are row
+/// g, columns 2t and 2t+1; d[2] and d[3] row g+8. Every lane of the warp takes part.
+template <class T>
+ISOMER_DEVICE void multiply_add(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]);
+
+template <>
+ISOMER_DEVICE void multiply_add<f16>(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 #if ISOMER_CUDA_ARCH >= 800
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
-  const int g = lane() / 4, t = lane() % 4;
-#pragma unroll
-  for (int from = 0; from < 4; ++from) {
-    const Vector<u32, 4> rows = portable::words_of(a, 4 * g + from);
-    const Vector<u32, 2> left = portable::words_of(b, 4 * (2 * t) + from);
-    const Vector<u32, 2> right = portable::words_of(b, 4 * (2 * t + 1) + from);
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-      d[0] = portable::dot(d[0], rows.of[2 * k], left.of[k]);
-      d[1] = portable::dot(d[1], rows.of[2 * k], right.of[k]);
-      d[2] = portable::dot(d[2], rows.of[2 * k + 1], left.of[k]);
-      d[3] = portable::dot(d[3], rows.of[2 * k + 1], right.of[k]);
-    }
-  }
+  portable::multiply_add<f16>(d, a, b);
 #endif
+}
+template <>
+ISOMER_DEVICE void multiply_add<bf16>(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+#if ISOMER_CUDA_ARCH >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  portable::multiply_add<bf16>(d, a, b);
+#endif
+}
+ISOMER_DEVICE void multiply_add_f16(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { multiply_add<f16>(d, a, b); }
+
+/// An 8×8 matrix of 16-bit elements transposed: a lane has row g, columns 2t and 2t+1. Every lane of the warp takes part.
+ISOMER_DEVICE u32 transpose_8x8(u32 pair) {
+#if ISOMER_CUDA_ARCH >= 750
+  u32 transposed;
+  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(pair));
+  return transposed;
+#else
+  const int g = lane() / 4, t = lane() % 4;
+  const u32 low = shuffle(pair, 4 * (2 * t) + g / 2), high = shuffle(pair, 4 * (2 * t + 1) + g / 2);
+  const int shift = g % 2 * 16;
+  return (low >> shift & 0xffffu) | (high >> shift & 0xffffu) << 16;
+#endif
+}
+
+/// The low, or the high, halves of two words.
+ISOMER_DEVICE u32 lows_of(u32 first, u32 second) { return (first & 0xffffu) | second << 16; }
+ISOMER_DEVICE u32 highs_of(u32 first, u32 second) { return first >> 16 | (second & 0xffff0000u); }
+
+/// Two values as one word, the first in its low half, each rounded to T.
+template <class T>
+ISOMER_DEVICE u32 pack(f32 first, f32 second) {
+  if constexpr (Pair<T>::kTogether)
+    return Pair<T>::of(first, second);
+  else
+    return static_cast<u32>(from_f32<T>(first).bits) | static_cast<u32>(from_f32<T>(second).bits) << 16;
 }
 
 /// Four adjacent e4m3fn as f16, exactly: bytes 0 and 1 in `low`, 2 and 3 in `high`.

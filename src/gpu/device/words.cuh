@@ -9,20 +9,29 @@ struct alignas(16) Words {
   u32 of[4];
 };
 
-/// For rows that lie anywhere and are read once: they do not stay in L1, and what is next to them is not fetched along.
-ISOMER_DEVICE Words load_words(const void* from) {
+/// Loads where index < end and leaves `into` as it is elsewhere, without a branch. For rows that lie anywhere and are read
+/// once: they do not stay in L1, and what is next to them is not fetched along.
+ISOMER_DEVICE void load_words_below(Words& into, const void* from, int index, int end) {
 #if ISOMER_CUDA_ARCH
-  Words words;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words.of[0]), "=r"(words.of[1]), "=r"(words.of[2]), "=r"(words.of[3])
-               : "l"(from));
-  return words;
+  asm volatile(
+      "{\n"
+      " .reg .pred p;\n"
+      " setp.lt.s32 p, %5, %6;\n"
+      " @p ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\n"
+      "}"
+      : "+r"(into.of[0]), "+r"(into.of[1]), "+r"(into.of[2]), "+r"(into.of[3])
+      : "l"(from), "r"(index), "r"(end));
 #else
-  return *static_cast<const Words*>(from);
+  if (index < end) into = *static_cast<const Words*>(from);
 #endif
 }
+ISOMER_DEVICE Words load_words(const void* from) {
+  Words words = {};
+  load_words_below(words, from, 0, 1);
+  return words;
+}
 
-/// The same of the first `count` elements that lie `step` elements apart, and 0 for the rest.
+/// The first `count` elements that lie `step` elements apart, and 0 for the rest.
 template <class T>
 ISOMER_DEVICE Words gather_words(const T* from, i64 step, int count = 16 / sizeof(T)) {
   T elements[16 / sizeof(T)] = {};

@@ -28,8 +28,8 @@ std::int64_t at_most(std::int64_t room, std::int64_t max_len) {
 
 class Stage1Plan : public gpu::Plan {
  public:
-  Stage1Plan(const Call& call, const gpu::Facts&)
-      : launch_(inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>(call),
+  Stage1Plan(const Call& call, const gpu::Facts& facts)
+      : launch_(inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>(call), facts,
                 call.options<FlashDecodeStage1Options>().block_seq, blocks(call), longest(call)) {
     parameters_ = launch_.parameters;
     constants_ = launch_.constants;
@@ -110,7 +110,7 @@ class FlashDecodePlan : public gpu::Plan {
         blocks_(ceil_div(longest(call), block_seq_)),
         rows_(args(call).q.size(0) * args(call).q.size(1)),
         head_dim_(args(call).q.size(2)),
-        first_(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), block_seq_, blocks_, longest(call)),
+        first_(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), facts, block_seq_, blocks_, longest(call)),
         second_(args(call).out, DType::f32, true, block_seq_, longest(call)) {
     parameters_ = first_.parameters;
     constants_ = first_.constants;
@@ -149,11 +149,9 @@ class FlashDecodePlan : public gpu::Plan {
   }
   static std::int64_t block_seq(const Call& call, const gpu::Facts& facts) {
     if (const std::int64_t given = call.options<FlashDecodeOptions>().block_seq; given > 0) return given;
-    const Tensor &q = args(call).q, &k = args(call).k;
-    const std::int64_t heads_kv = std::max<std::int64_t>(k.size(1), 1), group = q.size(1) / heads_kv;
-    const std::int64_t chunks = ceil_div(group, BlockLaunch::heads_per_block(group));
-    const std::int64_t places = std::int64_t{facts.multiprocessors} * BlockLaunch::resident(group);
-    return even_blocks(longest(call), q.size(0) * heads_kv * chunks, places);
+    const BlockShape shape(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), facts);
+    const std::int64_t rows = args(call).q.size(0) * args(call).k.size(1) * shape.chunks;
+    return even_blocks(longest(call), rows, facts.multiprocessors * shape.resident);
   }
   std::size_t f32_bytes(std::int64_t per_block) const {
     return static_cast<std::size_t>((rows_ * blocks_ * per_block * 4 + 63) / 64 * 64);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace isomer::ops::flash_decode {
 namespace {
@@ -13,11 +14,19 @@ constexpr std::int64_t kMostBlocks = 65535;
 /// Loads of K, and as many of V, that a lane has under way. Eight are 64 KB of a multiprocessor with 16
 /// warps.
 constexpr std::int64_t kLoads = 4;
+/// Lanes that share a row without tensor cores, at most.
+constexpr std::int64_t kLanesOfRow = 32;
 /// Results of blocks that a lane of stage 2 has under way.
 constexpr std::int64_t kMergeLoads = 4;
 
 std::uint32_t bounded(std::int64_t blocks) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(blocks, 1, kMostBlocks));
+}
+
+bool has_mma(const gpu::Facts& facts) {
+  if (facts.warp_size != 32) return false;
+  if (facts.architecture == "emulated") return true;
+  return facts.architecture.starts_with("sm_") && std::atoi(facts.architecture.c_str() + 3) >= 80;
 }
 
 }  // namespace
@@ -30,22 +39,29 @@ bool rows_of_16_bytes(const Tensor& tensor) {
   return holds && tensor.stride(-1) == 1;
 }
 
-std::int64_t BlockLaunch::heads_per_block(std::int64_t group) {
-  return group <= 1 ? 1 : group <= 2 ? 2 : group <= 4 ? 4 : 8;
+BlockShape::BlockShape(const Inputs& in, const gpu::Facts& facts) {
+  const std::int64_t d = in.q.size(2), heads_kv = in.k.size(1),
+                     group = heads_kv > 0 ? in.q.size(1) / heads_kv : 0;
+  head_dim = d <= 64 ? 64 : d <= 128 ? 128 : 256;
+  tensor_cores = size_of(in.k.dtype) == 2 && has_mma(facts);
+  if (tensor_cores) {
+    // Fragments have 8 heads; two of them find no room for accumulators beside 256 elements.
+    heads = group > 8 && head_dim < 256 ? 16 : 8;
+    resident = heads == 16 || head_dim == 256 ? 2 : head_dim == 128 ? 3 : 4;
+  } else {
+    // By the registers of queries and accumulators: at most 128, 168 and 255 for a thread.
+    heads = group <= 1 ? 1 : group <= 2 ? 2 : group <= 4 ? 4 : 8;
+    resident = heads <= 2 ? 4 : heads <= 4 ? 3 : 2;
+  }
+  chunks = ceil_div(group, heads);
 }
 
-int BlockLaunch::resident(std::int64_t group) {
-  // By the registers of queries and accumulators: at most 128, 168 and 255 for a thread.
-  const std::int64_t heads = heads_per_block(group);
-  return heads <= 2 ? 4 : heads <= 4 ? 3 : 2;
-}
-
-BlockLaunch::BlockLaunch(const Inputs& in, std::int64_t block_seq, std::int64_t blocks,
-                         std::int64_t longest) {
+BlockLaunch::BlockLaunch(const Inputs& in, const gpu::Facts& facts, std::int64_t block_seq,
+                         std::int64_t blocks, std::int64_t longest) {
   const std::int64_t batch = in.q.size(0), heads_q = in.q.size(1), head_dim = in.q.size(2);
   const std::int64_t heads_kv = in.k.size(1), group = heads_kv > 0 ? heads_q / heads_kv : 0;
   const float scale = in.scale != 0.0f ? in.scale : 1.0f / std::sqrt(static_cast<float>(head_dim));
-  const std::int64_t heads = heads_per_block(group), chunks = ceil_div(group, heads);
+  const BlockShape shape(in, facts);
   parameters = {{"batch", std::to_string(batch)},
                 {"heads", std::to_string(heads_q)},
                 {"heads_kv", std::to_string(heads_kv)},
@@ -64,25 +80,28 @@ BlockLaunch::BlockLaunch(const Inputs& in, std::int64_t block_seq, std::int64_t 
   p.batch = batch, p.blocks = blocks, p.block_seq = block_seq, p.longest = longest;
   p.request_count = in.req_to_tokens.size(0), p.slots = in.k.size(0);
   p.head_dim = static_cast<std::int32_t>(head_dim), p.group = static_cast<std::int32_t>(group);
-  p.chunks = static_cast<std::int32_t>(chunks);
+  p.chunks = static_cast<std::int32_t>(shape.chunks);
   p.requests_are_i64 = in.b_req_idx.dtype == DType::i64, p.lengths_are_i64 = in.b_seqlen.dtype == DType::i64;
   p.scale_log2 = static_cast<float>(static_cast<double>(scale) * 1.4426950408889634);
 
-  const std::int64_t padded = head_dim <= 64 ? 64 : head_dim <= 128 ? 128 : 256;
-  const std::int64_t parts = std::max<std::int64_t>(1, padded * size_of(in.k.dtype) / kVectorBytes / 32);
-  const bool vectors = rows_of_16_bytes(in.k) && rows_of_16_bytes(in.v);
-  step = {.program = {.source = "ops/flash_decode/kernels/stage1.cu",
-                      .kernel = "isomer_flash_decode_stage1",
+  const bool vectors = rows_of_16_bytes(in.q) && rows_of_16_bytes(in.k) && rows_of_16_bytes(in.v);
+  const std::string kernel = shape.tensor_cores ? "stage1_mma" : "stage1";
+  step = {.program = {.source = "ops/flash_decode/kernels/" + kernel + ".cu",
+                      .kernel = "isomer_flash_decode_" + kernel,
                       .variant = {{"element", std::string(name_of(in.k.dtype))},
-                                  {"head_dim", std::to_string(padded)},
-                                  {"heads", std::to_string(heads)},
+                                  {"head_dim", std::to_string(shape.head_dim)},
+                                  {"heads", std::to_string(shape.heads)},
                                   {"vectors", vectors ? "1" : "0"},
                                   {"threads", std::to_string(kThreads)},
-                                  {"unroll", std::to_string(kLoads / parts)},
-                                  {"resident", std::to_string(resident(group))}}},
+                                  {"resident", std::to_string(shape.resident)}}},
           // The kv heads of a token lie beside each other in memory, and so do their blocks in the grid.
-          .grid = {static_cast<std::uint32_t>(heads_kv * chunks), bounded(blocks), bounded(batch)},
+          .grid = {static_cast<std::uint32_t>(heads_kv * shape.chunks), bounded(blocks), bounded(batch)},
           .block = {kThreads, 1, 1}};
+  if (!shape.tensor_cores) {
+    const std::int64_t parts =
+        std::max<std::int64_t>(1, shape.head_dim * size_of(in.k.dtype) / kVectorBytes / kLanesOfRow);
+    step.program.variant.emplace_back("unroll", std::to_string(kLoads / parts));
+  }
 }
 
 device::FlashDecodeStage1Parameters BlockLaunch::arguments(const Inputs& in, const MidTensors& to) const {

@@ -13,21 +13,29 @@ struct MidTensors {
   Tensor out, lse;
 };
 
+/// What stage 1 is compiled for.
+struct BlockShape {
+  BlockShape(const Inputs& in, const gpu::Facts& facts);
+
+  /// 16-bit products by tensor cores: on NVIDIA from sm_80 on, and on the emulator with the same warps.
+  bool tensor_cores = false;
+  std::int64_t head_dim = 0;  ///< D, rounded up
+  std::int64_t heads = 0;     ///< query heads of a kv head that one thread block takes, at most
+  std::int64_t chunks = 0;    ///< thread blocks for all of them
+  std::int64_t resident = 0;  ///< thread blocks that a multiprocessor of an NVIDIA GPU holds at once
+};
+
 /// Stage 1 as a launch: what is decided of it before it runs.
 struct BlockLaunch {
   /// `blocks` may hold `longest` tokens of each sequence.
-  BlockLaunch(const Inputs& in, std::int64_t block_seq, std::int64_t blocks, std::int64_t longest);
+  BlockLaunch(const Inputs& in, const gpu::Facts& facts, std::int64_t block_seq, std::int64_t blocks,
+              std::int64_t longest);
 
   bool empty = false;  ///< no query, or no token in any sequence
   gpu::Step step;
   core::Named parameters, constants;
 
   device::FlashDecodeStage1Parameters arguments(const Inputs& in, const MidTensors& to) const;
-
-  /// Thread blocks of this shape that a multiprocessor of an NVIDIA GPU holds at once.
-  static int resident(std::int64_t group);
-  /// Query heads that one thread block takes, of a group.
-  static std::int64_t heads_per_block(std::int64_t group);
 
  private:
   device::FlashDecodeStage1Parameters fixed_{};

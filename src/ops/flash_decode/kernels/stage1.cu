@@ -9,10 +9,8 @@
 //   K rows of batch i+1 ─┴─ loaded while batch i weighs V;  V rows of i+1 while its logits are made
 //
 // A batch is kUnroll × kRows tokens: 2·kUnroll·kParts loads of 16 bytes are under way in each lane.
-#include "gpu/device/exponential.cuh"
-#include "gpu/device/portable.cuh"
 #include "gpu/device/words.cuh"
-#include "ops/flash_decode/kernels/stage1.h"
+#include "ops/flash_decode/kernels/combine.cuh"
 #include "ops/flash_decode/kernels/tables.cuh"
 
 namespace isomer::device {
@@ -32,18 +30,14 @@ constexpr int kBatch = kUnroll * kRows;        // tokens
 constexpr int kBatches = kTile / kBatch;       // of a tile
 static_assert(kTile % kBatch == 0);
 
-/// The lane's elements of one row; 0 beyond D and where there is no row.
-ISOMER_DEVICE void load_row(Words (&into)[kParts], const Element* row, i64 inner, int head_dim, bool exists) {
+/// A lane's pieces of one row, as many as there are; `row` is where the first one lies.
+ISOMER_DEVICE void load_row(Words (&into)[kParts], const Element* row, i64 inner, int pieces) {
 #pragma unroll
   for (int part = 0; part < kParts; ++part) {
-    const int d = (part * kLanes + lane() % kLanes) * kVector;
-    into[part] = Words{};
-    if (exists && d < head_dim) {
-      if constexpr (kVectors)
-        into[part] = load_words(row + d);
-      else
-        into[part] = gather_words(row + d * inner, inner);
-    }
+    if constexpr (kVectors)
+      load_words_below(into[part], row + part * kLanes * kVector, part, pieces);
+    else if (part < pieces)
+      into[part] = gather_words(row + part * kLanes * kVector * inner, inner);
   }
 }
 
@@ -88,15 +82,16 @@ ISOMER_DEVICE void merge_rows(State& state) {
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_decode_stage1(const FlashDecodeStage1Parameters p) {
-  __shared__ f32 shared_largest[kWarps][kHeads], shared_sum[kWarps][kHeads];
-  __shared__ f32 shared_out[kWarps][kHeads][kHeadDim];
+  __shared__ Partials<kWarps, kHeads, kHeadDim> partials;
   const int sub = lane() % kLanes, row = lane() / kLanes;
   const int kv = static_cast<int>(blockIdx.x) / p.chunks;
   const int first_head = (static_cast<int>(blockIdx.x) - kv * p.chunks) * kHeads;  // in the group
   const int heads = p.group - first_head < kHeads ? p.group - first_head : kHeads;
   const i64 head = static_cast<i64>(kv) * p.group + first_head;
-  const Element* keys = static_cast<const Element*>(p.k) + kv * p.k_head;
-  const Element* values = static_cast<const Element*>(p.v) + kv * p.v_head;
+  // This lane's first piece of a row, and how many it has below D.
+  const Element* keys = static_cast<const Element*>(p.k) + kv * p.k_head + sub * kVector * p.k_inner;
+  const Element* values = static_cast<const Element*>(p.v) + kv * p.v_head + sub * kVector * p.v_inner;
+  const int pieces = (p.head_dim - sub * kVector + kLanes * kVector - 1) / (kLanes * kVector);
 
   for (i64 b = blockIdx.z; b < p.batch; b += gridDim.z) {
     const i64 length = length_of(p, b);
@@ -107,16 +102,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
       const i64 count = length - begin < p.block_seq ? length - begin : p.block_seq;
       const i32* block_tokens = tokens == nullptr ? nullptr : tokens + begin * p.token_step;
 
+      // Batches of this warp: all of its tiles, the last one as far as there are tokens.
+      i64 tile = warp() * kTile;
+      int slots = slot_of(p, block_tokens, tile + lane(), count);
+      int slots_ahead = slot_of(p, block_tokens, tile + kWarps * kTile + lane(), count);
       f32 q[kHeads][kElements];
+      Words packed[kHeads][kParts] = {};
 #pragma unroll
-      for (int h = 0; h < kHeads; ++h) {
-        const Element* from = static_cast<const Element*>(p.q) + b * p.q_batch + (head + h) * p.q_head;
+      for (int h = 0; h < kHeads; ++h)
+        load_row(packed[h],
+                 static_cast<const Element*>(p.q) + b * p.q_batch + (head + h) * p.q_head + sub * kVector * p.q_inner,
+                 p.q_inner, h < heads ? pieces : 0);
 #pragma unroll
-        for (int i = 0; i < kElements; ++i) {
-          const int d = ((i / kVector) * kLanes + sub) * kVector + i % kVector;
-          q[h][i] = h < heads && d < p.head_dim ? to_f32(from[d * p.q_inner]) : 0.0f;
-        }
-      }
+      for (int h = 0; h < kHeads; ++h) unpack_row(packed[h], q[h]);
       State state;
 #pragma unroll
       for (int h = 0; h < kHeads; ++h) {
@@ -126,13 +124,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
         for (int i = 0; i < kElements; ++i) state.out[h][i] = 0.0f;
       }
 
-      // Batches of this warp: all of its tiles, the last one as far as there are tokens.
-      i64 tile = warp() * kTile;
-      int slots = slot_of(p, block_tokens, tile + lane(), count);
-      int slots_ahead = slot_of(p, block_tokens, tile + kWarps * kTile + lane(), count);
       int batch = 0;  // of the tile
       int slot[kUnroll];
-      Words k[kUnroll][kParts], v[kUnroll][kParts];
+      Words k[kUnroll][kParts] = {}, v[kUnroll][kParts] = {};  // zero beyond D, for good
       const auto find = [&] {
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) slot[u] = shuffle(slots, batch * kBatch + u * kRows + row);
@@ -140,12 +134,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
       const auto load_keys = [&] {
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u)
-          load_row(k[u], keys + slot[u] * p.k_slot, p.k_inner, p.head_dim, slot[u] >= 0);
+          load_row(k[u], keys + slot[u] * p.k_slot, p.k_inner, slot[u] >= 0 ? pieces : 0);
       };
       const auto load_values = [&] {
 #pragma unroll
-        for (int u = 0; u < kUnroll; ++u)
-          load_row(v[u], values + slot[u] * p.v_slot, p.v_inner, p.head_dim, slot[u] >= 0);
+        for (int u = 0; u < kUnroll; ++u) {
+          // A weight of 0 does not undo an infinity that an earlier batch left here.
+          if (slot[u] < 0) {
+#pragma unroll
+            for (int part = 0; part < kParts; ++part) v[u][part] = Words{};
+          }
+          load_row(v[u], values + slot[u] * p.v_slot, p.v_inner, slot[u] >= 0 ? pieces : 0);
+        }
       };
       bool more = tile < count;
       if (more) {
@@ -224,34 +224,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
 #pragma unroll
         for (int h = 0; h < kHeads; ++h) {
           if (sub == 0) {
-            shared_largest[warp()][h] = state.largest[h];
-            shared_sum[warp()][h] = state.sum[h];
+            partials.largest[warp()][h] = state.largest[h];
+            partials.sum[warp()][h] = state.sum[h];
           }
 #pragma unroll
           for (int i = 0; i < kElements; ++i)
-            shared_out[warp()][h][((i / kVector) * kLanes + sub) * kVector + i % kVector] = state.out[h][i];
+            partials.out[warp()][h][((i / kVector) * kLanes + sub) * kVector + i % kVector] = state.out[h][i];
         }
       }
       __syncthreads();
-      f32* mid_out = p.mid_out + b * p.out_batch + head * p.out_head + j * p.out_block;
-      f32* mid_lse = p.mid_lse + b * p.lse_batch + head * p.lse_head + j * p.lse_block;
-      for (int at = static_cast<int>(threadIdx.x); at < heads * kHeadDim; at += kThreads) {
-        const int h = at / kHeadDim, d = at % kHeadDim;
-        if (d >= p.head_dim) continue;
-        f32 largest = shared_largest[0][h];
-#pragma unroll
-        for (int w = 1; w < kWarps; ++w) largest = shared_largest[w][h] > largest ? shared_largest[w][h] : largest;
-        f32 sum = 0.0f, out = 0.0f;
-#pragma unroll
-        for (int w = 0; w < kWarps; ++w) {
-          const f32 factor = shared_largest[w][h] == -infinity() ? 0.0f : exp2_fast(shared_largest[w][h] - largest);
-          sum += factor * shared_sum[w][h];
-          out += factor * shared_out[w][h][d];
-        }
-        // No token, or none with weight: 0 and −inf.
-        mid_out[h * p.out_head + d * p.out_inner] = sum == 0.0f ? 0.0f : out / sum;
-        if (d == 0) mid_lse[h * p.lse_head] = sum == 0.0f ? -infinity() : (largest + log2_fast(sum)) * kLn2;
-      }
+      combine<kThreads>(p, partials, b, j, head, heads);
       __syncthreads();
     }
   }
