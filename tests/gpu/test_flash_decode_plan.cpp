@@ -91,6 +91,15 @@ TEST(FlashDecodePlan, EveryKvHeadOfABlockAndSequenceIsOneThreadBlock) {
   EXPECT_EQ(planned.steps()[1].grid, (gpu::Dim3{32, 1, 3}));
 }
 
+TEST(FlashDecodePlan, TheMergeBeginsWhileTheBlocksEndWhereTheHardwareLetsIt) {
+  const Decode decode(2, 4, 2, 64, 1000);
+  EXPECT_FALSE(decode.planned().steps().at(0).overlap_previous);
+  EXPECT_TRUE(decode.planned().steps().at(1).overlap_previous);
+  EXPECT_FALSE(decode.planned("sm_80").steps().at(1).overlap_previous);
+  EXPECT_FALSE(decode.planned("gfx942").steps().at(1).overlap_previous);
+  EXPECT_FALSE(Decode(2, 4, 2, 64, 0).planned().steps().at(0).overlap_previous);
+}
+
 TEST(FlashDecodePlan, SixteenBitProductsGoToTensorCoresWhereThereAreSome) {
   const Decode decode(1, 4, 4, 128, 300);
   EXPECT_EQ(decode.planned().steps()[0].program.kernel, "isomer_flash_decode_stage1_mma");
@@ -202,6 +211,13 @@ TEST(MergeAttentionPlan, ABlockTakesATileOfRows) {
   const std::int64_t tile = planned.constant("rows_per_block");
   ASSERT_GT(tile, 0);
   EXPECT_EQ(planned.steps().at(0).grid[0], (8000 + tile - 1) / tile);
+}
+
+TEST(MergeAttentionPlan, RowsThatLieInOneStepAreOneDimension) {
+  EXPECT_EQ(Merge(10, 4, 128, DType::f16).planned().variant("dims"), "1");
+  Merge heads_first(10, 4, 128, DType::f16);
+  heads_first.args.lse_b = Tensor::strided(at(0x50000), DType::f32, {2, 10, 4}, {40, 1, 10});
+  EXPECT_EQ(heads_first.planned().variant("dims"), "3");
 }
 
 TEST(MergeAttentionPlan, RowsThatAreNotAlignedAreReadByElement) {

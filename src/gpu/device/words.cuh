@@ -25,12 +25,6 @@ ISOMER_DEVICE void load_words_below(Words& into, const void* from, int index, in
   if (index < end) into = *static_cast<const Words*>(from);
 #endif
 }
-ISOMER_DEVICE Words load_words(const void* from) {
-  Words words = {};
-  load_words_below(words, from, 0, 1);
-  return words;
-}
-
 /// The first `count` elements that lie `step` elements apart, and 0 for the rest.
 template <class T>
 ISOMER_DEVICE Words gather_words(const T* from, i64 step, int count = 16 / sizeof(T)) {

@@ -3,6 +3,7 @@
 #include "ops/flash_decode/gpu_stages.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace isomer::ops::flash_decode {
 namespace {
@@ -15,6 +16,11 @@ constexpr double kMostBlocks = 2147483647.0;
 template <class Args, class Options>
 Inputs inputs(const Call& call) {
   return inputs_of(call.args<Args>(), call.options<Options>());
+}
+
+/// Whether a launch may begin before the one ahead has ended.
+bool overlaps(const gpu::Facts& facts) {
+  return facts.architecture.starts_with("sm_") && std::atoi(facts.architecture.c_str() + 3) >= 90;
 }
 
 std::string too_many_heads(const Tensor& q) {
@@ -115,7 +121,10 @@ class FlashDecodePlan : public gpu::Plan {
     parameters_ = first_.parameters;
     constants_ = first_.constants;
     if (!first_.empty) steps_.push_back(first_.step);
-    if (!second_.empty) steps_.push_back(second_.step);
+    if (!second_.empty) {
+      steps_.push_back(second_.step);
+      steps_.back().overlap_previous = !first_.empty && overlaps(facts);
+    }
   }
   static std::string refuse(const Call& call, const gpu::Facts& facts) {
     const Tensor& q = args(call).q;

@@ -130,7 +130,7 @@ MergeLaunch::MergeLaunch(const Tensor& out, DType mid_dtype, bool vectors, std::
                       .variant = {{"element_mid", std::string(name_of(mid_dtype))},
                                   {"element_out", std::string(name_of(out.dtype))},
                                   {"lanes_of_row", std::to_string(lanes)},
-                                  {"vectors_mid", vectors ? "1" : "0"},
+                                  {"vectors_mid", vectors && head_dim % vector == 0 ? "1" : "0"},
                                   {"threads_merge", std::to_string(kThreads)},
                                   {"unroll_merge", std::to_string(kMergeLoads)}}},
           .grid = {static_cast<std::uint32_t>(out.size(1) * chunks), 1, bounded(out.size(0))},

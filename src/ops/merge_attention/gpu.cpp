@@ -24,7 +24,9 @@ class MergeAttentionPlan : public gpu::Plan {
     if (args.out.empty() && (length > 0 || rows == 0 || !args.lse.defined())) return;
 
     // The rows of all tensors together; of the outs their first elements, and nothing where they have none.
-    const auto firsts = [&](const Tensor& tensor) { return length > 0 ? tensor.select(tensor.rank - 1, 0) : args.lse_a; };
+    const auto firsts = [&](const Tensor& tensor) {
+      return length > 0 ? tensor.select(tensor.rank - 1, 0) : args.lse_a;
+    };
     const Tensor lead = firsts(args.out), a = firsts(args.out_a), b = firsts(args.out_b);
     const Tensor* views[] = {&lead,       &a,          &b,
                              &args.lse_a, &args.lse_b, args.lse.defined() ? &args.lse : &args.lse_a};
@@ -32,7 +34,7 @@ class MergeAttentionPlan : public gpu::Plan {
     auto& p = arguments_;
     p.length = length;
     p.rows = rows;
-    p.dims = joined.dims;
+    const int dims = std::max(joined.dims, 1);
     bool vectors = true;
     for (const Tensor* tensor : {&args.out, &args.out_a, &args.out_b})
       vectors = vectors && reinterpret_cast<std::uintptr_t>(tensor->data) % kVectorBytes == 0;
@@ -59,7 +61,9 @@ class MergeAttentionPlan : public gpu::Plan {
                      .variant = {{"element", std::string(name_of(args.out_a.dtype))},
                                  {"element_out", std::string(name_of(args.out.dtype))},
                                  {"lanes_of_row", std::to_string(lanes)},
-                                 {"vectors", vectors ? "1" : "0"},
+                                 {"vectors", vectors && length % vector == 0 ? "1" : "0"},
+                                 {"dims", std::to_string(dims)},
+                                 {"index", rows < INT32_MAX ? "u32" : "u64"},
                                  {"threads", std::to_string(kThreads)},
                                  {"unroll", std::to_string(kUnroll)}}},
          .grid = {static_cast<std::uint32_t>(std::min<std::int64_t>(p.tiles, kMostBlocks)), 1, 1},

@@ -9,6 +9,7 @@
 //   K rows of batch i+1 ─┴─ loaded while batch i weighs V;  V rows of i+1 while its logits are made
 //
 // A batch is kUnroll × kRows tokens: 2·kUnroll·kParts loads of 16 bytes are under way in each lane.
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/words.cuh"
 #include "ops/flash_decode/kernels/combine.cuh"
 #include "ops/flash_decode/kernels/tables.cuh"
@@ -219,6 +220,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_flash_d
         if (more) load_values();
       }
 
+      let_next_begin();
       merge_rows(state);
       if (row == 0) {
 #pragma unroll

@@ -11,6 +11,7 @@
 //
 // A tile is 64·D bytes: 8 KB of a warp under way at D = 128.
 #include "gpu/device/mma.cuh"
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/words.cuh"
 #include "ops/flash_decode/kernels/combine.cuh"
 #include "ops/flash_decode/kernels/tables.cuh"
@@ -186,6 +187,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
         else
           load_keys();
       }
+      let_next_begin();
 
 #pragma unroll
       for (int n = 0; n < kColumns; ++n) {

@@ -1,7 +1,8 @@
 // Merges the results of a row's blocks. A block of threads owns one row and kColumns of its elements: kLanes lanes share
 // a block's result, 16 bytes each, and kGroups of them take the row's blocks in turn, kUnroll at a time with their lse.
-// Each group has its own running maximum, sum and accumulators; they are added in shared memory.
+// Each group has its own running maximum, sum and accumulators; they are added in shared memory. In one call with stage 1 the launch begins while that ends.
 #include "gpu/device/exponential.cuh"
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
 #include "gpu/device/words.cuh"
 #include "ops/flash_decode/kernels/stage2.h"
@@ -12,7 +13,7 @@ namespace isomer::device {
 using Element = ISOMER_ELEMENT_MID;
 using Out = ISOMER_ELEMENT_OUT;
 constexpr int kThreads = ISOMER_THREADS_MERGE, kLanes = ISOMER_LANES_OF_ROW, kUnroll = ISOMER_UNROLL_MERGE;
-constexpr bool kVectors = ISOMER_VECTORS_MID != 0;  // rows of mid_out are contiguous and aligned to 16 bytes
+constexpr bool kVectors = ISOMER_VECTORS_MID != 0;  // rows of mid_out are contiguous multiples of 16 bytes, and aligned so
 constexpr int kVector = 16 / sizeof(Element);
 constexpr int kColumns = kLanes * kVector;
 constexpr int kGroups = kThreads / kLanes;
@@ -24,10 +25,15 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
   const i64 h = static_cast<int>(blockIdx.x) / p.chunks;
   const i64 first = (static_cast<int>(blockIdx.x) - h * p.chunks) * kColumns, d = first + sub * kVector;
 
+  // Lanes beyond D read the row's first elements, for nothing.
+  const i64 from = d < p.head_dim ? d : 0;
+  const int columns = static_cast<int>(p.head_dim - from < kVector ? p.head_dim - from : kVector);
+
+  wait_for_previous();
   for (i64 b = blockIdx.z; b < p.batch; b += gridDim.z) {
     const i64 length = length_of(p, b);
     const i64 blocks = length <= 0 ? 0 : (length - 1) / p.block_seq + 1;
-    const Element* mid = static_cast<const Element*>(p.mid_out) + b * p.mid_batch + h * p.mid_head + d * p.mid_inner;
+    const Element* mid = static_cast<const Element*>(p.mid_out) + b * p.mid_batch + h * p.mid_head + from * p.mid_inner;
     const f32* lse = p.mid_lse + b * p.lse_batch + h * p.lse_head;
 
     f32 largest = -infinity(), sum = 0.0f, out[kVector];
@@ -38,17 +44,17 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
       f32 weight[kUnroll];
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
-        const i64 block = j + u * kGroups;
-        weight[u] = block < blocks ? lse[block * p.lse_block] * kLog2E : -infinity();
-        part[u] = Words{};
-        if (block < blocks) {
-          const Element* from = mid + block * p.mid_block;
-          if (kVectors && d + kVector <= p.head_dim)
-            part[u] = load_words(from);
-          else
-            part[u] = gather_words(from, p.mid_inner, static_cast<int>(p.head_dim - d < kVector ? p.head_dim - d : kVector));
-        }
+        // Past the end the last block is read again: a branch here would make the compiler use each read before the next.
+        const i64 block = j + u * kGroups < blocks ? j + u * kGroups : blocks - 1;
+        weight[u] = lse[block * p.lse_block] * kLog2E;
+        if constexpr (kVectors)
+          part[u] = *reinterpret_cast<const Words*>(mid + block * p.mid_block);
+        else
+          part[u] = gather_words(mid + block * p.mid_block, p.mid_inner, columns);
       }
+#pragma unroll
+      for (int u = 1; u < kUnroll; ++u)
+        if (j + u * kGroups >= blocks) weight[u] = -infinity();
       f32 now = largest;
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) now = weight[u] > now ? weight[u] : now;
@@ -60,14 +66,13 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
       for (int i = 0; i < kVector; ++i) out[i] *= factor;
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
-        // What a block without weight holds may be anything, NaN too.
-        if (weight[u] == -infinity()) continue;
         const f32 w = exp2_fast(weight[u] - origin);
-        sum += w;
         f32 x[kVector];
         unpack<Element>(part[u], x);
+        sum += w;
+        // What a block without weight holds may be anything, NaN too.
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) out[i] += w * x[i];
+        for (int i = 0; i < kVector; ++i) out[i] += w * (weight[u] == -infinity() ? 0.0f : x[i]);
       }
     }
 

@@ -15,7 +15,6 @@ struct MergeAttentionParameters {
   i64 length;
   i64 rows;
   i64 tiles;  ///< of rows, each of one block
-  i32 dims;   ///< in use
   i64 size[kOuter];
   i64 a_stride[kOuter], b_stride[kOuter], out_stride[kOuter];
   i64 lse_a_stride[kOuter], lse_b_stride[kOuter], lse_stride[kOuter];
