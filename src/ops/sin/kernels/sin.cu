@@ -2,6 +2,7 @@
 // views' rows are contiguous and aligned, else single elements.
 #include "gpu/device/portable.cuh"
 #include "ops/sin/kernels/sin.h"
+#include "ops/sin/kernels/sine.cuh"
 
 namespace isomer::device {
 
@@ -33,17 +34,17 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_sin(const SinParam
         const i64 at = begin + (static_cast<i64>(u) * kThreads + threadIdx.x) * kVector;
         if (at + kVector <= p.length) {
 #pragma unroll
-          for (int i = 0; i < kVector; ++i) in[u].of[i] = from_f32<Element>(sinf(to_f32(in[u].of[i])));
+          for (int i = 0; i < kVector; ++i) in[u].of[i] = sine(in[u].of[i]);
           store<kVector>(y + at, in[u]);
         } else {
-          for (i64 i = at; i < p.length; ++i) y[i] = from_f32<Element>(sinf(to_f32(x[i])));
+          for (i64 i = at; i < p.length; ++i) y[i] = sine(x[i]);
         }
       }
     } else {
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
         const i64 at = begin + static_cast<i64>(u) * kThreads + threadIdx.x;
-        if (at < p.length) y[at * p.y_step] = from_f32<Element>(sinf(to_f32(x[at * p.x_step])));
+        if (at < p.length) y[at * p.y_step] = sine(x[at * p.x_step]);
       }
     }
   }
