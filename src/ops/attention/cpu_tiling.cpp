@@ -23,7 +23,7 @@ constexpr std::int64_t kMostStateBytes = 64 << 20;
 /// 16 floats, so that rows of a power-of-two length do not meet in the same cache sets.
 constexpr int kPadding = 16;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
 std::int64_t round_up(std::int64_t a, std::int64_t step) { return ceil_div(a, step) * step; }
 
 /// Hands out pieces of a piece of memory; with none, counts what they would take.
@@ -95,8 +95,7 @@ std::int64_t most_parts(const Geometry& g) { return std::max<std::int64_t>(visib
 std::int64_t bundle_of(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
   if (std::abs(g.k.head_stride) > std::abs(g.k.row_stride)) return 1;
   const std::int64_t bytes = Tiling::kAlongKeys * (g.head_dim + g.head_dim_v) * size_of(g.k.dtype);
-  const std::int64_t parts = options.split_size > 0
-                                 ? (g.seqlen_k + options.split_size - 1) / options.split_size
+  const std::int64_t parts = options.split_size > 0   ? ceil_div(g.seqlen_k, options.split_size)
                              : options.num_splits > 0 ? options.num_splits
                                                       : most_parts(g);
   const std::int64_t spare = g.batch * t.units * std::max<std::int64_t>(parts, 1) / (2 * t.threads);
@@ -160,7 +159,8 @@ Tiling tile_up(const Geometry& g, const AttentionOptions& options, const Kernels
     t.tiles *= t.units;
   }
 
-  t.split_size = options.split_size;
+  // A part longer than all keys is all keys; so a part's end cannot overflow.
+  t.split_size = std::min(options.split_size, std::max<std::int64_t>(g.seqlen_k, 1));
   t.parts = number_of_parts(t, g, options);
   Carver state(nullptr), scratch(nullptr), table(nullptr);
   TileState some_state;

@@ -53,7 +53,8 @@ class BlockStage {
     parallel_for(queue.executor(), tasks_, [&](std::int64_t task, int worker) {
       const std::int64_t run = task % runs_, j = task / runs_ % blocks_, b = task / runs_ / blocks_;
       const std::int64_t head = run * run_, heads = std::min(run_, heads_kv_ - head);
-      const std::int64_t first = j * block_seq_;
+      std::int64_t first = 0;
+      if (__builtin_mul_overflow(j, block_seq_, &first)) return;  // behind every sequence
       const std::int64_t count = std::min(index_at(in.b_seqlen, b) - first, block_seq_);
       if (count <= 0) return;
       attend({.dtype = dtype_,
