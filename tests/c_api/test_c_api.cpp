@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -197,7 +199,7 @@ TEST_F(CApi, RefusesQueueOptionsThatContradictThemselves) {
 }
 
 TEST_F(CApi, SavesAndLoadsBundles) {
-  const std::string path = testing::TempDir() + "c_api.safetensors";
+  const std::string path = testing::TempDir() + std::to_string(getpid()) + "c_api.safetensors";
   isomer_bundle* bundle = nullptr;
   ASSERT_EQ(save_and_load(path.c_str(), x.data(), 5, &bundle), ISOMER_OK) << isomer_last_error();
   ASSERT_EQ(isomer_bundle_size(bundle), 1u);
@@ -251,7 +253,7 @@ TEST_F(CApi, RefusesBundleArgumentsWithASentence) {
 }
 
 TEST_F(CApi, SavesNoTensorThatItCannotHold) {
-  const std::string path = testing::TempDir() + "c_api_refused.safetensors";
+  const std::string path = testing::TempDir() + std::to_string(getpid()) + "c_api_refused.safetensors";
   isomer_int64 shape[2] = {2, 2}, strides[2] = {2, 1};
   const isomer_tensor good = {x.data(), {ISOMER_CPU, 0}, 2, ISOMER_F32, shape, strides, 0};
   isomer_tensor tensor = good;
@@ -290,7 +292,7 @@ TEST_F(CApi, SavesNoTensorThatItCannotHold) {
 }
 
 TEST_F(CApi, SavesATensorAtAnyAddress) {
-  const std::string path = testing::TempDir() + "c_api_unaligned.safetensors";
+  const std::string path = testing::TempDir() + std::to_string(getpid()) + "c_api_unaligned.safetensors";
   std::vector<unsigned char> bytes(1 + 2 * sizeof(float));
   std::memcpy(bytes.data() + 1, x.data() + 1, 2 * sizeof(float));
   isomer_int64 shape[1] = {2};
