@@ -44,7 +44,7 @@ std::string bench_table(const Bench& bench) {
   }
   std::string text = table.text();
   for (const Measurement& m : bench.measurements)
-    if (m.verified.starts_with("no"))
+    if (m.verified.starts_with("no:"))
       text += Terminal::red("wrong output  ") + m.line + ": " + m.verified + "\n";
   if (bench.device.type != DeviceType::cpu) {
     text += "\n";
