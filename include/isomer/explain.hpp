@@ -23,6 +23,7 @@ struct Binary {
   int registers = -1;               ///< of one thread; −1 unknown
   std::int64_t spill_bytes = -1;    ///< of one thread; −1 unknown
   double seconds = 0;               ///< spent on finding, compiling and loading it
+  std::string not_kept = {};        ///< why the cache has not taken what was compiled; else empty
 };
 
 struct Launch {

@@ -1,9 +1,11 @@
 #include "core/queue_state.hpp"
 #include "core/sentence.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 namespace isomer {
@@ -33,24 +35,29 @@ bool environment_says(const char* name) {
 namespace core {
 
 WorkspacePool::Block WorkspacePool::take(std::size_t bytes) {
+  const bool in_capture = capturing();
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < free_.size(); ++i)
       if (free_[i].bytes >= bytes) {
         const Block block = free_[i];
+        if (in_capture) captured_.insert(block.data);
         free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
         return block;
       }
-    // A larger one takes the place of the smallest.
-    if (!free_.empty()) {
-      release(free_.back().data);
-      free_.pop_back();
+    // A larger one takes the place of another.
+    const auto spare = std::find_if(free_.rbegin(), free_.rend(),
+                                    [&](const Block& block) { return !captured_.contains(block.data); });
+    if (!in_capture && spare != free_.rend()) {
+      release(spare->data);
+      free_.erase(std::next(spare).base());
     }
   }
   const std::size_t rounded = (bytes + 4095) / 4096 * 4096;
   void* data = rounded < bytes ? nullptr : allocate(rounded);
   if (data == nullptr)
-    fail(ErrorCode::out_of_memory, "queue: no memory for a workspace of ", bytes, " bytes");
+    fail(ErrorCode::out_of_memory, "queue: no memory for a workspace of ", bytes,
+         " bytes; free some, or make the call smaller");
   return {data, rounded};
 }
 

@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 namespace isomer::core {
 
 /// Blocks of device memory of one queue that no call holds at the moment. Kept until the queue and its leases
-/// go. A block may be given back while the work that uses it is still queued: the next that takes it comes
-/// after it in the queue.
+/// go, and longer ones take the place of short ones. A block may be given back while the work that uses it is
+/// still queued: the next that takes it comes after it in the queue.
 class WorkspacePool {
  public:
   struct Block {
@@ -24,6 +25,8 @@ class WorkspacePool {
   void give(Block block);
 
  protected:
+  /// A graph is being captured from the queue: nothing may be allocated or freed.
+  virtual bool capturing() { return false; }
   /// Null when there is none. Sizes are multiples of 4096 bytes.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* data) noexcept = 0;
@@ -33,6 +36,8 @@ class WorkspacePool {
  private:
   std::mutex mutex_;
   std::vector<Block> free_;
+  /// Graphs have their addresses and may run at any time: never freed before the pool.
+  std::unordered_set<void*> captured_;
 };
 
 /// How the backends make queues and find their own state in them.

@@ -92,17 +92,19 @@ std::optional<Binary> find_stored(const Vendor& vendor, const Program& program,
 }
 
 Binary find_binary(Vendor& vendor, const Program& program, const std::string& architecture) {
-  if (!vendor.cacheable()) return compile_binary(vendor, program, architecture);
-  const Jit how = jit();
-  if (how != Jit::always)
+  if (vendor.cacheable() && jit() != Jit::always)
     if (auto binary = find_stored(vendor, program, architecture)) return std::move(*binary);
-  if (how == Jit::never)
+  return remake_binary(vendor, program, architecture);
+}
+
+Binary remake_binary(Vendor& vendor, const Program& program, const std::string& architecture) {
+  if (!vendor.cacheable()) return compile_binary(vendor, program, architecture);
+  if (jit() == Jit::never)
     core::fail(ErrorCode::unsupported, vendor.name(), ": ", program.text(), " is not compiled for ",
                architecture,
                ", and ISOMER_JIT=never forbids compiling it; add it to a bundle with `isomer prebuild`");
   Binary binary = compile_binary(vendor, program, architecture);
-  // A cache that cannot be written costs time at the next start and nothing else.
-  if (const auto cache = cache_folder()) cache->store(binary, program, architecture);
+  if (const auto cache = cache_folder()) binary.not_kept = cache->store(binary, program, architecture);
   return binary;
 }
 

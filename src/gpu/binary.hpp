@@ -16,6 +16,9 @@ struct Binary {
   std::string hash;    ///< SHA-256 of the image
   std::string source;  ///< "bundle", "cache" or "compiled"
   double seconds = 0;  ///< spent on finding or making it
+  /// One sentence that says why the cache has not taken what was compiled. The next process compiles again;
+  /// nothing else is lost.
+  std::string not_kept = {};
 };
 
 /// What a program compiles: sources with all they include, macros and architecture, but not the compiler, so
@@ -31,7 +34,11 @@ Binary find_binary(Vendor& vendor, const Program& program, const std::string& ar
 std::optional<Binary> find_stored(const Vendor& vendor, const Program& program,
                                   const std::string& architecture);
 
-/// Compiles whatever is stored.
+/// Compiles, whatever is stored, and puts it into the cache in the place of what was there. Throws Error
+/// unsupported with ISOMER_JIT=never.
+Binary remake_binary(Vendor& vendor, const Program& program, const std::string& architecture);
+
+/// Compiles, whatever is stored, and stores nothing.
 Binary compile_binary(Vendor& vendor, const Program& program, const std::string& architecture);
 /// The same with another compiler than the vendor's own.
 Binary compile_binary(const Vendor& vendor, const Program& program, const std::string& architecture,

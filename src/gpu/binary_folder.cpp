@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 // A file: the magic line, lines `name value`, an empty line, the image. The head has the image's size and
 // hash, so that any cut or change is seen.
 constexpr std::string_view kMagic = "isomer binary 1";
+/// No kernel comes near it.
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;
 
 std::string head_of(const Binary& binary, const Program& program, const std::string& architecture) {
   std::ostringstream head;
@@ -88,7 +90,7 @@ std::string write_whole(const fs::path& path, const std::string& head, const std
   };
   write(head.data(), head.size());
   write(reinterpret_cast<const char*>(image.data()), image.size());
-  // NOTES: without it a machine that loses power may show an empty file under the final name.
+  // Without it a machine that loses power may show an empty file under the final name.
   if (failure.empty() && ::fsync(file) != 0 && errno != EINVAL)
     failure = core::say("cannot write '", path.string(), "': ", std::strerror(errno));
   ::close(file);
@@ -99,11 +101,13 @@ std::string write_whole(const fs::path& path, const std::string& head, const std
 /// What processes that were killed while they wrote have left.
 void sweep(const fs::path& folder) {
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
-    if (entry.path().extension() != ".part") continue;
-    const auto written = entry.last_write_time(none);
-    if (!none && fs::file_time_type::clock::now() - written > std::chrono::hours(1))
-      fs::remove(entry.path(), none);
+  for (fs::directory_iterator at(folder, none), end; !none && at != end; at.increment(none)) {
+    if (at->path().extension() != ".part") continue;
+    // Another process may have removed or renamed it.
+    std::error_code gone;
+    const auto written = at->last_write_time(gone);
+    if (!gone && fs::file_time_type::clock::now() - written > std::chrono::hours(1))
+      fs::remove(at->path(), gone);
   }
 }
 
@@ -119,12 +123,17 @@ fs::path BinaryFolder::file_of(const std::string& key) const { return path_ / (k
 
 std::optional<Binary> BinaryFolder::find(const std::string& key) const {
   const fs::path path = file_of(key);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::optional<Binary> binary = parse(std::move(text).str(), key);
   std::error_code none;
+  const fs::file_status status = fs::status(path, none);
+  if (!fs::exists(status)) return std::nullopt;
+  std::optional<Binary> binary;
+  // A pipe or a device would be read for ever.
+  if (fs::is_regular_file(status) && fs::file_size(path, none) <= kMostBytes && !none) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    binary = parse(std::move(text).str(), key);
+  }
   if (!binary) fs::remove(path, none);
   return binary;
 }

@@ -26,7 +26,8 @@ class BinaryFolder {
   std::filesystem::path path_;
 };
 
-/// ISOMER_CACHE, else XDG_CACHE_HOME/isomer, else ~/.cache/isomer; absent where none of them can be named.
+/// ISOMER_CACHE, else XDG_CACHE_HOME/isomer/kernels, else ~/.cache/isomer/kernels; absent where none of them
+/// can be named.
 std::optional<BinaryFolder> cache_folder();
 /// ISOMER_BUNDLE, where it is set.
 std::optional<BinaryFolder> bundle_folder();

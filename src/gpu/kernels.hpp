@@ -15,7 +15,8 @@ struct Kernel {
   Module module = nullptr;
   Resources resources;
   std::string binary_source, hash;
-  double seconds = 0;  ///< spent on finding, compiling and loading it
+  std::string not_kept;  ///< why the cache has not taken it; empty where it has, or already had it
+  double seconds = 0;    ///< spent on finding, compiling and loading it
 };
 
 /// The kernels that this process has loaded on one device. They stay loaded until it ends.
@@ -32,6 +33,8 @@ class Kernels {
   static Kernels& of(Vendor& vendor, int device);
 
  private:
+  std::unique_ptr<Kernel> load(const Program& program, const Binary& binary);
+
   Vendor& vendor_;
   int device_;
   std::mutex mutex_;

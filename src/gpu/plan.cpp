@@ -33,7 +33,8 @@ void Plan::describe_loaded(const Queue& queue, core::Description& out) const {
                               .hash = kernel->hash,
                               .registers = kernel->resources.registers,
                               .spill_bytes = kernel->resources.spill_bytes,
-                              .seconds = kernel->seconds};
+                              .seconds = kernel->seconds,
+                              .not_kept = kernel->not_kept};
     out.launches[i].shared_bytes =
         steps_[i].shared_bytes + std::max<std::int64_t>(kernel->resources.shared_bytes, 0);
   }

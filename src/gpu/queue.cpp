@@ -13,8 +13,9 @@ class DevicePool : public core::WorkspacePool {
   void belongs_to(Stream stream) { stream_ = stream; }
 
  private:
+  bool capturing() override { return vendor_.capturing(device_, stream_); }
   void* allocate(std::size_t bytes) override {
-    if (vendor_.capturing(device_, stream_))
+    if (capturing())
       core::fail(
           ErrorCode::device, vendor_.name(), ": a workspace of ", bytes,
           " bytes cannot be allocated while a graph is being captured; prepare the call before the capture");
@@ -48,6 +49,10 @@ QueueState::~QueueState() {
 }
 
 void QueueState::fetch(void* host, const void* from, std::size_t bytes) const {
+  if (vendor_.capturing(device.index, stream_))
+    core::fail(ErrorCode::device, vendor_.name(),
+               ": device data cannot be read and validated while a graph is being captured; capture from a "
+               "queue that is not checked");
   vendor_.copy(device.index, stream_, host, from, bytes, Vendor::Copy::to_host);
 }
 

@@ -1,6 +1,7 @@
 #include "gpu/shared_object.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -62,13 +63,27 @@ void* SharedObject::symbol(const char* name) const {
   return handle_ == nullptr ? nullptr : ::dlsym(handle_, name);
 }
 
-std::vector<std::string> library_files(const char* variable, const std::vector<const char*>& homes,
-                                       const std::vector<std::string>& roots, const std::string& prefix) {
-  std::vector<std::string> files;
+std::string SharedObject::file_name() const {
+  link_map* map = nullptr;
+  if (handle_ == nullptr || ::dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0) return name_;
+  std::error_code none;
+  const fs::path file = fs::canonical(map->l_name, none);
+  return none ? name_ : file.filename().string();
+}
+
+CompilerFiles compiler_files(const char* variable, const std::vector<std::string>& names,
+                             const std::vector<const char*>& homes, const std::vector<std::string>& roots,
+                             const std::string& prefix) {
+  CompilerFiles found;
+  if (const char* file = std::getenv(variable); file != nullptr && *file != 0) {
+    found.chosen = file;
+    found.files = {file};
+    return found;
+  }
+  found.files = names;
   const auto add = [&](const fs::path& folder) {
-    for (const fs::path& file : entries(folder, prefix + ".so")) files.push_back(file.string());
+    for (const fs::path& file : entries(folder, prefix + ".so")) found.files.push_back(file.string());
   };
-  if (const char* file = std::getenv(variable); file != nullptr && *file != 0) files.emplace_back(file);
   std::vector<fs::path> places(roots.begin(), roots.end());
   for (const char* home : homes)
     if (const char* folder = std::getenv(home); folder != nullptr && *folder != 0)
@@ -78,7 +93,7 @@ std::vector<std::string> library_files(const char* variable, const std::vector<c
       add(place / lib);
   for (const fs::path& packages : python_packages())
     for (const fs::path& package : entries(packages / "nvidia", "cu")) add(package / "lib");
-  return files;
+  return found;
 }
 
 }  // namespace isomer::gpu

@@ -14,6 +14,8 @@ class SharedObject {
   bool open() const { return handle_ != nullptr; }
   const std::string& failure() const { return failure_; }
   const std::string& name() const { return name_; }
+  /// The file behind the name, links followed: "libamdhip64.so.5.2.21153".
+  std::string file_name() const;
   /// Null where it has no such symbol.
   void* symbol(const char* name) const;
 
@@ -22,10 +24,17 @@ class SharedObject {
   std::string name_, failure_;
 };
 
-/// Where a compiler library may lie besides the loader's own search: the file that `variable` names, the
-/// folders of `home` (CUDA_HOME) and `roots`, and the Python packages of every python3 on the PATH
-/// (`nvidia/*/lib`). Existing files only, those named by the user first.
-std::vector<std::string> library_files(const char* variable, const std::vector<const char*>& homes,
-                                       const std::vector<std::string>& roots, const std::string& prefix);
+/// Where a compiler's library may lie.
+struct CompilerFiles {
+  std::string chosen;              ///< what the user's variable names; then it is the only one
+  std::vector<std::string> files;  ///< to be tried in this order
+};
+
+/// The file that `variable` names. Without one the loader's `names`, then what begins with `prefix` in the
+/// folders of `homes` (CUDA_HOME) and `roots` and in the Python packages of every python3 on the PATH
+/// (`nvidia/*/lib`).
+CompilerFiles compiler_files(const char* variable, const std::vector<std::string>& names,
+                             const std::vector<const char*>& homes, const std::vector<std::string>& roots,
+                             const std::string& prefix);
 
 }  // namespace isomer::gpu

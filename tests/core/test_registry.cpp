@@ -193,10 +193,11 @@ TEST(Dispatch, ThatFindsNoMemoryRunsNothing) {
       sentence(
           ErrorCode::out_of_memory,
           [&] { dispatch(Queue::cpu(), probe.call(), Planted({.workspace = std::size_t{1} << 60}, seen)); }),
-      "queue: no memory for a workspace of 1152921504606846976 bytes");
-  EXPECT_EQ(sentence(ErrorCode::out_of_memory,
-                     [&] { dispatch(Queue::cpu(), probe.call(), Planted({.workspace = SIZE_MAX}, seen)); }),
-            "queue: no memory for a workspace of 18446744073709551615 bytes");
+      "queue: no memory for a workspace of 1152921504606846976 bytes; free some, or make the call smaller");
+  EXPECT_EQ(
+      sentence(ErrorCode::out_of_memory,
+               [&] { dispatch(Queue::cpu(), probe.call(), Planted({.workspace = SIZE_MAX}, seen)); }),
+      "queue: no memory for a workspace of 18446744073709551615 bytes; free some, or make the call smaller");
   EXPECT_EQ(seen.ran, 0);
 }
 

@@ -2,11 +2,11 @@
 #include "gpu/vendors.hpp"
 #include "gpu/vendors/cuda/driver.hpp"
 #include "gpu/vendors/cuda/nvrtc.hpp"
-
-#include <pthread.h>
+#include "gpu/vendors/forks.hpp"
+#include "gpu/vendors/switched.hpp"
 
 #include <array>
-#include <atomic>
+#include <cstring>
 #include <mutex>
 
 namespace isomer::gpu {
@@ -14,13 +14,11 @@ namespace {
 
 using namespace cuda;
 
-/// Set in the child of a fork: CUDA's state does not survive one.
-std::atomic<bool> forked{false};
-
 /// A device's primary context, made on first use and kept.
 struct Place {
   std::once_flag once;
   Context context = nullptr;
+  int capability = 0;  ///< 90 for 9.0
   Facts facts;
 };
 
@@ -30,8 +28,8 @@ class CudaVendor : public Vendor {
   DeviceType device_type() const override { return DeviceType::cuda; }
 
   std::string unavailable() override {
-    if (forked.load(std::memory_order_relaxed)) return kForked;
-    return driver().unavailable;
+    if (!driver().unavailable.empty()) return driver().unavailable;
+    return forks() == driver().forks ? "" : kForked;
   }
 
   int devices() override {
@@ -42,8 +40,8 @@ class CudaVendor : public Vendor {
 
   const Facts& facts(int device) override { return place(device).facts; }
 
-  std::string compiler_unavailable() override { return Nvrtc::get().unavailable(); }
-  Image compile(const Translation& translation) override { return Nvrtc::get().compile(translation); }
+  std::string compiler_unavailable() override { return nvrtc().unavailable(); }
+  Image compile(const Translation& translation) override { return cuda::compile(translation); }
 
   Module load(int device, const Image& image) override {
     const Current current(*this, device);
@@ -53,11 +51,7 @@ class CudaVendor : public Vendor {
   }
 
   void unload(int device, Module module) noexcept override {
-    try {
-      const Current current(*this, device);
-      driver().module_unload(static_cast<ModuleHandle>(module));
-    } catch (const Error&) {  // a device that is lost has nothing left to unload
-    }
+    quietly(device, [&] { return driver().module_unload(static_cast<ModuleHandle>(module)); });
   }
 
   Function function(int device, Module module, const std::string& kernel) override {
@@ -69,7 +63,7 @@ class CudaVendor : public Vendor {
     must("cuFuncGetAttribute", driver().function_get_attribute(&fixed, kSharedSizeBytes, function));
     const int most = static_cast<int>(place(device).facts.shared_per_block) - fixed;
     must("cuFuncSetAttribute", driver().function_set_attribute(function, kMaxDynamicSharedSizeBytes, most));
-    if (place(device).facts.architecture >= "sm_90")
+    if (place(device).capability >= 90)
       must("cuFuncSetAttribute",
            driver().function_set_attribute(function, kNonPortableClusterSizeAllowed, 1));
     return function;
@@ -85,11 +79,7 @@ class CudaVendor : public Vendor {
   }
 
   void release(int device, void* data) noexcept override {
-    try {
-      const Current current(*this, device);
-      driver().memory_free(reinterpret_cast<DevicePointer>(data));
-    } catch (const Error&) {
-    }
+    quietly(device, [&] { return driver().memory_free(reinterpret_cast<DevicePointer>(data)); });
   }
 
   void copy(int device, Stream stream, void* to, const void* from, std::size_t bytes, Copy kind) override {
@@ -117,11 +107,7 @@ class CudaVendor : public Vendor {
   }
 
   void release_stream(int device, Stream stream) noexcept override {
-    try {
-      const Current current(*this, device);
-      driver().stream_destroy(static_cast<StreamHandle>(stream));
-    } catch (const Error&) {
-    }
+    quietly(device, [&] { return driver().stream_destroy(static_cast<StreamHandle>(stream)); });
   }
 
   void synchronize(int device, Stream stream) override {
@@ -145,11 +131,7 @@ class CudaVendor : public Vendor {
   }
 
   void release_event(int device, Event event) noexcept override {
-    try {
-      const Current current(*this, device);
-      driver().event_destroy(static_cast<EventHandle>(event));
-    } catch (const Error&) {
-    }
+    quietly(device, [&] { return driver().event_destroy(static_cast<EventHandle>(event)); });
   }
 
   void record(int device, Stream stream, Event event) override {
@@ -173,41 +155,37 @@ class CudaVendor : public Vendor {
  private:
   static constexpr const char* kForked =
       "this process was forked after CUDA had been initialised, which CUDA does not survive; start a new "
-      "process, or fork "
-      "before the first GPU call";
+      "process, or fork before the first GPU call";
 
   /// The device's context current on this thread, and afterwards whatever was.
-  class Current {
+  class Current : Switched<Context, Result> {
    public:
-    Current(CudaVendor& vendor, int device) : driver_(vendor.driver()) {
-      Context wanted = vendor.place(device).context;
-      vendor.must("cuCtxGetCurrent", driver_.context_get_current(&before_));
-      changed_ = before_ != wanted;
-      if (changed_) vendor.must("cuCtxSetCurrent", driver_.context_set_current(wanted));
-    }
-    ~Current() {
-      if (changed_) driver_.context_set_current(before_);
-    }
-    Current(const Current&) = delete;
-    Current& operator=(const Current&) = delete;
-
-   private:
-    const Driver& driver_;
-    Context before_ = nullptr;
-    bool changed_ = false;
+    Current(CudaVendor& vendor, int device)
+        : Switched(vendor.driver().context_get_current, vendor.driver().context_set_current,
+                   vendor.place(device).context, [&](Result result, bool set) {
+                     vendor.must(set ? "cuCtxSetCurrent" : "cuCtxGetCurrent", result);
+                   }) {}
   };
 
   const Driver& driver() const { return Driver::get(); }
 
   void must(const char* call, Result result) const {
-    if (result == kSuccess) return;
-    if (result == kOutOfMemory)
-      core::fail(ErrorCode::out_of_memory, "cuda: ", call, ": the device's memory is exhausted");
-    core::fail(ErrorCode::device, "cuda: ", call, " failed: ", name_of(driver(), result));
+    if (result != kSuccess) fail_call("cuda", call, meaning_of(result), name_of(driver(), result));
+  }
+
+  /// For what gives something back: a device that is lost has nothing left to take.
+  template <class Call>
+  void quietly(int device, const Call& call) noexcept {
+    try {
+      const Current current(*this, device);
+      static_cast<void>(call());
+    } catch (const Error&) {
+    }
   }
 
   Place& place(int device) {
-    if (forked.load(std::memory_order_relaxed)) core::fail(ErrorCode::device, "cuda: ", kForked);
+    if (const std::string reason = unavailable(); !reason.empty())
+      core::fail(ErrorCode::device, "cuda: ", reason);
     if (device < 0 || device >= kMostDevices)
       core::fail(ErrorCode::device, "cuda: at most ", kMostDevices, " devices are used, got cuda:", device);
     Place& found = places_[static_cast<std::size_t>(device)];
@@ -222,9 +200,6 @@ class CudaVendor : public Vendor {
 };
 
 void CudaVendor::open(Place& place, int device) {
-  static std::once_flag watch_forks;
-  std::call_once(watch_forks, [] { ::pthread_atfork(nullptr, nullptr, [] { forked.store(true); }); });
-  if (!driver().unavailable.empty()) core::fail(ErrorCode::device, "cuda: ", driver().unavailable);
   DeviceHandle handle = 0;
   must("cuDeviceGet", driver().device_get(&handle, device));
   const auto attribute = [&](DeviceAttribute which) {
@@ -237,6 +212,7 @@ void CudaVendor::open(Place& place, int device) {
   std::size_t memory = 0;
   must("cuDeviceTotalMem", driver().device_total_memory(&memory, handle));
   const int capability = attribute(kComputeCapabilityMajor) * 10 + attribute(kComputeCapabilityMinor);
+  place.capability = capability;
   Facts& facts = place.facts;
   facts.name = text;
   // From 9.0 on the code that uses all of a chip is for that chip alone.
@@ -279,7 +255,7 @@ void CudaVendor::encode(const TensorMap& map, void* into) {
                                         const_cast<void*>(map.data), map.size.data(),
                                         map.stride_bytes.data() + 1, map.box.data(), steps, kInterleaveNone,
                                         swizzle, kPromotion256, kFillZero));
-  *static_cast<TensorMapObject*>(into) = encoded;
+  std::memcpy(into, &encoded, sizeof encoded);
 }
 
 void CudaVendor::launch(int device, Stream stream, const Launch& launch) {
@@ -302,11 +278,7 @@ void CudaVendor::launch(int device, Stream stream, const Launch& launch) {
   void* parameters[] = {const_cast<void*>(launch.parameters)};
   const Result result =
       driver().launch_kernel_ex(&config, static_cast<FunctionHandle>(launch.function), parameters, nullptr);
-  if (result == kSuccess) return;
-  core::fail(ErrorCode::device, "cuda: launching ", launch.kernel, " with grid (", launch.grid[0], ", ",
-             launch.grid[1], ", ", launch.grid[2], "), block (", launch.block[0], ", ", launch.block[1], ", ",
-             launch.block[2], ") and ", launch.shared_bytes,
-             " bytes of shared memory failed: ", name_of(driver(), result));
+  if (result != kSuccess) fail_launch("cuda", launch, meaning_of(result), name_of(driver(), result));
 }
 
 }  // namespace

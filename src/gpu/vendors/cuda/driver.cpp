@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "gpu/shared_object.hpp"
+#include "gpu/vendors/forks.hpp"
 
 #include <cstdint>
 
@@ -10,9 +11,6 @@ namespace {
 
 /// The first driver whose cuGetProcAddress reports on versions.
 constexpr int kOldest = 12000;
-
-using GetProcAddress = Result (*)(const char* symbol, void** function, int version, std::uint64_t flags,
-                                  int* status);
 
 Driver open() {
   Driver driver;
@@ -46,6 +44,7 @@ Driver open() {
   ISOMER_CUDA_FUNCTIONS(ISOMER_RESOLVE)
 #undef ISOMER_RESOLVE
   if (!driver.unavailable.empty()) return driver;
+  driver.forks = forks();
   int count = 0;
   Result result = driver.init(0);
   if (result == kSuccess) result = driver.device_get_count(&count);
@@ -61,6 +60,35 @@ Driver open() {
 const Driver& Driver::get() {
   static const Driver* const driver = new Driver(open());
   return *driver;
+}
+
+Meaning meaning_of(Result result) {
+  switch (result) {
+    case kOutOfMemory:
+      return Meaning::memory;
+    case kInvalidImage:
+    case kNoBinaryForGpu:
+    case kInvalidPtx:
+    case kUnsupportedPtxVersion:
+      return Meaning::refused_image;
+    case kDeviceUnavailable:
+    case kUncorrectableEcc:
+    case kUncorrectableNvlink:
+    case kIllegalAddress:
+    case kLaunchTimeout:
+    case kContextIsDestroyed:
+    case kAssert:
+    case kHardwareStackError:
+    case kIllegalInstruction:
+    case kMisalignedAddress:
+    case kInvalidAddressSpace:
+    case kInvalidProgramCounter:
+    case kLaunchFailed:
+    case kUnknown:
+      return Meaning::lost;
+    default:
+      return Meaning::other;
+  }
 }
 
 std::string name_of(const Driver& driver, Result result) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gpu/vendors/failure.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,7 +19,30 @@ using FunctionHandle = struct FunctionObject*;
 using StreamHandle = struct StreamObject*;
 using EventHandle = struct EventObject*;
 
-inline constexpr Result kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100;
+enum : Result {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kDeviceUnavailable = 46,
+  kNoDevice = 100,
+  kInvalidImage = 200,
+  kNoBinaryForGpu = 209,
+  kUncorrectableEcc = 214,
+  kInvalidPtx = 218,
+  kUncorrectableNvlink = 220,
+  kUnsupportedPtxVersion = 222,
+  kIllegalAddress = 700,
+  kLaunchTimeout = 702,
+  kContextIsDestroyed = 709,
+  kAssert = 710,
+  kHardwareStackError = 714,
+  kIllegalInstruction = 715,
+  kMisalignedAddress = 716,
+  kInvalidAddressSpace = 717,
+  kInvalidProgramCounter = 718,
+  kLaunchFailed = 719,
+  kUnknown = 999,
+};
 
 enum DeviceAttribute : int {
   kMaxThreadsPerBlock = 1,
@@ -40,7 +65,7 @@ enum FunctionAttribute : int {
 
 enum LaunchAttributeId : int { kClusterDimension = 4, kProgrammaticStreamSerialization = 6 };
 
-union LaunchAttributeValue {
+union alignas(8) LaunchAttributeValue {
   char pad[64];
   struct {
     unsigned x, y, z;
@@ -61,7 +86,8 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
-struct alignas(64) TensorMapObject {
+/// 64 in CUDA 12, 128 since 13.
+struct alignas(128) TensorMapObject {
   std::uint64_t opaque[16];
 };
 
@@ -111,12 +137,17 @@ enum TensorMapFill : int { kFillZero = 0 };
      const std::uint32_t*, const std::uint32_t*, TensorMapInterleave, TensorMapSwizzle, TensorMapPromotion, \
      TensorMapFill))
 
+/// cuGetProcAddress_v2, which finds all of them.
+using GetProcAddress = Result (*)(const char* symbol, void** function, int version, std::uint64_t flags,
+                                  int* status);
+
 /// The driver's functions, resolved with the versions above.
 struct Driver {
 #define ISOMER_MEMBER(name, symbol, version, parameters) Result(*name) parameters = nullptr;
   ISOMER_CUDA_FUNCTIONS(ISOMER_MEMBER)
 #undef ISOMER_MEMBER
   int version = 0;          ///< 13000 for 13.0
+  int forks = 0;            ///< of this process before the driver was initialised
   std::string unavailable;  ///< one sentence; empty where the driver has been initialised and has a device
 
   /// Opened, resolved and initialised once in this process.
@@ -125,5 +156,6 @@ struct Driver {
 
 /// "CUDA_ERROR_OUT_OF_MEMORY: out of memory"
 std::string name_of(const Driver& driver, Result result);
+Meaning meaning_of(Result result);
 
 }  // namespace isomer::gpu::cuda

@@ -1,0 +1,76 @@
+#include "gpu/vendors/hip/hiprtc.hpp"
+
+#include "core/sentence.hpp"
+
+#include <string_view>
+
+namespace isomer::gpu::hip {
+namespace {
+
+RuntimeCompiler open() {
+  // Up to 5.2 it is a part of the runtime.
+  const CompilerFiles found = compiler_files(
+      "ISOMER_HIPRTC",
+      {"libhiprtc.so", "libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libamdhip64.so.5"},
+      {"ROCM_PATH", "ROCM_HOME"}, {"/opt/rocm"}, "libhiprtc");
+  RuntimeCompiler compiler({"hip", "hiprtc", "Code"}, found.files,
+                           !found.chosen.empty()
+                               ? core::say("ISOMER_HIPRTC names '", found.chosen,
+                                           "', which cannot be opened; name hipRTC's file, or unset it")
+                               : "hipRTC is not installed; install it with ROCm (Debian: libamdhip64-5 and "
+                                 "libhiprtc-builtins5), or set ISOMER_HIPRTC to its file");
+  // hiprtcVersion says 9.0 in HIP 5.2: the name of the file is what tells releases apart.
+  compiler.call_it(core::say("hipRTC of ", compiler.library().file_name()));
+  return compiler;
+}
+
+/// Lanes of a wavefront as clang takes them for an architecture where nothing else is asked for.
+int lanes_of(std::string_view architecture) { return architecture.starts_with("gfx9") ? 64 : 32; }
+
+/// The unsigned integer that MessagePack stores behind the key, or −1.
+std::int64_t number_behind(std::string_view image, std::string_view key) {
+  const std::string stored = std::string(1, static_cast<char>(0xa0 | key.size())) + std::string(key);
+  std::size_t at = image.find(stored);
+  if (at == std::string_view::npos) return -1;
+  at += stored.size();
+  const auto byte = [&](std::size_t i) -> std::int64_t {
+    return i < image.size() ? static_cast<unsigned char>(image[i]) : 0;
+  };
+  const std::int64_t first = byte(at);
+  if (first < 0x80) return first;
+  if (first < 0xcc || first > 0xce) return -1;
+  std::int64_t value = 0;
+  for (std::size_t i = 1; i <= std::size_t{1} << (first - 0xcc); ++i) value = value << 8 | byte(at + i);
+  return value;
+}
+
+}  // namespace
+
+const RuntimeCompiler& hiprtc() {
+  static const auto* const compiler = new RuntimeCompiler(open());
+  return *compiler;
+}
+
+Image compile(const Translation& translation) {
+  std::string log;
+  // clang would join a product and a sum of different statements into one rounding; the other vendors do not.
+  Image image =
+      hiprtc().compile(translation,
+                       {"--offload-arch=" + translation.architecture, "-std=c++17", "-O3", "-ffp-contract=on",
+                        core::say("-DISOMER_LANES=", lanes_of(translation.architecture))},
+                       log);
+  image.resources = code_object_resources(image.bytes);
+  return image;
+}
+
+Resources code_object_resources(const std::vector<std::byte>& image) {
+  const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
+  Resources resources;
+  resources.registers = static_cast<int>(number_behind(bytes, ".vgpr_count"));
+  const std::int64_t spills = number_behind(bytes, ".vgpr_spill_count");
+  if (spills >= 0) resources.spill_bytes = 4 * spills;
+  resources.shared_bytes = number_behind(bytes, ".group_segment_fixed_size");
+  return resources;
+}
+
+}  // namespace isomer::gpu::hip

@@ -1,0 +1,69 @@
+// The run-time compilers that are on this machine compile device sources with no GPU; so they are not held
+// against a device, only against what they say.
+#include "core/sentence.hpp"
+#include "gpu/binary.hpp"
+#include "gpu/vendors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+namespace isomer::gpu {
+namespace {
+
+Program sin_of(const char* element, const char* vector) {
+  return {"ops/sin/kernels/sin.cu",
+          "isomer_sin",
+          {{"element", element}, {"vector", vector}, {"threads", "256"}, {"unroll", "4"}}};
+}
+
+class Compilers : public testing::TestWithParam<std::pair<const char*, const char*>> {
+ protected:
+  void SetUp() override {
+    vendor_ = find_vendor(std::string_view(GetParam().first));
+    ASSERT_NE(vendor_, nullptr);
+    if (const std::string reason = vendor_->compiler_unavailable(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+  Vendor* vendor_ = nullptr;
+};
+
+TEST_P(Compilers, MakeMachineCodeAndTellItsResources) {
+  const Binary binary = compile_binary(*vendor_, sin_of("f32", "4"), GetParam().second);
+  ASSERT_GT(binary.image.bytes.size(), 500u);
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(binary.image.bytes.data()) + 1, 3), "ELF");
+  EXPECT_GT(binary.image.resources.registers, 4);
+  EXPECT_LE(binary.image.resources.registers, 512);
+  EXPECT_GE(binary.image.resources.spill_bytes, 0);
+  EXPECT_LT(binary.image.resources.spill_bytes, 256);
+  EXPECT_EQ(binary.image.resources.shared_bytes, 0);
+  EXPECT_FALSE(binary.image.compiler.empty());
+  EXPECT_EQ(binary.hash.size(), 64u);
+}
+
+TEST_P(Compilers, DescribeABadVariantInOneSentenceAndGoOn) {
+  try {
+    compile_binary(*vendor_, sin_of("no_such_type", "4"), GetParam().second);
+    FAIL() << "it compiled";
+  } catch (const Error& error) {
+    const std::string_view text = error.what();
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+    EXPECT_TRUE(text.starts_with(core::say(GetParam().first, ": compiling ops/sin/kernels/sin.cu for ",
+                                           GetParam().second, " with ISOMER_ELEMENT=no_such_type")))
+        << text;
+    const std::size_t complaint = text.find("error: ");
+    ASSERT_NE(complaint, text.npos) << text;
+    EXPECT_NE(text.find("no_such_type", complaint), text.npos) << text;
+    EXPECT_EQ(text.find('\n'), text.npos) << text;
+  }
+  EXPECT_NO_THROW(compile_binary(*vendor_, sin_of("bf16", "8"), GetParam().second));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Compilers,
+                         testing::Values(std::pair("cuda", "sm_80"), std::pair("cuda", "sm_90a"),
+                                         std::pair("hip", "gfx90a"), std::pair("hip", "gfx1030")),
+                         [](const auto& info) {
+                           return std::string(info.param.first) + "_" + info.param.second;
+                         });
+
+}  // namespace
+}  // namespace isomer::gpu
