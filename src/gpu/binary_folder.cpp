@@ -114,7 +114,7 @@ void sweep(const fs::path& folder) {
 std::optional<BinaryFolder> folder_in(const char* variable, const char* below) {
   const char* value = std::getenv(variable);
   if (value == nullptr || *value == 0) return std::nullopt;
-  return BinaryFolder(fs::path(value) / below);
+  return BinaryFolder(*below == 0 ? fs::path(value) : fs::path(value) / below);
 }
 
 }  // namespace
@@ -139,6 +139,14 @@ std::optional<Binary> BinaryFolder::find(const std::string& key) const {
 }
 
 std::string BinaryFolder::store(const Binary& binary, const Program& program,
+                                const std::string& architecture) const {
+  std::string failure = write(binary, program, architecture);
+  if (!failure.empty())
+    failure += "; make room for it there, or set ISOMER_CACHE to a folder that can be written";
+  return failure;
+}
+
+std::string BinaryFolder::write(const Binary& binary, const Program& program,
                                 const std::string& architecture) const {
   static std::atomic<unsigned> serial{0};
   std::error_code error;

@@ -22,6 +22,7 @@ class BinaryFolder {
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  std::string write(const Binary& binary, const Program& program, const std::string& architecture) const;
   std::filesystem::path file_of(const std::string& key) const;
   std::filesystem::path path_;
 };

@@ -187,10 +187,12 @@ TEST_F(CommandLine, RefusesNonsenseToPrebuild) {
 
 TEST_F(CommandLine, PrebuildsNothingWithoutACompiler) {
   setenv("ISOMER_NVRTC", "/nowhere/libnvrtc.so", 1);
+  setenv("ISOMER_HIPRTC", "/nowhere/libhiprtc.so", 1);
   setenv("ISOMER_HIPCC", "/nowhere/hipcc", 1);
   refused({{"prebuild --arch gfx90a --op sin --out " + path("bundle"),
             "prebuild: nothing can be compiled for gfx90a here: "}});
   unsetenv("ISOMER_NVRTC");
+  unsetenv("ISOMER_HIPRTC");
   unsetenv("ISOMER_HIPCC");
 }
 

@@ -17,6 +17,7 @@
 #include "module/cache.hpp"
 #include "module/paths.hpp"
 #include "module/process.hpp"
+#include "runtime/kernels.hpp"
 #include "runtime/settings.hpp"
 #include "watch/shadow.hpp"
 
@@ -192,6 +193,14 @@ RunResult Module::launch_here(const std::string& kernel, const Geometry& geometr
     if (Buffer* b = Memory::instance().find(a.data)) b->input = false;
   }
   return result;
+}
+
+std::vector<std::size_t> Module::parameter_bytes(const std::string& kernel) const {
+  void* handle = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) throw Error(fmt::format("the module cannot be loaded: {}", dlerror()));
+  const KernelEntry* entry = find_kernel(kernel, handle);
+  if (!entry || !entry->invoke) throw Error(fmt::format("the module has no kernel {}", kernel));
+  return {entry->parameter_bytes, entry->parameter_bytes + entry->parameter_count};
 }
 
 void* device_allocate(std::size_t bytes, const std::string& name) {

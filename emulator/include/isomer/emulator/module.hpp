@@ -136,6 +136,10 @@ class ISOMER_EMULATOR_EXPORT Module {
   RunResult launch_here(const std::string& kernel, const Geometry& geometry,
                         const std::vector<Argument>& arguments, const RunOptions& options = {}) const;
 
+  /// The size of each parameter of a kernel; the module stays loaded in this process. Throws Error where the
+  /// kernel is unknown.
+  std::vector<std::size_t> parameter_bytes(const std::string& kernel) const;
+
  private:
   std::filesystem::path library_;
   std::vector<std::string> kernels_;

@@ -51,7 +51,8 @@ Driver open() {
   if (result == kNoDevice || (result == kSuccess && count == 0))
     driver.unavailable = "the NVIDIA driver sees no GPU; see nvidia-smi and CUDA_VISIBLE_DEVICES";
   else if (result != kSuccess)
-    driver.unavailable = core::say("the NVIDIA driver cannot be initialised: ", name_of(driver, result));
+    driver.unavailable = core::say("the NVIDIA driver cannot be initialised: ", name_of(driver, result),
+                                   "; see nvidia-smi and dmesg");
   return driver;
 }
 

@@ -1,0 +1,14 @@
+# Every test runs with stand-ins for the drivers and run-time compilers in front of the loader's path (main.cpp).
+add_subdirectory(vendors/stand_in)
+set(dependencies isomer_stand_in_cuda isomer_stand_in_nvrtc isomer_stand_in_hip isomer_stand_in_hiprtc)
+set(definitions ISOMER_STAND_INS="${CMAKE_BINARY_DIR}/stand_in")
+if(TARGET isomer_emulator)
+  set(library isomer_lab isomer_emulated_vendor)
+  list(APPEND dependencies isomer_cli)
+  list(APPEND definitions ISOMER_HAS_EMULATOR ISOMER_CLI="$<TARGET_FILE:isomer_cli>"
+       ISOMER_STAND_IN_CACHE="${CMAKE_BINARY_DIR}/stand_in/cache")
+  add_test(NAME StandIns.AllOps COMMAND test_vendors --gtest_filter=*Check*)
+  set_tests_properties(StandIns.AllOps PROPERTIES LABELS tier2 ENVIRONMENT "ISOMER_STAND_IN_OPS= ")
+endif()
+add_test(NAME CacheRace.Of100Rounds COMMAND test_vendors --gtest_filter=CacheRace.*)
+set_tests_properties(CacheRace.Of100Rounds PROPERTIES LABELS tier2 ENVIRONMENT ISOMER_CACHE_RACE_ROUNDS=100)

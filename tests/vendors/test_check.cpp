@@ -1,0 +1,49 @@
+// The cases of the ops on the stand-ins' devices, by the command line and the drivers' ordinary road.
+#include "child.hpp"
+#include "vendor_calls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#ifdef ISOMER_HAS_EMULATOR
+namespace isomer {
+namespace {
+
+class Check : public testing::TestWithParam<StandIn> {};
+
+INSTANTIATE_TEST_SUITE_P(Of, Check, testing::ValuesIn(kStandIns),
+                         [](const auto& info) { return std::string(info.param.vendor); });
+
+TEST_P(Check, OfSinAndActQuantHolds) {
+  // Kernels that were compiled once serve the next run of this test.
+  ::setenv("ISOMER_CACHE", ISOMER_STAND_IN_CACHE, 1);
+  const char* ops = std::getenv("ISOMER_STAND_IN_OPS");
+  const std::string command = std::string(ISOMER_CLI " check --jobs 2 --backend ") + GetParam().vendor + " " +
+                              (ops == nullptr ? "sin act_quant" : ops) + " 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::string said;
+  char chunk[4096];
+  while (const std::size_t count = std::fread(chunk, 1, sizeof chunk, pipe)) said.append(chunk, count);
+  EXPECT_EQ(WEXITSTATUS(::pclose(pipe)), 0) << said;
+  EXPECT_NE(said.find(std::string(GetParam().vendor) + "/portable"), said.npos) << said;
+  EXPECT_NE(said.find(" 0 failed"), said.npos) << said;
+  EXPECT_NE(said.find("all hold"), said.npos) << said;
+}
+
+TEST(Emulated, WithoutAHostCompilerIsSaid) {
+  const Folder cache;
+  const std::string said =
+      in_child({{"ISOMER_CXX", "/nowhere/g++"}, {"PATH", "/nowhere"}, {"ISOMER_CACHE", cache.path()}}, [] {
+        static const StandIn emulated{DeviceType::emulated, "emulated", "emulated-32", "", ""};
+        return SinOnDevice(emulated).run();
+      });
+  EXPECT_EQ(
+      said,
+      "internal: emulated: compiling ops/sin/kernels/sin.cu: no C++ compiler found to build kernels with: "
+      "install g++ or clang++, or name one in ISOMER_CXX");
+}
+
+}  // namespace
+}  // namespace isomer
+#endif
