@@ -74,6 +74,11 @@ Run check(CLI::App& app) {
                  "a case line instead of the ordinary cases, as a failure prints it")
       ->option_text("'LINE'")
       ->allow_extra_args(false);
+  app.add_option("--sample", options->selection.sample,
+                 "only N cases of each op, spread over its list: of each stretch of the list the case that "
+                 "costs least in work and in kernels to compile; told as a sample, never as the whole")
+      ->check(CLI::Range(1, 1000000))
+      ->option_text("N");
   app.add_option("--seed", options->selection.seed,
                  "seed of the random inputs; without it a fresh one, printed")
       ->check(positive_whole_number)

@@ -1,6 +1,4 @@
 #include "cli/verbs.hpp"
-#include "core/registry.hpp"
-#include "core/sentence.hpp"
 #include "lab/report/plan_report.hpp"
 
 #include <fmt/format.h>
@@ -12,14 +10,14 @@ namespace {
 
 struct Options {
   std::vector<std::string> words;
-  std::string implementation;
+  lab::ExplainSelection selection;
   bool json = false;
 };
 
-int run(const Options& options) {
-  std::string line;
+int run(Options& options) {
+  std::string& line = options.selection.line;
   for (const std::string& word : options.words) line += (line.empty() ? "" : " ") + word;
-  const lab::CaseExplanation explanation = lab::explain(line, options.implementation);
+  const lab::CaseExplanation explanation = lab::explain(options.selection);
   fmt::print("{}", options.json ? lab::explain_json(explanation) : lab::explain_text(explanation));
   return explanation.plan.implementation.empty() ? findings : holds;
 }
@@ -31,7 +29,13 @@ Run explain(CLI::App& app) {
   app.add_option("case", options->words, "a case line: attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal")
       ->required()
       ->option_text("CASE");
-  app.add_option("--implementation", options->implementation,
+  app.add_option("--backend", options->selection.backend,
+                 "cpu, cuda, hip or emulated, one device of them as cuda:1, or an architecture that need not "
+                 "be here as cuda:sm_90a")
+      ->option_text("NAME");
+  app.add_flag("--compile", options->selection.compile,
+               "compile kernels that are neither in the bundle nor in the cache, to tell their registers");
+  app.add_option("--implementation", options->selection.implementation,
                  "explain this one instead of the registry's choice")
       ->option_text("NAME");
   app.add_flag("--json", options->json, "JSON on stdout");

@@ -37,6 +37,14 @@ class ISOMER_API Queue {
   /// lacks.
   static Queue on(Device device, QueueOptions options = {}, void* stream = nullptr);
 
+  /// The same queue for making ready what will run on it. An op called on it does all that a first call does
+  /// but computing: it validates, chooses, compiles and loads its kernels and makes the queue's workspace
+  /// large enough; it writes nothing. Afterwards a call with tensors of the same shapes, strides, alignment
+  /// and dtypes on this queue compiles, loads and allocates nothing, and may be captured into a graph. A
+  /// captured graph holds memory of the queue's: the queue must outlive it, and the graph is launched into
+  /// the queue's stream. Throws as the op does.
+  Queue preparing() const;
+
   Device device() const;
   void* stream() const;  ///< null on the CPU
   const QueueOptions& options() const;
@@ -70,6 +78,7 @@ class ISOMER_API Queue {
   struct State;
   explicit Queue(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
+  bool preparing_ = false;
 };
 
 }  // namespace isomer

@@ -3,6 +3,7 @@
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
 #include "lab/check/check_case.hpp"
+#include "lab/check/sample.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -94,6 +95,8 @@ int Suite::count(Status status) const {
 
 Suite check(const Selection& selection, const Progress& progress) {
   check_names(selection);
+  if (selection.sample > 0 && !selection.lines.empty())
+    fail(ErrorCode::bad_argument, "check: a sample is of the ordinary cases, and case lines are given");
   Suite suite;
   suite.seed = selection.seed != 0 ? selection.seed : std::random_device{}() % 1000000000u + 1;
   std::vector<core::Case> lines;
@@ -116,7 +119,12 @@ Suite check(const Selection& selection, const Progress& progress) {
     const auto targets = runnable(op, selection, suite.absent);
     if (targets.empty()) continue;
     const auto add = [&](const core::Case& c) { work.push_back({oracle, fix_seed(c, suite.seed), targets}); };
-    if (lines.empty()) {
+    if (lines.empty() && selection.sample > 0) {
+      const std::vector<core::Case> taken = sample(*oracle, targets, selection.sample, selection.jobs);
+      for (const core::Case& c : taken) add(c);
+      suite.sampled.push_back(
+          {name, static_cast<int>(taken.size()), static_cast<int>(oracle->cases().size())});
+    } else if (lines.empty()) {
       for (const core::Case& c : oracle->cases()) add(c);
     } else {
       for (const core::Case& c : lines)

@@ -20,6 +20,13 @@ struct Selection {
   std::vector<std::string> backends = {"cpu", "cuda", "hip"};
   std::uint64_t seed = 0;  ///< 0: a fresh one
   int jobs = 0;            ///< cases at once; 0: one per CPU
+  int sample = 0;          ///< so many cases of each op instead of its whole list; 0: the whole
+};
+
+/// An op of which not every ordinary case was looked at.
+struct Sampled {
+  std::string op;
+  int cases = 0, all = 0;
 };
 
 /// An implementation that exists but cannot run here.
@@ -31,6 +38,7 @@ struct Suite {
   std::uint64_t seed = 0;
   std::vector<Outcome> outcomes;  ///< in the order of ops and cases, whatever the jobs
   std::vector<Absent> absent;
+  std::vector<Sampled> sampled;  ///< empty unless a sample was asked for
   double seconds = 0;
 
   int count(Status status) const;

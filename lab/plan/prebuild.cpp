@@ -17,17 +17,6 @@ namespace {
 
 using core::fail;
 
-/// Compiles with the vendor's own compiler, or for hip with hipcc where there is no hipRTC.
-gpu::Binary compile(const Wanted& wanted) {
-  gpu::Vendor& vendor = *wanted.backend.vendor;
-  const std::string& architecture = wanted.backend.facts->architecture;
-  if (vendor.device_type() != DeviceType::hip || vendor.compiler_unavailable().empty())
-    return gpu::compile_binary(vendor, wanted.program, architecture);
-  return gpu::compile_binary(vendor, wanted.program, architecture, [](const gpu::Translation& translation) {
-    return gpu::hip::Hipcc::get().compile(translation);
-  });
-}
-
 void need_compilers(const std::vector<Wanted>& programs) {
   for (const Wanted& wanted : programs) {
     const std::string reason = wanted.backend.vendor->compiler_unavailable();
@@ -50,6 +39,17 @@ void need_folder(const std::string& folder) {
 
 }  // namespace
 
+gpu::Binary compile_for(const Backend& backend, const gpu::Program& program) {
+  gpu::Vendor& vendor = *backend.vendor;
+  const std::string& architecture = backend.facts->architecture;
+  const bool hipcc = vendor.device_type() == DeviceType::hip && !vendor.compiler_unavailable().empty() &&
+                     gpu::hip::Hipcc::get().unavailable().empty();
+  if (!hipcc) return gpu::compile_binary(vendor, program, architecture);
+  return gpu::compile_binary(vendor, program, architecture, [](const gpu::Translation& translation) {
+    return gpu::hip::Hipcc::get().compile(translation);
+  });
+}
+
 std::vector<Built> prebuild(const std::vector<Wanted>& programs, const std::string& folder, int jobs,
                             const BuildProgress& progress) {
   need_compilers(programs);
@@ -63,7 +63,7 @@ std::vector<Built> prebuild(const std::vector<Wanted>& programs, const std::stri
     Built& entry = built[i];
     entry.wanted = wanted;
     try {
-      const gpu::Binary binary = compile(wanted);
+      const gpu::Binary binary = compile_for(wanted.backend, wanted.program);
       if (const std::string failure =
               bundle.store(binary, wanted.program, wanted.backend.facts->architecture);
           !failure.empty())

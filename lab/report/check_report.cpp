@@ -109,9 +109,19 @@ std::string check_table(const Suite& suite) {
   }
   if (shown > 20) text += fmt::format("\n… and {} more\n", shown - 20);
   const int failed = suite.count(Status::failed), refused = suite.count(Status::refused);
+  int taken = 0, all = 0;
+  for (const Sampled& sampled : suite.sampled) {
+    text += Terminal::dim(fmt::format("sample   {}: {} of {} cases", sampled.op, sampled.cases, sampled.all)) +
+            "\n";
+    taken += sampled.cases;
+    all += sampled.all;
+  }
+  const char* good = suite.sampled.empty() ? "all hold" : "the sample holds";
   const std::string verdict = suite.checked() == 0 ? Terminal::yellow("nothing was checked")
                               : failed > 0         ? Terminal::red(fmt::format("{} failed", failed))
-                                                   : Terminal::green("all hold");
+                                                   : Terminal::green(good);
+  if (!suite.sampled.empty())
+    text += fmt::format("\n{} of {} cases: a sample, not the whole", taken, all);
   text += fmt::format("\n{} checked, {} passed, {} failed, {} refused in {:.1f} s, seed {}: {}\n",
                       suite.checked(), suite.count(Status::passed), failed, refused, suite.seconds,
                       suite.seed, Terminal::bold(verdict));
@@ -126,6 +136,8 @@ std::string check_json(const Suite& suite, const Coverage* coverage) {
                      {"passed", suite.count(Status::passed)},
                      {"failed", suite.count(Status::failed)},
                      {"refused", suite.count(Status::refused)}};
+  for (const Sampled& sampled : suite.sampled)
+    json["sample"].push_back({{"op", sampled.op}, {"cases", sampled.cases}, {"of", sampled.all}});
   json["results"] = nlohmann::ordered_json::array();
   for (const Outcome& outcome : suite.outcomes)
     json["results"].push_back({{"op", outcome.op},

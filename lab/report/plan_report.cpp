@@ -1,7 +1,5 @@
 #include "lab/report/plan_report.hpp"
 
-#include "core/oracle/oracle.hpp"
-#include "core/sentence.hpp"
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
@@ -31,6 +29,27 @@ std::string section(const char* title, const core::Named& values) {
   return text + "\n";
 }
 
+/// What the compiler said of a launch's code; a number that it did not say is left out.
+std::string binary_text(const Binary& binary) {
+  if (binary.source.empty()) return "not compiled yet; --compile compiles it";
+  std::string text = binary.source;
+  if (!binary.hash.empty()) text += " " + binary.hash.substr(0, 16);
+  if (binary.registers >= 0) text += fmt::format(", {} registers", binary.registers);
+  if (binary.spill_bytes >= 0) text += fmt::format(", {} bytes spilled", binary.spill_bytes);
+  return text + fmt::format(", {:.3f} s", binary.seconds);
+}
+
+nlohmann::ordered_json binary_json(const Binary& binary) {
+  if (binary.source.empty()) return nullptr;
+  nlohmann::ordered_json json = {
+      {"source", binary.source}, {"hash", nullptr}, {"registers", nullptr}, {"spill_bytes", nullptr}};
+  if (!binary.hash.empty()) json["hash"] = binary.hash;
+  if (binary.registers >= 0) json["registers"] = binary.registers;
+  if (binary.spill_bytes >= 0) json["spill_bytes"] = binary.spill_bytes;
+  json["seconds"] = binary.seconds;
+  return json;
+}
+
 nlohmann::ordered_json object(const core::Named& values) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const auto& [name, value] : values) json[name] = value;
@@ -39,36 +58,24 @@ nlohmann::ordered_json object(const core::Named& values) {
 
 }  // namespace
 
-CaseExplanation explain(const std::string& line, const std::string& implementation) {
-  const core::Case parsed = core::parse_case(line);
-  const core::Case fixed = parsed.seed() != 0 ? parsed : parsed.with_seed(1);
-  const core::Oracle& oracle = *core::find_oracle(parsed.schema().op);
-  const core::Registry::Op& op = *core::Registry::builtin().find(parsed.schema().op);
-  if (!implementation.empty() && op.find(implementation) == nullptr) {
-    std::vector<std::string> names;
-    for (const auto& each : op.implementations) names.push_back(each->name());
-    core::fail(ErrorCode::bad_argument, "explain: an implementation of ", parsed.schema().op, " expected (",
-               core::either(names), "), got '", implementation, "'");
-  }
-  core::Problem problem(fixed);
-  oracle.make(fixed, problem);
-  const Queue queue = Queue::cpu({.checked = false, .implementation = implementation, .executor = nullptr});
-  return {parsed.line(), core::explain(queue, problem.call())};
-}
-
 std::string explain_text(const CaseExplanation& explanation) {
   std::string text = Terminal::bold(explanation.line) + "\n";
   for (const Explanation::Refusal& refusal : explanation.plan.refusals)
     text += Terminal::dim(fmt::format("refused     {}: {}", refusal.implementation, refusal.reason)) + "\n";
   if (explanation.plan.implementation.empty()) return text + "no implementation takes this case\n";
   text += fmt::format("{:<12}{}\n", "runs", Terminal::green(explanation.plan.implementation));
+  if (!explanation.architecture.empty())
+    text += fmt::format("{:<12}{} for {}\n", "compiled", explanation.backend, explanation.architecture);
   text += section("variant", explanation.plan.description.variant);
   text += section("parameters", explanation.plan.description.parameters);
   text += section("constants", explanation.plan.description.constants);
-  for (const core::Launch& launch : explanation.plan.description.launches)
+  for (const core::Launch& launch : explanation.plan.description.launches) {
     text +=
         fmt::format("{:<12}{} grid {} block {} cluster {} shared {} bytes\n", "launch", launch.kernel,
                     triple(launch.grid), triple(launch.block), triple(launch.cluster), launch.shared_bytes);
+    if (!explanation.architecture.empty())
+      text += fmt::format("{:<12}{}\n", "  code", binary_text(launch.binary));
+  }
   text += fmt::format("{:<12}{} bytes\n", "workspace", explanation.plan.workspace_bytes);
   return text;
 }
@@ -78,6 +85,8 @@ std::string explain_json(const CaseExplanation& explanation) {
   json["version"] = 1;
   json["op"] = explanation.plan.op;
   json["case"] = explanation.line;
+  json["backend"] = explanation.backend;
+  json["architecture"] = explanation.architecture;
   json["implementation"] = explanation.plan.implementation;
   json["refusals"] = nlohmann::ordered_json::array();
   for (const Explanation::Refusal& refusal : explanation.plan.refusals)
@@ -91,7 +100,8 @@ std::string explain_json(const CaseExplanation& explanation) {
                                 {"grid", launch.grid},
                                 {"block", launch.block},
                                 {"cluster", launch.cluster},
-                                {"shared_bytes", launch.shared_bytes}});
+                                {"shared_bytes", launch.shared_bytes},
+                                {"binary", binary_json(launch.binary)}});
   json["workspace_bytes"] = explanation.plan.workspace_bytes;
   return json.dump(1) + "\n";
 }

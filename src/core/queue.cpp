@@ -92,6 +92,12 @@ Queue Queue::cpu(QueueOptions options) {
   return Queue(std::move(state));
 }
 
+Queue Queue::preparing() const {
+  Queue queue = *this;
+  queue.preparing_ = true;
+  return queue;
+}
+
 Device Queue::device() const { return state_->device; }
 const QueueOptions& Queue::options() const { return state_->options; }
 Executor& Queue::executor() const { return *state_->options.executor; }

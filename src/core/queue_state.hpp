@@ -70,6 +70,7 @@ struct QueueAccess {
   using State = Queue::State;
   static Queue make(std::shared_ptr<State> state) { return Queue(std::move(state)); }
   static const State& state(const Queue& queue) { return *queue.state_; }
+  static bool preparing(const Queue& queue) { return queue.preparing_; }
 };
 
 }  // namespace isomer::core

@@ -2,6 +2,7 @@
 
 #include "core/host_copy.hpp"
 #include "core/plan_cache.hpp"
+#include "core/queue_state.hpp"
 #include "core/record.hpp"
 #include "core/sentence.hpp"
 
@@ -38,7 +39,9 @@ PlanOrRefusal ask(const Implementation& implementation, const Call& call, const 
 }
 
 void run(const Queue& queue, const Call& call, const Implementation& implementation, const Plan& plan) {
+  if (QueueAccess::preparing(queue)) plan.prepare(queue);
   const Queue::Lease workspace = queue.lease(plan.workspace_bytes());
+  if (QueueAccess::preparing(queue)) return;
   if (!somebody_listens()) return plan.run(queue, call, workspace.data());
   const auto begin = std::chrono::steady_clock::now();
   plan.run(queue, call, workspace.data());
@@ -124,12 +127,6 @@ Choice must_choose(const Queue& queue, const Call& call) {
 }
 
 }  // namespace
-
-void prepare(const Queue& queue, const Call& call) {
-  const Choice choice = must_choose(queue, call);
-  choice.plan->prepare(queue);
-  queue.lease(choice.plan->workspace_bytes());
-}
 
 void dispatch(const Queue& queue, const Call& call) {
   PlanCache& cache = PlanCache::of_this_thread();

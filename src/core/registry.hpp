@@ -43,11 +43,8 @@ Choice choose(const Registry::Op& op, const Call& call, const Queue& queue);
 /// The road of a call up to where it would run, in words. Throws Error for a call that is not valid.
 Explanation explain(const Queue& queue, const Call& call);
 
-/// Does ahead what the first such call would: validates, chooses, compiles, loads, and makes the queue's pool
-/// large enough. Afterwards a call of the same shape compiles, loads and allocates nothing. Throws Error.
-void prepare(const Queue& queue, const Call& call);
-
-/// The one road of a call: validate, choose, lease workspace, run, record. Throws Error.
+/// The one road of a call: validate, choose, lease workspace, run, record. On a queue that is preparing it
+/// ends where running would begin, with everything compiled, loaded and allocated. Throws Error.
 void dispatch(const Queue& queue, const Call& call);
 /// The same road with the implementation given: what the lab takes to run one implementation, ours or a
 /// planted one.

@@ -1,0 +1,77 @@
+#include "lab/plan/explain.hpp"
+
+#include "core/oracle/oracle.hpp"
+#include "core/sentence.hpp"
+#include "lab/plan/prebuild.hpp"
+#include "lab/plan/programs.hpp"
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+/// What is known of a kernel's code without a device.
+void describe_binary(const Backend& backend, const gpu::Program& program, bool compile, Launch& launch) {
+  std::optional<gpu::Binary> binary =
+      gpu::find_stored(*backend.vendor, program, backend.facts->architecture);
+  if (!binary && compile) binary = compile_for(backend, program);
+  if (!binary) return;
+  launch.binary = {.source = binary->source,
+                   .hash = binary->hash,
+                   .registers = binary->image.resources.registers,
+                   .spill_bytes = binary->image.resources.spill_bytes,
+                   .seconds = binary->seconds};
+  launch.shared_bytes += std::max<std::int64_t>(binary->image.resources.shared_bytes, 0);
+}
+
+/// The registry's choice for a device of those facts.
+Explanation explain_on(const Backend& backend, const core::Call& call, const ExplainSelection& selection) {
+  core::validate(call, Device{}, true);
+  Explanation explanation;
+  explanation.op = call.contract->op;
+  for (const gpu::Implementation* implementation : implementations_for(explanation.op, *backend.vendor)) {
+    if (!selection.implementation.empty() && implementation->name() != selection.implementation) continue;
+    core::PlanOrRefusal answer = implementation->plan(call, *backend.facts);
+    if (const auto* refusal = std::get_if<core::Refusal>(&answer)) {
+      explanation.refusals.push_back({implementation->name(), refusal->reason});
+      continue;
+    }
+    const core::Plan& plan = *std::get<std::unique_ptr<core::Plan>>(answer);
+    explanation.implementation = implementation->name();
+    explanation.workspace_bytes = plan.workspace_bytes();
+    plan.describe(explanation.description);
+    if (const auto* on_gpu = dynamic_cast<const gpu::Plan*>(&plan))
+      for (std::size_t i = 0; i < on_gpu->steps().size(); ++i)
+        describe_binary(backend, on_gpu->steps()[i].program, selection.compile,
+                        explanation.description.launches[i]);
+    break;
+  }
+  return explanation;
+}
+
+}  // namespace
+
+CaseExplanation explain(const ExplainSelection& selection) {
+  const core::Case parsed = core::parse_case(selection.line);
+  const core::Case fixed = parsed.seed() != 0 ? parsed : parsed.with_seed(1);
+  const core::Oracle& oracle = *core::find_oracle(parsed.schema().op);
+  const core::Registry::Op& op = *core::Registry::builtin().find(parsed.schema().op);
+  if (!selection.implementation.empty() && op.find(selection.implementation) == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& each : op.implementations) names.push_back(each->name());
+    core::fail(ErrorCode::bad_argument, "explain: an implementation of ", parsed.schema().op, " expected (",
+               core::either(names), "), got '", selection.implementation, "'");
+  }
+  const Backend backend = parse_backend("explain", selection.backend);
+  core::Problem problem(fixed);
+  oracle.make(fixed, problem);
+  if (backend.vendor == nullptr) {
+    const Queue queue =
+        Queue::cpu({.checked = false, .implementation = selection.implementation, .executor = nullptr});
+    return {parsed.line(), selection.backend, "", core::explain(queue, problem.call())};
+  }
+  return {parsed.line(), selection.backend, backend.facts->architecture,
+          explain_on(backend, problem.call(), selection)};
+}
+
+}  // namespace isomer::lab

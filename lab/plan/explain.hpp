@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/registry.hpp"
+#include "lab/plan/backend.hpp"
+
+#include <string>
+
+namespace isomer::lab {
+
+/// What `isomer explain` was asked for.
+struct ExplainSelection {
+  std::string line;
+  std::string backend = "cpu";  ///< as parse_backend() takes it
+  std::string implementation;   ///< forces one; empty lets the registry choose
+  bool compile = false;         ///< kernels that are stored nowhere too
+};
+
+/// The plan for one case, nothing run.
+struct CaseExplanation {
+  std::string line;
+  std::string backend;       ///< "cpu", "cuda:0", "emulated-32", "sm_90a"
+  std::string architecture;  ///< empty on the CPU
+  Explanation plan;
+};
+
+/// Plans a case line for a backend, whether its device is here or not. On a GPU each launch says what is
+/// known of its code: from the bundle or the cache, or once it is compiled. Throws Error bad_argument for a
+/// malformed line, an unknown implementation or backend; unsupported where a kernel cannot be compiled.
+CaseExplanation explain(const ExplainSelection& selection);
+
+}  // namespace isomer::lab
