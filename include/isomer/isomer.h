@@ -51,6 +51,7 @@ typedef struct isomer_tensor {
   isomer_uint64 byte_offset;
 } isomer_tensor;
 
+/* ISOMER_EMULATED, GPU kernels on the CPU, is there in programs that link the emulator. */
 enum { ISOMER_CPU = 1, ISOMER_CUDA = 2, ISOMER_HIP = 10, ISOMER_EMULATED = 12 };
 
 /* Data types by DLPack's codes. */
@@ -126,6 +127,16 @@ ISOMER_C_API isomer_status isomer_queue_cpu(const isomer_queue_options* options,
  * makes one. On the CPU stream must be null. */
 ISOMER_C_API isomer_status isomer_queue_on(isomer_device device, void* stream, const isomer_queue_options* options,
                                            isomer_queue** queue);
+/* Another handle of the queue, freed like any, for making ready what will run on it. An op called on it does
+ * all that a first call does but computing: it validates, chooses, compiles and loads its kernels and makes
+ * the queue's workspace large enough; it writes nothing. Afterwards a call with tensors of the same shapes,
+ * strides, alignment and dtypes on the queue compiles, loads and allocates nothing, and may be captured into
+ * a graph. A captured graph holds memory of the queue's: the queue must outlive it, and the graph is launched
+ * into the queue's stream. */
+ISOMER_C_API isomer_status isomer_queue_preparing(const isomer_queue* queue, isomer_queue** preparing);
+/* Where the queue is, and its stream: null on the CPU. */
+ISOMER_C_API isomer_status isomer_queue_device(const isomer_queue* queue, isomer_device* device);
+ISOMER_C_API isomer_status isomer_queue_stream(const isomer_queue* queue, void** stream);
 /* Waits until everything that was put into the queue has finished. */
 ISOMER_C_API isomer_status isomer_queue_synchronize(isomer_queue* queue);
 ISOMER_C_API void isomer_queue_free(isomer_queue* queue); /* null is fine */

@@ -8,6 +8,9 @@ namespace isomer::lab {
 namespace {
 
 constexpr std::byte kGuardFill{0xFF};  ///< NaN in every float type, −1 in every integer type
+/// Round outputs: what a kernel makes of an input's guard zone, NaN of NaN, must not look like what was
+/// there.
+constexpr std::byte kOutputGuardFill{0x7F};
 constexpr std::byte kPoison[2] = {std::byte{0xA5}, std::byte{0x5A}};
 
 template <class Visit>
@@ -45,8 +48,9 @@ Arena::Arena(const core::Problem& problem) {
       written = written || role != core::Role::in;
     }
     region.use = !written ? Use::input : read ? Use::inout : Use::output;
+    const std::byte fill = written ? kOutputGuardFill : kGuardFill;
     for (std::size_t i = 0; i < buffer.bytes; ++i)
-      if (!region.element[i]) buffer.base[i] = kGuardFill;
+      if (!region.element[i]) buffer.base[i] = fill;
     region.initial.assign(buffer.base, buffer.base + buffer.bytes);
     regions_.push_back(std::move(region));
   }

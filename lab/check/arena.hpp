@@ -14,7 +14,7 @@ namespace isomer::lab {
 class Arena {
  public:
   /// Fills guard zones and the gaps between strided elements: with NaN patterns round inputs, so that a stray
-  /// read shows, and remembers everything.
+  /// read shows, with others round outputs, so that a stray write does, and remembers everything.
   explicit Arena(const core::Problem& problem);
 
   /// Everything as it was at first, and every pure output's elements filled with the poison of that pass (0

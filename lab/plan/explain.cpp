@@ -12,8 +12,7 @@ namespace {
 
 /// What is known of a kernel's code without a device.
 void describe_binary(const Backend& backend, const gpu::Program& program, bool compile, Launch& launch) {
-  std::optional<gpu::Binary> binary =
-      gpu::find_stored(*backend.vendor, program, backend.facts->architecture);
+  std::optional<gpu::Binary> binary = gpu::find_stored(*backend.vendor, program, backend.facts->architecture);
   if (!binary && compile) binary = compile_for(backend, program);
   if (!binary) return;
   launch.binary = {.source = binary->source,
@@ -29,8 +28,10 @@ Explanation explain_on(const Backend& backend, const core::Call& call, const Exp
   core::validate(call, Device{}, true);
   Explanation explanation;
   explanation.op = call.contract->op;
+  bool asked = false;
   for (const gpu::Implementation* implementation : implementations_for(explanation.op, *backend.vendor)) {
     if (!selection.implementation.empty() && implementation->name() != selection.implementation) continue;
+    asked = true;
     core::PlanOrRefusal answer = implementation->plan(call, *backend.facts);
     if (const auto* refusal = std::get_if<core::Refusal>(&answer)) {
       explanation.refusals.push_back({implementation->name(), refusal->reason});
@@ -46,6 +47,9 @@ Explanation explain_on(const Backend& backend, const core::Call& call, const Exp
                         explanation.description.launches[i]);
     break;
   }
+  if (!asked && !selection.implementation.empty())
+    explanation.refusals.push_back(
+        {selection.implementation, core::say("runs on another device than ", selection.backend)});
   return explanation;
 }
 

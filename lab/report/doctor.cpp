@@ -3,6 +3,9 @@
 #include <isomer/executor.hpp>
 
 #include "cpu/target.hpp"
+#include "gpu/binary_folder.hpp"
+#include "gpu/vendors.hpp"
+#include "gpu/vendors/hip/hipcc.hpp"
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
@@ -53,35 +56,37 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
-/// Opens a library for a look; the name it was found by, or empty.
-std::string find_library(const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    if (void* handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
-      dlclose(handle);
-      return name;
-    }
+/// The file that a library of that name was loaded from; empty where none was.
+std::string loaded_file(const std::string& name) {
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line))
+    if (const std::size_t at = line.find('/'); at != std::string::npos)
+      if (std::filesystem::path(line.substr(at)).filename().string().starts_with(name + ".so"))
+        return line.substr(at);
   return {};
 }
 
-/// Devices that the CUDA driver reports; −1 where it fails.
-int cuda_devices(std::string& detail) {
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (driver == nullptr) return -1;
-  const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-  const auto count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
-  const auto name = reinterpret_cast<int (*)(char*, int, int)>(dlsym(driver, "cuDeviceGetName"));
-  const auto version = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
-  int devices = 0, driver_version = 0;
-  if (init == nullptr || count == nullptr || init(0) != 0 || count(&devices) != 0) {
-    detail = "libcuda.so.1 is there, but the driver does not start";
-    return -1;
-  }
-  if (version != nullptr) version(&driver_version);
-  char text[128] = "";
-  if (devices > 0 && name != nullptr) name(text, sizeof text, 0);
-  detail = fmt::format("{} device{}{}{}, driver API {}.{}", devices, devices == 1 ? "" : "s",
-                       devices > 0 ? ": " : "", text, driver_version / 1000, driver_version % 1000 / 10);
-  return devices;
+/// A function of a library that is loaded already; null where it is not.
+template <class Function>
+Function* loaded_function(const std::string& file, const char* name) {
+  void* handle = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  return handle == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(handle, name));
+}
+
+/// "13.0 in /usr/lib/libnvrtc.so.13"
+std::string compiler_found(const std::string& library, const char* version_function) {
+  const std::string file = loaded_file(library);
+  int major = 0, minor = 0;
+  if (auto* version = loaded_function<int(int*, int*)>(file, version_function)) version(&major, &minor);
+  return fmt::format("{}.{} in {}", major, minor, file);
+}
+
+std::string devices_of(gpu::Vendor& vendor) {
+  const int devices = vendor.devices();
+  std::string text = fmt::format("{} device{}", devices, devices == 1 ? "" : "s");
+  if (devices > 0) text += fmt::format(": {}, {}", vendor.facts(0).name, vendor.facts(0).architecture);
+  return text;
 }
 
 void add_cpu(std::vector<Finding>& list) {
@@ -97,30 +102,73 @@ void add_cpu(std::vector<Finding>& list) {
                   cpu_flag("amx_bf16") ? "bf16 and int8 tiles" : "this CPU has no AMX", ""});
 }
 
+void add_nvidia(std::vector<Finding>& list) {
+  gpu::Vendor& cuda = *gpu::find_vendor(DeviceType::cuda);
+  const std::string driver = cuda.unavailable(), file = loaded_file("libcuda");
+  int number = 0;
+  if (auto* version = loaded_function<int(int*)>(file, "cuDriverGetVersion")) version(&number);
+  std::string detail = driver.empty() ? devices_of(cuda) : driver;
+  if (number > 0) detail = fmt::format("CUDA {}.{}; {}", number / 1000, number % 1000 / 10, detail);
+  list.push_back({"NVIDIA", "driver", driver.empty(), detail,
+                  file.empty() ? "apt-get install nvidia-driver, on a machine with an NVIDIA GPU" : ""});
+  const bool compiler = cuda.compiler_unavailable().empty();
+  list.push_back({"NVIDIA", "NVRTC", compiler,
+                  compiler ? compiler_found("libnvrtc", "nvrtcVersion") : cuda.compiler_unavailable(),
+                  compiler ? "" : "pip install nvidia-cuda-nvrtc"});
+}
+
+void add_amd(std::vector<Finding>& list) {
+  gpu::Vendor& hip = *gpu::find_vendor(DeviceType::hip);
+  const std::string runtime = hip.unavailable(), file = loaded_file("libamdhip64");
+  std::string detail = runtime.empty() ? devices_of(hip) : runtime;
+  if (!file.empty()) detail += " in " + file;
+  list.push_back({"AMD", "HIP runtime", runtime.empty(), detail,
+                  file.empty() ? "apt-get install libamdhip64-5, on a machine with an AMD GPU" : ""});
+  const bool compiler = hip.compiler_unavailable().empty();
+  list.push_back({"AMD", "hipRTC", compiler,
+                  compiler ? compiler_found("libhiprtc", "hiprtcVersion") : hip.compiler_unavailable(),
+                  compiler ? "" : "apt-get install libamdhip64-5 libhiprtc-builtins5"});
+  const std::string hipcc = gpu::hip::Hipcc::get().unavailable();
+  list.push_back({"AMD", "hipcc", hipcc.empty(),
+                  hipcc.empty() ? gpu::hip::Hipcc::get().program() + ", for isomer prebuild" : hipcc,
+                  hipcc.empty() ? "" : "apt-get install hipcc"});
+}
+
+/// A folder of compiled programs, and what lies in it.
+void add_folder(std::vector<Finding>& list, const char* name, const std::optional<gpu::BinaryFolder>& folder,
+                const char* remedy) {
+  if (!folder) {
+    list.push_back({"compiled kernels", name, false, "none is named", remedy});
+    return;
+  }
+  int programs = 0;
+  std::uintmax_t bytes = 0;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder->path(), none)) {
+    if (entry.path().extension() != ".isomer") continue;
+    ++programs;
+    bytes += entry.file_size(none);
+  }
+  list.push_back({"compiled kernels", name, true,
+                  fmt::format("{}, {} programs, {:.1f} MB", folder->path().string(), programs,
+                              static_cast<double>(bytes) / 1e6),
+                  ""});
+}
+
 void add_gpu(std::vector<Finding>& list) {
-  std::string detail;
-  const int cuda = cuda_devices(detail);
-  list.push_back({"GPU", "CUDA driver", cuda > 0, detail.empty() ? "libcuda.so.1 not found" : detail,
-                  cuda > 0 ? "" : "an NVIDIA GPU and its driver"});
-  const std::string nvrtc = find_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
-  list.push_back({"GPU", "NVRTC", !nvrtc.empty(), nvrtc.empty() ? "not found" : nvrtc,
-                  nvrtc.empty() ? "pip install nvidia-cuda-nvrtc" : ""});
-  const std::string hip =
-      find_library({"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"});
-  list.push_back({"GPU", "HIP runtime", !hip.empty(), hip.empty() ? "not found" : hip,
-                  hip.empty() ? "an AMD GPU and ROCm" : ""});
-  const std::string hiprtc =
-      find_library({"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libhiprtc.so"});
-  list.push_back({"GPU", "hipRTC", !hiprtc.empty(), hiprtc.empty() ? "not found" : hiprtc,
-                  hiprtc.empty() ? "ROCm" : ""});
+  add_nvidia(list);
+  add_amd(list);
+  add_folder(list, "cache", gpu::cache_folder(), "set ISOMER_CACHE or HOME");
+  add_folder(list, "bundle", gpu::bundle_folder(), "isomer prebuild makes one, ISOMER_BUNDLE names it");
 }
 
 void add_tools(std::vector<Finding>& list) {
-  constexpr const char* tools[][2] = {
-      {"g++", "apt-get install g++"},        {"clang++", "apt-get install clang"},
-      {"nvcc", "the CUDA toolkit"},          {"hipcc", "apt-get install hipcc"},
-      {"cmake", "apt-get install cmake"},    {"ninja", "apt-get install ninja-build"},
-      {"python3", "apt-get install python3"}};
+  constexpr const char* tools[][2] = {{"g++", "apt-get install g++"},
+                                      {"clang++", "apt-get install clang"},
+                                      {"nvcc", "the CUDA toolkit"},
+                                      {"cmake", "apt-get install cmake"},
+                                      {"ninja", "apt-get install ninja-build"},
+                                      {"python3", "apt-get install python3"}};
   for (const auto& [name, remedy] : tools) {
     const std::string path = find_program(name);
     list.push_back({"compilers and tools", name, !path.empty(), path.empty() ? "not found" : path,

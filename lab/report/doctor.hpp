@@ -7,14 +7,14 @@ namespace isomer::lab {
 
 /// One thing that Isomer can use on this machine.
 struct Finding {
-  std::string group;  ///< "CPU", "GPU", "compilers", …
+  std::string group;  ///< "CPU", "NVIDIA", "compilers and tools", …
   std::string name;
   bool present = false;
   std::string detail;  ///< what was found
   std::string remedy;  ///< how to get it, where it is not there and can be had
 };
 
-/// Looks at the machine; starts nothing on a device and writes nothing.
+/// Looks at the machine; puts nothing onto a device and writes nothing.
 std::vector<Finding> examine();
 std::string doctor_text(const std::vector<Finding>& findings);
 std::string doctor_json(const std::vector<Finding>& findings);

@@ -64,8 +64,7 @@ std::string explain_text(const CaseExplanation& explanation) {
     text += Terminal::dim(fmt::format("refused     {}: {}", refusal.implementation, refusal.reason)) + "\n";
   if (explanation.plan.implementation.empty()) return text + "no implementation takes this case\n";
   text += fmt::format("{:<12}{}\n", "runs", Terminal::green(explanation.plan.implementation));
-  if (!explanation.architecture.empty())
-    text += fmt::format("{:<12}{} for {}\n", "compiled", explanation.backend, explanation.architecture);
+  if (!explanation.architecture.empty()) text += fmt::format("{:<12}{}\n", "for", explanation.architecture);
   text += section("variant", explanation.plan.description.variant);
   text += section("parameters", explanation.plan.description.parameters);
   text += section("constants", explanation.plan.description.constants);

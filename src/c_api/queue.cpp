@@ -71,6 +71,30 @@ isomer_status isomer_queue_on(isomer_device device, void* stream, const isomer_q
   return isomer::c::make("queue_on", on, options, queue);
 }
 
+isomer_status isomer_queue_preparing(const isomer_queue* queue, isomer_queue** preparing) {
+  return isomer::c::guarded([&] {
+    isomer::c::check_given("queue_preparing", "preparing", preparing);
+    *preparing = nullptr;
+    const isomer::c::Entry entry("queue_preparing", queue);
+    *preparing = new isomer_queue{entry.queue().preparing()};
+  });
+}
+
+isomer_status isomer_queue_device(const isomer_queue* queue, isomer_device* device) {
+  return isomer::c::guarded([&] {
+    isomer::c::check_given("queue_device", "device", device);
+    const isomer::c::Entry entry("queue_device", queue);
+    *device = isomer::Tensor(nullptr, isomer::DType::f32, {0}, entry.queue().device()).dlpack().device;
+  });
+}
+
+isomer_status isomer_queue_stream(const isomer_queue* queue, void** stream) {
+  return isomer::c::guarded([&] {
+    isomer::c::check_given("queue_stream", "stream", stream);
+    *stream = isomer::c::Entry("queue_stream", queue).queue().stream();
+  });
+}
+
 isomer_status isomer_queue_synchronize(isomer_queue* queue) {
   return isomer::c::guarded([&] { isomer::c::Entry("queue_synchronize", queue).queue().synchronize(); });
 }

@@ -1,0 +1,31 @@
+# Every GPU kernel with no GPU: run on the emulator, and compiled for architectures that need not be here.
+if(NOT TARGET isomer_cli OR NOT TARGET isomer_emulator)
+  return()
+endif()
+
+find_library(NVRTC_LIBRARY nvrtc HINTS ENV CUDA_HOME PATHS /usr/local/cuda ${CMAKE_BINARY_DIR}/nvrtc PATH_SUFFIXES lib64 lib)
+if(NOT NVRTC_LIBRARY)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/fetch_nvrtc ${CMAKE_BINARY_DIR}/nvrtc RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "the tests of the GPU kernels need NVRTC: tools/fetch_nvrtc failed; set NVRTC_LIBRARY, or build "
+                        "without tests (ISOMER_TESTS=OFF)")
+  endif()
+  find_library(NVRTC_LIBRARY nvrtc HINTS ${CMAKE_BINARY_DIR}/nvrtc/lib REQUIRED)
+endif()
+
+# They use all cores themselves.
+function(isomer_kernel_test name)
+  add_test(NAME gpu.${name} COMMAND isomer_cli ${ARGN})
+  set_tests_properties(gpu.${name} PROPERTIES TIMEOUT 900 PROCESSORS 2
+    ENVIRONMENT "ISOMER_CACHE=${CMAKE_BINARY_DIR}/tests/kernel_cache;ISOMER_NVRTC=${NVRTC_LIBRARY}")
+endfunction()
+
+# Watched, at 32 and 64 lanes.
+isomer_kernel_test(emulated check --backend emulated --sample 28)
+isomer_kernel_test(sm_90a prebuild --arch sm_90a --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a)
+# Debian's hipcc takes a quarter of a gigabyte and two seconds for each program: the second tier.
+find_program(HIPCC_PROGRAM hipcc)
+if(HIPCC_PROGRAM)
+  isomer_kernel_test(gfx90a prebuild --arch gfx90a --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/gfx90a)
+  set_tests_properties(gpu.gfx90a PROPERTIES LABELS tier2)
+endif()
