@@ -25,7 +25,7 @@ const Registry& Registry::builtin() {
     Registry r;
     r.add(ops::sin::contract(), join(ops::sin::cpu(), ops::sin::gpu()));
     r.add(ops::act_quant::contract(), join(ops::act_quant::cpu(), ops::act_quant::gpu()));
-    r.add(ops::weight_dequant::contract(), ops::weight_dequant::cpu());
+    r.add(ops::weight_dequant::contract(), join(ops::weight_dequant::cpu(), ops::weight_dequant::gpu()));
     r.add(ops::fp8_gemm::contract(), join(ops::fp8_gemm::cpu(), ops::fp8_gemm::gpu()));
     r.add(ops::fp8_gemm::grouped_contract(),
           join(ops::fp8_gemm::grouped_cpu(), ops::fp8_gemm::grouped_gpu()));

@@ -90,11 +90,18 @@ ISOMER_DEVICE void to_f32(const Vector<e4m3fn, N>& vector, f32 (&values)[N]) {
       values[i] = to_f32(f16{static_cast<u16>(halves)});
       values[i + 1] = to_f32(f16{static_cast<u16>(halves >> 16)});
     }
-    return;
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      u32 halves;
+      asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<u16>(vector.of[i].bits)));
+      values[i] = to_f32(f16{static_cast<u16>(halves)});
+    }
   }
-#endif
+#else
 #pragma unroll
   for (int i = 0; i < N; ++i) values[i] = to_f32(vector.of[i]);
+#endif
 }
 
 }  // namespace isomer::device

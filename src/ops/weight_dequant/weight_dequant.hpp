@@ -9,5 +9,6 @@ namespace isomer::ops::weight_dequant {
 const core::Contract& contract();
 core::Call bind(const WeightDequantArgs& args, const WeightDequantOptions& options);
 std::vector<std::unique_ptr<const core::Implementation>> cpu();
+std::vector<std::unique_ptr<const core::Implementation>> gpu();
 
 }  // namespace isomer::ops::weight_dequant
