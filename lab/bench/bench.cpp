@@ -31,12 +31,12 @@ Spread spread(std::vector<double> values) {
 /// Work of the reference beyond which a bench does not wait for it.
 constexpr double kVerifyFlops = 3e9;
 
-std::string verify(const core::Oracle& oracle, const core::Call& call, bool lenient,
+std::string verify(const core::Oracle& oracle, const core::Call& call, Allowance allowance,
                    core::Expected& expected) {
   Outcome outcome;
   oracle.reference(call, {}, expected);
   for (const core::ExpectedTensor& each : expected.tensors)
-    if (std::string reason = compare(each, call.tensor(call.contract->index_of(each.name)), lenient, outcome);
+    if (std::string reason = compare(each, call.tensor(call.contract->index_of(each.name)), allowance, outcome);
         !reason.empty())
       return "no: " + reason;
   return "yes";
@@ -68,7 +68,7 @@ Measurement measure(const core::Oracle& oracle, const core::Case& c, const core:
   core::dispatch(queue, call, *choice.implementation);  // warm-up, and the output that is verified
   const bool small = work.flops <= kVerifyFlops && work.bytes <= 1e8;
   m.verified = !selection.verify ? "not asked"
-               : small           ? verify(oracle, call, !choice.implementation->divides_exactly(), expected)
+               : small           ? verify(oracle, call, allowance_of(*choice.implementation), expected)
                                  : "too large for the reference";
 
   m.copy_rate = ceilings.copy_rate();

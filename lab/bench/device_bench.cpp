@@ -71,14 +71,14 @@ std::vector<std::unique_ptr<Mirror>> copies_of(const core::Problem& problem, con
 
 constexpr double kVerifyFlops = 3e9, kVerifyBytes = 1e8;
 
-std::string verify(const core::Oracle& oracle, const core::Problem& problem, Mirror& mirror, bool lenient,
-                   core::Expected& expected) {
+std::string verify(const core::Oracle& oracle, const core::Problem& problem, Mirror& mirror,
+                   Allowance allowance, core::Expected& expected) {
   oracle.reference(problem.call(), {}, expected);
   mirror.download();
   Outcome outcome;
   for (const core::ExpectedTensor& each : expected.tensors)
     if (std::string reason = compare(
-            each, problem.call().tensor(problem.call().contract->index_of(each.name)), lenient, outcome);
+            each, problem.call().tensor(problem.call().contract->index_of(each.name)), allowance, outcome);
         !reason.empty())
       return "no: " + reason;
   return "yes";
@@ -143,9 +143,8 @@ Measurement measure_on_device(const core::Oracle& oracle, const core::Case& c, c
   queue.synchronize();
   const bool small = work.flops <= kVerifyFlops && work.bytes <= kVerifyBytes;
   m.verified = !selection.verify ? "not asked"
-               : small
-                   ? verify(oracle, problem, *copies[0], !choice.implementation->divides_exactly(), expected)
-                   : "too large for the reference";
+               : small ? verify(oracle, problem, *copies[0], allowance_of(*choice.implementation), expected)
+                       : "too large for the reference";
 
   Stopwatch watch(gpu::state_of(queue));
   std::size_t next = 0;

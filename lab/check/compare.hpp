@@ -1,15 +1,24 @@
 #pragma once
 
 #include "core/oracle/expected.hpp"
+#include "core/plan.hpp"
 #include "lab/check/outcome.hpp"
 
 #include <string>
 
 namespace isomer::lab {
 
+/// What the reference lets an implementation do that another may not.
+struct Allowance {
+  bool division = false;  ///< differ by `lenient`: it divides approximately
+  bool order = false;     ///< hold one of `others`: its threads write in any order
+};
+Allowance allowance_of(const core::Implementation& implementation);
+
 /// Holds a CPU output against what it must be: adds its errors to `outcome` and returns a sentence for the
 /// first element that is wrong, with their number; empty where none is. Elements that the op does not write
-/// are not looked at. `lenient`: the reference's leniency for approximate division counts.
-std::string compare(const core::ExpectedTensor& expected, const Tensor& got, bool lenient, Outcome& outcome);
+/// are not looked at.
+std::string compare(const core::ExpectedTensor& expected, const Tensor& got, Allowance allowance,
+                    Outcome& outcome);
 
 }  // namespace isomer::lab

@@ -29,7 +29,8 @@ const Registry& Registry::builtin() {
     r.add(ops::fp8_gemm::contract(), join(ops::fp8_gemm::cpu(), ops::fp8_gemm::gpu()));
     r.add(ops::fp8_gemm::grouped_contract(),
           join(ops::fp8_gemm::grouped_cpu(), ops::fp8_gemm::grouped_gpu()));
-    r.add(ops::quantize_copy_kv::contract(), ops::quantize_copy_kv::cpu());
+    r.add(ops::quantize_copy_kv::contract(),
+          join(ops::quantize_copy_kv::cpu(), ops::quantize_copy_kv::gpu()));
     r.add(ops::flash_decode::contract(), join(ops::flash_decode::cpu(), ops::flash_decode::gpu()));
     r.add(ops::flash_decode::stage1::contract(),
           join(ops::flash_decode::stage1::cpu(), ops::flash_decode::stage1::gpu()));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace isomer::core {
@@ -23,6 +24,8 @@ struct ExpectedTensor {
   /// Where not empty: the element may differ by exactly this much when the implementation divides
   /// approximately (the ±1 rule of quantize_copy_kv); such elements are counted and reported apart.
   std::vector<double> lenient;
+  /// What an element may hold instead where its writers have no order, as on a GPU.
+  std::unordered_map<std::size_t, std::vector<double>> others;
 
   /// Row-major index of an element.
   template <class... Index>

@@ -39,4 +39,24 @@ ISOMER_DEVICE Vector<T, N> load_once(const T* from) {
   return load<N>(from);
 }
 
+/// For elements that several threads may write, with no order among them: each is left as one of them wrote it. Devices
+/// promise that of ordinary writes; the emulator is told by volatile ones that this is no mistake.
+template <int N, class T>
+ISOMER_DEVICE void store_unordered(T* to, const Vector<T, N>& vector) {
+#if defined(ISOMER_EMULATED)
+#pragma unroll
+  for (int i = 0; i < N; ++i) *static_cast<volatile T*>(to + i) = vector.of[i];
+#else
+  store<N>(to, vector);
+#endif
+}
+template <class T>
+ISOMER_DEVICE void store_unordered(T* to, T value) {
+#if defined(ISOMER_EMULATED)
+  *static_cast<volatile T*>(to) = value;
+#else
+  *to = value;
+#endif
+}
+
 }  // namespace isomer::device

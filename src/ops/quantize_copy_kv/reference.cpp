@@ -104,14 +104,20 @@ class Reference {
       for (std::int64_t d = g * length; d < (g + 1) * length; ++d) x.push_back(element(s, h, d));
       const Scale scale = scale_of(max_magnitude(x, vary_.has("nan=ignored")), args_.out_scale.dtype, vary_);
       const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
-      scale_.set(at, static_cast<double>(scale.stored));
+      set(scale_, at, static_cast<double>(scale.stored));
       for (std::int64_t i = 0; i < length; ++i) {
         const float q = quotient_of(x[static_cast<std::size_t>(i)], scale.divisor, vary_);
         const std::size_t flat = out_.index(t, h, g * length + i);
-        out_.set(flat, to_int8(q, vary_));
+        set(out_, flat, to_int8(q, vary_));
         out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
       }
     }
+  }
+
+  /// The last token of a row wins; where they have no order, so may any.
+  static void set(core::ExpectedTensor& tensor, std::size_t flat, double value) {
+    if (tensor.written[flat]) tensor.others[flat].push_back(tensor.value[flat]);
+    tensor.set(flat, value);
   }
 
   float element(std::int64_t s, std::int64_t h, std::int64_t d) const {

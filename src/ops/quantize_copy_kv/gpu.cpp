@@ -1,0 +1,153 @@
+#include "gpu/plan.hpp"
+#include "ops/quantize_copy_kv/kernels/quantize_copy_kv.h"
+#include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
+
+#include <algorithm>
+
+namespace isomer::ops::quantize_copy_kv {
+namespace {
+
+constexpr std::int64_t kThreads = 128;
+/// The widest access of a thread.
+constexpr std::int64_t kVectorBytes = 16;
+/// Vectors under way in one thread: 64 bytes, or as many elements as there are registers to spare.
+constexpr std::int64_t kUnderWay = 4, kElementsUnderWay = 16;
+/// Of one run in a lane; a longer run is read in pieces, twice.
+constexpr std::int64_t kMostVectors = 4, kMostElements = 8;
+constexpr std::int64_t kMostUnroll = 8;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A dimension that runs lie along, with the strides of k, out and out_scale.
+struct Dimension {
+  std::int64_t size = 1, k = 0, out = 0, scale = 0;
+};
+
+/// How the vectors of a run lie over lanes.
+struct Lanes {
+  std::int64_t lanes = 1, vectors = 1;
+  bool pieces = false;
+};
+
+/// The fewest places for that many vectors, then the most lanes: adjacent ones reach over more of a line.
+Lanes lanes_for(std::int64_t count, std::int64_t least_lanes, std::int64_t most_vectors) {
+  Lanes best{32, most_vectors, true};
+  for (std::int64_t lanes = 32; lanes >= least_lanes; lanes /= 2) {
+    const std::int64_t vectors = std::max<std::int64_t>(1, ceil_div(count, lanes));
+    if (vectors <= most_vectors && (best.pieces || lanes * vectors < best.lanes * best.vectors))
+      best = {lanes, vectors, false};
+  }
+  return best;
+}
+
+class QuantizeCopyKvPlan : public gpu::Plan {
+ public:
+  QuantizeCopyKvPlan(const core::Call& call, const gpu::Facts&) {
+    const auto& args = call.args<QuantizeCopyKvArgs>();
+    const auto& k = args.k;
+    const std::int64_t group = call.options<QuantizeCopyKvOptions>().group;
+    const std::int64_t tokens = k.size(0), heads = k.size(1), channels = k.size(2);
+    const std::int64_t groups = group == 0 ? 1 : channels / group, runs = tokens * heads * groups;
+    parameters_ = {{"tokens", std::to_string(tokens)},
+                   {"heads", std::to_string(heads)},
+                   {"head_dim", std::to_string(channels)},
+                   {"group", std::to_string(group)},
+                   {"dest", std::string(name_of(args.dest.dtype))}};
+    if (runs == 0 || args.out.size(0) == 0) return;
+
+    auto& p = arguments_;
+    const int dims = set_dimensions(args, group, groups);
+    p.runs = runs;
+    p.out_rows = args.out.size(0);
+    p.length = group == 0 ? channels : group;
+    p.dest_is_i64 = args.dest.dtype == DType::i64 ? 1 : 0;
+    p.dest_stride = args.dest.stride(0);
+    p.k_channel = k.stride(2);
+    p.out_channel = args.out.stride(2);
+
+    const std::int64_t wide = kVectorBytes / size_of(k.dtype);
+    const bool vectors = p.length > 0 && p.length % wide == 0 && p.k_channel == 1 && p.out_channel == 1 &&
+                         aligned(k, p.k_stride, dims, kVectorBytes) &&
+                         aligned(args.out, p.out_stride, dims, wide);
+    const std::int64_t vector = vectors ? wide : 1;
+    // Single elements are read by many lanes side by side, so that an access still reaches over whole
+    // sectors.
+    const std::int64_t least = vectors ? 1 : p.length >= 16 ? 16 : p.length >= 8 ? 8 : 1;
+    const Lanes lanes = lanes_for(p.length / vector, least, vectors ? kMostVectors : kMostElements);
+    const std::int64_t under_way = vectors ? kUnderWay : kElementsUnderWay;
+    const std::int64_t unroll =
+        lanes.pieces ? 1 : std::clamp<std::int64_t>(under_way / lanes.vectors, 1, kMostUnroll);
+    const std::int64_t per_launch_block = kThreads / lanes.lanes * unroll;
+    const std::int64_t grid = ceil_div(runs, per_launch_block);
+    const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
+
+    constants_ = {{"runs", std::to_string(runs)}, {"runs_per_block", std::to_string(per_launch_block)}};
+    steps_.push_back({.program = {.source = "ops/quantize_copy_kv/kernels/quantize_copy_kv.cu",
+                                  .kernel = "isomer_quantize_copy_kv",
+                                  .variant = {{"element", std::string(name_of(k.dtype))},
+                                              {"scale_element", std::string(name_of(args.out_scale.dtype))},
+                                              {"vector", std::to_string(vector)},
+                                              {"lanes_per_run", std::to_string(lanes.lanes)},
+                                              {"vectors", std::to_string(p.length == 0 ? 0 : lanes.vectors)},
+                                              {"unroll", std::to_string(unroll)},
+                                              {"in_pieces", lanes.pieces ? "1" : "0"},
+                                              {"dims", std::to_string(dims)},
+                                              {"index", narrow ? "u32" : "i64"},
+                                              {"threads", std::to_string(kThreads)}}},
+                      .grid = {static_cast<std::uint32_t>(grid), 1, 1},
+                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
+  }
+
+  void run(const Queue& queue, const core::Call& call, void*) const override {
+    if (steps_.empty()) return;
+    const auto& args = call.args<QuantizeCopyKvArgs>();
+    device::QuantizeCopyKvParameters p = arguments_;
+    p.k = args.k.data;
+    p.dest = args.dest.data;
+    p.out = args.out.data;
+    p.out_scale = args.out_scale.data;
+    launch(queue, 0, p);
+  }
+
+ private:
+  device::QuantizeCopyKvParameters arguments_{};
+
+  /// Groups and heads, joined where they lie together and left out where there is one, then tokens.
+  int set_dimensions(const QuantizeCopyKvArgs& args, std::int64_t group, std::int64_t groups) {
+    std::vector<Dimension> dims;
+    if (groups > 1)
+      dims.push_back(
+          {groups, group * args.k.stride(2), group * args.out.stride(2), args.out_scale.stride(2)});
+    const Dimension heads{args.k.size(1), args.k.stride(1), args.out.stride(1), args.out_scale.stride(1)};
+    const auto continues = [&](const Dimension& inner) {
+      return heads.k == inner.size * inner.k && heads.out == inner.size * inner.out &&
+             heads.scale == inner.size * inner.scale;
+    };
+    if (!dims.empty() && continues(dims[0]))
+      dims[0].size *= heads.size;
+    else if (heads.size > 1)
+      dims.push_back(heads);
+    dims.push_back({args.k.size(0), args.k.stride(0), args.out.stride(0), args.out_scale.stride(0)});
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      arguments_.size[d] = device::divisor_of(dims[d].size);
+      arguments_.k_stride[d] = dims[d].k;
+      arguments_.out_stride[d] = dims[d].out;
+      arguments_.scale_stride[d] = dims[d].scale;
+    }
+    return static_cast<int>(dims.size());
+  }
+
+  static bool aligned(const Tensor& tensor,
+                      const device::i64 (&strides)[device::QuantizeCopyKvParameters::kDims], int dims,
+                      std::int64_t bytes) {
+    bool holds = reinterpret_cast<std::uintptr_t>(tensor.data) % static_cast<std::uintptr_t>(bytes) == 0;
+    for (int d = 0; d < dims; ++d) holds = holds && strides[d] * size_of(tensor.dtype) % bytes == 0;
+    return holds;
+  }
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::portable<QuantizeCopyKvPlan>(); }
+
+}  // namespace isomer::ops::quantize_copy_kv

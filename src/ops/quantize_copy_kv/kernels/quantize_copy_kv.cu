@@ -1,0 +1,216 @@
+// A group of lanes takes one run at a time: the maximum by shuffles, then the quotients. Runs that are short enough stay
+// in registers, several under way in a thread; longer ones are read twice. Vectors are 16 bytes of k where every run of
+// k and out is aligned for them, else single elements at any distance.
+#include "gpu/device/integer.cuh"
+#include "gpu/device/pairs.cuh"
+#include "gpu/device/portable.cuh"
+#include "gpu/device/quotient.cuh"
+#include "ops/quantize_copy_kv/kernels/quantize_copy_kv.h"
+
+namespace isomer::device {
+
+constexpr int kThreads = ISOMER_THREADS, kVector = ISOMER_VECTOR, kLanes = ISOMER_LANES_PER_RUN;
+constexpr bool kEmpty = ISOMER_VECTORS == 0;  // runs have no channels: their scale is that of zeros
+constexpr int kVectors = kEmpty ? 1 : ISOMER_VECTORS;  // of a run, in one lane at once
+constexpr int kUnroll = ISOMER_UNROLL, kDims = ISOMER_DIMS;
+constexpr bool kInPieces = ISOMER_IN_PIECES;  // of kLanes × kVectors vectors
+constexpr int kGroups = kThreads / kLanes;
+using Element = ISOMER_ELEMENT;
+using Scale = ISOMER_SCALE_ELEMENT;
+using Index = ISOMER_INDEX;
+using Values = Vector<Element, kVector>;
+
+template <bool kWide>
+struct ChannelIndex {
+  using Type = int;
+};
+template <>
+struct ChannelIndex<true> {
+  using Type = i64;
+};
+/// Runs that stay in registers have few channels.
+using Channel = ChannelIndex<kInPieces>::Type;
+
+template <int kBytes>
+struct UnsignedOf {
+  using Type = u16;
+};
+template <>
+struct UnsignedOf<4> {
+  using Type = u32;
+};
+
+/// Where a run is: its token, and how far into the token's row.
+struct Run {
+  Index token;
+  i64 k, out, scale;
+};
+
+ISOMER_DEVICE Run run_of(Index index, const QuantizeCopyKvParameters& p) {
+  Run run{index, 0, 0, 0};
+#pragma unroll
+  for (int d = 0; d < kDims - 1; ++d) {
+    const Index outer = quotient_of(run.token, p.size[d]);
+    const i64 inside = static_cast<i64>(run.token - outer * static_cast<Index>(p.size[d].value));
+    run.k += inside * p.k_stride[d];
+    run.out += inside * p.out_stride[d];
+    run.scale += inside * p.scale_stride[d];
+    run.token = outer;
+  }
+  run.k += static_cast<i64>(run.token) * p.k_stride[kDims - 1];
+  return run;
+}
+
+/// The row of out; anything may stand there.
+ISOMER_DEVICE i64 row_of(Index token, const QuantizeCopyKvParameters& p) {
+  const i64 at = static_cast<i64>(token) * p.dest_stride;
+  return p.dest_is_i64 ? static_cast<const i64*>(p.dest)[at] : static_cast<const i32*>(p.dest)[at];
+}
+
+/// Element `channel` and its neighbours of a vector.
+ISOMER_DEVICE Values read(const Element* k, Channel channel, const QuantizeCopyKvParameters& p) {
+  if constexpr (kVector > 1)
+    return load_once<kVector>(k + channel);
+  else
+    return load_once<kVector>(k + channel * p.k_channel);
+}
+ISOMER_DEVICE void write(i8* out, Channel channel, const f32 (&values)[kVector], const QuantizeCopyKvParameters& p) {
+  if constexpr (kVector > 1)
+    store_unordered<kVector / 4>(reinterpret_cast<u32*>(out + channel), truncate_to_bytes(values));
+  else
+    store_unordered(out + channel * p.out_channel, static_cast<i8>(truncate_to_i8(values[0])));
+}
+
+ISOMER_DEVICE void write_scale(i64 row, const Run& run, Scale scale, const QuantizeCopyKvParameters& p) {
+  using Bits = UnsignedOf<sizeof(Scale)>::Type;
+  store_unordered(static_cast<Bits*>(p.out_scale) + row * p.scale_stride[kDims - 1] + run.scale, bit_cast<Bits>(scale));
+}
+
+ISOMER_DEVICE f32 largest(const Values (&in)[kVectors], f32 most) {
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    f32 values[kVector];
+    to_f32(in[v], values);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) most = max_with_nan(most, fabsf(values[i]));
+  }
+  return most;
+}
+
+/// amax / 127, correctly rounded for 0, NaN and what is between the bounds; then in the scale's type.
+ISOMER_DEVICE Scale usual_scale(f32 amax) {
+  constexpr f32 kReciprocal = 1.0f / 127.0f;
+  return from_f32<Scale>(Quotient::correct(amax, amax * kReciprocal, 127.0f, kReciprocal));
+}
+/// True where amax / 127 or a quotient must be divided out. A scale that is NaN or inf gives zeros without that.
+ISOMER_DEVICE bool is_unusual(f32 amax, f32 scale) {
+  return (amax > 0) & !((amax >= 0x1p-70f) & (amax <= 0x1p100f) & (scale > 0));
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads) isomer_quantize_copy_kv(const QuantizeCopyKvParameters p) {
+  const int group = static_cast<int>(threadIdx.x) / kLanes, member = static_cast<int>(threadIdx.x) % kLanes;
+  const Index first = static_cast<Index>(blockIdx.x) * (kGroups * kUnroll) + static_cast<Index>(group);
+  const auto last = static_cast<Index>(p.runs - 1);
+  // Past the end the last one is read again, and so is a run's last vector: no branch stands between the reads.
+  const auto run_at = [&](int u) {
+    const Index index = first + static_cast<Index>(u * kGroups);
+    return run_of(index < last ? index : last, p);
+  };
+  const auto length = static_cast<Channel>(p.length);
+  const auto channel_at = [&](int v) { return static_cast<Channel>((v * kLanes + member) * kVector); };
+  const auto read_at = [&](const Element* k, Channel channel) {
+    if constexpr (kEmpty) return Values{};
+    return read(k, channel < length ? channel : length - kVector, p);
+  };
+  const auto is_written = [&](int u, i64 row) {
+    return first + static_cast<Index>(u * kGroups) <= last && row >= 0 && row < p.out_rows;
+  };
+  constexpr int kPiece = kLanes * kVectors * kVector;
+
+  Values in[kUnroll][kVectors];
+  i64 row[kUnroll];
+  f32 amax[kUnroll];
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    const Run run = run_at(u);
+    const Element* k = static_cast<const Element*>(p.k) + run.k;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, channel_at(v));
+  }
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) row[u] = row_of(run_at(u).token, p);
+
+  bool unusual = false;
+#pragma unroll
+  for (int u = 0; u < kUnroll; ++u) {
+    const Run run = run_at(u);
+    const Element* k = static_cast<const Element*>(p.k) + run.k;
+    f32 most = largest(in[u], 0);
+    if constexpr (kInPieces)
+#pragma unroll 1
+      for (Channel begin = kPiece; begin < length; begin += kPiece) {
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, begin + channel_at(v));
+        most = largest(in[u], most);
+      }
+    amax[u] = max_with_nan_lanes<kLanes>(most);
+    const Scale stored = usual_scale(amax[u]);
+    const f32 scale = to_f32(stored);
+    unusual |= is_unusual(amax[u], scale);
+    const Quotient quotient(scale);
+    if (!is_written(u, row[u])) continue;
+    if (member == 0) write_scale(row[u], run, stored, p);
+    i8* out = static_cast<i8*>(p.out) + row[u] * p.out_stride[kDims - 1] + run.out;
+    const auto quantize = [&](Channel begin) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        const Channel channel = begin + channel_at(v);
+        if (channel >= length) break;
+        f32 values[kVector];
+        to_f32(in[u][v], values);
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) values[i] = quotient.of(values[i]);
+        write(out, channel, values, p);
+      }
+    };
+    if constexpr (kInPieces) {
+#pragma unroll 1
+      for (Channel begin = 0; begin < length; begin += kPiece) {
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, begin + channel_at(v));
+        quantize(begin);
+      }
+    } else {
+      quantize(0);
+    }
+  }
+  if (!unusual) return;
+
+  // Runs whose quotients must be divided out. Each lane overwrites what it has written itself.
+#pragma unroll 1
+  for (int u = 0; u < kUnroll; ++u) {
+    f32 most = amax[0];
+    i64 to = row[0];
+#pragma unroll
+    for (int w = 1; w < kUnroll; ++w) {
+      most = w == u ? amax[w] : most;
+      to = w == u ? row[w] : to;
+    }
+    if (!is_unusual(most, to_f32(usual_scale(most))) || !is_written(u, to)) continue;
+    const Run run = run_at(u);
+    const Scale stored = from_f32<Scale>(most / 127.0f);
+    if (member == 0) write_scale(to, run, stored, p);
+    const f32 scale = to_f32(stored);
+    const Element* k = static_cast<const Element*>(p.k) + run.k;
+    i8* out = static_cast<i8*>(p.out) + to * p.out_stride[kDims - 1] + run.out;
+#pragma unroll 1
+    for (Channel begin = member * kVector; begin < length; begin += kLanes * kVector)
+#pragma unroll 1
+      for (Channel channel = begin; channel < begin + kVector; ++channel) {
+        const f32 quotient = to_f32(k[channel * p.k_channel]) / scale;
+        store_unordered(out + channel * p.out_channel, static_cast<i8>(truncate_to_i8(quotient)));
+      }
+  }
+}
+
+}  // namespace isomer::device
