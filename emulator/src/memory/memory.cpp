@@ -82,7 +82,7 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
   for (std::size_t p = 0; p < pages; ++p) pages_[first + p] = id;
   in_use_ += bytes;
   fill_poison(buffer);
-  mend_canary(buffer);
+  lay_canary(buffer);
   return &buffer;
 }
 
@@ -141,7 +141,10 @@ bool Memory::all_poison(const Buffer& buffer) const {
   return std::memcmp(buffer.begin, buffer.begin + 1, buffer.bytes - 1) == 0;
 }
 
+// A buffer of another launch may go at any moment.
 std::ptrdiff_t Memory::broken_canary(const Buffer& buffer) const {
+  std::lock_guard lock(mutex_);
+  if (!buffer.live) return -1;
   const auto* end = reinterpret_cast<const std::uint8_t*>(buffer.end());
   for (std::size_t i = 0; i < kSlack; ++i) {
     if (end[i] != kCanary) return static_cast<std::ptrdiff_t>(i);
@@ -149,7 +152,12 @@ std::ptrdiff_t Memory::broken_canary(const Buffer& buffer) const {
   return -1;
 }
 
-void Memory::mend_canary(Buffer& buffer) const { std::memset(buffer.end(), kCanary, kSlack); }
+void Memory::mend_canary(Buffer& buffer) const {
+  std::lock_guard lock(mutex_);
+  if (buffer.live) lay_canary(buffer);
+}
+
+void Memory::lay_canary(Buffer& buffer) const { std::memset(buffer.end(), kCanary, kSlack); }
 
 std::vector<Buffer*> Memory::live_buffers() const {
   std::lock_guard lock(mutex_);

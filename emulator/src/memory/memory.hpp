@@ -70,7 +70,8 @@ class Memory {
   bool all_poison(const Buffer& buffer) const;
   void fill_poison(Buffer& buffer) const;
 
-  /// First byte behind a buffer that no longer holds the canary, counted from its end; −1 where all hold it.
+  /// First byte behind a buffer that no longer holds the canary, counted from its end; −1 where all hold it
+  /// or the buffer is gone.
   std::ptrdiff_t broken_canary(const Buffer& buffer) const;
   void mend_canary(Buffer& buffer) const;
   std::vector<Buffer*> live_buffers() const;
@@ -81,6 +82,7 @@ class Memory {
 
  private:
   Memory();
+  void lay_canary(Buffer& buffer) const;
   std::uintptr_t base_ = 0;
   std::size_t bytes_ = 0;
   std::uint32_t* pages_ = nullptr;
