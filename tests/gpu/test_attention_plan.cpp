@@ -125,5 +125,19 @@ TEST(AttentionPlan, ARowOfATileIsAQueryOfAHeadOfTheGroup) {
   EXPECT_EQ(decode.planned().blocks(), 4 * 32);
 }
 
+TEST(AttentionPlan, TensorCoresTakeSixteenBitsWhereTheChipHasThem) {
+  const auto multiplies = [](DType dtype, std::string_view architecture) {
+    return Problem(1, 128, 128, 2, 2, 128, 128, dtype).planned(architecture).variant("element_mma");
+  };
+  for (const char* architecture : {"sm_80", "sm_89", "sm_90a", "sm_100a"}) {
+    EXPECT_EQ(multiplies(DType::f16, architecture), "f16");
+    EXPECT_EQ(multiplies(DType::bf16, architecture), "bf16");
+    EXPECT_EQ(multiplies(DType::e4m3fn, architecture), "f16");
+    EXPECT_EQ(multiplies(DType::f32, architecture), "none");
+  }
+  for (const char* architecture : {"gfx90a", "gfx1100"})
+    EXPECT_EQ(multiplies(DType::bf16, architecture), "none");
+}
+
 }  // namespace
 }  // namespace isomer::ops::attention

@@ -81,6 +81,25 @@ ISOMER_DEVICE void load_matrices(u32 (&to)[4], const void* row) {
 #endif
 }
 
+/// The same with each matrix transposed: to[i] is elements (2t, g) and (2t+1, g) of matrix i.
+ISOMER_DEVICE void load_matrices_transposed(u32 (&to)[4], const void* row) {
+#if ISOMER_CUDA_ARCH >= 800
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<u32>(__cvta_generic_to_shared(row)))
+               : "memory");
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    to[i] = 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const u64 theirs = shuffle(reinterpret_cast<u64>(row), 8 * i + lane() % 4 * 2 + half);
+      to[i] |= static_cast<u32>(reinterpret_cast<const u16*>(theirs)[lane() / 4]) << 16 * half;
+    }
+  }
+#endif
+}
 
 /// d += a·b with factors of type T, f16 or bf16, and f32 sums: a 16×16, b 16×8, d 16×8. a[0] is row g, columns 2t and 2t+1;
 /// a[1] row g+8; a[2] and a[3] those 8 columns on. b[0] is column g, rows 2t and 2t+1; b[1] 8 rows on. d[0] and d[1] are row
@@ -108,7 +127,6 @@ ISOMER_DEVICE void multiply_add<bf16>(f32 (&d)[4], const u32 (&a)[4], const u32 
   portable::multiply_add<bf16>(d, a, b);
 #endif
 }
-ISOMER_DEVICE void multiply_add_f16(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { multiply_add<f16>(d, a, b); }
 
 /// An 8×8 matrix of 16-bit elements transposed: a lane has row g, columns 2t and 2t+1. Every lane of the warp takes part.
 ISOMER_DEVICE u32 transpose_8x8(u32 pair) {

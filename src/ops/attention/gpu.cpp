@@ -37,16 +37,18 @@ class PortablePlan : public gpu::Plan {
                     (g.batch * g.k_new.rows * g.heads_kv + kAppendRows - 1) / kAppendRows, kAppendThreads);
     }
     if (g.batch * g.heads * g.seqlen_q == 0) return;
-    attend_ = add("",
-                  {{"element", element},
-                   {"element_kv", element_kv},
-                   {"head_dim", number(tiling_.head_dim)},
-                   {"head_dim_v", number(tiling_.head_dim_v)},
-                   {"block_m", number(tiling_.block_m)},
-                   {"block_n", number(tiling_.block_n)},
-                   {"threads", number(tiling_.threads)},
-                   {"shared_bytes", number(tiling_.shared_bytes)}},
-                  tiling_.blocks(g.batch), tiling_.threads, tiling_.shared_bytes);
+    Named variant = {{"element", element},
+                     {"element_kv", element_kv},
+                     {"head_dim", number(tiling_.head_dim)},
+                     {"head_dim_v", number(tiling_.head_dim_v)},
+                     {"block_m", number(tiling_.block_m)},
+                     {"block_n", number(tiling_.block_n)},
+                     {"threads", number(tiling_.threads)},
+                     {"shared_bytes", number(tiling_.shared_bytes)}};
+    const bool mma = tiling_.mma != DType::none;
+    if (mma) variant.push_back({"element_mma", std::string(name_of(tiling_.mma))});
+    attend_ = add(mma ? "mma" : "", std::move(variant), tiling_.blocks(g.batch), tiling_.threads,
+                  tiling_.shared_bytes);
     if (tiling_.parts == 1) return;
     combine_ = add("combine",
                    {{"element_out", std::string(name_of(g.out.dtype))},

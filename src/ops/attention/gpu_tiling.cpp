@@ -17,9 +17,25 @@ constexpr std::int64_t kBlocksPerMultiprocessor = 3;
 /// it takes fewer than asked for.
 constexpr std::int64_t kPlannedBytes = std::int64_t{256} << 20, kMostBytes = std::int64_t{2} << 30;
 
+/// Of what a block keeps in shared memory beside its tiles: the place of a key, and what it works on.
+constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 176;
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 int bucket(std::int64_t dim) { return dim <= 64 ? 64 : dim <= 128 ? 128 : dim <= 192 ? 192 : 256; }
+
+/// Whether the architecture has what the device word for tensor cores asks for. The emulator's 32 lanes stand
+/// for one that has.
+bool has_mma(const std::string& architecture) {
+  if (architecture == "emulated-32") return true;
+  return architecture.starts_with("sm_") && std::stoi(architecture.substr(3)) >= 80;
+}
+
+/// The 16-bit type that holds q, k and v exactly; none for f32.
+DType factor_type(const Geometry& g) {
+  if (g.q.dtype == DType::f32) return DType::none;
+  return g.q.dtype == DType::bf16 ? DType::bf16 : DType::f16;
+}
 
 /// Keys that a row may see, at most.
 std::int64_t visible_keys(const Geometry& g) {
@@ -66,12 +82,20 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.head_dim_v = bucket(g.head_dim_v);
   const int widest = std::max(t.head_dim, t.head_dim_v);
   t.threads = kThreads;
-  t.block_m = widest > 192 ? 16 : 32;
-  t.block_n = 32;
-  // Rows of f32, four more than there are columns, and where the keys of two blocks lie.
-  t.shared_bytes =
-      4 * (t.block_m * (t.head_dim + 4) + t.block_n * (widest + 4) + t.block_m * (t.block_n + 4)) +
-      2 * t.block_n * 16;
+  if (has_mma(facts.architecture)) t.mma = factor_type(g);
+  int element = 4, pitch = 4, scores = 0;  // bytes of an element, elements between rows, bytes of P
+  if (t.mma != DType::none) {
+    t.block_m = kThreads / 32 * 16;
+    t.block_n = widest > 192 ? 32 : 64;
+    element = 2;
+    pitch = 8;
+  } else {
+    t.block_m = widest > 192 ? 16 : 32;
+    t.block_n = 32;
+    scores = 4 * t.block_m * (t.block_n + 4);
+  }
+  t.shared_bytes = element * (t.block_m * (t.head_dim + pitch) + t.block_n * (widest + pitch)) + scores +
+                   2 * t.block_n * kPlaceBytes + kTaskBytes;
   t.pack = options.pack_gqa == AttentionOptions::Choice::always ||
            (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;

@@ -13,6 +13,7 @@ namespace isomer::ops::attention {
 /// kv head with its group of query heads or, where heads are not packed, one query head. A block takes
 /// block_m rows of one unit through the keys of one part, block_n at a time.
 struct GpuTiling {
+  DType mma = DType::none;  ///< the 16-bit type that tensor cores multiply; none: plain multiply-adds in f32
   int head_dim = 0, head_dim_v = 0;  ///< compile-time: the call's, rounded up
   int block_m = 0, block_n = 0, threads = 0;
   std::int64_t shared_bytes = 0;

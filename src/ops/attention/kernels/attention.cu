@@ -29,6 +29,7 @@ struct Shared {
   alignas(16) f32 kv[kKeys * kPitchMost];
   alignas(16) f32 p[kRows * kPitchP];
   attention::KeyPlace places[2][kKeys];
+  attention::Task task;
 };
 static_assert(sizeof(Shared) == ISOMER_SHARED_BYTES);
 
@@ -41,9 +42,9 @@ struct State {
 using Four = Vector<f32, 4>;
 
 /// Scores of this thread's rows and keys, as the exponents that exp2 takes.
-ISOMER_DEVICE void score(const AttentionParameters& p, const Shared& shared, f32 factor, const int (&lo)[kR],
-                         const int (&hi)[kR], int begin, const attention::KeyPlace* places,
-                         f32 (&s)[kR][kN]) {
+ISOMER_DEVICE void score(const AttentionParameters& p, const attention::Task& t, const Shared& shared,
+                         const int (&lo)[kR], const int (&hi)[kR], int begin,
+                         const attention::KeyPlace* places, f32 (&s)[kR][kN]) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
 #pragma unroll
   for (int r = 0; r < kR; ++r)
@@ -70,7 +71,7 @@ ISOMER_DEVICE void score(const AttentionParameters& p, const Shared& shared, f32
 #pragma unroll
     for (int r = 0; r < kR; ++r) {
       const int j = begin + key;
-      f32 x = s[r][n] * factor;
+      f32 x = s[r][n] * t.factor;
       if (p.softcap > 0) x = p.softcap * kLog2E * tanhf(x);
       s[r][n] = nowhere || j < lo[r] || j >= hi[r] ? -infinity() : x;
     }
@@ -88,12 +89,12 @@ ISOMER_DEVICE void weigh(const f32 (&s)[kR][kN], State& state, Shared& shared) {
     max = fmaxf(reduce_lanes<kLanes>(max, [](f32 a, f32 b) { return fmaxf(a, b); }), state.max[r]);
     // A row that has seen no key keeps −inf.
     const f32 base = max == -infinity() ? 0.0f : max;
-    const f32 decay = exp2f(state.max[r] - base);
+    const f32 decay = exp2_fast(state.max[r] - base);
     state.max[r] = max;
     f32 sum = 0.0f;
 #pragma unroll
     for (int n = 0; n < kN; ++n) {
-      const f32 weight = exp2f(s[r][n] - base);
+      const f32 weight = exp2_fast(s[r][n] - base);
       sum += weight;
       shared.p[(row + r) * kPitchP + lane + n * kLanes] = weight;
     }
@@ -134,35 +135,32 @@ ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, in
 }
 
 template <class Out>
-ISOMER_DEVICE void finish(const AttentionParameters& p, const AttentionEntry& e, i64 b,
-                          const attention::QueryTile& tile, const State& state) {
+ISOMER_DEVICE void finish(const AttentionParameters& p, const attention::Task& t, const State& state) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
 #pragma unroll
   for (int r = 0; r < kR; ++r) {
     const f32 sum = sum_lanes<kLanes>(state.sum[r]);
-    if (row + r >= tile.rows) continue;
-    const i64 i = e.q_row + tile.query(row + r), head = tile.head(row + r);
-    const attention::Result result = attention::result_of(p, b, head, state.max[r], sum);
-    Out* out = attention::at<Out>(p.out, e.q_outer, i, head);
+    if (row + r >= t.tile.rows) continue;
+    const i64 i = t.entry.q_row + t.tile.query(row + r), head = t.tile.head(row + r);
+    const attention::Result result = attention::result_of(p, t.b, head, state.max[r], sum);
+    Out* out = attention::at<Out>(p.out, t.entry.q_outer, i, head);
 #pragma unroll
     for (int u = 0; u < kChunks; ++u) {
       const int column = (lane + u * kLanes) * 4;
       if (column < p.head_dim_v) attention::write(p, out + column, state.o[r][u], result.factor);
     }
-    if (lane == 0 && p.lse.data) *attention::at<f32>(p.lse, e.q_outer, i, head) = result.lse;
+    if (lane == 0 && p.lse.data) *attention::at<f32>(p.lse, t.entry.q_outer, i, head) = result.lse;
   }
 }
 
 /// The part's result, for the combine.
-ISOMER_DEVICE void keep(const AttentionParameters& p, const AttentionEntry& e, i64 part,
-                        const attention::QueryTile& tile, const State& state) {
+ISOMER_DEVICE void keep(const AttentionParameters& p, const attention::Task& t, const State& state) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
 #pragma unroll
   for (int r = 0; r < kR; ++r) {
     const f32 sum = sum_lanes<kLanes>(state.sum[r]);
-    if (row + r >= tile.rows) continue;
-    const i64 at = (part * p.heads + tile.head(row + r)) * p.partial_rows + e.q_outer * p.q.rows + e.q_row +
-                   tile.query(row + r);
+    if (row + r >= t.tile.rows) continue;
+    const i64 at = attention::partial_row(p, t, row + r);
 #pragma unroll
     for (int u = 0; u < kChunks; ++u) {
       const int column = (lane + u * kLanes) * 4;
@@ -179,55 +177,14 @@ ISOMER_DEVICE void keep(const AttentionParameters& p, const AttentionEntry& e, i
   }
 }
 
-ISOMER_DEVICE void finish(const AttentionParameters& p, const AttentionEntry& e, i64 b, i64 part,
-                          const attention::QueryTile& tile, const State& state) {
-  if (p.parts > 1) {
-    keep(p, e, part, tile, state);
-  } else if constexpr (sizeof(Query) > 1) {
-    finish<Query>(p, e, b, tile, state);
-  } else if (p.out_type == AttentionWide::f32) {
-    finish<f32>(p, e, b, tile, state);
-  } else if (p.out_type == AttentionWide::f16) {
-    finish<f16>(p, e, b, tile, state);
-  } else {
-    finish<bf16>(p, e, b, tile, state);
-  }
-}
-
-/// One tile against the keys of one part.
-ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared, i64 work) {
-  // The last rows first: under a causal mask they see the most keys.
-  const i64 index = p.tiles - 1 - work % p.tiles, unit = work / p.tiles % p.units;
-  const i64 b = work / p.tiles / p.units % p.batch, part = work / p.tiles / p.units / p.batch;
-  const AttentionEntry e = attention::entry_of(p, b);
-  const i64 rest = e.q_len * p.unit_heads - index * kRows;
-  if (rest <= 0) return;
-  const attention::QueryTile tile{index * kRows, static_cast<int>(least(rest, kRows)), unit * p.unit_heads,
-                                  static_cast<i32>(p.unit_heads)};
-
-  const i64 size = attention::part_keys(p, e, kKeys), part_begin = part * size;
-  if (p.parts > 1 && part_begin >= e.k_len) return;
-  AttentionKeys keys = attention::visible(p, e, tile.query(0), tile.query(tile.rows - 1) + 1);
-  if (p.parts > 1) {
-    keys.lo = keys.lo > part_begin ? keys.lo : part_begin;
-    keys.hi = least(keys.hi, part_begin + size);
-  }
-
+ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
+  const attention::Task& t = shared.task;
   State state;
   int lo[kR], hi[kR];
   const int row = static_cast<int>(threadIdx.x) / kLanes * kR;
 #pragma unroll
   for (int r = 0; r < kR; ++r) {
-    AttentionKeys seen{0, 0};
-    if (row + r < tile.rows) {
-      const i64 i = tile.query(row + r);
-      seen = attention::visible(p, e, i, i + 1);
-      // A block begins before the part where the part does not begin with a block, and ends after it.
-      seen.lo = seen.lo > keys.lo ? seen.lo : keys.lo;
-      seen.hi = least(seen.hi, keys.hi);
-    }
-    lo[r] = static_cast<int>(seen.lo);
-    hi[r] = static_cast<int>(seen.hi);
+    t.seen_by(p, row + r, lo[r], hi[r]);
     state.max[r] = -infinity();
     state.sum[r] = 0.0f;
 #pragma unroll
@@ -236,38 +193,32 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared, i64 work
       for (int c = 0; c < 4; ++c) state.o[r][u][c] = 0.0f;
   }
 
-  if (keys.lo < keys.hi) {
-    const i64 head_kv = tile.first_head / p.group;
-    const Key* k = attention::at<const Key>(p.k, 0, 0, head_kv);
-    const Key* v = attention::at<const Key>(p.v, 0, 0, head_kv);
+  if (t.keys.lo < t.keys.hi) {
+    const Key* k = attention::at<const Key>(p.k, 0, 0, t.head_kv);
+    const Key* v = attention::at<const Key>(p.v, 0, 0, t.head_kv);
     const auto k_of = [](const attention::KeyPlace& place) { return place.k; };
     const auto v_of = [](const attention::KeyPlace& place) { return place.v; };
-    f32 factor =
-        p.scale * attention::factor(p.q_descale, b, head_kv) * attention::factor(p.k_descale, b, head_kv);
-    factor = p.softcap > 0 ? factor / p.softcap : factor * kLog2E;
-
-    // Blocks begin where they would whatever the tile sees: a row's bits do not depend on its neighbours.
-    i64 begin = part_begin + (keys.lo - part_begin) / kKeys * kKeys;
-    attention::locate<kKeys, kThreads>(p, e, keys, begin, shared.places[0]);
-    attention::put_queries<Query, kRows, kThreads, kPitchQ>(p, e, tile, shared.q);
+    i64 begin = t.begin;
+    attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin, shared.places[0]);
+    attention::put_queries<Query, f32, kRows, kThreads, kPitchQ>(p, t.entry, t.tile, p.head_dim, shared.q);
     __syncthreads();
-    attention::KeyTile<Key, kKeys, kDim, kThreads, kPitchK> k_tile;
-    attention::KeyTile<Key, kKeys, kDimV, kThreads, kPitchV> v_tile;
+    attention::KeyTile<Key, f32, kKeys, kDim, kThreads, kPitchK, 4> k_tile;
+    attention::KeyTile<Key, f32, kKeys, kDimV, kThreads, kPitchV, 4> v_tile;
     k_tile.fetch(k, shared.places[0], p.head_dim, p.k_vectors, k_of);
-    for (int turn = 0; begin < keys.hi; begin += kKeys, turn ^= 1) {
+    for (int turn = 0; begin < t.keys.hi; begin += kKeys, turn ^= 1) {
       const attention::KeyPlace* places = shared.places[turn];
-      k_tile.put(shared.kv, k, places, p.head_dim, p.k_vectors, 1, k_of);
+      k_tile.put(shared.kv, k, places, p.head_dim, p.head_dim, p.k_vectors, 1, k_of);
       __syncthreads();
       v_tile.fetch(v, places, p.head_dim_v, p.v_vectors, v_of);
-      attention::locate<kKeys, kThreads>(p, e, keys, begin + kKeys, shared.places[turn ^ 1]);
+      attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin + kKeys, shared.places[turn ^ 1]);
       f32 s[kR][kN];
-      score(p, shared, factor, lo, hi, static_cast<int>(begin), places, s);
+      score(p, t, shared, lo, hi, static_cast<int>(begin), places, s);
       weigh(s, state, shared);
       __syncthreads();
-      const bool wild =
-          __syncthreads_or(v_tile.put(shared.kv, v, places, p.head_dim_v, p.v_vectors, p.v.d_stride, v_of));
+      const bool wild = __syncthreads_or(
+          v_tile.put(shared.kv, v, places, p.head_dim_v, p.head_dim_v, p.v_vectors, p.v.d_stride, v_of));
       k_tile.fetch(k, shared.places[turn ^ 1], p.head_dim, p.k_vectors, k_of);
-      const int count = static_cast<int>(least(kKeys, keys.hi - begin));
+      const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
       if (wild)
         gather<true>(p, shared, count, state);
       else
@@ -275,14 +226,29 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared, i64 work
       __syncthreads();
     }
   }
-  finish(p, e, b, part, tile, state);
+
+  if (p.parts > 1) {
+    keep(p, t, state);
+  } else if constexpr (sizeof(Query) > 1) {
+    finish<Query>(p, t, state);
+  } else if (p.out_type == AttentionWide::f32) {
+    finish<f32>(p, t, state);
+  } else if (p.out_type == AttentionWide::f16) {
+    finish<f16>(p, t, state);
+  } else {
+    finish<bf16>(p, t, state);
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2) isomer_attention(const AttentionParameters p) {
   extern __shared__ Four memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
-  for (i64 work = blockIdx.x; work < p.tiles * p.units * p.batch * p.parts; work += gridDim.x)
-    attend(p, shared, work);
+  for (i64 work = blockIdx.x; work < p.tiles * p.units * p.batch * p.parts; work += gridDim.x) {
+    if (threadIdx.x == 0) shared.task = attention::task_of<kRows, kKeys>(p, work);
+    __syncthreads();
+    if (shared.task.exists) attend(p, shared);
+    __syncthreads();
+  }
 }
 
 }  // namespace isomer::device

@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_combine(
     for (i64 s = 0; s < parts; ++s) {
       const f32* state = p.partial_state + (first + s * step) * 2;
       if (state[1] == 0.0f) continue;
-      const f32 weight = exp2f(state[0] - base);
+      const f32 weight = exp2_fast(state[0] - base);
       sum += state[1] * weight;
       if (column >= p.head_dim_v) continue;
       const Vector<f32, 4> part = load<4>(p.partial_out + (first + s * step) * p.head_dim_v + column);

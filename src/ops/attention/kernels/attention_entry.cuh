@@ -3,12 +3,11 @@
 // key.
 #pragma once
 
+#include "gpu/device/exponential.cuh"
 #include "gpu/device/portable.cuh"
 #include "ops/attention/kernels/attention.h"
 
 namespace isomer::device {
-
-constexpr f32 kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 
 ISOMER_DEVICE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 ISOMER_DEVICE i64 clamp(i64 x, i64 low, i64 high) { return x < low ? low : x > high ? high : x; }

@@ -17,24 +17,24 @@ ISOMER_DEVICE Result result_of(const AttentionParameters& p, i64 b, i64 head, f3
   f32 decay = 1.0f;
   if (sink != -infinity()) {
     const f32 joined = fmaxf(max, sink * kLog2E);
-    decay = exp2f(max - joined);
-    sum = sum * decay + exp2f(sink * kLog2E - joined);
+    decay = exp2_fast(max - joined);
+    sum = sum * decay + exp2_fast(sink * kLog2E - joined);
     max = joined;
   }
   return {factor(p.v_descale, b, head / p.group) / sum * decay, max * kLn2 + logf(sum)};
 }
 
-/// Four adjacent elements of out.
-template <class T>
-ISOMER_DEVICE void write(const AttentionParameters& p, T* to, const f32 (&o)[4], f32 factor) {
-  Vector<T, 4> out;
+/// N adjacent elements of out, 2 or 4.
+template <class T, int N>
+ISOMER_DEVICE void write(const AttentionParameters& p, T* to, const f32 (&o)[N], f32 factor) {
+  Vector<T, N> out;
 #pragma unroll
-  for (int c = 0; c < 4; ++c) out.of[c] = from_f32<T>(factor == 0.0f ? 0.0f : o[c] * factor);
+  for (int c = 0; c < N; ++c) out.of[c] = from_f32<T>(factor == 0.0f ? 0.0f : o[c] * factor);
   if (p.out_vectors) {
-    store<4>(to, out);
+    store<N>(to, out);
   } else {
 #pragma unroll
-    for (int c = 0; c < 4; ++c) to[c] = out.of[c];
+    for (int c = 0; c < N; ++c) to[c] = out.of[c];
   }
 }
 

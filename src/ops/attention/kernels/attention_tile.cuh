@@ -32,16 +32,42 @@ ISOMER_DEVICE void locate(const AttentionParameters& p, const AttentionEntry& e,
 
 /// Not finite: it would turn a weight of 0 into NaN.
 ISOMER_DEVICE bool is_wild(f32 x) { return (bits_of(x) & 0x7f800000u) == 0x7f800000u; }
+ISOMER_DEVICE bool is_wild(f16 x) { return (x.bits & 0x7c00u) == 0x7c00u; }
+ISOMER_DEVICE bool is_wild(bf16 x) { return (x.bits & 0x7f80u) == 0x7f80u; }
+ISOMER_DEVICE bool is_wild(e4m3fn x) { return (x.bits & 0x7fu) == 0x7fu; }
 
-/// A block of keys or of values as kRows rows of kColumns f32, a pitch apart, zero where there is no key;
-/// columns past `columns` stay as they are. fetch() asks memory for a block that is small enough to wait in
-/// registers, put() lays the block down.
-template <class T, int kRows, int kColumns, int kThreads, int kPitch>
+/// To a type that holds every value of T.
+template <class To, class T>
+struct Widen {
+  static ISOMER_DEVICE To of(T x) { return from_f32<To>(to_f32(x)); }
+};
+template <class T>
+struct Widen<T, T> {
+  static ISOMER_DEVICE T of(T x) { return x; }
+};
+
+#if ISOMER_CUDA_ARCH >= 890
+template <>
+struct Widen<f16, e4m3fn> {
+  static ISOMER_DEVICE f16 of(e4m3fn x) {
+    u32 pair;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<u16>(x.bits)));
+    return f16{static_cast<u16>(pair)};
+  }
+};
+#endif
+
+/// A block of keys or of values, T in memory, as kRows rows of kColumns To, a pitch apart: zero where there
+/// is no key and from `columns` up to `padded`; later columns stay as they are. fetch() asks memory for a
+/// block that is small enough to wait in registers, put() lays the block down.
+template <class T, class To, int kRows, int kColumns, int kThreads, int kPitch, int kMostHeld>
 struct KeyTile {
   static constexpr int kVector = sizeof(T) == 1 ? 8 : 16 / static_cast<int>(sizeof(T));
+  static constexpr int kStore =
+      16 / static_cast<int>(sizeof(To)) < kVector ? 16 / static_cast<int>(sizeof(To)) : kVector;
   static constexpr int kChunks = kColumns / kVector;  // of a row
   static constexpr int kPasses = (kRows * kChunks + kThreads - 1) / kThreads;
-  static constexpr int kInFlight = kPasses < 4 ? kPasses : 4;  // loads of a thread
+  static constexpr int kInFlight = kPasses < kMostHeld ? kPasses : kMostHeld;  // loads of a thread
   static constexpr bool kWaits = kPasses == kInFlight;
   Vector<T, kVector> held[kInFlight];
 
@@ -63,28 +89,29 @@ struct KeyTile {
 
   /// True where this thread put down a value that is not finite.
   template <class Offset>
-  ISOMER_DEVICE bool put(f32* to, const T* data, const KeyPlace* places, int columns, bool vectors,
+  ISOMER_DEVICE bool put(To* to, const T* data, const KeyPlace* places, int columns, int padded, bool vectors,
                          i64 d_stride, Offset offset) {
     bool wild = false;
     if (!vectors) {
       // Lanes run along the keys: those are adjacent in a column-major v.
 #pragma unroll 1
-      for (int n = static_cast<int>(threadIdx.x); n < kRows * columns; n += kThreads) {
+      for (int n = static_cast<int>(threadIdx.x); n < kRows * padded; n += kThreads) {
         const int r = n % kRows, c = n / kRows;
         const i64 place = offset(places[r]);
-        const f32 x = place == kNowhere ? 0.0f : to_f32(data[place + c * d_stride]);
+        T x{};
+        if (place != kNowhere && c < columns) x = data[place + c * d_stride];
         wild |= is_wild(x);
-        to[r * kPitch + c] = x;
+        to[r * kPitch + c] = Widen<To, T>::of(x);
       }
       return wild;
     }
     if constexpr (kWaits) {
-      lay(0, to, columns, wild);
+      lay(0, to, columns, padded, wild);
     } else {
 #pragma unroll 1
       for (int pass = 0; pass < kPasses; pass += kInFlight) {
         ask(pass, data, places, columns, offset);
-        lay(pass, to, columns, wild);
+        lay(pass, to, columns, padded, wild);
       }
     }
     return wild;
@@ -101,20 +128,21 @@ struct KeyTile {
       if (place != kNowhere) held[h] = load<kVector>(data + place + column(first + h));
     }
   }
-  ISOMER_DEVICE void lay(int first, f32* to, int columns, bool& wild) const {
+  ISOMER_DEVICE void lay(int first, To* to, int columns, int padded, bool& wild) {
 #pragma unroll
     for (int h = 0; h < kInFlight; ++h) {
-      if (!inside(first + h, columns)) continue;
-      f32* at = to + row(first + h) * kPitch + column(first + h);
+      if (!inside(first + h, padded)) continue;
+      if (column(first + h) >= columns) held[h] = Vector<T, kVector>{};
+      To* at = to + row(first + h) * kPitch + column(first + h);
 #pragma unroll
-      for (int i = 0; i < kVector; i += 4) {
-        Vector<f32, 4> four;
+      for (int i = 0; i < kVector; i += kStore) {
+        Vector<To, kStore> some;
 #pragma unroll
-        for (int c = 0; c < 4; ++c) {
-          four.of[c] = to_f32(held[h].of[i + c]);
-          wild |= is_wild(four.of[c]);
+        for (int c = 0; c < kStore; ++c) {
+          some.of[c] = Widen<To, T>::of(held[h].of[i + c]);
+          wild |= is_wild(held[h].of[i + c]);
         }
-        store<4>(at + i, four);
+        store<kStore>(at + i, some);
       }
     }
   }
@@ -134,18 +162,22 @@ struct QueryTile {
   }
 };
 
-/// Lays the tile's queries down as f32, rotated where asked; rows past the tile's are 0.
-template <class T, int kRows, int kThreads, int kPitch>
+/// Lays the tile's queries down as To, rotated where asked: zero past the tile's rows and past head_dim up to
+/// `padded`.
+template <class T, class To, int kRows, int kThreads, int kPitch>
 ISOMER_DEVICE void put_queries(const AttentionParameters& p, const AttentionEntry& e, const QueryTile& tile,
-                               f32* to) {
-  constexpr int kVector = 16 / static_cast<int>(sizeof(T));
+                               int padded, To* to) {
+  constexpr int kVector = sizeof(T) == 1 ? 8 : 16 / static_cast<int>(sizeof(T));
   const int step = p.q_vectors && !p.rotary_cos ? kVector : 1;
-  const int chunks = p.head_dim / step;
+  const int chunks = padded / step;
+  // Without a mask a query has no place of its own: all stand where the new keys begin.
+  const bool masked = p.window_left >= 0 || p.window_right >= 0;
+#pragma unroll 1
   for (int n = static_cast<int>(threadIdx.x); n < kRows * chunks; n += kThreads) {
     const int r = n / chunks, c = n % chunks * step;
-    f32* at = to + r * kPitch + c;
-    if (r >= tile.rows) {
-      for (int i = 0; i < step; ++i) at[i] = 0.0f;
+    To* at = to + r * kPitch + c;
+    if (r >= tile.rows || c >= p.head_dim) {
+      for (int i = 0; i < step; ++i) at[i] = To{};
       continue;
     }
     const i64 i = tile.query(r);
@@ -153,15 +185,74 @@ ISOMER_DEVICE void put_queries(const AttentionParameters& p, const AttentionEntr
     if (step == kVector) {
       const Vector<T, kVector> in = load<kVector>(row + c);
 #pragma unroll
-      for (int k = 0; k < kVector; ++k) at[k] = to_f32(in.of[k]);
+      for (int k = 0; k < kVector; ++k) at[k] = Widen<To, T>::of(in.of[k]);
     } else if (p.rotary_cos) {
-      // Without a mask a query has no place of its own: all stand where the new keys begin.
-      const bool masked = p.window_left >= 0 || p.window_right >= 0;
-      *at = rotated(p, row, c, e.position + (masked ? i : 0));
+      *at = from_f32<To>(rotated(p, row, c, e.position + (masked ? i : 0)));
     } else {
-      *at = to_f32(row[c]);
+      *at = Widen<To, T>::of(row[c]);
     }
   }
+}
+
+/// What one block does at a time: the query rows of a tile against the keys of one part of their entry. One
+/// thread makes it in shared memory.
+struct Task {
+  bool exists;
+  i64 b, part;
+  AttentionEntry entry;
+  QueryTile tile;
+  AttentionKeys keys;  ///< that some row sees
+  i64 begin;           ///< of their first block
+  i64 head_kv;
+  f32 factor;  ///< multiplies q·k, before the softcap or for exponents of 2
+
+  /// Keys that row r sees: none where the tile has no such row.
+  ISOMER_DEVICE void seen_by(const AttentionParameters& p, int r, int& lo, int& hi) const {
+    AttentionKeys seen{0, 0};
+    if (r < tile.rows) {
+      const i64 i = tile.query(r);
+      seen = visible(p, entry, i, i + 1);
+      // A block begins before the part where the part does not begin with a block, and ends after it.
+      seen.lo = seen.lo > keys.lo ? seen.lo : keys.lo;
+      seen.hi = least(seen.hi, keys.hi);
+    }
+    lo = static_cast<int>(seen.lo);
+    hi = static_cast<int>(seen.hi);
+  }
+};
+
+template <int kRows, int kKeys>
+ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
+  Task t{};
+  // The last rows first: under a causal mask they see the most keys.
+  const i64 index = p.tiles - 1 - work % p.tiles, unit = work / p.tiles % p.units;
+  t.b = work / p.tiles / p.units % p.batch;
+  t.part = work / p.tiles / p.units / p.batch;
+  t.entry = entry_of(p, t.b);
+  const i64 rest = t.entry.q_len * p.unit_heads - index * kRows;
+  const i64 size = part_keys(p, t.entry, kKeys), part_begin = t.part * size;
+  // Parts past the keys have no result.
+  t.exists = rest > 0 && (p.parts == 1 || part_begin < t.entry.k_len);
+  if (!t.exists) return t;
+  t.tile = {index * kRows, static_cast<int>(least(rest, kRows)), unit * p.unit_heads,
+            static_cast<i32>(p.unit_heads)};
+  t.keys = visible(p, t.entry, t.tile.query(0), t.tile.query(t.tile.rows - 1) + 1);
+  if (p.parts > 1) {
+    t.keys.lo = t.keys.lo > part_begin ? t.keys.lo : part_begin;
+    t.keys.hi = least(t.keys.hi, part_begin + size);
+  }
+  // Blocks begin where they would whatever the tile sees: a row's bits do not depend on its neighbours.
+  t.begin = part_begin + (t.keys.lo - part_begin) / kKeys * kKeys;
+  t.head_kv = t.tile.first_head / p.group;
+  t.factor = p.scale * factor(p.q_descale, t.b, t.head_kv) * factor(p.k_descale, t.b, t.head_kv);
+  t.factor = p.softcap > 0 ? t.factor / p.softcap : t.factor * kLog2E;
+  return t;
+}
+
+/// Where row r of the tile has its partial result of the task's part.
+ISOMER_DEVICE i64 partial_row(const AttentionParameters& p, const Task& t, int r) {
+  return (t.part * p.heads + t.tile.head(r)) * p.partial_rows + t.entry.q_outer * p.q.rows + t.entry.q_row +
+         t.tile.query(r);
 }
 
 }  // namespace isomer::device::attention

@@ -64,7 +64,7 @@ ISOMER_DEVICE void multiply_stage(const Stage& stage, f32 (&part)[kFragments][kT
           for (int i = 0; i < kTokenFragments; ++i) {
             u32 columns[2];
             columns_of_step(columns, tokens[i][pair + step]);
-            multiply_add_f16(part[f][i], row, columns);
+            multiply_add<f16>(part[f][i], row, columns);
           }
         }
       }

@@ -73,7 +73,7 @@ ISOMER_DEVICE void multiply_stage(const Stage& stage, int first_row, int first_c
         u32 row[4];
         rows_of_step(row, a[i], step);
 #pragma unroll
-        for (int j = 0; j < kColumnFragments; ++j) multiply_add_f16(part[i][j], row, columns[j]);
+        for (int j = 0; j < kColumnFragments; ++j) multiply_add<f16>(part[i][j], row, columns[j]);
       }
     }
   }
