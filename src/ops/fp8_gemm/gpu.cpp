@@ -39,8 +39,8 @@ class GemmPlan : public gpu::Plan {
                    {"experts", std::to_string(p.experts)}};
     if (problem.empty()) return;
     const GpuTiling t = gpu_tiling(problem, facts);
-    p.row_tiles = t.row_tiles;
-    p.column_tiles = t.column_tiles;
+    p.row_tiles = static_cast<std::uint32_t>(t.row_tiles);
+    p.column_tiles = static_cast<std::uint32_t>(t.column_tiles);
     constants_ = {{"row_tiles", std::to_string(t.row_tiles)},
                   {"column_tiles", std::to_string(t.column_tiles)}};
     const std::string name = "fp8_gemm_" + std::string(fp8_gemm::name_of(t.kernel));
@@ -59,6 +59,7 @@ class GemmPlan : public gpu::Plan {
     if (t.kernel == GpuKernel::tile) {
       add("warp_m", t.warp_m);
       add("warp_n", t.warp_n);
+      add("grouped", p.layout != device::GemmRows::single);
     }
     if (t.stages > 0) add("stages", t.stages);
     add("copy", problem.copy);

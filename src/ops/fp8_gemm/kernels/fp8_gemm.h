@@ -39,7 +39,7 @@ struct Fp8GemmParameters {
   i64 b_s_expert, b_s_row, b_s_block;
   i64 bias_expert, bias_step;
   i64 id_step, count_step;
-  i64 row_tiles, column_tiles;  ///< of one expert's product
+  u32 row_tiles, column_tiles;  ///< of one expert's product
 };
 
 }  // namespace isomer::device

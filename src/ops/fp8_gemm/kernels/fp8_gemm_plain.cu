@@ -67,12 +67,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2) isomer_fp8_gemm_plain(
 
 #pragma unroll
   for (int n = 0; n < kColumns; ++n) {
-    const f32 bias[1] = {bias_of(p, tile.expert, tile.column + first_column + n)};
+    const f32 bias = bias_of(p, tile.expert, tile.column + first_column + n);
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      const f32 total[1] = {sum[r][n]};
-      finish<Element>(p, rows, first_row + r, tile.column + first_column + n, total, bias);
-    }
+    for (int r = 0; r < kRows; ++r)
+      finish<Element>(p, rows, first_row + r, tile.column + first_column + n, sum[r][n], bias);
   }
 }
 

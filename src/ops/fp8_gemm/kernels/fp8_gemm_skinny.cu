@@ -24,19 +24,16 @@ struct Stage {
 
 /// What this lane copies of every stage.
 struct StageCopies {
-  RowCopies<kColumns, 32, kCopy> b;
-  RowCopies<kTokens, 32, kCopy> a;
+  CopiesOfB<kColumns, 32, kCopy> b;
+  CopiesOfA<kTokens, 32, kCopy> a;
   const f32 *a_s, *b_s;
 
   ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTokens>& rows)
-      : b(lane(), [&](int r) { return row_of_b(p, tile, r); }),
-        a(lane(), [&](int r) { return p.a + rows.a[r]; }),
-        a_s(p.a_s + rows.a_s[lane() % kTokens]),
-        b_s(scales_of_b(p, tile)) {}
+      : b(p, tile, lane()), a(p, rows, lane()), a_s(p.a_s + rows.a_s[lane() % kTokens]), b_s(scales_of_b(p, tile)) {}
 
   ISOMER_DEVICE void copy(const Fp8GemmParameters& p, Stage& stage, i64 block) const {
-    b.copy(stage.b, block, p.depth);
-    a.copy(stage.a, block, p.depth);
+    b.copy(p, stage.b, block);
+    a.copy(p, stage.a, block);
     if (lane() < kTokens) copy_async<4>(&stage.a_s[lane()], a_s + block * p.a_s_block, 4);
     if (lane() == kTokens) copy_async<4>(&stage.b_s[0], b_s + block * p.b_s_block, 4);
   }
@@ -85,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2) isomer_fp8_gemm_skinny
   const int g = lane() / 4, t = lane() % 4, blocks = static_cast<int>(p.blocks);
   f32 sum[kFragments][kTokenFragments][4] = {};
   const StageCopies copies(p, tile, rows);
-#pragma unroll
+#pragma unroll 1
   for (int s = 0; s < kStages - 1; ++s) {
     const int block = warp() + s * kWarps;
     if (block < blocks) copies.copy(p, stages[s], block);
@@ -128,11 +125,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2) isomer_fp8_gemm_skinny
   __syncthreads();
   for (int at = static_cast<int>(threadIdx.x); at < tile.rows * kColumns; at += kThreads) {
     const int token = at / kColumns, n = at % kColumns;
-    f32 total[1] = {0};
+    f32 total = 0;
 #pragma unroll
-    for (int w = 0; w < kWarps; ++w) total[0] += sums[w][token][n];
-    const f32 bias[1] = {bias_of(p, tile.expert, tile.column + n)};
-    finish<Element>(p, rows, token, tile.column + n, total, bias);
+    for (int w = 0; w < kWarps; ++w) total += sums[w][token][n];
+    finish<Element>(p, rows, token, tile.column + n, total, bias_of(p, tile.expert, tile.column + n));
   }
 }
 

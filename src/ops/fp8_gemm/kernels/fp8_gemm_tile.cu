@@ -12,6 +12,8 @@ namespace isomer::device {
 
 constexpr int kTileM = ISOMER_TILE_M, kTileN = ISOMER_TILE_N, kWarpM = ISOMER_WARP_M, kWarpN = ISOMER_WARP_N;
 constexpr int kStages = ISOMER_STAGES, kCopy = ISOMER_COPY;
+/// Rows belong to experts, who may have few of them: a warp with no more than 16 multiplies only those.
+constexpr bool kGrouped = ISOMER_GROUPED;
 constexpr int kWarpsN = kTileN / kWarpN, kThreads = kTileM / kWarpM * kWarpsN * 32;
 constexpr int kRowFragments = kWarpM / 16, kColumnFragments = kWarpN / 8;
 using Element = ISOMER_C;
@@ -26,39 +28,34 @@ struct Stage {
 
 /// What this thread copies of every stage.
 struct StageCopies {
-  RowCopies<kTileM, kThreads, kCopy> a;
-  RowCopies<kTileN, kThreads, kCopy> b;
+  CopiesOfA<kTileM, kThreads, kCopy> a;
+  CopiesOfB<kTileN, kThreads, kCopy> b;
   const f32 *a_s, *b_s;
 
   ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTileM>& rows)
-      : a(static_cast<int>(threadIdx.x), [&](int r) { return p.a + rows.a[r]; }),
-        b(static_cast<int>(threadIdx.x), [&](int r) { return row_of_b(p, tile, r); }),
+      : a(p, rows, static_cast<int>(threadIdx.x)),
+        b(p, tile, static_cast<int>(threadIdx.x)),
         a_s(p.a_s + rows.a_s[threadIdx.x % kTileM]),
         b_s(scales_of_b(p, tile)) {}
 
   ISOMER_DEVICE void copy(const Fp8GemmParameters& p, Stage& stage, i64 block) const {
-    a.copy(stage.a, block, p.depth);
-    b.copy(stage.b, block, p.depth);
+    a.copy(p, stage.a, block);
+    b.copy(p, stage.b, block);
     if (threadIdx.x < kTileM) copy_async<4>(&stage.a_s[threadIdx.x], a_s + block * p.a_s_block, 4);
     if (threadIdx.x == 0) copy_async<4>(&stage.b_s[0], b_s + block * p.b_s_block, 4);
   }
 };
 
-/// part = the products of the warp's rows and columns in one stage.
+/// sum += the scaled products of the warp's first kMany × 16 rows and its columns in one stage.
+template <int kMany>
 ISOMER_DEVICE void multiply_stage(const Stage& stage, int first_row, int first_column,
-                                  f32 (&part)[kRowFragments][kColumnFragments][4]) {
-#pragma unroll
-  for (int i = 0; i < kRowFragments; ++i)
-#pragma unroll
-    for (int j = 0; j < kColumnFragments; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) part[i][j][e] = 0;
+                                  f32 (&sum)[kRowFragments][kColumnFragments][4]) {
+  f32 part[kMany][kColumnFragments][4] = {};
 #pragma unroll
   for (int pair = 0; pair < kScaleBlock / 16; pair += 2) {
-    u32 a[kRowFragments][4], b[kColumnFragments / 2][4];
+    u32 a[kMany][4], b[kColumnFragments / 2][4];
 #pragma unroll
-    for (int i = 0; i < kRowFragments; ++i)
-      load_rows(a[i], stage.a, first_row + i * 16, pair);
+    for (int i = 0; i < kMany; ++i) load_rows(a[i], stage.a, first_row + i * 16, pair);
 #pragma unroll
     for (int j = 0; j < kColumnFragments / 2; ++j)
       load_matrices(b[j], stage.b + place(first_column + j * 16 + lane() / 16 * 8 + lane() % 8, pair + lane() / 8 % 2));
@@ -66,10 +63,9 @@ ISOMER_DEVICE void multiply_stage(const Stage& stage, int first_row, int first_c
     for (int step = 0; step < 2; ++step) {
       u32 columns[kColumnFragments][2];
 #pragma unroll
-      for (int j = 0; j < kColumnFragments; ++j)
-        columns_of_step(columns[j], b[j / 2][j % 2 * 2 + step]);
+      for (int j = 0; j < kColumnFragments; ++j) columns_of_step(columns[j], b[j / 2][j % 2 * 2 + step]);
 #pragma unroll
-      for (int i = 0; i < kRowFragments; ++i) {
+      for (int i = 0; i < kMany; ++i) {
         u32 row[4];
         rows_of_step(row, a[i], step);
 #pragma unroll
@@ -77,6 +73,66 @@ ISOMER_DEVICE void multiply_stage(const Stage& stage, int first_row, int first_c
       }
     }
   }
+  const f32 b_s = stage.b_s[0];
+#pragma unroll
+  for (int i = 0; i < kMany; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const f32 a_s = stage.a_s[first_row + i * 16 + half * 8 + lane() / 4];
+#pragma unroll
+      for (int j = 0; j < kColumnFragments; ++j)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          f32& total = sum[i][j][half * 2 + e];
+          total = fmaf(part[i][j][half * 2 + e] * a_s, b_s, total);
+        }
+    }
+}
+
+/// Adds bias and addend and writes the warp's part of c. kPairs: two columns at a time, and no column is outside.
+template <bool kPairs>
+ISOMER_DEVICE void finish_warp(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTileM>& rows,
+                               int first_row, int first_column, const f32 (&sum)[kRowFragments][kColumnFragments][4]) {
+  const i64 column = tile.column + first_column + 2 * (lane() % 4);
+  f32 bias[kColumnFragments][2] = {};
+  if (p.bias_type != GemmBias::none) {
+#pragma unroll
+    for (int j = 0; j < kColumnFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) bias[j][e] = bias_of(p, tile.expert, column + j * 8 + e);
+  }
+#pragma unroll
+  for (int i = 0; i < kRowFragments; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int r = first_row + i * 16 + half * 8 + lane() / 4;
+      if (rows.state[r] == GemmRowTable<kTileM>::kAbsent) continue;
+      const bool product = rows.multiplied(r);
+      Element* const c = static_cast<Element*>(p.c) + rows.c[r] + column;
+      const Element* const addend =
+          product && p.addend != nullptr ? static_cast<const Element*>(p.addend) + rows.addend[r] + column : nullptr;
+#pragma unroll
+      for (int j = 0; j < kColumnFragments; ++j) {
+        f32 x[2];
+#pragma unroll
+        for (int e = 0; e < 2; ++e) x[e] = product ? sum[i][j][half * 2 + e] + bias[j][e] : 0.0f;
+        if constexpr (kPairs) {
+          if (addend != nullptr) {
+            const Vector<Element, 2> more = load<2>(addend + j * 8);
+#pragma unroll
+            for (int e = 0; e < 2; ++e) x[e] += to_f32(more.of[e]);
+          }
+          store<2>(c + j * 8, Vector<Element, 2>{from_f32<Element>(x[0]), from_f32<Element>(x[1])});
+        } else {
+#pragma unroll
+          for (int e = 0; e < 2; ++e)
+            if (column + j * 8 + e < p.columns) {
+              if (addend != nullptr) x[e] += to_f32(addend[j * 8 + e]);
+              c[j * 8 + e] = from_f32<Element>(x[e]);
+            }
+        }
+      }
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) isomer_fp8_gemm_tile(const Fp8GemmParameters p) {
@@ -90,17 +146,17 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_fp8_gemm_tile(cons
   __syncthreads();
 
   const int first_row = warp() / kWarpsN * kWarpM, first_column = warp() % kWarpsN * kWarpN;
-  const int g = lane() / 4, t = lane() % 4;
   // A warp without a row to multiply, or without columns, only helps to copy.
-  int present = 0;
-  for (int r = lane(); r < kWarpM; r += kWarpSize) present |= rows.multiplied(first_row + r);
-  present = reduce_lanes(present, [](int x, int y) { return x | y; });
-  const bool works = present != 0 && tile.column + first_column < p.columns;
+  int high = 0;
+  for (int r = lane(); r < kWarpM; r += kWarpSize)
+    if (rows.multiplied(first_row + r)) high = r + 1;
+  high = reduce_lanes(high, [](int x, int y) { return x > y ? x : y; });
+  if (tile.column + first_column >= p.columns) high = 0;
   const int blocks = tile.expert < 0 ? 0 : static_cast<int>(p.blocks);
 
   f32 sum[kRowFragments][kColumnFragments][4] = {};
   const StageCopies copies(p, tile, rows);
-#pragma unroll
+#pragma unroll 1
   for (int s = 0; s < kStages - 1; ++s) {
     if (s < blocks) copies.copy(p, stages[s], s);
     end_copies();
@@ -111,41 +167,18 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_fp8_gemm_tile(cons
     __syncthreads();  // the stage is whole, and everybody has left the one that is filled next
     if (block + kStages - 1 < blocks) copies.copy(p, stages[filled], block + kStages - 1);
     end_copies();
-    if (works) {
-      const Stage& stage = stages[current];
-      f32 part[kRowFragments][kColumnFragments][4];
-      multiply_stage(stage, first_row, first_column, part);
-      const f32 b_s = stage.b_s[0];
-#pragma unroll
-      for (int i = 0; i < kRowFragments; ++i)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const f32 a_s = stage.a_s[first_row + i * 16 + half * 8 + g];
-#pragma unroll
-          for (int j = 0; j < kColumnFragments; ++j)
-#pragma unroll
-            for (int e = 0; e < 2; ++e) {
-              f32& total = sum[i][j][half * 2 + e];
-              total = fmaf(part[i][j][half * 2 + e] * a_s, b_s, total);
-            }
-        }
-    }
+    if (kGrouped && high > 0 && high <= 16)
+      multiply_stage<1>(stages[current], first_row, first_column, sum);
+    else if (high > 0)
+      multiply_stage<kRowFragments>(stages[current], first_row, first_column, sum);
     filled = filled + 1 == kStages ? 0 : filled + 1;
     current = current + 1 == kStages ? 0 : current + 1;
   }
 
-#pragma unroll
-  for (int j = 0; j < kColumnFragments; ++j) {
-    const i64 column = tile.column + first_column + j * 8 + 2 * t;
-    const f32 bias[2] = {bias_of(p, tile.expert, column), bias_of(p, tile.expert, column + 1)};
-#pragma unroll
-    for (int i = 0; i < kRowFragments; ++i)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const f32 pair[2] = {sum[i][j][half * 2], sum[i][j][half * 2 + 1]};
-        finish<Element>(p, rows, first_row + i * 16 + half * 8 + g, column, pair, bias);
-      }
-  }
+  if (p.in_pairs && tile.column + first_column + kWarpN <= p.columns)
+    finish_warp<true>(p, tile, rows, first_row, first_column, sum);
+  else
+    finish_warp<false>(p, tile, rows, first_row, first_column, sum);
 }
 
 }  // namespace isomer::device

@@ -11,39 +11,77 @@ namespace isomer::device {
 /// Where a piece of a row lies.
 ISOMER_DEVICE int place(int row, int piece) { return row * kScaleBlock + ((piece ^ (row & 7)) * 16); }
 
-/// kRows rows of codes that kThreads threads bring together, each one piece of every kStep-th row. Rows begin at
-/// multiples of kCopy bytes: 16, 4 or 1.
+/// 16 codes of a row that begins at a multiple of kCopy bytes (16, 4 or 1); zeros behind the first `valid`.
+template <int kCopy>
+ISOMER_DEVICE void copy_piece(u8* to, const u8* from, int valid) {
+  if constexpr (kCopy == 16) {
+    copy_async<16>(to, from, valid);
+  } else if constexpr (kCopy == 4) {
+#pragma unroll 1
+    for (int byte = 0; byte < 16; byte += 4)
+      copy_async<4>(to + byte, from + byte, valid < byte ? 0 : valid - byte < 4 ? valid - byte : 4);
+  } else {
+#pragma unroll 4
+    for (int byte = 0; byte < 16; ++byte) to[byte] = byte < valid ? from[byte] : u8{0};
+  }
+}
+
+/// kRows rows of codes that kThreads threads bring together, each one piece of every kStep-th row.
 template <int kRows, int kThreads, int kCopy>
 struct RowCopies {
   static constexpr int kCount = kRows * 8 / kThreads, kStep = kThreads / 8;
-  const u8* source[kCount];
+  u32 present = 0;  ///< a bit for each; a row that is not there is all zeros
   int first, piece;
 
-  /// `thread` is this one's number among them; row(r) is where row r begins.
-  template <class Row>
-  ISOMER_DEVICE RowCopies(int thread, Row row) : first(thread / 8), piece(thread % 8) {
+  /// `thread` is this one's number among them.
+  template <class There>
+  ISOMER_DEVICE RowCopies(int thread, There there) : first(thread / 8), piece(thread % 8) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) source[i] = row(first + i * kStep) + piece * 16;
+    for (int i = 0; i < kCount; ++i) present |= there(first + i * kStep) ? 1u << i : 0u;
   }
 
-  /// One scale block, with zeros behind `depth`.
-  ISOMER_DEVICE void copy(u8* to, i64 block, i64 depth) const {
-    const i64 begin = block * kScaleBlock, left = depth - begin - piece * 16;
-    const int valid = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
+  /// One scale block, with zeros behind `depth`; from(i) is where this thread's i-th row begins, given in that order.
+  template <class From>
+  ISOMER_DEVICE void copy(u8* to, i64 block, i64 depth, From from) const {
+    const i64 begin = block * kScaleBlock + piece * 16, left = depth - begin;
+    const int whole = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      u8* target = to + place(first + i * kStep, piece);
-      if constexpr (kCopy == 16) {
-        copy_async<16>(target, source[i] + begin, valid);
-      } else if constexpr (kCopy == 4) {
+    for (int i = 0; i < kCount; ++i)
+      copy_piece<kCopy>(to + place(first + i * kStep, piece), from(i) + begin, (present >> i & 1u) != 0 ? whole : 0);
+  }
+};
+
+/// Rows of a, which may lie anywhere.
+template <int kRows, int kThreads, int kCopy>
+struct CopiesOfA : RowCopies<kRows, kThreads, kCopy> {
+  using Base = RowCopies<kRows, kThreads, kCopy>;
+  const u8* source[Base::kCount];
+
+  ISOMER_DEVICE CopiesOfA(const Fp8GemmParameters& p, const GemmRowTable<kRows>& rows, int thread)
+      : Base(thread, [&](int r) { return rows.multiplied(r); }) {
 #pragma unroll
-        for (int byte = 0; byte < 16; byte += 4)
-          copy_async<4>(target + byte, source[i] + begin + byte, valid < byte ? 0 : valid - byte < 4 ? valid - byte : 4);
-      } else {
-#pragma unroll 4
-        for (int byte = 0; byte < 16; ++byte) target[byte] = byte < valid ? source[i][begin + byte] : u8{0};
-      }
-    }
+    for (int i = 0; i < Base::kCount; ++i) source[i] = p.a + rows.a[this->first + i * Base::kStep];
+  }
+  ISOMER_DEVICE void copy(const Fp8GemmParameters& p, u8* to, i64 block) const {
+    Base::copy(to, block, p.depth, [&](int i) { return source[i]; });
+  }
+};
+
+/// Rows of b, one stride apart.
+template <int kRows, int kThreads, int kCopy>
+struct CopiesOfB : RowCopies<kRows, kThreads, kCopy> {
+  using Base = RowCopies<kRows, kThreads, kCopy>;
+  const u8* source;
+
+  ISOMER_DEVICE CopiesOfB(const Fp8GemmParameters& p, const GemmTile& tile, int thread)
+      : Base(thread, [&](int r) { return tile.column + r < p.columns; }),
+        source(p.b + tile.expert * p.b_expert + (tile.column + this->first) * p.b_row) {}
+  ISOMER_DEVICE void copy(const Fp8GemmParameters& p, u8* to, i64 block) const {
+    const u8* row = source;
+    Base::copy(to, block, p.depth, [&](int i) {
+      if (i > 0) row += Base::kStep * p.b_row;
+      return row;
+    });
   }
 };
 

@@ -16,20 +16,21 @@ struct GemmTile {
   int rows;
 };
 
-/// Tiles run through groups of kGroup tiles of rows, so that what runs at once shares rows of a and of b in the L2 cache.
+/// Tiles run through groups of up to 8 tiles of rows, so that what runs at once shares rows of a and of b in the L2 cache.
 template <int kRows, int kColumns>
-ISOMER_DEVICE GemmTile tile_of(const Fp8GemmParameters& p, i64 index) {
-  constexpr i64 kGroup = 8;
-  const i64 tiles = p.row_tiles * p.column_tiles;
+ISOMER_DEVICE GemmTile tile_of(const Fp8GemmParameters& p, u32 index) {
+  // A launch has less than 2^31 tiles, so no product here is larger.
+  const u32 tiles = p.row_tiles * p.column_tiles, together = p.row_tiles < 8 ? p.row_tiles : 8;
+  const u32 expert = index / tiles;
+  index -= expert * tiles;
+  const u32 group = index / (together * p.column_tiles);
+  index -= group * together * p.column_tiles;
+  const u32 left = p.row_tiles - group * together, high = left < together ? left : together;
+  const u32 column = index / high;
   GemmTile tile;
-  tile.expert = index / tiles;
-  index -= tile.expert * tiles;
-  const i64 group = index / (kGroup * p.column_tiles);
-  index -= group * kGroup * p.column_tiles;
-  const i64 left = p.row_tiles - group * kGroup;
-  const i64 high = left < kGroup ? left : kGroup;
-  tile.column = index / high * kColumns;
-  tile.first = (group * kGroup + index % high) * kRows;
+  tile.expert = expert;
+  tile.column = static_cast<i64>(column) * kColumns;
+  tile.first = static_cast<i64>(group * together + index - column * high) * kRows;
   i64 end = p.rows;
   if (p.layout == GemmRows::masked) {
     const i64 count = p.row_counts[tile.expert * p.count_step];
@@ -44,8 +45,8 @@ ISOMER_DEVICE GemmTile tile_of(const Fp8GemmParameters& p, i64 index) {
   return tile;
 }
 
-/// The rows of a tile, in shared memory. Those that are not multiplied have the first row's place in a and a_s, so that
-/// whoever brings rows need not ask: what comes of it is not used.
+/// The rows of a tile, in shared memory. Those that are not multiplied have the first row's place in a and a_s, which may be
+/// read: what comes of it is not used.
 template <int kRows>
 struct GemmRowTable {
   i64 a[kRows], a_s[kRows], c[kRows], addend[kRows];  ///< offsets of their beginnings, in elements
@@ -54,6 +55,7 @@ struct GemmRowTable {
 
   template <int kThreads>
   ISOMER_DEVICE void fill(const Fp8GemmParameters& p, const GemmTile& tile) {
+#pragma unroll 1
     for (int r = static_cast<int>(threadIdx.x); r < kRows; r += kThreads) {
       u8 what = r < tile.rows ? kProduct : kAbsent;
       const i64 row = tile.first + r;
@@ -75,6 +77,7 @@ struct GemmRowTable {
  private:
   static ISOMER_DEVICE i64 offset(const Fp8GemmParameters& p, const Fp8GemmParameters::Rows& rows, i64 entry, i64 row) {
     i64 at = entry * rows.expert;
+#pragma unroll 1
     for (int d = 0; d + 1 < p.dims; ++d) {
       const i64 next = row / p.outer[d];
       at += (row - next * p.outer[d]) * rows.stride[d];
@@ -103,37 +106,16 @@ ISOMER_DEVICE f32 bias_of(const Fp8GemmParameters& p, i64 expert, i64 column) {
   return to_f32(static_cast<const bf16*>(p.bias)[at]);
 }
 
-/// Finishes kCount adjacent sums of row r of the tile: bias, addend, rounding. Vectors where p.in_pairs says so.
-template <class Element, int kCount, int kRows>
-ISOMER_DEVICE void finish(const Fp8GemmParameters& p, const GemmRowTable<kRows>& rows, int r, i64 column,
-                          const f32 (&sum)[kCount], const f32 (&bias)[kCount]) {
+/// Finishes the sum of row r of the tile: bias, addend, rounding.
+template <class Element, int kRows>
+ISOMER_DEVICE void finish(const Fp8GemmParameters& p, const GemmRowTable<kRows>& rows, int r, i64 column, f32 sum, f32 bias) {
   if (rows.state[r] == GemmRowTable<kRows>::kAbsent || column >= p.columns) return;
-  Element* c = static_cast<Element*>(p.c) + rows.c[r] + column;
-  const Element* addend = static_cast<const Element*>(p.addend) + rows.addend[r] + column;
-  const bool product = rows.multiplied(r);
-  const bool whole = kCount == 1 || (p.in_pairs && column + kCount <= p.columns);
-  Vector<Element, kCount> value;
-  if (product && p.addend != nullptr) {
-    if (whole) {
-      value = load<kCount>(addend);
-    } else {
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) value.of[i] = column + i < p.columns ? addend[i] : Element{};
-    }
+  f32 x = 0;
+  if (rows.multiplied(r)) {
+    x = sum + bias;
+    if (p.addend != nullptr) x += to_f32(static_cast<const Element*>(p.addend)[rows.addend[r] + column]);
   }
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    f32 x = product ? sum[i] + bias[i] : 0.0f;
-    if (product && p.addend != nullptr) x += to_f32(value.of[i]);
-    value.of[i] = from_f32<Element>(x);
-  }
-  if (whole) {
-    store<kCount>(c, value);
-  } else {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      if (column + i < p.columns) c[i] = value.of[i];
-  }
+  static_cast<Element*>(p.c)[rows.c[r] + column] = from_f32<Element>(x);
 }
 
 /// 16 bytes of a row of a or b from column k on; zeros behind `depth`. The row and k are multiples of kCopy (1, 4 or 16).
