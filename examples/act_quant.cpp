@@ -11,7 +11,7 @@ int main() {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) / 16.0f;
   std::vector<std::uint8_t> quantised(x.size());  // e4m3fn
 
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   isomer::act_quant(queue, {.x = isomer::Tensor(x.data(), isomer::DType::f32, {rows, columns}),
                             .y = isomer::Tensor(quantised.data(), isomer::DType::e4m3fn, {rows, columns}),
                             .s = isomer::Tensor(scales.data(), isomer::DType::f32, {rows, blocks})});

@@ -14,7 +14,7 @@ int main() {
     v[i] = static_cast<float>(i / (kv_heads * dim));  // the key's position
 
   using isomer::DType, isomer::Tensor;
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   isomer::attention(queue,
                     {.q = Tensor(q.data(), DType::f32, {batch, length, heads, dim}),
                      .k = Tensor(k.data(), DType::f32, {batch, length, kv_heads, dim}),

@@ -29,7 +29,7 @@ int main(void) {
   args.out = &out_tensor;
   args.lse = &lse_tensor;
   options.causal = 1;
-  if (isomer_queue_best(NULL, &queue) != ISOMER_OK || isomer_attention(queue, &args, &options) != ISOMER_OK ||
+  if (isomer_queue_cpu(NULL, &queue) != ISOMER_OK || isomer_attention(queue, &args, &options) != ISOMER_OK ||
       isomer_queue_synchronize(queue) != ISOMER_OK) {
     fprintf(stderr, "%s\n", isomer_last_error());
     isomer_queue_free(queue);

@@ -15,7 +15,7 @@ int main() {
                                   lengths = {6, 2};
 
   using isomer::DType, isomer::Tensor;
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   isomer::flash_decode(queue, {.q = Tensor(q.data(), DType::f32, {batch, heads, dim}),
                                .k = Tensor(k.data(), DType::f32, {slots, kv_heads, dim}),
                                .v = Tensor(v.data(), DType::f32, {slots, kv_heads, dim}),

@@ -16,7 +16,7 @@ int main() {
   const std::vector<std::uint8_t> b(n * k, 0x38);  // 1.0 in e4m3fn
 
   using isomer::DType, isomer::Tensor;
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   const Tensor quantised(a.data(), DType::e4m3fn, {m, k}), scales(a_scales.data(), DType::f32, {m, 3});
   isomer::act_quant(queue, {.x = Tensor(x.data(), DType::f32, {m, k}), .y = quantised, .s = scales});
   isomer::fp8_gemm(queue, {.a = quantised,

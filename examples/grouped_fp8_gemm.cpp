@@ -14,7 +14,7 @@ int main() {
   std::vector<float> c(experts * most_rows * n, -1.0f);
 
   using isomer::DType, isomer::Tensor;
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   isomer::grouped_fp8_gemm(queue, {.a = Tensor(a.data(), DType::e4m3fn, {experts, most_rows, k}),
                                    .a_s = Tensor(a_scales.data(), DType::f32, {experts, most_rows, 1}),
                                    .b = Tensor(b.data(), DType::e4m3fn, {experts, n, k}),

@@ -15,7 +15,7 @@ int main() {
     v[i] = std::sin(0.11f * static_cast<float>(i));
   }
   using isomer::DType, isomer::Tensor;
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   const auto tensor = [&](std::vector<float>& memory) {
     return Tensor(memory.data(), DType::f32, {1, length, heads, dim});
   };

@@ -13,7 +13,7 @@ int main() {
   std::vector<float> scales(slots * heads, 99.0f);
 
   using isomer::DType, isomer::Tensor;
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   isomer::quantize_copy_kv(queue, {.k = Tensor(k.data(), DType::f32, {tokens, heads, dim}),
                                    .dest = Tensor(dest.data(), DType::i32, {tokens}),
                                    .out = Tensor(cache.data(), DType::i8, {slots, heads, dim}),

@@ -6,7 +6,7 @@
 
 int main() {
   std::vector<float> x = {0.0f, -1.0f, 0.5f, -1.0f, 1.0f, -1.0f, 1.5f, -1.0f}, y(4);
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   isomer::sin(queue, {.x = isomer::Tensor::strided(x.data(), isomer::DType::f32, {4}, {2}),
                       .y = isomer::Tensor(y.data(), isomer::DType::f32, {4})});
   queue.synchronize();

@@ -11,7 +11,7 @@ int main() {
   const std::vector<float> scales = {1.0f, 2.0f, 3.0f, 4.0f};
   std::vector<float> y(rows * columns);
 
-  const isomer::Queue queue = isomer::Queue::best();
+  const isomer::Queue queue = isomer::Queue::cpu();
   isomer::weight_dequant(queue, {.x = isomer::Tensor(x.data(), isomer::DType::e4m3fn, {rows, columns}),
                                  .s = isomer::Tensor(scales.data(), isomer::DType::f32, {2, 2}),
                                  .y = isomer::Tensor(y.data(), isomer::DType::f32, {rows, columns})});

@@ -37,7 +37,7 @@ int main(int count, char** words) try {
   std::vector<std::uint16_t> out(q.size());
 
   using isomer::DType, isomer::Tensor;
-  const auto queue = isomer::Queue::best();
+  const auto queue = isomer::Queue::cpu();
   const isomer::AttentionArgs args = {.q = Tensor(q.data(), DType::f16, {batch, length, heads, dim}),
                                       .k = Tensor(k.data(), DType::f16, {batch, length, heads_kv, dim}),
                                       .v = Tensor(v.data(), DType::f16, {batch, length, heads_kv, dim}),

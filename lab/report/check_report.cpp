@@ -111,8 +111,9 @@ std::string check_table(const Suite& suite) {
   const int failed = suite.count(Status::failed), refused = suite.count(Status::refused);
   int taken = 0, all = 0;
   for (const Sampled& sampled : suite.sampled) {
-    text += Terminal::dim(fmt::format("sample   {}: {} of {} cases", sampled.op, sampled.cases, sampled.all)) +
-            "\n";
+    text +=
+        Terminal::dim(fmt::format("sample   {}: {} of {} cases", sampled.op, sampled.cases, sampled.all)) +
+        "\n";
     taken += sampled.cases;
     all += sampled.all;
   }
@@ -120,8 +121,7 @@ std::string check_table(const Suite& suite) {
   const std::string verdict = suite.checked() == 0 ? Terminal::yellow("nothing was checked")
                               : failed > 0         ? Terminal::red(fmt::format("{} failed", failed))
                                                    : Terminal::green(good);
-  if (!suite.sampled.empty())
-    text += fmt::format("\n{} of {} cases: a sample, not the whole", taken, all);
+  if (!suite.sampled.empty()) text += fmt::format("\n{} of {} cases: a sample, not the whole", taken, all);
   text += fmt::format("\n{} checked, {} passed, {} failed, {} refused in {:.1f} s, seed {}: {}\n",
                       suite.checked(), suite.count(Status::passed), failed, refused, suite.seconds,
                       suite.seed, Terminal::bold(verdict));
