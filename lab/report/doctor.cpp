@@ -75,11 +75,17 @@ Function* loaded_function(const std::string& file, const char* name) {
 }
 
 /// "13.0 in /usr/lib/libnvrtc.so.13"
-std::string compiler_found(const std::string& library, const char* version_function) {
-  const std::string file = loaded_file(library);
+std::string nvrtc_found() {
+  const std::string file = loaded_file("libnvrtc");
   int major = 0, minor = 0;
-  if (auto* version = loaded_function<int(int*, int*)>(file, version_function)) version(&major, &minor);
+  if (auto* version = loaded_function<int(int*, int*)>(file, "nvrtcVersion")) version(&major, &minor);
   return fmt::format("{}.{} in {}", major, minor, file);
+}
+
+/// Old releases have it in the runtime. Its own version says nothing: 9.0 in HIP 5.2.
+std::string hiprtc_found() {
+  const std::string file = loaded_file("libhiprtc");
+  return "in " + (file.empty() ? loaded_file("libamdhip64") : file);
 }
 
 std::string devices_of(gpu::Vendor& vendor) {
@@ -112,8 +118,7 @@ void add_nvidia(std::vector<Finding>& list) {
   list.push_back({"NVIDIA", "driver", driver.empty(), detail,
                   file.empty() ? "apt-get install nvidia-driver, on a machine with an NVIDIA GPU" : ""});
   const bool compiler = cuda.compiler_unavailable().empty();
-  list.push_back({"NVIDIA", "NVRTC", compiler,
-                  compiler ? compiler_found("libnvrtc", "nvrtcVersion") : cuda.compiler_unavailable(),
+  list.push_back({"NVIDIA", "NVRTC", compiler, compiler ? nvrtc_found() : cuda.compiler_unavailable(),
                   compiler ? "" : "pip install nvidia-cuda-nvrtc"});
 }
 
@@ -125,8 +130,7 @@ void add_amd(std::vector<Finding>& list) {
   list.push_back({"AMD", "HIP runtime", runtime.empty(), detail,
                   file.empty() ? "apt-get install libamdhip64-5, on a machine with an AMD GPU" : ""});
   const bool compiler = hip.compiler_unavailable().empty();
-  list.push_back({"AMD", "hipRTC", compiler,
-                  compiler ? compiler_found("libhiprtc", "hiprtcVersion") : hip.compiler_unavailable(),
+  list.push_back({"AMD", "hipRTC", compiler, compiler ? hiprtc_found() : hip.compiler_unavailable(),
                   compiler ? "" : "apt-get install libamdhip64-5 libhiprtc-builtins5"});
   const std::string hipcc = gpu::hip::Hipcc::get().unavailable();
   list.push_back({"AMD", "hipcc", hipcc.empty(),

@@ -196,6 +196,53 @@ TEST_F(CommandLine, PrebuildsNothingWithoutACompiler) {
   unsetenv("ISOMER_HIPCC");
 }
 
+#ifdef ISOMER_HAS_NVRTC
+TEST_F(CommandLine, PrebuildsABundleThatExplainReads) {
+  const std::string two = file("two", "sin n=3000  # whole vectors\nsin n=3000 f16 seed=3\nsin n=6000\n");
+  const Said built =
+      isomer("prebuild --arch sm_90a --no-spills --variants " + two + " --out " + path("bundle"));
+  EXPECT_EQ(built.exit, 0) << built.out << built.err;
+  EXPECT_NE(built.out.find("isomer_sin element=f32 vector=4"), std::string::npos) << built.out;
+  EXPECT_NE(built.out.find("\n2 programs of 3 plans: 2 compiled into "), std::string::npos) << built.out;
+  setenv("ISOMER_BUNDLE", path("bundle").c_str(), 1);
+  const std::string known = isomer("explain sin n=9000 --backend cuda:sm_90a").out;
+  const std::string other = isomer("explain sin n=9000 bf16 --backend cuda:sm_90a --json").out;
+  unsetenv("ISOMER_BUNDLE");
+  EXPECT_NE(known.find("  code      bundle "), std::string::npos) << known;
+  EXPECT_NE(known.find(" registers, 0 bytes spilled"), std::string::npos) << known;
+  EXPECT_NE(other.find("\"implementation\": \"cuda/portable\""), std::string::npos) << other;
+  EXPECT_NE(other.find("\"binary\": null"), std::string::npos) << other;
+}
+#endif
+
+TEST_F(CommandLine, RefusesBackendsThatCannotBePlannedFor) {
+  refused({
+      {"explain sin n=3 --backend tpu", "explain: a backend expected (cpu, cuda, hip"},
+      {"explain sin n=3 --backend cuda:sm_2", "explain: an architecture expected (sm_80, "},
+      {"explain sin n=3 --backend hip:sm_90a",
+       "explain: sm_90a is an architecture of cuda, got 'hip:sm_90a'"},
+      {"explain sin n=3 --backend cuda:", "explain: an architecture expected ("},
+  });
+  const Said none = isomer("explain sin n=3 --backend cuda:sm_90a --implementation cpu/scalar");
+  EXPECT_EQ(none.exit, 1);
+  EXPECT_NE(none.out.find("runs on another device than cuda:sm_90a"), std::string::npos) << none.out;
+}
+
+TEST_F(CommandLine, TellsASampleAsASample) {
+  refused({{"check --sample 0", "--sample"},
+           {"check --sample 3 --case 'sin n=3'",
+            "check: a sample is of the ordinary cases, and case lines are given"}});
+  const Said said = isomer("check sin --sample 5 --implementation cpu/scalar");
+  EXPECT_EQ(said.exit, 0) << said.err;
+  EXPECT_NE(said.out.find("sample   sin: 5 of "), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("a sample, not the whole"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("5 checked, 5 passed"), std::string::npos) << said.out;
+  EXPECT_EQ(said.out.find("all hold"), std::string::npos) << said.out;
+  const Said json = isomer("check sin --sample 5 --implementation cpu/scalar --json");
+  EXPECT_NE(json.out.find("\"sample\""), std::string::npos) << json.out.substr(0, 300);
+  EXPECT_EQ(isomer("check sin --json").out.find("\"sample\""), std::string::npos);
+}
+
 TEST_F(CommandLine, LeavesNoReportBehindThatItDidNotWrite) {
   EXPECT_EQ(isomer("check nonsense --junit " + path("new.xml")).exit, 2);
   EXPECT_FALSE(fs::exists(path("new.xml")));

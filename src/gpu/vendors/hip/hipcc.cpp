@@ -127,9 +127,12 @@ Image Hipcc::compile(const Translation& translation) const {
                                     "--offload-arch=" + translation.architecture,
                                     "-O3",
                                     "-std=c++17",
+                                    "-ffp-contract=on",  // no joining across statements, as elsewhere
                                     "-Rpass-analysis=kernel-resource-usage",
                                     "-fno-color-diagnostics",
                                     "-I" + folder.path().string()};
+  if (const Facts* facts = known_architecture(translation.architecture))
+    words.push_back(core::say("-DISOMER_LANES=", facts->warp_size));
   for (const std::string& definition : translation.definitions) words.push_back("-D" + definition);
   for (const std::string& word :
        {std::string("-x"), std::string("hip"), (folder.path() / translation.source).string(),
