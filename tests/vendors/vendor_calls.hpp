@@ -39,7 +39,7 @@ class SinOnDevice {
   /// "done", or "done from cache"; or that the numbers are wrong, where the stand-in executes. Throws what
   /// sin throws.
   std::string run();
-  void prepare() { core::prepare(queue_, call()); }
+  void prepare() { sin(queue_.preparing(), args_); }
   void enqueue() { sin(queue_, args_); }
   /// The same, and why the cache has not taken the kernel: "done from compiled: cannot …".
   std::string run_and_tell() {

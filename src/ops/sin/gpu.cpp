@@ -8,17 +8,16 @@
 namespace isomer::ops::sin {
 namespace {
 
-constexpr int kThreads = 256, kUnroll = 4;
+/// Vectors under way in a thread: 64 bytes; of single elements more, as they are small.
+constexpr std::int64_t kThreads = 128, kUnroll = 4, kUnrollOfElements = 8;
 /// The widest access of a thread.
-constexpr int kVectorBytes = 16;
-/// Blocks of one launch; more pieces are taken in turn.
-constexpr std::int64_t kMostBlocks = 1 << 30;
+constexpr std::int64_t kVectorBytes = 16;
 
-bool aligned(const Tensor& tensor, const std::array<std::int64_t, Tensor::kMaxRank>& strides, int dims) {
+bool aligned(const Tensor& tensor, const core::Joined& joined, std::size_t view) {
   bool holds = reinterpret_cast<std::uintptr_t>(tensor.data) % kVectorBytes == 0;
-  for (int d = 0; d + 1 < dims; ++d)
-    holds = holds && strides[static_cast<std::size_t>(d)] * size_of(tensor.dtype) % kVectorBytes == 0;
-  return holds && (dims == 0 || strides[static_cast<std::size_t>(dims - 1)] == 1);
+  for (std::size_t d = 0; d + 1 < static_cast<std::size_t>(joined.dims); ++d)
+    holds = holds && joined.strides[view][d] * size_of(tensor.dtype) % kVectorBytes == 0;
+  return holds && (joined.dims == 0 || joined.strides[view][static_cast<std::size_t>(joined.dims - 1)] == 1);
 }
 
 class SinPlan : public gpu::Plan {
@@ -29,33 +28,35 @@ class SinPlan : public gpu::Plan {
     const core::Joined joined(views);
     parameters_ = {{"elements", std::to_string(joined.elements)}};
     if (joined.elements == 0) return;
-    const bool vectors =
-        aligned(args.y, joined.strides[0], joined.dims) && aligned(args.x, joined.strides[1], joined.dims);
+    const bool vectors = aligned(args.y, joined, 0) && aligned(args.x, joined, 1);
     const std::int64_t vector = vectors ? kVectorBytes / size_of(args.x.dtype) : 1;
-    const std::int64_t piece = kThreads * kUnroll * vector;
+    const std::int64_t unroll = vectors ? kUnroll : kUnrollOfElements;
+
     auto& p = arguments_;
-    const int outer = std::max(joined.dims - 1, 0);
-    p.length = joined.dims == 0 ? 1 : joined.sizes[static_cast<std::size_t>(outer)];
-    p.y_step = joined.strides[0][static_cast<std::size_t>(outer)];
-    p.x_step = joined.strides[1][static_cast<std::size_t>(outer)];
-    p.pieces = (p.length + piece - 1) / piece;
-    p.rows = joined.elements / p.length;
-    for (int d = 0; d < device::SinParameters::kOuter; ++d) {
-      const auto at = static_cast<std::size_t>(std::max(outer - 1 - d, 0));
-      p.outer[d] = d < outer ? joined.sizes[at] : 1;
-      p.y_stride[d] = d < outer ? joined.strides[0][at] : 0;
-      p.x_stride[d] = d < outer ? joined.strides[1][at] : 0;
+    const int dims = std::max(joined.dims, 1);
+    p.length = joined.dims == 0 ? 1 : joined.sizes[static_cast<std::size_t>(dims - 1)];
+    const std::int64_t row_vectors = (p.length + vector - 1) / vector;
+    p.vectors = joined.elements / p.length * row_vectors;
+    for (int d = 0; d < joined.dims; ++d) {
+      const auto from = static_cast<std::size_t>(joined.dims - 1 - d);
+      p.size[d] = device::divisor_of(d == 0 ? row_vectors : joined.sizes[from]);
+      p.y_stride[d] = joined.strides[0][from] * (d == 0 ? vector : 1);
+      p.x_stride[d] = joined.strides[1][from] * (d == 0 ? vector : 1);
     }
-    constants_ = {{"piece", std::to_string(piece)}, {"rows", std::to_string(p.rows)}};
-    steps_.push_back(
-        {.program = {.source = "ops/sin/kernels/sin.cu",
-                     .kernel = "isomer_sin",
-                     .variant = {{"element", std::string(name_of(args.x.dtype))},
-                                 {"vector", std::to_string(vector)},
-                                 {"threads", std::to_string(kThreads)},
-                                 {"unroll", std::to_string(kUnroll)}}},
-         .grid = {static_cast<std::uint32_t>(std::min<std::int64_t>(p.rows * p.pieces, kMostBlocks)), 1, 1},
-         .block = {kThreads, 1, 1}});
+    const std::int64_t piece = kThreads * unroll, grid = (p.vectors + piece - 1) / piece;
+    const bool narrow = grid * piece < std::int64_t{1} << 31;
+    constants_ = {{"vectors", std::to_string(p.vectors)}, {"vectors_per_block", std::to_string(piece)}};
+    steps_.push_back({.program = {.source = "ops/sin/kernels/sin.cu",
+                                  .kernel = "isomer_sin",
+                                  .variant = {{"element", std::string(name_of(args.x.dtype))},
+                                              {"vector", std::to_string(vector)},
+                                              {"unroll", std::to_string(unroll)},
+                                              {"ragged", p.length % vector != 0 ? "1" : "0"},
+                                              {"dims", std::to_string(dims)},
+                                              {"index", narrow ? "u32" : "i64"},
+                                              {"threads", std::to_string(kThreads)}}},
+                      .grid = {static_cast<std::uint32_t>(grid), 1, 1},
+                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {

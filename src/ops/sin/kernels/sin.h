@@ -1,19 +1,20 @@
 #pragma once
 
+#include "gpu/device/divisor.h"
 #include "gpu/device/types.h"
 
 namespace isomer::device {
 
-/// Rows of `length` elements under up to 7 outer dimensions, innermost first; unused ones have size 1.
+/// Vectors lie along rows under up to 7 outer dimensions, innermost first; a row's last vector may be cut off. Strides
+/// are in elements, the first ones from one vector to the next.
 struct SinParameters {
-  static constexpr int kOuter = 7;
+  static constexpr int kDims = 8;
   const void* x;
   void* y;
-  i64 length;
-  i64 x_step, y_step;  ///< between the elements of a row
-  i64 pieces;          ///< of a row
-  i64 rows;
-  i64 outer[kOuter], x_stride[kOuter], y_stride[kOuter];
+  i64 vectors;  ///< of the whole tensor
+  i64 length;   ///< elements of a row
+  Divisor size[kDims];
+  i64 x_stride[kDims], y_stride[kDims];
 };
 
 }  // namespace isomer::device

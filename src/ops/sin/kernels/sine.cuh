@@ -31,12 +31,6 @@ ISOMER_DEVICE f32 sine_of_reducible(f32 x) {
   return f32_of(bits_of(y) ^ (quadrant & 2u) << 30);
 }
 
-/// Of an element; every finite f16 is reducible.
-ISOMER_DEVICE f16 sine(f16 x) { return from_f32<f16>(sine_of_reducible(to_f32(x))); }
-ISOMER_DEVICE bf16 sine(bf16 x) {
-  const f32 wide = to_f32(x);
-  return from_f32<bf16>(absolute(wide) > kReducible ? sinf(wide) : sine_of_reducible(wide));
-}
 ISOMER_DEVICE f32 sine(f32 x) {
   if (absolute(x) > kReducible) return sinf(x);
   return sine_of_reducible(x);
