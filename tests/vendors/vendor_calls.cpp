@@ -39,11 +39,6 @@ std::string SinOnDevice::run() {
   return "done from " + binary().source;
 }
 
-core::Call SinOnDevice::call() {
-  static const SinOptions options;
-  return ops::sin::bind(args_, options);
-}
-
 int SinOnDevice::capture(const char* function) {
   void* driver = ::dlopen(on_.driver, RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<int (*)(void*)>(::dlsym(driver, function))(queue_.stream());

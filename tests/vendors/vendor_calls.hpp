@@ -52,7 +52,6 @@ class SinOnDevice {
   int end_capture() { return capture("isomer_stand_in_end_capture"); }
 
  private:
-  core::Call call();
   int capture(const char* function);
 
   const StandIn& on_;
