@@ -5,7 +5,7 @@
 #include "gpu/vendors/hip/runtime.hpp"
 #include "gpu/vendors/switched.hpp"
 
-#include <deque>
+#include <array>
 #include <mutex>
 
 namespace isomer::gpu {
@@ -178,14 +178,11 @@ class HipVendor : public Vendor {
 
   Place& place(int device) {
     ready(device);
-    Place* found = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      while (places_.size() <= static_cast<std::size_t>(device)) places_.emplace_back();
-      found = &places_[static_cast<std::size_t>(device)];
-    }
-    std::call_once(found->once, [&] { read(found->facts, device); });
-    return *found;
+    if (device < 0 || device >= kMostDevices)
+      core::fail(ErrorCode::device, "hip: at most ", kMostDevices, " devices are used, got hip:", device);
+    Place& found = places_[static_cast<std::size_t>(device)];
+    std::call_once(found.once, [&] { read(found.facts, device); });
+    return found;
   }
 
   /// The device, if this process can use one.
@@ -197,8 +194,8 @@ class HipVendor : public Vendor {
 
   void read(Facts& facts, int device) const;
 
-  std::mutex mutex_;
-  std::deque<Place> places_;
+  static constexpr int kMostDevices = 64;
+  std::array<Place, kMostDevices> places_;
 };
 
 void HipVendor::read(Facts& facts, int device) const {
