@@ -18,8 +18,8 @@ const Kernel& Kernels::get(const Program& program, Stream stream) {
   if (const Kernel* kernel = find(program)) return *kernel;
   if (vendor_.capturing(device_, stream))
     core::fail(ErrorCode::device, vendor_.name(), ": ", program.text(),
-               " is not loaded yet, and nothing can be loaded while a graph is being captured; run the "
-               "call once before the capture");
+               " is not loaded yet, and nothing can be loaded while a graph is being captured; prepare "
+               "the call before the capture");
   const auto begin = std::chrono::steady_clock::now();
   const std::string& architecture = vendor_.facts(device_).architecture;
   Binary binary = find_binary(vendor_, program, architecture);

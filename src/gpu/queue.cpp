@@ -18,7 +18,7 @@ class DevicePool : public core::WorkspacePool {
     if (capturing())
       core::fail(
           ErrorCode::device, vendor_.name(), ": a workspace of ", bytes,
-          " bytes cannot be allocated while a graph is being captured; run the call once before the capture");
+          " bytes cannot be allocated while a graph is being captured; prepare the call before the capture");
     return vendor_.allocate(device_, bytes);
   }
   void release(void* data) noexcept override { vendor_.release(device_, data); }

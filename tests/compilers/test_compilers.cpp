@@ -14,7 +14,13 @@ namespace {
 Program sin_of(const char* element, const char* vector) {
   return {"ops/sin/kernels/sin.cu",
           "isomer_sin",
-          {{"element", element}, {"vector", vector}, {"threads", "256"}, {"unroll", "4"}}};
+          {{"element", element},
+           {"vector", vector},
+           {"unroll", "4"},
+           {"ragged", "0"},
+           {"dims", "1"},
+           {"index", "u32"},
+           {"threads", "128"}}};
 }
 
 class Compilers : public testing::TestWithParam<std::pair<const char*, const char*>> {

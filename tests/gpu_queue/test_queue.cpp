@@ -119,7 +119,7 @@ TEST_F(Preparing, LeavesNothingToCompileForACallThatIsCaptured) {
   told.capturing = true;
   EXPECT_EQ(
       sentence_of(ErrorCode::device, [&] { sin(queue, args()); }),
-      "emulated: isomer_sin element=f32 vector=4 threads=256 unroll=4 is not loaded yet, and nothing can be "
+      "emulated: isomer_sin element=f32 vector=4 unroll=4 ragged=0 dims=1 index=u32 threads=128 is not loaded yet, and nothing can be "
       "loaded while a graph is being captured; prepare the call before the capture");
   EXPECT_TRUE(untouched());
   told.capturing = false;

@@ -25,20 +25,20 @@ INSTANTIATE_TEST_SUITE_P(Of, Capture, testing::ValuesIn(kStandIns),
                          [](const auto& info) { return std::string(info.param.vendor); });
 
 TEST_P(Capture, OfAKernelThatIsNotLoadedIsRefusedAndStaysWhole) {
-  EXPECT_EQ(
-      said([](SinOnDevice& call) {
-        call.begin_capture();
-        const std::string refusal = said_by([&] {
-          call.enqueue();
-          return "launched";
-        });
-        const int launches = call.end_capture();
-        return refusal + " | " + std::to_string(launches) + " launches | " + call.run();
-      }),
-      "device: " + vendor() +
-          ": isomer_sin element=f32 vector=4 threads=256 unroll=4 is not loaded yet, and nothing can be "
-          "loaded while a graph is being captured; run the call once before the capture | 0 launches | "
-          "done from compiled");
+  EXPECT_EQ(said([](SinOnDevice& call) {
+              call.begin_capture();
+              const std::string refusal = said_by([&] {
+                call.enqueue();
+                return "launched";
+              });
+              const int launches = call.end_capture();
+              return refusal + " | " + std::to_string(launches) + " launches | " + call.run();
+            }),
+            "device: " + vendor() +
+                ": isomer_sin element=f32 vector=4 unroll=4 ragged=0 dims=1 index=u32 threads=128 is not "
+                "loaded yet, and nothing can be "
+                "loaded while a graph is being captured; prepare the call before the capture | 0 launches | "
+                "done from compiled");
 }
 
 TEST_P(Capture, OfAPreparedCallIsItsLaunch) {
@@ -64,8 +64,8 @@ TEST_P(Capture, DoesNotLetTheWorkspaceGrow) {
               return all + " | " + std::to_string(call.end_capture());
             }),
             "8192 | device: " + vendor() +
-                ": a workspace of 1048576 bytes cannot be allocated while a graph is being captured; run the "
-                "call once before the capture | 0");
+                ": a workspace of 1048576 bytes cannot be allocated while a graph is being captured; prepare "
+                "the call before the capture | 0");
 }
 
 TEST_P(Capture, KeepsTheWorkspaceThatItHasSeen) {

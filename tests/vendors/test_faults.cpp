@@ -24,7 +24,9 @@ class Fault : public testing::TestWithParam<StandIn> {
   std::string sin_with(const std::string& fault) const {
     return in_child(with(fault), [&] { return SinOnDevice(GetParam()).run(); });
   }
-  std::string program() const { return vendor() + ": isomer_sin element=f32 vector=4 threads=256 unroll=4"; }
+  std::string program() const {
+    return vendor() + ": isomer_sin element=f32 vector=4 unroll=4 ragged=0 dims=1 index=u32 threads=128";
+  }
   Folder cache_;
 };
 
@@ -103,7 +105,8 @@ TEST_P(Fault, AKernelThatDoesNotCompileIsSaidOnceAndLeavesNothing) {
   const std::string said = sin_with("compile-error");
   EXPECT_EQ(said, "internal: " + vendor() + ": compiling ops/sin/kernels/sin.cu for " +
                       GetParam().architecture +
-                      " with ISOMER_ELEMENT=f32 ISOMER_VECTOR=4 ISOMER_THREADS=256 ISOMER_UNROLL=4 by " +
+                      " with ISOMER_ELEMENT=f32 ISOMER_VECTOR=4 ISOMER_UNROLL=4 ISOMER_RAGGED=0 "
+                      "ISOMER_DIMS=1 ISOMER_INDEX=u32 ISOMER_THREADS=128 by " +
                       (cuda() ? "NVRTC 13.0" : "hipRTC of libhiprtc.so") +
                       ": ops/sin/kernels/sin.cu(7): error: identifier \"planted\" is undefined");
   EXPECT_EQ(sin_with(""), "done from compiled") << "no entry was left";
@@ -180,7 +183,7 @@ TEST_P(Fault, ALostDeviceIsSaidByEveryCallAndTakesNothingElseWithIt) {
       "device";
   const std::string api = cuda() ? "cu" : "hip";
   EXPECT_EQ(said, "done from compiled\ndevice: " + vendor() +
-                      ": launching isomer_sin with grid (1, 1, 1), block (256, 1, 1) and 0 bytes of shared "
+                      ": launching isomer_sin with grid (1, 1, 1), block (128, 1, 1) and 0 bytes of shared "
                       "memory failed: " +
                       lost + "\ndevice: " + vendor() + ": " + api +
                       (cuda() ? "StreamCreate" : "StreamCreateWithFlags") + " failed: " + lost +

@@ -122,6 +122,9 @@ MergeLaunch::MergeLaunch(const Tensor& out, DType mid_dtype, bool vectors, std::
   if (empty) return;
   const std::int64_t head_dim = out.size(2), vector = kVectorBytes / size_of(mid_dtype);
   const std::int64_t lanes = head_dim <= 16 * vector ? 16 : 32, chunks = ceil_div(head_dim, lanes * vector);
+  const bool whole = vectors && head_dim % vector == 0;
+  // Elements of 16 bits one by one hold twice as many addresses as registers serve.
+  const std::int64_t loads = whole || size_of(mid_dtype) > 2 ? kMergeLoads : kMergeLoads / 2;
   auto& p = fixed_;
   p.batch = out.size(0), p.block_seq = block_seq, p.longest = longest, p.head_dim = head_dim;
   p.chunks = static_cast<std::int32_t>(chunks);
@@ -130,9 +133,9 @@ MergeLaunch::MergeLaunch(const Tensor& out, DType mid_dtype, bool vectors, std::
                       .variant = {{"element_mid", std::string(name_of(mid_dtype))},
                                   {"element_out", std::string(name_of(out.dtype))},
                                   {"lanes_of_row", std::to_string(lanes)},
-                                  {"vectors_mid", vectors && head_dim % vector == 0 ? "1" : "0"},
+                                  {"vectors_mid", whole ? "1" : "0"},
                                   {"threads_merge", std::to_string(kThreads)},
-                                  {"unroll_merge", std::to_string(kMergeLoads)}}},
+                                  {"unroll_merge", std::to_string(loads)}}},
           .grid = {static_cast<std::uint32_t>(out.size(1) * chunks), 1, bounded(out.size(0))},
           .block = {kThreads, 1, 1}};
 }

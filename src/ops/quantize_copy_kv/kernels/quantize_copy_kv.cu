@@ -74,9 +74,10 @@ ISOMER_DEVICE Values read(const Element* k, Channel channel, const QuantizeCopyK
   else
     return load_once<kVector>(k + channel * p.k_channel);
 }
-ISOMER_DEVICE void write(i8* out, Channel channel, const f32 (&values)[kVector], const QuantizeCopyKvParameters& p) {
-  if constexpr (kVector > 1)
-    store_unordered<kVector / 4>(reinterpret_cast<u32*>(out + channel), truncate_to_bytes(values));
+template <int N>
+ISOMER_DEVICE void write(i8* out, Channel channel, const f32 (&values)[N], const QuantizeCopyKvParameters& p) {
+  if constexpr (N > 1)
+    store_unordered<N / 4>(reinterpret_cast<u32*>(out + channel), truncate_to_bytes(values));
   else
     store_unordered(out + channel * p.out_channel, static_cast<i8>(truncate_to_i8(values[0])));
 }
