@@ -6,7 +6,7 @@ namespace isomer::gpu {
 namespace {
 
 std::span<const Facts> table() {
-  // The smallest and the largest data-centre parts of each, from the vendors' tuning guides.
+  // One common part of each architecture: sizes that plans ask for, as the vendors publish them.
   static const Facts kTable[] = {
       {"NVIDIA A100", "sm_80", 32, 108, 1024, 2048, 65536, 166912, 167936, 40 << 20, std::int64_t{80} << 30},
       {"NVIDIA L40S", "sm_89", 32, 142, 1024, 1536, 65536, 101376, 102400, 96 << 20, std::int64_t{48} << 30},
