@@ -6,7 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 namespace isomer::gpu {
 namespace {
@@ -62,6 +66,32 @@ TEST_P(Compilers, DescribeABadVariantInOneSentenceAndGoOn) {
     EXPECT_EQ(text.find('\n'), text.npos) << text;
   }
   EXPECT_NO_THROW(compile_binary(*vendor_, sin_of("bf16", "8"), GetParam().second));
+}
+
+// The first use of a compiler in this process, where ctest starts one for each test.
+TEST_P(Compilers, MakeInThreadsAtOnceWhatTheyMakeAlone) {
+  constexpr const char* kElements[] = {"f32", "f16", "bf16"};
+  const auto compile = [&](std::size_t i) {
+    try {
+      return compile_binary(*vendor_, sin_of(kElements[i % 3], "4"), GetParam().second).hash;
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  std::vector<std::string> at_once(6);
+  std::atomic<int> waiting{2};
+  const auto serve = [&](std::size_t first) {
+    --waiting;
+    while (waiting > 0) std::this_thread::yield();
+    for (std::size_t i = first; i < first + 3; ++i) at_once[i] = compile(i);
+  };
+  std::thread other(serve, 3);
+  serve(0);
+  other.join();
+  for (std::size_t i = 0; i < at_once.size(); ++i) {
+    EXPECT_EQ(at_once[i].size(), 64u) << at_once[i];
+    EXPECT_EQ(at_once[i], compile(i)) << kElements[i % 3];
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Compilers,

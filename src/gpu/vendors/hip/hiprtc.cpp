@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 
+#include <mutex>
 #include <string_view>
 
 namespace isomer::gpu::hip {
@@ -52,6 +53,9 @@ const RuntimeCompiler& hiprtc() {
 }
 
 Image compile(const Translation& translation) {
+  // hipRTC up to 5.2 at least ends the process where two threads compile at once.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   std::string log;
   // clang would join a product and a sum of different statements into one rounding; the other vendors do not.
   Image image =
@@ -67,8 +71,7 @@ Resources code_object_resources(const std::vector<std::byte>& image) {
   const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
   Resources resources;
   resources.registers = static_cast<int>(number_behind(bytes, ".vgpr_count"));
-  const std::int64_t spills = number_behind(bytes, ".vgpr_spill_count");
-  if (spills >= 0) resources.spill_bytes = 4 * spills;
+  resources.spill_bytes = number_behind(bytes, ".private_segment_fixed_size");
   resources.shared_bytes = number_behind(bytes, ".group_segment_fixed_size");
   return resources;
 }

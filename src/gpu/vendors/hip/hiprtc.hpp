@@ -11,7 +11,8 @@ const RuntimeCompiler& hiprtc();
 /// Machine code for that architecture.
 Image compile(const Translation& translation);
 
-/// Registers, spills and shared memory from the metadata of a code object with one kernel.
+/// Registers, scratch and shared memory from the metadata of a code object with one kernel. Spills are all
+/// scratch memory of a thread, as with hipcc; what is spilled into other registers is none.
 Resources code_object_resources(const std::vector<std::byte>& image);
 
 }  // namespace isomer::gpu::hip
