@@ -23,9 +23,18 @@ endfunction()
 # Watched, at 32 and 64 lanes.
 isomer_kernel_test(emulated check --backend emulated --sample 28)
 isomer_kernel_test(sm_90a prebuild --arch sm_90a --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a)
-# Debian's hipcc takes a quarter of a gigabyte and two seconds for each program: the second tier. Scratch memory is told there and does not fail.
+# The second tier: both of AMD's compilers. hipcc stands in where there is no hipRTC, and is a process for each program;
+# hipRTC compiles one program after the other.
+set(bundles ${CMAKE_BINARY_DIR}/tests/bundles)
 find_program(HIPCC_PROGRAM hipcc)
 if(HIPCC_PROGRAM)
-  isomer_kernel_test(gfx90a prebuild --arch gfx90a --out ${CMAKE_BINARY_DIR}/tests/bundles/gfx90a)
+  isomer_kernel_test(gfx90a prebuild --arch gfx90a --no-spills --out ${bundles}/gfx90a)
+  set_property(TEST gpu.gfx90a APPEND PROPERTY ENVIRONMENT ISOMER_HIPRTC=none)
   set_tests_properties(gpu.gfx90a PROPERTIES LABELS tier2)
+endif()
+# Up to HIP 5 hipRTC is a part of the runtime.
+find_library(HIPRTC_LIBRARY NAMES hiprtc amdhip64 HINTS ENV ROCM_PATH PATHS /opt/rocm PATH_SUFFIXES lib)
+if(HIPRTC_LIBRARY)
+  isomer_kernel_test(gfx90a_hiprtc prebuild --arch gfx90a --no-spills --jobs 1 --out ${bundles}/gfx90a_hiprtc)
+  set_tests_properties(gpu.gfx90a_hiprtc PROPERTIES LABELS tier2 PROCESSORS 1)
 endif()

@@ -39,6 +39,16 @@ constexpr int kWarpSize = 32;
 ISOMER_DEVICE int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
 ISOMER_DEVICE int warp() { return static_cast<int>(threadIdx.x) / kWarpSize; }
 
+/// The second argument of __launch_bounds__ that leaves registers for so many blocks on a multiprocessor at once. AMD's
+/// compilers count the wavefronts on one of its four SIMDs.
+constexpr int resident_blocks(int threads, int blocks) {
+#if ISOMER_HIP
+  return threads / kWarpSize * blocks > 4 ? threads / kWarpSize * blocks / 4 : 1;
+#else
+  return threads > 0 ? blocks : 0;
+#endif
+}
+
 /// Bytes of one object into another. NVRTC knows memcpy and not the builtin.
 ISOMER_DEVICE void copy_bytes(void* to, const void* from, unsigned long bytes) {
 #if defined(__CUDACC_RTC__)

@@ -240,7 +240,8 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, 2) isomer_attention(const AttentionParameters p) {
+extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 2))
+    isomer_attention(const AttentionParameters p) {
   extern __shared__ Four memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   for (i64 work = blockIdx.x; work < p.tiles * p.units * p.batch * p.parts; work += gridDim.x) {
