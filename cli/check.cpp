@@ -76,7 +76,8 @@ Run check(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--sample", options->selection.sample,
                  "only N cases of each op, spread over its list: of each stretch of the list the case that "
-                 "costs least in work and in kernels to compile; told as a sample, never as the whole")
+                 "costs least in work and in kernels to compile, and more where these do not run every "
+                 "kernel; told as a sample, never as the whole")
       ->check(CLI::Range(1, 1000000))
       ->option_text("N");
   app.add_option("--seed", options->selection.seed,

@@ -16,7 +16,7 @@ constexpr double kProgram = 4e6;
 
 struct Cost {
   double work = 0;
-  std::set<std::string> programs;
+  std::set<std::string> programs, kernels;  ///< each with its architecture; of a kernel there are variants
 };
 
 Cost cost_of(const core::Oracle& oracle, const core::Case& c, const std::vector<Target>& targets) {
@@ -35,8 +35,10 @@ Cost cost_of(const core::Oracle& oracle, const core::Case& c, const std::vector<
     const auto* plan = std::get_if<std::unique_ptr<core::Plan>>(&answer);
     const auto* steps = plan == nullptr ? nullptr : dynamic_cast<const gpu::Plan*>(plan->get());
     if (steps == nullptr) continue;
-    for (const gpu::Step& step : steps->steps())
+    for (const gpu::Step& step : steps->steps()) {
       cost.programs.insert(facts.architecture + " " + step.program.text());
+      cost.kernels.insert(facts.architecture + " " + step.program.kernel);
+    }
   }
   return cost;
 }
@@ -50,24 +52,38 @@ std::vector<core::Case> sample(const core::Oracle& oracle, const std::vector<Tar
   if (all.size() <= wanted) return all;
   std::vector<Cost> costs(all.size());
   parallel(all.size(), jobs, [&](std::size_t i) { costs[i] = cost_of(oracle, all[i], targets); });
-  std::vector<core::Case> taken;
-  std::set<std::string> compiled;
-  for (std::size_t stretch = 0; stretch < wanted; ++stretch) {
-    const std::size_t begin = stretch * all.size() / wanted, end = (stretch + 1) * all.size() / wanted;
-    std::size_t best = begin;
-    double least = -1;
+  std::vector<std::size_t> taken;
+  std::set<std::string> compiled, run;
+  const auto price_of = [&](std::size_t i) {
+    const auto fresh = std::count_if(costs[i].programs.begin(), costs[i].programs.end(),
+                                     [&](const std::string& program) { return !compiled.count(program); });
+    return costs[i].work + kProgram * static_cast<double>(fresh);
+  };
+  // The cheapest from `begin` on and before `end` that has the kernel, or of all where none is named.
+  const auto take = [&](std::size_t begin, std::size_t end, const std::string* kernel) {
+    std::size_t best = end;
+    double least = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      const auto fresh = std::count_if(costs[i].programs.begin(), costs[i].programs.end(),
-                                       [&](const std::string& program) { return !compiled.count(program); });
-      const double price = costs[i].work + kProgram * static_cast<double>(fresh);
-      if (least >= 0 && price >= least) continue;
+      if (kernel != nullptr && !costs[i].kernels.count(*kernel)) continue;
+      const double price = price_of(i);
+      if (best != end && price >= least) continue;
       best = i;
       least = price;
     }
     compiled.insert(costs[best].programs.begin(), costs[best].programs.end());
-    taken.push_back(all[best]);
-  }
-  return taken;
+    run.insert(costs[best].kernels.begin(), costs[best].kernels.end());
+    taken.push_back(best);
+  };
+  for (std::size_t stretch = 0; stretch < wanted; ++stretch)
+    take(stretch * all.size() / wanted, (stretch + 1) * all.size() / wanted, nullptr);
+  std::set<std::string> kernels;
+  for (const Cost& cost : costs) kernels.insert(cost.kernels.begin(), cost.kernels.end());
+  for (const std::string& kernel : kernels)
+    if (!run.count(kernel)) take(0, all.size(), &kernel);
+  std::sort(taken.begin(), taken.end());
+  std::vector<core::Case> cases;
+  for (const std::size_t i : taken) cases.push_back(all[i]);
+  return cases;
 }
 
 }  // namespace isomer::lab

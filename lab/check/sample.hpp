@@ -9,7 +9,8 @@ namespace isomer::lab {
 
 /// `count` of an op's ordinary cases, for a look that costs little where each case is slow: the list is cut
 /// into that many stretches of equal length, and of each the case is taken that costs least on those targets,
-/// in work and in kernels that no case before it needs. A list that is no longer than `count` is taken whole.
+/// in work and in programs that no case before it needs. Where none of them runs a kernel that the list runs,
+/// the cheapest case that does is taken too. A list that is no longer than `count` is taken whole.
 std::vector<core::Case> sample(const core::Oracle& oracle, const std::vector<Target>& targets, int count,
                                int jobs);
 
