@@ -33,8 +33,10 @@ Run explain(CLI::App& app) {
                  "cpu, cuda, hip or emulated, one device of them as cuda:1, or an architecture that need not "
                  "be here as cuda:sm_90a")
       ->option_text("NAME");
-  app.add_flag("--compile", options->selection.compile,
-               "compile kernels that are neither in the bundle nor in the cache, to tell their registers");
+  app.add_flag(
+      "--compile", options->selection.compile,
+      "compile kernels that are neither in the bundle nor in the cache, to tell their registers; the cache "
+      "keeps them");
   app.add_option("--implementation", options->selection.implementation,
                  "explain this one instead of the registry's choice")
       ->option_text("NAME");

@@ -13,13 +13,18 @@ namespace {
 /// What is known of a kernel's code without a device.
 void describe_binary(const Backend& backend, const gpu::Program& program, bool compile, Launch& launch) {
   std::optional<gpu::Binary> binary = gpu::find_stored(*backend.vendor, program, backend.facts->architecture);
-  if (!binary && compile) binary = compile_for(backend, program);
+  if (!binary && compile) {
+    binary = compile_for(backend, program);
+    if (backend.vendor->cacheable())
+      binary->not_kept = gpu::keep_binary(*binary, program, backend.facts->architecture);
+  }
   if (!binary) return;
   launch.binary = {.source = binary->source,
                    .hash = binary->hash,
                    .registers = binary->image.resources.registers,
                    .spill_bytes = binary->image.resources.spill_bytes,
-                   .seconds = binary->seconds};
+                   .seconds = binary->seconds,
+                   .not_kept = binary->not_kept};
   launch.shared_bytes += std::max<std::int64_t>(binary->image.resources.shared_bytes, 0);
 }
 

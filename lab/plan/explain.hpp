@@ -12,7 +12,7 @@ struct ExplainSelection {
   std::string line;
   std::string backend = "cpu";  ///< as parse_backend() takes it
   std::string implementation;   ///< forces one; empty lets the registry choose
-  bool compile = false;         ///< kernels that are stored nowhere too
+  bool compile = false;         ///< kernels that are stored nowhere too; the cache keeps them
 };
 
 /// The plan for one case, nothing run.

@@ -51,7 +51,8 @@ std::string find_program(const std::string& name) {
   std::string folder;
   while (std::getline(folders, folder, ':')) {
     const auto file = std::filesystem::path(folder) / name;
-    if (access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file)) return file.string();
+    std::error_code none;
+    if (access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file, none)) return file.string();
   }
   return {};
 }
@@ -140,7 +141,7 @@ void add_amd(std::vector<Finding>& list) {
 
 /// A folder of compiled programs, and what lies in it.
 void add_folder(std::vector<Finding>& list, const char* name, const std::optional<gpu::BinaryFolder>& folder,
-                const char* remedy) {
+                bool written, const char* remedy) {
   if (!folder) {
     list.push_back({"compiled kernels", name, false, "none is named", remedy});
     return;
@@ -153,17 +154,21 @@ void add_folder(std::vector<Finding>& list, const char* name, const std::optiona
     ++programs;
     bytes += entry.file_size(none);
   }
-  list.push_back({"compiled kernels", name, true,
-                  fmt::format("{}, {} programs, {:.1f} MB", folder->path().string(), programs,
-                              static_cast<double>(bytes) / 1e6),
-                  ""});
+  std::string detail = fmt::format("{}, {} programs, {:.1f} MB", folder->path().string(), programs,
+                                   static_cast<double>(bytes) / 1e6);
+  const std::string closed = written ? folder->closed() : "";
+  if (!closed.empty()) detail += ", and what is compiled cannot be kept there: " + closed;
+  list.push_back(
+      {"compiled kernels", name, closed.empty(), detail,
+       closed.empty() ? "" : "make room there, or set ISOMER_CACHE to a folder that can be written"});
 }
 
 void add_gpu(std::vector<Finding>& list) {
   add_nvidia(list);
   add_amd(list);
-  add_folder(list, "cache", gpu::cache_folder(), "set ISOMER_CACHE or HOME");
-  add_folder(list, "bundle", gpu::bundle_folder(), "isomer prebuild makes one, ISOMER_BUNDLE names it");
+  add_folder(list, "cache", gpu::cache_folder(), true, "set ISOMER_CACHE or HOME");
+  add_folder(list, "bundle", gpu::bundle_folder(), false,
+             "isomer prebuild makes one, ISOMER_BUNDLE names it");
 }
 
 void add_tools(std::vector<Finding>& list) {

@@ -47,6 +47,7 @@ nlohmann::ordered_json binary_json(const Binary& binary) {
   if (binary.registers >= 0) json["registers"] = binary.registers;
   if (binary.spill_bytes >= 0) json["spill_bytes"] = binary.spill_bytes;
   json["seconds"] = binary.seconds;
+  if (!binary.not_kept.empty()) json["not_kept"] = binary.not_kept;
   return json;
 }
 
@@ -74,6 +75,8 @@ std::string explain_text(const CaseExplanation& explanation) {
                     triple(launch.grid), triple(launch.block), triple(launch.cluster), launch.shared_bytes);
     if (!explanation.architecture.empty())
       text += fmt::format("{:<12}{}\n", "  code", binary_text(launch.binary));
+    if (!launch.binary.not_kept.empty())
+      text += fmt::format("{:<12}{}\n", "  not kept", launch.binary.not_kept);
   }
   text += fmt::format("{:<12}{} bytes\n", "workspace", explanation.plan.workspace_bytes);
   return text;

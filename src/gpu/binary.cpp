@@ -104,8 +104,14 @@ Binary remake_binary(Vendor& vendor, const Program& program, const std::string& 
                architecture,
                ", and ISOMER_JIT=never forbids compiling it; add it to a bundle with `isomer prebuild`");
   Binary binary = compile_binary(vendor, program, architecture);
-  if (const auto cache = cache_folder()) binary.not_kept = cache->store(binary, program, architecture);
+  binary.not_kept = keep_binary(binary, program, architecture);
   return binary;
+}
+
+std::string keep_binary(const Binary& binary, const Program& program, const std::string& architecture) {
+  const auto cache = cache_folder();
+  return cache ? cache->store(binary, program, architecture)
+               : "there is no cache folder; set ISOMER_CACHE to one that can be written";
 }
 
 }  // namespace isomer::gpu

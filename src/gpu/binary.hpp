@@ -38,6 +38,10 @@ std::optional<Binary> find_stored(const Vendor& vendor, const Program& program,
 /// unsupported with ISOMER_JIT=never.
 Binary remake_binary(Vendor& vendor, const Program& program, const std::string& architecture);
 
+/// Puts it into the cache in the place of what was there. Empty, or one sentence that says why the cache has
+/// not taken it.
+std::string keep_binary(const Binary& binary, const Program& program, const std::string& architecture);
+
 /// Compiles, whatever is stored, and stores nothing.
 Binary compile_binary(Vendor& vendor, const Program& program, const std::string& architecture);
 /// The same with another compiler than the vendor's own.

@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 // A file: the magic line, lines `name value`, an empty line, the image. The head has the image's size and
 // hash, so that any cut or change is seen.
 constexpr std::string_view kMagic = "isomer binary 1";
+/// Room for a kernel, mostly for many.
+constexpr std::uintmax_t kRoom = std::uintmax_t{1} << 20;
 /// No kernel comes near it.
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;
 
@@ -166,6 +168,17 @@ std::string BinaryFolder::write(const Binary& binary, const Program& program,
   }
   sweep(path_);
   return {};
+}
+
+std::string BinaryFolder::closed() const {
+  std::error_code error;
+  fs::path folder = fs::absolute(path_, error);
+  while (!error && folder.has_relative_path() && !fs::exists(folder, error)) folder = folder.parent_path();
+  if (error) return error.message();
+  if (!fs::is_directory(folder, error)) return std::strerror(ENOTDIR);
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) return std::strerror(errno);
+  const fs::space_info space = fs::space(folder, error);
+  return !error && space.available < kRoom ? std::strerror(ENOSPC) : "";
 }
 
 std::optional<BinaryFolder> cache_folder() {

@@ -19,6 +19,9 @@ class BinaryFolder {
   std::optional<Binary> find(const std::string& key) const;
   /// An empty string, or one sentence that says why it could not be kept.
   std::string store(const Binary& binary, const Program& program, const std::string& architecture) const;
+  /// Why nothing can be stored there, as far as that is seen without writing: "Permission denied"; empty
+  /// where it can. A folder that is not there yet is judged by the one that it would be made in.
+  std::string closed() const;
   const std::filesystem::path& path() const { return path_; }
 
  private:
