@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
 
 namespace isomer::lab {
 namespace {
@@ -27,10 +30,24 @@ std::string judge(const core::Call& call, const core::Expected& expected, const 
   return {};
 }
 
+/// Cases that run at once share a device's memory: one that finds no room waits until it is alone.
+std::shared_mutex device_memory;
+
 void run(const core::Problem& problem, const core::Expected& expected,
          const core::Implementation& implementation, const Queue& queue, Arena& arena, Outcome& outcome) {
   const core::Call& call = problem.call();
-  Mirror mirror(problem, queue);
+  std::shared_lock together(device_memory);
+  std::unique_lock alone(device_memory, std::defer_lock);
+  std::optional<Mirror> held;
+  try {
+    held.emplace(problem, queue);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    together.unlock();
+    alone.lock();
+    held.emplace(problem, queue);
+  }
+  Mirror& mirror = *held;
   const Allowance allowance = allowance_of(implementation);
   std::vector<std::vector<std::byte>> first;
   for (int pass = 0; pass < 2; ++pass) {
