@@ -1,25 +1,20 @@
 #include "vendor/vendor.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <mutex>
 #include <string_view>
 
 #include "core/sentence.hpp"
-#include "core/sha256.hpp"
-#include "gpu/sources.hpp"
 #include "gpu/vendors.hpp"
 #include "isomer/emulator/module.hpp"
+#include "vendor/source_tree.hpp"
 
 namespace isomer::emulator {
 namespace {
 
-namespace fs = std::filesystem;
 using core::fail;
 
 constexpr int kLanes[] = {32, 64};
@@ -28,29 +23,6 @@ bool watched() {
   const char* value = std::getenv("ISOMER_EMULATED_WATCH");
   return value == nullptr || std::string_view(value) != "0";
 }
-
-/// The embedded device sources as files, for the host's compiler: a folder of this process's, removed at its
-/// end.
-class SourceTree {
- public:
-  SourceTree() : path_(fs::temp_directory_path() / core::say("isomer-sources-", ::getpid())) {
-    for (const gpu::Source& source : gpu::sources()) {
-      const fs::path file = path_ / source.path;
-      fs::create_directories(file.parent_path());
-      std::ofstream(file) << source.text;
-      if (!fs::is_regular_file(file) || fs::file_size(file) != source.text.size())
-        fail(ErrorCode::io, "emulated: cannot write '", file.string(), "'");
-    }
-  }
-  ~SourceTree() {
-    std::error_code none;
-    fs::remove_all(path_, none);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 class EmulatedVendor : public gpu::Vendor {
  public:

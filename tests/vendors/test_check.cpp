@@ -1,5 +1,4 @@
 // Cases of the ops on the stand-ins' devices, by the command line and the drivers' ordinary road.
-#include "child.hpp"
 #include "vendor_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -30,19 +29,6 @@ TEST_P(Check, Holds) {
   EXPECT_NE(said.find(std::string(GetParam().vendor) + "/portable"), said.npos) << said;
   EXPECT_NE(said.find(" 0 failed, 0 refused"), said.npos) << said;
   EXPECT_NE(said.find(asked == nullptr ? "all hold" : " hold"), said.npos) << said;
-}
-
-TEST(Emulated, WithoutAHostCompilerIsSaid) {
-  const Folder cache;
-  const std::string said =
-      in_child({{"ISOMER_CXX", "/nowhere/g++"}, {"PATH", "/nowhere"}, {"ISOMER_CACHE", cache.path()}}, [] {
-        static const StandIn emulated{DeviceType::emulated, "emulated", "emulated-32", "", ""};
-        return SinOnDevice(emulated).run();
-      });
-  EXPECT_EQ(
-      said,
-      "internal: emulated: compiling ops/sin/kernels/sin.cu: no C++ compiler found to build kernels with: "
-      "install g++ or clang++, or name one in ISOMER_CXX");
 }
 
 }  // namespace

@@ -113,7 +113,8 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
   fs::create_directories(root, failed);
   std::string pattern = (root / (key + ".XXXXXX")).string();
   if (failed || !mkdtemp(pattern.data()))
-    throw Error(fmt::format("the cache directory {} cannot be written", root.string()));
+    throw Error(fmt::format("the cache directory {} cannot be written; set ISOMER_CACHE to one that can",
+                            root.string()));
   const fs::path work = pattern;
   CacheEntry entry;
   try {
@@ -137,7 +138,9 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
     for (const fs::path& f : files)
       out << "file " << stamp(f) << ' ' << content_sum(f) << ' ' << fs::absolute(f).string() << '\n';
     out << "library " << fs::file_size(work / kLibrary) << "\nend\n";
-    if (!out.flush()) throw Error(fmt::format("the cache directory {} cannot be written", root.string()));
+    if (!out.flush())
+      throw Error(fmt::format("the cache directory {} cannot be written; set ISOMER_CACHE to one that can",
+                              root.string()));
   }
   const fs::path place = root / key;
   fs::rename(work, place, failed);
@@ -152,7 +155,8 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
     fs::rename(work, place, failed);
     if (failed) {
       if (auto theirs = find_cached(key)) return *theirs;
-      throw Error(fmt::format("the cache entry {} cannot be replaced", place.string()));
+      throw Error(fmt::format("the cache entry {} cannot be replaced; remove it, or set ISOMER_CACHE",
+                              place.string()));
     }
     fs::remove_all(old, failed);
   }

@@ -44,7 +44,9 @@ fs::path cache_directory() {
     return fs::path(chosen) / "emulator";
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "isomer/emulator";
   if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache/isomer/emulator";
-  return fs::temp_directory_path() / "isomer-cache/emulator";
+  std::error_code none;
+  const fs::path temporary = fs::temp_directory_path(none);
+  return (none ? fs::path("/tmp") : temporary) / "isomer-cache/emulator";
 }
 
 }  // namespace isomer::emulator

@@ -1,6 +1,7 @@
 #include "gpu/vendors/hip/hipcc.hpp"
 
 #include "core/sentence.hpp"
+#include "core/temporary_folder.hpp"
 #include "gpu/sources.hpp"
 #include "gpu/vendors/compiler_log.hpp"
 
@@ -42,27 +43,6 @@ std::string find() {
     if (const fs::path file = fs::path(folder) / "hipcc"; runs(file)) return file.string();
   return {};
 }
-
-/// A folder of one compilation, removed with everything in it.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::string name = (fs::temp_directory_path() / "isomer-hipcc-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      core::fail(ErrorCode::io, "hip: cannot create the folder '", name, "': ", std::strerror(errno));
-    path_ = name;
-  }
-  ~WorkFolder() {
-    std::error_code none;
-    fs::remove_all(path_, none);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string read(const fs::path& path) {
   std::ostringstream text;
@@ -115,7 +95,7 @@ std::string Hipcc::unavailable() const {
 }
 
 Image Hipcc::compile(const Translation& translation) const {
-  const WorkFolder folder;
+  const core::TemporaryFolder folder("hip", "hipcc");
   for (const Source* source : included_by(translation.source)) {
     const fs::path file = folder.path() / source->path;
     fs::create_directories(file.parent_path());

@@ -1,0 +1,111 @@
+// What can go wrong with the emulator's own compiler, folders and threads is one sentence that says what to
+// do.
+#ifdef ISOMER_HAS_EMULATOR
+#include "child.hpp"
+#include "vendor_calls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace isomer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr StandIn kEmulated{DeviceType::emulated, "emulated", "emulated-32", "", ""};
+
+std::string sin_in_child(Environment environment, const std::string& cache) {
+  environment.emplace_back("ISOMER_CACHE", cache);
+  return in_child(environment, [] { return SinOnDevice(kEmulated).run(); });
+}
+
+TEST(EmulatedFault, NoHostCompilerIsSaid) {
+  const Folder cache;
+  EXPECT_EQ(
+      sin_in_child({{"ISOMER_CXX", "/nowhere/g++"}, {"PATH", "/nowhere"}}, cache.path()),
+      "internal: emulated: compiling ops/sin/kernels/sin.cu: no C++ compiler found to build kernels with: "
+      "install g++ or clang++, or name one in ISOMER_CXX");
+}
+
+TEST(EmulatedFault, AHostCompilerThatFailsIsSaidAndLeavesNothing) {
+  const Folder cache;
+  const std::string said = sin_in_child({{"ISOMER_CXX", "/bin/false"}}, cache.path());
+  EXPECT_EQ(said, "internal: emulated: compiling ops/sin/kernels/sin.cu: the compiler failed without a word");
+  EXPECT_EQ(sin_in_child({}, cache.path()), "done from compiled");
+}
+
+TEST(EmulatedFault, ACacheThatCannotBeWrittenIsSaid) {
+  const Folder folder;
+  const std::string path = folder.path() + "/kernels";
+  std::ofstream(path) << "a file where the folder should be";
+  EXPECT_EQ(sin_in_child({}, path),
+            "internal: emulated: compiling ops/sin/kernels/sin.cu: the cache directory " + path +
+                "/emulator cannot be written; set ISOMER_CACHE to one that can");
+}
+
+TEST(EmulatedFault, NoFolderForFilesIsSaid) {
+  const Folder folder;
+  const std::string path = folder.path() + "/kernels";
+  EXPECT_EQ(sin_in_child({{"TMPDIR", "/nowhere"}}, path), "done from compiled") << "the cache serves";
+  std::ofstream(folder.path() + "/file") << "a file where the folder should be";
+  const std::string said = sin_in_child({{"TMPDIR", "/nowhere"}}, folder.path() + "/file");
+  EXPECT_EQ(said.find("io: emulated: no folder for temporary files can be made: "), 0u) << said;
+  EXPECT_NE(said.find("; set TMPDIR to a folder that can be written"), said.npos) << said;
+}
+
+TEST(EmulatedFault, TheNextProcessCompilesNothing) {
+  const Folder cache;
+  const auto files = [&](const char* folder) {
+    std::map<fs::path, fs::file_time_type> list;
+    for (const auto& file : fs::recursive_directory_iterator(fs::path(cache.path()) / folder))
+      list[file.path()] = file.last_write_time();
+    return list;
+  };
+  EXPECT_EQ(sin_in_child({}, cache.path()), "done from compiled");
+  const auto modules = files("emulator"), sources = files("emulator-sources");
+  EXPECT_GE(modules.size(), 3u) << "a folder with the module and what it is made of";
+  EXPECT_EQ(sin_in_child({}, cache.path()), "done from compiled");
+  EXPECT_EQ(files("emulator"), modules);
+  EXPECT_EQ(files("emulator-sources"), sources);
+}
+
+TEST(EmulatedFault, ADamagedSourceIsReplaced) {
+  const Folder cache;
+  EXPECT_EQ(sin_in_child({}, cache.path()), "done from compiled");
+  fs::path source;
+  for (const auto& file : fs::recursive_directory_iterator(fs::path(cache.path()) / "emulator-sources"))
+    if (file.path().filename() == "sin.cu") source = file.path();
+  ASSERT_FALSE(source.empty());
+  const auto bytes = fs::file_size(source);
+  std::ofstream(source) << "cut";
+  EXPECT_EQ(sin_in_child({}, cache.path()), "done from compiled");
+  EXPECT_EQ(fs::file_size(source), bytes);
+}
+
+TEST(EmulatedFault, AForkAfterTheFirstCallHarmsNobody) {
+  const Folder cache;
+  EXPECT_EQ(in_child({{"ISOMER_CACHE", cache.path()}},
+                     [] {
+                       SinOnDevice call(kEmulated, 0, 5000);
+                       std::string all = call.run();
+                       all += " | " + in_child({}, [&] {
+                                ::alarm(60);  // a child that waits for threads it does not have
+                                return call.run();
+                              });
+                       all += " | " + in_child({}, [] {
+                                ::alarm(60);
+                                return SinOnDevice(kEmulated, 1, 5000).run();
+                              });
+                       return all + " | " + call.run();
+                     }),
+            "done from compiled | done from compiled | done from compiled | done from compiled");
+}
+
+}  // namespace
+}  // namespace isomer
+#endif
