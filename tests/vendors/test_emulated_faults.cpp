@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 
 namespace isomer {
 namespace {
@@ -72,6 +73,23 @@ TEST(EmulatedFault, TheNextProcessCompilesNothing) {
   EXPECT_EQ(sin_in_child({}, cache.path()), "done from compiled");
   EXPECT_EQ(files("emulator"), modules);
   EXPECT_EQ(files("emulator-sources"), sources);
+}
+
+TEST(EmulatedFault, ProcessesThatBeginAtOnceOnAnEmptyCacheHarmNobody) {
+  for (int round = 0; round < 4; ++round) {
+    const Folder cache;
+    std::vector<std::string> said(6);
+    std::vector<std::thread> threads;
+    for (std::string& text : said) threads.emplace_back([&] { text = sin_in_child({}, cache.path()); });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(said, std::vector<std::string>(6, "done from compiled"));
+    int trees = 0;
+    for (const auto& tree : fs::directory_iterator(fs::path(cache.path()) / "emulator-sources")) {
+      ++trees;
+      EXPECT_FALSE(tree.path().has_extension()) << "a part is left: " << tree.path();
+    }
+    EXPECT_EQ(trees, 1);
+  }
 }
 
 TEST(EmulatedFault, ADamagedSourceIsReplaced) {

@@ -101,6 +101,14 @@ TEST_P(Fault, ALibraryThatIsNoCompilerIsSaid) {
                 "Version: a newer one is needed; update it");
 }
 
+TEST_P(Fault, AnOldCompilerIsNamedWithTheOneThatIsNeeded) {
+  if (!cuda()) GTEST_SKIP() << "hipRTC's version says nothing of its release";
+  EXPECT_EQ(sin_with("old-compiler"),
+            "unsupported: " + program() +
+                " is not compiled for sm_80 and cannot be here: 'libnvrtc.so.13' is "
+                "NVRTC 11.0, and 12.0 or later is needed; update it");
+}
+
 TEST_P(Fault, AKernelThatDoesNotCompileIsSaidOnceAndLeavesNothing) {
   const std::string said = sin_with("compile-error");
   EXPECT_EQ(said, "internal: " + vendor() + ": compiling ops/sin/kernels/sin.cu for " +
@@ -117,6 +125,19 @@ TEST_P(Fault, ACompilerThatDoesNotKnowTheArchitectureIsSaid) {
   const std::string said = sin_with("refused-architecture");
   EXPECT_NE(said.find("error: invalid value for --"), said.npos) << said;
   EXPECT_EQ(said.find("internal: "), 0u) << said;
+}
+
+TEST_P(Fault, NoMemoryForAContextIsSaidAndLaterThereIsSome) {
+  if (!cuda()) GTEST_SKIP() << "HIP makes its contexts unasked";
+  EXPECT_EQ(in_child(with("context-out-of-memory"),
+                     [&] {
+                       const auto call = [&] { return SinOnDevice(GetParam()).run(); };
+                       const std::string said = said_by(call);
+                       ::setenv("ISOMER_STAND_IN_FAULT", "", 1);
+                       return said + " | " + call();
+                     }),
+            "out_of_memory: cuda: cuDevicePrimaryCtxRetain failed: CUDA_ERROR_OUT_OF_MEMORY: as planted; the "
+            "device's memory is exhausted: free some of it, or use another device | done from compiled");
 }
 
 TEST_P(Fault, NoMemoryForAWorkspaceIsSaidAndLaterThereIsSome) {

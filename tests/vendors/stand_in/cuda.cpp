@@ -155,6 +155,7 @@ Result device_total_memory(std::size_t* bytes, DeviceHandle) {
   return kSuccess;
 }
 Result primary_context_retain(Context* context, DeviceHandle device) {
+  if (stand_in::planted("context-out-of-memory")) return kOutOfMemory;
   *context = &context_of(device);
   return kSuccess;
 }

@@ -10,6 +10,8 @@ namespace isomer::stand_in {
 //   no-device                    no device is seen
 //   init-failed                  the driver does not start
 //   old-driver                   an interface version from before those that Isomer takes
+//   old-compiler                 the same of NVRTC
+//   context-out-of-memory        the device has no memory for a context (cuda)
 //   no-function:NAME             the driver has no such function
 //   out-of-memory:N              the Nth allocation, and every later one, finds no memory
 //   module-out-of-memory         no module can be loaded for want of memory

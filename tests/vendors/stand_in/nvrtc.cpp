@@ -2,13 +2,14 @@
 #include <cstring>
 
 #include "compiler.hpp"
+#include "fault.hpp"
 
 using isomer::stand_in::Program;
 
 #define API extern "C" __attribute__((visibility("default")))
 
 API int nvrtcVersion(int* major, int* minor) {
-  *major = 13;
+  *major = isomer::stand_in::planted("old-compiler") ? 11 : 13;
   *minor = 0;
   return 0;
 }
