@@ -4,11 +4,10 @@
 #include "gpu/queue_state.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace isomer::lab {
 
-Mirror::Mirror(const core::Problem& problem, const Queue& queue) : queue_(queue), call_(problem.call()) {
+Mirror::Mirror(const core::Problem& problem, const Queue& queue) : queue_(queue), copy_(problem.call()) {
   if (queue.device().type == DeviceType::cpu) return;
   try {
     place(problem);
@@ -16,23 +15,16 @@ Mirror::Mirror(const core::Problem& problem, const Queue& queue) : queue_(queue)
     release();
     throw;
   }
-  args_.resize(call_.args_bytes);
-  std::memcpy(args_.data(), call_.args_struct, args_.size());
-  for (int i = 0; i < call_.count; ++i) {
-    // Every tensor of a call is a member of its args struct.
-    const auto offset = reinterpret_cast<const std::byte*>(&problem.call().tensor(i)) -
-                        static_cast<const std::byte*>(call_.args_struct);
-    auto* tensor = reinterpret_cast<Tensor*>(args_.data() + offset);
-    call_.tensors[static_cast<std::size_t>(i)] = tensor;
-    if (!tensor->defined()) continue;
-    tensor->device = queue.device();
-    const auto* data = static_cast<const std::byte*>(tensor->data);
+  for (int i = 0; i < call().count; ++i) {
+    Tensor& tensor = copy_.tensor(i);
+    if (!tensor.defined()) continue;
+    tensor.device = queue.device();
+    const auto* data = static_cast<const std::byte*>(tensor.data);
     const auto region = std::find_if(regions_.begin(), regions_.end(), [&](const Region& each) {
       return data >= each.host && data < each.host + each.bytes;
     });
-    if (region != regions_.end()) tensor->data = region->device + (data - region->host);
+    if (region != regions_.end()) tensor.data = region->device + (data - region->host);
   }
-  call_.args_struct = args_.data();
 }
 
 void Mirror::place(const core::Problem& problem) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/call_copy.hpp"
 #include "core/oracle/problem.hpp"
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 namespace isomer::lab {
 
 /// A problem's buffers on a queue's device, guard zones and gaps included, so that what happened to every
-/// byte of them can be judged on the host. On the CPU the problem itself.
+/// byte of them can be judged on the host. On the CPU the buffers themselves.
 class Mirror {
  public:
   /// Throws Error unsupported where the device cannot hold the problem.
@@ -19,7 +20,7 @@ class Mirror {
   Mirror& operator=(const Mirror&) = delete;
 
   /// The problem's call with every tensor on the device.
-  const core::Call& call() const { return call_; }
+  const core::Call& call() const { return copy_.call(); }
   void upload();    ///< host → device, in the queue
   void download();  ///< device → host, after everything in the queue
 
@@ -36,8 +37,7 @@ class Mirror {
 
   const Queue queue_;
   std::vector<Region> regions_;
-  std::vector<std::byte> args_;
-  core::Call call_;
+  core::CallCopy copy_;
 };
 
 }  // namespace isomer::lab

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/contract.hpp"
+#include "core/call_copy.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -13,12 +13,11 @@ class HostCopy {
  public:
   /// Waits for everything that was put into the queue before.
   HostCopy(const Queue& queue, const Call& call);
-  const Call& call() const { return copy_; }
+  const Call& call() const { return copy_.call(); }
 
  private:
-  std::vector<std::byte> args_;
+  CallCopy copy_;
   std::vector<std::vector<std::byte>> content_;
-  Call copy_;
 };
 
 }  // namespace isomer::core
