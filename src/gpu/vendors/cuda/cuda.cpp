@@ -2,79 +2,67 @@
 #include "gpu/vendors.hpp"
 #include "gpu/vendors/cuda/driver.hpp"
 #include "gpu/vendors/cuda/nvrtc.hpp"
-#include "gpu/vendors/forks.hpp"
-#include "gpu/vendors/switched.hpp"
+#include "gpu/vendors/driver_vendor.hpp"
 
-#include <array>
+#include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 namespace isomer::gpu {
 namespace {
 
 using namespace cuda;
 
-/// A device's primary context, made on first use and kept.
-struct Place {
-  std::once_flag once;
-  Context context = nullptr;
-  int capability = 0;  ///< 90 for 9.0
-  Facts facts;
+struct Interface {
+  using Library = Driver;
+  using Result = cuda::Result;
+  using Current = Context;
+  using ModuleHandle = cuda::ModuleHandle;
+  using StreamHandle = cuda::StreamHandle;
+  using EventHandle = cuda::EventHandle;
+  using CaptureStatus = cuda::CaptureStatus;
+  static constexpr Result kGood = kSuccess;
+  static constexpr CaptureStatus kNoCapture = kCaptureNone;
+  static constexpr unsigned kNonBlocking = kStreamNonBlocking, kTimed = kEventDefault;
+  static constexpr const char *kVendor = "cuda", *kRuntime = "CUDA", *kPrefix = "cu";
+  static constexpr const char *kStreamCreate = "StreamCreate", *kEventCreate = "EventCreate";
+  static constexpr const char *kGetWord = "CtxGetCurrent", *kSetWord = "CtxSetCurrent";
+  static Meaning meaning(Result result) { return meaning_of(result); }
+  static constexpr auto kCount = &Driver::device_get_count;
+  static constexpr auto kGet = &Driver::context_get_current;
+  static constexpr auto kSet = &Driver::context_set_current;
 };
 
-class CudaVendor : public Vendor {
+/// 90 for "sm_90a".
+int capability_of(const Facts& facts) { return std::atoi(facts.architecture.c_str() + 3); }
+
+/// A place's current is the device's primary context, made on first use and kept.
+class CudaVendor : public DriverVendor<Interface> {
  public:
-  std::string_view name() const override { return "cuda"; }
   DeviceType device_type() const override { return DeviceType::cuda; }
-
-  std::string unavailable() override {
-    if (!driver().unavailable.empty()) return driver().unavailable;
-    return forks() == driver().forks ? "" : kForked;
-  }
-
-  int devices() override {
-    int count = 0;
-    if (unavailable().empty()) driver().device_get_count(&count);
-    return count;
-  }
-
-  const Facts& facts(int device) override { return place(device).facts; }
 
   std::string compiler_unavailable() override { return nvrtc().unavailable(); }
   Image compile(const Translation& translation) override { return cuda::compile(translation); }
 
-  Module load(int device, const Image& image) override {
-    const Current current(*this, device);
-    ModuleHandle module = nullptr;
-    must("cuModuleLoadData", driver().module_load_data(&module, image.bytes.data()));
-    return module;
-  }
-
-  void unload(int device, Module module) noexcept override {
-    quietly(device, [&] { return driver().module_unload(static_cast<ModuleHandle>(module)); });
-  }
-
   Function function(int device, Module module, const std::string& kernel) override {
-    const Current current(*this, device);
+    const OnThread here(*this, device);
     FunctionHandle function = nullptr;
-    must("cuModuleGetFunction",
+    must("ModuleGetFunction",
          driver().module_get_function(&function, static_cast<ModuleHandle>(module), kernel.c_str()));
     int fixed = 0;
-    must("cuFuncGetAttribute", driver().function_get_attribute(&fixed, kSharedSizeBytes, function));
-    const int most = static_cast<int>(place(device).facts.shared_per_block) - fixed;
-    must("cuFuncSetAttribute", driver().function_set_attribute(function, kMaxDynamicSharedSizeBytes, most));
-    if (place(device).capability >= 90)
-      must("cuFuncSetAttribute",
-           driver().function_set_attribute(function, kNonPortableClusterSizeAllowed, 1));
+    must("FuncGetAttribute", driver().function_get_attribute(&fixed, kSharedSizeBytes, function));
+    const int most = static_cast<int>(facts(device).shared_per_block) - fixed;
+    must("FuncSetAttribute", driver().function_set_attribute(function, kMaxDynamicSharedSizeBytes, most));
+    if (capability_of(facts(device)) >= 90)
+      must("FuncSetAttribute", driver().function_set_attribute(function, kNonPortableClusterSizeAllowed, 1));
     return function;
   }
 
   void* allocate(int device, std::size_t bytes) override {
-    const Current current(*this, device);
+    const OnThread here(*this, device);
     DevicePointer data = 0;
     const Result result = driver().memory_allocate(&data, bytes);
     if (result == kOutOfMemory) return nullptr;
-    must("cuMemAlloc", result);
+    must("MemAlloc", result);
     return reinterpret_cast<void*>(data);
   }
 
@@ -83,136 +71,43 @@ class CudaVendor : public Vendor {
   }
 
   void copy(int device, Stream stream, void* to, const void* from, std::size_t bytes, Copy kind) override {
-    const Current current(*this, device);
+    const OnThread here(*this, device);
     if (bytes > 0)
-      must("cuMemcpyAsync",
+      must("MemcpyAsync",
            driver().copy_async(reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from),
                                bytes, static_cast<StreamHandle>(stream)));
     if (kind == Copy::to_host)
-      must("cuStreamSynchronize", driver().stream_synchronize(static_cast<StreamHandle>(stream)));
+      must("StreamSynchronize", driver().stream_synchronize(static_cast<StreamHandle>(stream)));
   }
 
   void fill(int device, Stream stream, void* to, std::uint8_t value, std::size_t bytes) override {
-    const Current current(*this, device);
+    const OnThread here(*this, device);
     if (bytes > 0)
-      must("cuMemsetD8Async", driver().fill_async(reinterpret_cast<DevicePointer>(to), value, bytes,
-                                                  static_cast<StreamHandle>(stream)));
-  }
-
-  Stream make_stream(int device) override {
-    const Current current(*this, device);
-    StreamHandle stream = nullptr;
-    must("cuStreamCreate", driver().stream_create(&stream, kStreamNonBlocking));
-    return stream;
-  }
-
-  void release_stream(int device, Stream stream) noexcept override {
-    quietly(device, [&] { return driver().stream_destroy(static_cast<StreamHandle>(stream)); });
-  }
-
-  void synchronize(int device, Stream stream) override {
-    const Current current(*this, device);
-    must("cuStreamSynchronize", driver().stream_synchronize(static_cast<StreamHandle>(stream)));
-  }
-
-  bool capturing(int device, Stream stream) override {
-    const Current current(*this, device);
-    CaptureStatus status = kCaptureNone;
-    // An invalidated capture answers with an error: nothing may be loaded there either.
-    return driver().stream_is_capturing(static_cast<StreamHandle>(stream), &status) != kSuccess ||
-           status != kCaptureNone;
-  }
-
-  Event make_event(int device) override {
-    const Current current(*this, device);
-    EventHandle event = nullptr;
-    must("cuEventCreate", driver().event_create(&event, kEventDefault));
-    return event;
-  }
-
-  void release_event(int device, Event event) noexcept override {
-    quietly(device, [&] { return driver().event_destroy(static_cast<EventHandle>(event)); });
-  }
-
-  void record(int device, Stream stream, Event event) override {
-    const Current current(*this, device);
-    must("cuEventRecord",
-         driver().event_record(static_cast<EventHandle>(event), static_cast<StreamHandle>(stream)));
-  }
-
-  double seconds_between(int device, Event first, Event second) override {
-    const Current current(*this, device);
-    must("cuEventSynchronize", driver().event_synchronize(static_cast<EventHandle>(second)));
-    float milliseconds = 0;
-    must("cuEventElapsedTime", driver().event_elapsed_time(&milliseconds, static_cast<EventHandle>(first),
-                                                           static_cast<EventHandle>(second)));
-    return milliseconds * 1e-3;
+      must("MemsetD8Async", driver().fill_async(reinterpret_cast<DevicePointer>(to), value, bytes,
+                                                static_cast<StreamHandle>(stream)));
   }
 
   void encode(const TensorMap& map, void* into) override;
   void launch(int device, Stream stream, const Launch& launch) override;
 
  private:
-  static constexpr const char* kForked =
-      "this process was forked after CUDA had been initialised, which CUDA does not survive; start a new "
-      "process, or fork before the first GPU call";
-
-  /// The device's context current on this thread, and afterwards whatever was.
-  class Current : Switched<Context, Result> {
-   public:
-    Current(CudaVendor& vendor, int device)
-        : Switched(vendor.driver().context_get_current, vendor.driver().context_set_current,
-                   vendor.place(device).context, [&](Result result, bool set) {
-                     vendor.must(set ? "cuCtxSetCurrent" : "cuCtxGetCurrent", result);
-                   }) {}
-  };
-
-  const Driver& driver() const { return Driver::get(); }
-
-  void must(const char* call, Result result) const {
-    if (result != kSuccess) fail_call("cuda", call, meaning_of(result), name_of(driver(), result));
-  }
-
-  /// For what gives something back: a device that is lost has nothing left to take.
-  template <class Call>
-  void quietly(int device, const Call& call) noexcept {
-    try {
-      const Current current(*this, device);
-      static_cast<void>(call());
-    } catch (const Error&) {
-    }
-  }
-
-  Place& place(int device) {
-    if (const std::string reason = unavailable(); !reason.empty())
-      core::fail(ErrorCode::device, "cuda: ", reason);
-    if (device < 0 || device >= kMostDevices)
-      core::fail(ErrorCode::device, "cuda: at most ", kMostDevices, " devices are used, got cuda:", device);
-    Place& found = places_[static_cast<std::size_t>(device)];
-    std::call_once(found.once, [&] { open(found, device); });
-    return found;
-  }
-
-  void open(Place& place, int device);
-
-  static constexpr int kMostDevices = 64;
-  std::array<Place, kMostDevices> places_;
+  const Driver& driver() const { return library(); }
+  void open(Place& place, int device) override;
 };
 
 void CudaVendor::open(Place& place, int device) {
   DeviceHandle handle = 0;
-  must("cuDeviceGet", driver().device_get(&handle, device));
+  must("DeviceGet", driver().device_get(&handle, device));
   const auto attribute = [&](DeviceAttribute which) {
     int value = 0;
-    must("cuDeviceGetAttribute", driver().device_get_attribute(&value, which, handle));
+    must("DeviceGetAttribute", driver().device_get_attribute(&value, which, handle));
     return value;
   };
   char text[256] = {};
-  must("cuDeviceGetName", driver().device_get_name(text, sizeof text, handle));
+  must("DeviceGetName", driver().device_get_name(text, sizeof text, handle));
   std::size_t memory = 0;
-  must("cuDeviceTotalMem", driver().device_total_memory(&memory, handle));
+  must("DeviceTotalMem", driver().device_total_memory(&memory, handle));
   const int capability = attribute(kComputeCapabilityMajor) * 10 + attribute(kComputeCapabilityMinor);
-  place.capability = capability;
   Facts& facts = place.facts;
   facts.name = text;
   // From 9.0 on the code that uses all of a chip is for that chip alone.
@@ -226,7 +121,7 @@ void CudaVendor::open(Place& place, int device) {
   facts.shared_per_multiprocessor = attribute(kMaxSharedMemoryPerMultiprocessor);
   facts.l2_bytes = attribute(kL2CacheSize);
   facts.memory_bytes = static_cast<std::int64_t>(memory);
-  must("cuDevicePrimaryCtxRetain", driver().primary_context_retain(&place.context, handle));
+  must("DevicePrimaryCtxRetain", driver().primary_context_retain(&place.current, handle));
 }
 
 void CudaVendor::encode(const TensorMap& map, void* into) {
@@ -250,7 +145,7 @@ void CudaVendor::encode(const TensorMap& map, void* into) {
                                    : map.swizzle_bytes == 32 ? kSwizzle32
                                                              : kSwizzleNone;
   TensorMapObject encoded;
-  must("cuTensorMapEncodeTiled",
+  must("TensorMapEncodeTiled",
        driver().tensor_map_encode_tiled(&encoded, type, static_cast<unsigned>(map.rank),
                                         const_cast<void*>(map.data), map.size.data(),
                                         map.stride_bytes.data() + 1, map.box.data(), steps, kInterleaveNone,
@@ -259,7 +154,7 @@ void CudaVendor::encode(const TensorMap& map, void* into) {
 }
 
 void CudaVendor::launch(int device, Stream stream, const Launch& launch) {
-  const Current current(*this, device);
+  const OnThread here(*this, device);
   LaunchAttribute attributes[2] = {};
   unsigned count = 0;
   if (launch.cluster != Dim3{1, 1, 1}) {
@@ -276,9 +171,8 @@ void CudaVendor::launch(int device, Stream stream, const Launch& launch) {
                                launch.shared_bytes, static_cast<StreamHandle>(stream),
                                attributes,          count};
   void* parameters[] = {const_cast<void*>(launch.parameters)};
-  const Result result =
-      driver().launch_kernel_ex(&config, static_cast<FunctionHandle>(launch.function), parameters, nullptr);
-  if (result != kSuccess) fail_launch("cuda", launch, meaning_of(result), name_of(driver(), result));
+  must(launch,
+       driver().launch_kernel_ex(&config, static_cast<FunctionHandle>(launch.function), parameters, nullptr));
 }
 
 }  // namespace
