@@ -47,7 +47,7 @@ Cost cost_of(const core::Oracle& oracle, const core::Case& c, const std::vector<
 
 std::vector<core::Case> sample(const core::Oracle& oracle, const std::vector<Target>& targets, int count,
                                int jobs) {
-  const std::vector<core::Case> all = oracle.cases();
+  std::vector<core::Case> all = oracle.cases();
   const auto wanted = static_cast<std::size_t>(count);
   if (all.size() <= wanted) return all;
   std::vector<Cost> costs(all.size());
