@@ -151,8 +151,10 @@ void add_folder(std::vector<Finding>& list, const char* name, const std::optiona
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder->path(), none)) {
     if (entry.path().extension() != ".isomer") continue;
+    const std::uintmax_t size = entry.file_size(none);
+    if (none) continue;  // another process has removed it
     ++programs;
-    bytes += entry.file_size(none);
+    bytes += size;
   }
   std::string detail = fmt::format("{}, {} programs, {:.1f} MB", folder->path().string(), programs,
                                    static_cast<double>(bytes) / 1e6);
