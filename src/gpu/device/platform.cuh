@@ -48,6 +48,16 @@ ISOMER_DEVICE void copy_bytes(void* to, const void* from, unsigned long bytes) {
 #endif
 }
 
+/// Keeps an address in registers, where the compiler would rather compute it again at each use.
+template <class T>
+ISOMER_DEVICE void keep_computed(const T*& address) {
+#if ISOMER_CUDA_ARCH
+  asm volatile("" : "+l"(address));
+#else
+  (void)address;
+#endif
+}
+
 template <class To, class From>
 ISOMER_DEVICE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
