@@ -1,6 +1,8 @@
 // A group of lanes takes one run at a time: the maximum by shuffles, then the quotients. Runs that are short enough stay
 // in registers, several under way in a thread; longer ones are read twice. Vectors are 16 bytes of k where every run of
-// k and out is aligned for them, else single elements at any distance.
+// k and out is aligned for them, else single elements at any distance. A warp has adjacent runs, mostly those of a token:
+// it writes their scales at once, for a write of less than a sector costs memory a read as well.
+#include "gpu/device/async_copy.cuh"
 #include "gpu/device/integer.cuh"
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
@@ -14,7 +16,9 @@ constexpr bool kEmpty = ISOMER_VECTORS == 0;  // runs have no channels: their sc
 constexpr int kVectors = kEmpty ? 1 : ISOMER_VECTORS;  // of a run, in one lane at once
 constexpr int kUnroll = ISOMER_UNROLL, kDims = ISOMER_DIMS;
 constexpr bool kInPieces = ISOMER_IN_PIECES;  // of kLanes × kVectors vectors
-constexpr int kGroups = kThreads / kLanes;
+constexpr int kWarps = kThreads / kWarpSize, kGroups = kWarpSize / kLanes;  // of a warp
+constexpr int kRuns = kGroups * kUnroll;                                     // of a warp
+constexpr bool kGathered = kLanes > 1;  // scales of adjacent lanes need no gathering
 using Element = ISOMER_ELEMENT;
 using Scale = ISOMER_SCALE_ELEMENT;
 using Index = ISOMER_INDEX;
@@ -109,12 +113,14 @@ ISOMER_DEVICE bool is_unusual(f32 amax, f32 scale) {
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) isomer_quantize_copy_kv(const QuantizeCopyKvParameters p) {
-  const int group = static_cast<int>(threadIdx.x) / kLanes, member = static_cast<int>(threadIdx.x) % kLanes;
-  const Index first = static_cast<Index>(blockIdx.x) * (kGroups * kUnroll) + static_cast<Index>(group);
+  __shared__ Scale scales[kWarps][kRuns];
+  const int group = lane() / kLanes, member = lane() % kLanes;
+  const Index begin = (static_cast<Index>(blockIdx.x) * kWarps + static_cast<Index>(warp())) * kRuns;
   const auto last = static_cast<Index>(p.runs - 1);
+  const auto index_of = [&](int u) { return begin + static_cast<Index>(u * kGroups + group); };
   // Past the end the last one is read again, and so is a run's last vector: no branch stands between the reads.
   const auto run_at = [&](int u) {
-    const Index index = first + static_cast<Index>(u * kGroups);
+    const Index index = index_of(u);
     return run_of(index < last ? index : last, p);
   };
   const auto length = static_cast<Channel>(p.length);
@@ -124,7 +130,14 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_quantize_copy_kv(c
     return read(k, channel < length ? channel : length - kVector, p);
   };
   const auto is_written = [&](int u, i64 row) {
-    return first + static_cast<Index>(u * kGroups) <= last && row >= 0 && row < p.out_rows;
+    return index_of(u) <= last && row >= 0 && row < p.out_rows;
+  };
+  const auto put_scale = [&](int u, i64 row, const Run& run, Scale scale) {
+    if (member != 0) return;
+    if constexpr (kGathered)
+      scales[warp()][u * kGroups + group] = scale;
+    else
+      write_scale(row, run, scale, p);
   };
   constexpr int kPiece = kLanes * kVectors * kVector;
 
@@ -134,12 +147,11 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_quantize_copy_kv(c
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u) {
     const Run run = run_at(u);
+    row[u] = row_of(run.token, p);
     const Element* k = static_cast<const Element*>(p.k) + run.k;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, channel_at(v));
   }
-#pragma unroll
-  for (int u = 0; u < kUnroll; ++u) row[u] = row_of(run_at(u).token, p);
 
   bool unusual = false;
 #pragma unroll
@@ -149,9 +161,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_quantize_copy_kv(c
     f32 most = largest(in[u], 0);
     if constexpr (kInPieces)
 #pragma unroll 1
-      for (Channel begin = kPiece; begin < length; begin += kPiece) {
+      for (Channel from = kPiece; from < length; from += kPiece) {
 #pragma unroll
-        for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, begin + channel_at(v));
+        for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, from + channel_at(v));
         most = largest(in[u], most);
       }
     amax[u] = max_with_nan_lanes<kLanes>(most);
@@ -160,12 +172,12 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_quantize_copy_kv(c
     unusual |= is_unusual(amax[u], scale);
     const Quotient quotient(scale);
     if (!is_written(u, row[u])) continue;
-    if (member == 0) write_scale(row[u], run, stored, p);
+    put_scale(u, row[u], run, stored);
     i8* out = static_cast<i8*>(p.out) + row[u] * p.out_stride[kDims - 1] + run.out;
-    const auto quantize = [&](Channel begin) {
+    const auto quantize = [&](Channel from) {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
-        const Channel channel = begin + channel_at(v);
+        const Channel channel = from + channel_at(v);
         if (channel >= length) break;
         f32 values[kVector];
         to_f32(in[u][v], values);
@@ -176,41 +188,49 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_quantize_copy_kv(c
     };
     if constexpr (kInPieces) {
 #pragma unroll 1
-      for (Channel begin = 0; begin < length; begin += kPiece) {
+      for (Channel from = 0; from < length; from += kPiece) {
 #pragma unroll
-        for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, begin + channel_at(v));
-        quantize(begin);
+        for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, from + channel_at(v));
+        quantize(from);
       }
     } else {
       quantize(0);
     }
   }
-  if (!unusual) return;
-
   // Runs whose quotients must be divided out. Each lane overwrites what it has written itself.
+  if (unusual) {
 #pragma unroll 1
-  for (int u = 0; u < kUnroll; ++u) {
-    f32 most = amax[0];
-    i64 to = row[0];
+    for (int u = 0; u < kUnroll; ++u) {
+      f32 most = amax[0];
+      i64 to = row[0];
 #pragma unroll
-    for (int w = 1; w < kUnroll; ++w) {
-      most = w == u ? amax[w] : most;
-      to = w == u ? row[w] : to;
-    }
-    if (!is_unusual(most, to_f32(usual_scale(most))) || !is_written(u, to)) continue;
-    const Run run = run_at(u);
-    const Scale stored = from_f32<Scale>(most / 127.0f);
-    if (member == 0) write_scale(to, run, stored, p);
-    const f32 scale = to_f32(stored);
-    const Element* k = static_cast<const Element*>(p.k) + run.k;
-    i8* out = static_cast<i8*>(p.out) + to * p.out_stride[kDims - 1] + run.out;
-#pragma unroll 1
-    for (Channel begin = member * kVector; begin < length; begin += kLanes * kVector)
-#pragma unroll 1
-      for (Channel channel = begin; channel < begin + kVector; ++channel) {
-        const f32 quotient = to_f32(k[channel * p.k_channel]) / scale;
-        store_unordered(out + channel * p.out_channel, static_cast<i8>(truncate_to_i8(quotient)));
+      for (int w = 1; w < kUnroll; ++w) {
+        most = w == u ? amax[w] : most;
+        to = w == u ? row[w] : to;
       }
+      if (!is_unusual(most, to_f32(usual_scale(most))) || !is_written(u, to)) continue;
+      const Run run = run_at(u);
+      const Scale stored = from_f32<Scale>(most / 127.0f);
+      put_scale(u, to, run, stored);
+      const f32 scale = to_f32(stored);
+      const Element* k = static_cast<const Element*>(p.k) + run.k;
+      i8* out = static_cast<i8*>(p.out) + to * p.out_stride[kDims - 1] + run.out;
+#pragma unroll 1
+      for (Channel from = member * kVector; from < length; from += kLanes * kVector)
+#pragma unroll 1
+        for (Channel channel = from; channel < from + kVector; ++channel) {
+          const f32 quotient = to_f32(k[channel * p.k_channel]) / scale;
+          store_unordered(out + channel * p.out_channel, static_cast<i8>(truncate_to_i8(quotient)));
+        }
+    }
+  }
+  if constexpr (kGathered) {
+    warp_barrier();
+    for (int i = lane(); i < kRuns && begin + static_cast<Index>(i) <= last; i += kWarpSize) {
+      const Run run = run_of(begin + static_cast<Index>(i), p);
+      const i64 to = row_of(run.token, p);
+      if (to >= 0 && to < p.out_rows) write_scale(to, run, scales[warp()][i], p);
+    }
   }
 }
 
