@@ -89,4 +89,15 @@ ISOMER_DEVICE T shuffle(T value, int from) {
 #endif
 }
 
+/// Whether it is true in some lane of the warp; every lane takes part.
+ISOMER_DEVICE bool any_lane(bool is) {
+#if ISOMER_HIP
+  return __any(is) != 0;
+#elif defined(ISOMER_EMULATED)
+  return __any_sync(kWarpSize == 64 ? ~0ull : 0xffffffffull, is) != 0;
+#else
+  return __any_sync(0xffffffffu, is) != 0;
+#endif
+}
+
 }  // namespace isomer::device

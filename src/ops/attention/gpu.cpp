@@ -4,6 +4,7 @@
 #include "ops/attention/gpu_parameters.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace isomer::ops::attention {
 namespace {
@@ -19,6 +20,11 @@ std::string strides_of(const Tensor& t) {
   std::string text = "[";
   for (int i = 0; i < t.rank; ++i) text += say(i > 0 ? " " : "", t.stride(i));
   return text + "]";
+}
+
+/// Whether a launch may begin before the one ahead of it has ended.
+bool overlaps(const gpu::Facts& facts) {
+  return facts.architecture.starts_with("sm_") && std::atoi(facts.architecture.c_str() + 3) >= 90;
 }
 
 /// Appends first where there is something to append, then attends, then combines where keys are split.
@@ -38,23 +44,30 @@ class PortablePlan : public gpu::Plan {
     }
     if (g.batch * g.heads * g.seqlen_q == 0) return;
     Named variant = {{"element", element},
-                     {"element_kv", element_kv},
                      {"head_dim", number(tiling_.head_dim)},
                      {"head_dim_v", number(tiling_.head_dim_v)},
                      {"block_m", number(tiling_.block_m)},
                      {"block_n", number(tiling_.block_n)},
-                     {"threads", number(tiling_.threads)},
-                     {"shared_bytes", number(tiling_.shared_bytes)}};
+                     {"threads", number(tiling_.threads)}};
     const bool mma = tiling_.mma != DType::none;
-    if (mma) variant.push_back({"element_mma", std::string(name_of(tiling_.mma))});
-    attend_ = add(mma ? "mma" : "", std::move(variant), tiling_.blocks(g.batch), tiling_.threads,
-                  tiling_.shared_bytes);
+    if (tiling_.decode) {
+      variant.push_back({"resident", number(tiling_.resident)});
+    } else {
+      variant.push_back({"element_kv", element_kv});
+      variant.push_back({"shared_bytes", number(tiling_.shared_bytes)});
+      if (mma) variant.push_back({"element_mma", std::string(name_of(tiling_.mma))});
+    }
+    attend_ = add(tiling_.decode ? "decode"
+                  : mma          ? "mma"
+                                 : "",
+                  std::move(variant), tiling_.blocks(g.batch), tiling_.threads, tiling_.shared_bytes);
     if (tiling_.parts == 1) return;
     combine_ = add("combine",
                    {{"element_out", std::string(name_of(g.out.dtype))},
                     {"block_n", number(tiling_.block_n)},
                     {"threads", number(kCombineThreads)}},
                    (g.batch * g.seqlen_q * g.heads + kCombineRows - 1) / kCombineRows, kCombineThreads);
+    steps_.back().overlap_previous = tiling_.decode && overlaps(facts);
   }
 
   static std::string refuse(const core::Call& call, const gpu::Facts& facts) {

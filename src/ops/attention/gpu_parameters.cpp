@@ -11,17 +11,6 @@ device::AttentionRows rows_of(const RowView& view) {
           view.d_stride, view.outers,       view.rows};
 }
 
-/// Every row of every head begins at a multiple of that many bytes and its elements are adjacent.
-bool aligned(const RowView& view, std::int64_t heads, std::int64_t bytes) {
-  if (!view.defined() || view.d_stride != 1) return false;
-  const auto whole = [&](std::int64_t count, std::int64_t stride) {
-    return count <= 1 || stride * size_of(view.dtype) % bytes == 0;
-  };
-  return reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
-         whole(view.outers, view.outer_stride) && whole(view.rows, view.row_stride) &&
-         whole(heads, view.head_stride);
-}
-
 const std::int32_t* integers(const Tensor& t) {
   return t.defined() ? static_cast<const std::int32_t*>(t.data) : nullptr;
 }

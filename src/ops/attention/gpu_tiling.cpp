@@ -54,11 +54,50 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
   return std::max<std::int64_t>(ceil_div(g.seqlen_k, size), 1);
 }
 
+/// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
+constexpr int kDecodeKeys = kThreads / 32 * 16;
+/// What a decode block costs besides its keys, and what a combine costs, in keys: lengths, pages and the
+/// first rows wait for each other, and results go out and are read again.
+constexpr std::int64_t kDecodeBlockCost = 96, kCombineCost = 64;
+constexpr std::int64_t kMostDecodeRows = 16, kLeastDecodePart = 128, kMostDecodeParts = 256;
+
+/// Whether few rows share keys that lanes can read 16 bytes at a time into fragments of their own type.
+bool decodes(const GpuTiling& t, const Geometry& g) {
+  return t.mma == g.k.dtype && g.q.dtype == g.k.dtype && g.seqlen_q * t.unit_heads <= kMostDecodeRows &&
+         aligned(g.k, g.heads_kv, 16) && aligned(g.v, g.heads_kv, 16);
+}
+
+/// Parts so that the blocks fill the device's places in whole waves.
+std::int64_t even_parts(const GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
+  const std::int64_t units = t.blocks(g.batch), places = std::int64_t{facts.multiprocessors} * t.resident;
+  const std::int64_t most = std::min({ceil_div(std::max<std::int64_t>(g.seqlen_k, 1), kLeastDecodePart),
+                                      parts_that_fit(g, kPlannedBytes), kMostDecodeParts});
+  std::int64_t best = 1, least = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t parts = 1; parts <= most; ++parts) {
+    const std::int64_t keys = ceil_div(ceil_div(g.seqlen_k, kDecodeKeys), parts) * kDecodeKeys;
+    const std::int64_t cost =
+        ceil_div(units * parts, places) * (std::min(keys, visible_keys(g)) + kDecodeBlockCost) +
+        (parts > 1 ? kCombineCost : 0);
+    if (cost >= least) continue;
+    least = cost;
+    best = parts;
+  }
+  return best;
+}
+
+/// By the registers of queries, of K and V under way, and of accumulators.
+int decode_resident(const GpuTiling& t) {
+  const int wide = t.head_dim + t.head_dim_v;
+  if (t.block_m > 8) return wide <= 128 ? 3 : 2;
+  return wide <= 128 ? 4 : wide <= 256 && t.head_dim == t.head_dim_v ? 3 : 2;
+}
+
 std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const AttentionOptions& options,
                              const gpu::Facts& facts) {
   if (options.split_size > 0) return parts_of_size(g, options.split_size);
   if (options.num_splits > 0)
     return std::min<std::int64_t>(options.num_splits, parts_that_fit(g, kMostBytes));
+  if (t.decode) return even_parts(t, g, facts);
   const std::int64_t blocks = t.blocks(g.batch), wanted = facts.multiprocessors * kBlocksPerMultiprocessor;
   if (blocks == 0 || blocks * 2 > wanted) return 1;
   const std::int64_t most = std::min(visible_keys(g) / kLeastPart, parts_that_fit(g, kPlannedBytes));
@@ -66,6 +105,16 @@ std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const Attent
 }
 
 }  // namespace
+
+bool aligned(const RowView& view, std::int64_t heads, std::int64_t bytes) {
+  if (!view.defined() || view.d_stride != 1) return false;
+  const auto whole = [&](std::int64_t count, std::int64_t stride) {
+    return count <= 1 || stride * size_of(view.dtype) % bytes == 0;
+  };
+  return reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
+         whole(view.outers, view.outer_stride) && whole(view.rows, view.row_stride) &&
+         whole(heads, view.head_stride);
+}
 
 std::size_t GpuTiling::partial_out_bytes(const Geometry& g) const {
   return static_cast<std::size_t>(parts * g.heads * partial_rows * g.head_dim_v) * sizeof(float);
@@ -100,6 +149,13 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
            (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
   t.units = g.heads / t.unit_heads;
+  t.decode = decodes(t, g);
+  if (t.decode) {
+    t.block_m = widest <= 128 && g.seqlen_q * t.unit_heads > 8 ? 16 : 8;
+    t.block_n = kDecodeKeys;
+    t.shared_bytes = 0;  // none but the kernel's own
+    t.resident = decode_resident(t);
+  }
   t.tiles = ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;

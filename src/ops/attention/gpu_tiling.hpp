@@ -14,6 +14,8 @@ namespace isomer::ops::attention {
 /// block_m rows of one unit through the keys of one part, block_n at a time.
 struct GpuTiling {
   DType mma = DType::none;  ///< the 16-bit type that tensor cores multiply; none: plain multiply-adds in f32
+  bool decode = false;      ///< few rows: K and V are read once, straight into fragments, and bound the call
+  int resident = 0;         ///< blocks of decode that registers let onto a multiprocessor
   int head_dim = 0, head_dim_v = 0;  ///< compile-time: the call's, rounded up
   int block_m = 0, block_n = 0, threads = 0;
   std::int64_t shared_bytes = 0;
@@ -30,7 +32,10 @@ struct GpuTiling {
   std::size_t workspace_bytes(const Geometry& g) const;
 };
 
-/// Decides from shapes, options and facts alone.
+/// Every row of every head begins at a multiple of that many bytes and its elements are adjacent.
+bool aligned(const RowView& view, std::int64_t heads, std::int64_t bytes);
+
+/// Decides from shapes, options, alignment and facts alone.
 GpuTiling tile_up(const Geometry& geometry, const AttentionOptions& options, const gpu::Facts& facts);
 
 /// Why it cannot be done; empty where it can.

@@ -1,5 +1,6 @@
 // Joins the partial results of an entry's parts, in their order: 64 threads for each row of one head, four
-// columns each.
+// columns each. Behind a decode launch it begins while that ends.
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
@@ -13,6 +14,7 @@ using Element = ISOMER_ELEMENT_OUT;
 extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_combine(const AttentionParameters p) {
   const int column = static_cast<int>(threadIdx.x) % kLanes * 4;
   const i64 all = p.batch * p.seqlen_q * p.heads;
+  wait_for_previous();
   for (i64 n = static_cast<i64>(blockIdx.x) * kRows + threadIdx.x / kLanes; n < all;
        n += static_cast<i64>(gridDim.x) * kRows) {
     const i64 head = n % p.heads, i = n / p.heads % p.seqlen_q, b = n / p.heads / p.seqlen_q;
