@@ -59,5 +59,20 @@ ISOMER_DEVICE void store_unordered(T* to, T value) {
   *to = value;
 #endif
 }
+/// The same, of 2 or 4 bytes, and in L2 it outlasts others: where less than a sector is written memory must be read too,
+/// unless the neighbours follow before it leaves.
+template <class T>
+ISOMER_DEVICE void store_unordered_to_stay(T* to, T value) {
+#if ISOMER_CUDA_ARCH >= 800
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  if constexpr (sizeof(T) == 2)
+    asm volatile("st.global.L2::cache_hint.u16 [%0], %1, %2;" ::"l"(to), "h"(value), "l"(policy) : "memory");
+  else
+    asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(to), "r"(value), "l"(policy) : "memory");
+#else
+  store_unordered(to, value);
+#endif
+}
 
 }  // namespace isomer::device

@@ -12,7 +12,7 @@ namespace {
 using core::say;
 
 constexpr int kAppendThreads = 128, kAppendRows = 8;  // of a block
-constexpr int kCombineThreads = 128, kCombineRows = 2;
+constexpr int kCombineThreads = 128;
 /// Blocks of one launch; more work is taken in turn.
 constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
 
@@ -65,8 +65,9 @@ class PortablePlan : public gpu::Plan {
     combine_ = add("combine",
                    {{"element_out", std::string(name_of(g.out.dtype))},
                     {"block_n", number(tiling_.block_n)},
+                    {"lanes_of_row", number(tiling_.head_dim_v <= 128 ? 32 : 64)},
                     {"threads", number(kCombineThreads)}},
-                   (g.batch * g.seqlen_q * g.heads + kCombineRows - 1) / kCombineRows, kCombineThreads);
+                   g.batch * g.seqlen_q * g.heads, kCombineThreads);
     steps_.back().overlap_previous = tiling_.decode && overlaps(facts);
   }
 

@@ -55,11 +55,16 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
 }
 
 /// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
-constexpr int kDecodeKeys = kThreads / 32 * 16;
+constexpr std::int64_t kDecodeKeys = kThreads / 32 * 16;
 /// What a decode block costs besides its keys, and what a combine costs, in keys: lengths, pages and the
 /// first rows wait for each other, and results go out and are read again.
-constexpr std::int64_t kDecodeBlockCost = 96, kCombineCost = 64;
-constexpr std::int64_t kMostDecodeRows = 16, kLeastDecodePart = 128, kMostDecodeParts = 256;
+constexpr std::int64_t kDecodeBlockCost = 24, kCombineCost = 64;
+/// Lengths are mostly ragged: longer parts leave the work of the longest entries to few multiprocessors.
+constexpr std::int64_t kMostDecodePart = 1024;
+/// Entries may be much shorter than the longest possible: a part is not shorter than these where there are
+/// blocks enough without it.
+constexpr std::int64_t kLeastDecodePart = 128, kUsualDecodePart = 512;
+constexpr std::int64_t kMostDecodeRows = 16, kMostDecodeParts = 256;
 
 /// Whether few rows share keys that lanes can read 16 bytes at a time into fragments of their own type.
 bool decodes(const GpuTiling& t, const Geometry& g) {
@@ -70,19 +75,27 @@ bool decodes(const GpuTiling& t, const Geometry& g) {
 /// Parts so that the blocks fill the device's places in whole waves.
 std::int64_t even_parts(const GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
   const std::int64_t units = t.blocks(g.batch), places = std::int64_t{facts.multiprocessors} * t.resident;
-  const std::int64_t most = std::min({ceil_div(std::max<std::int64_t>(g.seqlen_k, 1), kLeastDecodePart),
-                                      parts_that_fit(g, kPlannedBytes), kMostDecodeParts});
-  std::int64_t best = 1, least = std::numeric_limits<std::int64_t>::max();
-  for (std::int64_t parts = 1; parts <= most; ++parts) {
-    const std::int64_t keys = ceil_div(ceil_div(g.seqlen_k, kDecodeKeys), parts) * kDecodeKeys;
+  const std::int64_t keys = std::max<std::int64_t>(g.seqlen_k, 1);
+  const std::int64_t most =
+      std::min({ceil_div(keys, kLeastDecodePart), parts_that_fit(g, kPlannedBytes), kMostDecodeParts});
+  std::int64_t best = std::min(ceil_div(keys, kMostDecodePart), most), least = -1;
+  for (std::int64_t parts = best; parts <= most; ++parts) {
+    const std::int64_t part = ceil_div(ceil_div(keys, kDecodeKeys), parts) * kDecodeKeys;
     const std::int64_t cost =
-        ceil_div(units * parts, places) * (std::min(keys, visible_keys(g)) + kDecodeBlockCost) +
+        ceil_div(units * parts, places) * (std::min(part, visible_keys(g)) + kDecodeBlockCost) +
         (parts > 1 ? kCombineCost : 0);
-    if (cost >= least) continue;
+    if (least >= 0 && cost >= least) continue;
     least = cost;
     best = parts;
   }
   return best;
+}
+
+/// Keys of a part at least, so that short entries still fill the places.
+std::int64_t least_decode_part(const GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
+  const std::int64_t places = std::int64_t{facts.multiprocessors} * t.resident;
+  const std::int64_t share = kUsualDecodePart * g.batch * t.units * t.tiles / places;
+  return std::clamp(ceil_div(share, kDecodeKeys) * kDecodeKeys, kLeastDecodePart, kUsualDecodePart);
 }
 
 /// By the registers of queries, of K and V under way, and of accumulators.
@@ -152,7 +165,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.decode = decodes(t, g);
   if (t.decode) {
     t.block_m = widest <= 128 && g.seqlen_q * t.unit_heads > 8 ? 16 : 8;
-    t.block_n = kDecodeKeys;
+    t.block_n = static_cast<int>(kDecodeKeys);
     t.shared_bytes = 0;  // none but the kernel's own
     t.resident = decode_resident(t);
   }
@@ -160,6 +173,8 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;
   t.parts = number_of_parts(t, g, options, facts);
+  if (t.decode && options.num_splits == 0 && options.split_size == 0)
+    t.least_part = least_decode_part(t, g, facts);
   return t;
 }
 

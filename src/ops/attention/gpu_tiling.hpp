@@ -24,6 +24,7 @@ struct GpuTiling {
   std::int64_t tiles = 0;       ///< of a unit, at most
   std::int64_t parts = 1;       ///< of an entry's keys, at most
   std::int64_t split_size = 0;  ///< keys of one part; 0: an entry's keys are divided by `parts`
+  std::int64_t least_part = 0;  ///< keys of a part at least, where they are divided
   std::int64_t partial_rows = 0;
 
   std::int64_t blocks(std::int64_t batch) const { return tiles * units * batch * parts; }

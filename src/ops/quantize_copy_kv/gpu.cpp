@@ -42,7 +42,7 @@ Lanes lanes_for(std::int64_t count, std::int64_t least_lanes, std::int64_t most_
 
 class QuantizeCopyKvPlan : public gpu::Plan {
  public:
-  QuantizeCopyKvPlan(const core::Call& call, const gpu::Facts&) {
+  QuantizeCopyKvPlan(const core::Call& call, const gpu::Facts& facts) {
     const auto& args = call.args<QuantizeCopyKvArgs>();
     const auto& k = args.k;
     const std::int64_t group = call.options<QuantizeCopyKvOptions>().group;
@@ -79,6 +79,9 @@ class QuantizeCopyKvPlan : public gpu::Plan {
         lanes.pieces ? 1 : std::clamp<std::int64_t>(under_way / lanes.vectors, 1, kMostUnroll);
     const std::int64_t per_launch_block = kThreads / lanes.lanes * unroll;
     const std::int64_t grid = ceil_div(runs, per_launch_block);
+    const std::int64_t per_warp = facts.warp_size / lanes.lanes * unroll;
+    const bool whole = !lanes.pieces && lanes.lanes * lanes.vectors * vector == p.length && dims > 1 &&
+                       p.size[0].value % per_warp == 0;
     const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
 
     constants_ = {{"runs", std::to_string(runs)}, {"runs_per_block", std::to_string(per_launch_block)}};
@@ -91,6 +94,7 @@ class QuantizeCopyKvPlan : public gpu::Plan {
                                               {"vectors", std::to_string(p.length == 0 ? 0 : lanes.vectors)},
                                               {"unroll", std::to_string(unroll)},
                                               {"in_pieces", lanes.pieces ? "1" : "0"},
+                                              {"whole", whole ? "1" : "0"},
                                               {"dims", std::to_string(dims)},
                                               {"index", narrow ? "u32" : "i64"},
                                               {"threads", std::to_string(kThreads)}}},

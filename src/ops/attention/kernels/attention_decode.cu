@@ -76,7 +76,7 @@ ISOMER_DEVICE void add_wild(Out& out, Words (&v)[4][kChunks], const u32 (&weight
   }
 }
 
-/// A warp's share of the task, into shared.max, shared.sum and shared.out.
+/// A warp's share of the task, into shared.max, shared.sum and shared.out. The first keys are asked for before the queries.
 ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
   const attention::Task& task = shared.task;
   const int g = lane() / 4, t = lane() % 4;
@@ -110,23 +110,6 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
   put_places(1);
   find_page(begin + 2 * kKeys);
 
-  f32 max[kColumns][2], sum[kColumns][2];
-  Words q[kColumns][kSteps];
-  Out out;
-#pragma unroll
-  for (int n = 0; n < kColumns; ++n) {
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      max[n][e] = -infinity();
-      sum[n][e] = 0.0f;
-    }
-#pragma unroll
-    for (int i = 0; i < kSteps; ++i)
-      q[n][i] = bit_cast<Words>(load<8>(shared.q + (n * 8 + g) * kPitch + 32 * i + 8 * t));
-#pragma unroll
-    for (int i = 0; i < kChunks * 16; ++i) out[n][i / 16][i / 4 % 4][i % 4] = 0.0f;
-  }
-
   Words k[2][kSteps] = {}, v[4][kChunks] = {};  // zero beyond D and Dv, for good
   bool exists[2];
   const auto load_keys = [&](int turn) {
@@ -157,6 +140,26 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
   };
   load_keys(0);
   if constexpr (kAhead) load_values(0);
+
+  attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim, shared.q);
+  if (threadIdx.x < kRows) task.seen_by(p, static_cast<int>(threadIdx.x), shared.lo[threadIdx.x], shared.hi[threadIdx.x]);
+  __syncthreads();
+  f32 max[kColumns][2], sum[kColumns][2];
+  Words q[kColumns][kSteps];
+  Out out;
+#pragma unroll
+  for (int n = 0; n < kColumns; ++n) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      max[n][e] = -infinity();
+      sum[n][e] = 0.0f;
+    }
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i)
+      q[n][i] = bit_cast<Words>(load<8>(shared.q + (n * 8 + g) * kPitch + 32 * i + 8 * t));
+#pragma unroll
+    for (int i = 0; i < kChunks * 16; ++i) out[n][i / 16][i / 4 % 4][i % 4] = 0.0f;
+  }
 
   for (int turn = 0; begin < end; begin += kKeys, turn ^= 1) {
     f32 s[kColumns][4];
@@ -285,9 +288,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_attenti
     if (threadIdx.x == 0) shared.task = attention::task_of<kRows, kKeys>(p, work);
     __syncthreads();
     if (shared.task.exists) {
-      attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, shared.task.entry, shared.task.tile, kDim, shared.q);
-      if (threadIdx.x < kRows) shared.task.seen_by(p, static_cast<int>(threadIdx.x), shared.lo[threadIdx.x], shared.hi[threadIdx.x]);
-      __syncthreads();
       attend(p, shared);
       let_next_begin();
       __syncthreads();
