@@ -75,13 +75,16 @@ class QuantizeCopyKvPlan : public gpu::Plan {
     const std::int64_t least = vectors ? 1 : p.length >= 16 ? 16 : p.length >= 8 ? 8 : 1;
     const Lanes lanes = lanes_for(p.length / vector, least, vectors ? kMostVectors : kMostElements);
     const std::int64_t under_way = vectors ? kUnderWay : kElementsUnderWay;
-    const std::int64_t unroll =
+    std::int64_t unroll =
         lanes.pieces ? 1 : std::clamp<std::int64_t>(under_way / lanes.vectors, 1, kMostUnroll);
+    const bool fills = !lanes.pieces && lanes.lanes * lanes.vectors * vector == p.length && dims > 1;
+    const auto of_one_token = [&](std::int64_t at_once) {
+      return fills && p.size[0].value % (facts.warp_size / lanes.lanes * at_once) == 0;
+    };
+    if (!of_one_token(unroll) && unroll > 2 && of_one_token(unroll / 2)) unroll /= 2;
+    const bool whole = of_one_token(unroll);
     const std::int64_t per_launch_block = kThreads / lanes.lanes * unroll;
     const std::int64_t grid = ceil_div(runs, per_launch_block);
-    const std::int64_t per_warp = facts.warp_size / lanes.lanes * unroll;
-    const bool whole = !lanes.pieces && lanes.lanes * lanes.vectors * vector == p.length && dims > 1 &&
-                       p.size[0].value % per_warp == 0;
     const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
 
     constants_ = {{"runs", std::to_string(runs)}, {"runs_per_block", std::to_string(per_launch_block)}};

@@ -21,7 +21,8 @@ constexpr int kRuns = kGroups * kUnroll;                                     // 
 constexpr bool kGathered = kLanes > 1;  // scales of adjacent lanes need no gathering
 /// The runs of a warp are of one token, or of one head, and fill the lanes' vectors.
 constexpr bool kWhole = ISOMER_WHOLE;
-constexpr int kResident = !kWhole ? 1 : kGathered ? 9 : 8;  // blocks on a multiprocessor: 64 KB or more under way
+// Blocks on a multiprocessor: mostly 64 KB or more under way.
+constexpr int kResident = !kWhole ? 1 : kUnroll * kVectors <= 2 ? 10 : kGathered ? 9 : 8;
 using Element = ISOMER_ELEMENT;
 using Scale = ISOMER_SCALE_ELEMENT;
 using Index = ISOMER_INDEX;
@@ -112,10 +113,11 @@ template <>
 struct Largest<true> {
   u32 pair = 0;
   ISOMER_DEVICE void take(const Values& in) {
-    u32 words[kVector / 2];
-    copy_bytes(words, &in, sizeof words);
+    constexpr int kWords = sizeof(Values) / 4 > 0 ? sizeof(Values) / 4 : 1;
+    u32 words[kWords] = {};
+    copy_bytes(words, &in, sizeof in);
 #pragma unroll
-    for (int i = 0; i < kVector / 2; ++i) pair = max_of_halves(pair, words[i] & 0x7fff7fffu);
+    for (int i = 0; i < kWords; ++i) pair = max_of_halves(pair, words[i] & 0x7fff7fffu);
   }
   ISOMER_DEVICE f32 of_lanes() const {
     const u32 most = reduce_lanes<kLanes>(pair, [](u32 a, u32 b) { return max_of_halves(a, b); });
