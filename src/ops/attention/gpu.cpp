@@ -135,6 +135,7 @@ class PortablePlan : public gpu::Plan {
                   {"scheduler", "longest_first"},
                   {"tiles", number(tiling_.tiles)},
                   {"split_size", number(tiling_.split_size)},
+                  {"teams", number(tiling_.teams)},
                   {"workspace_bytes", std::to_string(workspace_bytes_)}};
   }
 

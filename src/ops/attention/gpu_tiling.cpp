@@ -56,15 +56,15 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
 
 /// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
 constexpr std::int64_t kDecodeKeys = kThreads / 32 * 16;
-/// What a decode block costs besides its keys, and what a combine costs, in keys: lengths, pages and the
-/// first rows wait for each other, and results go out and are read again.
-constexpr std::int64_t kDecodeBlockCost = 24, kCombineCost = 64;
-/// Lengths are mostly ragged: longer parts leave the work of the longest entries to few multiprocessors.
-constexpr std::int64_t kMostDecodePart = 1024;
-/// Entries may be much shorter than the longest possible: a part is not shorter than these where there are
-/// blocks enough without it.
-constexpr std::int64_t kLeastDecodePart = 128, kUsualDecodePart = 512;
-constexpr std::int64_t kMostDecodeRows = 16, kMostDecodeParts = 256;
+constexpr std::int64_t kMostDecodeRows = 16;
+/// Of a team, at least; and what is not worth a combine where there are blocks enough without it.
+constexpr std::int64_t kLeastDecodePart = 128, kShortDecode = 1024;
+constexpr std::int64_t kMostDecodeParts = 64;
+/// That are divided over teams: what the kernel has room for, and counts in 32 bits.
+constexpr std::int64_t kMostDecodeEntries = 1024;
+constexpr double kMostDecodeSlots = 0x1p36;
+/// Rounds of blocks, at most, where one leaves places of the device empty.
+constexpr std::int64_t kMostRounds = 4;
 
 /// Whether few rows share keys that lanes can read 16 bytes at a time into fragments of their own type.
 bool decodes(const GpuTiling& t, const Geometry& g) {
@@ -72,30 +72,35 @@ bool decodes(const GpuTiling& t, const Geometry& g) {
          aligned(g.k, g.heads_kv, 16) && aligned(g.v, g.heads_kv, 16);
 }
 
-/// Parts so that the blocks fill the device's places in whole waves.
-std::int64_t even_parts(const GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
-  const std::int64_t units = t.blocks(g.batch), places = std::int64_t{facts.multiprocessors} * t.resident;
-  const std::int64_t keys = std::max<std::int64_t>(g.seqlen_k, 1);
-  const std::int64_t most =
-      std::min({ceil_div(keys, kLeastDecodePart), parts_that_fit(g, kPlannedBytes), kMostDecodeParts});
-  std::int64_t best = std::min(ceil_div(keys, kMostDecodePart), most), least = -1;
-  for (std::int64_t parts = best; parts <= most; ++parts) {
-    const std::int64_t part = ceil_div(ceil_div(keys, kDecodeKeys), parts) * kDecodeKeys;
-    const std::int64_t cost =
-        ceil_div(units * parts, places) * (std::min(part, visible_keys(g)) + kDecodeBlockCost) +
-        (parts > 1 ? kCombineCost : 0);
-    if (least >= 0 && cost >= least) continue;
-    least = cost;
-    best = parts;
+/// Teams and parts so that the blocks fill the device's places and have as many keys each. One part, and no
+/// teams, where an entry's keys are better left together.
+void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
+  const std::int64_t blocks = t.units * t.tiles, places = std::int64_t{facts.multiprocessors} * t.resident;
+  const std::int64_t keys = visible_keys(g);
+  t.parts = 1;
+  if (blocks == 0 || g.batch == 0 || keys <= kLeastDecodePart) return;
+  // What the lengths on the device may be at most, whatever max_seqlen_k says.
+  const double slots =
+      static_cast<double>(g.batch) *
+      (g.paged ? static_cast<double>(g.args->page_table.size(1)) * static_cast<double>(g.page_size)
+               : static_cast<double>(g.k.rows));
+  if (g.batch > kMostDecodeEntries || slots > kMostDecodeSlots) return;
+  if (keys <= kShortDecode && blocks * g.batch >= places * kMostRounds) return;
+  std::int64_t teams = 0;
+  double filled = 0;
+  for (std::int64_t rounds = 1; rounds <= kMostRounds; ++rounds) {
+    const std::int64_t fit = rounds * places / blocks;
+    const double share = static_cast<double>(fit * blocks) / static_cast<double>(rounds * places);
+    if (share < filled + 0.05) continue;  // more rounds are more beginnings
+    filled = share;
+    teams = fit;
   }
-  return best;
-}
-
-/// Keys of a part at least, so that short entries still fill the places.
-std::int64_t least_decode_part(const GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
-  const std::int64_t places = std::int64_t{facts.multiprocessors} * t.resident;
-  const std::int64_t share = kUsualDecodePart * g.batch * t.units * t.tiles / places;
-  return std::clamp(ceil_div(share, kDecodeKeys) * kDecodeKeys, kLeastDecodePart, kUsualDecodePart);
+  teams = std::min(teams, g.batch * ceil_div(keys, kLeastDecodePart));
+  const std::int64_t parts = std::min({teams + 1, kMostDecodeParts, parts_that_fit(g, kPlannedBytes)});
+  if (teams < 2 || parts < 2) return;
+  t.teams = teams;
+  t.parts = parts;
+  t.least_part = kLeastDecodePart;
 }
 
 /// By the registers of queries, of K and V under way, and of accumulators.
@@ -110,7 +115,6 @@ std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const Attent
   if (options.split_size > 0) return parts_of_size(g, options.split_size);
   if (options.num_splits > 0)
     return std::min<std::int64_t>(options.num_splits, parts_that_fit(g, kMostBytes));
-  if (t.decode) return even_parts(t, g, facts);
   const std::int64_t blocks = t.blocks(g.batch), wanted = facts.multiprocessors * kBlocksPerMultiprocessor;
   if (blocks == 0 || blocks * 2 > wanted) return 1;
   const std::int64_t most = std::min(visible_keys(g) / kLeastPart, parts_that_fit(g, kPlannedBytes));
@@ -172,9 +176,10 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.tiles = ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;
-  t.parts = number_of_parts(t, g, options, facts);
   if (t.decode && options.num_splits == 0 && options.split_size == 0)
-    t.least_part = least_decode_part(t, g, facts);
+    divide_keys(t, g, facts);
+  else
+    t.parts = number_of_parts(t, g, options, facts);
   return t;
 }
 

@@ -4,6 +4,7 @@
 #include "gpu/device/portable.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
+#include "ops/attention/kernels/attention_teams.cuh"
 
 namespace isomer::device {
 
@@ -16,17 +17,24 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_combine(
   // Maximum and sum of a part; then its weight, and the weighed sum.
   __shared__ Vector<f32, 2> states[kMost];
   __shared__ Vector<f32, 4> outs[kGroups][kLanes];
+  __shared__ attention::Division<kThreads> division;
   const int group = static_cast<int>(threadIdx.x) / kLanes, member = static_cast<int>(threadIdx.x) % kLanes;
   const int column = member * 4;
   const bool inside = column < p.head_dim_v;
   const i64 all = p.batch * p.seqlen_q * p.heads;
+  if (p.teams > 0) division.template fill<kKeys>(p);
   wait_for_previous();
   for (i64 n = blockIdx.x; n < all; n += gridDim.x) {
     const i64 head = n % p.heads, i = n / p.heads % p.seqlen_q, b = n / p.heads / p.seqlen_q;
     const AttentionEntry e = attention::entry_of(p, b);
     if (i >= e.q_len) continue;
-    const i64 size = attention::part_keys(p, e, kKeys);
-    const i64 parts = size > 0 ? least((e.k_len + size - 1) / size, p.parts) : 0;
+    i64 parts = 0;
+    if (p.teams > 0) {
+      const int begin = division.before[b], end = division.before[b + 1];
+      if (end > begin) parts = (end - 1) / division.share - begin / division.share + 1;
+    } else if (const i64 size = attention::part_keys(p, e, kKeys); size > 0) {
+      parts = least((e.k_len + size - 1) / size, p.parts);
+    }
     const i64 row = e.q_outer * p.q.rows + e.q_row + i, step = p.heads * p.partial_rows;
     const i64 first = head * p.partial_rows + row;
     f32 max = -infinity(), sum = 0, o[4] = {};

@@ -13,6 +13,7 @@
 #include "gpu/device/row_fragments.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
+#include "ops/attention/kernels/attention_teams.cuh"
 #include "ops/attention/kernels/attention_tile.cuh"
 #include "ops/attention/kernels/attention_wild.cuh"
 
@@ -36,6 +37,9 @@ struct Shared {
   attention::KeyPlace places[kWarps][2][kTile];  // of two tiles
   f32 max[kWarps][kRows], sum[kWarps][kRows];
   alignas(16) f32 out[kWarps][kRows][kDimV];
+  attention::Division<kThreads> division;
+  i64 next;   // task, where each entry's keys are divided by itself; entry, where a team has a share
+  bool more;  // there is a task
 };
 static_assert(sizeof(Shared) <= 48 << 10);
 
@@ -282,14 +286,42 @@ ISOMER_DEVICE void finish(const AttentionParameters& p, const Shared& shared) {
   }
 }
 
+/// Puts down the block's next task. One thread does it.
+ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared) {
+  if (p.teams == 0) {
+    if (shared.next >= p.tiles * p.units * p.batch * p.parts) return false;
+    shared.task = attention::task_of<kRows, kKeys>(p, shared.next);
+    shared.next += gridDim.x;
+    return true;
+  }
+  const attention::Division<kThreads>& d = shared.division;
+  const int blocks = static_cast<int>(p.tiles * p.units), team = static_cast<int>(blockIdx.x) / blocks;
+  const i64 begin = static_cast<i64>(team) * d.share, end = begin + d.share;
+  if (shared.next >= p.batch || d.before[shared.next] >= end) return false;
+  const i64 b = shared.next++;
+  const i64 before = d.before[b], after = d.before[b + 1];
+  const AttentionEntry entry = attention::entry_of(p, b);
+  const i64 shift = attention::seen_tiles<kKeys>(p, entry).first - before;
+  const i64 from = (begin > before ? begin : before) + shift, to = least(end, after) + shift;
+  shared.task = attention::task_between<kRows, kKeys>(p, static_cast<int>(blockIdx.x) % blocks, b, entry,
+                                                     team - d.before[b] / d.share, from * kKeys, to * kKeys);
+  return true;
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_attention_decode(const AttentionParameters p) {
   __shared__ Shared shared;
-  for (i64 work = blockIdx.x; work < p.tiles * p.units * p.batch * p.parts; work += gridDim.x) {
-    if (threadIdx.x == 0) shared.task = attention::task_of<kRows, kKeys>(p, work);
+  let_next_begin();
+  if (p.teams > 0) shared.division.template fill<kKeys>(p);
+  if (threadIdx.x == 0) {
+    const i64 team = blockIdx.x / (p.tiles * p.units);
+    shared.next = p.teams > 0 ? shared.division.entry_at(p, team * shared.division.share) : blockIdx.x;
+  }
+  for (;;) {
+    if (threadIdx.x == 0) shared.more = next_task(p, shared);
     __syncthreads();
+    if (!shared.more) break;
     if (shared.task.exists) {
       attend(p, shared);
-      let_next_begin();
       __syncthreads();
       finish(p, shared);
     }

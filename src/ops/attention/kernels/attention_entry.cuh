@@ -92,8 +92,8 @@ ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const Attentio
 /// Keys of one part of the entry: whole blocks where the number of parts is given.
 ISOMER_DEVICE i64 part_keys(const AttentionParameters& p, const AttentionEntry& e, i64 block) {
   if (p.split_size > 0) return p.split_size;
-  const i64 blocks = (e.k_len + block - 1) / block, size = (blocks + p.parts - 1) / p.parts * block;
-  return size > p.least_part ? size : p.least_part;
+  const i64 blocks = (e.k_len + block - 1) / block;
+  return (blocks + p.parts - 1) / p.parts * block;
 }
 
 ISOMER_DEVICE f32 factor(const AttentionFactors& factors, i64 b, i64 head) {

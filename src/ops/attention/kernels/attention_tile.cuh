@@ -221,16 +221,17 @@ struct Task {
   }
 };
 
+/// A tile of rows against the keys [part_begin, part_end); `which` counts the tiles of an entry's units.
 template <int kRows, int kKeys>
-ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
+ISOMER_DEVICE Task task_between(const AttentionParameters& p, i64 which, i64 b, const AttentionEntry& entry, i64 part,
+                                i64 part_begin, i64 part_end) {
   Task t{};
   // The last rows first: under a causal mask they see the most keys.
-  const i64 index = p.tiles - 1 - work % p.tiles, unit = work / p.tiles % p.units;
-  t.b = work / p.tiles / p.units % p.batch;
-  t.part = work / p.tiles / p.units / p.batch;
-  t.entry = entry_of(p, t.b);
+  const i64 index = p.tiles - 1 - which % p.tiles, unit = which / p.tiles;
+  t.b = b;
+  t.part = part;
+  t.entry = entry;
   const i64 rest = t.entry.q_len * p.unit_heads - index * kRows;
-  const i64 size = part_keys(p, t.entry, kKeys), part_begin = t.part * size;
   // Parts past the keys have no result.
   t.exists = rest > 0 && (p.parts == 1 || part_begin < t.entry.k_len);
   if (!t.exists) return t;
@@ -239,7 +240,7 @@ ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
   t.keys = visible(p, t.entry, t.tile.query(0), t.tile.query(t.tile.rows - 1) + 1);
   if (p.parts > 1) {
     t.keys.lo = t.keys.lo > part_begin ? t.keys.lo : part_begin;
-    t.keys.hi = least(t.keys.hi, part_begin + size);
+    t.keys.hi = least(t.keys.hi, part_end);
   }
   // Blocks begin where they would whatever the tile sees: a row's bits do not depend on its neighbours.
   t.begin = part_begin + (t.keys.lo - part_begin) / kKeys * kKeys;
@@ -247,6 +248,16 @@ ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
   t.factor = p.scale * factor(p.q_descale, t.b, t.head_kv) * factor(p.k_descale, t.b, t.head_kv);
   t.factor = p.softcap > 0 ? t.factor / p.softcap : t.factor * kLog2E;
   return t;
+}
+
+/// The task of a block where each entry's keys are divided by itself.
+template <int kRows, int kKeys>
+ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
+  const i64 which = work % (p.tiles * p.units), rest = work / (p.tiles * p.units);
+  const i64 b = rest % p.batch, part = rest / p.batch;
+  const AttentionEntry entry = entry_of(p, b);
+  const i64 size = part_keys(p, entry, kKeys);
+  return task_between<kRows, kKeys>(p, which, b, entry, part, part * size, part * size + size);
 }
 
 /// Where row r of the tile has its partial result of the task's part.
