@@ -44,7 +44,7 @@ bool aligned(const Tensor& tensor, const core::Joined& joined, std::size_t view,
 
 class ActQuantPlan : public gpu::Plan {
  public:
-  ActQuantPlan(const core::Call& call, const gpu::Facts&) {
+  ActQuantPlan(const core::Call& call, const gpu::Facts& facts) {
     const auto& args = call.args<ActQuantArgs>();
     const auto& options = call.options<ActQuantOptions>();
     const std::int64_t size = options.block_size;
@@ -84,7 +84,8 @@ class ActQuantPlan : public gpu::Plan {
                                               {"index", narrow ? "u32" : "i64"},
                                               {"threads", std::to_string(kThreads)}}},
                       .grid = {static_cast<std::uint32_t>(grid), 1, 1},
-                      .block = {kThreads, 1, 1}});
+                      .block = {kThreads, 1, 1},
+                      .overlap_previous = gpu::launches_overlap(facts)});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {

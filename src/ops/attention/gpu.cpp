@@ -4,7 +4,6 @@
 #include "ops/attention/gpu_parameters.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace isomer::ops::attention {
 namespace {
@@ -20,11 +19,6 @@ std::string strides_of(const Tensor& t) {
   std::string text = "[";
   for (int i = 0; i < t.rank; ++i) text += say(i > 0 ? " " : "", t.stride(i));
   return text + "]";
-}
-
-/// Whether a launch may begin before the one ahead of it has ended.
-bool overlaps(const gpu::Facts& facts) {
-  return facts.architecture.starts_with("sm_") && std::atoi(facts.architecture.c_str() + 3) >= 90;
 }
 
 /// Appends first where there is something to append, then attends, then combines where keys are split.
@@ -68,7 +62,7 @@ class PortablePlan : public gpu::Plan {
                     {"lanes_of_row", number(tiling_.head_dim_v <= 128 ? 32 : 64)},
                     {"threads", number(kCombineThreads)}},
                    g.batch * g.seqlen_q * g.heads, kCombineThreads);
-    steps_.back().overlap_previous = tiling_.decode && overlaps(facts);
+    steps_.back().overlap_previous = tiling_.decode && gpu::launches_overlap(facts);
   }
 
   static std::string refuse(const core::Call& call, const gpu::Facts& facts) {

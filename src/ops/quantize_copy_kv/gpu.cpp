@@ -102,7 +102,8 @@ class QuantizeCopyKvPlan : public gpu::Plan {
                                               {"index", narrow ? "u32" : "i64"},
                                               {"threads", std::to_string(kThreads)}}},
                       .grid = {static_cast<std::uint32_t>(grid), 1, 1},
-                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
+                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1},
+                      .overlap_previous = gpu::launches_overlap(facts)});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {

@@ -1,6 +1,7 @@
 // A group of lanes takes one block at a time and keeps it in registers: the maximum by shuffles, then the quotients. A
 // thread has several blocks under way, so that enough reads are in flight. Vectors are 16 bytes of x where every block
 // of x and y is aligned for them, else single elements. Scales go out together, for adjacent ones fill a sector.
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
 #include "gpu/device/quotient.cuh"
@@ -48,6 +49,8 @@ ISOMER_DEVICE i64 offset_of(Index block, const ActQuantParameters& p, const i64 
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) isomer_act_quant(const ActQuantParameters p) {
+  wait_for_previous();
+  let_next_begin();
   using Index = ISOMER_INDEX;
   __shared__ f32 scales[kTogether];
   const int group = static_cast<int>(threadIdx.x) / kLanes, member = static_cast<int>(threadIdx.x) % kLanes;

@@ -4,6 +4,7 @@
 // and writes their scales at once.
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/integer.cuh"
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
 #include "gpu/device/quotient.cuh"
@@ -138,6 +139,8 @@ ISOMER_DEVICE bool is_unusual(f32 amax, f32 scale) {
 
 extern "C" __global__ void __launch_bounds__(kThreads, kResident)
     isomer_quantize_copy_kv(const QuantizeCopyKvParameters p) {
+  wait_for_previous();
+  let_next_begin();
   __shared__ Scale scales[kWarps][kRuns];
   const int group = lane() / kLanes, member = lane() % kLanes;
   const Index begin = (static_cast<Index>(blockIdx.x) * kWarps + static_cast<Index>(warp())) * kRuns;
