@@ -106,6 +106,18 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
     p.partial_state = reinterpret_cast<float*>(static_cast<std::byte*>(workspace) + t.partial_out_bytes(g));
   }
   p.new_rows = g.append ? g.k_new.rows : 0;
+
+  const auto divisor = [](std::int64_t value) {
+    return device::divisor_of(std::max<std::int64_t>(value, 1));
+  };
+  p.of_heads = divisor(p.heads);
+  p.of_group = divisor(p.group);
+  p.of_unit_heads = divisor(p.unit_heads);
+  p.of_units = divisor(p.units);
+  p.of_tiles = divisor(p.tiles);
+  p.of_batch = divisor(p.batch);
+  p.of_parts = divisor(p.parts);
+  p.of_seqlen_q = divisor(p.seqlen_q);
   return p;
 }
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kBlocksPerMultiprocessor = 3;
 constexpr std::int64_t kPlannedBytes = std::int64_t{256} << 20, kMostBytes = std::int64_t{2} << 30;
 
 /// Of what a block keeps in shared memory beside its tiles: the place of a key, and what it works on.
-constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 176;
+constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 192;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 

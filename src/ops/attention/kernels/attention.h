@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/device/divisor.h"
 #include "gpu/device/types.h"
 
 namespace isomer::device {
@@ -67,6 +68,9 @@ struct AttentionParameters {
   i64 partial_rows;
 
   i64 new_rows;  ///< longest number of appended keys
+
+  // What indices are divided by, at least 1 each.
+  Divisor of_heads, of_group, of_unit_heads, of_units, of_tiles, of_batch, of_parts, of_seqlen_q;
 };
 
 }  // namespace isomer::device

@@ -25,7 +25,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_combine(
   if (p.teams > 0) division.template fill<kKeys>(p);
   wait_for_previous();
   for (i64 n = blockIdx.x; n < all; n += gridDim.x) {
-    const i64 head = n % p.heads, i = n / p.heads % p.seqlen_q, b = n / p.heads / p.seqlen_q;
+    const i64 query = quotient_of(n, p.of_heads), b = quotient_of(query, p.of_seqlen_q);
+    const i64 head = n - query * p.heads, i = query - b * p.seqlen_q;
     const AttentionEntry e = attention::entry_of(p, b);
     if (i >= e.q_len) continue;
     i64 parts = 0;

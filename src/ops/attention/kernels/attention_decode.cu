@@ -286,6 +286,10 @@ ISOMER_DEVICE void finish(const AttentionParameters& p, const Shared& shared) {
   }
 }
 
+ISOMER_DEVICE i64 team_of(const AttentionParameters& p) {
+  return quotient_of(quotient_of(static_cast<i64>(blockIdx.x), p.of_tiles), p.of_units);
+}
+
 /// Puts down the block's next task. One thread does it.
 ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared) {
   if (p.teams == 0) {
@@ -295,7 +299,7 @@ ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared) {
     return true;
   }
   const attention::Division<kThreads>& d = shared.division;
-  const int blocks = static_cast<int>(p.tiles * p.units), team = static_cast<int>(blockIdx.x) / blocks;
+  const int blocks = static_cast<int>(p.tiles * p.units), team = static_cast<int>(team_of(p));
   const i64 begin = static_cast<i64>(team) * d.share, end = begin + d.share;
   if (shared.next >= p.batch || d.before[shared.next] >= end) return false;
   const i64 b = shared.next++;
@@ -303,7 +307,7 @@ ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared) {
   const AttentionEntry entry = attention::entry_of(p, b);
   const i64 shift = attention::seen_tiles<kKeys>(p, entry).first - before;
   const i64 from = (begin > before ? begin : before) + shift, to = least(end, after) + shift;
-  shared.task = attention::task_between<kRows, kKeys>(p, static_cast<int>(blockIdx.x) % blocks, b, entry,
+  shared.task = attention::task_between<kRows, kKeys>(p, static_cast<int>(blockIdx.x) - team * blocks, b, entry,
                                                      team - d.before[b] / d.share, from * kKeys, to * kKeys);
   return true;
 }
@@ -313,8 +317,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident) isomer_attenti
   let_next_begin();
   if (p.teams > 0) shared.division.template fill<kKeys>(p);
   if (threadIdx.x == 0) {
-    const i64 team = blockIdx.x / (p.tiles * p.units);
-    shared.next = p.teams > 0 ? shared.division.entry_at(p, team * shared.division.share) : blockIdx.x;
+    shared.next = p.teams > 0 ? shared.division.entry_at(p, team_of(p) * shared.division.share) : blockIdx.x;
   }
   for (;;) {
     if (threadIdx.x == 0) shared.more = next_task(p, shared);

@@ -45,6 +45,7 @@ struct Division {
     __syncthreads();
     int start = 0;
     sum = 0;
+#pragma unroll 16
     for (int other = 0; other < kThreads; ++other) {
       if (other < thread) start += sums[other];
       sum += sums[other];
