@@ -1,5 +1,6 @@
 #include "gpu/facts.hpp"
 
+#include <cstdlib>
 #include <span>
 
 namespace isomer::gpu {
@@ -24,6 +25,10 @@ std::span<const Facts> table() {
 }
 
 }  // namespace
+
+bool launches_overlap(const Facts& facts) {
+  return facts.architecture.starts_with("sm_") && std::atoi(facts.architecture.c_str() + 3) >= 90;
+}
 
 const Facts* known_architecture(std::string_view architecture) {
   for (const Facts& facts : table())

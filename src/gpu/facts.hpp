@@ -22,6 +22,9 @@ struct Facts {
   std::int64_t memory_bytes = 0;
 };
 
+/// Whether a launch may begin while the one ahead of it ends: gpu/device/overlap.cuh.
+bool launches_overlap(const Facts& facts);
+
 /// A device of that architecture, for planning and compiling where there is none: "sm_80", "sm_90a",
 /// "gfx90a", …. Null for an architecture that is not in the table.
 const Facts* known_architecture(std::string_view architecture);

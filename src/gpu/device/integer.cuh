@@ -1,4 +1,4 @@
-// Quotients as integers.
+// Quotients as integers, and integers side by side in a word.
 #pragma once
 
 #include "gpu/device/vector.cuh"
@@ -38,6 +38,18 @@ ISOMER_DEVICE Vector<u32, N / 4> truncate_to_bytes(const f32 (&values)[N]) {
 #endif
   }
   return words;
+}
+
+/// The larger one of the low halves and of the high ones, unsigned.
+ISOMER_DEVICE u32 max_of_halves(u32 a, u32 b) {
+#if ISOMER_CUDA_ARCH >= 900
+  u32 most;
+  asm("max.u16x2 %0, %1, %2;" : "=r"(most) : "r"(a), "r"(b));
+  return most;
+#else
+  const u32 low = (a & 0xffffu) > (b & 0xffffu) ? a : b, high = (a >> 16) > (b >> 16) ? a : b;
+  return (low & 0xffffu) | (high & 0xffff0000u);
+#endif
 }
 
 }  // namespace isomer::device

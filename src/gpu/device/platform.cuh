@@ -58,6 +58,16 @@ ISOMER_DEVICE void copy_bytes(void* to, const void* from, unsigned long bytes) {
 #endif
 }
 
+/// Keeps an address in registers, where the compiler would rather compute it again at each use.
+template <class T>
+ISOMER_DEVICE void keep_computed(const T*& address) {
+#if ISOMER_CUDA_ARCH
+  asm volatile("" : "+l"(address));
+#else
+  (void)address;
+#endif
+}
+
 template <class To, class From>
 ISOMER_DEVICE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -86,6 +96,17 @@ ISOMER_DEVICE T shuffle(T value, int from) {
   return __shfl_sync(kWarpSize == 64 ? ~0ull : 0xffffffffull, value, from, kWarpSize);
 #else
   return __shfl_sync(0xffffffffu, value, from);
+#endif
+}
+
+/// Whether it is true in some lane of the warp; every lane takes part.
+ISOMER_DEVICE bool any_lane(bool is) {
+#if ISOMER_HIP
+  return __any(is) != 0;
+#elif defined(ISOMER_EMULATED)
+  return __any_sync(kWarpSize == 64 ? ~0ull : 0xffffffffull, is) != 0;
+#else
+  return __any_sync(0xffffffffu, is) != 0;
 #endif
 }
 

@@ -4,6 +4,7 @@
 #include "ops/act_quant/kernels/act_quant.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace isomer::ops::act_quant {
 namespace {
@@ -16,6 +17,14 @@ constexpr std::int64_t kLanes = 16;
 /// Of x, under way in one thread: about 12 groups of threads fit on a multiprocessor, so 90 KB on each.
 /// Single elements need a register each.
 constexpr std::int64_t kBytesUnderWay = 64, kBytesUnderWayOfElements = 32;
+
+/// 32 bytes: what memory is written by.
+constexpr std::int64_t kScalesOfSector = 8;
+
+/// A dimension that blocks lie along, with the strides of y, x and s.
+struct Dimension {
+  std::int64_t size = 1, y = 0, x = 0, s = 0;
+};
 
 /// The tensor as blocks: one element of the view for each.
 Tensor by_block(const Tensor& tensor, std::int64_t block_size) {
@@ -35,7 +44,7 @@ bool aligned(const Tensor& tensor, const core::Joined& joined, std::size_t view,
 
 class ActQuantPlan : public gpu::Plan {
  public:
-  ActQuantPlan(const core::Call& call, const gpu::Facts&) {
+  ActQuantPlan(const core::Call& call, const gpu::Facts& facts) {
     const auto& args = call.args<ActQuantArgs>();
     const auto& options = call.options<ActQuantOptions>();
     const std::int64_t size = options.block_size;
@@ -62,14 +71,7 @@ class ActQuantPlan : public gpu::Plan {
     p.blocks = joined.elements;
     p.power_of_two = options.scale_format == ScaleFormat::ue8m0 ? 1 : 0;
     p.amax_floor = options.amax_floor;
-    const int dims = std::max(joined.dims, 1);
-    for (int d = 0; d < joined.dims; ++d) {
-      const auto from = static_cast<std::size_t>(joined.dims - 1 - d);
-      p.size[d] = device::divisor_of(joined.sizes[from]);
-      p.y_stride[d] = joined.strides[0][from];
-      p.x_stride[d] = joined.strides[1][from];
-      p.s_stride[d] = joined.strides[2][from];
-    }
+    const int dims = set_dimensions(joined);
     constants_ = {{"blocks_per_launch_block", std::to_string(per_launch_block)}};
     steps_.push_back({.program = {.source = "ops/act_quant/kernels/act_quant.cu",
                                   .kernel = "isomer_act_quant",
@@ -82,7 +84,8 @@ class ActQuantPlan : public gpu::Plan {
                                               {"index", narrow ? "u32" : "i64"},
                                               {"threads", std::to_string(kThreads)}}},
                       .grid = {static_cast<std::uint32_t>(grid), 1, 1},
-                      .block = {kThreads, 1, 1}});
+                      .block = {kThreads, 1, 1},
+                      .overlap_previous = gpu::launches_overlap(facts)});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {
@@ -97,6 +100,33 @@ class ActQuantPlan : public gpu::Plan {
 
  private:
   device::ActQuantParameters arguments_{};
+
+  /// Innermost first. Where scales are adjacent across rows, a sector of them comes before the blocks of a
+  /// row.
+  int set_dimensions(const core::Joined& joined) {
+    std::vector<Dimension> dims;
+    for (int d = joined.dims - 1; d >= 0; --d) {
+      const auto from = static_cast<std::size_t>(d);
+      dims.push_back(
+          {joined.sizes[from], joined.strides[0][from], joined.strides[1][from], joined.strides[2][from]});
+    }
+    if (dims.empty()) dims.emplace_back();
+    if (dims.size() > 1 && dims.size() < device::ActQuantParameters::kDims && dims[0].s != 1 &&
+        dims[1].s == 1 && dims[1].size % kScalesOfSector == 0) {
+      const Dimension rows = dims[1];
+      dims[1] = {rows.size / kScalesOfSector, rows.y * kScalesOfSector, rows.x * kScalesOfSector,
+                 rows.s * kScalesOfSector};
+      dims.insert(dims.begin(), {kScalesOfSector, rows.y, rows.x, rows.s});
+    }
+    auto& p = arguments_;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      p.size[d] = device::divisor_of(dims[d].size);
+      p.y_stride[d] = dims[d].y;
+      p.x_stride[d] = dims[d].x;
+      p.s_stride[d] = dims[d].s;
+    }
+    return static_cast<int>(dims.size());
+  }
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 using core::say;
 
 constexpr int kAppendThreads = 128, kAppendRows = 8;  // of a block
-constexpr int kCombineThreads = 128, kCombineRows = 2;
+constexpr int kCombineThreads = 128;
 /// Blocks of one launch; more work is taken in turn.
 constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
 
@@ -38,23 +38,31 @@ class PortablePlan : public gpu::Plan {
     }
     if (g.batch * g.heads * g.seqlen_q == 0) return;
     Named variant = {{"element", element},
-                     {"element_kv", element_kv},
                      {"head_dim", number(tiling_.head_dim)},
                      {"head_dim_v", number(tiling_.head_dim_v)},
                      {"block_m", number(tiling_.block_m)},
                      {"block_n", number(tiling_.block_n)},
-                     {"threads", number(tiling_.threads)},
-                     {"shared_bytes", number(tiling_.shared_bytes)}};
+                     {"threads", number(tiling_.threads)}};
     const bool mma = tiling_.mma != DType::none;
-    if (mma) variant.push_back({"element_mma", std::string(name_of(tiling_.mma))});
-    attend_ = add(mma ? "mma" : "", std::move(variant), tiling_.blocks(g.batch), tiling_.threads,
-                  tiling_.shared_bytes);
+    if (tiling_.decode) {
+      variant.push_back({"resident", number(tiling_.resident)});
+    } else {
+      variant.push_back({"element_kv", element_kv});
+      variant.push_back({"shared_bytes", number(tiling_.shared_bytes)});
+      if (mma) variant.push_back({"element_mma", std::string(name_of(tiling_.mma))});
+    }
+    attend_ = add(tiling_.decode ? "decode"
+                  : mma          ? "mma"
+                                 : "",
+                  std::move(variant), tiling_.blocks(g.batch), tiling_.threads, tiling_.shared_bytes);
     if (tiling_.parts == 1) return;
     combine_ = add("combine",
                    {{"element_out", std::string(name_of(g.out.dtype))},
                     {"block_n", number(tiling_.block_n)},
+                    {"lanes_of_row", number(tiling_.head_dim_v <= 128 ? 32 : 64)},
                     {"threads", number(kCombineThreads)}},
-                   (g.batch * g.seqlen_q * g.heads + kCombineRows - 1) / kCombineRows, kCombineThreads);
+                   g.batch * g.seqlen_q * g.heads, kCombineThreads);
+    steps_.back().overlap_previous = tiling_.decode && gpu::launches_overlap(facts);
   }
 
   static std::string refuse(const core::Call& call, const gpu::Facts& facts) {
@@ -121,6 +129,7 @@ class PortablePlan : public gpu::Plan {
                   {"scheduler", "longest_first"},
                   {"tiles", number(tiling_.tiles)},
                   {"split_size", number(tiling_.split_size)},
+                  {"teams", number(tiling_.teams)},
                   {"workspace_bytes", std::to_string(workspace_bytes_)}};
   }
 

@@ -11,17 +11,6 @@ device::AttentionRows rows_of(const RowView& view) {
           view.d_stride, view.outers,       view.rows};
 }
 
-/// Every row of every head begins at a multiple of that many bytes and its elements are adjacent.
-bool aligned(const RowView& view, std::int64_t heads, std::int64_t bytes) {
-  if (!view.defined() || view.d_stride != 1) return false;
-  const auto whole = [&](std::int64_t count, std::int64_t stride) {
-    return count <= 1 || stride * size_of(view.dtype) % bytes == 0;
-  };
-  return reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
-         whole(view.outers, view.outer_stride) && whole(view.rows, view.row_stride) &&
-         whole(heads, view.head_stride);
-}
-
 const std::int32_t* integers(const Tensor& t) {
   return t.defined() ? static_cast<const std::int32_t*>(t.data) : nullptr;
 }
@@ -108,6 +97,8 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
   p.tiles = t.tiles;
   p.parts = t.parts;
   p.split_size = t.split_size;
+  p.teams = t.teams;
+  p.least_part = t.least_part;
   p.seqlen_q = g.seqlen_q;
   p.partial_rows = t.partial_rows;
   if (t.parts > 1) {
@@ -115,6 +106,18 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
     p.partial_state = reinterpret_cast<float*>(static_cast<std::byte*>(workspace) + t.partial_out_bytes(g));
   }
   p.new_rows = g.append ? g.k_new.rows : 0;
+
+  const auto divisor = [](std::int64_t value) {
+    return device::divisor_of(std::max<std::int64_t>(value, 1));
+  };
+  p.of_heads = divisor(p.heads);
+  p.of_group = divisor(p.group);
+  p.of_unit_heads = divisor(p.unit_heads);
+  p.of_units = divisor(p.units);
+  p.of_tiles = divisor(p.tiles);
+  p.of_batch = divisor(p.batch);
+  p.of_parts = divisor(p.parts);
+  p.of_seqlen_q = divisor(p.seqlen_q);
   return p;
 }
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kBlocksPerMultiprocessor = 3;
 constexpr std::int64_t kPlannedBytes = std::int64_t{256} << 20, kMostBytes = std::int64_t{2} << 30;
 
 /// Of what a block keeps in shared memory beside its tiles: the place of a key, and what it works on.
-constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 176;
+constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 192;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -54,6 +54,62 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
   return std::max<std::int64_t>(ceil_div(g.seqlen_k, size), 1);
 }
 
+/// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
+constexpr std::int64_t kDecodeKeys = kThreads / 32 * 16;
+constexpr std::int64_t kMostDecodeRows = 16;
+/// Of a team, at least; and what is not worth a combine where there are blocks enough without it.
+constexpr std::int64_t kLeastDecodePart = 128, kShortDecode = 1024;
+constexpr std::int64_t kMostDecodeParts = 64;
+/// That are divided over teams: what the kernel has room for, and counts in 32 bits.
+constexpr std::int64_t kMostDecodeEntries = 1024;
+constexpr double kMostDecodeSlots = 0x1p36;
+/// Rounds of blocks, at most, where one leaves places of the device empty.
+constexpr std::int64_t kMostRounds = 4;
+
+/// Whether few rows share keys that lanes can read 16 bytes at a time into fragments of their own type.
+bool decodes(const GpuTiling& t, const Geometry& g) {
+  return t.mma == g.k.dtype && g.q.dtype == g.k.dtype && g.seqlen_q * t.unit_heads <= kMostDecodeRows &&
+         aligned(g.k, g.heads_kv, 16) && aligned(g.v, g.heads_kv, 16);
+}
+
+/// Teams and parts so that the blocks fill the device's places and have as many keys each. One part, and no
+/// teams, where an entry's keys are better left together.
+void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
+  const std::int64_t blocks = t.units * t.tiles, places = std::int64_t{facts.multiprocessors} * t.resident;
+  const std::int64_t keys = visible_keys(g);
+  t.parts = 1;
+  if (blocks == 0 || g.batch == 0 || keys <= kLeastDecodePart) return;
+  // What the lengths on the device may be at most, whatever max_seqlen_k says.
+  const double slots =
+      static_cast<double>(g.batch) *
+      (g.paged ? static_cast<double>(g.args->page_table.size(1)) * static_cast<double>(g.page_size)
+               : static_cast<double>(g.k.rows));
+  if (g.batch > kMostDecodeEntries || slots > kMostDecodeSlots) return;
+  if (keys <= kShortDecode && blocks * g.batch >= places * kMostRounds) return;
+  std::int64_t teams = 0;
+  double filled = 0;
+  for (std::int64_t rounds = 1; rounds <= kMostRounds; ++rounds) {
+    const std::int64_t fit = rounds * places / blocks;
+    const double share = static_cast<double>(fit * blocks) / static_cast<double>(rounds * places);
+    if (share < filled + 0.05) continue;  // more rounds are more beginnings
+    filled = share;
+    teams = fit;
+  }
+  teams = std::min(teams, g.batch * ceil_div(keys, kLeastDecodePart));
+  const std::int64_t parts = std::min({teams + 1, kMostDecodeParts, parts_that_fit(g, kPlannedBytes)});
+  if (teams < 2 || parts < 2) return;
+  t.teams = teams;
+  t.parts = parts;
+  t.least_part = kLeastDecodePart;
+}
+
+/// By the registers of queries, of K and V under way, and of accumulators.
+int decode_resident(const GpuTiling& t) {
+  const int wide = t.head_dim + t.head_dim_v;
+  if (t.block_m > 8) return wide <= 128 ? 3 : 2;
+  return wide <= 128 ? 4 : wide <= 256 && t.head_dim == t.head_dim_v ? 3 : 2;
+}
+
 std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const AttentionOptions& options,
                              const gpu::Facts& facts) {
   if (options.split_size > 0) return parts_of_size(g, options.split_size);
@@ -66,6 +122,16 @@ std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const Attent
 }
 
 }  // namespace
+
+bool aligned(const RowView& view, std::int64_t heads, std::int64_t bytes) {
+  if (!view.defined() || view.d_stride != 1) return false;
+  const auto whole = [&](std::int64_t count, std::int64_t stride) {
+    return count <= 1 || stride * size_of(view.dtype) % bytes == 0;
+  };
+  return reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
+         whole(view.outers, view.outer_stride) && whole(view.rows, view.row_stride) &&
+         whole(heads, view.head_stride);
+}
 
 std::size_t GpuTiling::partial_out_bytes(const Geometry& g) const {
   return static_cast<std::size_t>(parts * g.heads * partial_rows * g.head_dim_v) * sizeof(float);
@@ -100,10 +166,20 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
            (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
   t.units = g.heads / t.unit_heads;
+  t.decode = decodes(t, g);
+  if (t.decode) {
+    t.block_m = widest <= 128 && g.seqlen_q * t.unit_heads > 8 ? 16 : 8;
+    t.block_n = static_cast<int>(kDecodeKeys);
+    t.shared_bytes = 0;  // none but the kernel's own
+    t.resident = decode_resident(t);
+  }
   t.tiles = ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;
-  t.parts = number_of_parts(t, g, options, facts);
+  if (t.decode && options.num_splits == 0 && options.split_size == 0)
+    divide_keys(t, g, facts);
+  else
+    t.parts = number_of_parts(t, g, options, facts);
   return t;
 }
 

@@ -3,7 +3,6 @@
 #include "ops/flash_decode/gpu_stages.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace isomer::ops::flash_decode {
 namespace {
@@ -19,10 +18,6 @@ Inputs inputs(const Call& call) {
 }
 
 /// Whether a launch may begin before the one ahead has ended.
-bool overlaps(const gpu::Facts& facts) {
-  return facts.architecture.starts_with("sm_") && std::atoi(facts.architecture.c_str() + 3) >= 90;
-}
-
 std::string too_many_heads(const Tensor& q) {
   if (static_cast<double>(q.size(1)) <= kMostBlocks) return {};
   return core::say(q.size(1), " query heads are more than a launch has blocks for, ", kMostBlocks);
@@ -123,7 +118,7 @@ class FlashDecodePlan : public gpu::Plan {
     if (!first_.empty) steps_.push_back(first_.step);
     if (!second_.empty) {
       steps_.push_back(second_.step);
-      steps_.back().overlap_previous = !first_.empty && overlaps(facts);
+      steps_.back().overlap_previous = !first_.empty && gpu::launches_overlap(facts);
     }
   }
   static std::string refuse(const Call& call, const gpu::Facts& facts) {

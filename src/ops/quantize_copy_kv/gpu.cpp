@@ -42,7 +42,7 @@ Lanes lanes_for(std::int64_t count, std::int64_t least_lanes, std::int64_t most_
 
 class QuantizeCopyKvPlan : public gpu::Plan {
  public:
-  QuantizeCopyKvPlan(const core::Call& call, const gpu::Facts&) {
+  QuantizeCopyKvPlan(const core::Call& call, const gpu::Facts& facts) {
     const auto& args = call.args<QuantizeCopyKvArgs>();
     const auto& k = args.k;
     const std::int64_t group = call.options<QuantizeCopyKvOptions>().group;
@@ -75,8 +75,14 @@ class QuantizeCopyKvPlan : public gpu::Plan {
     const std::int64_t least = vectors ? 1 : p.length >= 16 ? 16 : p.length >= 8 ? 8 : 1;
     const Lanes lanes = lanes_for(p.length / vector, least, vectors ? kMostVectors : kMostElements);
     const std::int64_t under_way = vectors ? kUnderWay : kElementsUnderWay;
-    const std::int64_t unroll =
+    std::int64_t unroll =
         lanes.pieces ? 1 : std::clamp<std::int64_t>(under_way / lanes.vectors, 1, kMostUnroll);
+    const bool fills = !lanes.pieces && lanes.lanes * lanes.vectors * vector == p.length && dims > 1;
+    const auto of_one_token = [&](std::int64_t at_once) {
+      return fills && p.size[0].value % (facts.warp_size / lanes.lanes * at_once) == 0;
+    };
+    if (!of_one_token(unroll) && unroll > 2 && of_one_token(unroll / 2)) unroll /= 2;
+    const bool whole = of_one_token(unroll);
     const std::int64_t per_launch_block = kThreads / lanes.lanes * unroll;
     const std::int64_t grid = ceil_div(runs, per_launch_block);
     const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
@@ -91,11 +97,13 @@ class QuantizeCopyKvPlan : public gpu::Plan {
                                               {"vectors", std::to_string(p.length == 0 ? 0 : lanes.vectors)},
                                               {"unroll", std::to_string(unroll)},
                                               {"in_pieces", lanes.pieces ? "1" : "0"},
+                                              {"whole", whole ? "1" : "0"},
                                               {"dims", std::to_string(dims)},
                                               {"index", narrow ? "u32" : "i64"},
                                               {"threads", std::to_string(kThreads)}}},
                       .grid = {static_cast<std::uint32_t>(grid), 1, 1},
-                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
+                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1},
+                      .overlap_previous = gpu::launches_overlap(facts)});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/device/divisor.h"
 #include "gpu/device/types.h"
 
 namespace isomer::device {
@@ -56,6 +57,8 @@ struct AttentionParameters {
   i64 tiles;       ///< of a unit, at most
   i64 parts;       ///< of an entry's keys, at most
   i64 split_size;  ///< keys of a part; 0: an entry's keys are divided by `parts`
+  i64 teams;       ///< of blocks that the keys of all entries are divided over; 0: each entry's are divided by itself
+  i64 least_part;  ///< keys of a team at least
   i64 seqlen_q;    ///< longest query length
 
   // Partial results where parts > 1: row r of head h of part s lies at (s·heads + h)·partial_rows + r, r
@@ -65,6 +68,9 @@ struct AttentionParameters {
   i64 partial_rows;
 
   i64 new_rows;  ///< longest number of appended keys
+
+  // What indices are divided by, at least 1 each.
+  Divisor of_heads, of_group, of_unit_heads, of_units, of_tiles, of_batch, of_parts, of_seqlen_q;
 };
 
 }  // namespace isomer::device

@@ -93,7 +93,7 @@ ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const Attentio
 ISOMER_DEVICE i64 part_keys(const AttentionParameters& p, const AttentionEntry& e, i64 block) {
   if (p.split_size > 0) return p.split_size;
   const i64 blocks = (e.k_len + block - 1) / block;
-  return (blocks + p.parts - 1) / p.parts * block;
+  return quotient_of(blocks + p.parts - 1, p.of_parts) * block;
 }
 
 ISOMER_DEVICE f32 factor(const AttentionFactors& factors, i64 b, i64 head) {

@@ -8,6 +8,7 @@
 #include "ops/attention/kernels/attention_entry.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
 #include "ops/attention/kernels/attention_tile.cuh"
+#include "ops/attention/kernels/attention_wild.cuh"
 
 namespace isomer::device {
 
@@ -90,7 +91,6 @@ ISOMER_DEVICE u32 pair_of(f32 first, f32 second) {
   const f32 both[2] = {first, second};
   return bit_cast<u32>(from_f32<Factor, 2>(both));
 }
-ISOMER_DEVICE f32 low(u32 pair) { return to_f32(Factor{static_cast<u16>(pair)}); }
 
 ISOMER_DEVICE int padded(int columns) { return (columns + 15) / 16 * 16; }
 
@@ -166,32 +166,15 @@ ISOMER_DEVICE void weigh(f32 (&s)[kN][4], State& state) {
   }
 }
 
-/// 1 for the elements of a pair that are NaN or the infinity with that sign, else 0.
-ISOMER_DEVICE u32 wild_ones(u32 pair, bool negative) {
-  const u32 one = pair_of(1.0f, 0.0f);
-  u32 ones = 0;
-#pragma unroll
-  for (int shift = 0; shift < 32; shift += 16) {
-    const f32 x = low(pair >> shift);
-    if (is_nan(x) || x == (negative ? -infinity() : infinity())) ones |= one << shift;
-  }
-  return ones;
-}
-ISOMER_DEVICE u32 finite_only(u32 pair) {
-#pragma unroll
-  for (int shift = 0; shift < 32; shift += 16)
-    if (attention::is_wild(low(pair >> shift))) pair &= ~(0xffffu << shift);
-  return pair;
-}
-
 /// c += a·b where elements of b are not finite: one that meets a weight of 0 counts for nothing, any other
 /// makes the sum what it is. `weighed` is 1 where a is not 0.
 ISOMER_DEVICE void multiply_add_wild(f32 (&c)[4], const Rows16& a, const Rows16& weighed, const Columns8& b) {
-  multiply_add(c, a, {{finite_only(b.of[0]), finite_only(b.of[1])}});
+  multiply_add(c, a, {{attention::finite_only<Factor>(b.of[0]), attention::finite_only<Factor>(b.of[1])}});
 #pragma unroll
   for (int negative = 0; negative < 2; ++negative) {
     f32 count[4] = {};
-    multiply_add(count, weighed, {{wild_ones(b.of[0], negative), wild_ones(b.of[1], negative)}});
+    multiply_add(count, weighed,
+                 {{attention::wild_ones<Factor>(b.of[0], negative), attention::wild_ones<Factor>(b.of[1], negative)}});
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       if (count[i] != 0.0f) c[i] += negative ? -infinity() : infinity();

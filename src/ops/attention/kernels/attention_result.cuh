@@ -21,7 +21,7 @@ ISOMER_DEVICE Result result_of(const AttentionParameters& p, i64 b, i64 head, f3
     sum = sum * decay + exp2_fast(sink * kLog2E - joined);
     max = joined;
   }
-  return {factor(p.v_descale, b, head / p.group) / sum * decay, max * kLn2 + logf(sum)};
+  return {factor(p.v_descale, b, quotient_of(head, p.of_group)) / sum * decay, max * kLn2 + logf(sum)};
 }
 
 /// N adjacent elements of out, 2 or 4.

@@ -154,11 +154,11 @@ struct QueryTile {
   i64 first;       ///< row of the unit
   int rows;        ///< of the tile
   i64 first_head;  ///< unit·unit_heads
-  i32 unit_heads;
+  Divisor unit_heads;
 
-  ISOMER_DEVICE i64 query(int r) const { return unit_heads == 1 ? first + r : (first + r) / unit_heads; }
+  ISOMER_DEVICE i64 query(int r) const { return quotient_of(first + r, unit_heads); }
   ISOMER_DEVICE i64 head(int r) const {
-    return unit_heads == 1 ? first_head : first_head + (first + r) % unit_heads;
+    return first_head + (first + r) - query(r) * unit_heads.value;
   }
 };
 
@@ -221,32 +221,42 @@ struct Task {
   }
 };
 
+/// A tile of rows against the keys [part_begin, part_end); `which` counts the tiles of an entry's units.
 template <int kRows, int kKeys>
-ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
+ISOMER_DEVICE Task task_between(const AttentionParameters& p, i64 which, i64 b, const AttentionEntry& entry, i64 part,
+                                i64 part_begin, i64 part_end) {
   Task t{};
   // The last rows first: under a causal mask they see the most keys.
-  const i64 index = p.tiles - 1 - work % p.tiles, unit = work / p.tiles % p.units;
-  t.b = work / p.tiles / p.units % p.batch;
-  t.part = work / p.tiles / p.units / p.batch;
-  t.entry = entry_of(p, t.b);
+  const i64 unit = quotient_of(which, p.of_tiles), index = p.tiles - 1 - (which - unit * p.tiles);
+  t.b = b;
+  t.part = part;
+  t.entry = entry;
   const i64 rest = t.entry.q_len * p.unit_heads - index * kRows;
-  const i64 size = part_keys(p, t.entry, kKeys), part_begin = t.part * size;
   // Parts past the keys have no result.
   t.exists = rest > 0 && (p.parts == 1 || part_begin < t.entry.k_len);
   if (!t.exists) return t;
-  t.tile = {index * kRows, static_cast<int>(least(rest, kRows)), unit * p.unit_heads,
-            static_cast<i32>(p.unit_heads)};
+  t.tile = {index * kRows, static_cast<int>(least(rest, kRows)), unit * p.unit_heads, p.of_unit_heads};
   t.keys = visible(p, t.entry, t.tile.query(0), t.tile.query(t.tile.rows - 1) + 1);
   if (p.parts > 1) {
     t.keys.lo = t.keys.lo > part_begin ? t.keys.lo : part_begin;
-    t.keys.hi = least(t.keys.hi, part_begin + size);
+    t.keys.hi = least(t.keys.hi, part_end);
   }
   // Blocks begin where they would whatever the tile sees: a row's bits do not depend on its neighbours.
   t.begin = part_begin + (t.keys.lo - part_begin) / kKeys * kKeys;
-  t.head_kv = t.tile.first_head / p.group;
+  t.head_kv = quotient_of(t.tile.first_head, p.of_group);
   t.factor = p.scale * factor(p.q_descale, t.b, t.head_kv) * factor(p.k_descale, t.b, t.head_kv);
   t.factor = p.softcap > 0 ? t.factor / p.softcap : t.factor * kLog2E;
   return t;
+}
+
+/// The task of a block where each entry's keys are divided by itself.
+template <int kRows, int kKeys>
+ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
+  const i64 rest = quotient_of(quotient_of(work, p.of_tiles), p.of_units), part = quotient_of(rest, p.of_batch);
+  const i64 which = work - rest * p.tiles * p.units, b = rest - part * p.batch;
+  const AttentionEntry entry = entry_of(p, b);
+  const i64 size = part_keys(p, entry, kKeys);
+  return task_between<kRows, kKeys>(p, which, b, entry, part, part * size, part * size + size);
 }
 
 /// Where row r of the tile has its partial result of the task's part.

@@ -1,18 +1,16 @@
 // Attention of up to kHeads query heads of one kv head over one block of tokens, 16-bit, by tensor cores.
 //
 // A warp takes tiles of 16 tokens, warps in turn, and reads K and V from memory straight into the fragments of
-//   Sᵀ (16 tokens × 8 heads) = K (16 × D) · Qᵀ,   Oᵀ (D × 8 heads) += Vᵀ (D × 16) · Pᵀ:
-// which element of D, and which row of Oᵀ, a lane has is free as long as both sides agree, so a lane reads 16 bytes of
-// its rows where they lie. With g = lane / 4 and t = lane % 4:
-//   K: tokens g and g + 8, elements 32i + 8t … + 7;   V: tokens 2t, 2t + 1, 2t + 8, 2t + 9, elements 64i + 8g … + 7.
+//   Sᵀ (16 tokens × 8 heads) = K (16 × D) · Qᵀ,   Oᵀ (D × 8 heads) += Vᵀ (D × 16) · Pᵀ
+// as gpu/device/row_fragments.cuh lays them out, g = lane / 4 and t = lane % 4.
 // Pᵀ is Sᵀ with its 8 × 8 quarters transposed. Each warp has its own running maximum; they meet in shared memory.
 //
 //   slots of tile i+2 | K of tile i+1, loaded once Sᵀ of tile i is made | V of tile i+1, once Oᵀ has tile i
 //
 // A tile is 64·D bytes: 8 KB of a warp under way at D = 128.
-#include "gpu/device/mma.cuh"
 #include "gpu/device/overlap.cuh"
-#include "gpu/device/words.cuh"
+#include "gpu/device/portable.cuh"
+#include "gpu/device/row_fragments.cuh"
 #include "ops/flash_decode/kernels/combine.cuh"
 #include "ops/flash_decode/kernels/tables.cuh"
 
@@ -127,13 +125,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
         for (int n = 0; n < kColumns; ++n) {
 #pragma unroll
           for (int i = 0; i < 4; ++i) s[n][i] = 0.0f;
-#pragma unroll
-          for (int i = 0; i < kSteps; ++i)
-#pragma unroll
-            for (int w = 0; w < 4; w += 2)
-              multiply_add<Element>(
-                  s[n], {k[0][i].of[w], k[1][i].of[w], k[0][i].of[w + 1], k[1][i].of[w + 1]},
-                  {q[n][i].of[w], q[n][i].of[w + 1]});
+          add_products<Element>(s[n], k, q[n]);
 #pragma unroll
           for (int i = 0; i < 4; ++i) s[n][i] = exists[i / 2] ? s[n][i] * p.scale_log2 : -infinity();
         }
@@ -170,18 +162,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
             s[n][i] = exp2_fast(s[n][i] - origin[i % 2]);
             sum[n][i % 2] += s[n][i];
           }
-          weights[n][0] = transpose_8x8(pack<Element>(s[n][0], s[n][1]));
-          weights[n][1] = transpose_8x8(pack<Element>(s[n][2], s[n][3]));
+          weights[n][0] = weights_of<Element>(s[n][0], s[n][1]);
+          weights[n][1] = weights_of<Element>(s[n][2], s[n][3]);
         }
-#pragma unroll
-        for (int i = 0; i < kChunks; ++i)
-#pragma unroll
-          for (int w = 0; w < 4; ++w) {
-            const u32 rows[4] = {lows_of(v[0][i].of[w], v[1][i].of[w]), highs_of(v[0][i].of[w], v[1][i].of[w]),
-                                 lows_of(v[2][i].of[w], v[3][i].of[w]), highs_of(v[2][i].of[w], v[3][i].of[w])};
-#pragma unroll
-            for (int n = 0; n < kColumns; ++n) multiply_add<Element>(out[n][i][w], rows, weights[n]);
-          }
+        add_rows<Element>(out, v, weights);
         if constexpr (kAhead)
           load_values();
         else

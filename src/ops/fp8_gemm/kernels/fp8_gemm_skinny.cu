@@ -24,16 +24,19 @@ struct Stage {
 
 /// What this lane copies of every stage.
 struct StageCopies {
-  CopiesOfB<kColumns, 32, kCopy> b;
-  CopiesOfA<kTokens, 32, kCopy> a;
+  RowCopies<kColumns, 32, kCopy> b;
+  RowCopies<kTokens, 32, kCopy> a;
   const f32 *a_s, *b_s;
 
   ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTokens>& rows)
-      : b(p, tile, lane()), a(p, rows, lane()), a_s(p.a_s + rows.a_s[lane() % kTokens]), b_s(scales_of_b(p, tile)) {}
+      : b(lane(), [&](int r) { return row_of_b(p, tile, r); }),
+        a(lane(), [&](int r) { return p.a + rows.a[r]; }),
+        a_s(p.a_s + rows.a_s[lane() % kTokens]),
+        b_s(scales_of_b(p, tile)) {}
 
   ISOMER_DEVICE void copy(const Fp8GemmParameters& p, Stage& stage, i64 block) const {
-    b.copy(p, stage.b, block);
-    a.copy(p, stage.a, block);
+    b.copy(stage.b, block, p.depth);
+    a.copy(stage.a, block, p.depth);
     if (lane() < kTokens) copy_async<4>(&stage.a_s[lane()], a_s + block * p.a_s_block, 4);
     if (lane() == kTokens) copy_async<4>(&stage.b_s[0], b_s + block * p.b_s_block, 4);
   }

@@ -28,19 +28,22 @@ struct Stage {
 
 /// What this thread copies of every stage.
 struct StageCopies {
-  CopiesOfA<kTileM, kThreads, kCopy> a;
-  CopiesOfB<kTileN, kThreads, kCopy> b;
+  RowCopies<kTileM, kThreads, kCopy> a;
+  RowCopies<kTileN, kThreads, kCopy> b;
   const f32 *a_s, *b_s;
+  u32 present = ~0u;  ///< rows of a: those of no product need not be read
 
   ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTileM>& rows)
-      : a(p, rows, static_cast<int>(threadIdx.x)),
-        b(p, tile, static_cast<int>(threadIdx.x)),
+      : a(static_cast<int>(threadIdx.x), [&](int r) { return p.a + rows.a[r]; }),
+        b(static_cast<int>(threadIdx.x), [&](int r) { return row_of_b(p, tile, r); }),
         a_s(p.a_s + rows.a_s[threadIdx.x % kTileM]),
-        b_s(scales_of_b(p, tile)) {}
+        b_s(scales_of_b(p, tile)) {
+    if constexpr (kGrouped) present = a.rows_where([&](int r) { return rows.multiplied(r); });
+  }
 
   ISOMER_DEVICE void copy(const Fp8GemmParameters& p, Stage& stage, i64 block) const {
-    a.copy(p, stage.a, block);
-    b.copy(p, stage.b, block);
+    a.copy(stage.a, block, p.depth, kGrouped ? present : ~0u);
+    b.copy(stage.b, block, p.depth);
     if (threadIdx.x < kTileM) copy_async<4>(&stage.a_s[threadIdx.x], a_s + block * p.a_s_block, 4);
     if (threadIdx.x == 0) copy_async<4>(&stage.b_s[0], b_s + block * p.b_s_block, 4);
   }

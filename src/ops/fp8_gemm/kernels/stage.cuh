@@ -26,62 +26,40 @@ ISOMER_DEVICE void copy_piece(u8* to, const u8* from, int valid) {
   }
 }
 
-/// kRows rows of codes that kThreads threads bring together, each one piece of every kStep-th row.
+/// kRows rows of codes that kThreads threads bring together, each one piece of every kStep-th row. An address for each row
+/// is kept, for whatever is asked anew at every scale block stands beside the products.
 template <int kRows, int kThreads, int kCopy>
 struct RowCopies {
   static constexpr int kCount = kRows * 8 / kThreads, kStep = kThreads / 8;
-  u32 present = 0;  ///< a bit for each; a row that is not there is all zeros
+  const u8* source[kCount];
   int first, piece;
 
-  /// `thread` is this one's number among them.
-  template <class There>
-  ISOMER_DEVICE RowCopies(int thread, There there) : first(thread / 8), piece(thread % 8) {
+  /// `thread` is this one's number among them; row(r) is where row r begins.
+  template <class Row>
+  ISOMER_DEVICE RowCopies(int thread, Row row) : first(thread / 8), piece(thread % 8) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) present |= there(first + i * kStep) ? 1u << i : 0u;
+    for (int i = 0; i < kCount; ++i) {
+      source[i] = row(first + i * kStep) + piece * 16;
+      keep_computed(source[i]);
+    }
   }
 
-  /// One scale block, with zeros behind `depth`; from(i) is where this thread's i-th row begins, given in that order.
-  template <class From>
-  ISOMER_DEVICE void copy(u8* to, i64 block, i64 depth, From from) const {
-    const i64 begin = block * kScaleBlock + piece * 16, left = depth - begin;
+  /// A bit for each of this thread's rows.
+  template <class There>
+  ISOMER_DEVICE u32 rows_where(There there) const {
+    u32 bits = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) bits |= there(first + i * kStep) ? 1u << i : 0u;
+    return bits;
+  }
+
+  /// One scale block, with zeros behind `depth` and for the rows that are not `present`.
+  ISOMER_DEVICE void copy(u8* to, i64 block, i64 depth, u32 present = ~0u) const {
+    const i64 begin = block * kScaleBlock, left = depth - begin - piece * 16;
     const int whole = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
-      copy_piece<kCopy>(to + place(first + i * kStep, piece), from(i) + begin, (present >> i & 1u) != 0 ? whole : 0);
-  }
-};
-
-/// Rows of a, which may lie anywhere.
-template <int kRows, int kThreads, int kCopy>
-struct CopiesOfA : RowCopies<kRows, kThreads, kCopy> {
-  using Base = RowCopies<kRows, kThreads, kCopy>;
-  const u8* source[Base::kCount];
-
-  ISOMER_DEVICE CopiesOfA(const Fp8GemmParameters& p, const GemmRowTable<kRows>& rows, int thread)
-      : Base(thread, [&](int r) { return rows.multiplied(r); }) {
-#pragma unroll
-    for (int i = 0; i < Base::kCount; ++i) source[i] = p.a + rows.a[this->first + i * Base::kStep];
-  }
-  ISOMER_DEVICE void copy(const Fp8GemmParameters& p, u8* to, i64 block) const {
-    Base::copy(to, block, p.depth, [&](int i) { return source[i]; });
-  }
-};
-
-/// Rows of b, one stride apart.
-template <int kRows, int kThreads, int kCopy>
-struct CopiesOfB : RowCopies<kRows, kThreads, kCopy> {
-  using Base = RowCopies<kRows, kThreads, kCopy>;
-  const u8* source;
-
-  ISOMER_DEVICE CopiesOfB(const Fp8GemmParameters& p, const GemmTile& tile, int thread)
-      : Base(thread, [&](int r) { return tile.column + r < p.columns; }),
-        source(p.b + tile.expert * p.b_expert + (tile.column + this->first) * p.b_row) {}
-  ISOMER_DEVICE void copy(const Fp8GemmParameters& p, u8* to, i64 block) const {
-    const u8* row = source;
-    Base::copy(to, block, p.depth, [&](int i) {
-      if (i > 0) row += Base::kStep * p.b_row;
-      return row;
-    });
+      copy_piece<kCopy>(to + place(first + i * kStep, piece), source[i] + begin, (present >> i & 1u) != 0 ? whole : 0);
   }
 };
 
