@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A case folder as porting pipelines leave them, or a single file. What case.toml says wins over the names.
+struct CaseFolder {
+  std::filesystem::path folder;
+  std::filesystem::path instruction, label, test;  ///< empty where absent
+  std::vector<std::filesystem::path> candidates;   ///< in the order initial, call_fix, exec, then by name
+  std::filesystem::path recording;                 ///< *.safetensors that a recorder left
+  std::string op, entry;                           ///< asked for by case.toml or the user; empty: found out
+  double rtol = 0, atol = 0;                       ///< of case.toml; 0: the op's
+};
+
+/// A file, a case folder, or a folder of case folders. Throws Error bad_argument, one sentence, for a path
+/// that holds none.
+std::vector<CaseFolder> find_cases(const std::filesystem::path& path);
+
+}  // namespace isomer::lab
