@@ -97,6 +97,8 @@ struct BuildSettings {
   bool watch = true;
   bool device_math = false;
   std::vector<std::string> include_directories, definitions;
+  /// The C declaration of a prebuilt library's function: "void scale(const float* x, float* y, int64_t n)".
+  std::string signature;
 };
 
 /// Why a candidate does not build: the first complaint, and where.

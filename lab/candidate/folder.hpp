@@ -14,10 +14,18 @@ struct CaseFolder {
   std::filesystem::path recording;                 ///< *.safetensors that a recorder left
   std::string op, entry;                           ///< asked for by case.toml or the user; empty: found out
   double rtol = 0, atol = 0;                       ///< of case.toml; 0: the op's
+  /// Of case.toml: the C declaration of a prebuilt library's function, and how its sources compile.
+  std::string signature;
+  std::vector<std::string> include_directories, definitions;
+  /// One sentence: why this folder of several cannot be checked, while the others can. Empty otherwise.
+  std::string error;
 };
 
-/// A file, a case folder, or a folder of case folders. Throws Error bad_argument, one sentence, for a path
-/// that holds none.
+/// A file, a case folder, or a folder of case folders (any depth up to 6; links are followed once). Throws
+/// Error, one sentence, for a path that holds none: bad_argument, or io where it cannot be read.
 std::vector<CaseFolder> find_cases(const std::filesystem::path& path);
+
+/// ".cu", ".hip", ".hip.cpp", ".cpp", ".cc", ".cxx" or ".so".
+bool is_candidate_file(const std::filesystem::path& path);
 
 }  // namespace isomer::lab
