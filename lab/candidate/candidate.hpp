@@ -52,6 +52,7 @@ struct Entry {
   std::string function;  ///< in the source
   std::vector<Parameter> parameters;
   bool returns_tensors = false;
+  bool exported = false;  ///< by pybind11 or TORCH_LIBRARY, under `name`
   SourcePlace place;
 };
 
@@ -89,6 +90,7 @@ struct Answer {
   std::vector<std::string> refused_launches;  ///< launches that a device would refuse
   int launches = 0;
   std::string output;  ///< what it printed, cut
+  std::string launch;  ///< of a bare kernel: its geometry, and where that came from
   bool ok() const { return end == End::returned; }
 };
 

@@ -117,7 +117,8 @@ void rewrite_specifiers(Source& s) {
   }
 }
 
-Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate) {
+Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate,
+                  bool with_entries) {
   Source s{preprocessed, tokenize(preprocessed), {}, {}};
   s.outline = outline(s.text);
   refuse_what_cannot_run(s);
@@ -126,7 +127,8 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_specifiers(s);
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;
-  const std::string tail = registrations(s, instantiate, result.kernels);
+  std::string tail = "\n# 1 \"isomer-registrations\"\n" + registrations(s, instantiate, result.kernels);
+  if (with_entries) tail += entries(s, instantiate);
   for (const Function& f : s.outline.functions) {
     result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;
   }
