@@ -82,9 +82,10 @@ struct Seen {
 struct Answer {
   enum class End : std::uint8_t { returned, refused, crashed, timed_out, exited, over_limit, not_callable };
   End end = End::returned;
-  std::string message;           ///< one sentence: the exception's text, the signal, the limit
-  SourcePlace place;             ///< of a refusal or crash, where known
-  std::vector<Value> arguments;  ///< as the call left them, whole storages
+  std::string message;  ///< one sentence: the exception's text, the signal, the limit
+  SourcePlace place;    ///< of a refusal or crash, where known
+  std::vector<Value>
+      arguments;  ///< as the call left them, whole storages; the given ones where it ended otherwise
   std::vector<Value> returned;
   std::vector<Seen> seen;
   std::vector<std::string> refused_launches;  ///< launches that a device would refuse

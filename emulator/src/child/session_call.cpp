@@ -107,7 +107,8 @@ WireValue wire_of(const CallValue& v) {
     void* p = mmap(nullptr, t.storage_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, kSessionAnswer,
                    static_cast<off_t>(answer_end));
     if (p == MAP_FAILED) throw std::bad_alloc();
-    copy_sparse(static_cast<std::byte*>(p), static_cast<const std::byte*>(t.storage), t.storage_bytes);
+    storage.extents = touched_extents(t.storage, t.storage_bytes);
+    copy_extents(static_cast<std::byte*>(p), static_cast<const std::byte*>(t.storage), storage.extents);
     munmap(p, t.storage_bytes);
     answer_end = end;
   }
@@ -246,14 +247,20 @@ std::vector<Buffer*> place_storages(const SessionRequest& request, const std::by
     Buffer* b = Memory::instance().allocate(s.bytes, Space::global, s.name);
     if (!b) throw Error(fmt::format("{} bytes for {} do not fit the device's memory", s.bytes, s.name));
     if (settings().watch) watch::forget(*b);
-    // Fresh pages of a sparse giant are zeros already; the poison of a smaller one is not.
-    copy_sparse(b->begin, arena + s.offset, s.bytes);
-    if (s.bytes >= kSparseStorage && s.bytes <= (std::uint64_t{256} << 20))
-      std::memcpy(b->begin, arena + s.offset, s.bytes);
+    // What is too large to be poisoned is zero where nothing travels.
+    copy_extents(b->begin, arena + s.offset, s.extents);
     b->initialised = true;
     buffers.push_back(b);
   }
   return buffers;
+}
+
+void bring_back(const SessionRequest& request, const std::vector<Buffer*>& buffers, std::byte* arena) {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer* b = buffers[i];
+    answer.after.push_back(b ? touched_extents(b->begin, b->bytes) : std::vector<Extent>{});
+    if (b) copy_extents(arena + request.storages[i].offset, b->begin, answer.after.back());
+  }
 }
 
 void note_broken_canaries(const std::vector<Buffer*>& buffers) {
@@ -342,9 +349,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
     }
     if (call.last) {
       note_broken_canaries(buffers);
-      for (std::size_t b = 0; b < buffers.size(); ++b) {
-        if (buffers[b]) std::memcpy(arena + request.storages[b].offset, buffers[b]->begin, buffers[b]->bytes);
-      }
+      bring_back(request, buffers, arena);
       break;
     }
     for (Buffer* b : buffers) {

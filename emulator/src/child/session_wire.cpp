@@ -5,8 +5,8 @@
 namespace isomer::emulator {
 namespace {
 
-void put(Writer& w, const WireStorage& s) { w.put(s.bytes).put(s.offset).put(s.name); }
-void get(Reader& in, WireStorage& s) { in.get(s.bytes), in.get(s.offset), in.get(s.name); }
+void put(Writer& w, const WireStorage& s) { w.put(s.bytes).put(s.offset).put(s.name).put(s.extents); }
+void get(Reader& in, WireStorage& s) { in.get(s.bytes), in.get(s.offset), in.get(s.name), in.get(s.extents); }
 
 template <class T>
 void put_all(Writer& w, const std::vector<T>& all);
@@ -92,6 +92,7 @@ std::string pack(const SessionAnswer& a) {
   w.put(a.result.reports).put(a.result.launches).put(a.result.refusals);
   put_all(w, a.storages);
   put_all(w, a.returned);
+  w.put(a.after);
   return w.out;
 }
 SessionAnswer unpack_session_answer(const std::string& bytes) {
@@ -101,6 +102,7 @@ SessionAnswer unpack_session_answer(const std::string& bytes) {
   in.get(a.result.reports), in.get(a.result.launches), in.get(a.result.refusals);
   get_all(in, a.storages);
   get_all(in, a.returned);
+  in.get(a.after);
   return a;
 }
 
@@ -116,16 +118,8 @@ std::vector<EntryInfo> unpack_entries(const std::string& bytes) {
   return entries;
 }
 
-void copy_sparse(std::byte* to, const std::byte* from, std::uint64_t bytes) {
-  if (bytes < kSparseStorage) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  static const std::byte zeros[kWirePage] = {};
-  for (std::uint64_t at = 0; at < bytes; at += kWirePage) {
-    const std::uint64_t n = std::min(kWirePage, bytes - at);
-    if (std::memcmp(from + at, zeros, n) != 0) std::memcpy(to + at, from + at, n);
-  }
+void copy_extents(std::byte* to, const std::byte* from, const std::vector<Extent>& extents) {
+  for (const Extent& e : extents) std::memcpy(to + e.offset, from + e.offset, e.bytes);
 }
 
 }  // namespace isomer::emulator

@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "isomer/emulator/session.hpp"
+#include "memory/pages.hpp"
 
 namespace isomer::emulator {
 
 inline constexpr std::uint64_t kWirePage = 4096;
-inline constexpr std::uint64_t kSparseStorage = std::uint64_t{16}
-                                                << 20;  ///< from here on only pages with content travel
 
 struct WireStorage {
   std::uint64_t bytes = 0, offset = 0;  ///< in the shared file
   std::string name;
+  std::vector<Extent> extents;  ///< the parts that travel; the rest is zero
 };
 
 /// A value whose storage is a number in the list of storages.
@@ -48,6 +48,8 @@ struct SessionAnswer {
   CallResult result;  ///< without the returned values
   std::vector<WireStorage> storages;
   std::vector<WireValue> returned;
+  std::vector<std::vector<Extent>>
+      after;  ///< the parts of the arguments' storages that come back; empty: none does
 };
 
 std::string pack(const SessionSetup& setup);
@@ -59,8 +61,8 @@ SessionAnswer unpack_session_answer(const std::string& bytes);
 std::string pack(const std::vector<EntryInfo>& entries);
 std::vector<EntryInfo> unpack_entries(const std::string& bytes);
 
-/// Copies the pages of `from` that hold something else than zeros; `to` is all zeros there.
-void copy_sparse(std::byte* to, const std::byte* from, std::uint64_t bytes);
+/// Copies these parts.
+void copy_extents(std::byte* to, const std::byte* from, const std::vector<Extent>& extents);
 
 /// Descriptors that a session's process finds open.
 inline constexpr int kSessionSocket = 3, kSessionArena = 4, kSessionAnswer = 5;

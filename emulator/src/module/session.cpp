@@ -86,11 +86,36 @@ std::uint64_t file_bytes(int fd) {
   return fstat(fd, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : 0;
 }
 
+// Zeros; a large one takes memory only where it is written.
+std::shared_ptr<void> fresh_storage(std::uint64_t bytes) {
+  if (bytes >= kSparseBytes) {
+    void* p =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) throw Error(fmt::format("no memory for a storage of {} bytes", bytes));
+    return {p, [bytes](void* q) { munmap(q, bytes); }};
+  }
+  void* p = ::operator new (std::max<std::uint64_t>(bytes, 1), std::align_val_t{256});
+  std::memset(p, 0, bytes);
+  return {p, [](void* q) { ::operator delete (q, std::align_val_t{256}); }};
+}
+
+void check_extents(const std::vector<Extent>& extents, std::uint64_t bytes) {
+  for (const Extent& e : extents) {
+    if (e.offset > bytes || e.bytes > bytes - e.offset)
+      throw Error("the answer of the session's process is not valid");
+  }
+}
+
+void replace_storages(SessionValue& v, const WireValue& w, const std::vector<std::shared_ptr<void>>& fresh) {
+  if (v.kind == ValueKind::tensor) v.storage = fresh[w.storage];
+  for (std::size_t i = 0; i < v.items.size(); ++i) replace_storages(v.items[i], w.items[i], fresh);
+}
+
 // The arguments as they travel: each storage once, whoever shares it.
 class Luggage {
  public:
   SessionRequest request;
-  std::vector<std::pair<std::byte*, std::uint64_t>> storages;  // ours, beside those of the request
+  std::vector<const std::byte*> storages;  // ours, beside those of the request
 
   WireValue pack(const SessionValue& v) {
     WireValue w;
@@ -109,8 +134,9 @@ class Luggage {
     w.storage_offset = v.storage_offset;
     const auto [it, fresh] = numbers_.try_emplace(v.storage.get(), request.storages.size());
     if (fresh) {
-      request.storages.push_back({v.storage_bytes, 0, v.name});
-      storages.emplace_back(static_cast<std::byte*>(v.storage.get()), v.storage_bytes);
+      request.storages.push_back(
+          {v.storage_bytes, 0, v.name, touched_extents(v.storage.get(), v.storage_bytes)});
+      storages.push_back(static_cast<const std::byte*>(v.storage.get()));
     }
     w.storage = it->second;
     return w;
@@ -262,18 +288,25 @@ struct Session::State {
     for (std::size_t i = 0; i < luggage.storages.size(); ++i) {
       const WireStorage& s = luggage.request.storages[i];
       const Mapping m(arena.get(), s.offset, s.bytes, PROT_READ | PROT_WRITE);
-      if (s.bytes > 0) copy_sparse(m.data(), luggage.storages[i].first, s.bytes);
+      if (s.bytes > 0) copy_extents(m.data(), luggage.storages[i], s.extents);
     }
     if (write(socket.get(), "c", 1) != 1) throw Error("the session's process has gone");
   }
 
-  void bring_back(const Luggage& luggage) const {
+  // The arguments as the call left them, in storages of their own.
+  std::vector<SessionValue> bring_back(const Luggage& luggage, const std::vector<std::vector<Extent>>& after,
+                                       const std::vector<SessionValue>& arguments) const {
+    std::vector<std::shared_ptr<void>> fresh;
     for (std::size_t i = 0; i < luggage.storages.size(); ++i) {
       const WireStorage& s = luggage.request.storages[i];
-      if (s.bytes == 0) continue;
+      fresh.push_back(fresh_storage(s.bytes));
       const Mapping m(arena.get(), s.offset, s.bytes, PROT_READ);
-      std::memcpy(luggage.storages[i].first, m.data(), s.bytes);
+      check_extents(after[i], s.bytes);
+      if (s.bytes > 0) copy_extents(static_cast<std::byte*>(fresh.back().get()), m.data(), after[i]);
     }
+    std::vector<SessionValue> back = arguments;
+    for (std::size_t i = 0; i < back.size(); ++i) replace_storages(back[i], luggage.request.values[i], fresh);
+    return back;
   }
 
   SessionValue unpack(const WireValue& w, const std::vector<std::shared_ptr<void>>& storages,
@@ -296,7 +329,7 @@ struct Session::State {
     return v;
   }
 
-  CallResult read_result() const {
+  CallResult read_result(const Luggage& luggage, const std::vector<SessionValue>& arguments) const {
     const std::string bytes = read_answer();
     if (bytes.empty()) throw Error("no answer");
     SessionAnswer a = unpack_session_answer(bytes);
@@ -305,14 +338,15 @@ struct Session::State {
     for (const WireStorage& s : a.storages) {
       if (s.offset > available || s.bytes > available - s.offset)
         throw Error("the answer of the session's process is not valid");
-      const std::shared_ptr<void> own(
-          ::operator new (std::max<std::uint64_t>(s.bytes, 1), std::align_val_t{256}),
-          [](void* p) { ::operator delete (p, std::align_val_t{256}); });
+      const std::shared_ptr<void> own = fresh_storage(s.bytes);
       const Mapping m(answer.get(), s.offset, s.bytes, PROT_READ);
-      if (s.bytes > 0) std::memcpy(own.get(), m.data(), s.bytes);
+      check_extents(s.extents, s.bytes);
+      if (s.bytes > 0) copy_extents(static_cast<std::byte*>(own.get()), m.data(), s.extents);
       storages.push_back(own);
     }
     for (const WireValue& w : a.returned) a.result.returned.push_back(unpack(w, storages, a.storages));
+    if (a.after.size() == luggage.storages.size())
+      a.result.arguments = bring_back(luggage, a.after, arguments);
     return std::move(a.result);
   }
 };
@@ -364,7 +398,7 @@ Session::~Session() = default;
 
 const std::vector<EntryInfo>& Session::entries() const { return state_->entries; }
 
-CallResult Session::call(std::size_t entry, std::vector<SessionValue>& arguments,
+CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arguments,
                          const CallOptions& options) {
   State& s = *state_;
   if (entry >= s.entries.size())
@@ -400,13 +434,12 @@ CallResult Session::call(std::size_t entry, std::vector<SessionValue>& arguments
     result = silent_end(status, name);
   } else {
     try {
-      result = s.read_result();
-      if (result.end == CallResult::End::returned || result.end == CallResult::End::refused)
-        s.bring_back(luggage);
+      result = s.read_result(luggage, arguments);
     } catch (const Error&) {
       result = silent_end(event.status, name);
     }
   }
+  if (result.arguments.size() != arguments.size()) result.arguments = arguments;
   result.output = std::move(printed);
   return result;
 }

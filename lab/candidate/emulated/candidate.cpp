@@ -116,9 +116,7 @@ class EmulatedCandidate final : public Candidate {
               const CallSettings& settings) const override {
     std::lock_guard lock(mutex_);
     Answer answer;
-    answer.arguments.reserve(arguments.size());
-    std::map<const void*, std::shared_ptr<void>> copies;
-    for (const Value& v : arguments) answer.arguments.push_back(copied(v, copies));
+    answer.arguments = arguments;
     const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
       return e.name == entry.name && e.form == entry.form && e.function == entry.function;
     });
@@ -231,19 +229,6 @@ class EmulatedCandidate final : public Candidate {
     Answer result = lab_answer(running.session->call(index, values, options), answer.arguments);
     result.launch = std::move(launch);
     return result;
-  }
-
-  // As deep_copy, but what shares a storage goes on sharing it.
-  static Value copied(const Value& value, std::map<const void*, std::shared_ptr<void>>& copies) {
-    Value copy = value;
-    if (value.is_tensor()) {
-      std::shared_ptr<void>& storage = copies[value.storage.get()];
-      if (!storage) storage = deep_copy(value).storage;
-      copy.storage = storage;
-      copy.tensor.data = static_cast<std::byte*>(storage.get()) + value.storage_offset;
-    }
-    for (Value& item : copy.items) item = copied(item, copies);
-    return copy;
   }
 
   fs::path path_, source_;

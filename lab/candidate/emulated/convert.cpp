@@ -45,6 +45,16 @@ Value widened(const SessionValue& from) {
   return value;
 }
 
+Value with_storage_of(Value value, const SessionValue& left) {
+  if (value.is_tensor()) {
+    value.storage = left.storage;
+    value.tensor.data = static_cast<std::byte*>(left.storage.get()) + value.storage_offset;
+  }
+  for (std::size_t i = 0; i < value.items.size(); ++i)
+    value.items[i] = with_storage_of(value.items[i], left.items[i]);
+  return value;
+}
+
 }  // namespace
 
 SessionValue session_value(const Value& value, std::size_t index) {
@@ -121,7 +131,8 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
   answer.end = static_cast<Answer::End>(result.end);
   answer.message = std::move(result.message);
   answer.place = place_of(result.place);
-  answer.arguments = arguments;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    answer.arguments.push_back(with_storage_of(arguments[i], result.arguments[i]));
   for (const SessionValue& v : result.returned) answer.returned.push_back(lab_value(v));
   for (emulator::Report& r : result.reports) {
     answer.seen.push_back({emulator::name(r.kind), std::move(r.text), std::move(r.kernel),

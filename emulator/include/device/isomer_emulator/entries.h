@@ -260,30 +260,26 @@ void guarded(CallOutcome& out, Call call) {
   }
 }
 
-template <class Held, class Acceptor>
-struct Made {
-  Held held{};
-  // Made in its place: what is held may point into itself.
-  explicit Made(std::pair<const CallValue*, std::size_t> at) {
-    try {
-      Acceptor::make(held, at.first[at.second]);
-    } catch (const CallMismatch& e) {
-      throw CallMismatch("argument " + std::to_string(at.second + 1) + ": " + e.what());
-    }
+template <class Acceptor>
+void make_argument(typename Acceptor::Held& held, const CallValue* values, std::size_t index) {
+  try {
+    Acceptor::make(held, values[index]);
+  } catch (const CallMismatch& e) {
+    throw CallMismatch("argument " + std::to_string(index + 1) + ": " + e.what());
   }
-  Made(const Made&) = delete;
-  Made& operator=(const Made&) = delete;
-};
+}
 
 /// Calls `f` with parameters P, each made from its value, in order.
 template <class R, class... P, class F, std::size_t... I>
 void call_with_values(F& f, const CallValue* values, CallOutcome& out, std::index_sequence<I...>) {
-  std::tuple<Made<typename AcceptorOf<P>::Held, AcceptorOf<P>>...> made(std::make_pair(values, I)...);
+  // Made in their places: what is held may point into itself.
+  std::tuple<typename AcceptorOf<P>::Held...> held;
+  (make_argument<AcceptorOf<P>>(std::get<I>(held), values, I), ...);
   out.entered(out.context);
   if constexpr (std::is_void_v<R>) {
-    f(static_cast<P&&>(AcceptorOf<P>::pass(std::get<I>(made).held))...);
+    f(static_cast<P&&>(AcceptorOf<P>::pass(std::get<I>(held)))...);
   } else {
-    decltype(auto) result = f(static_cast<P&&>(AcceptorOf<P>::pass(std::get<I>(made).held))...);
+    decltype(auto) result = f(static_cast<P&&>(AcceptorOf<P>::pass(std::get<I>(held)))...);
     Give<std::remove_cv_t<std::remove_reference_t<R>>>::give(result, out);
   }
 }

@@ -94,6 +94,8 @@ struct CallResult {
   End end = End::returned;
   std::string message;  ///< one sentence where it did not return
   Place place;          ///< of the exception, crash or exit, where known
+  std::vector<SessionValue>
+      arguments;  ///< as the call left them; the given ones where it did not end by itself
   std::vector<SessionValue> returned;
   std::vector<Report> reports;
   std::vector<LaunchRecord> launches;
@@ -114,9 +116,10 @@ class ISOMER_EMULATOR_EXPORT Session {
   /// Exported entries first, in their order, then host functions and kernels in the order of the source.
   const std::vector<EntryInfo>& entries() const;
 
-  /// Whatever the code does, this process survives. Tensors among the arguments are copied to the device and,
-  /// where the call returned, back into their storages.
-  CallResult call(std::size_t entry, std::vector<SessionValue>& arguments, const CallOptions& options = {});
+  /// Whatever the code does, this process survives. The arguments are left alone: what the call made of them,
+  /// with their whole storages, stands in the result.
+  CallResult call(std::size_t entry, const std::vector<SessionValue>& arguments,
+                  const CallOptions& options = {});
 
  private:
   struct State;
