@@ -14,6 +14,7 @@
 #include "child/execute.hpp"
 #include "child/signals.hpp"
 #include "runtime/errors.hpp"
+#include "watch/places.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -57,7 +58,8 @@ int isomer_emulator_runner(int request_fd, int response_fd) {
   std::memcpy(&length, shared, sizeof length);
   const Request request =
       unpack_request(std::string(reinterpret_cast<const char*>(shared) + sizeof length, length));
-  on_stop(&stopped);
+  watch::set_users_library(request.library);
+  on_stop([] {}, &stopped);
   limit_time(request.options.timeout_seconds);
   answer(execute(request, shared));
   // Without the static destructors of the user's code: whatever they would do, the answer stands.

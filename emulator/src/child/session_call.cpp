@@ -1,6 +1,5 @@
 #include "child/session_call.hpp"
 
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -33,26 +32,10 @@ pid_t own_process = 0;
 void (*deliver_answer)(const std::string&) = nullptr;
 SessionAnswer answer;
 std::uint64_t answer_end = 0;  // where the next result's storage goes in the answer's file
-std::string module_library;
 
 constexpr int kFrames = 48;
 thread_local void* thrown_from[kFrames];
 thread_local int thrown_frames = 0;
-
-// The innermost line of the user's source among these return addresses; other libraries' are not looked up.
-Place users_place(void* const* frames, int count) {
-  watch::Site site;
-  for (int i = 0; i < count; ++i) {
-    Dl_info info{};
-    if (dladdr(frames[i], &info) == 0 || !info.dli_fname || module_library != info.dli_fname) continue;
-    if (!site.pc) {
-      site.pc = frames[i];
-    } else {
-      site.calls.insert(site.calls.begin(), frames[i]);
-    }
-  }
-  return site.pc ? watch::place_of(site) : Place{};
-}
 
 void finish(End end, std::string message, Place place) {
   answer.result.end = end;
@@ -70,8 +53,12 @@ void send_answer() {
   deliver_answer(pack(answer));
 }
 
-void stopped(const Stopped& what) {
+void leave_user_code() {
   in_user_code = false;
+  end_host_limits();
+}
+
+void stopped(const Stopped& what) {
   const End end = what.signal == SIGALRM   ? End::timed_out
                   : what.signal == SIGXFSZ ? End::over_limit
                                            : End::crashed;
@@ -330,7 +317,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
   auto* arena = static_cast<std::byte*>(mmap(nullptr, static_cast<std::size_t>(s.st_size),
                                              PROT_READ | PROT_WRITE, MAP_SHARED, kSessionArena, 0));
   if (arena == MAP_FAILED) throw Error("no memory for the arguments");
-  on_stop(&stopped);
+  on_stop(&leave_user_code, &stopped);
   limit_time(request.options.timeout_seconds);
   for (int i = 1; i <= request.options.repeats; ++i) {
     Call call;
@@ -344,7 +331,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
       std::string message = call.message;
       if (call.end == CallEnd::not_callable) message = entry.info.name + ": " + message;
       finish(end_of(call.end), message.substr(0, message.find('\n')),
-             users_place(thrown_from, thrown_frames));
+             watch::place_of_frames(thrown_from, thrown_frames));
       call.last = true;
     }
     if (call.last) {
@@ -366,7 +353,7 @@ void answer_calls_with(void (*deliver)(const std::string&)) { deliver_answer = d
 void make_call(const SessionRequest& request, const std::vector<OfferedEntry>& offered,
                const std::string& library) {
   own_process = getpid();
-  module_library = library;
+  watch::set_users_library(library);
   // The answer itself comes first: a mebibyte for it, however much was reported.
   answer_end = std::uint64_t{16} << 20;
   try {
@@ -397,7 +384,7 @@ void isomer_emulator_user_exits(int status) {
   void* frames[kFrames];
   const int count = backtrace(frames, kFrames);
   finish(CallResult::End::exited, fmt::format("the code ended the process with exit status {}", status),
-         users_place(frames, count));
+         watch::place_of_frames(frames, count));
   std::fflush(nullptr);
   send_answer();
   _exit(0);
@@ -409,7 +396,7 @@ void isomer_emulator_user_spawns(const char* what) {
   const int count = backtrace(frames, kFrames);
   finish(CallResult::End::over_limit,
          fmt::format("it starts another process ({}), which no kernel needs", what),
-         users_place(frames, count));
+         watch::place_of_frames(frames, count));
   std::fflush(nullptr);
   send_answer();
   _exit(0);

@@ -1,5 +1,6 @@
 #include "child/signals.hpp"
 
+#include <execinfo.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <ucontext.h>
@@ -15,7 +16,9 @@
 namespace isomer::emulator {
 namespace {
 
+constexpr int kFrames = 64;
 double time_limit = 0;
+void (*begin_stop)() = nullptr;
 void (*deliver_stop)(const Stopped&) = nullptr;
 
 const char* signal_word(int number) {
@@ -50,9 +53,15 @@ std::string described(const void* address) {
 void on_signal(int number, siginfo_t* info, void* context) {
   signal(number, SIG_DFL);
   alarm(20);
+  begin_stop();
   const auto* registers = static_cast<ucontext_t*>(context);
   // One past the instruction, as a return address would be.
   const auto* pc = reinterpret_cast<const void*>(registers->uc_mcontext.gregs[REG_RIP] + 1);
+  // Below it may lie a library's or the emulator's own code.
+  void* frames[kFrames];
+  frames[0] = const_cast<void*>(pc);
+  const int count = 1 + backtrace(frames + 1, kFrames - 1);
+  if (const void* users = watch::users_address(frames, count)) pc = users;
   Stopped stopped;
   stopped.signal = number;
   if (const Thread* t = current_thread()) {
@@ -74,7 +83,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
     }
     (void)t;
   } else {
-    const Place place = stopped.place = watch::place_of({pc, {}});
+    const Place place = stopped.place = watch::place_of_frames(frames, count);
     const std::string where = place.line ? fmt::format(" at {}:{}", place.file, place.line) : "";
     stopped.sentence = number == SIGALRM
                            ? fmt::format("host code did not end within {:g} s{}", time_limit, where)
@@ -86,7 +95,8 @@ void on_signal(int number, siginfo_t* info, void* context) {
 
 }  // namespace
 
-void on_stop(void (*deliver)(const Stopped&)) {
+void on_stop(void (*begin)(), void (*deliver)(const Stopped&)) {
+  begin_stop = begin;
   deliver_stop = deliver;
   struct sigaction action {};
   action.sa_sigaction = on_signal;
@@ -94,6 +104,8 @@ void on_stop(void (*deliver)(const Stopped&)) {
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGXFSZ})
     sigaction(number, &action, nullptr);
   Worker::here();  // gives this thread its signal stack
+  void* frame = nullptr;
+  backtrace(&frame, 1);  // loads what it needs now, and not in a handler
 }
 
 void limit_time(double seconds) {

@@ -11,8 +11,9 @@ struct Stopped {
   Place place;  ///< of host code; a kernel's is in the reports
 };
 
-/// From now on a signal ends this process through `deliver`, which is called once, from the handler.
-void on_stop(void (*deliver)(const Stopped&));
+/// From now on a signal ends this process: the handler calls `begin` at once, and `deliver` when it knows the
+/// place.
+void on_stop(void (*begin)(), void (*deliver)(const Stopped&));
 /// SIGALRM after so many seconds; 0: never.
 void limit_time(double seconds);
 
