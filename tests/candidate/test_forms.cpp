@@ -106,6 +106,41 @@ __global__ void sums(const float* x, float* y, int width) {
   for (int r = 0; r < 5; ++r) EXPECT_EQ(data_of<float>(a.arguments[1])[r], 7 * (7 * r + 3)) << r;
 }
 
+TEST(CandidateForms, TheLaunchLineOfAProgramIsEvaluatedForTheCall) {
+  const auto c = built("candidate.hip.cpp", R"(#include <hip/hip_runtime.h>
+#include <vector>
+#define THREADS 64
+__global__ void fill(float* y, int rows, int width) {
+  extern __shared__ float tile[];
+  tile[threadIdx.x] = blockIdx.y;
+  __syncthreads();
+  const int i = blockIdx.x * THREADS + threadIdx.x;
+  if (i < width) y[blockIdx.y * width + i] = tile[threadIdx.x];
+}
+void reference(float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 0; }
+int main() {
+  int rows = 1000, width = 7;  // fill<<<1, 1>>>(y, rows, width);
+  float* d_y = nullptr;
+  dim3 block(THREADS), grid((width + THREADS - 1) / THREADS, rows);
+  const size_t bytes = THREADS * sizeof(float);
+  fill<<<grid, dim3(THREADS), 4 * block.x * 0 + 256>>>(d_y, rows, width);
+  hipLaunchKernelGGL(fill, grid, THREADS, 64 * sizeof(float), 0, d_y, rows, width);
+  std::vector<float> y(1);
+  reference(y.data(), 1);
+}
+)");
+  ASSERT_EQ(c->entries().size(), 2u);
+  EXPECT_EQ(c->entries()[0].name, "fill")
+      << "a host function that launches nothing stands behind the kernels";
+  const Answer a = c->call(
+      c->entries()[0],
+      {tensor_value("y", DType::f32, {3, 100}), integer_value("rows", 3), integer_value("width", 100)}, {});
+  ASSERT_TRUE(a.ok()) << a.message;
+  EXPECT_EQ(a.launch, "grid (2,3,1) block (64,1,1): from the source's launch line");
+  for (int i = 0; i < 300; ++i)
+    EXPECT_EQ(data_of<float>(a.arguments[0])[i], static_cast<float>(i / 100)) << i;
+}
+
 TEST(CandidateForms, ATemplateIsInstantiatedForTheElementTypesOfTheCall) {
   const auto c = built("candidate.hip.cpp", R"(#include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>

@@ -113,8 +113,8 @@ std::vector<std::string> type_parameters(const Source& s, const Function& f) {
 }
 
 bool is_callable_host_function(const Function& f) {
-  return f.definition && !f.global && !f.is_template && !f.member && (!f.device || f.host) &&
-         f.name != "operator" && f.name != "main" && f.name.rfind("isomer_emulator_", 0) != 0;
+  return f.definition && !f.global && !f.is_template && !f.member && !f.device && f.name != "operator" &&
+         f.name != "main" && f.name.rfind("isomer_emulator_", 0) != 0;
 }
 
 }  // namespace

@@ -21,8 +21,13 @@ void rewrite_aten(Source& s) {
                                                                 {"kHIP", "kCPU"}};
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
+    if (t[i].is("\"cuda\"") || t[i].is("\"cuda:0\"") || t[i].is("\"hip\"") || t[i].is("\"hip:0\""))
+      s.edits.replace(t[i].offset, t[i].text.size(), "\"cpu\"");
     if (t[i].kind != Token::name) continue;
-    if (const auto it = words.find(t[i].text); it != words.end()) {
+    if (t[i].is("cuda") && i > 0 && (t[i - 1].is(".") || t[i - 1].is("->")) && i + 1 < t.size() &&
+        t[i + 1].is("(")) {
+      s.edits.replace(t[i].offset, t[i].text.size(), "cpu");
+    } else if (const auto it = words.find(t[i].text); it != words.end()) {
       s.edits.replace(t[i].offset, t[i].text.size(), it->second);
     } else if ((t[i].is("CUDA") || t[i].is("HIP")) && i >= 2 && t[i - 1].is("::") &&
                t[i - 2].is("DeviceType")) {

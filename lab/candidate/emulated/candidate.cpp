@@ -2,6 +2,7 @@
 
 #include "lab/candidate/emulated/convert.hpp"
 #include "lab/candidate/emulated/geometry.hpp"
+#include "lab/candidate/emulated/launch_line.hpp"
 #include "lab/candidate/emulated/prebuilt.hpp"
 #include "lab/candidate/emulated/torch.hpp"
 #include "lab/candidate/folder.hpp"
@@ -166,9 +167,23 @@ class EmulatedCandidate final : public Candidate {
                       p.kind == emulator::EntryParameter::Kind::tensor;
              });
     };
-    for (const Form form : {Form::exported, Form::function, Form::kernel}) {
+    // In a source with kernels, a host function over raw memory that launches none is a helper or a
+    // reference.
+    const bool kernels =
+        std::any_of(all.begin(), all.end(), [](const auto& e) { return e.form == Form::kernel; });
+    std::vector<Entry> listed;
+    for (const emulator::EntryInfo& e : all) listed.push_back(lab_entry(e));
+    const Launching launching = launching_functions(listed);
+    const auto rank_of = [&](const emulator::EntryInfo& e) {
+      if (e.form == Form::exported) return 0;
+      if (e.form == Form::kernel) return 3;
+      if (exports || !takes_memory(e)) return -1;
+      if (e.takes_tensors || e.returns_tensors || !kernels) return 1;
+      return launching.functions.count(e.name) ? (launching.called.count(e.name) ? 2 : 1) : 4;
+    };
+    for (int rank = 0; rank <= 4; ++rank) {
       for (const emulator::EntryInfo& e : all) {
-        if (e.form != form || (form == Form::function && (exports || !takes_memory(e)))) continue;
+        if (rank_of(e) != rank) continue;
         entries_.push_back(lab_entry(e));
         infos_.push_back(e);
       }

@@ -63,6 +63,20 @@ struct Accept<T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_enum_v<T>>>
   static T& pass(Held& held) { return held; }
 };
 
+/// The 16-bit floating types of either runtime and of PyTorch.
+template <class T>
+struct Accept<T,
+              std::enable_if_t<std::is_class_v<T> && sizeof(T) == 2 && std::is_constructible_v<T, float>>> {
+  using Held = T;
+  static constexpr bool possible = true;
+  static void make(Held& held, const CallValue& v) {
+    float number = 0;
+    Accept<float>::make(number, v);
+    held = T(number);
+  }
+  static T& pass(Held& held) { return held; }
+};
+
 template <>
 struct Accept<std::string> {
   using Held = std::string;
@@ -346,8 +360,8 @@ struct FunctionRegistration {
                    new (R(*)(P...))(function), signature_of<R, P...>(Call::possible), &Call::invoke, file,
                    line, parameters);
   }
-  template <class Other>
-  FunctionRegistration(Other, const char*, const char*, unsigned, const char*) {}  // variadic: not callable
+  template <class R, class... P>
+  FunctionRegistration(R (*)(P..., ...), const char*, const char*, unsigned, const char*) {}  // not callable
 };
 
 struct KernelCallRegistration {

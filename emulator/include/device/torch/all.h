@@ -10,3 +10,14 @@
 
 #include "../isomer_emulator/entries_torch.h"
 #include "../isomer_emulator/python_binding.h"
+
+namespace torch {
+template <class F>
+F wrap_pybind_function(F function) {
+  return function;
+}
+template <class F>
+F wrap_pybind_function_no_gil(F function) {
+  return function;
+}
+}  // namespace torch
