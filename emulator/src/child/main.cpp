@@ -1,8 +1,11 @@
 #include <cstdlib>
+#include <cstring>
 
 #include "child/runner.hpp"
+#include "child/session_child.hpp"
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "session") == 0) return isomer_emulator_session();
   if (argc != 3) return 2;
   return isomer_emulator_runner(std::atoi(argv[1]), std::atoi(argv[2]));
 }

@@ -67,6 +67,7 @@ std::string cache_key(const BuildOptions& options, const fs::path& compiler) {
   sum.add("instantiate");
   for (const std::string& name : options.instantiate) sum.add(name);
   for (const std::string& flag : options.link_flags) sum.add(flag);
+  if (options.entries) sum.add("entries");
   return sum.text();
 }
 

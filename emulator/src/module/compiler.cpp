@@ -224,13 +224,14 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     command.insert(command.end(), {"-isystem", device_headers().string()});
     if (source.extension() == ".cu" || source.extension() == ".cuh")
       command.insert(command.end(), {"-include", "cuda_runtime.h"});
+    if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
     command.insert(command.end(),
                    {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
     must_succeed(run_process(command, kCompileSeconds, 1 << 20), source.string());
     for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
 
     const std::string preprocessed = read_file(stem + ".ii");
-    source::Rewritten rewritten = source::rewrite(preprocessed, options.instantiate);
+    source::Rewritten rewritten = source::rewrite(preprocessed, options.instantiate, options.entries);
     result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());
     result.has_main |= rewritten.has_main;
     std::ofstream(stem + ".rewritten.ii", std::ios::binary) << rewritten.text;

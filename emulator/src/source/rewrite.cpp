@@ -21,8 +21,13 @@ void rewrite_aten(Source& s) {
                                                                 {"kHIP", "kCPU"}};
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
+    if (t[i].is("\"cuda\"") || t[i].is("\"cuda:0\"") || t[i].is("\"hip\"") || t[i].is("\"hip:0\""))
+      s.edits.replace(t[i].offset, t[i].text.size(), "\"cpu\"");
     if (t[i].kind != Token::name) continue;
-    if (const auto it = words.find(t[i].text); it != words.end()) {
+    if (t[i].is("cuda") && i > 0 && (t[i - 1].is(".") || t[i - 1].is("->")) && i + 1 < t.size() &&
+        t[i + 1].is("(")) {
+      s.edits.replace(t[i].offset, t[i].text.size(), "cpu");
+    } else if (const auto it = words.find(t[i].text); it != words.end()) {
       s.edits.replace(t[i].offset, t[i].text.size(), it->second);
     } else if ((t[i].is("CUDA") || t[i].is("HIP")) && i >= 2 && t[i - 1].is("::") &&
                t[i - 2].is("DeviceType")) {
@@ -117,7 +122,8 @@ void rewrite_specifiers(Source& s) {
   }
 }
 
-Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate) {
+Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate,
+                  bool with_entries) {
   Source s{preprocessed, tokenize(preprocessed), {}, {}};
   s.outline = outline(s.text);
   refuse_what_cannot_run(s);
@@ -126,7 +132,8 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_specifiers(s);
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;
-  const std::string tail = registrations(s, instantiate, result.kernels);
+  std::string tail = "\n# 1 \"isomer-registrations\"\n" + registrations(s, instantiate, result.kernels);
+  if (with_entries) tail += entries(s, instantiate);
   for (const Function& f : s.outline.functions) {
     result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;
   }

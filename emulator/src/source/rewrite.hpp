@@ -19,8 +19,10 @@ struct Rewritten {
 };
 
 /// `instantiate` names template kernels with their arguments (`scale<float, 4>`) that have to be launchable
-/// by name. Throws Error for what is refused.
-Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate);
+/// by name; `with_entries` makes host functions and kernels callable from outside by their signatures. Throws
+/// Error for what is refused.
+Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate,
+                  bool with_entries = false);
 
 /// Replacements in a text, applied all at once.
 class Edits {
@@ -56,6 +58,7 @@ void rewrite_specifiers(Source& source);
 void refuse_what_cannot_run(const Source& source);
 std::string registrations(const Source& source, const std::vector<std::string>& instantiate,
                           std::vector<std::string>& kernels);
+std::string entries(const Source& source, const std::vector<std::string>& instantiate);
 
 std::string quoted(std::string_view text);  ///< as a C string literal
 

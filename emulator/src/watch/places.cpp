@@ -74,7 +74,36 @@ Place look_up(const Site& site) {
   return {};
 }
 
+std::string users_library;
+
+bool is_in_users_library(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 && info.dli_fname && users_library == info.dli_fname;
+}
+
 }  // namespace
+
+void set_users_library(std::string path) { users_library = std::move(path); }
+
+const void* users_address(void* const* frames, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (is_in_users_library(frames[i])) return frames[i];
+  }
+  return nullptr;
+}
+
+Place place_of_frames(void* const* frames, int count) {
+  Site site;
+  for (int i = 0; i < count; ++i) {
+    if (!is_in_users_library(frames[i])) continue;
+    if (!site.pc) {
+      site.pc = frames[i];
+    } else {
+      site.calls.insert(site.calls.begin(), frames[i]);
+    }
+  }
+  return site.pc ? place_of(site) : Place{};
+}
 
 std::vector<Place> places_of(const std::vector<Site>& sites) {
   std::lock_guard lock(mutex);

@@ -1,6 +1,7 @@
 // From code addresses to the lines of the user's source, through the debug information of the module.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "isomer/emulator/report.hpp"
@@ -12,5 +13,11 @@ namespace isomer::emulator::watch {
 /// system. Line 0 where the module has no debug information.
 std::vector<Place> places_of(const std::vector<Site>& sites);
 Place place_of(const Site& site);
+
+/// The library that the user's code lies in: frames of others are nobody's place.
+void set_users_library(std::string path);
+/// The innermost of these return addresses in the user's library, or null.
+const void* users_address(void* const* frames, int count);
+Place place_of_frames(void* const* frames, int count);
 
 }  // namespace isomer::emulator::watch

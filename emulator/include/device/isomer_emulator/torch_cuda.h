@@ -41,10 +41,6 @@ inline cudaDeviceProp* getCurrentDeviceProperties() {
 inline cudaDeviceProp* getDeviceProperties(int64_t) { return getCurrentDeviceProperties(); }
 }  // namespace at::cuda
 
-#else
-#include "torch_hip.h"
-#endif
-
 #define C10_CUDA_CHECK(EXPRESSION)                                                              \
   do {                                                                                          \
     const cudaError_t isomer_error = (EXPRESSION);                                              \
@@ -52,3 +48,11 @@ inline cudaDeviceProp* getDeviceProperties(int64_t) { return getCurrentDevicePro
   } while (0)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 #define AT_CUDA_CHECK(EXPRESSION) C10_CUDA_CHECK(EXPRESSION)
+#else
+#include "torch_hip.h"
+
+// What is left of these names after PyTorch's own translation of a source.
+#define C10_CUDA_CHECK(EXPRESSION) C10_HIP_CHECK(EXPRESSION)
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_HIP_KERNEL_LAUNCH_CHECK()
+#define AT_CUDA_CHECK(EXPRESSION) C10_HIP_CHECK(EXPRESSION)
+#endif

@@ -80,3 +80,13 @@ class TensorStreamGuard {
 };
 
 }  // namespace isomer::emulator
+
+// PyTorch declares it for device compilers only.
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
+namespace at {
+template <typename T>
+struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
+}  // namespace at
+#endif

@@ -68,6 +68,10 @@ using OptionalCUDAGuard = c10::hip::OptionalHIPGuard;
 inline CUDAStream getCurrentCUDAStream(c10::DeviceIndex = -1) { return {}; }
 }  // namespace c10::cuda
 namespace at::cuda {
+using at::hip::getCurrentDeviceProperties;
+using at::hip::getDeviceProperties;
+using at::hip::is_available;
+using at::hip::warp_size;
 using c10::cuda::CUDAGuard;
 using c10::cuda::CUDAStream;
 using c10::cuda::getCurrentCUDAStream;

@@ -36,6 +36,7 @@ struct BuildOptions {
   std::vector<std::string> link_flags;
   std::string standard = "gnu++17";
   std::string compiler;  ///< empty: ISOMER_CXX, else g++, else clang++
+  bool entries = false;  ///< host functions and kernels can be called by their signatures (session.hpp)
 };
 
 /// What a kernel or host function is called with. The memory belongs to the caller and outlives the call.
@@ -117,6 +118,8 @@ class ISOMER_EMULATOR_EXPORT Module {
   bool hip() const { return hip_; }
   bool cached() const { return cached_; }  ///< nothing had to be compiled
   const std::filesystem::path& library() const { return library_; }
+  int lanes() const { return lanes_; }
+  bool watched() const { return watch_; }
 
   /// Runs one kernel in a process of its own: whatever it does, this process survives. Throws Error where the
   /// kernel is unknown or the arguments do not fit its parameters.

@@ -1,0 +1,417 @@
+// What of a module can be called from outside, with any signature: each function and kernel registers itself
+// with its parameter types as the compiler deduced them, and with a call that converts from plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "entries_abi.h"
+#include "launch.h"
+
+namespace isomer::emulator {
+
+/// An argument that does not fit its parameter, or is not there: the function was not entered.
+struct CallMismatch : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline const char* kind_word(CallKind kind) {
+  const char* const words[] = {"nothing",   "a tensor", "an integer", "a real number",
+                               "a boolean", "a text",   "a dtype",    "a list"};
+  return words[static_cast<int>(kind)];
+}
+[[noreturn]] inline void mismatch(const char* wanted, const CallValue& got) {
+  throw CallMismatch(std::string("expected ") + wanted + ", got " + kind_word(got.kind));
+}
+
+/// How a parameter of (decayed) type T is made from a value. `Held` lives as long as the call.
+template <class T, class = void>
+struct Accept {
+  using Held = int;
+  static constexpr bool possible = false;
+};
+
+template <class T>
+struct Accept<T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_enum_v<T>>> {
+  using Held = T;
+  static constexpr bool possible = true;
+  static void make(Held& held, const CallValue& v) {
+    if (v.kind == CallKind::integer || v.kind == CallKind::boolean) {
+      held = static_cast<T>(v.integer);
+    } else if (v.kind == CallKind::real &&
+               (std::is_floating_point_v<T> || v.real == static_cast<double>(v.integer))) {
+      if constexpr (std::is_enum_v<T>) {
+        held = static_cast<T>(v.integer);
+      } else {
+        held = static_cast<T>(v.real);
+      }
+    } else {
+      mismatch(std::is_floating_point_v<T> ? "a real number"
+               : std::is_same_v<T, bool>   ? "a boolean"
+                                           : "an integer",
+               v);
+    }
+  }
+  static T& pass(Held& held) { return held; }
+};
+
+/// The 16-bit floating types of either runtime and of PyTorch.
+template <class T>
+struct Accept<T,
+              std::enable_if_t<std::is_class_v<T> && sizeof(T) == 2 && std::is_constructible_v<T, float>>> {
+  using Held = T;
+  static constexpr bool possible = true;
+  static void make(Held& held, const CallValue& v) {
+    float number = 0;
+    Accept<float>::make(number, v);
+    held = T(number);
+  }
+  static T& pass(Held& held) { return held; }
+};
+
+template <>
+struct Accept<std::string> {
+  using Held = std::string;
+  static constexpr bool possible = true;
+  static void make(Held& held, const CallValue& v) {
+    if (v.kind != CallKind::text) mismatch("a text", v);
+    held = v.text;
+  }
+  static std::string& pass(Held& held) { return held; }
+};
+
+template <class T, class = void>
+struct IsDlpack : std::false_type {};
+template <class T>
+struct IsDlpack<
+    T, std::void_t<decltype(T::data), decltype(T::device), decltype(T::ndim), decltype(T::dtype.lanes),
+                   decltype(T::shape), decltype(T::strides), decltype(T::byte_offset)>> : std::true_type {};
+
+/// A DLTensor, whoever's header declares it, and what its arrays point to.
+template <class T>
+struct DlpackTensor {
+  T tensor{};
+  std::int64_t shape[8], strides[8];
+  void fill(const CallTensor& from) {
+    for (int i = 0; i < from.rank; ++i) shape[i] = from.shape[i], strides[i] = from.strides[i];
+    tensor.data = from.data;
+#if defined(ISOMER_EMULATOR_HIP)
+    constexpr int device = 10;  // kDLROCM
+#else
+    constexpr int device = 2;  // kDLCUDA
+#endif
+    tensor.device.device_type = static_cast<decltype(tensor.device.device_type)>(device);
+    tensor.device.device_id = 0;
+    tensor.ndim = from.rank;
+    // Codes and bits of DLPack 1.1, by element.
+    constexpr unsigned char codes[] = {0, 2, 2, 2, 4, 10, 12, 11, 13, 0, 0, 0, 1, 6, 0};
+    constexpr unsigned char bits[] = {0, 64, 32, 16, 16, 8, 8, 8, 8, 8, 32, 64, 8, 8, 16};
+    tensor.dtype.code = codes[from.element];
+    tensor.dtype.bits = bits[from.element];
+    tensor.dtype.lanes = 1;
+    tensor.shape = shape;
+    tensor.strides = strides;
+    tensor.byte_offset = 0;
+  }
+};
+
+/// A pointer: the address of a tensor's first element, whatever its type; null for nothing; a host array for
+/// a list of numbers.
+template <class T>
+struct Accept<T*, void> {
+  using Element = std::remove_cv_t<T>;
+  using Number = std::conditional_t<std::is_arithmetic_v<Element>, Element, char>;
+  struct Held {
+    T* pointer = nullptr;
+    // As plain memory: a vector of bool has none.
+    std::vector<unsigned char> own;
+    std::string text;
+  };
+  static constexpr bool possible = !std::is_function_v<T>;
+  static void make(Held& held, const CallValue& v) {
+    if (v.kind == CallKind::tensor) {
+      held.pointer = reinterpret_cast<T*>(v.tensor->data);
+    } else if (v.kind == CallKind::none) {
+      held.pointer = nullptr;
+    } else if (v.kind == CallKind::text && sizeof(Number) == 1) {
+      held.text = v.text;
+      held.pointer = reinterpret_cast<T*>(const_cast<char*>(held.text.c_str()));
+    } else if (v.kind == CallKind::list && std::is_arithmetic_v<Element>) {
+      held.own.resize((v.count + 1) * sizeof(Number));
+      for (std::uint64_t i = 0; i < v.count; ++i) {
+        Number number{};
+        Accept<Number>::make(number, v.items[i]);
+        __builtin_memcpy(held.own.data() + i * sizeof(Number), &number, sizeof(Number));
+      }
+      held.pointer = reinterpret_cast<T*>(held.own.data());
+    } else {
+      mismatch("a tensor for a pointer", v);
+    }
+  }
+  static T*& pass(Held& held) { return held.pointer; }
+};
+
+template <class T>
+struct DlpackPointer {
+  using Held = std::pair<T*, DlpackTensor<T>>;
+  static constexpr bool possible = true;
+  static void make(Held& held, const CallValue& v) {
+    held.first = nullptr;
+    if (v.kind == CallKind::none) return;
+    if (v.kind != CallKind::tensor) mismatch("a tensor", v);
+    held.second.fill(*v.tensor);
+    held.first = &held.second.tensor;
+  }
+  static T*& pass(Held& held) { return held.first; }
+};
+
+/// Which of the above serves a parameter: decided where the type is complete.
+template <class T>
+struct Acceptor {
+  using type = Accept<T>;
+};
+template <class T>
+struct Acceptor<T*> {
+  using Bare = std::remove_cv_t<T>;
+  using type = std::conditional_t<IsDlpack<Bare>::value, DlpackPointer<Bare>, Accept<T*>>;
+};
+template <class P>
+using AcceptorOf = typename Acceptor<std::remove_cv_t<std::remove_reference_t<P>>>::type;
+
+template <class T>
+struct Accept<std::vector<T>, void> {
+  using Item = Accept<T>;
+  using Held = std::vector<T>;
+  static constexpr bool possible = Item::possible;
+  static void make(Held& held, const CallValue& v) {
+    if (v.kind != CallKind::list) mismatch("a list", v);
+    for (std::uint64_t i = 0; i < v.count; ++i) {
+      typename Item::Held item{};
+      Item::make(item, v.items[i]);
+      held.push_back(Item::pass(item));
+    }
+  }
+  static std::vector<T>& pass(Held& held) { return held; }
+};
+
+// results
+
+template <class T, class = void>
+struct Give {
+  static void give(const T&, CallOutcome&) {}
+};
+template <class T>
+struct Give<T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+  static void give(T value, CallOutcome& out) {
+    CallValue v{};
+    v.kind = std::is_same_v<T, bool> ? CallKind::boolean
+             : std::is_integral_v<T> ? CallKind::integer
+                                     : CallKind::real;
+    v.integer = static_cast<std::int64_t>(value);
+    v.real = static_cast<double>(value);
+    out.give(out.context, &v);
+  }
+};
+template <>
+struct Give<std::string> {
+  static void give(const std::string& text, CallOutcome& out) {
+    CallValue v{};
+    v.kind = CallKind::text;
+    v.text = text.c_str();
+    out.give(out.context, &v);
+  }
+};
+template <class... T>
+struct Give<std::tuple<T...>, void> {
+  static void give(const std::tuple<T...>& all, CallOutcome& out) {
+    std::apply([&](const T&... one) { (Give<T>::give(one, out), ...); }, all);
+  }
+};
+template <class A, class B>
+struct Give<std::pair<A, B>, void> {
+  static void give(const std::pair<A, B>& both, CallOutcome& out) {
+    Give<A>::give(both.first, out);
+    Give<B>::give(both.second, out);
+  }
+};
+template <class T>
+struct Give<std::vector<T>, void> {
+  static void give(const std::vector<T>& all, CallOutcome& out) {
+    for (const T& one : all) Give<T>::give(one, out);
+  }
+};
+
+// calls
+
+/// What PyTorch's exceptions say without their stack; set where its headers are.
+inline bool (*describe_tensor_exception)(CallOutcome&) = nullptr;
+
+template <class Call>
+void guarded(CallOutcome& out, Call call) {
+  try {
+    call();
+  } catch (const CallMismatch& e) {
+    out.end(out.context, CallEnd::not_callable, e.what(), "");
+  } catch (...) {
+    if (describe_tensor_exception && describe_tensor_exception(out)) return;
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      out.end(out.context, CallEnd::out_of_memory, "it asked for more host memory than the limit allows", "");
+    } catch (const std::exception& e) {
+      out.end(out.context, CallEnd::refused, e.what(), "");
+    } catch (...) {
+      out.end(out.context, CallEnd::refused, "an exception that is no std::exception", "");
+    }
+  }
+}
+
+template <class Acceptor>
+void make_argument(typename Acceptor::Held& held, const CallValue* values, std::size_t index) {
+  try {
+    Acceptor::make(held, values[index]);
+  } catch (const CallMismatch& e) {
+    throw CallMismatch("argument " + std::to_string(index + 1) + ": " + e.what());
+  }
+}
+
+/// Calls `f` with parameters P, each made from its value, in order.
+template <class R, class... P, class F, std::size_t... I>
+void call_with_values(F& f, const CallValue* values, CallOutcome& out, std::index_sequence<I...>) {
+  // Made in their places: what is held may point into itself.
+  std::tuple<typename AcceptorOf<P>::Held...> held;
+  (make_argument<AcceptorOf<P>>(std::get<I>(held), values, I), ...);
+  out.entered(out.context);
+  if constexpr (std::is_void_v<R>) {
+    f(static_cast<P&&>(AcceptorOf<P>::pass(std::get<I>(held)))...);
+  } else {
+    decltype(auto) result = f(static_cast<P&&>(AcceptorOf<P>::pass(std::get<I>(held)))...);
+    Give<std::remove_cv_t<std::remove_reference_t<R>>>::give(result, out);
+  }
+}
+
+template <class R, class F, class... P>
+struct FunctionCall {
+  static constexpr bool possible = (AcceptorOf<P>::possible && ...);
+  static void invoke(const void* state, const CallValue* values, const CallLaunch*, CallOutcome* out) {
+    if constexpr (possible) {
+      guarded(*out, [&] {
+        call_with_values<R, P...>(*static_cast<F*>(const_cast<void*>(state)), values, *out,
+                                  std::index_sequence_for<P...>{});
+      });
+    }
+  }
+};
+
+template <class... P>
+struct KernelCall {
+  static constexpr bool possible = (AcceptorOf<P>::possible && ...);
+  static void invoke(const void* state, const CallValue* values, const CallLaunch* launch, CallOutcome* out) {
+    if constexpr (possible) {
+      LaunchRequest request = request_of(
+          launch->kernel, launch->file, launch->line,
+          Configuration(dim3(launch->grid[0], launch->grid[1], launch->grid[2]),
+                        dim3(launch->block[0], launch->block[1], launch->block[2]), launch->shared_bytes));
+      auto launcher = function_launcher(request, *static_cast<void (*const*)(P...)>(state));
+      guarded(*out,
+              [&] { call_with_values<void, P...>(launcher, values, *out, std::index_sequence_for<P...>{}); });
+    }
+  }
+};
+
+/// Types of parameters and result, as the library reads them.
+template <class R, class... P>
+const CallSignature* signature_of(bool possible) {
+  // With the reference kept in a pointer, so that const stays.
+  static const char* const types[sizeof...(P) + 1] = {typeid(std::remove_reference_t<P>*).name()..., nullptr};
+  static const std::size_t bytes[sizeof...(P) + 1] = {sizeof(typename AcceptorOf<P>::Held)..., 0};
+  static CallSignature signature{types, bytes, sizeof...(P), "", 0};
+  if constexpr (std::is_void_v<R>) {
+    signature.result = "v";
+  } else {
+    signature.result = typeid(std::remove_reference_t<R>).name();
+  }
+  signature.possible = possible;
+  return &signature;
+}
+
+inline void register_entry(CallForm form, const char* name, const void* address, const void* state,
+                           const CallSignature* signature, CallInvoke invoke, const char* file, unsigned line,
+                           const char* parameters) {
+  const CallEntry entry{form, name, address, state, signature, invoke, file, line, parameters};
+  isomer_emulator_register_entry(&entry);
+}
+
+/// A host function found in the source. `parameters`: one line each, type, tab, name, tab, default.
+struct FunctionRegistration {
+  template <class R, class... P>
+  FunctionRegistration(R (*function)(P...), const char* name, const char* file, unsigned line,
+                       const char* parameters) {
+    using Call = FunctionCall<R, R (*)(P...), P...>;
+    register_entry(CallForm::function, name, reinterpret_cast<const void*>(function),
+                   new (R(*)(P...))(function), signature_of<R, P...>(Call::possible), &Call::invoke, file,
+                   line, parameters);
+  }
+  template <class R, class... P>
+  FunctionRegistration(R (*)(P..., ...), const char*, const char*, unsigned, const char*) {}  // not callable
+};
+
+struct KernelCallRegistration {
+  template <class... P>
+  KernelCallRegistration(void (*function)(P...), const char* name, const char* file, unsigned line,
+                         const char* parameters) {
+    using Call = KernelCall<P...>;
+    register_entry(CallForm::kernel, name, reinterpret_cast<const void*>(function),
+                   new (void (*)(P...))(function), signature_of<void, P...>(Call::possible), &Call::invoke,
+                   file, line, parameters);
+  }
+};
+
+/// A kernel template: known, with the types that it has to be instantiated for ("T,S").
+struct TemplateCallRegistration {
+  TemplateCallRegistration(const char* name, const char* types, const char* file, unsigned line,
+                           const char* parameters) {
+    register_entry(CallForm::kernel, name, nullptr, types, nullptr, nullptr, file, line, parameters);
+  }
+};
+
+/// Anything callable under an exported name (pybind11, TORCH_LIBRARY): a function, or an object with one
+/// operator().
+template <class F>
+struct CallableTraits : CallableTraits<decltype(&F::operator())> {
+  static const void* address(const F&) { return nullptr; }
+};
+template <class R, class... P>
+struct CallableTraits<R (*)(P...)> {
+  template <class F>
+  using Call = FunctionCall<R, F, P...>;
+  template <class F>
+  static const CallSignature* signature() {
+    return signature_of<R, P...>(Call<F>::possible);
+  }
+  static const void* address(R (*function)(P...)) { return reinterpret_cast<const void*>(function); }
+};
+template <class R, class... P>
+struct CallableTraits<R (*)(P...) noexcept> : CallableTraits<R (*)(P...)> {};
+template <class C, class R, class... P>
+struct CallableTraits<R (C::*)(P...) const> : CallableTraits<R (*)(P...)> {};
+template <class C, class R, class... P>
+struct CallableTraits<R (C::*)(P...)> : CallableTraits<R (*)(P...)> {};
+
+template <class F>
+void register_exported(const char* name, F function, const char* file, unsigned line,
+                       const char* parameters) {
+  using Traits = CallableTraits<F>;
+  register_entry(CallForm::exported, name, Traits::address(function), new F(function),
+                 Traits::template signature<F>(), &Traits::template Call<F>::invoke, file, line, parameters);
+}
+
+}  // namespace isomer::emulator

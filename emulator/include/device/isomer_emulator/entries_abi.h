@@ -1,0 +1,91 @@
+// The seam through which a module's functions are called from outside: plain values in, plain values out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace isomer::emulator {
+
+enum class CallKind : std::int32_t { none, tensor, integer, real, boolean, text, dtype, list };
+
+/// Element types by number: none, f64, f32, f16, bf16, e4m3fn, e5m2, e4m3fnuz, e5m2fnuz, i8, i32, i64, u8,
+/// bool, i16.
+inline constexpr int kCallElements = 15;
+inline constexpr int kCallElementBytes[kCallElements] = {0, 8, 4, 2, 2, 1, 1, 1, 1, 1, 4, 8, 1, 1, 2};
+
+/// A strided view of a whole buffer; strides in elements.
+struct CallTensor {
+  void* data;
+  void* storage;
+  std::uint64_t storage_bytes;
+  std::int32_t element;
+  std::int32_t rank;
+  std::int64_t shape[8];
+  std::int64_t strides[8];
+};
+
+struct CallValue {
+  CallKind kind;
+  std::int32_t element;  ///< of a dtype
+  std::int64_t integer;  ///< also of a boolean, and of a real that is whole
+  double real;
+  const char* text;
+  const CallTensor* tensor;
+  const CallValue* items;
+  std::uint64_t count;
+};
+
+enum class CallEnd : std::int32_t { returned, refused, not_callable, out_of_memory };
+
+/// What a call tells: `entered` once the arguments are made, `give` for each result, `end` where it does not
+/// return.
+struct CallOutcome {
+  void* context;
+  void (*entered)(void* context);
+  void (*give)(void* context, const CallValue* value);
+  void (*end)(void* context, CallEnd end, const char* message, const char* trace);
+};
+
+/// How a bare kernel is launched.
+struct CallLaunch {
+  const char* kernel;
+  const char* file;
+  unsigned line;
+  std::uint32_t grid[3];
+  std::uint32_t block[3];
+  std::uint64_t shared_bytes;
+};
+
+enum class CallForm : std::int32_t { kernel, function, exported };
+
+struct CallSignature {
+  const char* const* types;  ///< mangled, each as a pointer to the parameter's type
+  const std::size_t* bytes;
+  std::uint32_t count;
+  const char* result;  ///< mangled
+  int possible;        ///< every parameter can be made from a value
+};
+
+using CallInvoke = void (*)(const void* state, const CallValue* values, const CallLaunch* launch,
+                            CallOutcome* outcome);
+
+struct CallEntry {
+  CallForm form;
+  const char* name;
+  const void* address;  ///< of the function; null for an object
+  const void* state;
+  const CallSignature* signature;
+  CallInvoke invoke;
+  const char* file;
+  unsigned line;
+  const char*
+      parameters;  ///< one line each: type, tab, name, tab, default; empty where the source says nothing
+};
+
+}  // namespace isomer::emulator
+
+extern "C" {
+void isomer_emulator_register_entry(const isomer::emulator::CallEntry* entry);
+/// A function that registers exported entries when the module is looked into; it may throw.
+void isomer_emulator_register_exports(void (*exports)());
+}

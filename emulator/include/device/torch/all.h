@@ -1,0 +1,23 @@
+// Tensors, their factories and the binding. The neural-network half of PyTorch's headers is read only for sources that
+// name something of it, since it takes longer to read than everything else.
+#pragma once
+#if defined(ISOMER_EMULATOR_TORCH_ALL)
+#include_next <torch/all.h>
+#else
+#include <torch/types.h>
+#endif
+#include <torch/library.h>
+
+#include "../isomer_emulator/entries_torch.h"
+#include "../isomer_emulator/python_binding.h"
+
+namespace torch {
+template <class F>
+F wrap_pybind_function(F function) {
+  return function;
+}
+template <class F>
+F wrap_pybind_function_no_gil(F function) {
+  return function;
+}
+}  // namespace torch

@@ -1,0 +1,129 @@
+// Calling what a module offers, whatever its signature: host functions over pointers, DLPack or tensors,
+// functions exported to Python, bare kernels. A session keeps one process with the module loaded; each call
+// runs in a fresh copy of that process, so that no call sees what another left behind, and none of them can
+// harm the caller.
+//
+//   auto module = emulator::Module::build({.sources = {"port.hip.cpp"}, .watch = true, .entries = true});
+//   emulator::Session session(module);
+//   auto result = session.call(0, arguments, {.timeout_seconds = 10});
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isomer/emulator/module.hpp"
+
+namespace isomer::emulator {
+
+enum class ValueKind : std::uint8_t { none, tensor, integer, real, boolean, text, dtype, list };
+
+/// none, f64, f32, f16, bf16, e4m3fn, e5m2, e4m3fnuz, e5m2fnuz, i8, i32, i64, u8, bool, i16, by number.
+using Element = std::uint8_t;
+
+/// An argument or a result. A tensor is a strided view of a whole storage; arguments that share a storage
+/// share it on the device as well.
+struct SessionValue {
+  ValueKind kind = ValueKind::none;
+  std::string name;  ///< of a tensor's buffer, as reports shall call it
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string text;
+  Element element = 0;  ///< of a tensor or dtype
+  std::vector<std::int64_t> shape, strides;
+  std::shared_ptr<void> storage;
+  std::size_t storage_bytes = 0;
+  std::size_t storage_offset = 0;  ///< bytes to the first element
+  std::vector<SessionValue> items;
+};
+
+struct EntryParameter {
+  enum class Kind : std::uint8_t {
+    tensor,
+    optional_tensor,
+    pointer,
+    integer,
+    real,
+    boolean,
+    text,
+    dtype,
+    stream,
+    list,
+    unknown
+  };
+  Kind kind = Kind::unknown;
+  std::string name;       ///< empty where the source has none
+  std::string type;       ///< as written, else demangled
+  Element element = 0;    ///< of a pointer: what it points to; 0 for void and unknown
+  bool is_const = false;  ///< of a pointer: to const
+  int bits = 0;           ///< of an integer or real
+  bool has_default = false;
+};
+
+struct EntryInfo {
+  enum class Form : std::uint8_t { kernel, function, exported };
+  Form form = Form::function;
+  std::string name;      ///< as exported; a function or kernel by its qualified name
+  std::string function;  ///< in the source; empty for a lambda
+  std::vector<EntryParameter> parameters;
+  std::vector<std::string> template_types;  ///< of a kernel template that has not been instantiated
+  bool takes_tensors = false;               ///< of PyTorch
+  bool returns_tensors = false;
+  bool callable = true;  ///< every parameter has a type that can be passed
+  std::string file;
+  int line = 0;
+};
+
+struct CallOptions {
+  std::uint64_t seed = 0;
+  int workers = 0;
+  double timeout_seconds = 20;
+  std::uint64_t step_limit = 0;
+  std::uint8_t poison = 0xff;                            ///< what fresh device memory holds
+  std::uint64_t memory_limit = std::uint64_t{2} << 30;   ///< of what the code allocates, device and host each
+  std::uint64_t file_limit = std::uint64_t{64} << 20;    ///< of a file that it writes
+  std::uint64_t output_limit = std::uint64_t{64} << 20;  ///< of what it prints; the first MiB is kept
+  Geometry geometry;                                     ///< of a kernel
+  int repeats = 1;  ///< calls in one process, each with its own copy of the arguments; the last is the answer
+};
+
+struct CallResult {
+  enum class End : std::uint8_t { returned, refused, crashed, timed_out, exited, over_limit, not_callable };
+  End end = End::returned;
+  std::string message;  ///< one sentence where it did not return
+  Place place;          ///< of the exception, crash or exit, where known
+  std::vector<SessionValue>
+      arguments;  ///< as the call left them; the given ones where it did not end by itself
+  std::vector<SessionValue> returned;
+  std::vector<Report> reports;
+  std::vector<LaunchRecord> launches;
+  std::vector<std::string> refusals;  ///< launches and calls that the device would refuse
+  std::string output;                 ///< at most a mebibyte
+};
+
+/// Not to be used by two threads at once.
+class ISOMER_EMULATOR_EXPORT Session {
+ public:
+  /// Loads the module (built with `entries`) in a process of its own. Throws Error with one sentence where
+  /// that fails: its static initialisation crashes, hangs or throws.
+  explicit Session(const Module& module);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Exported entries first, in their order, then host functions and kernels in the order of the source.
+  const std::vector<EntryInfo>& entries() const;
+
+  /// Whatever the code does, this process survives. The arguments are left alone: what the call made of them,
+  /// with their whole storages, stands in the result.
+  CallResult call(std::size_t entry, const std::vector<SessionValue>& arguments,
+                  const CallOptions& options = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace isomer::emulator

@@ -1,0 +1,120 @@
+#include "child/signals.hpp"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "execution/worker.hpp"
+#include "memory/memory.hpp"
+#include "watch/places.hpp"
+#include "watch/reporter.hpp"
+
+namespace isomer::emulator {
+namespace {
+
+constexpr int kFrames = 64;
+double time_limit = 0;
+void (*begin_stop)() = nullptr;
+void (*deliver_stop)(const Stopped&) = nullptr;
+
+const char* signal_word(int number) {
+  switch (number) {
+    case SIGSEGV:
+      return "a segmentation fault";
+    case SIGBUS:
+      return "a bus error";
+    case SIGFPE:
+      return "a division by zero";
+    case SIGILL:
+      return "an illegal instruction";
+    case SIGABRT:
+      return "an abort";
+    default:
+      return "a signal";
+  }
+}
+
+std::string described(const void* address) {
+  Memory& memory = Memory::instance();
+  if (reinterpret_cast<std::uintptr_t>(address) < 65536) return "through a null pointer";
+  const Buffer* near = memory.contains(address) ? memory.nearest(address, false) : nullptr;
+  if (!near) return "outside of device memory";
+  const std::ptrdiff_t offset = static_cast<const std::byte*>(address) - near->begin;
+  return fmt::format("at offset {} of buffer {} of {} bytes", offset,
+                     near->name.empty() ? "(unnamed)" : near->name, near->bytes);
+}
+
+// The process is lost already: what is done here may be more than a handler should do, and if it fails as
+// well, the caller still sees the signal.
+void on_signal(int number, siginfo_t* info, void* context) {
+  signal(number, SIG_DFL);
+  alarm(20);
+  begin_stop();
+  const auto* registers = static_cast<ucontext_t*>(context);
+  // One past the instruction, as a return address would be.
+  const auto* pc = reinterpret_cast<const void*>(registers->uc_mcontext.gregs[REG_RIP] + 1);
+  // Below it may lie a library's or the emulator's own code.
+  void* frames[kFrames];
+  frames[0] = const_cast<void*>(pc);
+  const int count = 1 + backtrace(frames + 1, kFrames - 1);
+  if (const void* users = watch::users_address(frames, count)) pc = users;
+  Stopped stopped;
+  stopped.signal = number;
+  if (const Thread* t = current_thread()) {
+    const char* kernel = current_block()->launch().request.kernel;
+    if (number == SIGALRM) {
+      watch::report_event(Kind::step_limit, pc, fmt::format("was still running after {:g} s", time_limit));
+      stopped.sentence = fmt::format("{} did not end within {:g} s", kernel, time_limit);
+    } else if (number == SIGSEGV && Worker::current()->pool().is_guard(info->si_addr)) {
+      watch::report_event(Kind::stack_overflow, pc,
+                          fmt::format("overflows its stack of {} KiB: a recursion or a large local array",
+                                      kStackBytes / 1024));
+      stopped.sentence = fmt::format("{} overflowed a thread's stack", kernel);
+    } else {
+      const bool memory = number == SIGSEGV || number == SIGBUS;
+      watch::report_event(
+          Kind::crash, pc,
+          fmt::format("stops with {}{}", signal_word(number), memory ? " " + described(info->si_addr) : ""));
+      stopped.sentence = fmt::format("{} stopped with {}", kernel, signal_word(number));
+    }
+    (void)t;
+  } else {
+    const Place place = stopped.place = watch::place_of_frames(frames, count);
+    const std::string where = place.line ? fmt::format(" at {}:{}", place.file, place.line) : "";
+    stopped.sentence = number == SIGALRM
+                           ? fmt::format("host code did not end within {:g} s{}", time_limit, where)
+                           : fmt::format("host code stopped with {}{}", signal_word(number), where);
+  }
+  deliver_stop(stopped);
+  _exit(0);
+}
+
+}  // namespace
+
+void on_stop(void (*begin)(), void (*deliver)(const Stopped&)) {
+  begin_stop = begin;
+  deliver_stop = deliver;
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGXFSZ})
+    sigaction(number, &action, nullptr);
+  Worker::here();  // gives this thread its signal stack
+  void* frame = nullptr;
+  backtrace(&frame, 1);  // loads what it needs now, and not in a handler
+}
+
+void limit_time(double seconds) {
+  time_limit = seconds;
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec =
+      static_cast<suseconds_t>((seconds - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+}  // namespace isomer::emulator

@@ -1,0 +1,447 @@
+#include "isomer/emulator/session.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "child/session_wire.hpp"
+#include "module/paths.hpp"
+
+extern char** environ;
+
+namespace isomer::emulator {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kLoadSeconds = 60;
+constexpr double kGraceSeconds = 5;  // between the process's own deadline and the end of our patience
+constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
+
+double seconds_until(Clock::time_point t) { return std::chrono::duration<double>(t - Clock::now()).count(); }
+Clock::time_point in_seconds(double s) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+}
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+class Mapping {
+ public:
+  Mapping(int fd, std::uint64_t offset, std::uint64_t bytes, int protection) : bytes_(bytes) {
+    if (bytes == 0) return;
+    void* p = mmap(nullptr, bytes, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
+    if (p == MAP_FAILED) throw Error("no memory to share with the session's process");
+    data_ = static_cast<std::byte*>(p);
+  }
+  ~Mapping() {
+    if (data_) munmap(data_, bytes_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+Descriptor shared_file(const char* name) {
+  Descriptor fd(memfd_create(name, MFD_CLOEXEC));
+  if (fd.get() < 0) throw Error("no memory to share with the session's process");
+  return fd;
+}
+
+std::uint64_t file_bytes(int fd) {
+  struct stat s {};
+  return fstat(fd, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : 0;
+}
+
+// Zeros; a large one takes memory only where it is written.
+std::shared_ptr<void> fresh_storage(std::uint64_t bytes) {
+  if (bytes >= kSparseBytes) {
+    void* p =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) throw Error(fmt::format("no memory for a storage of {} bytes", bytes));
+    return {p, [bytes](void* q) { munmap(q, bytes); }};
+  }
+  void* p = ::operator new (std::max<std::uint64_t>(bytes, 1), std::align_val_t{256});
+  std::memset(p, 0, bytes);
+  return {p, [](void* q) { ::operator delete (q, std::align_val_t{256}); }};
+}
+
+void check_extents(const std::vector<Extent>& extents, std::uint64_t bytes) {
+  for (const Extent& e : extents) {
+    if (e.offset > bytes || e.bytes > bytes - e.offset)
+      throw Error("the answer of the session's process is not valid");
+  }
+}
+
+void replace_storages(SessionValue& v, const WireValue& w, const std::vector<std::shared_ptr<void>>& fresh) {
+  if (v.kind == ValueKind::tensor) v.storage = fresh[w.storage];
+  for (std::size_t i = 0; i < v.items.size(); ++i) replace_storages(v.items[i], w.items[i], fresh);
+}
+
+// The arguments as they travel: each storage once, whoever shares it.
+class Luggage {
+ public:
+  SessionRequest request;
+  std::vector<const std::byte*> storages;  // ours, beside those of the request
+
+  WireValue pack(const SessionValue& v) {
+    WireValue w;
+    w.kind = v.kind;
+    w.integer = v.integer;
+    w.real = v.real;
+    w.text = v.text;
+    w.element = v.element;
+    for (const SessionValue& item : v.items) w.items.push_back(pack(item));
+    if (v.kind != ValueKind::tensor) return w;
+    if (v.shape.size() > 8 || v.shape.size() != v.strides.size())
+      throw Error(fmt::format("{}: {} dimensions and {} strides, at most 8 of each", v.name, v.shape.size(),
+                              v.strides.size()));
+    w.shape = v.shape;
+    w.strides = v.strides;
+    w.storage_offset = v.storage_offset;
+    const auto [it, fresh] = numbers_.try_emplace(v.storage.get(), request.storages.size());
+    if (fresh) {
+      request.storages.push_back(
+          {v.storage_bytes, 0, v.name, touched_extents(v.storage.get(), v.storage_bytes)});
+      storages.push_back(static_cast<const std::byte*>(v.storage.get()));
+    }
+    w.storage = it->second;
+    return w;
+  }
+
+ private:
+  std::map<const void*, std::uint64_t> numbers_;
+};
+
+}  // namespace
+
+struct Session::State {
+  SessionSetup setup;
+  Descriptor socket, arena, answer, output;
+  pid_t process = -1;
+  std::vector<EntryInfo> entries;
+
+  ~State() { end(); }
+
+  void end() {
+    if (process < 0) return;
+    socket = Descriptor();
+    kill(-process, SIGKILL);
+    waitpid(process, nullptr, 0);
+    process = -1;
+  }
+
+  // A fresh process with the module loaded. Throws where that fails.
+  void start() {
+    int ends[2], pipe_ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw Error("no socket for a session");
+    socket = Descriptor(ends[0]);
+    const Descriptor theirs(ends[1]);
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw Error("no pipe for a session");
+    output = Descriptor(pipe_ends[0]);
+    const Descriptor their_output(pipe_ends[1]);
+    fcntl(output.get(), F_SETFL, O_NONBLOCK);
+    arena = shared_file("isomer-arguments");
+    answer = shared_file("isomer-answer");
+    write_header(pack(setup));
+
+    // First out of the way of the numbers that the process expects.
+    std::vector<Descriptor> high;
+    for (int fd : {theirs.get(), arena.get(), answer.get(), their_output.get()})
+      high.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, 16));
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, high[3].get(), 1);
+    posix_spawn_file_actions_adddup2(&actions, high[3].get(), 2);
+    posix_spawn_file_actions_adddup2(&actions, high[0].get(), kSessionSocket);
+    posix_spawn_file_actions_adddup2(&actions, high[1].get(), kSessionArena);
+    posix_spawn_file_actions_adddup2(&actions, high[2].get(), kSessionAnswer);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    const std::string program = runner_program().string();
+    char* argv[] = {const_cast<char*>(program.c_str()), const_cast<char*>("session"), nullptr};
+    const int failed = posix_spawn(&process, argv[0], &actions, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (failed != 0) {
+      process = -1;
+      throw Error("the emulator's runner program could not be started");
+    }
+  }
+
+  void load() {
+    start();
+    std::string printed;
+    SessionEvent event;
+    const std::string trouble = wait_for('a', event, in_seconds(kLoadSeconds), ~std::uint64_t{0}, printed);
+    if (!trouble.empty()) {
+      end();
+      throw Error("the module cannot be loaded: " + trouble);
+    }
+    const std::string bytes = read_answer();
+    if (bytes.empty() || bytes[0] != '+') {
+      end();
+      throw Error(bytes.empty() ? "the module cannot be loaded" : bytes.substr(1));
+    }
+    entries = unpack_entries(bytes.substr(1));
+  }
+
+  void write_header(const std::string& bytes) const {
+    const std::uint64_t length = bytes.size();
+    if (pwrite(arena.get(), &length, sizeof length, 0) != sizeof length ||
+        pwrite(arena.get(), bytes.data(), length, sizeof length) != static_cast<ssize_t>(length))
+      throw Error("no memory to share with the session's process");
+  }
+
+  std::string read_answer() const {
+    std::uint64_t length = 0;
+    if (pread(answer.get(), &length, sizeof length, 0) != sizeof length || length > (std::uint64_t{1} << 30))
+      return {};
+    std::string bytes(length, '\0');
+    if (pread(answer.get(), bytes.data(), length, sizeof length) != static_cast<ssize_t>(length)) return {};
+    return bytes;
+  }
+
+  // Reads what has been printed; returns the number of bytes.
+  std::uint64_t drain(std::string& printed) const {
+    char chunk[65536];
+    std::uint64_t total = 0;
+    for (ssize_t n = 0; (n = read(output.get(), chunk, sizeof chunk)) > 0;) {
+      total += static_cast<std::uint64_t>(n);
+      const std::size_t room = kKeptOutput - std::min(kKeptOutput, printed.size());
+      printed.append(chunk, std::min(static_cast<std::size_t>(n), room));
+      if (total > (std::uint64_t{16} << 20)) break;
+    }
+    return total;
+  }
+
+  // The next event, which has to be `what`. A word where it does not come: "" none, else why.
+  std::string wait_for(char what, SessionEvent& event, Clock::time_point deadline, std::uint64_t output_limit,
+                       std::string& printed) const {
+    std::uint64_t total = 0;
+    std::size_t have = 0;
+    auto* bytes = reinterpret_cast<char*>(&event);
+    while (have < sizeof event) {
+      const double left = seconds_until(deadline);
+      if (left <= 0) return "time";
+      pollfd fds[2] = {{socket.get(), POLLIN, 0}, {output.get(), POLLIN, 0}};
+      poll(fds, 2, static_cast<int>(std::min(left * 1000 + 1, 1000.0)));
+      if (fds[1].revents & POLLIN) total += drain(printed);
+      if (total > output_limit) return "output";
+      if (fds[1].revents & POLLHUP && !(fds[0].revents & POLLIN)) return "it ended";
+      if (!(fds[0].revents & (POLLIN | POLLHUP))) continue;
+      const ssize_t n = read(socket.get(), bytes + have, sizeof event - have);
+      if (n <= 0) return "it ended";
+      have += static_cast<std::size_t>(n);
+    }
+    drain(printed);
+    return event.what == what ? "" : "it ended";
+  }
+
+  void send(Luggage& luggage) {
+    std::uint64_t at = sizeof(std::uint64_t) + pack(luggage.request).size();
+    for (WireStorage& s : luggage.request.storages) {
+      at = (at + kWirePage - 1) / kWirePage * kWirePage;
+      s.offset = at;
+      at += s.bytes;
+    }
+    if (ftruncate(arena.get(), 0) != 0 || ftruncate(arena.get(), static_cast<off_t>(at + kWirePage)) != 0 ||
+        ftruncate(answer.get(), 0) != 0)
+      throw Error(fmt::format("no memory for arguments of {} bytes", at));
+    write_header(pack(luggage.request));
+    for (std::size_t i = 0; i < luggage.storages.size(); ++i) {
+      const WireStorage& s = luggage.request.storages[i];
+      const Mapping m(arena.get(), s.offset, s.bytes, PROT_READ | PROT_WRITE);
+      if (s.bytes > 0) copy_extents(m.data(), luggage.storages[i], s.extents);
+    }
+    if (write(socket.get(), "c", 1) != 1) throw Error("the session's process has gone");
+  }
+
+  // The arguments as the call left them, in storages of their own.
+  std::vector<SessionValue> bring_back(const Luggage& luggage, const std::vector<std::vector<Extent>>& after,
+                                       const std::vector<SessionValue>& arguments) const {
+    std::vector<std::shared_ptr<void>> fresh;
+    for (std::size_t i = 0; i < luggage.storages.size(); ++i) {
+      const WireStorage& s = luggage.request.storages[i];
+      fresh.push_back(fresh_storage(s.bytes));
+      const Mapping m(arena.get(), s.offset, s.bytes, PROT_READ);
+      check_extents(after[i], s.bytes);
+      if (s.bytes > 0) copy_extents(static_cast<std::byte*>(fresh.back().get()), m.data(), after[i]);
+    }
+    std::vector<SessionValue> back = arguments;
+    for (std::size_t i = 0; i < back.size(); ++i) replace_storages(back[i], luggage.request.values[i], fresh);
+    return back;
+  }
+
+  SessionValue unpack(const WireValue& w, const std::vector<std::shared_ptr<void>>& storages,
+                      const std::vector<WireStorage>& wires) const {
+    SessionValue v;
+    v.kind = w.kind;
+    v.integer = w.integer;
+    v.real = w.real;
+    v.text = w.text;
+    v.element = w.element;
+    for (const WireValue& item : w.items) v.items.push_back(unpack(item, storages, wires));
+    if (w.kind != ValueKind::tensor) return v;
+    if (w.storage >= storages.size() || w.shape.size() > 8 || w.shape.size() != w.strides.size())
+      throw Error("the answer of the session's process is not valid");
+    v.shape = w.shape;
+    v.strides = w.strides;
+    v.storage = storages[w.storage];
+    v.storage_bytes = wires[w.storage].bytes;
+    v.storage_offset = w.storage_offset;
+    return v;
+  }
+
+  CallResult read_result(const Luggage& luggage, const std::vector<SessionValue>& arguments) const {
+    const std::string bytes = read_answer();
+    if (bytes.empty()) throw Error("no answer");
+    SessionAnswer a = unpack_session_answer(bytes);
+    const std::uint64_t available = file_bytes(answer.get());
+    std::vector<std::shared_ptr<void>> storages;
+    for (const WireStorage& s : a.storages) {
+      if (s.offset > available || s.bytes > available - s.offset)
+        throw Error("the answer of the session's process is not valid");
+      const std::shared_ptr<void> own = fresh_storage(s.bytes);
+      const Mapping m(answer.get(), s.offset, s.bytes, PROT_READ);
+      check_extents(s.extents, s.bytes);
+      if (s.bytes > 0) copy_extents(static_cast<std::byte*>(own.get()), m.data(), s.extents);
+      storages.push_back(own);
+    }
+    for (const WireValue& w : a.returned) a.result.returned.push_back(unpack(w, storages, a.storages));
+    if (a.after.size() == luggage.storages.size())
+      a.result.arguments = bring_back(luggage, a.after, arguments);
+    return std::move(a.result);
+  }
+};
+
+namespace {
+
+const char* signal_name(int number) {
+  switch (number) {
+    case SIGSEGV:
+      return "a segmentation fault";
+    case SIGBUS:
+      return "a bus error";
+    case SIGFPE:
+      return "a division by zero";
+    case SIGILL:
+      return "an illegal instruction";
+    case SIGABRT:
+      return "an abort";
+    case SIGKILL:
+      return "a kill (out of memory)";
+    default:
+      return "a signal";
+  }
+}
+
+// Where the process ended and left no answer.
+CallResult silent_end(int status, const std::string& name) {
+  using End = CallResult::End;
+  CallResult r;
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    r.end = number == SIGALRM ? End::timed_out : number == SIGXFSZ ? End::over_limit : End::crashed;
+    r.message = number == SIGXFSZ ? "it wrote a file larger than the limit"
+                                  : fmt::format("{} was stopped by {}", name, signal_name(number));
+  } else {
+    r.end = End::exited;
+    r.message = fmt::format("{} ended the process with exit status {}", name, WEXITSTATUS(status));
+  }
+  return r;
+}
+
+}  // namespace
+
+Session::Session(const Module& module) : state_(std::make_unique<State>()) {
+  state_->setup = {module.library().string(), module.lanes(), module.watched(), module.hip()};
+  state_->load();
+}
+Session::~Session() = default;
+
+const std::vector<EntryInfo>& Session::entries() const { return state_->entries; }
+
+CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arguments,
+                         const CallOptions& options) {
+  State& s = *state_;
+  if (entry >= s.entries.size())
+    throw Error(fmt::format("the module has {} entries, not {}", s.entries.size(), entry + 1));
+  const std::string name = s.entries[entry].name;
+  Luggage luggage;
+  luggage.request.entry = entry;
+  luggage.request.options = options;
+  for (const SessionValue& v : arguments) luggage.request.values.push_back(luggage.pack(v));
+  if (s.process < 0) s.load();
+  s.send(luggage);
+
+  CallResult result;
+  std::string printed;
+  SessionEvent event;
+  const auto deadline = in_seconds(options.timeout_seconds + kGraceSeconds);
+  std::string trouble = s.wait_for('b', event, deadline, options.output_limit, printed);
+  const pid_t worker = event.pid;
+  if (trouble.empty()) trouble = s.wait_for('e', event, deadline, options.output_limit, printed);
+  if (trouble == "time" || trouble == "output") {
+    result.end = trouble == "time" ? CallResult::End::timed_out : CallResult::End::over_limit;
+    result.message =
+        trouble == "time"
+            ? fmt::format("{} did not end within {:g} s", name, options.timeout_seconds)
+            : fmt::format("{} prints without end: {} MiB and more", name, options.output_limit >> 20);
+    if (worker > 0) kill(-worker, SIGKILL);
+    // What it does not read stays in the pipe; a fresh process gets a fresh one.
+    s.end();
+  } else if (!trouble.empty()) {
+    int status = 0;
+    waitpid(s.process, &status, 0);
+    s.process = -1;
+    result = silent_end(status, name);
+  } else {
+    try {
+      result = s.read_result(luggage, arguments);
+    } catch (const Error&) {
+      result = silent_end(event.status, name);
+    }
+  }
+  if (result.arguments.size() != arguments.size()) result.arguments = arguments;
+  result.output = std::move(printed);
+  return result;
+}
+
+}  // namespace isomer::emulator

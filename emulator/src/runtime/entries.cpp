@@ -1,0 +1,262 @@
+#include "runtime/entries.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <sstream>
+#include <utility>
+
+namespace isomer::emulator {
+namespace {
+
+std::mutex mutex;
+std::vector<CallEntry> registered;
+// Names and texts of exported entries belong to objects that are gone when we look.
+std::vector<std::unique_ptr<std::string>> kept;
+std::vector<void (*)()> exports;
+
+const char* keep(const char* text) {
+  kept.push_back(std::make_unique<std::string>(text ? text : ""));
+  return kept.back()->c_str();
+}
+
+std::string demangled(const char* mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string result = status == 0 && text ? text : mangled;
+  std::free(text);
+  return result;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// "float const" gives "float"; returns whether there was something to strip.
+bool strip(std::string& text, const std::string& end) {
+  if (!ends_with(text, end)) return false;
+  text.resize(text.size() - end.size());
+  return true;
+}
+
+struct Word {
+  const char* name;
+  Element element;
+};
+
+// Types by their demangled names, the longer names before the shorter ones that they contain.
+Element element_of(std::string type) {
+  static const Word exact[] = {
+      {"double", 1},         {"float", 2},      {"_Float16", 3},       {"half", 3},
+      {"signed char", 9},    {"char", 9},       {"int", 10},           {"unsigned int", 10},
+      {"long", 11},          {"long long", 11}, {"unsigned long", 11}, {"unsigned long long", 11},
+      {"unsigned char", 12}, {"bool", 13},      {"short", 14},         {"uint", 10},
+      {"uchar", 12},         {"longlong", 11},  {"ulonglong", 11},     {"ulong", 11}};
+  static const Word parts[] = {{"E4m3Fnuz", 7}, {"e4m3fnuz", 7}, {"E5m2Fnuz", 8}, {"e5m2fnuz", 8},
+                               {"E4m3", 5},     {"e4m3", 5},     {"E5m2", 6},     {"e5m2", 6},
+                               {"Bfloat16", 4}, {"BFloat16", 4}, {"bfloat16", 4}, {"bf16", 4},
+                               {"Float16", 3},  {"Half", 3},     {"half", 3}};
+  for (const Word& w : exact) {
+    if (type == w.name) return w.element;
+  }
+  // float4, int2: vectors of the element.
+  if (!type.empty() && type.back() >= '1' && type.back() <= '4') {
+    const std::string base = type.substr(0, type.size() - 1);
+    for (const Word& w : exact) {
+      if (base == w.name) return w.element;
+    }
+  }
+  for (const Word& w : parts) {
+    if (has(type, w.name)) return w.element;
+  }
+  return 0;
+}
+
+using Kind = EntryParameter::Kind;
+
+Kind kind_of_value(const std::string& type, EntryParameter& p) {
+  static const std::pair<const char*, int> integers[] = {
+      {"int", 32},       {"unsigned int", 32},       {"long", 64},        {"unsigned long", 64},
+      {"long long", 64}, {"unsigned long long", 64}, {"short", 16},       {"unsigned short", 16},
+      {"char", 8},       {"signed char", 8},         {"unsigned char", 8}};
+  for (const auto& [name, bits] : integers) {
+    if (type == name) {
+      p.bits = bits;
+      return Kind::integer;
+    }
+  }
+  if (type == "bool") return Kind::boolean;
+  if (type == "float" || type == "double") {
+    p.bits = type == "float" ? 32 : 64;
+    return Kind::real;
+  }
+  if (type == "at::Tensor") return Kind::tensor;
+  if (type == "c10::ScalarType") return Kind::dtype;
+  if (type == "c10::Scalar") return Kind::real;
+  if (type == "c10::Device") return Kind::text;
+  if (type.rfind("std::__cxx11::basic_string<char", 0) == 0 || type == "std::string" ||
+      has(type, "string_view")) {
+    return Kind::text;
+  }
+  const bool optional = type.rfind("c10::optional<", 0) == 0 || type.rfind("std::optional<", 0) == 0;
+  if (optional) {
+    const auto open = type.find('<');
+    std::string inner = type.substr(open + 1, type.rfind('>') - open - 1);
+    while (!inner.empty() && inner.back() == ' ') inner.pop_back();
+    p.has_default = false;
+    const Kind kind = kind_of_value(inner, p);
+    return kind == Kind::tensor ? Kind::optional_tensor : kind;
+  }
+  if (type.rfind("std::vector<", 0) == 0 || type.rfind("c10::ArrayRef<", 0) == 0 ||
+      type.rfind("std::array<", 0) == 0) {
+    return Kind::list;
+  }
+  if (const Element e = element_of(type); e == 3 || e == 4) {
+    p.bits = 16;
+    return Kind::real;
+  }
+  return Kind::unknown;
+}
+
+// `mangled` is that of a pointer to the parameter's type.
+void describe(const char* mangled, EntryParameter& p) {
+  std::string type = demangled(mangled);
+  strip(type, "*");
+  if (p.type.empty()) p.type = type;
+  strip(type, " const");
+  std::string pointee = type;
+  if (!strip(pointee, "*")) {
+    p.kind = kind_of_value(type, p);
+    return;
+  }
+  p.is_const = strip(pointee, " const");
+  if (has(pointee, "DLTensor") || has(pointee, "DLManagedTensor")) {
+    p.kind = Kind::tensor;
+  } else if (has(pointee, "StreamHandle")) {
+    p.kind = Kind::stream;
+  } else if (pointee == "void" && (p.name == "stream" || ends_with(p.name, "_stream") || p.name == "s")) {
+    p.kind = Kind::stream;
+  } else {
+    p.kind = Kind::pointer;
+    p.element = element_of(pointee);
+  }
+}
+
+// The text of a registration: type, tab, name, tab, default, for each parameter.
+struct Written {
+  std::string type, name, default_text;
+};
+std::vector<Written> read_written(const char* text) {
+  std::vector<Written> all;
+  std::istringstream lines(text ? text : "");
+  for (std::string line; std::getline(lines, line);) {
+    Written w;
+    std::istringstream fields(line);
+    std::getline(fields, w.type, '\t');
+    std::getline(fields, w.name, '\t');
+    std::getline(fields, w.default_text);
+    if (w.type != "void" || !w.name.empty()) all.push_back(std::move(w));
+  }
+  return all;
+}
+
+OfferedEntry offer(const CallEntry& call, const std::vector<CallEntry>& all) {
+  OfferedEntry offered{{}, call, call.name, {}};
+  EntryInfo& info = offered.info;
+  info.form = static_cast<EntryInfo::Form>(call.form);
+  info.name = call.name;
+  info.file = call.file;
+  info.line = static_cast<int>(call.line);
+  std::vector<Written> written = read_written(call.parameters);
+  if (call.form == CallForm::exported) {
+    // The function behind the name gives the place and the parameters' own names.
+    for (const CallEntry& other : all) {
+      if (!call.address || other.address != call.address || other.form != CallForm::function) continue;
+      info.function = other.name;
+      info.file = other.file;
+      info.line = static_cast<int>(other.line);
+      std::vector<Written> own = read_written(other.parameters);
+      for (std::size_t i = 0; i < own.size() && i < written.size(); ++i) {
+        own[i].name = written[i].name;
+        own[i].default_text = written[i].default_text;
+      }
+      written = std::move(own);
+    }
+  } else {
+    info.function = call.name;
+  }
+  if (!call.signature) {  // a template: what its text says
+    info.callable = false;
+    std::istringstream types(static_cast<const char*>(call.state));
+    for (std::string type; std::getline(types, type, ',');) info.template_types.push_back(type);
+    for (const Written& w : written) {
+      EntryParameter p;
+      p.name = w.name;
+      p.type = w.type;
+      p.is_const = has(w.type, "const");
+      p.kind = has(w.type, "*") ? Kind::pointer : kind_of_value(w.type, p);
+      if (p.kind == Kind::unknown && (has(w.type, "size_t") || has(w.type, "int")))
+        p.kind = Kind::integer, p.bits = 64;
+      info.parameters.push_back(p);
+    }
+    return offered;
+  }
+  const CallSignature& signature = *call.signature;
+  info.callable = signature.possible != 0;
+  info.returns_tensors = has(demangled(signature.result), "at::Tensor");
+  for (std::uint32_t i = 0; i < signature.count; ++i) {
+    EntryParameter p;
+    const Written* w =
+        i < written.size() && (written.size() == signature.count || call.form == CallForm::exported)
+            ? &written[i]
+            : nullptr;
+    if (w) p.name = w->name, p.type = w->type;
+    describe(signature.types[i], p);
+    p.has_default = w && !w->default_text.empty();
+    offered.defaults.push_back(w ? w->default_text : "");
+    info.takes_tensors |= has(demangled(signature.types[i]), "at::Tensor");
+    info.parameters.push_back(std::move(p));
+  }
+  return offered;
+}
+
+}  // namespace
+
+std::vector<OfferedEntry> offered_entries() {
+  std::vector<void (*)()> late;
+  {
+    std::lock_guard lock(mutex);
+    late = std::exchange(exports, {});
+  }
+  for (auto* run : late) run();
+  std::lock_guard lock(mutex);
+  std::vector<OfferedEntry> offered;
+  for (const bool exported : {true, false}) {
+    for (const CallEntry& call : registered) {
+      if ((call.form == CallForm::exported) == exported) offered.push_back(offer(call, registered));
+    }
+  }
+  return offered;
+}
+
+}  // namespace isomer::emulator
+
+extern "C" {
+__attribute__((visibility("default"))) void isomer_emulator_register_entry(
+    const isomer::emulator::CallEntry* entry) {
+  using namespace isomer::emulator;
+  std::lock_guard lock(isomer::emulator::mutex);
+  CallEntry own = *entry;
+  own.name = keep(entry->name);
+  own.file = keep(entry->file);
+  own.parameters = keep(entry->parameters);
+  registered.push_back(own);
+}
+__attribute__((visibility("default"))) void isomer_emulator_register_exports(void (*run)()) {
+  std::lock_guard lock(isomer::emulator::mutex);
+  isomer::emulator::exports.push_back(run);
+}
+}

@@ -1,0 +1,133 @@
+#pragma once
+
+#include "lab/candidate/value.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A place in the candidate's source; line 0: unknown.
+struct SourcePlace {
+  std::string file;
+  int line = 0;
+};
+
+/// One parameter of an entry, as the compiler (not the eye) sees it.
+struct Parameter {
+  enum class Kind : std::uint8_t {
+    tensor,
+    optional_tensor,
+    pointer,
+    integer,
+    real,
+    boolean,
+    text,
+    dtype,
+    stream,
+    list,
+    unknown
+  };
+  Kind kind = Kind::unknown;
+  std::string name;             ///< empty where the source has none
+  std::string type;             ///< as written or demangled, for people
+  DType element = DType::none;  ///< of a pointer: what it points to; none for void and unknown
+  bool is_const = false;        ///< of a pointer: to const
+  int bits = 0;                 ///< of an integer or real
+  bool has_default = false;
+};
+
+/// Something of a candidate that can be called.
+struct Entry {
+  enum class Form : std::uint8_t {
+    kernel,
+    function,
+    extension
+  };  ///< __global__, raw pointers or DLPack, ATen
+  Form form = Form::function;
+  std::string name;      ///< as exported: pybind11's name, the C symbol, the kernel
+  std::string function;  ///< in the source
+  std::vector<Parameter> parameters;
+  bool returns_tensors = false;
+  bool exported = false;  ///< by pybind11 or TORCH_LIBRARY, under `name`
+  SourcePlace place;
+};
+
+/// How one call is made.
+struct CallSettings {
+  int lanes = 32;
+  bool watch = true;
+  std::uint64_t schedule_seed = 0;
+  std::uint8_t poison = 0xff;  ///< what fresh device memory holds
+  double timeout_seconds = 20;
+  std::uint64_t memory_limit = std::uint64_t{2} << 30;
+  bool device_math = false;
+  /// Of a kernel without a host function; zeros: from its own launch line or the element count.
+  std::uint32_t grid[3] = {0, 0, 0}, block[3] = {0, 0, 0};
+  std::uint64_t shared_bytes = 0;
+  int repeats = 1;  ///< calls in one process, each with its own copy of the arguments; the last is the answer
+};
+
+/// One fault that the emulator saw while the candidate ran (kinds of isomer/emulator/report.hpp).
+struct Seen {
+  std::string kind, text, kernel, buffer;
+  SourcePlace place;
+  std::uint64_t count = 1;
+};
+
+/// What came of a call.
+struct Answer {
+  enum class End : std::uint8_t { returned, refused, crashed, timed_out, exited, over_limit, not_callable };
+  End end = End::returned;
+  std::string message;  ///< one sentence: the exception's text, the signal, the limit
+  SourcePlace place;    ///< of a refusal or crash, where known
+  std::vector<Value>
+      arguments;  ///< as the call left them, whole storages; the given ones where it ended otherwise
+  std::vector<Value> returned;
+  std::vector<Seen> seen;
+  std::vector<std::string> refused_launches;  ///< launches that a device would refuse
+  int launches = 0;
+  std::string output;  ///< what it printed, cut
+  std::string launch;  ///< of a bare kernel: its geometry, and where that came from
+  bool ok() const { return end == End::returned; }
+};
+
+struct BuildSettings {
+  int lanes = 32;
+  bool watch = true;
+  bool device_math = false;
+  std::vector<std::string> include_directories, definitions;
+  /// The C declaration of a prebuilt library's function: "void scale(const float* x, float* y, int64_t n)".
+  std::string signature;
+};
+
+/// Why a candidate does not build: the first complaint, and where.
+struct BuildFailure {
+  std::string message;
+  SourcePlace place;
+  std::string missing_header;  ///< where that is the cause
+};
+
+/// Somebody's implementation: a .cu or .hip.cpp or .cpp source with kernels, host functions over raw pointers
+/// or DLPack, or a PyTorch extension; or a prebuilt .so. Compiled for the emulated device (unchanged), called
+/// in a process of its own.
+class Candidate {
+ public:
+  virtual ~Candidate() = default;
+  virtual const std::filesystem::path& path() const = 0;
+  virtual const std::vector<Entry>& entries() const = 0;
+  /// Whatever the candidate does, this process survives. Values are passed in order; their number and kinds
+  /// need not fit: then End::not_callable or End::refused says so.
+  virtual Answer call(const Entry& entry, const std::vector<Value>& arguments,
+                      const CallSettings& settings) const = 0;
+};
+
+/// Compiles, or takes from the cache. Null, and `failure` filled, where it does not compile; throws Error for
+/// what is no candidate at all (no such file, no known suffix, no compiler).
+std::shared_ptr<const Candidate> build_candidate(const std::filesystem::path& path,
+                                                 const BuildSettings& settings, BuildFailure& failure);
+
+}  // namespace isomer::lab

@@ -1,0 +1,308 @@
+#include "lab/candidate/candidate.hpp"
+
+#include "lab/candidate/emulated/convert.hpp"
+#include "lab/candidate/emulated/geometry.hpp"
+#include "lab/candidate/emulated/launch_line.hpp"
+#include "lab/candidate/emulated/prebuilt.hpp"
+#include "lab/candidate/emulated/torch.hpp"
+#include "lab/candidate/folder.hpp"
+
+#include <isomer/emulator/session.hpp>
+#include <isomer/error.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <regex>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace isomer::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRegistrations = "isomer-registrations";
+
+// What differs between the builds of one candidate.
+struct Variant {
+  int lanes = 32;
+  bool watch = true, device_math = false;
+  std::string instantiated;  ///< a kernel template with its arguments; empty for the source as it is
+  friend bool operator<(const Variant& a, const Variant& b) {
+    return std::tie(a.lanes, a.watch, a.device_math, a.instantiated) <
+           std::tie(b.lanes, b.watch, b.device_math, b.instantiated);
+  }
+};
+
+// Names that C++ sources of either runtime give to an element type.
+std::string type_name(DType dtype, bool hip) {
+  switch (dtype) {
+    case DType::f64:
+      return "double";
+    case DType::f32:
+      return "float";
+    case DType::f16:
+      return "__half";
+    case DType::bf16:
+      return hip ? "__hip_bfloat16" : "__nv_bfloat16";
+    case DType::i8:
+      return "signed char";
+    case DType::i32:
+      return "int";
+    case DType::i64:
+      return "long";
+    case DType::u8:
+      return "unsigned char";
+    case DType::e4m3fn:
+      return "__nv_fp8_e4m3";
+    case DType::e5m2:
+      return "__nv_fp8_e5m2";
+    case DType::e4m3fnuz:
+      return "__hip_fp8_e4m3_fnuz";
+    case DType::e5m2fnuz:
+      return "__hip_fp8_e5m2_fnuz";
+    default:
+      return {};
+  }
+}
+
+bool names_word(const std::string& text, const std::string& word) {
+  return std::regex_search(text, std::regex("\\b" + word + "\\b"));
+}
+
+class EmulatedCandidate final : public Candidate {
+ public:
+  EmulatedCandidate(fs::path path, fs::path source, BuildSettings settings)
+      : path_(std::move(path)), source_(std::move(source)), settings_(std::move(settings)) {
+    const SourceTraits traits = traits_of(source_, settings_.include_directories);
+    options_.sources = {source_};
+    options_.entries = true;
+    options_.include_directories = settings_.include_directories;
+    options_.definitions = settings_.definitions;
+    if (traits.torch) {
+      const TorchFlags torch = torch_flags();
+      options_.system_directories = torch.system_directories;
+      options_.link_flags = torch.link_flags;
+      options_.definitions.insert(options_.definitions.end(), torch.definitions.begin(),
+                                  torch.definitions.end());
+      if (traits.torch_all) {
+        options_.definitions.emplace_back("ISOMER_EMULATOR_TORCH_ALL=1");
+        options_.link_flags.emplace_back("-ltorch");
+      }
+      options_.compile_flags = {"-include", "isomer_emulator/entries_torch.h"};
+    }
+    if (source_ != path_) {
+      const std::string folder = fs::absolute(path_).parent_path().string();
+      options_.link_flags.insert(options_.link_flags.end(),
+                                 {fs::absolute(path_).string(), "-Wl,-rpath," + folder});
+    }
+    std::ifstream in(source_, std::ios::binary);
+    text_.assign(std::istreambuf_iterator<char>(in), {});
+  }
+
+  // Throws emulator::Error where the source does not compile or the module does not load.
+  void prepare() {
+    const Variant variant{settings_.lanes, settings_.watch, settings_.device_math, {}};
+    list_entries(running(variant).session->entries());
+  }
+
+  const fs::path& path() const override { return path_; }
+  const std::vector<Entry>& entries() const override { return entries_; }
+
+  Answer call(const Entry& entry, const std::vector<Value>& arguments,
+              const CallSettings& settings) const override {
+    std::lock_guard lock(mutex_);
+    Answer answer;
+    answer.arguments = arguments;
+    const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+      return e.name == entry.name && e.form == entry.form && e.function == entry.function;
+    });
+    try {
+      if (known == entries_.end())
+        throw emulator::Error(fmt::format("the candidate offers no {}", entry.name));
+      Variant variant{settings.lanes, settings.watch, settings.device_math, {}};
+      const emulator::EntryInfo& info = infos_[static_cast<std::size_t>(known - entries_.begin())];
+      if (!info.template_types.empty()) variant.instantiated = instantiated(*known, info, arguments);
+      return call_in(running(variant), *known, std::move(answer), settings, variant);
+    } catch (const std::exception& e) {
+      answer.end = Answer::End::not_callable;
+      answer.message = e.what();
+      return answer;
+    }
+  }
+
+ private:
+  struct Running {
+    std::unique_ptr<emulator::Module> module;
+    std::unique_ptr<emulator::Session> session;
+  };
+
+  Running& running(const Variant& variant) const {
+    if (const auto it = running_.find(variant); it != running_.end()) return it->second;
+    emulator::BuildOptions options = options_;
+    options.lanes = variant.lanes;
+    options.watch = variant.watch;
+    options.device_math = variant.device_math;
+    if (!variant.instantiated.empty()) options.instantiate = {variant.instantiated};
+    Running fresh;
+    fresh.module = std::make_unique<emulator::Module>(emulator::Module::build(options));
+    fresh.session = std::make_unique<emulator::Session>(*fresh.module);
+    return running_.emplace(variant, std::move(fresh)).first->second;
+  }
+
+  // What is exported hides the functions behind it; where nothing is, every host function that takes memory
+  // is an entry. Kernels come last: a host function launches them as their author meant.
+  void list_entries(const std::vector<emulator::EntryInfo>& all) {
+    using Form = emulator::EntryInfo::Form;
+    const bool exports =
+        std::any_of(all.begin(), all.end(), [](const auto& e) { return e.form == Form::exported; });
+    const auto takes_memory = [](const emulator::EntryInfo& e) {
+      return e.takes_tensors || e.returns_tensors ||
+             std::any_of(e.parameters.begin(), e.parameters.end(), [](const emulator::EntryParameter& p) {
+               return p.kind == emulator::EntryParameter::Kind::pointer ||
+                      p.kind == emulator::EntryParameter::Kind::tensor;
+             });
+    };
+    // In a source with kernels, a host function over raw memory that launches none is a helper or a
+    // reference.
+    const bool kernels =
+        std::any_of(all.begin(), all.end(), [](const auto& e) { return e.form == Form::kernel; });
+    std::vector<Entry> listed;
+    for (const emulator::EntryInfo& e : all) listed.push_back(lab_entry(e));
+    const Launching launching = launching_functions(listed);
+    const auto rank_of = [&](const emulator::EntryInfo& e) {
+      if (e.form == Form::exported) return 0;
+      if (e.form == Form::kernel) return 3;
+      if (exports || !takes_memory(e)) return -1;
+      if (e.takes_tensors || e.returns_tensors || !kernels) return 1;
+      return launching.functions.count(e.name) ? (launching.called.count(e.name) ? 2 : 1) : 4;
+    };
+    for (int rank = 0; rank <= 4; ++rank) {
+      for (const emulator::EntryInfo& e : all) {
+        if (rank_of(e) != rank) continue;
+        entries_.push_back(lab_entry(e));
+        infos_.push_back(e);
+      }
+    }
+  }
+
+  // "scale<float>": each type parameter from the first argument whose parameter names it.
+  std::string instantiated(const Entry& entry, const emulator::EntryInfo& info,
+                           const std::vector<Value>& arguments) const {
+    const bool hip = running_.begin()->second.module->hip();
+    std::string list;
+    for (const std::string& type : info.template_types) {
+      std::string chosen;
+      for (std::size_t i = 0; i < arguments.size() && i < entry.parameters.size() && chosen.empty(); ++i) {
+        if (!names_word(entry.parameters[i].type, type)) continue;
+        const Value& v = arguments[i];
+        chosen = v.is_tensor()                 ? type_name(v.tensor.dtype, hip)
+                 : v.kind == Value::Kind::real ? "float"
+                                               : "int";
+      }
+      if (chosen.empty())
+        throw emulator::Error(
+            fmt::format("{}: no argument says what its template parameter {} is", entry.name, type));
+      list += (list.empty() ? "" : ", ") + chosen;
+    }
+    return entry.name + "<" + list + ">";
+  }
+
+  Answer call_in(Running& running, const Entry& entry, Answer answer, const CallSettings& settings,
+                 const Variant& variant) const {
+    const std::vector<emulator::EntryInfo>& all = running.session->entries();
+    const std::string& name = variant.instantiated.empty() ? entry.name : variant.instantiated;
+    std::size_t index = 0;
+    while (index < all.size() &&
+           !(all[index].name == name && all[index].template_types.empty() &&
+             lab_entry(all[index]).form == entry.form &&
+             (all[index].form == emulator::EntryInfo::Form::exported) == entry.exported))
+      ++index;
+    emulator::CallOptions options;
+    options.seed = settings.schedule_seed;
+    options.timeout_seconds = settings.timeout_seconds;
+    options.poison = settings.poison;
+    options.memory_limit = settings.memory_limit;
+    options.repeats = std::max(settings.repeats, 1);
+    std::string launch;
+    if (entry.form == Entry::Form::kernel) {
+      ChosenGeometry chosen = choose_geometry(entry, text_, answer.arguments, settings);
+      options.geometry = chosen.geometry;
+      launch = std::move(chosen.said);
+    }
+    std::vector<emulator::SessionValue> values;
+    for (std::size_t i = 0; i < answer.arguments.size(); ++i) {
+      values.push_back(session_value(answer.arguments[i], i));
+      if (answer.arguments[i].name.empty() && i < entry.parameters.size() &&
+          !entry.parameters[i].name.empty())
+        values.back().name = entry.parameters[i].name;
+    }
+    Answer result = lab_answer(running.session->call(index, values, options), answer.arguments);
+    result.launch = std::move(launch);
+    return result;
+  }
+
+  fs::path path_, source_;
+  BuildSettings settings_;
+  emulator::BuildOptions options_;
+  std::string text_;
+  std::vector<Entry> entries_;
+  std::vector<emulator::EntryInfo> infos_;  // beside entries_
+  mutable std::mutex mutex_;
+  mutable std::map<Variant, Running> running_;
+};
+
+// "file.cpp:12: what is wrong" gives place and message.
+BuildFailure failure_of(const std::string& sentence, const fs::path& source) {
+  BuildFailure failure;
+  failure.message = sentence;
+  static const std::regex placed(R"(^([^:\n]+):(\d+): (.*)$)");
+  std::smatch parts;
+  if (std::regex_match(sentence, parts, placed)) {
+    failure.place = {parts[1], std::stoi(parts[2])};
+    failure.message = parts[3];
+    if (failure.place.file == kRegistrations) {
+      failure.place = {};
+      failure.message = "its functions cannot be made callable: " + failure.message;
+    }
+  }
+  static const std::regex header(R"(^(.+): No such file or directory.*|^'([^']+)' file not found.*)");
+  if (std::regex_match(failure.message, parts, header))
+    failure.missing_header = parts[1].matched ? parts[1] : parts[2];
+  (void)source;
+  return failure;
+}
+
+}  // namespace
+
+std::shared_ptr<const Candidate> build_candidate(const fs::path& path, const BuildSettings& settings,
+                                                 BuildFailure& failure) {
+  failure = {};
+  std::error_code failed;
+  if (!fs::is_regular_file(path, failed))
+    throw Error(ErrorCode::bad_argument, fmt::format("{}: no such candidate file", path.string()));
+  if (!is_candidate_file(path)) {
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("{}: no candidate, expected a .hip.cpp, .hip, .cu, .cpp, .cc, .cxx or .so file",
+                            path.string()));
+  }
+  if (!std::ifstream(path)) throw Error(ErrorCode::io, fmt::format("{}: cannot be read", path.string()));
+  const bool library = path.extension() == ".so";
+  auto candidate = std::make_shared<EmulatedCandidate>(
+      path, library ? source_for_library(path, settings.signature) : path, settings);
+  try {
+    candidate->prepare();
+  } catch (const emulator::Error& e) {
+    const std::string what = e.what();
+    if (what.find("no C++ compiler") == 0) throw Error(ErrorCode::unsupported, what);
+    failure = failure_of(what, path);
+    return nullptr;
+  }
+  return candidate;
+}
+
+}  // namespace isomer::lab

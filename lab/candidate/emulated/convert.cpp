@@ -1,0 +1,151 @@
+#include "lab/candidate/emulated/convert.hpp"
+
+#include <isomer/dtype.hpp>
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace isomer::lab {
+namespace {
+
+using emulator::EntryInfo;
+using emulator::EntryParameter;
+using emulator::SessionValue;
+
+// The emulator's numbers of element types are ours; two more of its own (bool, 16-bit integers) have no name
+// here.
+constexpr emulator::Element kBoolean = 13, kShort = 14;
+
+DType dtype_of_element(emulator::Element element) {
+  if (element == kBoolean) return DType::u8;
+  return element < kDTypeCount ? static_cast<DType>(element) : DType::none;
+}
+
+static_assert(static_cast<int>(DType::u8) == 12 &&
+              static_cast<int>(Parameter::Kind::unknown) == static_cast<int>(EntryParameter::Kind::unknown));
+
+SourcePlace place_of(const emulator::Place& place) { return {place.file, static_cast<int>(place.line)}; }
+
+// Sixteen-bit integers, which no op has, become the next larger ones.
+Value widened(const SessionValue& from) {
+  Value value = tensor_value(from.name, DType::i32, from.shape);
+  const auto* source = reinterpret_cast<const std::int16_t*>(
+      static_cast<const std::byte*>(from.storage.get()) + from.storage_offset);
+  std::vector<std::int64_t> index(from.shape.size(), 0);
+  auto* out = static_cast<std::int32_t*>(value.tensor.data);
+  for (std::int64_t i = 0, n = value.tensor.numel(); i < n; ++i) {
+    std::int64_t offset = 0, rest = i;
+    for (std::size_t d = from.shape.size(); d-- > 0;) {
+      offset += rest % from.shape[d] * from.strides[d];
+      rest /= from.shape[d];
+    }
+    out[i] = source[offset];
+  }
+  return value;
+}
+
+Value with_storage_of(Value value, const SessionValue& left) {
+  if (value.is_tensor()) {
+    value.storage = left.storage;
+    value.tensor.data = static_cast<std::byte*>(left.storage.get()) + value.storage_offset;
+  }
+  for (std::size_t i = 0; i < value.items.size(); ++i)
+    value.items[i] = with_storage_of(value.items[i], left.items[i]);
+  return value;
+}
+
+}  // namespace
+
+SessionValue session_value(const Value& value, std::size_t index) {
+  SessionValue out;
+  out.kind = static_cast<emulator::ValueKind>(value.kind);
+  out.name = value.name.empty() ? fmt::format("argument {}", index + 1) : value.name;
+  out.integer = value.integer;
+  out.real = value.real;
+  out.text = value.text;
+  if (value.kind == Value::Kind::dtype)
+    out.element = static_cast<emulator::Element>(dtype_of(value.text).value_or(DType::none));
+  if (value.is_tensor()) {
+    const auto rank = static_cast<std::size_t>(value.tensor.rank);
+    out.element = static_cast<emulator::Element>(value.tensor.dtype);
+    out.shape.assign(value.tensor.shape.begin(), value.tensor.shape.begin() + rank);
+    out.strides.assign(value.tensor.strides.begin(), value.tensor.strides.begin() + rank);
+    out.storage = value.storage;
+    out.storage_bytes = value.storage_bytes;
+    out.storage_offset = value.storage_offset;
+  }
+  for (std::size_t i = 0; i < value.items.size(); ++i) out.items.push_back(session_value(value.items[i], i));
+  return out;
+}
+
+Value lab_value(const SessionValue& from) {
+  if (from.kind == emulator::ValueKind::tensor && from.element == kShort) return widened(from);
+  Value value;
+  value.kind = static_cast<Value::Kind>(from.kind);
+  value.integer = from.integer;
+  value.real = from.real;
+  value.text = from.text;
+  if (value.kind == Value::Kind::dtype) value.text = name_of(dtype_of_element(from.element));
+  if (value.is_tensor()) {
+    value.storage = from.storage;
+    value.storage_bytes = from.storage_bytes;
+    value.storage_offset = from.storage_offset;
+    value.tensor =
+        Tensor::strided(static_cast<std::byte*>(from.storage.get()) + from.storage_offset,
+                        dtype_of_element(from.element), std::span(from.shape), std::span(from.strides));
+  }
+  for (const SessionValue& item : from.items) value.items.push_back(lab_value(item));
+  return value;
+}
+
+Entry lab_entry(const EntryInfo& info) {
+  Entry entry;
+  entry.form = info.form == EntryInfo::Form::kernel ? Entry::Form::kernel
+               : info.form == EntryInfo::Form::exported || info.takes_tensors || info.returns_tensors
+                   ? Entry::Form::extension
+                   : Entry::Form::function;
+  entry.name = info.name;
+  entry.function = info.function;
+  entry.exported = info.form == EntryInfo::Form::exported;
+  entry.returns_tensors = info.returns_tensors;
+  entry.place = {info.file, info.line};
+  for (const EntryParameter& p : info.parameters) {
+    Parameter parameter;
+    parameter.kind = static_cast<Parameter::Kind>(p.kind);
+    parameter.name = p.name;
+    parameter.type = p.type;
+    parameter.element = dtype_of_element(p.element);
+    parameter.is_const = p.is_const;
+    parameter.bits = p.bits;
+    parameter.has_default = p.has_default;
+    entry.parameters.push_back(std::move(parameter));
+  }
+  return entry;
+}
+
+Answer lab_answer(emulator::CallResult result, const std::vector<Value>& arguments) {
+  static_assert(static_cast<int>(Answer::End::not_callable) ==
+                static_cast<int>(emulator::CallResult::End::not_callable));
+  Answer answer;
+  answer.end = static_cast<Answer::End>(result.end);
+  answer.message = std::move(result.message);
+  answer.place = place_of(result.place);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    answer.arguments.push_back(with_storage_of(arguments[i], result.arguments[i]));
+  for (const SessionValue& v : result.returned) answer.returned.push_back(lab_value(v));
+  for (emulator::Report& r : result.reports) {
+    answer.seen.push_back({emulator::name(r.kind), std::move(r.text), std::move(r.kernel),
+                           std::move(r.buffer), place_of(r.place), r.count});
+    // A kernel that stopped the process tells where by its report.
+    const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
+                       r.kind == emulator::Kind::step_limit;
+    if (ended && answer.place.line == 0) answer.place = place_of(r.place);
+  }
+  answer.refused_launches = std::move(result.refusals);
+  answer.launches = static_cast<int>(result.launches.size());
+  answer.output = std::move(result.output);
+  return answer;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,147 @@
+#include "lab/candidate/emulated/geometry.hpp"
+
+#include "lab/candidate/emulated/launch_line.hpp"
+
+#include <isomer/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <regex>
+
+#include <fmt/format.h>
+
+namespace isomer::lab {
+namespace {
+
+constexpr std::uint32_t kBlock = 256;
+constexpr std::uint32_t kMostThreads = 1024;
+constexpr std::uint64_t kSharedBytes = 48 << 10;
+
+// What stands in the parentheses behind `word` in a comment.
+std::optional<std::string> in_parentheses(const std::string& comment, const std::string& word) {
+  const auto at = comment.find(word + "(");
+  return at == std::string::npos ? std::nullopt : in_brackets(comment, at + word.size());
+}
+
+std::vector<std::string> lines_of(const std::string& source) {
+  std::vector<std::string> lines(1);
+  for (char c : source) {
+    if (c == '\n') {
+      lines.emplace_back();
+    } else {
+      lines.back() += c;
+    }
+  }
+  return lines;
+}
+
+// The comment nearest above the kernel's name, within its last few lines.
+std::string launch_comment(const Entry& kernel, const std::vector<std::string>& lines) {
+  constexpr int kAbove = 8;
+  for (int line = kernel.place.line; line > 0 && line > kernel.place.line - kAbove; --line) {
+    if (static_cast<std::size_t>(line) > lines.size()) continue;
+    const std::string& text = lines[static_cast<std::size_t>(line) - 1];
+    if (const auto at = text.find("launch:"); at != std::string::npos && text.find("//") < at)
+      return text.substr(at);
+  }
+  return {};
+}
+
+std::uint32_t whole(double number) {
+  return static_cast<std::uint32_t>(std::clamp(number, 0.0, 4294967295.0));
+}
+
+emulator::Index3 evaluated(const std::string& list, const Entry& kernel,
+                           const std::vector<Value>& arguments) {
+  emulator::Index3 index{1, 1, 1};
+  const std::vector<std::string> parts = split_at_commas(list);
+  for (std::size_t i = 0; i < parts.size() && i < 3; ++i) {
+    const std::optional<double> value = evaluate(parts[i], arguments_by_name(kernel, arguments));
+    if (!value) {
+      throw Error(ErrorCode::bad_argument,
+                  fmt::format("{}: the launch comment's '{}' is no expression over the arguments",
+                              kernel.name, parts[i]));
+    }
+    index[i] = whole(*value);
+  }
+  return index;
+}
+
+// The largest tensor decides: its elements, or its rows.
+ChosenGeometry suggested(const std::string& body, const std::vector<Value>& arguments) {
+  const Value* largest = nullptr;
+  for (const Value& v : arguments) {
+    if (v.is_tensor() && (!largest || v.tensor.numel() > largest->tensor.numel())) largest = &v;
+  }
+  ChosenGeometry chosen;
+  chosen.geometry.block = {kBlock, 1, 1};
+  const std::int64_t elements = largest ? largest->tensor.numel() : 1;
+  static const std::regex flat(
+      R"(blockIdx\s*\.\s*x\s*\*\s*blockDim\s*\.\s*x|blockDim\s*\.\s*x\s*\*\s*blockIdx\s*\.\s*x)");
+  const int rank = largest ? largest->tensor.rank : 0;
+  const bool second = body.find("blockIdx.y") != std::string::npos,
+             third = body.find("blockIdx.z") != std::string::npos;
+  if (std::regex_search(body, flat) || rank < 2 || body.find("blockIdx") == std::string::npos) {
+    chosen.geometry.grid = {whole(std::ceil(static_cast<double>(elements) / kBlock)), 1, 1};
+    chosen.said = "one thread for each element of the largest tensor";
+  } else if (second && rank >= 3) {
+    const Tensor& t = largest->tensor;
+    chosen.geometry.grid = {whole(static_cast<double>(t.size(0))), whole(static_cast<double>(t.size(1))),
+                            third && rank >= 4 ? whole(static_cast<double>(t.size(2))) : 1};
+    chosen.said = "one block for each of the largest tensor's leading indices";
+  } else {
+    const std::int64_t row = std::max<std::int64_t>(largest->tensor.size(-1), 1);
+    chosen.geometry.grid = {whole(static_cast<double>(elements / row)), 1, 1};
+    chosen.said = "one block for each row of the largest tensor";
+  }
+  return chosen;
+}
+
+}  // namespace
+
+ChosenGeometry choose_geometry(const Entry& kernel, const std::string& source,
+                               const std::vector<Value>& arguments, const CallSettings& settings) {
+  ChosenGeometry chosen;
+  const std::vector<std::string> lines = lines_of(source);
+  const std::string body = body_at(source, kernel.place.line);
+  const std::uint64_t shared = body.find("extern __shared__") != std::string::npos ||
+                                       body.find("HIP_DYNAMIC_SHARED") != std::string::npos
+                                   ? kSharedBytes
+                                   : 0;
+  if (settings.grid[0] > 0 && settings.block[0] > 0) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      chosen.geometry.grid[i] = std::max(settings.grid[i], 1u);
+      chosen.geometry.block[i] = std::max(settings.block[i], 1u);
+    }
+    chosen.geometry.shared_bytes = settings.shared_bytes;
+    chosen.said = "as asked for";
+  } else if (const std::string comment = launch_comment(kernel, lines); !comment.empty()) {
+    const auto grid = in_parentheses(comment, "grid"), block = in_parentheses(comment, "block"),
+               bytes = in_parentheses(comment, "shared");
+    if (!grid || !block)
+      throw Error(ErrorCode::bad_argument,
+                  fmt::format("{}: the comment '{}' names no grid(…) and block(…)", kernel.name, comment));
+    chosen.geometry.grid = evaluated(*grid, kernel, arguments);
+    chosen.geometry.block = evaluated(*block, kernel, arguments);
+    chosen.geometry.shared_bytes = bytes ? evaluated(*bytes, kernel, arguments)[0] : shared;
+    chosen.said = "from the launch comment over the kernel";
+  } else if (const auto line = geometry_of_launch_line(kernel, source, arguments)) {
+    chosen.geometry = *line;
+    chosen.said = "from the source's launch line";
+  } else {
+    chosen = suggested(body, arguments);
+    chosen.geometry.shared_bytes = settings.shared_bytes ? settings.shared_bytes : shared;
+    if (settings.block[0] > 0)
+      chosen.geometry.block = {settings.block[0], std::max(settings.block[1], 1u),
+                               std::max(settings.block[2], 1u)};
+  }
+  const emulator::Geometry& g = chosen.geometry;
+  if (std::uint64_t{g.block[0]} * g.block[1] * g.block[2] > kMostThreads)
+    chosen.said += ", more threads than a block may have";
+  chosen.said = fmt::format("grid ({},{},{}) block ({},{},{}): {}", g.grid[0], g.grid[1], g.grid[2],
+                            g.block[0], g.block[1], g.block[2], chosen.said);
+  return chosen;
+}
+
+}  // namespace isomer::lab

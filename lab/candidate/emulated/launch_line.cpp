@@ -1,0 +1,255 @@
+#include "lab/candidate/emulated/launch_line.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+
+namespace isomer::lab {
+namespace {
+
+// A launch as it is written.
+struct Launch {
+  std::size_t at = 0;
+  std::vector<std::string> configuration, arguments;
+};
+
+std::string base_name(const std::string& name) {
+  const std::string plain = name.substr(0, name.find('<'));
+  const auto colon = plain.rfind("::");
+  return colon == std::string::npos ? plain : plain.substr(colon + 2);
+}
+
+std::optional<Launch> find_chevrons(const std::string& text, const std::string& name) {
+  const std::regex launch("\\b" + name + R"(\s*(<[^;{}<>]*>)?\s*<<<)");
+  std::smatch found;
+  if (!std::regex_search(text, found, launch)) return std::nullopt;
+  Launch result;
+  result.at = static_cast<std::size_t>(found.position(0));
+  const std::size_t begin = result.at + static_cast<std::size_t>(found.length(0));
+  const std::size_t end = text.find(">>>", begin);
+  const std::size_t open = end == std::string::npos ? end : text.find('(', end);
+  if (open == std::string::npos) return std::nullopt;
+  const auto arguments = in_brackets(text, open);
+  if (!arguments) return std::nullopt;
+  result.configuration = split_at_commas(std::string_view(text).substr(begin, end - begin));
+  result.arguments = split_at_commas(*arguments);
+  return result;
+}
+
+std::optional<Launch> find_macro(const std::string& text, const std::string& name) {
+  const std::regex launch(R"(hipLaunchKernelGGL\s*\()");
+  for (std::sregex_iterator it(text.begin(), text.end(), launch), end; it != end; ++it) {
+    const auto open = static_cast<std::size_t>(it->position(0) + it->length(0) - 1);
+    const auto inner = in_brackets(text, open);
+    if (!inner) continue;
+    std::vector<std::string> parts = split_at_commas(*inner);
+    // Template arguments may hold commas of their own; the parts up to the geometry name the kernel.
+    if (parts.size() < 5 || !std::regex_search(parts[0], std::regex("\\b" + name + "\\b"))) continue;
+    Launch result;
+    result.at = static_cast<std::size_t>(it->position(0));
+    result.configuration.assign(parts.begin() + 1, parts.begin() + 5);
+    result.arguments.assign(parts.begin() + 5, parts.end());
+    return result;
+  }
+  return std::nullopt;
+}
+
+// The latest definition of each name before the launch: #define, constants, locals, dim3.
+std::map<std::string, std::string> definitions_before(const std::string& text, std::size_t end) {
+  const std::string before = text.substr(0, end);
+  std::map<std::string, std::string> all;
+  static const std::regex macro(R"(#\s*define\s+(\w+)[ \t]+([^\n]+))");
+  static const std::regex statement(
+      R"(\b(?:dim3|int|unsigned|long|auto|size_t|u?int(?:32|64)_t)\s+([A-Za-z_]\w*\s*[=\(\{][^;]*);)");
+  static const std::regex declarator(R"(^(\w+)\s*(?:=\s*([\s\S]+)|([\(\{][\s\S]*))$)");
+  for (std::sregex_iterator it(before.begin(), before.end(), macro), none; it != none; ++it)
+    all[(*it)[1]] = (*it)[2];
+  for (std::sregex_iterator it(before.begin(), before.end(), statement), none; it != none; ++it) {
+    for (const std::string& one : split_at_commas((*it)[1].str())) {
+      std::smatch parts;
+      if (std::regex_match(one, parts, declarator)) all[parts[1]] = parts[2].matched ? parts[2] : parts[3];
+    }
+  }
+  return all;
+}
+
+class Evaluation {
+ public:
+  Evaluation(const Launch& launch, std::map<std::string, std::string> definitions, const Entry& kernel,
+             const std::vector<Value>& arguments)
+      : launch_(launch),
+        definitions_(std::move(definitions)),
+        kernel_(kernel),
+        arguments_(arguments),
+        by_name_(arguments_by_name(kernel, arguments)) {}
+
+  // "256", "blocks", "dim3(16, 16)", "grid" where grid is a dim3.
+  std::optional<emulator::Index3> index(const std::string& written, int depth = 0) const {
+    if (depth > 4) return std::nullopt;
+    std::string list = written;
+    std::smatch parts;
+    static const std::regex dim3(R"(^(?:dim3)?\s*[\(\{]([\s\S]*)[\)\}]$)"), name(R"(^\w+$)");
+    if (std::regex_match(written, name)) {
+      const auto it = definitions_.find(written);
+      if (it != definitions_.end() && std::regex_match(it->second, dim3) && !number(it->second))
+        return index(it->second, depth + 1);
+    }
+    if (!number(written) && std::regex_match(written, parts, dim3)) list = parts[1];
+    emulator::Index3 result{1, 1, 1};
+    const std::vector<std::string> each = split_at_commas(list);
+    if (each.size() > 3) return std::nullopt;
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      const std::optional<double> value = number(each[i]);
+      if (!value || *value < 0 || *value > 4294967295.0) return std::nullopt;
+      result[i] = static_cast<std::uint32_t>(*value);
+    }
+    return result;
+  }
+
+  std::optional<double> number(const std::string& written) const {
+    int depth = 0;
+    return number(written, depth);
+  }
+
+ private:
+  std::optional<double> number(const std::string& written, int& depth) const {
+    if (++depth > 100) return std::nullopt;
+    return evaluate(
+        written, [&](const std::string& name, const std::string& member) -> std::optional<double> {
+          // What the line passes for a parameter is what the call passes.
+          if (member.empty()) {
+            for (std::size_t i = 0; i < launch_.arguments.size() && i < arguments_.size(); ++i) {
+              if (launch_.arguments[i] == name && !arguments_[i].is_tensor())
+                return static_cast<double>(arguments_[i].integer);
+            }
+            if (const auto it = definitions_.find(name); it != definitions_.end()) {
+              if (const auto value = number(it->second, depth)) return value;
+            }
+          }
+          if (member == "x" || member == "y" || member == "z") {
+            const auto whole = index(name, 1);
+            return whole ? std::optional<double>((*whole)[static_cast<std::size_t>(member[0] - 'x')])
+                         : std::nullopt;
+          }
+          return by_name_(name, member);
+        });
+  }
+
+  const Launch& launch_;
+  std::map<std::string, std::string> definitions_;
+  const Entry& kernel_;
+  const std::vector<Value>& arguments_;
+  Resolve by_name_;
+};
+
+}  // namespace
+
+std::optional<emulator::Geometry> geometry_of_launch_line(const Entry& kernel, const std::string& source,
+                                                          const std::vector<Value>& arguments) {
+  const std::string text = without_comments(source);
+  const std::string name = base_name(kernel.name);
+  std::optional<Launch> launch = find_chevrons(text, name);
+  if (!launch) launch = find_macro(text, name);
+  if (!launch || launch->configuration.size() < 2) return std::nullopt;
+  const Evaluation evaluation(*launch, definitions_before(text, launch->at), kernel, arguments);
+  const auto grid = evaluation.index(launch->configuration[0]),
+             block = evaluation.index(launch->configuration[1]);
+  if (!grid || !block) return std::nullopt;
+  emulator::Geometry geometry;
+  geometry.grid = *grid;
+  geometry.block = *block;
+  if (launch->configuration.size() > 2) {
+    std::string bytes = launch->configuration[2];
+    for (const auto& [type, size] :
+         std::map<std::string, const char*>{{"double", "8"}, {"float", "4"}, {"int", "4"}, {"__half", "2"}})
+      bytes = std::regex_replace(bytes, std::regex("sizeof\\s*\\(\\s*" + type + "\\s*\\)"), size);
+    const std::optional<double> value = evaluation.number(bytes);
+    if (!value || *value < 0) return std::nullopt;
+    geometry.shared_bytes = static_cast<std::uint64_t>(*value);
+  }
+  return geometry;
+}
+
+Resolve arguments_by_name(const Entry& kernel, const std::vector<Value>& arguments) {
+  return [&kernel, &arguments](const std::string& name, const std::string& member) -> std::optional<double> {
+    for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
+      if (kernel.parameters[i].name != name) continue;
+      const Value& v = arguments[i];
+      if (!v.is_tensor())
+        return member.empty() ? std::optional<double>(static_cast<double>(v.integer)) : std::nullopt;
+      if (member == "numel()") return static_cast<double>(v.tensor.numel());
+      static const std::regex size(R"(^(?:size\((\d)\)|shape\[(\d)\])$)");
+      std::smatch parts;
+      if (!std::regex_match(member, parts, size)) return std::nullopt;
+      const int dim = std::stoi(parts[1].matched ? parts[1] : parts[2]);
+      if (dim >= v.tensor.rank) return std::nullopt;
+      return static_cast<double>(v.tensor.size(dim));
+    }
+    return std::nullopt;
+  };
+}
+
+std::string body_at(const std::string& source, int line) {
+  std::size_t begin = 0;
+  for (int l = 1; l < line && begin < source.size(); ++l)
+    begin = std::min(source.find('\n', begin), source.size() - 1) + 1;
+  int depth = 0;
+  for (std::size_t i = begin; i < source.size(); ++i) {
+    if (source[i] == '{') ++depth;
+    if (source[i] == '}' && --depth == 0) return source.substr(begin, i + 1 - begin);
+  }
+  return source.substr(std::min(begin, source.size()));
+}
+
+Launching launching_functions(const std::vector<Entry>& entries) {
+  std::map<std::string, std::string> files, bodies;
+  for (const Entry& e : entries) {
+    if (e.form == Entry::Form::kernel) continue;
+    const auto [file, fresh] = files.try_emplace(e.place.file);
+    if (fresh) {
+      std::ifstream in(e.place.file, std::ios::binary);
+      file->second = without_comments({std::istreambuf_iterator<char>(in), {}});
+    }
+    bodies[e.function] = body_at(file->second, e.place.line);
+  }
+  Launching result;
+  static const std::regex launch(R"(<<<|LaunchKernel|LaunchCooperativeKernel)");
+  std::map<std::string, std::set<std::string>> callers;
+  for (const auto& [name, body] : bodies) {
+    if (std::regex_search(body, launch)) result.functions.insert(name);
+    const std::string inner = body.substr(std::min(body.find('{'), body.size()));
+    for (const auto& [other, unused] : bodies) {
+      if (other != name && std::regex_search(inner, std::regex("\\b" + base_name(other) + R"(\s*\()")))
+        callers[other].insert(name);
+    }
+  }
+  for (const auto& [name, by] : callers) result.called.insert(name);
+  for (std::size_t before = ~std::size_t{0}; before != result.functions.size();) {
+    before = result.functions.size();
+    for (const std::string& name : std::set<std::string>(result.functions))
+      result.functions.insert(callers[name].begin(), callers[name].end());
+  }
+  return result;
+}
+
+std::string without_comments(const std::string& source) {
+  std::string text = source;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == '"') {
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i) i += text[i] == '\\' ? 1 : 0;
+    } else if (text[i] == '/' && (text[i + 1] == '/' || text[i + 1] == '*')) {
+      const bool line = text[i + 1] == '/';
+      const std::size_t end = std::min(line ? text.find('\n', i) : text.find("*/", i + 2), text.size());
+      for (; i < end || (!line && i < std::min(end + 2, text.size())); ++i) {
+        if (text[i] != '\n') text[i] = ' ';
+      }
+      --i;
+    }
+  }
+  return text;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,86 @@
+#include "lab/candidate/emulated/torch.hpp"
+
+#include <isomer/error.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace isomer::lab {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kIncludeDepth = 8;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool begins(const std::string& text, const char* what) { return text.rfind(what, 0) == 0; }
+
+void read(const fs::path& file, const std::vector<std::string>& directories, int depth,
+          std::set<fs::path>& seen, SourceTraits& traits) {
+  std::error_code failed;
+  if (depth == 0 || !seen.insert(fs::weakly_canonical(file, failed)).second) return;
+  const std::string text = text_of(file);
+  static const std::regex include(R"(^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"])", std::regex::multiline);
+  for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+    const std::string name = (*it)[2];
+    if (begins(name, "ATen/") || begins(name, "torch/") || begins(name, "c10/") || begins(name, "pybind11/"))
+      traits.torch = true;
+    std::vector<fs::path> places = {file.parent_path() / name};
+    for (const std::string& d : directories) places.push_back(fs::path(d) / name);
+    for (const fs::path& place : places) {
+      if (!fs::is_regular_file(place, failed)) continue;
+      read(place, directories, depth - 1, seen, traits);
+      break;
+    }
+  }
+  for (const char* word : {"torch::nn", "torch::optim", "torch::autograd", "torch::jit", "torch::data",
+                           "torch::load", "torch::save"})
+    traits.torch_all |= text.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+SourceTraits traits_of(const fs::path& source, const std::vector<std::string>& include_directories) {
+  SourceTraits traits;
+  std::set<fs::path> seen;
+  read(source, include_directories, kIncludeDepth, seen, traits);
+  return traits;
+}
+
+TorchFlags torch_flags() {
+  TorchFlags flags;
+  fs::path include = "/usr/include", libraries;
+  if (const char* chosen = std::getenv("ISOMER_TORCH"); chosen && *chosen) {
+    include = fs::path(chosen) / "include";
+    libraries = fs::path(chosen) / "lib";
+    if (!fs::exists(include / "ATen/ATen.h"))
+      throw Error(ErrorCode::unsupported,
+                  fmt::format("ISOMER_TORCH is {}, where include/ATen/ATen.h is missing", chosen));
+    flags.system_directories.push_back(include.string());
+    flags.link_flags = {"-L" + libraries.string(), "-Wl,-rpath," + libraries.string()};
+    // Wheels before PyTorch 2.6 keep the old strings of the standard library.
+    const std::string config = text_of(fs::path(chosen) / "share/cmake/Torch/TorchConfig.cmake");
+    if (config.find("_GLIBCXX_USE_CXX11_ABI=0") != std::string::npos)
+      flags.definitions.emplace_back("_GLIBCXX_USE_CXX11_ABI=0");
+  } else if (!fs::exists(include / "ATen/ATen.h")) {
+    throw Error(ErrorCode::unsupported,
+                "PyTorch's C++ headers are missing: install libtorch-dev, or name the torch folder of "
+                "another PyTorch in "
+                "ISOMER_TORCH");
+  }
+  flags.system_directories.push_back((include / "torch/csrc/api/include").string());
+  if (fs::exists(include / "c10/util/Float8_e4m3fn.h"))
+    flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
+  flags.link_flags.insert(flags.link_flags.end(), {"-ltorch_cpu", "-lc10"});
+  return flags;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// What a source's text says about the headers it needs, its own quoted includes read as well.
+struct SourceTraits {
+  bool torch = false;      ///< includes ATen, c10 or torch
+  bool torch_all = false;  ///< names the neural-network half of torch's headers
+};
+SourceTraits traits_of(const std::filesystem::path& source,
+                       const std::vector<std::string>& include_directories);
+
+/// How a source is compiled against PyTorch's C++ headers: Debian's libtorch-dev, or the `torch` folder of
+/// another PyTorch that ISOMER_TORCH names.
+struct TorchFlags {
+  std::vector<std::string> system_directories, definitions, link_flags;
+};
+/// Throws Error unsupported, one sentence, where there are no such headers.
+TorchFlags torch_flags();
+
+}  // namespace isomer::lab

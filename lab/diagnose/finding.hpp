@@ -1,0 +1,58 @@
+#pragma once
+
+#include "lab/candidate/candidate.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isomer::lab {
+
+enum class Subject : std::uint8_t { candidate, test, instruction };
+/// How well a finding is founded. proved: bit-equal to the varied reference on all calls, and the inputs
+/// separate that set from every other not larger. consistent: within the tolerance of the varied reference, 8
+/// times outside of the plain one's, no other set as close. observed: a probe saw it. nearest: the best set
+/// and what remains. unobservable: no finite input can show it.
+enum class Strength : std::uint8_t { proved, consistent, observed, nearest, unobservable };
+const char* name_of(Subject subject);
+const char* name_of(Strength strength);
+
+/// One diagnosed fault of a candidate, its test or its instruction.
+struct Finding {
+  std::string code;  ///< of finding_codes()
+  Subject subject = Subject::candidate;
+  Strength strength = Strength::observed;
+  std::string argument;  ///< as the candidate calls it; empty where none is meant
+  std::string evidence;  ///< one sentence with numbers: what was done and what was seen
+  SourcePlace location;
+  std::string fix;                      ///< one sentence: what to change
+  std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
+};
+
+/// Every code there is, in the order in which faults are best fixed.
+const std::vector<std::string_view>& finding_codes();
+
+enum class Stage : std::uint8_t { not_reached, passed, failed };
+
+/// What is said about one candidate.
+struct Diagnosis {
+  std::string folder, candidate, op, entry;
+  Stage compile = Stage::not_reached, call = Stage::not_reached, exec = Stage::not_reached;
+  std::vector<Finding> findings;   ///< ordered by what to fix first
+  std::vector<std::string> notes;  ///< what is no fault: differences where the op is left open
+  std::string error;               ///< why nothing could be said; empty otherwise
+  int calls = 0;                   ///< judged against the reference
+  double seconds = 0;
+  /// Of the outputs of the first wrong call, for pictures.
+  struct Difference {
+    std::string output;
+    std::vector<std::int64_t> shape;
+    std::vector<std::uint8_t> wrong;  ///< per element, row-major
+    std::vector<double> error;        ///< got − expected per element
+  };
+  std::vector<Difference> differences;
+  /// "error" where nothing could be judged, "fail" with a finding against the candidate, else "pass".
+  std::string verdict() const;
+};
+
+}  // namespace isomer::lab

@@ -1,0 +1,168 @@
+// However a candidate ends, the caller goes on: one sentence each.
+#include "written.hpp"
+
+#include <chrono>
+#include <cstdlib>
+
+namespace isomer::lab::tests {
+namespace {
+
+constexpr const char* kMany = R"(#include <hip/hip_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+__global__ void endless(volatile int* y) { while (y[0] == 0) y[1] = y[1] + 1; }
+__global__ void null(int* y) { *(y[0] == 0 ? (int*)nullptr : y) = 1; }
+void spin(int* y) { endless<<<1, 1>>>(y); }
+void host_spin(int* y) { volatile int n = 0; while (true) n = n + 1; }
+void host_null(int* y) { *(volatile int*)8 = y[0]; }
+void device_null(int* y) { null<<<1, 1>>>(y); }
+void divide(int* y) { volatile int zero = 0; y[0] = 100 / zero; }
+void leave(int* y) { exit(3); }
+void leave_at_once(int* y) { _exit(4); }
+void throws(int* y) { throw std::runtime_error("the rank is wrong\nand more"); }
+void throws_int(int* y) { throw 7; }
+void aborts(int* y) { abort(); }
+void forks(int* y) { while (true) fork(); }
+void shell(int* y) { system("true"); }
+void eats(int* y) { std::vector<std::string> all; while (true) all.push_back(std::string(1 << 20, 'x')); }
+void prints(int* y) { while (true) puts("all work and no play"); }
+void prints_binary(int* y) { char bytes[] = {0, 1, (char)0xff, 27, '[', '3', '1', 'm', 0}; fwrite(bytes, 1, sizeof bytes, stdout); y[0] = 1; }
+void writes(int* y) {
+  FILE* f = tmpfile();
+  std::vector<char> chunk(1 << 20, 'x');
+  for (int i = 0; i < 10240; ++i) fwrite(chunk.data(), 1, chunk.size(), f);
+  y[0] = 1;
+}
+void recurses(int* y) { volatile char page[4096]; page[0] = y[0]; recurses(y); y[0] = page[0]; }
+static int calls = 0;
+void counts(int* y) { y[0] = ++calls; y[1] += 1; }
+)";
+
+class CandidateEnds : public testing::Test {
+ protected:
+  static const Candidate& many() {
+    static const auto c = built("candidate.hip.cpp", kMany);
+    return *c;
+  }
+  static Answer call(const std::string& name, CallSettings settings = {}) {
+    settings.timeout_seconds = 1;
+    return many().call(entry_named(many(), name), {tensor_value("y", DType::i32, {2})}, settings);
+  }
+  // After whatever happened, the next call works.
+  static void TearDownTestSuite() { EXPECT_TRUE(call("counts").ok()); }
+};
+
+TEST_F(CandidateEnds, EndlessLoopsAreTimedOutOnDeviceAndHost) {
+  const Answer device = call("spin");
+  EXPECT_EQ(device.end, Answer::End::timed_out);
+  EXPECT_EQ(device.message, "endless did not end within 1 s");
+  EXPECT_EQ(device.place.line, 10);
+  const Answer host = call("host_spin");
+  EXPECT_EQ(host.end, Answer::End::timed_out);
+  EXPECT_EQ(host.place.line, 13);
+  EXPECT_EQ(host.message.find("host code did not end within 1 s"), 0u) << host.message;
+}
+
+TEST_F(CandidateEnds, CrashesTellTheirPlace) {
+  for (const auto& [name, line] : std::vector<std::pair<std::string, int>>{
+           {"host_null", 14}, {"divide", 16}, {"aborts", 21}, {"recurses", 33}}) {
+    const Answer a = call(name);
+    EXPECT_EQ(a.end, Answer::End::crashed) << name << ": " << a.message;
+    EXPECT_EQ(a.place.line, line) << name << ": " << a.message;
+    EXPECT_FALSE(a.message.empty()) << name;
+  }
+}
+
+TEST_F(CandidateEnds, ANullPointerInAKernelIsSeenOrCrashesUnwatched) {
+  const Answer seen = call("device_null");
+  ASSERT_EQ(seen.seen.size(), 1u) << seen.message;
+  EXPECT_EQ(seen.seen[0].kind, "out-of-bounds-write");
+  EXPECT_EQ(seen.seen[0].place.line, 11);
+  CallSettings unwatched;
+  unwatched.watch = false;
+  const Answer crashed = call("device_null", unwatched);
+  EXPECT_EQ(crashed.end, Answer::End::crashed);
+  EXPECT_EQ(crashed.message, "null stopped with a segmentation fault");
+  EXPECT_EQ(crashed.place.line, 11);
+}
+
+TEST_F(CandidateEnds, ExitIsAnEndWithItsStatus) {
+  const Answer a = call("leave");
+  EXPECT_EQ(a.end, Answer::End::exited);
+  EXPECT_EQ(a.message, "the code ended the process with exit status 3");
+  EXPECT_EQ(a.place.line, 17);
+  const Answer b = call("leave_at_once");
+  EXPECT_EQ(b.end, Answer::End::exited);
+  EXPECT_EQ(b.message, "the code ended the process with exit status 4");
+}
+
+TEST_F(CandidateEnds, ExceptionsAreRefusalsWithTheirFirstLineAndPlace) {
+  const Answer a = call("throws");
+  EXPECT_EQ(a.end, Answer::End::refused);
+  EXPECT_EQ(a.message, "the rank is wrong");
+  EXPECT_EQ(a.place.line, 19);
+  const Answer b = call("throws_int");
+  EXPECT_EQ(b.end, Answer::End::refused);
+  EXPECT_EQ(b.place.line, 20);
+}
+
+TEST_F(CandidateEnds, StartingProcessesIsALimit) {
+  for (const char* name : {"forks", "shell"}) {
+    const Answer a = call(name);
+    EXPECT_EQ(a.end, Answer::End::over_limit) << name << ": " << a.message;
+    EXPECT_NE(a.message.find("starts another process"), std::string::npos) << a.message;
+  }
+}
+
+TEST_F(CandidateEnds, MemoryWithoutEndIsALimit) {
+  CallSettings settings;
+  settings.memory_limit = 256 << 20;
+  const Answer a = call("eats", settings);
+  EXPECT_EQ(a.end, Answer::End::over_limit) << a.message;
+}
+
+TEST_F(CandidateEnds, OutputWithoutEndIsALimitAndKeptToAMebibyte) {
+  const Answer a = call("prints");
+  EXPECT_TRUE(a.end == Answer::End::over_limit || a.end == Answer::End::timed_out) << a.message;
+  EXPECT_LE(a.output.size(), std::size_t{1} << 20);
+  EXPECT_EQ(a.output.find("all work and no play\n"), 0u);
+}
+
+TEST_F(CandidateEnds, BinaryOutputIsKeptAsItIs) {
+  const Answer a = call("prints_binary");
+  ASSERT_TRUE(a.ok()) << a.message;
+  EXPECT_EQ(a.output, std::string("\0\1\xff\x1b[31m\0", 9));
+}
+
+TEST_F(CandidateEnds, AFileOfTenGigabytesIsALimit) {
+  const Answer a = call("writes");
+  EXPECT_EQ(a.end, Answer::End::over_limit) << a.message;
+  EXPECT_EQ(a.message, "it wrote a file larger than the limit");
+}
+
+TEST_F(CandidateEnds, EachCallBeginsAfreshAndRepeatsShareOneProcess) {
+  EXPECT_EQ(data_of<int>(call("counts").arguments[0])[0], 1);
+  EXPECT_EQ(data_of<int>(call("counts").arguments[0])[0], 1);
+  CallSettings thrice;
+  thrice.repeats = 3;
+  const Answer a = call("counts", thrice);
+  EXPECT_EQ(data_of<int>(a.arguments[0])[0], 3);
+  EXPECT_EQ(data_of<int>(a.arguments[0])[1], 1) << "each repeat has its own copy of the arguments";
+}
+
+TEST_F(CandidateEnds, AWarmCallTakesMilliseconds) {
+  call("counts");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(call("counts").ok());
+  const double each = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 20;
+  EXPECT_LT(each, 0.2);
+}
+
+}  // namespace
+}  // namespace isomer::lab::tests
