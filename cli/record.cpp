@@ -57,7 +57,8 @@ int run(const Options& options) {
   for (const auto& [function, calls] : functions)
     fmt::print("{} {} of {}\n", calls, calls == 1 ? "call" : "calls", function);
   if (recorded.unanswered > 0)
-    fmt::print("{} without an answer: no Triton that could run the kernels here\n", recorded.unanswered);
+    fmt::print("{} without an answer: no Triton here that can be trusted with these kernels\n",
+               recorded.unanswered);
   else
     fmt::print("answers by {}\n", answers == "triton" ? "Triton " + recorded.recording.metadata.at("triton")
                                                       : "PyTorch " + recorded.recording.metadata.at("torch"));

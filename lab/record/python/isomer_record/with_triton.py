@@ -38,6 +38,7 @@ def install(launches):
         try:
             result = original(self, *args, **kwargs)
             launches.answered += 1
+            launches.interpreted += 1
             return result
         except Exception:
             launches.unanswered += 1
