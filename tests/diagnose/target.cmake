@@ -1,0 +1,1 @@
+set(include_directories ${CMAKE_CURRENT_SOURCE_DIR})
