@@ -74,9 +74,8 @@ Value pass_tensor(const Passing& passing, const Value& original) {
   if (!original.is_tensor()) return original;
   Value value = deep_copy(original);
   value.tensor = reshaped(value.tensor, passing.drop, passing.axes);
-  if (passing.cast != DType::none && passing.cast != value.tensor.dtype)
-    value = cast_to(value, passing.cast);
-  else if (passing.compact || !passing.axes.empty())
+  if (passing.cast != DType::none && passing.cast != value.tensor.dtype) value = cast_to(value, passing.cast);
+  if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())
     value = compact_copy(value);
   return value;
 }
@@ -157,11 +156,20 @@ Value compact_copy(const Value& value) {
 }
 
 Value cast_to(const Value& value, DType dtype) {
-  Value copy = tensor_value(value.name, dtype, shape_of(value.tensor));
-  each_offset(value.tensor, [&](std::int64_t flat, const std::byte* element) {
-    core::encode(dtype, core::decode(value.tensor.dtype, element),
-                 static_cast<std::byte*>(copy.storage.get()) + flat * size_of(dtype));
-  });
+  // The whole storage, gaps between strided elements included.
+  const auto from = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  const auto to = static_cast<std::size_t>(size_of(dtype));
+  const std::size_t count = value.storage_bytes / from;
+  Value copy = tensor_value(value.name, dtype, {static_cast<std::int64_t>(count)});
+  for (std::size_t i = 0; i < count; ++i)
+    core::encode(
+        dtype,
+        core::decode(value.tensor.dtype, static_cast<const std::byte*>(value.storage.get()) + i * from),
+        static_cast<std::byte*>(copy.storage.get()) + i * to);
+  copy.tensor = value.tensor;
+  copy.tensor.dtype = dtype;
+  copy.storage_offset = value.storage_offset / from * to;
+  copy.tensor.data = static_cast<std::byte*>(copy.storage.get()) + copy.storage_offset;
   return copy;
 }
 

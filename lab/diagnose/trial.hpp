@@ -73,7 +73,7 @@ struct Trial {
 Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
                const CallSettings& settings = {}, std::uint8_t poison = 0x5a);
 
-/// The tensor of a value with its elements converted to `dtype`, compact.
+/// A value with its whole storage converted to `dtype`, strides and offset kept.
 Value cast_to(const Value& value, DType dtype);
 /// A compact copy.
 Value compact_copy(const Value& value);

@@ -120,8 +120,8 @@ const std::vector<VariationCode>& table() {
        {"(size|stride)\\s*\\(\\s*4\\s*\\)"}},
       {"blocks=floor", "tail-mask", "count ceil(len / block_seq) blocks", {"/\\s*block_seq|/\\s*BLOCK_SEQ"}},
       {"log=base-2", "log-base", "use the natural logarithm and e^x", {"exp2|log2"}},
-      {"empty=nan", "empty-input", "write 0 where a row has no weight", {"/"}},
-      {"empty_lse=", "empty-input", "write -inf for the lse of a row without keys", {"INFINITY|log"}},
+      {"empty=nan", "nan-inf", "write 0 where a row has no weight", {"/"}},
+      {"empty_lse=", "nan-inf", "write -inf for the lse of a row without keys", {"INFINITY|log"}},
       {"infinity=unguarded", "nan-inf", "leave out parts whose lse is -inf", {"exp"}},
       {"strides=v-as-k", "assumes-contiguous", "address v by its own strides", {"stride.*k|v\\w*\\s*\\+"}},
       {"strides=", "assumes-contiguous", "address every tensor by its strides", {"stride|\\*"}},
@@ -152,6 +152,9 @@ const std::vector<VariationCode>& table() {
       {"kv_batch_idx=", "ignores-index", "read the cache row that kv_batch_idx names", {"batch_idx"}},
       {"append=", "ignores-index", "append at cache_seqlens and attend the new keys", {"append|new"}},
       {"rotary", "layout-convention", "rotate the pairs at the positions that the options say", {"cos|sin"}},
+      {"expert=", "ignores-index", "take the weights of the row's own expert", {"expert"}},
+      {"padding=", "ignores-index", "write zeros in the padding rows", {"-1|pad"}},
+      {"row_counts=", "ignores-index", "leave the rows past the count alone", {"count"}},
       {"merge=", "missing-scale", "weigh the parts by e^lse", {"merge|split"}},
   };
   return list;

@@ -67,6 +67,45 @@ std::string name_of_test(const testing::TestParamInfo<Planted>& info) {
   return name + "_" + std::to_string(info.index);
 }
 
+/// Every eleventh pair of variations that show alone.
+std::vector<Planted> pairs(const Port& port) {
+  std::vector<std::string> shown;
+  for (const core::Variation& variation : port.oracle->variations)
+    if (explained({&port, {variation.name}}).plain.wrong > 0) shown.push_back(variation.name);
+  std::vector<Planted> list;
+  std::size_t turn = 0;
+  for (std::size_t a = 0; a < shown.size(); ++a)
+    for (std::size_t b = a + 1; b < shown.size(); ++b)
+      if (turn++ % 11 == 0) list.push_back({&port, {shown[a], shown[b]}});
+  return list;
+}
+
+class EveryOp : public testing::TestWithParam<const Port*> {};
+
+TEST_P(EveryOp, PairsAreNamedOrNoInputTellsTheSetThatIs) {
+  for (const Planted& planted : pairs(*GetParam())) {
+    const Explanation found = explained(planted);
+    ASSERT_TRUE(found.explains) << joined(planted.variations) << " named " << joined(found.set);
+    if (joined(found.set) == joined(planted.variations)) continue;
+    // A smaller set that gives the same, or one of those that are listed beside it.
+    const bool listed = std::any_of(found.others.begin(), found.others.end(), [&](const auto& other) {
+      return joined(other) == joined(planted.variations);
+    });
+    EXPECT_TRUE(listed || found.set.size() < planted.variations.size())
+        << joined(planted.variations) << " named " << joined(found.set);
+  }
+}
+
+std::vector<const Port*> all_ports() {
+  std::vector<const Port*> list;
+  for (const Port& port : ports()) list.push_back(&port);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(all_ports()), [](const auto& info) {
+  return info.param->functions.front() + "_" + std::to_string(info.index);
+});
+
 INSTANTIATE_TEST_SUITE_P(Of, EveryVariation, testing::ValuesIn(singles()), name_of_test);
 
 }  // namespace

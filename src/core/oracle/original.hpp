@@ -52,6 +52,9 @@ struct Original {
   std::vector<std::string> sizes;
   /// Case lines with an empty tensor.
   std::vector<std::string> empties;
+  /// The dtypes in which it is used, by the field of the case line, the commonest first: a port that takes
+  /// one of them is a port.
+  std::vector<std::vector<std::pair<std::string, DType>>> usual;
   /// Leading dimensions of size 1 of the case's tensors are not the original's.
   bool drops_leading_ones = false;
   /// Marks (1) the elements of `expected`, per output, on which the original's answer is left open; null

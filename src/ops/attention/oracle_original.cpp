@@ -61,7 +61,8 @@ Original original(bool returned) {
                  "b=1 sq=12 sk=7 hq=2 hkv=1 d=16 causal", "b=1 sq=5 sk=11 hq=2 hkv=1 d=16 scale=40",
                  "b=2 sq=6 sk=10 hq=6 hkv=3 d=16 causal scale=0.5"},
       .sizes = {"sk=20 hq=2 hkv=1 d=16 causal sq=", "sq=4 hq=2 hkv=1 d=16 sk="},
-      .empties = {"b=0 sq=4 d=16"}};
+      .empties = {"b=0 sq=4 d=16"},
+      .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ Original fused() {
                                   "b=2 hq=2 hkv=1 d=16 len=30 block_seq=16 lengths=full q_scale=60",
                                   "b=4 hq=2 hkv=1 d=16 len=20 block_seq=16"},
                        .sizes = {"b=1 hq=2 hkv=1 d=16 block_seq=16 lengths=full len="},
-                       .empties = {"b=0 d=16 block_seq=16"}};
+                       .empties = {"b=0 d=16 block_seq=16"},
+                       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}}};
   original.parameters.push_back({.name = "Out",
                                  .argument = "out",
                                  .output = true,
@@ -118,7 +119,8 @@ std::vector<Original> stage1::originals() {
                                   "b=2 hq=2 hkv=1 d=16 len=30 block_seq=16 lengths=full q_scale=60",
                                   "b=4 hq=2 hkv=1 d=16 len=40 block_seq=16"},
                        .sizes = {"b=1 hq=2 hkv=1 d=16 block_seq=16 lengths=full len="},
-                       .empties = {"b=0 d=16 block_seq=16"}};
+                       .empties = {"b=0 d=16 block_seq=16"},
+                       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}}};
   original.parameters.push_back({.name = "max_len_in_batch",
                                  .argument = "max_len",
                                  .kind = Original::Kind::integer,
@@ -183,7 +185,10 @@ std::vector<Original> stage2::originals() {
                  "b=2 h=2 nb=3 d=16 lengths=full weightless=first",
                  "b=2 h=2 nb=3 d=16 lengths=full weightless=all"},
       .sizes = {"b=2 h=2 nb=3 lengths=full d=", "b=2 h=1 d=16 lengths=full nb="},
-      .empties = {"b=0 d=16"}};
+      .empties = {"b=0 d=16"},
+      .usual = {{{"dtype", DType::f32}, {"out", DType::f32}},
+                {{"dtype", DType::f16}, {"out", DType::f16}},
+                {{"dtype", DType::f32}, {"out", DType::f16}}}};
   original.open = [](const core::Call& call, const core::Expected& plain) {
     const auto& args = call.args<FlashDecodeStage2Args>();
     const std::int64_t heads = args.mid_lse.size(1), nb = args.mid_lse.size(2);

@@ -33,7 +33,10 @@ Original original(bool returned) {
                  "shape=shd s=4 h=2 d=16 lse_layout=contiguous lse_shift=200",
                  "shape=shd s=6 h=2 d=16 lse_layout=contiguous weightless=some"},
       .sizes = {"shape=shd h=1 d=16 lse_layout=contiguous s="},
-      .empties = {"shape=shd s=0 d=16 lse_layout=contiguous"}};
+      .empties = {"shape=shd s=0 d=16 lse_layout=contiguous"},
+      .usual = {{{"dtype", DType::f32}, {"out", DType::f32}},
+                {{"dtype", DType::f16}, {"out", DType::f16}},
+                {{"dtype", DType::bf16}, {"out", DType::bf16}}}};
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ Original by_head() {
                           .also = "out_scale scale scales os scale_dest"}},
           .bind = bind_values,
           .number = {},
-          .probes = {"s=6 n=9 h=3 d=64", "s=5 n=7 h=2 d=64 regime=whole", "s=5 n=8 h=3 d=32 regime=ties",
+          .probes = {"s=6 n=9 h=3 d=64", "s=24 n=30 h=4 d=128 regime=whole", "s=5 n=8 h=3 d=32 regime=ties",
                      "s=6 n=8 h=2 d=64 scale=1e-3", "s=12 n=14 h=2 d=64 scale=3e-4",
                      "s=12 n=14 h=2 d=64 scale=4e-5", "s=6 n=8 h=2 d=32 scale=1e-6",
                      "s=6 n=8 h=2 d=32 scale=2e-7", "s=6 n=8 h=2 d=32 regime=outlier",
@@ -85,6 +85,7 @@ Original by_head() {
                      "s=6 n=8 h=3 d=48 regime=inf"},
           .sizes = {"s=3 n=5 h=2 d=", "s=3 n=5 d=16 h=", "n=300 h=1 d=8 s="},
           .empties = {"s=0 n=4 h=2 d=16"},
+          .usual = {{{"dtype", DType::f16}, {"scales", DType::f16}}},
           .open = open};
 }
 

@@ -41,7 +41,8 @@ Original original(bool returned) {
               },
           .probes = {"m=130 n=260", "m=130 n=140 regime=patterns scale=0.001", "m=129 n=257 sregime=outlier"},
           .sizes = {"n=40 m=", "m=5 n="},
-          .empties = {"m=0 n=128"}};
+          .empties = {"m=0 n=128"},
+          .usual = {{{"dtype", DType::f32}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f16}}}};
 }
 
 }  // namespace
