@@ -83,6 +83,20 @@ Change change(Form form, std::string code, std::string argument, std::string wha
 
 }  // namespace
 
+bool is_about_rank(const std::string& said) {
+  const std::string message = lower(said);
+  for (const char* word : {"dim", "rank", "shape", "[", "size"})
+    if (message.find(word) != std::string::npos) return true;
+  return false;
+}
+
+bool is_about_dtype(const std::string& said) {
+  const std::string message = lower(said);
+  return message.find("type") != std::string::npos ||
+         std::any_of(spellings().begin(), spellings().end(),
+                     [&](const auto& each) { return mentions(message, each.first); });
+}
+
 std::vector<Change> changes(const Form& form, const Port& port, const Given& given, const std::string& said) {
   const std::string message = lower(said);
   std::vector<Ranked> list;
@@ -109,9 +123,7 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
                              fmt::format("{} is given as {}", name, name_of(original)),
                              fmt::format("take {} for {}", name_of(original), name))});
     }
-    const bool about_rank =
-        message.find("dim") != std::string::npos || message.find("rank") != std::string::npos ||
-        message.find("[") != std::string::npos || message.find("shape") != std::string::npos;
+    const bool about_rank = is_about_rank(message);
     for (const int drop : {1, -1}) {
       if (drop == 1 && (tensor.rank < 2 || tensor.size(-1) != 1)) continue;
       Form reshaped = form;

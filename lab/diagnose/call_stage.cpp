@@ -160,8 +160,8 @@ class Adapting {
         take(std::move(list[i]), std::move(trial));
         return true;
       }
-      if (refused(trial) && seen_.count(trial.answer.message) == 0 && fallback == list.size() &&
-          !still_about(trial.answer.message, list[i].finding)) {
+      if (trial.answer.end == Answer::End::refused && seen_.count(trial.answer.message) == 0 &&
+          fallback == list.size() && !still_about(trial.answer.message, list[i].finding)) {
         fallback = i;
         fallback_trial = std::move(trial);
         // What the message itself asked for needs no look at everything else.
@@ -176,8 +176,8 @@ class Adapting {
   /// Whether a refusal is still about what was changed: another dtype refused of the same argument.
   static bool still_about(const std::string& message, const Finding& finding) {
     if (message.find(finding.argument) == std::string::npos) return false;
-    const bool rank = message.find("dim") != std::string::npos || message.find("rank") != std::string::npos;
-    return (finding.code == "rank-refused") == rank;
+    return finding.code == "rank-refused" ? is_about_rank(message)
+                                          : is_about_dtype(message) && !is_about_rank(message);
   }
 
   const Candidate& candidate_;

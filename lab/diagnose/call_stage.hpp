@@ -47,6 +47,10 @@ struct Change {
 std::vector<Change> changes(const Form& form, const Port& port, const Given& given,
                             const std::string& message);
 
+/// What a refusal is about, by its words.
+bool is_about_rank(const std::string& message);
+bool is_about_dtype(const std::string& message);
+
 /// Share of the elements on which the original is not open that are right.
 double share_right(const Given& given, const Trial& trial);
 

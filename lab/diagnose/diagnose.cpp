@@ -96,6 +96,12 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
   return false;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+  return text;
+}
+
 /// What the source says and no input can show beside the faults that were found.
 void add_unobservable(const Numbers& numbers, const std::string& source, const std::string& file,
                       std::vector<Finding>& findings) {
@@ -108,8 +114,8 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
     finding.code = code.code;
     finding.strength = Strength::unobservable;
     finding.evidence =
-        fmt::format("the source has it, but beside {} no input changes the answer by it ({} calls tried)",
-                    numbers.explanation.set.front(), numbers.evidence.size());
+        fmt::format("the source has it, but beside {{{}}} no input changes the answer by it ({} calls tried)",
+                    joined(numbers.explanation.set), numbers.evidence.size());
     finding.location = {file, line};
     finding.fix = std::string(code.fix) + " once the others are mended: it shows then";
     finding.variations = {name};
@@ -132,13 +138,13 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
   for (std::size_t i = 0; i < numbers.answers.size(); ++i)
-    findings_of_device(numbers.answers[i], numbers.lines[i], false, diagnosis.findings);
+    findings_of_device(numbers.answers[i], *numbers.answered[i], diagnosis.findings);
   for (const Failure& failure : numbers.failures) {
     Finding finding = finding_of_end(failure.trial.answer, failure.given->line);
     if (failure.trial.answer.ok())
       finding.evidence = fmt::format("'{}': {}", failure.given->line, failure.trial.misfit);
     if (failure.trial.answer.ok()) finding.code = "shape-refused";
-    findings_of_device(failure.trial.answer, failure.given->line, false, diagnosis.findings);
+    findings_of_device(failure.trial.answer, *failure.given, diagnosis.findings);
     add_once(diagnosis.findings, std::move(finding));
   }
   Probed probed;
@@ -168,7 +174,9 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                         found("index-overflow");
     if (finding.code == "unexplained" && memory) continue;
     // One fault, one finding: the probe's has the better evidence.
-    if ((finding.code == "tail-mask" || finding.code == "ignores-index") && found(finding.code)) continue;
+    const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
+                            finding.code == "assumes-contiguous";
+    if (probed_too && found(finding.code)) continue;
     add_once(diagnosis.findings, std::move(finding));
   }
   for (Finding& finding : probed.findings) {
@@ -202,7 +210,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
   diagnosis.calls += 1;
   diagnosis.call = called.findings.empty() && called.callable ? Stage::passed : Stage::failed;
   if (!called.callable) {
-    findings_of_device(called.trial.answer, called.given->line, false, diagnosis.findings);
+    findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
     Finding finding = finding_of_end(called.trial.answer, called.given->line);
     finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
     add_once(diagnosis.findings, std::move(finding));

@@ -101,7 +101,7 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
       numbers.failures.push_back({given, std::move(trial)});
       return nullptr;
     }
-    numbers.lines.push_back(given->line);
+    numbers.answered.push_back(given);
     numbers.answers.push_back(std::move(trial.answer));
     return std::make_shared<Evidence>(Evidence{given, std::move(trial.outputs), std::move(trial.untouched)});
   };

@@ -32,8 +32,8 @@ struct Numbers {
   Explanation explanation;
   std::vector<Evidence> evidence;
   std::vector<Failure> failures;
-  std::vector<Answer> answers;     ///< of the calls that returned, for what the emulator saw
-  std::vector<std::string> lines;  ///< of those answers
+  std::vector<Answer> answers;  ///< of the calls that returned, for what the emulator saw
+  std::vector<std::shared_ptr<const Given>> answered;  ///< with what
 };
 
 /// Whether the op's arithmetic is exact: answers are compared bit by bit.

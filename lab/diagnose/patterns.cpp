@@ -158,7 +158,7 @@ void replay(const Candidate& candidate, const Entry& entry, const Recording& rec
     const Answer answer = candidate.call(entry, call.before, {});
     bool empty = false;
     for (const Value& value : call.before) empty = empty || (value.is_tensor() && value.tensor.empty());
-    findings_of_device(answer, line, empty, diagnosis.findings);
+    findings_of_device(answer, line, empty, false, diagnosis.findings);
     if (!answer.ok()) {
       Finding finding = finding_of_end(answer, line);
       if (entry.parameters.size() != call.before.size() && answer.end == Answer::End::not_callable) {

@@ -42,9 +42,11 @@ void probe_indices(const Subjected& s, Probed& found);
 /// where that is not asked).
 void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found);
 
-/// What the emulator saw in a call, and the launches that a device would refuse.
-void findings_of_device(const Answer& answer, const std::string& line, bool empty,
+/// What the emulator saw in a call, and the launches that a device would refuse. `empty`: of a call with
+/// nothing to do. `shared`: of one in which several threads are asked to write one element.
+void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
                         std::vector<Finding>& list);
+void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
 /// Why a call came to no answer: a crash, a timeout, a limit, a refusal.
 Finding finding_of_end(const Answer& answer, const std::string& line);
 

@@ -32,6 +32,16 @@ constexpr Kind kKinds[] = {
     {"host_call", "does-not-compile", "call only device functions in device code"},
 };
 
+/// The text with every path of a file shortened to its name: a line of a report is read by people.
+std::string without_folders(std::string text, const SourcePlace& place) {
+  const std::size_t slash = place.file.rfind('/');
+  if (slash == std::string::npos) return text;
+  const std::string folder = place.file.substr(0, slash + 1);
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
+    text.erase(at, folder.size());
+  return text;
+}
+
 }  // namespace
 
 void add_once(std::vector<Finding>& list, Finding finding) {
@@ -42,9 +52,20 @@ void add_once(std::vector<Finding>& list, Finding finding) {
   if (!known) list.push_back(std::move(finding));
 }
 
-void findings_of_device(const Answer& answer, const std::string& line, bool empty,
+void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list) {
+  bool empty = false, shared = false;
+  for (const core::ExpectedTensor& tensor : given.plain.tensors) {
+    empty = empty || tensor.value.empty();
+    shared = shared || !tensor.others.empty();
+  }
+  findings_of_device(answer, given.line, empty, shared, list);
+}
+
+void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
                         std::vector<Finding>& list) {
   for (const Seen& seen : answer.seen) {
+    // Several writers of one row were asked for.
+    if (shared && seen.kind == "race") continue;
     const Kind* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
                                     [&](const Kind& each) { return seen.kind == each.kind; });
     if (kind == std::end(kKinds)) continue;
@@ -56,7 +77,8 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
       finding.fix = "put a __syncthreads() between the write and the read";
     }
     finding.argument = seen.buffer;
-    finding.evidence = fmt::format("{} ({} times in '{}')", seen.text, seen.count, line);
+    finding.evidence =
+        fmt::format("{} ({} times in '{}')", without_folders(seen.text, seen.place), seen.count, line);
     finding.location = seen.place;
     add_once(list, std::move(finding));
   }

@@ -73,7 +73,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
       if (elements > 12000) continue;
       ++found.calls;
       const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
-      findings_of_device(trial.answer, given->line, false, found.findings);
+      findings_of_device(trial.answer, *given, found.findings);
       if (!trial.ok()) {
         if (trial.answer.end == Answer::End::refused && !power_of_two(size)) {
           found.notes.push_back(fmt::format("{}={} is refused: {}", name, size, trial.answer.message));
@@ -121,7 +121,7 @@ void probe_empty(const Subjected& s, Probed& found) {
     }
     ++found.calls;
     const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
-    findings_of_device(trial.answer, given->line, true, found.findings);
+    findings_of_device(trial.answer, *given, found.findings);
     if (trial.answer.ok()) continue;
     Finding finding = finding_of_end(trial.answer, given->line);
     finding.code = "empty-input";
@@ -148,7 +148,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     settings.schedule_seed = seed;
     ++found.calls;
     const Trial trial = try_call(s.candidate, s.form, s.port, *s.given, settings);
-    findings_of_device(trial.answer, s.given->line, false, found.findings);
+    findings_of_device(trial.answer, *s.given, found.findings);
     if (!trial.ok() || outputs_differ(base, trial) == 0) continue;
     Finding finding;
     finding.code = "race";

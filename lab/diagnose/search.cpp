@@ -238,6 +238,8 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
     std::vector<int> live = active(false);
     set = greedy(live, {}, false);
     found.explains = explains(set);
+    // What leaves most of it wrong is no explanation, not even a near one.
+    if (!found.explains && 2 * distance(set, false, kAll).wrong > found.plain.wrong) set.clear();
     for (int round = 0; found.explains && round < 6; ++round) {
       std::vector<Set> rivals = equals(set, live);
       // The smallest first: an explanation with less in it is the better one.
