@@ -149,13 +149,17 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
   std::set<Set> seen = {from};
   for (std::size_t size = from.size(); best.distance.wrong > 0 && size < from.size() + kLargest; ++size) {
     std::vector<Node> next;
+    std::size_t lowest = best.distance.wrong;
     for (const Node& node : beam)
       for (const int v : active) {
         if (std::find(node.set.begin(), node.set.end(), v) != node.set.end() || late()) continue;
         Set grown = node.set;
         grown.insert(std::upper_bound(grown.begin(), grown.end(), v), v);
         if (!seen.insert(grown).second) continue;
-        next.push_back({grown, distance(grown, open, kAll)});
+        // What is far behind the best so far needs no exact count.
+        const std::size_t enough = size == from.size() ? kAll : 2 * lowest + 50;
+        next.push_back({grown, distance(grown, open, enough)});
+        lowest = std::min(lowest, next.back().distance.wrong);
       }
     if (next.empty()) break;
     std::sort(next.begin(), next.end(), better);
