@@ -3,8 +3,10 @@
 label: {"functions": [{"name", "line", "parameters": [{"name", "default"}], "returns": count of values,
         "writes": [parameter], "indexes": [{"index", "tensor", "dim", "access": "read"|"write"}],
         "constants": [{"name", "values", "line"}]}]}
-test:  {"file", "lines": of functions, "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
-        "open": bool, "arguments": [{"name", "text", "observed"}], "returned": [{"name", "observed"}]}]}], "observes": bool}
+test:  {"file", "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
+        "open": bool, "arguments": [{"name", "text", "observed"}], "returned": [{"name", "observed"}]}]}], "observes": bool,
+        "draws": line of the first random input or 0, "seeds": bool}
+"returned" is null where the answer is part of a larger expression, and empty where nothing takes it.
 A call that is "open" passes *args or **kwargs: what becomes of its arguments cannot be read from the text.
 """
 
@@ -14,6 +16,9 @@ import os
 from .label_kernels import Kernel, is_jit
 
 COMPARES = ("allclose", "assert", "equal", "isclose", "compare", "check", "verify", "expect")
+
+DRAWS = {"randn", "rand", "randint", "randn_like", "rand_like", "randint_like", "randperm", "normal", "normal_"}
+DRAWS |= {"uniform_", "random_", "bernoulli", "standard_normal", "uniform", "random", "integers"}
 
 
 def name_of(function):
@@ -150,17 +155,26 @@ class Scope:
         self.nodes = [node for statement in body for node in walk_scope(statement)]
         self.calls = [n for n in self.nodes if isinstance(n, ast.Call) and name_of(n.func) in label]
         inside = {id(each) for call in self.calls for argument in passed(call) for each in ast.walk(argument)}
-        # What is read after it was passed: a plain name, or data["Out"] whole.
-        self.read = [
-            (n.lineno, ast.unparse(n))
-            for n in self.nodes
-            if isinstance(n, (ast.Name, ast.Subscript, ast.Attribute)) and isinstance(n.ctx, ast.Load) and id(n) not in inside
-        ]
+        # What is read, as far as its name reaches: data["Out"][0], and of a method's call what has the method.
+        bases = {id(n.value) for n in self.nodes if isinstance(n, (ast.Subscript, ast.Attribute))}
+        methods = {id(n.func) for n in self.nodes if isinstance(n, ast.Call)}
+        self.read = []
+        for n in self.nodes:
+            if not isinstance(n, (ast.Name, ast.Subscript, ast.Attribute)) or not isinstance(n.ctx, ast.Load):
+                continue
+            if id(n) in bases or id(n) in inside:
+                continue
+            if id(n) in methods and isinstance(n, ast.Attribute):
+                n = n.value
+            self.read.append((n.lineno, ast.unparse(n)))
 
     def observed(self, text, line):
-        """Read at or behind that line, itself or what it lies in."""
-        root = text.split("[")[0].split(".")[0]
-        return any(at >= line and each in (text, root) for at, each in self.read)
+        """Read at or behind that line: it, a part of it, or what it is a part of."""
+
+        def is_part(part, whole):
+            return part == whole or part.startswith((whole + "[", whole + "."))
+
+        return any(at >= line and (is_part(each, text) or is_part(text, each)) for at, each in self.read)
 
     def targets(self, call):
         for node in self.nodes:
@@ -240,10 +254,14 @@ def test_facts(tree, path, label):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             scopes.append(Scope(node.name, node.lineno, node.body, names, parameters))
     functions = [scope.facts() for scope in scopes]
+    called = [(name_of(node.func), node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    draws = [line for name, line in called if name in DRAWS]
     return {
         "file": os.path.basename(path),
         "functions": [each for each in functions if each["calls"] or each["name"].startswith("test")],
         "observes": any(each["observes"] for each in functions),
+        "draws": min(draws, default=0),
+        "seeds": any("seed" in name or name == "Generator" for name, _ in called),
     }
 
 
