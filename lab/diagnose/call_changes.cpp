@@ -124,6 +124,9 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
                              fmt::format("take {} for {}", name_of(original), name))});
     }
     const bool about_rank = is_about_rank(message);
+    // "expected to be in range of [-4, 3]": PyTorch's words for a dimension that a tensor of rank 4 lacks.
+    const bool of_this_rank =
+        message.find(fmt::format("range of [-{}, {}]", tensor.rank, tensor.rank - 1)) != std::string::npos;
     for (const int drop : {1, -1}) {
       if (drop == 1 && (tensor.rank < 2 || tensor.size(-1) != 1)) continue;
       Form reshaped = form;

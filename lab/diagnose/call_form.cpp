@@ -98,6 +98,11 @@ bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
   for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
     if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
     const std::vector<std::string> shape = shape_words(port, role);
+    if (shape.size() == 2 && shape[0] == "..." && one_of(size_names().at("M"), asked)) {
+      passing.what = What::rows;
+      passing.role = role;
+      return true;
+    }
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const auto known = size_names().find(shape[d]);
       if (known == size_names().end() || !one_of(known->second, asked)) continue;

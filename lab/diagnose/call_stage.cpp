@@ -160,7 +160,11 @@ class Adapting {
         take(std::move(list[i]), std::move(trial));
         return true;
       }
-      if (trial.answer.end == Answer::End::refused && seen_.count(trial.answer.message) == 0 &&
+      // Another refusal is a step on the way only after a step that a refusal can ask for.
+      const std::string& code = list[i].finding.code;
+      const bool asked_for =
+          code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
+      if (asked_for && trial.answer.end == Answer::End::refused && seen_.count(trial.answer.message) == 0 &&
           fallback == list.size() && !still_about(trial.answer.message, list[i].finding)) {
         fallback = i;
         fallback_trial = std::move(trial);
@@ -203,6 +207,8 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
       passing.what = What::size;
       for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) guesses.push_back(passing);
       passing.what = What::elements;
+      guesses.push_back(passing);
+      passing.what = What::rows;
       guesses.push_back(passing);
     }
     std::set<std::int64_t> tried;

@@ -121,12 +121,22 @@ void probe_empty(const Subjected& s, Probed& found) {
     }
     ++found.calls;
     const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
-    findings_of_device(trial.answer, *given, found.findings);
-    if (trial.answer.ok()) continue;
-    Finding finding = finding_of_end(trial.answer, given->line);
-    finding.code = "empty-input";
-    finding.fix = "return before the launch where there is nothing to do";
-    add_once(found.findings, std::move(finding));
+    std::vector<Finding> seen;
+    findings_of_device(trial.answer, *given, seen);
+    if (!trial.answer.ok()) {
+      Finding finding = finding_of_end(trial.answer, given->line);
+      finding.code = "empty-input";
+      finding.fix = "return before the launch where there is nothing to do";
+      seen.insert(seen.begin(), std::move(finding));
+    }
+    for (Finding& finding : seen) {
+      // How it ended says it all; an empty batch, which nobody calls these with, is told and no more.
+      if (finding.code != "empty-input" && !trial.answer.ok()) continue;
+      if (finding.code == "empty-input" && !s.port.original->called_empty)
+        found.notes.push_back(finding.evidence);
+      else
+        add_once(found.findings, std::move(finding));
+    }
   }
 }
 

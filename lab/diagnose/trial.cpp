@@ -200,6 +200,12 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::elements:
         list.push_back(as_number(static_cast<double>(source->tensor.numel())));
         break;
+      case Passing::What::rows: {
+        const Tensor& tensor = source->tensor;
+        const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
+        list.push_back(as_number(static_cast<double>(tensor.numel() / last)));
+        break;
+      }
       case Passing::What::size: {
         const Tensor& tensor = source->tensor;
         const int dim = passing.dim < 0 ? passing.dim + tensor.rank : passing.dim;

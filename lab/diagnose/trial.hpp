@@ -33,7 +33,7 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
 
 /// What one parameter of an entry is passed, made of the original's arguments.
 struct Passing {
-  enum class What : std::uint8_t { role, elements, size, stride, constant, none };
+  enum class What : std::uint8_t { role, elements, rows, size, stride, constant, none };
   What what = What::none;
   int role = -1;
   int dim = 0;  ///< of a size or stride; negative ones count from the last

@@ -52,6 +52,8 @@ struct Original {
   std::vector<std::string> sizes;
   /// Case lines with an empty tensor.
   std::vector<std::string> empties;
+  /// Whether callers have such calls: no token, no element. An empty batch is not among them.
+  bool called_empty = false;
   /// The dtypes in which it is used, by the field of the case line, the commonest first: a port that takes
   /// one of them is a port.
   std::vector<std::vector<std::pair<std::string, DType>>> usual;

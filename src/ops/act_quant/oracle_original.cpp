@@ -71,6 +71,7 @@ Original original(bool returned) {
                      "m=4 k=256 regime=zero_rows", "m=4 k=256 regime=nan", "m=4 k=256 regime=inf"},
           .sizes = {"k=256 m="},
           .empties = {"m=0 k=256"},
+          .called_empty = true,
           .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
           .open = open};
 }

@@ -41,6 +41,7 @@ Original original(bool returned) {
                      "m=2 n=20 k=384 regime=patterns"},
           .sizes = {"n=20 k=128 m=", "m=3 k=128 n="},
           .empties = {"m=0 n=32 k=128"},
+          .called_empty = true,
           .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f32}}, {{"dtype", DType::f16}}}};
 }
 

@@ -85,6 +85,7 @@ Original by_head() {
                      "s=6 n=8 h=3 d=48 regime=inf"},
           .sizes = {"s=3 n=5 h=2 d=", "s=3 n=5 d=16 h=", "n=1200 h=1 d=8 s="},
           .empties = {"s=0 n=4 h=2 d=16"},
+          .called_empty = true,
           .usual = {{{"dtype", DType::f16}, {"scales", DType::f16}}},
           .open = open};
 }

@@ -35,6 +35,7 @@ Original returning(bool returned, std::vector<std::string> functions) {
                  "n=200 scale=1000000", "n=300 regime=mixed", "n=300 regime=nan", "n=300 regime=inf"},
       .sizes = {"n="},
       .empties = {"n=0"},
+      .called_empty = true,
       .usual = {{{"dtype", DType::f32}}},
       .drops_leading_ones = true};
 }
