@@ -66,6 +66,11 @@ std::string name_of_argument(const Form& form, std::size_t i, const Port& port) 
                                     : std::to_string(i);
 }
 
+/// "expected to be in range of [-4, 3]": PyTorch's words for a dimension that a tensor of rank 4 lacks.
+bool lacks_dimension(const std::string& message, int rank) {
+  return message.find(fmt::format("range of [-{}, {}]", rank, rank - 1)) != std::string::npos;
+}
+
 struct Ranked {
   int rank;
   Change change;
@@ -124,15 +129,13 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
                              fmt::format("take {} for {}", name_of(original), name))});
     }
     const bool about_rank = is_about_rank(message);
-    // "expected to be in range of [-4, 3]": PyTorch's words for a dimension that a tensor of rank 4 lacks.
-    const bool of_this_rank =
-        message.find(fmt::format("range of [-{}, {}]", tensor.rank, tensor.rank - 1)) != std::string::npos;
+    const bool of_this_rank = lacks_dimension(message, tensor.rank);
     for (const int drop : {1, -1}) {
       if (drop == 1 && (tensor.rank < 2 || tensor.size(-1) != 1)) continue;
       Form reshaped = form;
       reshaped.passings[i].drop += drop;
       list.push_back(
-          {(named ? 1 : 3) + (about_rank ? 0 : 4),
+          {(named ? 1 : 3) + (about_rank ? 0 : 4) - (of_this_rank && drop < 0 ? 4 : 0),
            change(std::move(reshaped), "rank-refused", name,
                   fmt::format("{} is given as {}", name,
                               given.values[static_cast<std::size_t>(passing.role)].tensor.describe()),
@@ -158,6 +161,22 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
                                 "take and give [batch, sequence, heads, dim]")});
     }
   }
+  // Two tensors of one rank that lack one dimension each are refused with the same words.
+  Form together = form;
+  std::string names;
+  int count = 0;
+  for (std::size_t i = 0; i < form.passings.size(); ++i) {
+    if (form.passings[i].what != What::role || !values[i].is_tensor() ||
+        !lacks_dimension(message, values[i].tensor.rank))
+      continue;
+    --together.passings[i].drop;
+    ++count;
+    names += (names.empty() ? "" : ", ") + name_of_argument(form, i, port);
+  }
+  if (count > 1)
+    list.push_back({1, change(std::move(together), "rank-refused", names,
+                              fmt::format("{} are given as the original takes them", names),
+                              "read no dimension that the tensors do not have")});
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     for (std::size_t j = i + 1; j < form.passings.size(); ++j) {
       if (form.passings[i].what != What::role || form.passings[j].what != What::role) continue;

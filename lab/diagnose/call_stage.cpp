@@ -127,7 +127,7 @@ class Adapting {
   bool run() {
     called_.trial = call(called_.form);
     for (int step = 0; step < kSteps && refused(called_.trial); ++step) {
-      seen_.insert(called_.trial.answer.message);
+      seen_.insert(refusal(called_.trial.answer));
       if (!improve()) break;
     }
     return called_.trial.answer.ok();
@@ -164,7 +164,7 @@ class Adapting {
       const std::string& code = list[i].finding.code;
       const bool asked_for =
           code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
-      if (asked_for && trial.answer.end == Answer::End::refused && seen_.count(trial.answer.message) == 0 &&
+      if (asked_for && trial.answer.end == Answer::End::refused && seen_.count(refusal(trial.answer)) == 0 &&
           fallback == list.size() && !still_about(trial.answer.message, list[i].finding)) {
         fallback = i;
         fallback_trial = std::move(trial);
@@ -175,6 +175,11 @@ class Adapting {
     if (fallback == list.size()) return false;
     take(std::move(list[fallback]), std::move(fallback_trial));
     return true;
+  }
+
+  /// One refusal is told from another by its words and its line.
+  static std::string refusal(const Answer& answer) {
+    return fmt::format("{}:{}", answer.place.line, answer.message);
   }
 
   /// Whether a refusal is still about what was changed: another dtype refused of the same argument.
