@@ -96,7 +96,9 @@ void probe_sizes(const Subjected& s, Probed& found) {
         first_line = given->line;
       }
     }
-    if (wrong.empty() || right.empty()) continue;  // wrong everywhere: not a matter of size
+    // Wrong everywhere, or all but where there is a single element: not a matter of size.
+    if (wrong.empty() || std::none_of(right.begin(), right.end(), [](std::int64_t n) { return n > 1; }))
+      continue;
     Finding finding;
     finding.code = "tail-mask";
     finding.argument = first.output;

@@ -1,5 +1,6 @@
 #include "core/sentence.hpp"
 #include "lab/candidate/candidate.hpp"
+#include "lab/diagnose/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
 #include "lab/record/record.hpp"
 
@@ -157,6 +158,13 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
     diagnosis.notes.insert(diagnosis.notes.end(), notes.begin(), notes.end());
     diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     list.push_back(std::move(diagnosis));
+  }
+  // Said once for the folder, with its first candidate.
+  if (!list.empty() && list.front().error.empty() && !(folder.test.empty() && folder.instruction.empty())) {
+    const std::vector<Finding> said =
+        audit(folder, request.recording != nullptr ? *request.recording : Recording());
+    list.front().findings.insert(list.front().findings.end(), said.begin(), said.end());
+    order(list.front().findings);
   }
   return list;
 }
