@@ -196,6 +196,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
   call.ports = ports_of(diagnosis.op);
   call.entry = request.entry;
   call.function = request.function;
+  call.settings = request.settings;
   take_recording(request, call.ports, call, diagnosis.notes);
   if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
     call.function = request.recording->calls.front().function;
@@ -212,8 +213,14 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
   if (!called.callable) {
     findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
     Finding finding = finding_of_end(called.trial.answer, called.given->line);
+    const std::size_t takes = called.form.entry->parameters.size();
+    if (called.trial.answer.end == Answer::End::not_callable)
+      finding.code = takes == called.form.passings.size() ? "argument-kind" : "argument-count";
     finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
-    add_once(diagnosis.findings, std::move(finding));
+    const bool counted = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                     [&](const Finding& each) { return each.code == finding.code; });
+    if (finding.location.line == 0) finding.location = called.form.entry->place;
+    if (!counted) add_once(diagnosis.findings, std::move(finding));
     return;
   }
   execute(candidate, request, call, called, diagnosis);

@@ -11,6 +11,8 @@
 namespace isomer::lab {
 namespace {
 
+constexpr int kMostLost = 4;
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
@@ -95,9 +97,14 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
                         const Questions& questions) {
   Numbers numbers;
   Search search(*port.oracle, is_exact(port));
+  int lost = 0;
   const auto ask = [&](const std::shared_ptr<const Given>& given) -> std::shared_ptr<Evidence> {
+    // What ends its process, or never ends, is told after a few: each costs the whole limit of time.
+    if (lost >= kMostLost) return nullptr;
     Trial trial = try_call(candidate, form, port, *given, questions.settings);
     if (!trial.ok()) {
+      lost +=
+          trial.answer.end == Answer::End::timed_out ? kMostLost : trial.answer.end != Answer::End::refused;
       numbers.failures.push_back({given, std::move(trial)});
       return nullptr;
     }

@@ -80,6 +80,15 @@ Value pass_tensor(const Passing& passing, const Value& original) {
   return value;
 }
 
+/// A C function says no with the number that it returns.
+void refuse_by_status(const Entry& entry, Answer& answer) {
+  if (entry.form != Entry::Form::function || entry.returns_tensors || !answer.ok()) return;
+  if (answer.returned.size() != 1 || answer.returned[0].kind != Value::Kind::integer) return;
+  if (answer.returned[0].integer == 0) return;
+  answer.end = Answer::End::refused;
+  answer.message = core::say(entry.name, " returned ", answer.returned[0].integer);
+}
+
 /// What a candidate left in a tensor, as the original would have it.
 void take(const Passing& passing, const Value& value, const Value& before, const core::ExpectedTensor& want,
           std::size_t at, Trial& trial) {
@@ -246,6 +255,7 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
   for (const Value& argument : arguments) before.push_back(deep_copy(argument));
   Trial trial;
   trial.answer = candidate.call(*form.entry, arguments, settings);
+  refuse_by_status(*form.entry, trial.answer);
   for (const core::ExpectedTensor& want : given.plain.tensors) {
     trial.outputs.emplace_back(want.value.size());
     trial.untouched.emplace_back(want.value.size());
