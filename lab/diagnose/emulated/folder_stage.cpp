@@ -2,7 +2,7 @@
 #include "lab/candidate/candidate.hpp"
 #include "lab/diagnose/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
-#include "lab/record/record.hpp"
+#include "lab/record/kept.hpp"
 
 #include <fmt/format.h>
 
@@ -63,10 +63,11 @@ std::shared_ptr<const Recording> recording_of_folder(const CaseFolder& folder, b
                                                      std::vector<std::string>& notes) {
   if (!folder.recording.empty())
     return std::make_shared<Recording>(load_recording(folder.recording.string()));
-  if (op_known || (folder.test.empty() && folder.label.empty())) return nullptr;
-  // Without an op, what the reference was called with and gave is all that there is.
+  // Without an op it is all that there is; with one it still shows how the test calls, and what the test
+  // hides.
+  if (folder.test.empty() || (op_known && folder.label.empty())) return nullptr;
   try {
-    return std::make_shared<Recording>(record(settings_of_folder(folder.folder)).recording);
+    return std::make_shared<Recording>(kept_recording(folder.label, folder.test));
   } catch (const Error& error) {
     notes.emplace_back(error.what());
     return nullptr;
@@ -156,6 +157,11 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
     }
     if (!diagnosis.error.empty() && !notes.empty()) diagnosis.error += "; " + notes.front();
     diagnosis.notes.insert(diagnosis.notes.end(), notes.begin(), notes.end());
+    // Of test and instruction once, with the first candidate.
+    if (list.empty() && request.recording != nullptr)
+      for (Finding& finding : audit(folder, *request.recording))
+        diagnosis.findings.push_back(std::move(finding));
+    order(diagnosis.findings);
     diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     list.push_back(std::move(diagnosis));
   }
