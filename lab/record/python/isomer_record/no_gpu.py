@@ -8,6 +8,7 @@ from torch.overrides import TorchFunctionMode
 
 DEVICE = torch.device("cuda", 0)
 TO = torch.Tensor.to
+GENERATOR = torch.Generator
 
 
 def names_cuda(value):
@@ -26,9 +27,10 @@ def on_cpu(value):
 class OnCpu(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
-        if func is torch.Tensor.is_cuda.__get__:
+        # Each access of a getter makes a new object of it.
+        if func == torch.Tensor.is_cuda.__get__:
             return True
-        if func is torch.Tensor.device.__get__:
+        if func == torch.Tensor.device.__get__:
             return DEVICE
         if func is torch.Tensor.get_device:
             return 0
@@ -103,11 +105,11 @@ PROPERTIES = Properties(
 )
 
 
-class CpuGenerator(torch.Generator):
+class CpuGenerator(GENERATOR):
     """torch.Generator(device="cuda") that draws on the CPU."""
 
     def __new__(cls, device="cpu"):
-        return torch.Generator.__new__(torch.Generator, "cpu")
+        return GENERATOR.__new__(GENERATOR, "cpu")
 
 
 def nothing(*args, **kwargs):
