@@ -51,6 +51,8 @@ int check_candidates(Options& options) {
     try {
       for (lab::CaseFolder& folder : lab::find_cases(path)) folders.push_back(std::move(folder));
     } catch (const Error& error) {
+      // Of several the others go on.
+      if (options.paths.size() == 1) throw;
       lab::CaseFolder broken;
       broken.folder = path;
       broken.error = error.what();

@@ -157,11 +157,6 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
     }
     if (!diagnosis.error.empty() && !notes.empty()) diagnosis.error += "; " + notes.front();
     diagnosis.notes.insert(diagnosis.notes.end(), notes.begin(), notes.end());
-    // Of test and instruction once, with the first candidate.
-    if (list.empty() && request.recording != nullptr)
-      for (Finding& finding : audit(folder, *request.recording))
-        diagnosis.findings.push_back(std::move(finding));
-    order(diagnosis.findings);
     diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     list.push_back(std::move(diagnosis));
   }
