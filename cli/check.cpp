@@ -2,42 +2,106 @@
 #include "cli/verbs.hpp"
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
+#include "lab/candidate/folder.hpp"
 #include "lab/check/coverage.hpp"
 #include "lab/check/suite.hpp"
+#include "lab/diagnose/diagnose.hpp"
+#include "lab/plan/parallel.hpp"
+#include "lab/report/candidate_report.hpp"
 #include "lab/report/check_report.hpp"
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 
 namespace isomer::cli {
 namespace {
 
 struct Options {
   lab::Selection selection;
-  std::vector<std::string> what;
+  std::vector<std::string> what, paths;
   std::vector<std::string> backends;
-  std::string junit;
+  std::string junit, html, markdown, entry;
   bool json = false, coverage = false;
 };
 
 /// A positional is a path where one exists, otherwise an op.
 void sort_positionals(Options& options) {
   for (const std::string& word : options.what) {
-    if (core::Registry::builtin().find(word) != nullptr)
-      options.selection.ops.push_back(word);
-    else if (std::filesystem::exists(word))
-      core::fail(ErrorCode::unsupported, "check: '", word,
-                 "' is a file or folder; this build checks the library's own ops only");
+    if (std::filesystem::exists(word) || word.find('/') != std::string::npos)
+      options.paths.push_back(word);
     else
       options.selection.ops.push_back(word);  // refused with the list of ops
   }
 }
 
+#ifdef ISOMER_HAS_EMULATOR
+/// Candidates, one after the other or several at once; whatever is wrong with one, the others go on.
+int check_candidates(Options& options) {
+  if (options.selection.ops.size() > 1)
+    core::fail(ErrorCode::bad_argument, "check: candidates are of one --op, got ",
+               options.selection.ops.size());
+  ReportFile junit("check", options.junit), html("check", options.html), markdown("check", options.markdown);
+  std::vector<lab::CaseFolder> folders;
+  for (const std::string& path : options.paths) {
+    try {
+      for (lab::CaseFolder& folder : lab::find_cases(path)) folders.push_back(std::move(folder));
+    } catch (const Error& error) {
+      // Of several the others go on.
+      if (options.paths.size() == 1) throw;
+      lab::CaseFolder broken;
+      broken.folder = path;
+      broken.error = error.what();
+      folders.push_back(std::move(broken));
+    }
+  }
+  for (lab::CaseFolder& folder : folders) {
+    if (!options.selection.ops.empty()) folder.op = options.selection.ops.front();
+    if (!options.entry.empty()) folder.entry = options.entry;
+  }
+  lab::ProgressBar bar;
+  std::mutex mutex;
+  int done = 0;
+  std::vector<std::vector<lab::Diagnosis>> said(folders.size());
+  lab::parallel(folders.size(), options.selection.jobs, [&](std::size_t i) {
+    said[i] = lab::diagnose_folder(folders[i]);
+    const std::scoped_lock lock(mutex);
+    bar.show(++done, static_cast<int>(folders.size()), folders[i].folder.string());
+  });
+  bar.clear();
+  std::vector<lab::Diagnosis> diagnoses;
+  for (std::vector<lab::Diagnosis>& list : said)
+    for (lab::Diagnosis& each : list) diagnoses.push_back(std::move(each));
+  if (junit.asked()) junit.write(lab::candidates_junit(diagnoses));
+  if (html.asked()) html.write(lab::candidates_html(diagnoses));
+  if (markdown.asked()) markdown.write(lab::candidates_markdown(diagnoses));
+  fmt::print("{}", options.json ? lab::candidates_json(diagnoses) : lab::candidates_table(diagnoses));
+  const auto any = [&](const char* verdict) {
+    return std::any_of(diagnoses.begin(), diagnoses.end(),
+                       [&](const lab::Diagnosis& d) { return d.verdict() == verdict; });
+  };
+  if (any("error")) return bad_usage;
+  if (diagnoses.empty()) return nothing_checked;
+  return any("fail") ? findings : holds;
+}
+#else
+int check_candidates(Options& options) {
+  core::fail(ErrorCode::unsupported, "check: '", options.paths.front(),
+             "' is a path, and this build has no emulator to run candidates on");
+}
+#endif
+
 int run(Options& options) {
   sort_positionals(options);
+  if (!options.paths.empty()) return check_candidates(options);
+  for (const std::string* only : {&options.html, &options.markdown, &options.entry})
+    if (!only->empty())
+      core::fail(ErrorCode::bad_argument,
+                 "check: --html, --markdown and --entry are for candidates, got no path to one");
   ReportFile junit("check", options.junit);
   if (!options.backends.empty()) options.selection.backends = options.backends;
   lab::ProgressBar bar;
@@ -58,8 +122,12 @@ int run(Options& options) {
 
 Run check(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("what", options->what, "ops; all where none is given")->option_text("OP ...");
-  app.add_option("--op", options->selection.ops, "check this op (may be repeated)")
+  app.add_option(
+         "what", options->what,
+         "candidates to diagnose (files, case folders, folders of them), or ops; all ops where none is given")
+      ->option_text("PATH ... | OP ...");
+  app.add_option("--op", options->selection.ops,
+                 "check this op (may be repeated); the op that the candidates are of")
       ->option_text("OP")
       ->allow_extra_args(false);
   app.add_option("--implementation", options->selection.implementations,
@@ -90,6 +158,11 @@ Run check(CLI::App& app) {
   app.add_flag("--coverage", options->coverage, "also print how many checked cases fall into each cell");
   app.add_flag("--json", options->json, "JSON on stdout instead of the table");
   app.add_option("--junit", options->junit, "also write a JUnit report")->option_text("FILE");
+  app.add_option("--entry", options->entry, "of a candidate: the function or kernel to call")
+      ->option_text("NAME");
+  app.add_option("--html", options->html, "of candidates: also write a page with pictures")
+      ->option_text("FILE");
+  app.add_option("--markdown", options->markdown, "of candidates: also write Markdown")->option_text("FILE");
   return [options] { return run(*options); };
 }
 

@@ -33,6 +33,7 @@ struct Verb {
 constexpr Verb kVerbs[] = {
     {"check", "run ops against their references", check},
     {"ops", "the ops: contracts, implementations, and why one is unavailable here", ops},
+    {"record", "keep what a reference was called with and gave, as a file that needs no Python", record},
     {"explain", "the plan for one case, without running it", explain},
 #ifdef ISOMER_HAS_EMULATOR
     {"emulate", "run a CUDA or HIP source on the CPU and watch every access", emulate},

@@ -16,6 +16,7 @@ enum Exit { holds = 0, findings = 1, bad_usage = 2, nothing_checked = 3 };
 using Run = std::function<int()>;
 Run check(CLI::App& app);
 Run ops(CLI::App& app);
+Run record(CLI::App& app);
 Run explain(CLI::App& app);
 Run bench(CLI::App& app);
 Run prebuild(CLI::App& app);

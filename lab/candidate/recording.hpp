@@ -11,23 +11,24 @@ namespace isomer::lab {
 /// One call of a reference: what it was given and what it gave.
 struct RecordedCall {
   std::string function;
-  std::vector<Value> before;    ///< arguments as passed; a keyword argument bears its name and `keyword`
-  std::vector<bool> keyword;    ///< per argument
-  std::vector<Value> after;     ///< the same arguments after the call; empty where no answer was recorded
-  std::vector<Value> returned;  ///< flattened; empty for None
-  std::string raised;           ///< the exception's text; empty where there was none
-  std::string group;            ///< the test case or line that made the call
+  std::vector<Value> before = {};  ///< arguments as passed; a keyword argument bears its name and `keyword`
+  std::vector<bool> keyword = {};  ///< per argument
+  std::vector<Value> after = {};   ///< the same arguments after the call; empty where no answer was recorded
+  std::vector<Value> returned = {};  ///< flattened; empty for None
+  std::string raised = {};           ///< the exception's text; empty where there was none
+  std::string group = {};            ///< the test case or line that made the call
 };
 
 /// What a reference was called with, and what it gave: a bundle that replays with no Python.
 struct Recording {
   std::vector<RecordedCall> calls;
-  std::map<std::string, std::string>
-      metadata;  ///< "python", "torch", "command", "answers": "triton" or "none", …
+  std::map<std::string, std::string> metadata =
+      {};  ///< "python", "torch", "command", "answers": "triton" or "none", …
 };
 
-/// Safetensors plus JSON with strides. Throws Error io with one sentence for a file that is truncated,
-/// foreign or inconsistent.
+/// Safetensors plus JSON with strides (lab/record/recording_format.hpp). Throws Error io with one sentence
+/// for a file that is truncated, foreign or inconsistent. Storages of equal content are loaded once: the
+/// values of a loaded recording are to be read; to write into one, take a deep_copy.
 void save_recording(const std::string& path, const Recording& recording);
 Recording load_recording(const std::string& path);
 

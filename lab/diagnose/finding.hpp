@@ -31,8 +31,13 @@ struct Finding {
 
 /// Every code there is, in the order in which faults are best fixed.
 const std::vector<std::string_view>& finding_codes();
+/// One line on what a code means. Throws Error internal for what is no code.
+std::string_view meaning_of(std::string_view code);
+/// Sorts by what to fix first; findings of one code stay in their order.
+void order(std::vector<Finding>& findings);
 
 enum class Stage : std::uint8_t { not_reached, passed, failed };
+const char* name_of(Stage stage);
 
 /// What is said about one candidate.
 struct Diagnosis {

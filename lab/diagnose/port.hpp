@@ -4,9 +4,9 @@
 #include "lab/candidate/recording.hpp"
 #include "lab/candidate/value.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace isomer::lab {
@@ -22,16 +22,27 @@ struct Port {
     bool output = false;
     bool optional = false;
     bool returned = false;  ///< the original allocates it and returns it
+    bool tensor = true;     ///< otherwise a number
   };
   std::vector<Role> roles;  ///< in the original's order; returned ones last
+  const core::Oracle* oracle = nullptr;
+  const core::Original* original = nullptr;
 
-  /// A problem of the op, as the original would be called with it.
-  std::function<std::vector<Value>(core::Problem&)> values;
-  /// The op's call for such values: `made` keeps its memory. Throws Error where the contract refuses them.
-  std::function<std::shared_ptr<core::Problem>(const std::vector<Value>&)> problem;
+  /// A problem of the op, as the original would be called with it: one value per role, each in a buffer of
+  /// its own that holds exactly what the view spans; returned ones too, as they will be.
+  std::vector<Value> values(const core::Problem& problem) const;
+  /// The op's call for such values, which live as long as it does; returned roles may be left off, and are
+  /// made then (of dtype `made` where nothing else says it). Throws Error where the contract refuses them.
+  std::shared_ptr<core::Problem> problem(const std::vector<Value>& values, DType made = DType::none) const;
+  /// A recorded call's arguments, or its answers, by role: `none` where it gives nothing for a role. Throws
+  /// Error bad_argument for an argument that the original does not have.
+  std::vector<Value> by_role(const std::vector<Value>& arguments, const std::vector<bool>& keyword) const;
+  int role_of(std::string_view name) const;  ///< −1 where no role goes by it
+  int inputs() const;                        ///< roles that are passed: all but the returned ones
 };
 
 const std::vector<Port>& ports();
+/// The first that goes by the name, of an op or of a function; null where none does.
 const Port* find_port(std::string_view op_or_function);
 
 }  // namespace isomer::lab

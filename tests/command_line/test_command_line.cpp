@@ -67,21 +67,17 @@ class CommandLine : public testing::Test {
 };
 
 TEST_F(CommandLine, RefusesWordsThatAreNoVerb) {
-  refused({{"nonsense", "a verb expected (check, ops, explain, "},
+  refused({{"nonsense", "a verb expected (check, ops, record, explain, "},
            {"nonsense sin", "got 'nonsense'"},
-           {"--json", "a verb expected (check, ops, explain, "},
+           {"--json", "a verb expected (check, ops, record, explain, "},
            {"--purple check", "--purple"},
            {"check ops", "an op expected (sin, "}});
 }
 
 TEST_F(CommandLine, RefusesNonsenseToCheck) {
-  const std::string bundle = file("cut.safetensors", "\x10\0\0");
   refused({
       {"check nonsense", "check: an op expected (sin, "},
       {"check --op nonsense", "got 'nonsense'"},
-      {"check " + path("absent.hip.cpp"), "check: an op expected (sin, "},
-      {"check " + bundle, "is a file or folder; this build checks the library's own ops only"},
-      {"check " + folder.string(), "is a file or folder"},
       {"check --implementation cpu/abacus", "check: an implementation expected ("},
       {"check --backend tpu", "check: a backend expected (cpu, cuda, hip or emulated), got 'tpu'"},
       {"check --backend", "--backend"},
@@ -111,6 +107,36 @@ TEST_F(CommandLine, RefusesNonsenseToCheck) {
       {"check sin --junit " + folder.string(), "Is a directory"},
       {"check sin --seed 1 --junit /dev/full", "check: cannot write '/dev/full': No space left on device"},
   });
+}
+
+TEST_F(CommandLine, RefusesPathsWithoutACandidate) {
+  const std::string bundle = file("cut.safetensors", "\x10\0\0");
+#ifdef ISOMER_HAS_EMULATOR
+  refused({{"check " + path("absent.hip.cpp"), "absent.hip.cpp: no such file or folder"},
+           {"check " + bundle, "cut.safetensors: no candidate, expected a .hip.cpp"},
+           {"check " + folder.string(), "no case in this folder, expected 2_initial_predict.hip.cpp"}});
+#else
+  for (const std::string& word : {path("absent.hip.cpp"), bundle, folder.string()})
+    refused({{"check " + word, "is a path, and this build has no emulator to run candidates on"}});
+#endif
+}
+
+TEST_F(CommandLine, RefusesNonsenseToRecord) {
+  const std::string test = file("3_test_code.py", "def f(:\n");
+  refused({
+      {"record", "record: expected a folder or python3 TEST.py, got nothing"},
+      {"record " + path("absent"), "record: expected a folder or python3 TEST.py, got '"},
+      {"record " + path("absent.py"), "record: there is no file "},
+      {"record -- ls -l", "got 'ls'"},
+      {"record -- python3 -m pytest", "record: -m names no file; expected python3 TEST.py"},
+      {"record " + folder.string(), "3_test_code.py:1: invalid syntax"},
+      {"record --test " + path("absent.py"), "record: there is no file "},
+      {"record --timeout 0 " + folder.string(), "--timeout"},
+      {"record --max-bytes -1 " + folder.string(), "--max-bytes"},
+      {"record --purple", "--purple"},
+  });
+  std::filesystem::remove(test);
+  refused({{"record " + folder.string(), "has neither 1_label_source.py nor 3_test_code.py"}});
 }
 
 TEST_F(CommandLine, SaysWhereACaseNeedsMoreMemoryThanThereIs) {

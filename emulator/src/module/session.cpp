@@ -336,7 +336,7 @@ struct Session::State {
     const std::uint64_t available = file_bytes(answer.get());
     std::vector<std::shared_ptr<void>> storages;
     for (const WireStorage& s : a.storages) {
-      if (s.offset > available || s.bytes > available - s.offset)
+      if (s.bytes > 0 && (s.offset > available || s.bytes > available - s.offset))
         throw Error("the answer of the session's process is not valid");
       const std::shared_ptr<void> own = fresh_storage(s.bytes);
       const Mapping m(answer.get(), s.offset, s.bytes, PROT_READ);

@@ -2,6 +2,7 @@
 
 #include "core/case.hpp"
 #include "core/oracle/expected.hpp"
+#include "core/oracle/original.hpp"
 #include "core/oracle/problem.hpp"
 #include "core/oracle/variation.hpp"
 
@@ -33,6 +34,8 @@ struct Oracle {
   std::function<std::vector<std::string>(const Case&)> features = {};
   /// Why two features never meet in one valid case; "" where they may. Null: any two may.
   std::function<std::string(const std::string&, const std::string&)> cannot_meet = {};
+  /// The kernels that the op comes from, as their callers know them: the usual one first.
+  std::vector<Original> originals = {};
 };
 
 /// Every op of the library, in the order of `isomer ops` (src/ops/oracles.cpp).

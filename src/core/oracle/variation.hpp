@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +18,10 @@ class Variations {
   Variations() = default;
   explicit Variations(std::vector<std::string> names) : names_(std::move(names)) {}
   bool has(std::string_view name) const {
-    return std::find(names_.begin(), names_.end(), name) != names_.end();
+    // References ask for each element: most names differ in length or in their last character already.
+    for (const std::string& each : names_)
+      if (each.size() == name.size() && each.back() == name.back() && each == name) return true;
+    return false;
   }
   const std::vector<std::string>& names() const { return names_; }
 

@@ -225,9 +225,9 @@ core::Oracle oracle() {
           .bench_cases = bench_cases,
           .device_bench_lines = {"act_quant m=16384 k=7168 dtype=bf16",
                                  "act_quant m=16384 k=7168 dtype=f16 ue8m0 colmajor",
-                                 "act_quant m=16384 k=7168 dtype=f32",
-                                 "act_quant m=128 k=7168 dtype=bf16"},
-          .features = features};
+                                 "act_quant m=16384 k=7168 dtype=f32", "act_quant m=128 k=7168 dtype=bf16"},
+          .features = features,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::act_quant

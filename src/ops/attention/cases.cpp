@@ -251,7 +251,8 @@ core::Oracle oracle() {
                                  "attention b=4 sq=4096 hq=16 d=128 bf16 causal",
                                  "attention b=16 sq=1 sk=16384 hq=64 hkv=8 d=128 bf16 page=16"},
           .features = features,
-          .cannot_meet = cannot_meet};
+          .cannot_meet = cannot_meet,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::attention

@@ -302,7 +302,8 @@ core::Oracle oracle() {
           .bench_cases = [] { return bench_cases(schema()); },
           .device_bench_lines = {"flash_decode b=16 hq=64 hkv=8 d=128 len=16384 lengths=full bf16",
                                  "flash_decode b=1 hq=32 hkv=8 d=128 len=65536 lengths=full f16"},
-          .features = features};
+          .features = features,
+          .originals = originals()};
 }
 
 core::Oracle stage1::oracle() {
@@ -318,8 +319,10 @@ core::Oracle stage1::oracle() {
                 for (Case& c : list) c.set("block_seq", 256);
                 return list;
               },
-          .device_bench_lines = {"flash_decode_stage1 b=16 hq=64 hkv=8 d=128 len=16384 block_seq=256 lengths=full bf16"},
-          .features = features};
+          .device_bench_lines =
+              {"flash_decode_stage1 b=16 hq=64 hkv=8 d=128 len=16384 block_seq=256 lengths=full bf16"},
+          .features = features,
+          .originals = stage1::originals()};
 }
 
 }  // namespace isomer::ops::flash_decode

@@ -156,7 +156,8 @@ core::Oracle stage2::oracle() {
                   list.push_back(Case::parse(schema(), line));
                 return list;
               },
-          .features = features};
+          .features = features,
+          .originals = stage2::originals()};
 }
 
 }  // namespace isomer::ops::flash_decode

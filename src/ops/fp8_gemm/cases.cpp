@@ -160,7 +160,8 @@ core::Oracle oracle() {
           .bench_cases = bench_cases,
           .device_bench_lines = {"fp8_gemm m=4096 n=7168 k=16384 bf16", "fp8_gemm m=4096 n=2112 k=7168 bf16",
                                  "fp8_gemm m=64 n=7168 k=16384 bf16", "fp8_gemm m=128 n=7168 k=16384 bf16"},
-          .features = features};
+          .features = features,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::fp8_gemm

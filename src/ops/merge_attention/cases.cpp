@@ -194,7 +194,8 @@ core::Oracle oracle() {
               },
           .device_bench_lines = {"merge_attention b=4 s=4096 h=32 d=128 f32",
                                  "merge_attention b=4 s=4096 h=32 d=128 f16 out=f16"},
-          .features = features};
+          .features = features,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::merge_attention

@@ -5,6 +5,7 @@
 namespace isomer::ops::merge_attention {
 
 core::Oracle oracle();
+std::vector<core::Original> originals();
 void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
 const std::vector<core::Variation>& variations();
 

@@ -227,7 +227,8 @@ core::Oracle oracle() {
           .device_bench_lines = {"quantize_copy_kv s=65536 n=70000 h=8 d=128 order=random",
                                  "quantize_copy_kv s=4096 n=70000 h=8 d=128 order=random",
                                  "quantize_copy_kv s=65536 n=70000 h=8 d=128 group=8 order=random"},
-          .features = features};
+          .features = features,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::quantize_copy_kv

@@ -106,7 +106,8 @@ class Reference {
       const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
       set(scale_, at, static_cast<double>(scale.stored));
       for (std::int64_t i = 0; i < length; ++i) {
-        const float q = quotient_of(x[static_cast<std::size_t>(i)], scale.divisor, vary_);
+        float q = quotient_of(x[static_cast<std::size_t>(i)], scale.divisor, vary_);
+        if (vary_.has("zero_guard=quotient") && !(scale.divisor > 1e-6f)) q = 0;
         const std::size_t flat = out_.index(t, h, g * length + i);
         set(out_, flat, to_int8(q, vary_));
         out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
@@ -157,6 +158,7 @@ const std::vector<core::Variation>& variations() {
       {"quotient=reciprocal", "multiplied by the rounded reciprocal of the scale"},
       {"clamp=127", "clamped to [-127, 127]"},
       {"zero_guard=1e-6", "scale 1 where max|k| is below 1e-6"},
+      {"zero_guard=quotient", "quotients 0 where the scale is not above 1e-6"},
       {"dest=identity", "dest ignored: token s goes to row s"},
       {"dest=int32_product",
        "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},

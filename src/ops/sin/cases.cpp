@@ -62,7 +62,8 @@ core::Oracle oracle() {
                                          Case(schema()).set("n", 33554432).set("dtype", "bf16")};
               },
           .device_bench_lines = {"sin n=268435456 f32", "sin n=268435456 bf16", "sin n=65536 f32"},
-          .features = {}};
+          .features = {},
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::sin

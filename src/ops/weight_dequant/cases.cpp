@@ -103,7 +103,8 @@ core::Oracle oracle() {
           .bench_cases = bench_cases,
           .device_bench_lines = {"weight_dequant m=24576 n=7168 dtype=bf16",
                                  "weight_dequant m=8192 n=7168 dtype=f32"},
-          .features = features};
+          .features = features,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::weight_dequant

@@ -102,7 +102,8 @@ struct DlpackTensor {
   std::int64_t shape[8], strides[8];
   void fill(const CallTensor& from) {
     for (int i = 0; i < from.rank; ++i) shape[i] = from.shape[i], strides[i] = from.strides[i];
-    tensor.data = from.data;
+    // As frameworks hand out views: the storage, and where in it the tensor begins.
+    tensor.data = from.storage;
 #if defined(ISOMER_EMULATOR_HIP)
     constexpr int device = 10;  // kDLROCM
 #else
@@ -119,7 +120,8 @@ struct DlpackTensor {
     tensor.dtype.lanes = 1;
     tensor.shape = shape;
     tensor.strides = strides;
-    tensor.byte_offset = 0;
+    tensor.byte_offset =
+        static_cast<std::uint64_t>(static_cast<char*>(from.data) - static_cast<char*>(from.storage));
   }
 };
 
@@ -161,7 +163,7 @@ struct Accept<T*, void> {
 
 template <class T>
 struct DlpackPointer {
-  using Held = std::pair<T*, DlpackTensor<T>>;
+  using Held = std::pair<T*, DlpackTensor<std::remove_cv_t<T>>>;
   static constexpr bool possible = true;
   static void make(Held& held, const CallValue& v) {
     held.first = nullptr;
@@ -181,7 +183,7 @@ struct Acceptor {
 template <class T>
 struct Acceptor<T*> {
   using Bare = std::remove_cv_t<T>;
-  using type = std::conditional_t<IsDlpack<Bare>::value, DlpackPointer<Bare>, Accept<T*>>;
+  using type = std::conditional_t<IsDlpack<Bare>::value, DlpackPointer<T>, Accept<T*>>;
 };
 template <class P>
 using AcceptorOf = typename Acceptor<std::remove_cv_t<std::remove_reference_t<P>>>::type;

@@ -1,0 +1,93 @@
+#include "lab/record/record.hpp"
+#include "cli/verbs.hpp"
+#include "core/sentence.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <memory>
+
+namespace isomer::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> what;
+  std::string out, label, test, python;
+  double timeout = 120;
+  std::uint64_t max_bytes = std::uint64_t{256} << 20;
+  bool json = false;
+};
+
+lab::RecordSettings settings_of(const Options& options) {
+  lab::RecordSettings settings;
+  if (options.what.size() == 1 && fs::is_directory(options.what[0])) {
+    if (options.label.empty() || options.test.empty()) settings = lab::settings_of_folder(options.what[0]);
+  } else if (!options.what.empty()) {
+    settings = lab::settings_of_command(options.what);
+  } else if (options.label.empty() && options.test.empty()) {
+    core::fail(ErrorCode::bad_argument, "record: expected a folder or python3 TEST.py, got nothing");
+  }
+  if (!options.label.empty()) settings.label = options.label;
+  if (!options.test.empty()) settings.test = options.test;
+  if (!options.python.empty()) settings.python = {options.python};
+  settings.timeout_seconds = options.timeout;
+  settings.max_bytes = options.max_bytes;
+  return settings;
+}
+
+int run(const Options& options) {
+  const lab::RecordSettings settings = settings_of(options);
+  const lab::Recorded recorded = lab::record(settings);
+  const fs::path beside = (settings.test.empty() ? settings.label : settings.test).parent_path();
+  const std::string out = options.out.empty() ? beside / "recording.safetensors" : fs::path(options.out);
+  lab::save_recording(out, recorded.recording);
+  std::map<std::string, int> functions;
+  for (const lab::RecordedCall& call : recorded.recording.calls) ++functions[call.function];
+  const std::string answers = recorded.recording.metadata.at("answers");
+  if (options.json) {
+    const nlohmann::json report = {{"version", 1},       {"file", out},
+                                   {"calls", functions}, {"unanswered", recorded.unanswered},
+                                   {"answers", answers}, {"raised", recorded.raised}};
+    fmt::print("{}\n", report.dump(2));
+    return holds;
+  }
+  for (const auto& [function, calls] : functions)
+    fmt::print("{} {} of {}\n", calls, calls == 1 ? "call" : "calls", function);
+  if (recorded.unanswered > 0)
+    fmt::print("{} without an answer: no Triton here that can be trusted with these kernels\n",
+               recorded.unanswered);
+  else
+    fmt::print("answers by {}\n", answers == "triton" ? "Triton " + recorded.recording.metadata.at("triton")
+                                                      : "PyTorch " + recorded.recording.metadata.at("torch"));
+  for (const std::string& each : recorded.raised) fmt::print("stopped: {}\n", each);
+  fmt::print("{}, {} bytes\n", out, fs::file_size(out));
+  return holds;
+}
+
+}  // namespace
+
+Run record(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("what", options->what,
+                 "a folder with 1_label_source.py and 3_test_code.py, or after -- a command: python3 TEST.py")
+      ->option_text("FOLDER | -- COMMAND ...");
+  app.add_option("-o,--out", options->out, "the recording; without it recording.safetensors beside the test")
+      ->option_text("FILE");
+  app.add_option("--label", options->label, "the reference whose functions are watched")->option_text("FILE");
+  app.add_option("--test", options->test, "what calls it")->option_text("FILE");
+  app.add_option("--python", options->python, "the Python that has PyTorch; without it python3")
+      ->option_text("PROGRAM");
+  app.add_option("--timeout", options->timeout, "seconds before the test is stopped")
+      ->check(CLI::PositiveNumber)
+      ->option_text("S");
+  app.add_option("--max-bytes", options->max_bytes, "of all recorded tensors together")
+      ->check(positive_whole_number)
+      ->option_text("N");
+  app.add_flag("--json", options->json, "JSON on stdout");
+  return [options] { return run(*options); };
+}
+
+}  // namespace isomer::cli

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "lab/candidate/recording.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What the recorder read in the texts of label and test (lab/record/python/isomer_record/facts.py).
+namespace isomer::lab {
+
+struct LabelParameter {
+  std::string name;
+  bool has_default = false;
+};
+
+/// `tensor` is addressed in dimension `dim` by the values of `index`; −1: not known which.
+struct IndexUse {
+  std::string index, tensor;
+  int dim = -1;
+  bool write = false;
+};
+
+/// A constant that the label's kernel is launched with.
+struct LabelConstant {
+  std::string name;
+  std::vector<std::int64_t> values;
+  int line = 0;
+};
+
+struct LabelFunction {
+  std::string name;
+  int line = 0, returns = 0;
+  std::vector<LabelParameter> parameters;
+  std::vector<std::string> writes;
+  std::vector<IndexUse> indexes;
+  std::vector<LabelConstant> constants;
+};
+
+/// A variable of the test, and whether anything is done with it once the call is over.
+struct Observed {
+  std::string name, text;
+  bool observed = false;
+};
+
+struct TestCall {
+  std::string function;
+  int line = 0;
+  bool open = false;  ///< passes *args: what becomes of them cannot be read
+  std::vector<Observed> arguments;
+  std::optional<std::vector<Observed>> returned;  ///< nothing: part of a larger expression
+};
+
+struct Facts {
+  std::string label_file, test_file;
+  std::vector<LabelFunction> functions;
+  std::vector<TestCall> calls;
+  bool observes = true;
+  int draws = 0;  ///< line of the first random input
+  bool seeds = true;
+
+  const LabelFunction* function(const std::string& name) const;
+};
+
+/// Nothing where the recording has none, or none that can be read.
+std::optional<Facts> facts_of(const Recording& recording);
+
+}  // namespace isomer::lab

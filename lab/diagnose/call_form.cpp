@@ -1,0 +1,356 @@
+#include "lab/diagnose/call_form.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace isomer::lab {
+namespace {
+
+using Kind = Parameter::Kind;
+using What = Passing::What;
+
+bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == Kind::optional_tensor; }
+bool is_memory(const Parameter& p) { return is_tensor(p) || p.kind == Kind::pointer; }
+bool is_number(const Parameter& p) {
+  return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
+}
+
+std::string lower(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+/// Words of a name: "stride_Mid_O_dmodel" is stride, mid, o, dmodel.
+std::vector<std::string> words(std::string_view name) {
+  std::vector<std::string> list(1);
+  for (const char c : lower(name)) {
+    if (c == '_')
+      list.emplace_back();
+    else
+      list.back() += c;
+  }
+  list.erase(std::remove(list.begin(), list.end(), ""), list.end());
+  return list;
+}
+
+/// What the letters of the contracts' shapes are called in kernels.
+const std::map<std::string, std::vector<std::string>>& size_names() {
+  static const std::map<std::string, std::vector<std::string>> names = {
+      {"S", {"s", "seq_len", "seqlen", "tokens", "num_tokens", "n_tokens", "seq", "total_tokens", "ntokens"}},
+      {"N",
+       {"n", "out_rows", "rows", "n_rows", "num_rows", "slots", "num_slots", "n_slots", "out_features",
+        "cols", "columns", "n_cols"}},
+      {"H", {"h", "heads", "head_num", "num_heads", "n_heads", "nheads", "nhead", "numheads"}},
+      {"D",
+       {"d", "dim", "head_dim", "d_model", "dmodel", "channels", "headdim", "head_size", "block_dmodel"}},
+      {"Dv", {"dv", "head_dim_v", "v_dim"}},
+      {"B", {"b", "batch", "batch_size", "bs", "bsz", "nbatch"}},
+      {"M", {"m", "rows", "num_rows", "n_rows", "tokens"}},
+      {"K", {"k", "cols", "columns", "hidden", "n_cols", "row_size", "dim", "in_features"}},
+      {"Sq", {"sq", "seqlen_q", "q_len", "seq_q", "nq", "lq", "len_q", "seq_len_q"}},
+      {"Sk", {"sk", "seqlen_k", "k_len", "seq_k", "nk", "lk", "len_k", "seq_len_k", "seqlen_kv", "kv_len"}},
+      {"Hq",
+       {"hq", "q_heads", "num_heads", "heads", "head_num", "q_head_num", "num_q_heads", "nheads", "n_heads"}},
+      {"Hkv",
+       {"hkv", "kv_heads", "num_kv_heads", "heads_kv", "kv_head_num", "hk", "n_kv_heads", "nheads_kv"}},
+      {"nb",
+       {"nb", "blocks", "num_blocks", "block_num", "seq_block_num", "n_blocks", "nblocks", "max_blocks"}},
+      {"Lmax", {"lmax", "max_tokens", "req_len", "max_seq_len"}},
+  };
+  return names;
+}
+
+const std::vector<std::string>& count_names() {
+  static const std::vector<std::string> names = {"n",          "numel",        "size",      "total",
+                                                 "n_elements", "num_elements", "nelements", "count",
+                                                 "len",        "length",       "elements",  "num"};
+  return names;
+}
+
+bool one_of(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> shape_words(const Port& port, int role) {
+  const core::Contract& contract = *port.oracle->contract;
+  const int at = contract.index_of(port.roles[static_cast<std::size_t>(role)].argument);
+  std::vector<std::string> list;
+  if (at < 0) return list;
+  std::string word;
+  for (const char c : contract.args[static_cast<std::size_t>(at)].shapes.front() + " ") {
+    if (c == ' ') {
+      if (!word.empty()) list.push_back(word);
+      word.clear();
+    } else {
+      word += c;
+    }
+  }
+  return list;
+}
+
+/// A size of some tensor by the name of a number: H or head_num is the second size of K.
+bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
+  const std::string asked = lower(name);
+  for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
+    if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
+    const std::vector<std::string> shape = shape_words(port, role);
+    if (shape.size() == 2 && shape[0] == "..." && one_of(size_names().at("M"), asked)) {
+      passing.what = What::rows;
+      passing.role = role;
+      return true;
+    }
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const auto known = size_names().find(shape[d]);
+      if (known == size_names().end() || !one_of(known->second, asked)) continue;
+      passing.what = What::size;
+      passing.role = role;
+      passing.dim = static_cast<int>(d) - static_cast<int>(shape.size());
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The role that words of a stride's name mean: "stride_o_bs" that of Out.
+int role_of_words(const Port& port, const std::vector<std::string>& list, std::size_t& used) {
+  for (std::size_t count = std::min<std::size_t>(list.size(), 4); count > 0; --count) {
+    std::string name;
+    for (std::size_t i = 0; i < count; ++i) name += list[i];
+    for (int role = 0; role < static_cast<int>(port.roles.size()); ++role)
+      if (port.roles[static_cast<std::size_t>(role)].tensor && port.role_of(name) == role) {
+        used = count;
+        return role;
+      }
+  }
+  return -1;
+}
+
+Finding adapted(std::string code, std::string argument, std::string evidence, std::string fix) {
+  Finding finding;
+  finding.code = std::move(code);
+  finding.argument = std::move(argument);
+  finding.evidence = std::move(evidence);
+  finding.fix = std::move(fix);
+  return finding;
+}
+
+Passing of_role(int role) {
+  Passing passing;
+  passing.what = What::role;
+  passing.role = role;
+  return passing;
+}
+
+std::string arguments_of(const Port& port) {
+  std::string text;
+  for (const Port::Role& role : port.roles)
+    if (!role.returned) text += (text.empty() ? "" : ", ") + role.name;
+  return text;
+}
+
+bool fits(const Parameter& p, const Port::Role& role) {
+  return role.tensor ? is_memory(p) : is_number(p) || is_memory(p);
+}
+
+/// A Python-like call: the original's arguments in the original's order.
+void by_position(const Entry& entry, const Port& port, Guess& guess) {
+  const auto given = static_cast<std::size_t>(port.inputs());
+  std::vector<int> roles;
+  for (std::size_t i = 0; i < given; ++i) roles.push_back(static_cast<int>(i));
+  std::size_t needed = 0;
+  for (const Parameter& p : entry.parameters) needed += !p.has_default && p.kind != Kind::stream;
+  const std::size_t takes = entry.parameters.size();
+  // What has a default in the original may be left off by its callers, not by a port.
+  const bool counts_fit = takes == given || (takes > given && needed <= given);
+  bool optional_missing = takes < given;
+  for (std::size_t i = takes; i < given; ++i) optional_missing = optional_missing && port.roles[i].optional;
+  std::vector<int> named;
+  for (const Parameter& p : entry.parameters) {
+    const int role = p.name.empty() ? -1 : port.role_of(p.name);
+    named.push_back(role >= 0 && std::find(named.begin(), named.end(), role) == named.end() ? role : -1);
+  }
+  guess.score = static_cast<double>(std::count_if(named.begin(), named.end(), [](int r) { return r >= 0; }));
+  if (counts_fit || optional_missing) {
+    for (std::size_t i = 0; i < std::min(takes, given); ++i)
+      guess.form.passings.push_back(of_role(static_cast<int>(i)));
+    bool all = true, other = false;
+    for (std::size_t i = 0; i < std::min(takes, given); ++i) {
+      all = all && named[i] >= 0 && named[i] < static_cast<int>(given);
+      other = other || named[i] != static_cast<int>(i);
+    }
+    if (all && other)
+      guess.by_names = {named.begin(), named.begin() + static_cast<std::ptrdiff_t>(std::min(takes, given))};
+    guess.score += 10;
+    return;
+  }
+  // Another number of arguments: by their names, then by what is left.
+  std::vector<bool> used(port.roles.size());
+  for (const int role : named)
+    if (role >= 0) used[static_cast<std::size_t>(role)] = true;
+  for (std::size_t i = 0; i < takes; ++i) {
+    const Parameter& p = entry.parameters[i];
+    if (named[i] >= 0) {
+      guess.form.passings.push_back(of_role(named[i]));
+      continue;
+    }
+    Passing passing;
+    if (is_memory(p)) {
+      for (std::size_t r = 0; r < given; ++r)
+        if (!used[r] && port.roles[r].tensor) {
+          passing = of_role(static_cast<int>(r));
+          used[r] = true;
+          break;
+        }
+    } else if (is_number(p) && !size_by_name(port, p.name, passing)) {
+      passing.what = What::elements;
+      passing.role = 0;
+      guess.unsure.push_back(static_cast<int>(i));
+    }
+    guess.form.passings.push_back(passing);
+  }
+  guess.findings.push_back(adapted("argument-count", "",
+                                   fmt::format("{} takes {} arguments, its callers pass {}: ({})", entry.name,
+                                               takes, given, arguments_of(port)),
+                                   fmt::format("take ({})", arguments_of(port))));
+}
+
+/// A function over raw memory, or a kernel: pointers by name, else in the original's order; numbers by name.
+void by_kind(const Entry& entry, const Port& port, Guess& guess) {
+  std::vector<bool> used(port.roles.size());
+  std::vector<int> role_at(entry.parameters.size(), -1);
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    const Parameter& p = entry.parameters[i];
+    if (!is_memory(p) || p.name.empty()) continue;
+    int role = port.role_of(p.name);
+    if (role < 0) {
+      std::size_t count = 0;
+      role = role_of_words(port, words(p.name), count);
+    }
+    if (role < 0 || used[static_cast<std::size_t>(role)] ||
+        !port.roles[static_cast<std::size_t>(role)].tensor)
+      continue;
+    // A pointer to const is no output.
+    if (p.is_const && port.roles[static_cast<std::size_t>(role)].output) continue;
+    used[static_cast<std::size_t>(role)] = true;
+    role_at[i] = role;
+    guess.score += 1;
+  }
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    const Parameter& p = entry.parameters[i];
+    if (!is_memory(p) || role_at[i] >= 0) continue;
+    for (int pass = 0; pass < 2 && role_at[i] < 0; ++pass)
+      for (std::size_t r = 0; r < port.roles.size(); ++r) {
+        const Port::Role& role = port.roles[r];
+        const bool right = pass == 1 || role.output == !p.is_const;
+        if (used[r] || !role.tensor || !right || (p.is_const && role.output)) continue;
+        used[r] = true;
+        role_at[i] = static_cast<int>(r);
+        break;
+      }
+  }
+  std::map<int, int> dims;
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    const Parameter& p = entry.parameters[i];
+    Passing passing;
+    if (role_at[i] >= 0) {
+      passing = of_role(role_at[i]);
+      if (p.element != DType::none) passing.cast = p.element;
+      passing.compact = p.kind == Kind::pointer;
+    } else if (is_number(p)) {
+      const std::vector<std::string> list = words(p.name);
+      const int role = port.role_of(p.name);
+      std::size_t count = 0;
+      if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {
+        passing = of_role(role);
+      } else if (!list.empty() && (list.front() == "stride" || list.front() == "strides")) {
+        const std::vector<std::string> rest(list.begin() + 1, list.end());
+        int of = role_of_words(port, rest, count);
+        if (of < 0 && !rest.empty() && rest.front().size() > 1)  // stride_kbs: letters run together
+          of = port.role_of(rest.front().substr(0, 1));
+        passing.what = What::stride;
+        passing.role = of < 0 ? 0 : of;
+        passing.dim = dims[passing.role]++;
+        for (Passing& earlier : guess.form.passings)
+          if (earlier.what == What::role && earlier.role == passing.role) earlier.compact = false;
+      } else if (p.kind == Kind::integer &&
+                 !(entry.parameters.size() <= 4 && one_of(count_names(), lower(p.name))) &&
+                 size_by_name(port, p.name, passing)) {
+        guess.score += 0.5;
+      } else {
+        passing.what = What::elements;
+        passing.role = 0;
+        if (!one_of(count_names(), lower(p.name)) || p.kind != Kind::integer)
+          guess.unsure.push_back(static_cast<int>(i));
+      }
+    }
+    guess.form.passings.push_back(passing);
+  }
+  // Raw memory that nothing carries the strides of is compact.
+  for (std::size_t r = 0; r < used.size(); ++r)
+    if (port.roles[r].tensor && !used[r]) guess.score -= 5;
+}
+
+}  // namespace
+
+Guess guess_form(const Entry& entry, const Port& port) {
+  Guess guess;
+  guess.port = &port;
+  guess.form.entry = &entry;
+  const bool tensors = std::any_of(entry.parameters.begin(), entry.parameters.end(), is_tensor);
+  if (entry.form == Entry::Form::extension || tensors)
+    by_position(entry, port, guess);
+  else
+    by_kind(entry, port, guess);
+  for (std::size_t r = 0; r < port.roles.size(); ++r)
+    if (port.roles[r].returned ||
+        (port.roles[r].output && !guess.form.takes(static_cast<int>(r)) && entry.returns_tensors))
+      guess.form.returned.push_back(static_cast<int>(r));
+  // The form that returns is the one whose outputs are not passed, and the other way round.
+  const bool returning =
+      std::any_of(port.roles.begin(), port.roles.end(), [](const Port::Role& role) { return role.returned; });
+  if (returning != entry.returns_tensors && entry.form == Entry::Form::extension) guess.score -= 3;
+  if (!entry.returns_tensors)
+    for (std::size_t r = 0; r < port.roles.size(); ++r)
+      if (port.roles[r].returned && !guess.form.takes(static_cast<int>(r))) guess.score -= 5;
+  for (std::size_t i = 0; i < guess.form.passings.size() && i < entry.parameters.size(); ++i) {
+    const Passing& passing = guess.form.passings[i];
+    if (passing.what != What::role) continue;
+    const Parameter& p = entry.parameters[i];
+    const Port::Role& role = port.roles[static_cast<std::size_t>(passing.role)];
+    if (fits(p, role) && !(!role.tensor && is_memory(p))) continue;
+    guess.score -= 4;
+  }
+  return guess;
+}
+
+Guess guess_form(const Entry& entry, const std::vector<const Port*>& ports) {
+  Guess best;
+  for (const Port* port : ports) {
+    Guess guess = guess_form(entry, *port);
+    if (best.port == nullptr || guess.score > best.score) best = std::move(guess);
+  }
+  return best;
+}
+
+std::string describe(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::tensor:
+      return value.tensor.describe();
+    case Value::Kind::integer:
+      return std::to_string(value.integer);
+    case Value::Kind::real:
+      return fmt::format("{}", value.real);
+    case Value::Kind::boolean:
+      return value.integer != 0 ? "True" : "False";
+    case Value::Kind::none:
+      return "None";
+    default:
+      return value.text;
+  }
+}
+
+}  // namespace isomer::lab

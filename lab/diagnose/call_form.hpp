@@ -1,0 +1,31 @@
+#pragma once
+
+#include "lab/diagnose/finding.hpp"
+#include "lab/diagnose/trial.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A first guess at how an entry is called with an original's arguments, from the kinds and names of its
+/// parameters.
+struct Guess {
+  Form form;
+  const Port* port = nullptr;
+  std::vector<int> unsure;        ///< parameters (whole numbers) of which the names say nothing
+  std::vector<Finding> findings;  ///< what had to be adapted for the guess
+  std::vector<int> by_names;      ///< where its names say another order than the original's: roles in it
+  double score = 0;               ///< how much of the entry the guess accounts for
+};
+
+/// Of an entry and one port of the op.
+Guess guess_form(const Entry& entry, const Port& port);
+/// The best over an entry's ports.
+Guess guess_form(const Entry& entry, const std::vector<const Port*>& ports);
+
+/// "f16 [6, 3, 64]" and the like, of what a parameter is given.
+std::string describe(const Value& value);
+
+}  // namespace isomer::lab

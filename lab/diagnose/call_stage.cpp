@@ -1,0 +1,369 @@
+#include "lab/diagnose/call_stage.hpp"
+
+#include "core/sentence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+constexpr int kSteps = 10;     ///< things that are adapted one after the other
+constexpr int kAttempts = 48;  ///< calls for one of them
+
+bool is_name_of(const Port& port, const std::string& name) {
+  return std::find(port.functions.begin(), port.functions.end(), name) != port.functions.end();
+}
+
+std::string first_line(const std::string& text) {
+  return fmt::format("{:.200}", std::string_view(text).substr(0, text.find('\n')));
+}
+
+/// The entry that is meant, and its guess; a wrong name is a finding where somebody calls it by another.
+Guess choose_entry(const Candidate& candidate, const CallRequest& request, Called& called) {
+  const auto& entries = candidate.entries();
+  const std::string wanted = !request.entry.empty() ? request.entry : request.function;
+  Guess best;
+  const auto consider = [&](const Entry& entry, double bonus) {
+    Guess guess =
+        guess_form(entry, request.recorded_port != nullptr ? std::vector<const Port*>{request.recorded_port}
+                                                           : request.ports);
+    guess.score += bonus;
+    if (best.port == nullptr || guess.score > best.score) best = std::move(guess);
+  };
+  for (const Entry& entry : entries)
+    if (!wanted.empty() && entry.name == wanted) consider(entry, 0);
+  if (best.port != nullptr) return best;
+  for (const Entry& entry : entries) {
+    const bool known = std::any_of(request.ports.begin(), request.ports.end(),
+                                   [&](const Port* port) { return is_name_of(*port, entry.name); });
+    // Host functions before kernels: they know their own launch.
+    const double form = entry.form == Entry::Form::extension  ? 20
+                        : entry.form == Entry::Form::function ? 10
+                                                              : 0;
+    consider(entry, form + (known ? 8 : 0));
+  }
+  if (best.port == nullptr) return best;
+  const Entry& entry = *best.form.entry;
+  const bool exported = entry.form != Entry::Form::kernel;
+  const bool by_op = std::any_of(request.ports.begin(), request.ports.end(),
+                                 [&](const Port* port) { return is_name_of(*port, entry.name); });
+  if (exported && (!wanted.empty() || (entry.form == Entry::Form::extension && !by_op))) {
+    const std::string expected = wanted.empty() ? best.port->functions.front() : wanted;
+    Finding finding;
+    finding.code = "symbol-name";
+    finding.argument = expected;
+    std::string names;
+    for (const Entry& each : entries)
+      if (each.form != Entry::Form::kernel) names += (names.empty() ? "" : ", ") + each.name;
+    finding.evidence = fmt::format("callers look for {}, the candidate exports {}; it was called as {}",
+                                   expected, names, entry.name);
+    finding.location = entry.place;
+    finding.fix = fmt::format("export the function as {}", expected);
+    called.findings.push_back(std::move(finding));
+  }
+  return best;
+}
+
+/// The dtypes that typed pointers have, as fields of a case line.
+Dtypes dtypes_of_pointers(const Port& port, const Form& form) {
+  Dtypes dtypes;
+  for (const Passing& passing : form.passings) {
+    if (passing.what != What::role || passing.cast == DType::none) continue;
+    const core::Original::Parameter& parameter =
+        port.original->parameters[static_cast<std::size_t>(passing.role)];
+    if (!parameter.field.empty()) dtypes[parameter.field] = passing.cast;
+  }
+  return dtypes;
+}
+
+std::shared_ptr<const Given> plain_problem(const Port& port, const Dtypes& dtypes) {
+  return given_by_line(port, port.original->probes.front(), dtypes);
+}
+
+Dtypes usual(const Port& port, std::size_t which) {
+  Dtypes dtypes;
+  for (const auto& [field, dtype] : port.original->usual[which]) dtypes[field] = dtype;
+  return dtypes;
+}
+
+/// What a call returned in another dtype than was asked for, where the op leaves it to the callee.
+void follow_returned_dtypes(Called& called) {
+  const std::vector<int>& returned = called.form.returned;
+  for (std::size_t i = 0; i < returned.size() && i < called.trial.answer.returned.size(); ++i) {
+    const auto role = static_cast<std::size_t>(returned[i]);
+    const core::Original::Parameter& parameter = called.port->original->parameters[role];
+    const Value& value = called.trial.answer.returned[i];
+    if (parameter.field.empty() || !value.is_tensor()) continue;
+    const bool an_inputs =
+        std::any_of(called.port->original->parameters.begin(), called.port->original->parameters.end(),
+                    [&](const auto& each) { return !each.output && each.field == parameter.field; });
+    if (!an_inputs && called.given->values[role].is_tensor() &&
+        value.tensor.dtype != called.given->values[role].tensor.dtype)
+      called.dtypes[parameter.field] = value.tensor.dtype;
+  }
+}
+
+/// The finding of a change that helped, with what the refusal said.
+Finding with_refusal(Finding finding, const Answer& refusal, const Form& form, const Given& given) {
+  const std::string said = first_line(refusal.message);
+  std::string now;
+  for (std::size_t i = 0; i < form.passings.size() && i < form.entry->parameters.size(); ++i)
+    if (form.entry->parameters[i].name == finding.argument) now = describe(passed(form, given.values)[i]);
+  finding.evidence += fmt::format(" and the call is refused: \"{}\"", said);
+  if (!now.empty()) finding.evidence += fmt::format("; as {} it goes on", now);
+  finding.location = refusal.place;
+  return finding;
+}
+
+class Adapting {
+ public:
+  Adapting(const Candidate& candidate, const CallRequest& request, Called& called)
+      : candidate_(candidate), request_(request), called_(called) {}
+
+  bool run() {
+    called_.trial = call(called_.form);
+    for (int step = 0; step < kSteps && refused(called_.trial); ++step) {
+      seen_.insert(refusal(called_.trial.answer));
+      if (!improve()) break;
+    }
+    return called_.trial.answer.ok();
+  }
+
+ private:
+  static bool refused(const Trial& trial) {
+    return trial.answer.end == Answer::End::refused || trial.answer.end == Answer::End::not_callable;
+  }
+  Trial call(const Form& form) const {
+    return try_call(candidate_, form, *called_.port, *called_.given, request_.settings);
+  }
+  void take(Change change, Trial trial) {
+    called_.findings.push_back(
+        with_refusal(std::move(change.finding), called_.trial.answer, change.form, *called_.given));
+    called_.form = std::move(change.form);
+    called_.trial = std::move(trial);
+  }
+
+  /// One change that makes the call return, or that is refused for another reason than those before.
+  bool improve() {
+    std::vector<Change> list =
+        changes(called_.form, *called_.port, *called_.given, called_.trial.answer.message);
+    std::size_t fallback = list.size();
+    Trial fallback_trial;
+    int attempts = 0;
+    for (std::size_t i = 0; i < list.size() && attempts++ < kAttempts; ++i) {
+      Trial trial = call(list[i].form);
+      if (trial.answer.ok()) {
+        take(std::move(list[i]), std::move(trial));
+        return true;
+      }
+      // Another refusal is a step on the way only after a step that a refusal can ask for.
+      const std::string& code = list[i].finding.code;
+      const bool asked_for =
+          code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
+      if (asked_for && trial.answer.end == Answer::End::refused && seen_.count(refusal(trial.answer)) == 0 &&
+          fallback == list.size() && !still_about(trial.answer.message, list[i].finding)) {
+        fallback = i;
+        fallback_trial = std::move(trial);
+        // What the message itself asked for needs no look at everything else.
+        if (attempts <= 4) break;
+      }
+    }
+    if (fallback == list.size()) return false;
+    take(std::move(list[fallback]), std::move(fallback_trial));
+    return true;
+  }
+
+  /// One refusal is told from another by its words and its line.
+  static std::string refusal(const Answer& answer) {
+    return fmt::format("{}:{}", answer.place.line, answer.message);
+  }
+
+  /// Whether a refusal is still about what was changed: another dtype refused of the same argument.
+  static bool still_about(const std::string& message, const Finding& finding) {
+    if (message.find(finding.argument) == std::string::npos) return false;
+    return finding.code == "rank-refused" ? is_about_rank(message)
+                                          : is_about_dtype(message) && !is_about_rank(message);
+  }
+
+  const Candidate& candidate_;
+  const CallRequest& request_;
+  Called& called_;
+  std::set<std::string> seen_;
+};
+
+/// Numbers of which the names say nothing, found by trial: the size of whatever makes most of the answer
+/// right.
+void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
+                 Called& called) {
+  for (const int i : unsure) {
+    double best = called.trial.ok() ? share_right(*called.given, called.trial) : -1;
+    if (best == 1) return;
+    Form best_form = called.form;
+    std::vector<Passing> guesses;
+    for (std::size_t r = 0; r < called.port->roles.size(); ++r) {
+      const Value& value = called.given->values[r];
+      if (!value.is_tensor()) continue;
+      Passing passing;
+      passing.role = static_cast<int>(r);
+      passing.what = What::size;
+      for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) guesses.push_back(passing);
+      passing.what = What::elements;
+      guesses.push_back(passing);
+      passing.what = What::rows;
+      guesses.push_back(passing);
+    }
+    std::set<std::int64_t> tried;
+    for (const Passing& guess : guesses) {
+      Form form = called.form;
+      form.passings[static_cast<std::size_t>(i)] = guess;
+      const Value value = passed(form, called.given->values)[static_cast<std::size_t>(i)];
+      if (!tried
+               .insert(value.kind == Value::Kind::real ? static_cast<std::int64_t>(value.real)
+                                                       : value.integer)
+               .second)
+        continue;
+      const Trial trial = try_call(candidate, form, *called.port, *called.given, request.settings);
+      const double right = trial.ok() ? share_right(*called.given, trial) : -1;
+      if (right > best) {
+        best = right;
+        best_form = form;
+        called.trial = trial;
+      }
+    }
+    called.form = best_form;
+  }
+}
+
+}  // namespace
+
+double share_right(const Given& given, const Trial& trial) {
+  std::size_t right = 0, all = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      const core::ExpectedTensor& want = given.plain.tensors[t];
+      if (given.open[t][i] || !want.written[i]) continue;
+      ++all;
+      right += holds(want, i, trial.outputs[t][i]);
+    }
+  return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+}
+
+Called find_call(const Candidate& candidate, const CallRequest& request) {
+  Called called;
+  const Guess guess = choose_entry(candidate, request, called);
+  if (guess.port == nullptr) {
+    called.notes.emplace_back("the candidate has nothing that can be called");
+    return called;
+  }
+  called.port = guess.port;
+  called.form = guess.form;
+  called.findings.insert(called.findings.end(), guess.findings.begin(), guess.findings.end());
+  for (Finding& finding : called.findings)
+    if (finding.location.line == 0) finding.location = called.form.entry->place;
+
+  const Dtypes pointers = dtypes_of_pointers(*called.port, called.form);
+  const Form first = called.form;
+  const std::vector<Finding> before = called.findings;
+  if (!request.recorded.empty()) {
+    called.given = request.recorded.front();
+    // What typed pointers are, the recorded dtype is or is not.
+    for (std::size_t i = 0; i < called.form.passings.size(); ++i) {
+      Passing& passing = called.form.passings[i];
+      if (passing.what != What::role || passing.cast == DType::none) continue;
+      const Value& value = called.given->values[static_cast<std::size_t>(passing.role)];
+      if (!value.is_tensor() || value.tensor.dtype == passing.cast) continue;
+      Finding finding;
+      finding.code = "dtype-refused";
+      finding.argument = called.form.entry->parameters[i].name;
+      finding.evidence = fmt::format("callers pass {}, the parameter is {}", value.tensor.describe(),
+                                     called.form.entry->parameters[i].type);
+      finding.location = called.form.entry->place;
+      finding.fix = fmt::format("take {}", name_of(value.tensor.dtype));
+      called.findings.push_back(std::move(finding));
+    }
+    called.callable = Adapting(candidate, request, called).run();
+    for (std::size_t r = 0; r < called.port->roles.size(); ++r) {
+      const std::string& field = called.port->original->parameters[r].field;
+      if (!field.empty() && called.given->values[r].is_tensor())
+        called.dtypes[field] = called.given->values[r].tensor.dtype;
+    }
+  } else {
+    // Any of the usual dtypes will do; where none does, the first is what is asked for.
+    const std::size_t ways = std::max<std::size_t>(1, called.port->original->usual.size());
+    for (std::size_t way = 0; way < ways && !called.callable; ++way) {
+      called.dtypes = usual(*called.port, way);
+      for (const auto& [field, dtype] : pointers) called.dtypes[field] = dtype;
+      try {
+        called.given = plain_problem(*called.port, called.dtypes);
+      } catch (const Error&) {  // pointers of a type that the op does not take
+        called.dtypes = usual(*called.port, way);
+        called.given = plain_problem(*called.port, called.dtypes);
+      }
+      called.trial = try_call(candidate, called.form, *called.port, *called.given, request.settings);
+      called.callable = called.trial.answer.ok();
+      if (called.trial.answer.end != Answer::End::refused) break;
+    }
+    if (!called.callable && (called.trial.answer.end == Answer::End::refused ||
+                             called.trial.answer.end == Answer::End::not_callable)) {
+      called.dtypes = usual(*called.port, 0);
+      for (const auto& [field, dtype] : pointers) called.dtypes[field] = dtype;
+      called.given = plain_problem(*called.port, called.dtypes);
+      called.callable = Adapting(candidate, request, called).run();
+    }
+  }
+  if (called.callable) {
+    try_numbers(candidate, request, guess.unsure, called);
+    if (request.recorded.empty()) {
+      follow_returned_dtypes(called);
+      called.given = plain_problem(*called.port, called.dtypes);
+      called.trial = try_call(candidate, called.form, *called.port, *called.given, request.settings);
+    }
+    // The names may say another order, which the kinds did not refuse.
+    if (!guess.by_names.empty() && called.trial.ok() && share_right(*called.given, called.trial) < 0.5) {
+      Form named = called.form;
+      for (std::size_t i = 0; i < guess.by_names.size(); ++i)
+        for (const Passing& passing : called.form.passings)
+          if (passing.what == What::role && passing.role == guess.by_names[i]) named.passings[i] = passing;
+      const Trial trial = try_call(candidate, named, *called.port, *called.given, request.settings);
+      if (trial.ok() && share_right(*called.given, trial) > share_right(*called.given, called.trial)) {
+        Finding finding;
+        finding.code = "argument-order";
+        std::string order;
+        for (const Parameter& p : called.form.entry->parameters)
+          order += (order.empty() ? "" : ", ") + p.name;
+        finding.evidence = fmt::format(
+            "in the original's order {:.0f} % of the answer is right, in the order ({}) {:.0f} %",
+            100 * share_right(*called.given, called.trial), order, 100 * share_right(*called.given, trial));
+        finding.location = called.form.entry->place;
+        finding.fix = "take the arguments in the original's order";
+        called.findings.push_back(std::move(finding));
+        called.form = std::move(named);
+        called.trial = trial;
+      }
+    }
+  } else if (called.trial.answer.end == Answer::End::refused && before.size() < called.findings.size()) {
+    called.form = first;
+  }
+  // The dtypes that it takes by itself, where the op has them: there nothing is lost in a cast.
+  Dtypes own = called.dtypes;
+  for (const Passing& passing : called.form.passings) {
+    if (passing.what != What::role || passing.cast == DType::none) continue;
+    const std::string& field =
+        called.port->original->parameters[static_cast<std::size_t>(passing.role)].field;
+    if (!field.empty()) own[field] = passing.cast;
+  }
+  if (called.callable && own != called.dtypes) {
+    try {
+      plain_problem(*called.port, own);
+      called.native.push_back(own);
+    } catch (const Error&) {  // the op does not take them
+    }
+  }
+  return called;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "lab/diagnose/call_form.hpp"
+#include "lab/diagnose/finding.hpp"
+#include "lab/diagnose/trial.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// What the call stage has to go by.
+struct CallRequest {
+  std::vector<const Port*> ports;  ///< of the op: its originals
+  std::string entry;               ///< asked for by name; empty: found out
+  std::string function;            ///< that a recording or a label calls; empty: unknown
+  /// Recorded calls, by role of a port, with the port that they fit; what callers really pass.
+  std::vector<std::shared_ptr<const Given>> recorded;
+  const Port* recorded_port = nullptr;
+  CallSettings settings;
+};
+
+/// How a candidate can be called, and what had to be adapted for it.
+struct Called {
+  bool callable = false;
+  const Port* port = nullptr;
+  Form form;
+  std::shared_ptr<const Given> given;  ///< the plain problem that it answered
+  Dtypes dtypes;                       ///< in which probes are asked
+  std::vector<Dtypes> native;          ///< the dtypes that it takes of itself, where those differ
+  std::vector<Finding> findings;
+  std::vector<std::string> notes;
+  Trial trial;  ///< the last call
+};
+
+/// Calls the candidate as the original is called; on a refusal adapts one thing at a time (a dtype, a rank,
+/// the order, the kind), each of which is a finding with the refusal's own words.
+Called find_call(const Candidate& candidate, const CallRequest& request);
+
+/// The form with one thing changed, and the finding that it is if it helps.
+struct Change {
+  Form form;
+  Finding finding;
+};
+/// Casts, ranks, orders and axes that differ in one thing from the form, the likeliest by `message` first.
+std::vector<Change> changes(const Form& form, const Port& port, const Given& given,
+                            const std::string& message);
+
+/// What a refusal is about, by its words.
+bool is_about_rank(const std::string& message);
+bool is_about_dtype(const std::string& message);
+
+/// Share of the elements on which the original is not open that are right.
+double share_right(const Given& given, const Trial& trial);
+
+}  // namespace isomer::lab

@@ -1,0 +1,282 @@
+#include "lab/diagnose/diagnose.hpp"
+
+#include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/numbers.hpp"
+#include "lab/diagnose/patterns.hpp"
+#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/source_places.hpp"
+#include "lab/diagnose/variation_codes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace isomer::lab {
+namespace {
+
+std::vector<const Port*> ports_of(const std::string& op) {
+  std::vector<const Port*> list;
+  for (const Port& port : ports())
+    if (port.op == op) list.push_back(&port);
+  return list;
+}
+
+bool among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The op, by what was asked, by the label's function, by the recording, by what the candidate exports.
+std::string op_of(const Candidate& candidate, const DiagnoseRequest& request) {
+  if (!request.op.empty()) return request.op;
+  std::vector<std::string> names = {request.function, request.entry};
+  if (request.recording != nullptr)
+    for (const RecordedCall& call : request.recording->calls) names.push_back(call.function);
+  for (const Entry& entry : candidate.entries()) names.push_back(entry.name);
+  return op_of_functions(names);
+}
+
+/// Recorded calls that one of the op's ports can make sense of, as problems; what the reference leaves open
+/// by its contract (an index out of range) is no call that can be judged.
+void take_recording(const DiagnoseRequest& request, const std::vector<const Port*>& ports, CallRequest& call,
+                    std::vector<std::string>& notes) {
+  if (request.recording == nullptr) return;
+  int index = 0;
+  for (const RecordedCall& recorded : request.recording->calls) {
+    ++index;
+    std::string why;
+    for (const Port* port : ports) {
+      if (call.recorded_port != nullptr && port != call.recorded_port) continue;
+      try {
+        std::vector<Value> values = port->by_role(recorded.before, recorded.keyword);
+        DType made = DType::none;
+        for (const Value& returned : recorded.returned)
+          if (returned.is_tensor() && made == DType::none) made = returned.tensor.dtype;
+        call.recorded.push_back(
+            given_by_values(*port,
+                            fmt::format("{} call {}{}", recorded.function, index,
+                                        recorded.group.empty() ? "" : " of " + recorded.group),
+                            values, made));
+        call.recorded_port = port;
+        why.clear();
+        break;
+      } catch (const Error& error) {
+        why = error.what();
+      }
+    }
+    if (!why.empty()) notes.push_back(fmt::format("recorded call {} is not judged: {}", index, why));
+  }
+}
+
+/// A single other way of calling that makes a wrong answer right, where no variation of the numbers does.
+bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, Called& called) {
+  const double before = share_right(*called.given, called.trial);
+  if (before > 0.9) return false;
+  for (const Change& change : changes(called.form, *called.port, *called.given, "")) {
+    const Trial trial = try_call(candidate, change.form, *called.port, *called.given, settings);
+    if (!trial.ok()) continue;
+    const double after = share_right(*called.given, trial);
+    if (after < std::max(0.98, before + 0.5)) continue;
+    Finding finding = change.finding;
+    if (finding.code == "dtype-refused") {
+      finding.code = "dtype-reinterpreted";
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < change.form.passings.size(); ++i)
+        if (change.form.passings[i].cast != called.form.passings[i].cast) at = i;
+      finding.evidence += fmt::format("; its bytes are read as {}", name_of(change.form.passings[at].cast));
+      finding.fix = "check the dtype, and read the memory by it";
+    }
+    finding.evidence +=
+        fmt::format(": {:.1f} % of the answer is right, so adapted {:.1f} %", 100 * before, 100 * after);
+    called.findings.push_back(std::move(finding));
+    called.form = change.form;
+    called.trial = trial;
+    return true;
+  }
+  return false;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+  return text;
+}
+
+/// What the source says and no input can show beside the faults that were found.
+void add_unobservable(const Numbers& numbers, const std::string& source, const std::string& file,
+                      std::vector<Finding>& findings) {
+  for (const std::string& name : numbers.explanation.masked) {
+    const VariationCode& code = code_of(name);
+    if (name != "clamp=127" && !name.starts_with("zero_guard")) continue;
+    const int line = source.empty() ? 0 : line_of(source, {code.places.front()});
+    if (line == 0) continue;
+    Finding finding;
+    finding.code = code.code;
+    finding.strength = Strength::unobservable;
+    finding.evidence =
+        fmt::format("the source has it, but beside {{{}}} no input changes the answer by it ({} calls tried)",
+                    joined(numbers.explanation.set), numbers.evidence.size());
+    finding.location = {file, line};
+    finding.fix = std::string(code.fix) + " once the others are mended: it shows then";
+    finding.variations = {name};
+    findings.push_back(std::move(finding));
+  }
+}
+
+void execute(const Candidate& candidate, const DiagnoseRequest& request, const CallRequest& call,
+             Called& called, Diagnosis& diagnosis) {
+  Questions questions;
+  questions.settings = call.settings;
+  questions.recorded = call.recorded;
+  questions.dtypes = {called.dtypes};
+  questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
+  Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  if (!numbers.explanation.explains && adapt_to_answer(candidate, call.settings, called)) {
+    diagnosis.findings.push_back(called.findings.back());
+    diagnosis.call = Stage::failed;
+    numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  }
+  diagnosis.calls += static_cast<int>(numbers.evidence.size());
+  for (std::size_t i = 0; i < numbers.answers.size(); ++i)
+    findings_of_device(numbers.answers[i], *numbers.answered[i], diagnosis.findings);
+  for (const Failure& failure : numbers.failures) {
+    Finding finding = finding_of_end(failure.trial.answer, failure.given->line);
+    if (failure.trial.answer.ok())
+      finding.evidence = fmt::format("'{}': {}", failure.given->line, failure.trial.misfit);
+    if (failure.trial.answer.ok()) finding.code = "shape-refused";
+    findings_of_device(failure.trial.answer, *failure.given, diagnosis.findings);
+    add_once(diagnosis.findings, std::move(finding));
+  }
+  Probed probed;
+  const Subjected subject{candidate,    called.form,   *called.port,           called.dtypes,
+                          called.given, call.settings, numbers.explanation.set};
+  if (!numbers.evidence.empty()) {
+    probe_poison(subject, probed);
+    probe_strides(subject, probed);
+    probe_indices(subject, probed);
+    probe_sizes(subject, probed);
+    probe_empty(subject, probed);
+    const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
+    probe_schedule(subject, wide.get(), probed);
+  }
+  diagnosis.calls += probed.calls;
+  const auto found = [&](std::string_view code) {
+    const auto has = [&](const std::vector<Finding>& list) {
+      return std::any_of(list.begin(), list.end(), [&](const Finding& f) { return f.code == code; });
+    };
+    return has(probed.findings) || has(diagnosis.findings);
+  };
+  for (Finding& finding : findings_of(*called.port, numbers, diagnosis.notes)) {
+    // Numbers that no set explains have their cause where memory or threads go wrong.
+    const bool memory = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
+                        found("warp-size") || found("uninitialised-read") || found("unwritten-output") ||
+                        found("tail-mask") || found("out-of-bounds-write") || found("stale-state") ||
+                        found("index-overflow");
+    if (finding.code == "unexplained" && memory) continue;
+    // One fault, one finding: the probe's has the better evidence.
+    const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
+                            finding.code == "assumes-contiguous";
+    if (probed_too && found(finding.code)) continue;
+    add_once(diagnosis.findings, std::move(finding));
+  }
+  for (Finding& finding : probed.findings) {
+    // What is not written at the end of every size is the tail.
+    if (finding.code == "unwritten-output" && found("tail-mask")) continue;
+    add_once(diagnosis.findings, std::move(finding));
+  }
+  diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
+  add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
+  diagnosis.differences = differences_of(numbers);
+  diagnosis.exec = diagnosis.findings.size() > called.findings.size() ? Stage::failed : Stage::passed;
+  if (numbers.evidence.empty()) diagnosis.exec = Stage::failed;
+}
+
+void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagnosis& diagnosis) {
+  CallRequest call;
+  call.ports = ports_of(diagnosis.op);
+  call.entry = request.entry;
+  call.function = request.function;
+  call.settings = request.settings;
+  take_recording(request, call.ports, call, diagnosis.notes);
+  if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
+    call.function = request.recording->calls.front().function;
+  Called called = find_call(candidate, call);
+  if (called.form.entry == nullptr) {
+    diagnosis.error = "it has no function or kernel that can be called";
+    return;
+  }
+  diagnosis.entry = called.form.entry->name;
+  diagnosis.findings = called.findings;
+  diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
+  diagnosis.calls += 1;
+  diagnosis.call = called.findings.empty() && called.callable ? Stage::passed : Stage::failed;
+  if (!called.callable) {
+    findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
+    Finding finding = finding_of_end(called.trial.answer, called.given->line);
+    const std::size_t takes = called.form.entry->parameters.size();
+    if (called.trial.answer.end == Answer::End::not_callable)
+      finding.code = takes == called.form.passings.size() ? "argument-kind" : "argument-count";
+    finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
+    const bool counted = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                     [&](const Finding& each) { return each.code == finding.code; });
+    if (finding.location.line == 0) finding.location = called.form.entry->place;
+    if (!counted) add_once(diagnosis.findings, std::move(finding));
+    return;
+  }
+  execute(candidate, request, call, called, diagnosis);
+}
+
+}  // namespace
+
+std::string op_of_functions(const std::vector<std::string>& functions) {
+  for (const std::string& name : functions)
+    for (const Port& port : ports())
+      if (among(port.functions, name)) return port.op;
+  return {};
+}
+
+Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  Diagnosis diagnosis;
+  diagnosis.compile = Stage::passed;
+  diagnosis.op = op_of(candidate, request);
+  if (!diagnosis.op.empty() && ports_of(diagnosis.op).empty()) {
+    std::string known;
+    for (const Port& port : ports())
+      if (known.find(port.op) == std::string::npos) known += (known.empty() ? "" : ", ") + port.op;
+    diagnosis.error =
+        fmt::format("there is no op '{}' that ports are made of, expected one of {}", diagnosis.op, known);
+  } else if (!diagnosis.op.empty()) {
+    known_op(candidate, request, diagnosis);
+  } else if (request.recording == nullptr || request.recording->calls.empty()) {
+    diagnosis.error =
+        "its op is not known and no call is recorded: name it with --op, or keep one with isomer record";
+  } else {
+    const Entry* entry = nullptr;
+    const std::string wanted =
+        request.entry.empty() ? request.recording->calls.front().function : request.entry;
+    for (const Entry& each : candidate.entries())
+      if (entry == nullptr || each.name == wanted) entry = &each;
+    if (entry == nullptr) {
+      diagnosis.error = "it has no function or kernel that can be called";
+    } else {
+      diagnosis.entry = entry->name;
+      if (entry->name != wanted && entry->form != Entry::Form::kernel) {
+        Finding finding;
+        finding.code = "symbol-name";
+        finding.argument = wanted;
+        finding.evidence = fmt::format("callers look for {}, it was called as {}", wanted, entry->name);
+        finding.fix = fmt::format("export the function as {}", wanted);
+        finding.location = entry->place;
+        diagnosis.findings.push_back(std::move(finding));
+      }
+      replay(candidate, *entry, *request.recording, request.rtol, request.atol, diagnosis);
+    }
+  }
+  add_places(diagnosis.findings, request.source, request.source_file);
+  order(diagnosis.findings);
+  diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return diagnosis;
+}
+
+}  // namespace isomer::lab

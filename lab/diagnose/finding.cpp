@@ -1,0 +1,135 @@
+#include "lab/diagnose/finding.hpp"
+
+#include "core/sentence.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+namespace isomer::lab {
+namespace {
+
+struct Code {
+  std::string_view name, meaning;
+};
+
+/// In the order in which faults are best fixed: what stops everything else from being seen comes first, then
+/// what a fix of later ones would have to be done again for. What is said of tests and instructions is last.
+constexpr Code kCodes[] = {
+    {"does-not-compile", "the source does not compile"},
+    {"symbol-name", "the entry is exported under another name than the caller uses"},
+    {"argument-count", "the entry takes another number of arguments than the original"},
+    {"argument-order", "the entry takes the arguments in another order than the original"},
+    {"argument-kind", "an argument is of another kind: a tensor for a number, or the other way round"},
+    {"dtype-refused", "a dtype that the original takes is refused"},
+    {"dtype-reinterpreted", "the bytes of one dtype are read as another"},
+    {"rank-refused", "a tensor of the original's rank is refused, or a dimension is invented"},
+    {"shape-refused", "sizes that the original takes are refused"},
+    {"layout-convention", "the axes are taken in another order than the original has them"},
+    {"timeout", "the call does not come to an end"},
+    {"crash", "the call ends its process"},
+    {"resource-limit", "the call takes more memory, files or processes than it may"},
+    {"launch-failed", "a device would refuse the launch"},
+    {"out-of-bounds-write", "memory outside of a buffer is written"},
+    {"out-of-bounds-read", "memory outside of a tensor is read"},
+    {"index-overflow", "an index is computed in 32 bits and wraps"},
+    {"missing-barrier", "threads of a block meet in shared memory without a barrier between them"},
+    {"race", "two threads access one address in no order, one of them writing"},
+    {"warp-size", "the answer depends on the number of lanes of a warp"},
+    {"uninitialised-read", "memory is read that nothing has written"},
+    {"writes-input", "an input is changed"},
+    {"assumes-contiguous", "strides are ignored"},
+    {"ignores-offset", "the offset of a view into its storage is ignored"},
+    {"ignores-index", "an index tensor is ignored"},
+    {"tail-mask", "the end of a size that is no multiple of a block is left out or overrun"},
+    {"unwritten-output", "elements of an output are not written"},
+    {"empty-input", "an empty tensor is not handled"},
+    {"stale-state", "a call depends on the calls before it"},
+    {"wrong-stream", "work is done on another stream than the caller's"},
+    {"mask-alignment", "the causal mask or a window is aligned at the wrong end, or is off by one"},
+    {"head-mapping", "query heads are mapped to the wrong kv heads"},
+    {"missing-scale", "a scale factor is missing"},
+    {"log-base", "a logarithm or exponential has the wrong base"},
+    {"missing-max-subtraction", "exponentials are taken without subtracting the maximum"},
+    {"rounding-mode", "values are rounded in another way"},
+    {"scale-precision", "a scale has another precision than the original's when it is used"},
+    {"intermediate-precision", "an intermediate result has another precision"},
+    {"reciprocal-multiply", "a division is replaced by a multiplication with a rounded reciprocal"},
+    {"clamp", "values are clamped to another range"},
+    {"saturation", "values beyond the range of a type wrap or saturate elsewhere"},
+    {"zero-guard", "a guard against zero changes the answer"},
+    {"epsilon", "a small constant differs"},
+    {"nan-inf", "NaN or infinity is not carried through"},
+    {"nondeterministic", "two runs of one call differ"},
+    {"slow", "it is slower than the original"},
+    {"unexplained", "the answer is wrong for a reason that no experiment found"},
+    {"syntax-error", "the file cannot be read as what it is"},
+    {"nothing-compared", "the test compares nothing, or nothing with anything"},
+    {"output-not-compared", "an output is computed and never compared"},
+    {"weak-input", "the inputs cannot show a fault that they should"},
+    {"duplicate-index", "two writers have one destination: the answer is not defined"},
+    {"index-out-of-range", "an index points outside of the tensor that it is for"},
+    {"undefined-result", "the original's own answer is NaN or not defined"},
+    {"unseeded", "inputs are drawn from a generator without a seed"},
+    {"contradicts-label", "what is said about the call is not what the label does"},
+};
+
+constexpr std::size_t kCount = std::size(kCodes);
+
+std::size_t rank_of(std::string_view code) {
+  const auto* at =
+      std::find_if(std::begin(kCodes), std::end(kCodes), [&](const Code& each) { return each.name == code; });
+  return static_cast<std::size_t>(at - std::begin(kCodes));
+}
+
+}  // namespace
+
+const char* name_of(Subject subject) {
+  constexpr const char* names[] = {"candidate", "test", "instruction"};
+  return names[static_cast<int>(subject)];
+}
+
+const char* name_of(Strength strength) {
+  constexpr const char* names[] = {"proved", "consistent", "observed", "nearest", "unobservable"};
+  return names[static_cast<int>(strength)];
+}
+
+const char* name_of(Stage stage) {
+  constexpr const char* names[] = {"not reached", "passed", "failed"};
+  return names[static_cast<int>(stage)];
+}
+
+const std::vector<std::string_view>& finding_codes() {
+  static const std::vector<std::string_view> list = [] {
+    std::vector<std::string_view> names;
+    for (const Code& code : kCodes) names.push_back(code.name);
+    return names;
+  }();
+  return list;
+}
+
+std::string_view meaning_of(std::string_view code) {
+  const std::size_t rank = rank_of(code);
+  if (rank == kCount) core::fail(ErrorCode::internal, "finding: there is no code '", code, "'");
+  return kCodes[rank].meaning;
+}
+
+void order(std::vector<Finding>& findings) {
+  // What cannot be observed needs no fix before what can.
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    const auto key = [](const Finding& f) {
+      return std::tuple(f.subject, f.strength == Strength::unobservable, rank_of(f.code));
+    };
+    return key(a) < key(b);
+  });
+}
+
+std::string Diagnosis::verdict() const {
+  if (!error.empty()) return "error";
+  const bool wrong = std::any_of(findings.begin(), findings.end(),
+                                 [](const Finding& f) { return f.subject == Subject::candidate; });
+  if (wrong || compile == Stage::failed || call == Stage::failed || exec == Stage::failed) return "fail";
+  return calls > 0 ? "pass" : "error";
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,212 @@
+#include "lab/diagnose/numbers.hpp"
+
+#include "core/codec.hpp"
+#include "lab/diagnose/variation_codes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer::lab {
+namespace {
+
+constexpr int kMostLost = 4;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+  return text;
+}
+
+std::string place(const core::ExpectedTensor& tensor, std::size_t flat) {
+  std::string text;
+  for (std::size_t i = tensor.shape.size(); i-- > 0;) {
+    const auto size = static_cast<std::size_t>(tensor.shape[i]);
+    text = fmt::format("{}{}{}", i == 0 ? "" : ", ", flat % size, text);
+    flat /= size;
+  }
+  return fmt::format("{}[{}]", tensor.name, text);
+}
+
+/// An element that one variation alone makes wrong the way that the candidate has it: what separates it.
+std::string separating_element(const Port& port, const Numbers& numbers, const std::string& variation) {
+  std::vector<std::string> without = numbers.explanation.set;
+  without.erase(std::remove(without.begin(), without.end(), variation), without.end());
+  for (const Evidence& evidence : numbers.evidence) {
+    const core::Expected rest = evidence.given->varied(*port.oracle, core::Variations(without));
+    for (std::size_t t = 0; t < rest.tensors.size(); ++t)
+      for (std::size_t i = 0; i < rest.tensors[t].value.size(); ++i) {
+        const core::ExpectedTensor& want = rest.tensors[t];
+        if (evidence.given->open[t][i] || !want.written[i] || holds(want, i, evidence.outputs[t][i]))
+          continue;
+        return fmt::format("{} of '{}' is {:.9g}, without it {:.9g}", place(want, i), evidence.given->line,
+                           evidence.outputs[t][i], core::round_to(want.dtype, want.value[i]));
+      }
+  }
+  return {};
+}
+
+std::string meaning_of_variation(const Port& port, const std::string& name) {
+  for (const core::Variation& variation : port.oracle->variations)
+    if (variation.name == name) return variation.meaning;
+  return name;
+}
+
+Strength strength_of(const Port& port, const Explanation& found) {
+  if (!found.explains) return Strength::nearest;
+  if (is_exact(port)) return found.separated ? Strength::proved : Strength::consistent;
+  return found.separated && found.plain.worst >= 8 ? Strength::consistent : Strength::nearest;
+}
+
+std::string counts(const Port& port, const Numbers& numbers) {
+  const Explanation& found = numbers.explanation;
+  const std::string set = "{" + joined(found.set) + "}";
+  const std::string equal = is_exact(port) ? "is bit-equal to" : "is within the tolerance of";
+  if (found.explains)
+    return fmt::format(
+        "on {} calls the answer {} the reference with {} in all of {} elements, and {} from the op in {}",
+        numbers.evidence.size(), equal, set, found.left.elements, "differs", found.plain.wrong);
+  return fmt::format("of {} elements {} differ from the op, and {} still do beside the nearest set {}",
+                     found.plain.elements, found.plain.wrong, found.left.wrong, set);
+}
+
+}  // namespace
+
+Form original_form(const Entry& entry, const Port& port) {
+  Form form;
+  form.entry = &entry;
+  for (std::size_t i = 0; i < port.roles.size(); ++i) {
+    if (port.roles[i].returned) {
+      form.returned.push_back(static_cast<int>(i));
+      continue;
+    }
+    Passing passing;
+    passing.what = Passing::What::role;
+    passing.role = static_cast<int>(i);
+    form.passings.push_back(passing);
+  }
+  return form;
+}
+
+bool is_exact(const Port& port) {
+  return port.op == "act_quant" || port.op == "weight_dequant" || port.op == "quantize_copy_kv";
+}
+
+Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port& port,
+                        const Questions& questions) {
+  Numbers numbers;
+  Search search(*port.oracle, is_exact(port));
+  int lost = 0;
+  const auto ask = [&](const std::shared_ptr<const Given>& given) -> std::shared_ptr<Evidence> {
+    // What ends its process, or never ends, is told after a few: each costs the whole limit of time.
+    if (lost >= kMostLost) return nullptr;
+    Trial trial = try_call(candidate, form, port, *given, questions.settings);
+    if (!trial.ok()) {
+      lost +=
+          trial.answer.end == Answer::End::timed_out ? kMostLost : trial.answer.end != Answer::End::refused;
+      numbers.failures.push_back({given, std::move(trial)});
+      return nullptr;
+    }
+    numbers.answered.push_back(given);
+    numbers.answers.push_back(std::move(trial.answer));
+    return std::make_shared<Evidence>(Evidence{given, std::move(trial.outputs), std::move(trial.untouched)});
+  };
+  for (const std::shared_ptr<const Given>& given : questions.recorded)
+    if (const auto evidence = ask(given)) search.add(*evidence);
+  for (const Dtypes& dtypes : questions.dtypes)
+    for (const std::string& line : port.original->probes) {
+      // A probe may name a regime that a dtype lacks.
+      std::shared_ptr<const Given> given;
+      try {
+        given = given_by_line(port, line, dtypes);
+      } catch (const Error&) {
+        continue;
+      }
+      if (const auto evidence = ask(given)) search.add(*evidence);
+    }
+  if (search.evidence().empty()) return numbers;
+  numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
+    try {
+      return ask(given_by_line(port, line));
+    } catch (const Error&) {
+      return nullptr;
+    }
+  });
+  numbers.evidence = search.evidence();
+  return numbers;
+}
+
+std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::vector<std::string>& notes) {
+  const Explanation& found = numbers.explanation;
+  std::vector<Finding> list;
+  for (const std::string& name : found.set) {
+    const VariationCode& code = code_of(name);
+    Finding finding;
+    finding.code = code.code;
+    finding.strength = strength_of(port, found);
+    finding.evidence = fmt::format("{}: {}", meaning_of_variation(port, name), counts(port, numbers));
+    if (const std::string element = separating_element(port, numbers, name); !element.empty())
+      finding.evidence += "; " + element;
+    if (!found.others.empty())
+      finding.evidence += fmt::format("; no input tells it from {{{}}}", joined(found.others.front()));
+    finding.fix = code.fix;
+    finding.variations = found.set;
+    list.push_back(std::move(finding));
+  }
+  if (!found.explains) {
+    Finding finding;
+    finding.code = "unexplained";
+    finding.strength = Strength::nearest;
+    finding.evidence = counts(port, numbers);
+    for (const Evidence& evidence : numbers.evidence) {
+      const core::Expected best = evidence.given->varied(*port.oracle, core::Variations(found.set));
+      for (std::size_t t = 0; t < best.tensors.size() && finding.argument.empty(); ++t)
+        for (std::size_t i = 0; i < best.tensors[t].value.size(); ++i) {
+          const core::ExpectedTensor& want = best.tensors[t];
+          if (evidence.given->open[t][i] || !want.written[i] || holds(want, i, evidence.outputs[t][i]))
+            continue;
+          finding.evidence +=
+              fmt::format("; {} of '{}' is {:.9g}, expected {:.9g}", place(want, i), evidence.given->line,
+                          evidence.outputs[t][i], core::round_to(want.dtype, want.value[i]));
+          finding.argument = want.name;
+          break;
+        }
+      if (!finding.argument.empty()) break;
+    }
+    finding.fix = "compare the formula with the op's: isomer ops " + port.op;
+    finding.variations = found.set;
+    list.push_back(std::move(finding));
+  }
+  if (found.open_differs)
+    notes.push_back(
+        found.open_set.empty()
+            ? "differs from the op only where the original leaves the answer open (NaN, zero rows, values "
+              "beyond a type's range)"
+            : fmt::format("{}: seen only where the original leaves the answer open", joined(found.open_set)));
+  return list;
+}
+
+std::vector<Diagnosis::Difference> differences_of(const Numbers& numbers) {
+  std::vector<Diagnosis::Difference> list;
+  for (const Evidence& evidence : numbers.evidence) {
+    bool wrong = false;
+    list.clear();
+    for (std::size_t t = 0; t < evidence.given->plain.tensors.size(); ++t) {
+      const core::ExpectedTensor& want = evidence.given->plain.tensors[t];
+      Diagnosis::Difference difference{want.name, want.shape, {}, {}};
+      for (std::size_t i = 0; i < want.value.size(); ++i) {
+        const bool looked = want.written[i] && !evidence.given->open[t][i];
+        const bool off = looked && !holds(want, i, evidence.outputs[t][i]);
+        difference.wrong.push_back(off);
+        difference.error.push_back(looked ? evidence.outputs[t][i] - want.value[i] : 0.0);
+        wrong = wrong || off;
+      }
+      list.push_back(std::move(difference));
+    }
+    if (wrong) return list;
+  }
+  return {};
+}
+
+}  // namespace isomer::lab

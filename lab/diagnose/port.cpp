@@ -1,0 +1,179 @@
+#include "lab/diagnose/port.hpp"
+
+#include "core/sentence.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+namespace isomer::lab {
+namespace {
+
+using core::Original;
+
+Port port_of(const core::Oracle& oracle, const Original& original) {
+  Port port{.op = original.op,
+            .functions = original.functions,
+            .roles = {},
+            .oracle = &oracle,
+            .original = &original};
+  for (const Original::Parameter& parameter : original.parameters)
+    port.roles.push_back({.name = parameter.name,
+                          .argument = parameter.argument,
+                          .output = parameter.output,
+                          .optional = parameter.optional,
+                          .returned = parameter.returned,
+                          .tensor = parameter.kind == Original::Kind::tensor});
+  return port;
+}
+
+/// A tensor of a problem in a buffer of its own, strides kept.
+Value value_of(const std::string& name, Tensor tensor, bool drop_ones) {
+  while (drop_ones && tensor.rank > 1 && tensor.size(0) == 1) tensor = tensor.select(0, 0);
+  std::int64_t last = tensor.empty() ? -1 : 0;
+  for (int i = 0; i < tensor.rank && last >= 0; ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
+  Value value = tensor_value(name, tensor.dtype, {last + 1});
+  if (value.storage_bytes > 0) std::memcpy(value.storage.get(), tensor.data, value.storage_bytes);
+  tensor.data = value.storage.get();
+  value.tensor = tensor;
+  return value;
+}
+
+double number_of(const Value& value, double fallback) {
+  switch (value.kind) {
+    case Value::Kind::integer:
+    case Value::Kind::boolean:
+      return static_cast<double>(value.integer);
+    case Value::Kind::real:
+      return value.real;
+    default:
+      return fallback;
+  }
+}
+
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// The names that a parameter goes by, the spelling of case and underscores aside.
+bool goes_by(const Original::Parameter& parameter, std::string_view name) {
+  const std::string asked = plain(name);
+  if (asked == plain(parameter.name) || asked == plain(parameter.argument)) return true;
+  std::size_t at = 0;
+  while (at < parameter.also.size()) {
+    const std::size_t end = std::min(parameter.also.find(' ', at), parameter.also.size());
+    if (asked == plain(std::string_view(parameter.also).substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Value> Port::values(const core::Problem& problem) const {
+  std::vector<Value> values;
+  const core::Call& call = problem.call();
+  for (const Original::Parameter& parameter : original->parameters) {
+    switch (parameter.kind) {
+      case Original::Kind::tensor: {
+        const Tensor& tensor = call.tensor(call.contract->index_of(parameter.argument));
+        values.push_back(tensor.defined() ? value_of(parameter.name, tensor, original->drops_leading_ones)
+                                          : Value());
+        values.back().name = parameter.name;
+        break;
+      }
+      case Original::Kind::integer:
+        values.push_back(integer_value(
+            parameter.name, static_cast<std::int64_t>(original->number(call, parameter.argument))));
+        break;
+      case Original::Kind::real:
+        values.push_back(real_value(parameter.name, original->number(call, parameter.argument)));
+        break;
+      case Original::Kind::boolean:
+        values.push_back(boolean_value(parameter.name, original->number(call, parameter.argument) != 0));
+        break;
+    }
+  }
+  return values;
+}
+
+std::shared_ptr<core::Problem> Port::problem(const std::vector<Value>& values, DType made) const {
+  // The values keep the memory that the problem's tensors lie in.
+  std::shared_ptr<core::Problem> problem(new core::Problem(core::Case(*oracle->schema).with_seed(1)),
+                                         [values](core::Problem* p) { delete p; });
+  std::vector<Tensor> tensors(roles.size());
+  std::vector<double> numbers(roles.size(), 0.0);
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    const Original::Parameter& parameter = original->parameters[i];
+    numbers[i] = parameter.fallback;
+    if (i >= values.size() || values[i].kind == Value::Kind::none) {
+      if (parameter.returned || parameter.optional) continue;
+      core::fail(ErrorCode::bad_argument, op, ": ", parameter.name, " is not given");
+    }
+    if (parameter.kind != Original::Kind::tensor) {
+      if (values[i].is_tensor() || values[i].kind == Value::Kind::list)
+        core::fail(ErrorCode::bad_argument, op, ": ", parameter.name, " is expected to be a number");
+      numbers[i] = number_of(values[i], parameter.fallback);
+      continue;
+    }
+    if (!values[i].is_tensor())
+      core::fail(ErrorCode::bad_argument, op, ": ", parameter.name, " is expected to be a tensor");
+    tensors[i] = values[i].tensor;
+  }
+  original->bind(*problem, tensors, numbers, made);
+  core::validate(problem->call(), Device{}, true);
+  return problem;
+}
+
+int Port::role_of(std::string_view name) const {
+  const auto& list = original->parameters;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (plain(list[i].name) == plain(name)) return static_cast<int>(i);
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (goes_by(list[i], name)) return static_cast<int>(i);
+  return -1;
+}
+
+int Port::inputs() const {
+  return static_cast<int>(
+      std::count_if(roles.begin(), roles.end(), [](const Role& role) { return !role.returned; }));
+}
+
+std::vector<Value> Port::by_role(const std::vector<Value>& arguments,
+                                 const std::vector<bool>& keyword) const {
+  std::vector<Value> values(static_cast<std::size_t>(inputs()));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    int role = static_cast<int>(i);
+    if (i < keyword.size() && keyword[i]) role = role_of(arguments[i].name);
+    if (role < 0 || role >= inputs())
+      core::fail(ErrorCode::bad_argument, op, ": ", functions.front(), " has no argument ",
+                 arguments[i].name.empty() ? std::to_string(i) : "'" + arguments[i].name + "'");
+    values[static_cast<std::size_t>(role)] = arguments[i];
+    values[static_cast<std::size_t>(role)].name = roles[static_cast<std::size_t>(role)].name;
+  }
+  return values;
+}
+
+const std::vector<Port>& ports() {
+  static const std::vector<Port> list = [] {
+    std::vector<Port> all;
+    for (const core::Oracle& oracle : core::oracles())
+      for (const Original& original : oracle.originals) all.push_back(port_of(oracle, original));
+    return all;
+  }();
+  return list;
+}
+
+const Port* find_port(std::string_view op_or_function) {
+  for (const Port& port : ports())
+    if (port.op == op_or_function ||
+        std::find(port.functions.begin(), port.functions.end(), op_or_function) != port.functions.end())
+      return &port;
+  return nullptr;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "lab/diagnose/finding.hpp"
+#include "lab/diagnose/numbers.hpp"
+#include "lab/diagnose/trial.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A candidate that can be called, for experiments on what it does to memory.
+struct Subjected {
+  const Candidate& candidate;
+  const Form& form;
+  const Port& port;
+  const Dtypes& dtypes;
+  std::shared_ptr<const Given> given;  ///< the plain problem
+  CallSettings settings;
+  std::vector<std::string> set;  ///< variations that explain its numbers
+};
+
+/// What probes found. A call that comes to no answer (a crash, a refusal) is a finding too.
+struct Probed {
+  std::vector<Finding> findings;
+  std::vector<std::string> notes;
+  int calls = 0;
+};
+
+/// Strided, offset and padded views of every tensor that the original reads by its strides.
+void probe_strides(const Subjected& s, Probed& found);
+/// Outputs poisoned with two patterns, fresh memory likewise; inputs compared before and after.
+void probe_poison(const Subjected& s, Probed& found);
+/// Sizes round the edges of blocks.
+void probe_sizes(const Subjected& s, Probed& found);
+void probe_empty(const Subjected& s, Probed& found);
+/// Another order of index tensors must give another answer where the reference's is another.
+void probe_indices(const Subjected& s, Probed& found);
+/// Other schedules, a second call in one process, and warps of another size (`wide`: built for 64 lanes; null
+/// where that is not asked).
+void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found);
+
+/// What the emulator saw in a call, and the launches that a device would refuse. `empty`: of a call with
+/// nothing to do. `shared`: of one in which several threads are asked to write one element.
+void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
+                        std::vector<Finding>& list);
+void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
+/// Why a call came to no answer: a crash, a timeout, a limit, a refusal.
+Finding finding_of_end(const Answer& answer, const std::string& line);
+
+/// Keeps one finding of each code, argument and place, the first.
+void add_once(std::vector<Finding>& list, Finding finding);
+
+}  // namespace isomer::lab

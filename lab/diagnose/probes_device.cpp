@@ -1,0 +1,119 @@
+#include "lab/diagnose/probes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+struct Kind {
+  const char* kind;
+  const char* code;
+  const char* fix;
+};
+
+/// The emulator's words and ours. A race on shared memory is a barrier that is missing.
+constexpr Kind kKinds[] = {
+    {"out_of_bounds_read", "out-of-bounds-read", "bound the index by the tensor's size"},
+    {"out_of_bounds_write", "out-of-bounds-write", "bound the index by the tensor's size"},
+    {"index_overflow", "index-overflow", "compute the offset in 64 bits"},
+    {"uninitialised_read", "uninitialised-read", "write the memory before it is read"},
+    {"race", "race", "order the accesses, or let one thread own the address"},
+    {"barrier_divergence", "missing-barrier", "let every thread of the block reach the same barrier"},
+    {"warp_divergence", "warp-size", "let all lanes of the mask reach the warp operation"},
+    {"writes_input", "writes-input", "leave the input as it is"},
+    {"misaligned", "ignores-offset", "do not assume that a view is aligned for vector accesses"},
+    {"stack_overflow", "resource-limit", "keep large arrays out of the thread's stack"},
+    {"step_limit", "timeout", "let the loop end"},
+    {"assertion", "crash", "the kernel's own assertion fails"},
+    {"trap", "crash", "the kernel traps"},
+    {"crash", "crash", "the kernel crashes"},
+    {"host_call", "does-not-compile", "call only device functions in device code"},
+};
+
+/// The text with every path of a file shortened to its name: a line of a report is read by people.
+std::string without_folders(std::string text, const SourcePlace& place) {
+  const std::size_t slash = place.file.rfind('/');
+  if (slash == std::string::npos) return text;
+  const std::string folder = place.file.substr(0, slash + 1);
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
+    text.erase(at, folder.size());
+  return text;
+}
+
+}  // namespace
+
+void add_once(std::vector<Finding>& list, Finding finding) {
+  const bool known = std::any_of(list.begin(), list.end(), [&](const Finding& each) {
+    return each.code == finding.code && each.argument == finding.argument &&
+           each.location.line == finding.location.line;
+  });
+  if (!known) list.push_back(std::move(finding));
+}
+
+void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list) {
+  bool empty = false, shared = false;
+  for (const core::ExpectedTensor& tensor : given.plain.tensors) {
+    empty = empty || tensor.value.empty();
+    shared = shared || !tensor.others.empty();
+  }
+  findings_of_device(answer, given.line, empty, shared, list);
+}
+
+void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
+                        std::vector<Finding>& list) {
+  for (const Seen& seen : answer.seen) {
+    // Several writers of one row were asked for.
+    if (shared && seen.kind == "race") continue;
+    const Kind* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                    [&](const Kind& each) { return seen.kind == each.kind; });
+    if (kind == std::end(kKinds)) continue;
+    Finding finding;
+    finding.code = kind->code;
+    finding.fix = kind->fix;
+    if (seen.kind == "race" && seen.text.find("shared") != std::string::npos) {
+      finding.code = "missing-barrier";
+      finding.fix = "put a __syncthreads() between the write and the read";
+    }
+    finding.argument = seen.buffer;
+    finding.evidence =
+        fmt::format("{} ({} times in '{}')", without_folders(seen.text, seen.place), seen.count, line);
+    finding.location = seen.place;
+    add_once(list, std::move(finding));
+  }
+  if (answer.refused_launches.empty()) return;
+  Finding finding;
+  finding.code = empty ? "empty-input" : "launch-failed";
+  finding.evidence = fmt::format("in '{}': {}", line, answer.refused_launches.front());
+  finding.fix =
+      empty ? "return before the launch where there is nothing to do" : "launch within the device's limits";
+  add_once(list, std::move(finding));
+}
+
+Finding finding_of_end(const Answer& answer, const std::string& line) {
+  Finding finding;
+  finding.location = answer.place;
+  finding.evidence = fmt::format("'{}': {}", line, answer.message);
+  switch (answer.end) {
+    case Answer::End::timed_out:
+      finding.code = "timeout";
+      finding.fix = "let every loop and every wait come to an end";
+      break;
+    case Answer::End::over_limit:
+      finding.code = "resource-limit";
+      finding.fix = "allocate no more than the tensors need";
+      break;
+    case Answer::End::refused:
+    case Answer::End::not_callable:
+      finding.code = "shape-refused";
+      finding.fix = "take the sizes that the original takes";
+      break;
+    default:
+      finding.code = "crash";
+      finding.fix = "the call must return";
+  }
+  return finding;
+}
+
+}  // namespace isomer::lab

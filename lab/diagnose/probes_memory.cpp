@@ -1,0 +1,330 @@
+#include "lab/diagnose/probes.hpp"
+
+#include "core/codec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+namespace isomer::lab {
+namespace {
+
+using Outputs = std::vector<std::vector<double>>;
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// Elements that differ, among those that the op writes and the original does not leave open.
+std::size_t different(const Given& given, const Outputs& a, const Outputs& b) {
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < a.size(); ++t)
+    for (std::size_t i = 0; i < a[t].size(); ++i)
+      count += given.plain.tensors[t].written[i] && !given.open[t][i] && !same(a[t][i], b[t][i]);
+  return count;
+}
+
+std::size_t looked_at(const Given& given) {
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < given.open.size(); ++t)
+    for (std::size_t i = 0; i < given.open[t].size(); ++i)
+      count += given.plain.tensors[t].written[i] && !given.open[t][i];
+  return count;
+}
+
+/// The value's elements in a new storage with those strides, `before` elements in; what lies between is
+/// `fill`.
+Value relaid(const Value& value, const std::vector<std::int64_t>& strides, std::int64_t before,
+             std::uint8_t fill) {
+  const Tensor& from = value.tensor;
+  const std::int64_t size = size_of(from.dtype);
+  std::int64_t last = before;
+  for (int d = 0; d < from.rank; ++d) last += (from.size(d) - 1) * strides[static_cast<std::size_t>(d)];
+  Value laid = tensor_value(value.name, from.dtype, {from.empty() ? 0 : last + 1});
+  std::memset(laid.storage.get(), fill, laid.storage_bytes);
+  laid.tensor = from;
+  laid.tensor.data = static_cast<std::byte*>(laid.storage.get()) + before * size;
+  laid.storage_offset = static_cast<std::size_t>(before * size);
+  std::copy(strides.begin(), strides.end(), laid.tensor.strides.begin());
+  for (std::int64_t flat = 0; flat < from.numel(); ++flat) {
+    std::int64_t source = 0, target = 0, index = flat;
+    for (int d = from.rank - 1; d >= 0; --d) {
+      source += index % from.size(d) * from.stride(d);
+      target += index % from.size(d) * laid.tensor.stride(d);
+      index /= from.size(d);
+    }
+    std::memcpy(static_cast<std::byte*>(laid.tensor.data) + target * size,
+                static_cast<const std::byte*>(from.data) + source * size, static_cast<std::size_t>(size));
+  }
+  return laid;
+}
+
+/// What a callee sees that takes the storage for a compact tensor of the same shape, from its first byte.
+Value flat_view(const Value& value, bool from_begin) {
+  Value flat = deep_copy(value);
+  std::int64_t stride = 1;
+  for (int d = flat.tensor.rank - 1; d >= 0; --d) {
+    flat.tensor.strides[static_cast<std::size_t>(d)] = stride;
+    stride *= flat.tensor.size(d);
+  }
+  if (from_begin) flat.tensor.data = flat.storage.get();
+  return compact_copy(flat);
+}
+
+struct Laid {
+  const char* how;
+  std::vector<std::int64_t> strides;
+};
+
+std::vector<Laid> layouts(const Tensor& tensor, core::Original::Reads reads) {
+  std::vector<Laid> list;
+  const auto rank = static_cast<std::size_t>(tensor.rank);
+  std::vector<std::int64_t> strides(rank, 1);
+  std::int64_t step = 1;
+  for (std::size_t d = rank; d-- > 0;) {
+    strides[d] = step;
+    step *= tensor.size(static_cast<int>(d)) + (d + 1 == rank ? 3 : 1);
+  }
+  if (rank > 1) list.push_back({"padded", strides});
+  if (rank > 2) {
+    // The outer dimensions in reverse order, the last contiguous.
+    step = tensor.size(-1);
+    for (std::size_t d = 0; d + 1 < rank; ++d) {
+      strides[d] = step;
+      step *= tensor.size(static_cast<int>(d));
+    }
+    strides[rank - 1] = 1;
+    list.push_back({"transposed", strides});
+  }
+  if (reads == core::Original::Reads::every_stride) {
+    step = 2;
+    for (std::size_t d = rank; d-- > 0;) {
+      strides[d] = step;
+      step *= tensor.size(static_cast<int>(d));
+    }
+    list.push_back({"inner stride 2", strides});
+  }
+  return list;
+}
+
+std::shared_ptr<Given> with_value(const Given& given, std::size_t role, Value value) {
+  auto other = std::make_shared<Given>(given);
+  other->values[role] = std::move(value);
+  return other;
+}
+
+/// Where in the form a role is passed as a tensor that keeps its strides.
+int passing_of(const Form& form, int role) {
+  for (std::size_t i = 0; i < form.passings.size(); ++i)
+    if (form.passings[i].what == Passing::What::role && form.passings[i].role == role &&
+        !form.passings[i].compact && form.passings[i].axes.empty())
+      return static_cast<int>(i);
+  return -1;
+}
+
+std::string argument_name(const Subjected& s, int passing) {
+  const auto at = static_cast<std::size_t>(passing);
+  const auto& parameters = s.form.entry->parameters;
+  if (at < parameters.size() && !parameters[at].name.empty()) return parameters[at].name;
+  return s.port.roles[static_cast<std::size_t>(s.form.passings[at].role)].name;
+}
+
+Trial call(const Subjected& s, const Given& given, Probed& found, std::uint8_t poison = 0x5a) {
+  ++found.calls;
+  return try_call(s.candidate, s.form, s.port, given, s.settings, poison);
+}
+
+/// One view of one tensor against the answer for the compact one. Empty where they agree.
+struct Differs {
+  bool refused = false, flat = false;
+  std::size_t elements = 0;
+  Answer answer;
+};
+
+Differs compare_view(const Subjected& s, std::size_t role, const Value& view, const Outputs& base,
+                     bool from_begin, Probed& found) {
+  Differs result;
+  const auto given = with_value(*s.given, role, view);
+  const Trial trial = call(s, *given, found);
+  if (!trial.ok()) {
+    result.refused = true;
+    result.answer = trial.answer;
+    return result;
+  }
+  result.elements = different(*s.given, trial.outputs, base);
+  if (result.elements == 0) return result;
+  result.answer = trial.answer;
+  if (!s.port.roles[role].output) {
+    const auto flat = with_value(*s.given, role, flat_view(view, from_begin));
+    const Trial flat_trial = call(s, *flat, found);
+    result.flat = flat_trial.ok() && different(*s.given, trial.outputs, flat_trial.outputs) == 0;
+  } else {
+    // Its answer lies in the storage as if the output were compact.
+    for (std::size_t i = 0; i < s.form.passings.size(); ++i) {
+      if (s.form.passings[i].what != Passing::What::role || s.form.passings[i].role != static_cast<int>(role))
+        continue;
+      const Value flat = flat_view(trial.answer.arguments[i], from_begin);
+      const std::vector<double> elements = core::elements(flat.tensor);
+      for (std::size_t t = 0; t < s.given->plain.tensors.size(); ++t) {
+        const core::ExpectedTensor& want = s.given->plain.tensors[t];
+        if (want.name != s.port.roles[role].argument) continue;
+        result.flat = true;
+        for (std::size_t e = 0; e < want.value.size(); ++e)
+          if (want.written[e] && !s.given->open[t][e] &&
+              !same(core::round_to(want.dtype, elements[e]), base[t][e]))
+            result.flat = false;
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void probe_strides(const Subjected& s, Probed& found) {
+  const Trial base = call(s, *s.given, found);
+  if (!base.ok()) return;
+  const std::size_t all = looked_at(*s.given);
+  for (int role = 0; role < static_cast<int>(s.port.roles.size()); ++role) {
+    const core::Original::Parameter& parameter = s.port.original->parameters[static_cast<std::size_t>(role)];
+    const int passing = passing_of(s.form, role);
+    const Value& value = s.given->values[static_cast<std::size_t>(role)];
+    if (passing < 0 || !value.is_tensor() || value.tensor.rank == 0) continue;
+    const auto fill = [&](const char* code, const std::string& how, const Value& view, const Differs& d,
+                          const char* fix) {
+      Finding finding;
+      finding.code = code;
+      finding.argument = argument_name(s, passing);
+      finding.fix = fix;
+      if (d.refused) {
+        finding.evidence = fmt::format("{} {} ({}): the call is refused: \"{}\"", how, finding.argument,
+                                       view.tensor.describe(), d.answer.message);
+        finding.location = d.answer.place;
+      } else {
+        finding.evidence =
+            fmt::format("{} {} ({}) with the same values: {} of {} elements of the answer change{}", how,
+                        finding.argument, view.tensor.describe(), d.elements, all,
+                        d.flat ? ", to exactly what a compact tensor over the same memory gives" : "");
+      }
+      if (d.refused && d.answer.end != Answer::End::refused) {
+        finding = finding_of_end(d.answer, finding.evidence);
+      }
+      add_once(found.findings, std::move(finding));
+    };
+    if (parameter.reads != core::Original::Reads::compact) {
+      for (const Laid& laid : layouts(value.tensor, parameter.reads)) {
+        // Two fills of the gaps: what is read there shows as a difference between them.
+        const Value view = relaid(value, laid.strides, 0, 0xff);
+        const Differs d = compare_view(s, static_cast<std::size_t>(role), view, base.outputs, false, found);
+        if (d.refused || d.elements > 0) {
+          fill("assumes-contiguous", laid.how, view, d, "address the tensor by its strides");
+          break;
+        }
+      }
+    }
+    const Parameter* declared = static_cast<std::size_t>(passing) < s.form.entry->parameters.size()
+                                    ? &s.form.entry->parameters[static_cast<std::size_t>(passing)]
+                                    : nullptr;
+    if (declared != nullptr && declared->kind == Parameter::Kind::pointer)
+      continue;  // a pointer has its offset in it
+    std::vector<std::int64_t> strides(value.tensor.strides.begin(),
+                                      value.tensor.strides.begin() + value.tensor.rank);
+    const Value view = relaid(value, strides, 5, 0xff);
+    if (parameter.index) continue;  // what an ignored offset would read there is no index
+    const Differs d = compare_view(s, static_cast<std::size_t>(role), view, base.outputs, true, found);
+    if (!d.refused && d.elements > 0)
+      fill("ignores-offset", "beginning 5 elements into its storage", view, d,
+           "begin at the view's offset (byte_offset)");
+  }
+}
+
+void probe_poison(const Subjected& s, Probed& found) {
+  Subjected other = s;
+  other.settings.poison = 0x33;
+  const Trial a = call(s, *s.given, found, 0x5a);
+  const Trial b = call(other, *s.given, found, 0xa5);
+  if (!a.ok() || !b.ok()) return;
+  // What the faults that are known already leave out is not said again.
+  const core::Expected varied = s.given->varied(*s.port.oracle, core::Variations(s.set));
+  for (std::size_t t = 0; t < a.outputs.size(); ++t) {
+    const core::ExpectedTensor& want = varied.tensors[t];
+    std::size_t changed = 0, written = 0, kept = 0, first = 0;
+    for (std::size_t i = 0; i < want.value.size(); ++i) {
+      if (!want.written[i] || s.given->open[t][i]) continue;
+      ++written;
+      if (same(a.outputs[t][i], b.outputs[t][i])) continue;
+      if (changed++ == 0) first = i;
+      kept += a.untouched[t][i];
+    }
+    if (changed == 0) continue;
+    Finding finding;
+    finding.code = kept * 2 >= changed ? "unwritten-output" : "uninitialised-read";
+    finding.argument = want.name;
+    finding.evidence = fmt::format(
+        "{} of {} elements of {} hold what was there before the call, or depend on it (two fills, two "
+        "answers; first element {} of '{}')",
+        changed, written, want.name, first, s.given->line);
+    finding.fix =
+        kept * 2 >= changed ? "write every element of the output" : "write memory before it is read";
+    add_once(found.findings, std::move(finding));
+  }
+  const std::vector<Value> before = passed(s.form, s.given->values);
+  for (std::size_t i = 0; i < s.form.passings.size() && i < a.answer.arguments.size(); ++i) {
+    const Passing& passing = s.form.passings[i];
+    if (passing.what != Passing::What::role || !before[i].is_tensor()) continue;
+    if (s.port.roles[static_cast<std::size_t>(passing.role)].output) continue;
+    const Value& after = a.answer.arguments[i];
+    if (after.storage_bytes == before[i].storage_bytes &&
+        std::memcmp(after.storage.get(), before[i].storage.get(), before[i].storage_bytes) == 0)
+      continue;
+    Finding finding;
+    finding.code = "writes-input";
+    finding.argument = argument_name(s, static_cast<int>(i));
+    finding.evidence = fmt::format("{} holds other bytes after the call than before ('{}')", finding.argument,
+                                   s.given->line);
+    finding.fix = "leave the input as it is";
+    add_once(found.findings, std::move(finding));
+  }
+}
+
+void probe_indices(const Subjected& s, Probed& found) {
+  const Trial base = call(s, *s.given, found);
+  if (!base.ok()) return;
+  for (std::size_t role = 0; role < s.port.roles.size(); ++role) {
+    if (!s.port.original->parameters[role].index || !s.given->values[role].is_tensor()) continue;
+    if (!s.form.takes(static_cast<int>(role))) continue;
+    const Value& value = s.given->values[role];
+    if (value.tensor.rank != 1 || value.tensor.size(0) < 2 || !value.tensor.is_contiguous()) continue;
+    Value turned = deep_copy(value);
+    const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+    const auto count = static_cast<std::size_t>(value.tensor.size(0));
+    for (std::size_t i = 0; i < count; ++i)
+      std::memcpy(static_cast<std::byte*>(turned.tensor.data) + i * size,
+                  static_cast<const std::byte*>(value.tensor.data) + (count - 1 - i) * size, size);
+    std::vector<Value> values = s.given->values;
+    values[role] = turned;
+    std::shared_ptr<Given> other;
+    try {
+      other = given_by_values(s.port, s.given->line + " with " + value.name + " reversed", values);
+    } catch (const Error&) {
+      continue;
+    }
+    Outputs reference_a, reference_b;
+    for (const core::ExpectedTensor& tensor : s.given->plain.tensors) reference_a.push_back(tensor.value);
+    for (const core::ExpectedTensor& tensor : other->plain.tensors) reference_b.push_back(tensor.value);
+    const std::size_t should = different(*s.given, reference_a, reference_b);
+    if (should == 0) continue;
+    const Trial trial = call(s, *other, found);
+    if (!trial.ok() || different(*s.given, base.outputs, trial.outputs) > 0) continue;
+    Finding finding;
+    finding.code = "ignores-index";
+    finding.argument = s.port.roles[role].name;
+    finding.evidence = fmt::format("with {} in reverse order {} elements must change, and none does ('{}')",
+                                   s.port.roles[role].name, should, s.given->line);
+    finding.fix = fmt::format("use {}", s.port.roles[role].name);
+    add_once(found.findings, std::move(finding));
+  }
+}
+
+}  // namespace isomer::lab

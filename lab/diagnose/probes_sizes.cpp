@@ -1,0 +1,213 @@
+#include "lab/diagnose/probes.hpp"
+
+#include "core/codec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace isomer::lab {
+namespace {
+
+constexpr std::int64_t kSizes[] = {1, 5, 16, 17, 32, 33, 64, 65, 100, 128, 129, 256, 257, 1000};
+
+bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
+std::string listed(const std::vector<std::int64_t>& sizes) {
+  std::string text;
+  for (const std::int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return text;
+}
+
+/// The largest block that every right size is a multiple of and no wrong one.
+std::int64_t block_of(const std::vector<std::int64_t>& right, const std::vector<std::int64_t>& wrong) {
+  for (std::int64_t block = 1024; block > 1; block /= 2)
+    if (!right.empty() &&
+        std::all_of(right.begin(), right.end(), [&](std::int64_t n) { return n % block == 0; }) &&
+        std::all_of(wrong.begin(), wrong.end(), [&](std::int64_t n) { return n % block != 0; }))
+      return block;
+  return 0;
+}
+
+struct Wrong {
+  std::size_t elements = 0, all = 0, last_right = 0, first = 0;
+  std::string output;
+};
+
+/// Against the reference with the variations that explain the rest.
+Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial) {
+  const core::Expected want = given.varied(*s.port.oracle, core::Variations(s.set));
+  Wrong wrong;
+  for (std::size_t t = 0; t < want.tensors.size(); ++t)
+    for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i) {
+      if (given.open[t][i] || !want.tensors[t].written[i]) continue;
+      ++wrong.all;
+      if (holds(want.tensors[t], i, trial.outputs[t][i])) continue;
+      if (wrong.elements++ == 0) {
+        wrong.first = i;
+        wrong.output = want.tensors[t].name;
+      }
+    }
+  return wrong;
+}
+
+}  // namespace
+
+void probe_sizes(const Subjected& s, Probed& found) {
+  for (const std::string& line : s.port.original->sizes) {
+    std::vector<std::int64_t> right, wrong;
+    Wrong first;
+    std::string first_line, name = line.substr(line.rfind(' ') + 1);
+    name = name.substr(0, name.find('='));
+    for (const std::int64_t size : kSizes) {
+      std::shared_ptr<const Given> given;
+      try {
+        given = given_by_line(s.port, line + std::to_string(size), s.dtypes);
+      } catch (const Error&) {
+        continue;  // the op does not take it
+      }
+      std::size_t elements = 0;
+      for (const core::ExpectedTensor& tensor : given->plain.tensors) elements += tensor.value.size();
+      if (elements > 12000) continue;
+      ++found.calls;
+      const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
+      findings_of_device(trial.answer, *given, found.findings);
+      if (!trial.ok()) {
+        if (trial.answer.end == Answer::End::refused && !power_of_two(size)) {
+          found.notes.push_back(fmt::format("{}={} is refused: {}", name, size, trial.answer.message));
+          continue;
+        }
+        Finding finding = finding_of_end(trial.answer, given->line);
+        if (trial.answer.ok()) {
+          finding.code = "shape-refused";
+          finding.evidence = fmt::format("'{}': {}", given->line, trial.misfit);
+        }
+        add_once(found.findings, std::move(finding));
+        if (trial.answer.end != Answer::End::refused) break;
+        continue;
+      }
+      const Wrong here = wrong_elements(s, *given, trial);
+      if (here.all == 0) continue;
+      (here.elements > 0 ? wrong : right).push_back(size);
+      if (here.elements > 0 && first_line.empty()) {
+        first = here;
+        first_line = given->line;
+      }
+    }
+    // Wrong everywhere, or all but where there is a single element: not a matter of size.
+    if (wrong.empty() || std::none_of(right.begin(), right.end(), [](std::int64_t n) { return n > 1; }))
+      continue;
+    Finding finding;
+    finding.code = "tail-mask";
+    finding.argument = first.output;
+    const std::int64_t block = block_of(right, wrong);
+    finding.evidence =
+        fmt::format("right for {} = {}, wrong for {}{}: {} of {} elements in '{}', the first is {}[{}]", name,
+                    listed(right), listed(wrong),
+                    block > 0 ? fmt::format(" (all that are no multiple of {})", block) : "", first.elements,
+                    first.all, first_line, first.output, first.first);
+    finding.fix = "cover the last, partial block: ceil(n / block) blocks, and a mask";
+    add_once(found.findings, std::move(finding));
+  }
+}
+
+void probe_empty(const Subjected& s, Probed& found) {
+  for (const std::string& line : s.port.original->empties) {
+    std::shared_ptr<const Given> given;
+    try {
+      given = given_by_line(s.port, line, s.dtypes);
+    } catch (const Error&) {
+      continue;
+    }
+    ++found.calls;
+    const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
+    std::vector<Finding> seen;
+    findings_of_device(trial.answer, *given, seen);
+    if (!trial.answer.ok()) {
+      Finding finding = finding_of_end(trial.answer, given->line);
+      finding.code = "empty-input";
+      finding.fix = "return before the launch where there is nothing to do";
+      seen.insert(seen.begin(), std::move(finding));
+    }
+    for (Finding& finding : seen) {
+      // How it ended says it all; an empty batch, which nobody calls these with, is told and no more.
+      if (finding.code != "empty-input" && !trial.answer.ok()) continue;
+      if (finding.code == "empty-input" && !s.port.original->called_empty)
+        found.notes.push_back(finding.evidence);
+      else
+        add_once(found.findings, std::move(finding));
+    }
+  }
+}
+
+void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
+  const auto outputs_differ = [&](const Trial& a, const Trial& b) {
+    std::size_t count = 0;
+    for (std::size_t t = 0; t < a.outputs.size(); ++t)
+      for (std::size_t i = 0; i < a.outputs[t].size(); ++i)
+        count += s.given->plain.tensors[t].written[i] && !s.given->open[t][i] &&
+                 a.outputs[t][i] != b.outputs[t][i] &&
+                 !(std::isnan(a.outputs[t][i]) && std::isnan(b.outputs[t][i]));
+    return count;
+  };
+  const Trial base = try_call(s.candidate, s.form, s.port, *s.given, s.settings);
+  ++found.calls;
+  if (!base.ok()) return;
+  for (const std::uint64_t seed : {7u, 1234u}) {
+    CallSettings settings = s.settings;
+    settings.schedule_seed = seed;
+    ++found.calls;
+    const Trial trial = try_call(s.candidate, s.form, s.port, *s.given, settings);
+    findings_of_device(trial.answer, *s.given, found.findings);
+    if (!trial.ok() || outputs_differ(base, trial) == 0) continue;
+    Finding finding;
+    finding.code = "race";
+    finding.evidence = fmt::format(
+        "{} elements change with the order in which blocks and threads run (schedule seed {}, '{}')",
+        outputs_differ(base, trial), seed, s.given->line);
+    finding.fix = "order the accesses, or let one thread own each element";
+    const bool seen = std::any_of(found.findings.begin(), found.findings.end(), [](const Finding& each) {
+      return each.code == "race" || each.code == "missing-barrier";
+    });
+    if (!seen) add_once(found.findings, std::move(finding));
+    break;
+  }
+  CallSettings again = s.settings;
+  again.repeats = 2;
+  ++found.calls;
+  const Trial second = try_call(s.candidate, s.form, s.port, *s.given, again);
+  if (second.ok() && outputs_differ(base, second) > 0) {
+    Finding finding;
+    finding.code = "stale-state";
+    finding.evidence =
+        fmt::format("a second call with the same arguments in one process gives {} other elements ('{}')",
+                    outputs_differ(base, second), s.given->line);
+    finding.fix = "keep nothing between calls";
+    add_once(found.findings, std::move(finding));
+  }
+  if (wide == nullptr) return;
+  CallSettings lanes = s.settings;
+  lanes.lanes = 64;
+  Form form = s.form;
+  for (const Entry& entry : wide->entries())
+    if (entry.name == s.form.entry->name) form.entry = &entry;
+  ++found.calls;
+  const Trial trial = try_call(*wide, form, s.port, *s.given, lanes);
+  const std::size_t changed = trial.ok() ? outputs_differ(base, trial) : 0;
+  if (trial.ok() && changed == 0) return;
+  // Sums in another order are no fault: only what leaves the tolerance is.
+  if (trial.ok() && wrong_elements(s, *s.given, trial).elements == 0) return;
+  Finding finding;
+  finding.code = "warp-size";
+  finding.evidence =
+      trial.ok() ? fmt::format("{} elements change between warps of 32 and of 64 lanes ('{}')", changed,
+                               s.given->line)
+                 : fmt::format("returns with warps of 32 lanes, not with 64: {}", trial.answer.message);
+  finding.fix = "use warpSize, 64-bit masks and explicit widths";
+  if (!trial.answer.seen.empty()) finding.location = trial.answer.seen.front().place;
+  add_once(found.findings, std::move(finding));
+}
+
+}  // namespace isomer::lab

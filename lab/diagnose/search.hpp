@@ -1,0 +1,76 @@
+#pragma once
+
+#include "lab/diagnose/trial.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// One answered call: what was given, and what came.
+struct Evidence {
+  std::shared_ptr<const Given> given;
+  std::vector<std::vector<double>> outputs;
+  std::vector<std::vector<std::uint8_t>> untouched;
+};
+
+/// How far answers are from a varied reference.
+struct Distance {
+  std::size_t wrong = 0, elements = 0;
+  double worst = 0;  ///< largest error over its bound; infinite where the bound is 0 and the error is not
+  double error = 0;  ///< Σ error / bound over elements, capped each at 1000
+};
+
+/// The variations that explain what a candidate answers.
+struct Explanation {
+  std::vector<std::string> set;                  ///< empty: the reference itself does
+  bool explains = false;                         ///< nothing is left over
+  bool separated = false;                        ///< no other set that is not larger explains it
+  Distance plain, left;                          ///< from the op, and from `set`
+  std::vector<std::vector<std::string>> others;  ///< sets of the same size that explain it as well
+  /// Variations that beside `set` change nothing on any input, while alone they would.
+  std::vector<std::string> masked;
+  /// Variations that explain what is different only where the original leaves the answer open.
+  std::vector<std::string> open_set;
+  bool open_differs = false;  ///< it differs there, `open_set` explaining it or not
+};
+
+/// Looks for the smallest set of an op's variations under which its reference gives a candidate's answers.
+class Search {
+ public:
+  /// `exact`: answers must be equal, not only within the bound.
+  Search(const core::Oracle& oracle, bool exact) : oracle_(oracle), exact_(exact) {}
+
+  void add(Evidence evidence);
+  const std::vector<Evidence>& evidence() const { return evidence_; }
+
+  /// `more`, where not null, answers a call with another case (null where it cannot): asked for inputs that
+  /// separate two sets that explain everything so far.
+  Explanation run(const std::function<std::shared_ptr<Evidence>(const std::string& line)>& more = {});
+
+  Distance distance(const std::vector<std::string>& set, bool open = false) const;
+
+ private:
+  using Set = std::vector<int>;  ///< of indices into the op's variations, ascending
+  std::vector<std::string> names(const Set& set) const;
+  Distance distance(const Set& set, bool open, std::size_t enough) const;
+  Distance of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const;
+  const core::Expected& expected(const Set& set, std::size_t evidence) const;
+  bool explains(const Set& set, bool open = false) const { return distance(set, open, 1).wrong == 0; }
+  Set greedy(const std::vector<int>& active, const Set& from, bool open);
+  std::vector<Set> equals(const Set& set, const std::vector<int>& active) const;
+  bool same(const Set& a, const Set& b) const;
+  std::vector<int> active(bool open) const;
+  std::string separating_line(const Set& a, const Set& b) const;
+
+  const core::Oracle& oracle_;
+  bool exact_;
+  std::vector<Evidence> evidence_;
+  mutable std::map<std::pair<Set, std::size_t>, core::Expected> cache_;
+};
+
+}  // namespace isomer::lab

@@ -1,0 +1,306 @@
+#include "lab/diagnose/trial.hpp"
+
+#include "core/codec.hpp"
+#include "core/sentence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace isomer::lab {
+namespace {
+
+std::size_t outputs_index(const core::Expected& expected, std::string_view argument) {
+  for (std::size_t i = 0; i < expected.tensors.size(); ++i)
+    if (expected.tensors[i].name == argument) return i;
+  return expected.tensors.size();
+}
+
+std::shared_ptr<Given> finish(const Port& port, std::string line,
+                              std::shared_ptr<const core::Problem> problem, std::vector<Value> values) {
+  core::Expected plain(problem->call());
+  port.oracle->reference(problem->call(), {}, plain);
+  auto given = std::make_shared<Given>(
+      Given{std::move(line), std::move(problem), std::move(values), std::move(plain), {}});
+  if (port.original->open)
+    given->open = port.original->open(given->problem->call(), given->plain);
+  else
+    for (const core::ExpectedTensor& tensor : given->plain.tensors)
+      given->open.emplace_back(tensor.value.size());
+  return given;
+}
+
+template <class Visit>
+void each_offset(const Tensor& tensor, Visit visit) {
+  const std::int64_t count = tensor.numel();
+  for (std::int64_t flat = 0; flat < count; ++flat) {
+    std::int64_t offset = 0, index = flat;
+    for (int d = tensor.rank - 1; d >= 0; --d) {
+      offset += index % tensor.size(d) * tensor.stride(d);
+      index /= tensor.size(d);
+    }
+    visit(flat, static_cast<std::byte*>(tensor.data) + offset * size_of(tensor.dtype));
+  }
+}
+
+/// The same memory with trailing dimensions of size 1 dropped or added, and its axes reordered.
+Tensor reshaped(Tensor tensor, int drop, const std::vector<int>& axes) {
+  for (; drop > 0 && tensor.rank > 0 && tensor.size(-1) == 1; --drop) --tensor.rank;
+  for (; drop < 0 && tensor.rank < Tensor::kMaxRank; ++drop) tensor = tensor.unsqueeze(tensor.rank);
+  if (axes.size() != static_cast<std::size_t>(tensor.rank)) return tensor;
+  Tensor turned = tensor;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    turned.shape[i] = tensor.size(axes[i]);
+    turned.strides[i] = tensor.stride(axes[i]);
+  }
+  return turned;
+}
+
+std::vector<int> inverse(const std::vector<int>& axes) {
+  std::vector<int> back(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) back[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);
+  return back;
+}
+
+std::vector<std::int64_t> shape_of(const Tensor& tensor) {
+  return {tensor.shape.begin(), tensor.shape.begin() + tensor.rank};
+}
+
+double number(const Value& value) {
+  return value.kind == Value::Kind::real ? value.real : static_cast<double>(value.integer);
+}
+
+Value pass_tensor(const Passing& passing, const Value& original) {
+  if (!original.is_tensor()) return original;
+  Value value = deep_copy(original);
+  value.tensor = reshaped(value.tensor, passing.drop, passing.axes);
+  if (passing.cast != DType::none && passing.cast != value.tensor.dtype) value = cast_to(value, passing.cast);
+  if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())
+    value = compact_copy(value);
+  return value;
+}
+
+/// A C function says no with the number that it returns.
+void refuse_by_status(const Entry& entry, Answer& answer) {
+  if (entry.form != Entry::Form::function || entry.returns_tensors || !answer.ok()) return;
+  if (answer.returned.size() != 1 || answer.returned[0].kind != Value::Kind::integer) return;
+  if (answer.returned[0].integer == 0) return;
+  answer.end = Answer::End::refused;
+  answer.message = core::say(entry.name, " returned ", answer.returned[0].integer);
+}
+
+/// What a candidate left in a tensor, as the original would have it.
+void take(const Passing& passing, const Value& value, const Value& before, const core::ExpectedTensor& want,
+          std::size_t at, Trial& trial) {
+  if (!value.is_tensor()) {
+    trial.misfit = core::say(want.name, ": no tensor came back");
+    return;
+  }
+  Tensor got = value.tensor;
+  if (!passing.axes.empty()) got = reshaped(got, 0, inverse(passing.axes));
+  if (got.numel() != static_cast<std::int64_t>(want.value.size())) {
+    trial.misfit = core::say(want.name, ": ", value.tensor.describe(), " came back, expected ",
+                             want.value.size(), " elements");
+    return;
+  }
+  const Tensor* old = before.is_tensor() ? &before.tensor : nullptr;
+  const auto size = static_cast<std::size_t>(size_of(got.dtype));
+  each_offset(got, [&](std::int64_t flat, const std::byte* element) {
+    const auto i = static_cast<std::size_t>(flat);
+    trial.outputs[at][i] = core::round_to(want.dtype, core::decode(got.dtype, element));
+    const auto offset = element - static_cast<const std::byte*>(value.tensor.data);
+    if (old != nullptr)
+      trial.untouched[at][i] =
+          std::memcmp(static_cast<const std::byte*>(old->data) + offset, element, size) == 0;
+    else
+      trial.untouched[at][i] =
+          std::all_of(element, element + size, [](std::byte b) { return b == std::byte{0xff}; });
+  });
+}
+
+}  // namespace
+
+core::Expected Given::varied(const core::Oracle& oracle, const core::Variations& variations) const {
+  core::Expected expected(problem->call());
+  oracle.reference(problem->call(), variations, expected);
+  return expected;
+}
+
+std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, const Dtypes& dtypes) {
+  const bool named = core::op_of(line) == port.op;
+  core::Case c = core::Case::parse(*port.oracle->schema, named ? line.substr(port.op.size()) : line);
+  for (const auto& [field, dtype] : dtypes) c.set(field, name_of(dtype));
+  if (c.seed() == 0) c = c.with_seed(20240607);
+  auto problem = std::make_shared<core::Problem>(c);
+  port.oracle->make(c, *problem);
+  core::validate(problem->call(), Device{}, true);
+  std::vector<Value> values = port.values(*problem);
+  // On the values' own memory, so that what is poisoned and passed is what the reference sees.
+  std::shared_ptr<core::Problem> own = port.problem(values);
+  return finish(port, c.line(), own, std::move(values));
+}
+
+std::shared_ptr<Given> given_by_values(const Port& port, const std::string& origin,
+                                       const std::vector<Value>& values, DType made) {
+  std::vector<Value> copies;
+  for (const Value& value : values) copies.push_back(deep_copy(value));
+  const std::shared_ptr<core::Problem> problem = port.problem(copies, made);
+  return finish(port, origin, problem, port.values(*problem));
+}
+
+bool Form::takes(int role) const {
+  return std::any_of(passings.begin(), passings.end(), [&](const Passing& passing) {
+    return passing.what == Passing::What::role && passing.role == role;
+  });
+}
+
+Value compact_copy(const Value& value) {
+  Value copy = tensor_value(value.name, value.tensor.dtype, shape_of(value.tensor));
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  each_offset(value.tensor, [&](std::int64_t flat, const std::byte* element) {
+    std::memcpy(static_cast<std::byte*>(copy.storage.get()) + static_cast<std::size_t>(flat) * size, element,
+                size);
+  });
+  return copy;
+}
+
+Value cast_to(const Value& value, DType dtype) {
+  // The whole storage, gaps between strided elements included.
+  const auto from = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  const auto to = static_cast<std::size_t>(size_of(dtype));
+  const std::size_t count = value.storage_bytes / from;
+  Value copy = tensor_value(value.name, dtype, {static_cast<std::int64_t>(count)});
+  for (std::size_t i = 0; i < count; ++i)
+    core::encode(
+        dtype,
+        core::decode(value.tensor.dtype, static_cast<const std::byte*>(value.storage.get()) + i * from),
+        static_cast<std::byte*>(copy.storage.get()) + i * to);
+  copy.tensor = value.tensor;
+  copy.tensor.dtype = dtype;
+  copy.storage_offset = value.storage_offset / from * to;
+  copy.tensor.data = static_cast<std::byte*>(copy.storage.get()) + copy.storage_offset;
+  return copy;
+}
+
+std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
+  std::vector<Value> list;
+  for (std::size_t i = 0; i < form.passings.size(); ++i) {
+    const Passing& passing = form.passings[i];
+    const Parameter* parameter = i < form.entry->parameters.size() ? &form.entry->parameters[i] : nullptr;
+    const std::string name = parameter != nullptr ? parameter->name : std::string();
+    const auto as_number = [&](double n) {
+      const bool real = parameter != nullptr && parameter->kind == Parameter::Kind::real;
+      return real ? real_value(name, n) : integer_value(name, static_cast<std::int64_t>(n));
+    };
+    const Value* source = passing.role >= 0 ? &values[static_cast<std::size_t>(passing.role)] : nullptr;
+    switch (passing.what) {
+      case Passing::What::role:
+        if (source->is_tensor()) {
+          list.push_back(pass_tensor(passing, *source));
+        } else if (parameter != nullptr &&
+                   (parameter->kind == Parameter::Kind::real ||
+                    parameter->kind == Parameter::Kind::integer) &&
+                   source->kind != Value::Kind::none) {
+          list.push_back(as_number(number(*source)));
+        } else {
+          list.push_back(*source);
+        }
+        break;
+      case Passing::What::elements:
+        list.push_back(as_number(static_cast<double>(source->tensor.numel())));
+        break;
+      case Passing::What::rows: {
+        const Tensor& tensor = source->tensor;
+        const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
+        list.push_back(as_number(static_cast<double>(tensor.numel() / last)));
+        break;
+      }
+      case Passing::What::size: {
+        const Tensor& tensor = source->tensor;
+        const int dim = passing.dim < 0 ? passing.dim + tensor.rank : passing.dim;
+        list.push_back(as_number(dim >= 0 && dim < tensor.rank ? static_cast<double>(tensor.size(dim)) : 1));
+        break;
+      }
+      case Passing::What::stride: {
+        // Of the tensor as it is passed, which a cast makes compact.
+        Passing tensor_passing;
+        for (const Passing& each : form.passings)
+          if (each.what == Passing::What::role && each.role == passing.role) tensor_passing = each;
+        const Value tensor = pass_tensor(tensor_passing, *source);
+        const int dim = passing.dim < 0 ? passing.dim + tensor.tensor.rank : passing.dim;
+        list.push_back(as_number(
+            dim >= 0 && dim < tensor.tensor.rank ? static_cast<double>(tensor.tensor.stride(dim)) : 1));
+        break;
+      }
+      case Passing::What::constant:
+        list.push_back(as_number(passing.constant));
+        break;
+      case Passing::What::none:
+        list.emplace_back();
+        break;
+    }
+    list.back().name = name;
+  }
+  return list;
+}
+
+Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
+               const CallSettings& settings, std::uint8_t poison) {
+  std::vector<Value> arguments = passed(form, given.values);
+  for (std::size_t i = 0; i < form.passings.size(); ++i)
+    if (form.passings[i].what == Passing::What::role && arguments[i].is_tensor() &&
+        port.roles[static_cast<std::size_t>(form.passings[i].role)].output)
+      std::memset(arguments[i].storage.get(), poison, arguments[i].storage_bytes);
+  std::vector<Value> before;
+  for (const Value& argument : arguments) before.push_back(deep_copy(argument));
+  Trial trial;
+  trial.answer = candidate.call(*form.entry, arguments, settings);
+  refuse_by_status(*form.entry, trial.answer);
+  for (const core::ExpectedTensor& want : given.plain.tensors) {
+    trial.outputs.emplace_back(want.value.size());
+    trial.untouched.emplace_back(want.value.size());
+  }
+  if (!trial.answer.ok()) return trial;
+  std::vector<bool> taken(given.plain.tensors.size());
+  for (std::size_t i = 0; i < form.passings.size(); ++i) {
+    const Passing& passing = form.passings[i];
+    if (passing.what != Passing::What::role) continue;
+    const Port::Role& role = port.roles[static_cast<std::size_t>(passing.role)];
+    if (!role.output) continue;
+    const std::size_t at = outputs_index(given.plain, role.argument);
+    if (at == taken.size() || i >= trial.answer.arguments.size()) continue;
+    take(passing, trial.answer.arguments[i], before[i], given.plain.tensors[at], at, trial);
+    taken[at] = true;
+  }
+  for (std::size_t i = 0; i < form.returned.size() && i < trial.answer.returned.size(); ++i) {
+    const std::size_t at =
+        outputs_index(given.plain, port.roles[static_cast<std::size_t>(form.returned[i])].argument);
+    if (at == taken.size() || taken[at]) continue;
+    Passing as_returned;
+    for (const Passing& passing : form.passings)  // axes of what is returned follow the first input's
+      if (!passing.axes.empty() && passing.what == Passing::What::role) {
+        as_returned.axes = passing.axes;
+        break;
+      }
+    take(as_returned, trial.answer.returned[i], Value(), given.plain.tensors[at], at, trial);
+    taken[at] = true;
+  }
+  for (std::size_t at = 0; at < taken.size() && trial.misfit.empty(); ++at)
+    if (!taken[at])
+      trial.misfit = core::say(given.plain.tensors[at].name, ": the call neither takes nor returns it");
+  return trial;
+}
+
+bool holds(const core::ExpectedTensor& expected, std::size_t i, double got) {
+  const double want = expected.value[i];
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isnan(got)) return false;
+  if (got == want) return true;
+  if (std::isinf(got)) {
+    const double reach = std::copysign(std::fabs(want) + expected.bound[i], want);
+    return std::signbit(got) == std::signbit(want) && std::isinf(core::round_to(expected.dtype, reach));
+  }
+  return std::fabs(got - want) <= expected.bound[i];
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "lab/candidate/candidate.hpp"
+#include "lab/diagnose/port.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// A problem of an op as a candidate is given it, and what the reference makes of it.
+struct Given {
+  std::string line;  ///< the case, or where a recorded call came from
+  std::shared_ptr<const core::Problem> problem;
+  std::vector<Value> values;                    ///< one per role of the port, returned ones as they will be
+  core::Expected plain;                         ///< of the reference without variations
+  std::vector<std::vector<std::uint8_t>> open;  ///< per output: elements that the original leaves open
+
+  core::Expected varied(const core::Oracle& oracle, const core::Variations& variations) const;
+};
+
+/// Dtypes by the field of a case line that sets them: {"dtype": f32, "scales": f32}.
+using Dtypes = std::map<std::string, DType>;
+
+/// Of a case line, with or without the op's name, its dtypes replaced by those given. Throws Error where the
+/// line makes no valid call.
+std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, const Dtypes& dtypes = {});
+/// Of values by role. Throws Error where the contract refuses them.
+std::shared_ptr<Given> given_by_values(const Port& port, const std::string& origin,
+                                       const std::vector<Value>& values, DType made = DType::none);
+
+/// What one parameter of an entry is passed, made of the original's arguments.
+struct Passing {
+  enum class What : std::uint8_t { role, elements, rows, size, stride, constant, none };
+  What what = What::none;
+  int role = -1;
+  int dim = 0;  ///< of a size or stride; negative ones count from the last
+  double constant = 0;
+  // Of a tensor role, how it differs from what the original is given:
+  DType cast = DType::none;
+  int drop = 0;           ///< so many trailing dimensions of size 1 less; negative: more
+  std::vector<int> axes;  ///< its dimensions in another order; empty: as they are
+  bool compact = false;   ///< copied into a compact tensor
+};
+
+/// How an entry is called, and what its answers are.
+struct Form {
+  const Entry* entry = nullptr;
+  std::vector<Passing> passings;  ///< one per parameter that is given
+  std::vector<int> returned;      ///< the role of each returned tensor
+  bool block_per_row = false;     ///< of a kernel: a block for each row rather than threads for each element
+
+  bool takes(int role) const;
+};
+
+/// The values that a form makes of those of the original.
+std::vector<Value> passed(const Form& form, const std::vector<Value>& values);
+
+/// What came of calling a candidate with a problem.
+struct Trial {
+  Answer answer;
+  /// Per output of the reference, row-major by its shape, rounded to its dtype.
+  std::vector<std::vector<double>> outputs;
+  /// 1 where an element is what it was before the call: poison.
+  std::vector<std::vector<std::uint8_t>> untouched;
+  std::string misfit;  ///< why there are no outputs although the call returned: a shape, a missing answer
+  bool ok() const { return answer.ok() && misfit.empty(); }
+};
+
+/// Fills the outputs that are passed with `poison`, calls, and takes the answer back to the original's form.
+Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
+               const CallSettings& settings = {}, std::uint8_t poison = 0x5a);
+
+/// A value with its whole storage converted to `dtype`, strides and offset kept.
+Value cast_to(const Value& value, DType dtype);
+/// A compact copy.
+Value compact_copy(const Value& value);
+
+/// Whether an element is what the reference says, within its bound (any NaN for NaN, either zero for zero).
+bool holds(const core::ExpectedTensor& expected, std::size_t i, double got);
+
+}  // namespace isomer::lab

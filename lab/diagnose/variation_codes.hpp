@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isomer::lab {
+
+/// What a variation of an op's reference is called as a finding.
+struct VariationCode {
+  std::string_view variation;  ///< "rounding=nearest"; one that ends with '=' stands for all that begin so
+  std::string_view code;
+  std::string_view fix;
+  /// Regular expressions (ECMAScript) of source lines where the fault may stand, the likeliest first.
+  std::vector<std::string_view> places;
+};
+
+/// Of one of those names. Throws Error internal for a variation without a code.
+const VariationCode& code_of(std::string_view variation);
+
+}  // namespace isomer::lab

@@ -1,0 +1,249 @@
+"""Calls of the label's functions: every argument before, every answer after."""
+
+import ctypes
+import functools
+import inspect
+import math
+import sys
+
+import torch
+
+# Whole storages are kept, of larger ones only what the view spans.
+LARGE_STORAGE = 64 << 20
+
+DTYPES = {
+    name: short
+    for name, short in (
+        ("float64", "f64"),
+        ("float32", "f32"),
+        ("float16", "f16"),
+        ("bfloat16", "bf16"),
+        ("float8_e4m3fn", "e4m3fn"),
+        ("float8_e5m2", "e5m2"),
+        ("float8_e4m3fnuz", "e4m3fnuz"),
+        ("float8_e5m2fnuz", "e5m2fnuz"),
+        ("int8", "i8"),
+        ("int32", "i32"),
+        ("int64", "i64"),
+        ("uint8", "u8"),
+        ("bool", "u8"),
+    )
+    if hasattr(torch, name)
+}
+
+
+def dtype_name(dtype):
+    """Isomer's name of a dtype; PyTorch's where Isomer has none."""
+    name = str(dtype).replace("torch.", "")
+    return DTYPES.get(name, name)
+
+
+# Triton's interpreter does not round to these as its compiler does.
+NOT_INTERPRETED = {"bf16", "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz"}
+
+
+class TooLarge(BaseException):
+    """The calls hold more bytes than the limit."""
+
+
+class Storages:
+    """The bytes of the storages, by the name that they have in the file."""
+
+    def __init__(self, limit):
+        self.limit = limit
+        self.bytes = {}
+        self.types = {}
+        self.total = 0
+
+    def add(self, name, type_name, content):
+        self.total += len(content)
+        if self.total > self.limit:
+            raise TooLarge(f"the calls hold more than {self.limit} bytes; --max-bytes allows more")
+        unique, again = name, 2
+        while unique in self.bytes:
+            unique, again = f"{name}#{again}", again + 1
+        self.bytes[unique] = content
+        self.types[unique] = type_name
+        return unique
+
+
+def storage_of(tensor):
+    """The tensor's storage as a list of bytes on the CPU, and which storage it is."""
+    untyped = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+    identity = (untyped.data_ptr(), untyped.nbytes())
+    if untyped.nbytes() == 0:
+        return b"", identity, tensor.storage_offset() * tensor.element_size()
+    element = tensor.element_size()
+    first = tensor.storage_offset() * element
+    span = 0
+    if tensor.numel() > 0:
+        span = (1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))) * element
+    begin, length = 0, untyped.nbytes()
+    if length > LARGE_STORAGE:
+        begin, length = first, span
+        identity += (begin, length)
+    if tensor.is_cuda and torch.version.cuda is not None and torch._C._cuda_getDeviceCount() > 0:
+        whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(untyped)
+        content = bytes(whole[begin : begin + length].cpu().numpy())
+    else:
+        content = ctypes.string_at(untyped.data_ptr() + begin, length)
+    return content, identity, first - begin
+
+
+class Side:
+    """The arguments of a call, or its answers: what shares a storage here shares it in the file."""
+
+    def __init__(self, storages, prefix):
+        self.storages = storages
+        self.prefix = prefix
+        self.known = {}
+
+    def value(self, value, name, place, depth=0):
+        text = {"kind": "none", "name": name}
+        if isinstance(value, torch.Tensor):
+            self.tensor(value, place, text)
+        elif value is None:
+            pass
+        elif isinstance(value, bool):
+            text.update(kind="boolean", value=value)
+        elif isinstance(value, int):
+            if -(2**63) <= value < 2**63:
+                text.update(kind="integer", value=value)
+            else:
+                text.update(kind="text", value=str(value))
+        elif isinstance(value, float):
+            finite = math.isfinite(value)
+            text.update(kind="real", value=value if finite else "nan" if value != value else "inf" if value > 0 else "-inf")
+        elif isinstance(value, torch.dtype):
+            text.update(kind="dtype", value=dtype_name(value))
+        elif isinstance(value, (list, tuple)) and depth < 15:
+            items = [self.value(each, "", f"{place}.{i}", depth + 1) for i, each in enumerate(value)]
+            text.update(kind="list", items=items)
+        elif type(value).__module__ == "numpy" and hasattr(value, "dtype"):
+            if getattr(value, "shape", ()) == () and hasattr(value, "item"):
+                return self.value(value.item(), name, place, depth + 1)
+            try:
+                self.tensor(torch.from_numpy(value), place, text)
+            except TypeError:
+                text.update(kind="text", value=repr(value)[:200])
+        else:
+            text.update(kind="text", value=value if isinstance(value, str) else repr(value)[:200])
+        return text
+
+    def tensor(self, tensor, place, text):
+        tensor = tensor.detach()
+        type_name = str(tensor.dtype).replace("torch.", "")
+        if type_name not in DTYPES or tensor.layout != torch.strided or tensor.dim() > 8:
+            text.update(kind="text", value=f"a {type_name} tensor of shape {tuple(tensor.shape)}, which Isomer does not have")
+            return
+        if tensor.is_conj() or tensor.is_neg():
+            tensor = tensor.resolve_conj().resolve_neg()
+        content, identity, offset = storage_of(tensor)
+        if identity[0] == 0 or identity not in self.known:
+            name = self.storages.add(f"{self.prefix}.{place}", DTYPES[type_name], content)
+            self.known[identity] = name
+        text.update(
+            kind="tensor",
+            dtype=DTYPES[type_name],
+            shape=list(tensor.shape),
+            strides=list(tensor.stride()),
+            offset=offset,
+            storage=self.known[identity],
+        )
+
+    def flattened(self, value, name="", place="0"):
+        if value is None:
+            return []
+        if isinstance(value, dict):
+            return [each for key, item in value.items() for each in self.flattened(item, str(key), f"{place}.{key}")]
+        if isinstance(value, (list, tuple)):
+            return [each for i, item in enumerate(value) for each in self.flattened(item, name, f"{place}.{i}")]
+        return [self.value(value, name, place)]
+
+
+def misrounded(before, result):
+    """Whether the interpreter may have rounded to a type that it rounds to in its own way."""
+    results = result if isinstance(result, (tuple, list)) else [result]
+    types = {each.get("dtype") for each in before}
+    types |= {DTYPES.get(str(each.dtype).replace("torch.", "")) for each in results if isinstance(each, torch.Tensor)}
+    return bool(types & NOT_INTERPRETED)
+
+
+class Launches:
+    """What became of the kernel launches of the call that runs now."""
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.answered = 0
+        self.interpreted = 0
+        self.unanswered = 0
+
+
+class Calls:
+    """Every call so far. `launches` is told of each kernel launch."""
+
+    def __init__(self, test_path, limit):
+        self.test_path = test_path
+        self.storages = Storages(limit)
+        self.launches = Launches()
+        self.made = []
+        self.answers = set()
+        self.inside = False
+
+    def place(self):
+        """test_sin:12, the line of the test that makes the call."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename == self.test_path:
+                return f"{frame.f_code.co_name}:{frame.f_lineno}"
+            frame = frame.f_back
+        return ""
+
+    def wrap(self, name, function):
+        """The function, each of whose calls is kept. Calls inside a call are the function's own business."""
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+
+        def names(args, kwargs):
+            named = []
+            for i in range(len(args)):
+                known = i < len(parameters) and parameters[i].kind in (0, 1)
+                named.append((parameters[i].name if known else f"argument{i}", args[i], False))
+            return named + [(key, value, True) for key, value in kwargs.items()]
+
+        @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
+        def recorded(*args, **kwargs):
+            if self.inside:
+                return function(*args, **kwargs)
+            index = len(self.made)
+            call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
+            arguments = names(args, kwargs)
+            side = Side(self.storages, f"{index}.before")
+            for key, value, keyword in arguments:
+                text = side.value(value, key, key)
+                if keyword:
+                    text["keyword"] = True
+                call["before"].append(text)
+            self.made.append(call)
+            self.launches.reset()
+            self.inside = True
+            try:
+                result = function(*args, **kwargs)
+            except BaseException as error:
+                call["raised"] = f"{type(error).__name__}: {error}"[:2000]
+                raise
+            finally:
+                self.inside = False
+            side = Side(self.storages, f"{index}.after")
+            if self.launches.unanswered == 0 and not (self.launches.interpreted and misrounded(call["before"], result)):
+                call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
+                call["returned"] = side.flattened(result, place="returned")
+                self.answers.add("triton" if self.launches.answered else "torch")
+            return result
+
+        recorded.isomer_records = function
+        return recorded

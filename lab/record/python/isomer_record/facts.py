@@ -1,0 +1,271 @@
+"""What the texts of label and test say, for the audit: no code runs here.
+
+label: {"functions": [{"name", "line", "parameters": [{"name", "default"}], "returns": count of values,
+        "writes": [parameter], "indexes": [{"index", "tensor", "dim", "access": "read"|"write"}],
+        "constants": [{"name", "values", "line"}]}]}
+test:  {"file", "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
+        "open": bool, "arguments": [{"name", "text", "observed"}], "returned": [{"name", "observed"}]}]}], "observes": bool,
+        "draws": line of the first random input or 0, "seeds": bool}
+"returned" is null where the answer is part of a larger expression, and empty where nothing takes it.
+A call that is "open" passes *args or **kwargs: what becomes of its arguments cannot be read from the text.
+"""
+
+import ast
+import os
+
+from .label_kernels import Kernel, is_jit
+
+COMPARES = ("allclose", "assert", "equal", "isclose", "compare", "check", "verify", "expect")
+
+DRAWS = {"randn", "rand", "randint", "randn_like", "rand_like", "randint_like", "randperm", "normal", "normal_"}
+DRAWS |= {"uniform_", "random_", "bernoulli", "standard_normal", "uniform", "random", "integers"}
+
+
+def name_of(function):
+    """f, module.f or kernel of kernel[grid]: the last name of what is called."""
+    if isinstance(function, ast.Subscript):
+        return name_of(function.value)
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def constant(node, known):
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    return known.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def integers(body):
+    """NAME = 128 among these statements."""
+    return {
+        target.id: node.value.value
+        for node in body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and type(node.value.value) is int
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+class HostFunction:
+    def __init__(self, node, kernels, constants):
+        self.node, self.kernels = node, kernels
+        arguments = node.args
+        plain = arguments.posonlyargs + arguments.args
+        defaults = [False] * (len(plain) - len(arguments.defaults)) + [True] * len(arguments.defaults)
+        self.parameters = [{"name": a.arg, "default": d} for a, d in zip(plain, defaults)]
+        self.parameters += [
+            {"name": a.arg, "default": d is not None} for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)
+        ]
+        self.names = {each["name"] for each in self.parameters}
+        self.known = {**constants, **integers(ast.walk(node))}
+        self.writes, self.indexes, self.constants = [], [], []
+
+    def facts(self):
+        returned = 0
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
+                if name_of(node.func) in self.kernels:
+                    self.launch(node, self.kernels[name_of(node.func)])
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                self.method(node)
+            elif isinstance(node, ast.Subscript):
+                self.subscript(node)
+            elif isinstance(node, ast.Return) and node.value is not None:
+                if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+                    returned = len(node.value.elts) if isinstance(node.value, ast.Tuple) else 1
+        return {
+            "name": self.node.name,
+            "line": self.node.lineno,
+            "parameters": self.parameters,
+            "returns": returned,
+            "writes": self.writes,
+            "indexes": self.indexes,
+            "constants": self.constants,
+        }
+
+    def parameter(self, node):
+        return node.id if isinstance(node, ast.Name) and node.id in self.names else None
+
+    def wrote(self, name):
+        if name is not None and name not in self.writes:
+            self.writes.append(name)
+
+    def index(self, index, tensor, dim, access):
+        fact = {"index": index, "tensor": tensor, "dim": dim, "access": access}
+        if index is not None and tensor is not None and index != tensor and fact not in self.indexes:
+            self.indexes.append(fact)
+
+    def launch(self, call, kernel):
+        passed = dict(zip(kernel.parameters, call.args))
+        passed.update({each.arg: each.value for each in call.keywords if each.arg})
+        for name in kernel.writes:
+            self.wrote(self.parameter(passed.get(name)))
+        for use in kernel.indexes:
+            dim = 0
+            stride = passed.get(use["stride"]) if use["stride"] else None
+            if use["stride"]:
+                # Only Out.stride(0) says of which dimension it is.
+                dim = None
+                if isinstance(stride, ast.Call) and isinstance(stride.func, ast.Attribute) and stride.args:
+                    if stride.func.attr == "stride" and self.parameter(stride.func.value):
+                        dim = constant(stride.args[0], self.known)
+            self.index(self.parameter(passed.get(use["index"])), self.parameter(passed.get(use["tensor"])), dim, use["access"])
+        for name, node in passed.items():
+            value = constant(node, self.known)
+            if value is not None and name.isupper():
+                self.constants.append({"name": name, "values": [value], "line": node.lineno})
+        self.constants += kernel.tuned
+
+    def method(self, call):
+        base = self.parameter(call.func.value)
+        name = call.func.attr
+        if base is not None and name.endswith("_") and not name.startswith("_"):
+            self.wrote(base)
+        indexed = {"index_copy_": "write", "index_add_": "write", "index_fill_": "write", "index_select": "read"}
+        if base is not None and name in indexed and len(call.args) > 1:
+            self.index(self.parameter(call.args[1]), base, constant(call.args[0], self.known), indexed[name])
+
+    def subscript(self, node):
+        base = self.parameter(node.value)
+        if base is None:
+            return
+        access = "write" if isinstance(node.ctx, ast.Store) else "read"
+        if access == "write":
+            self.wrote(base)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for dim, part in enumerate(parts):
+            while isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+                part = part.func.value  # DestLoc.long()
+            self.index(self.parameter(part), base, dim, access)
+
+
+def label_facts(tree):
+    constants = integers(tree.body)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    kernels = {node.name: Kernel(node) for node in functions if is_jit(node)}
+    return {"functions": [HostFunction(n, kernels, constants).facts() for n in functions if n.name not in kernels]}
+
+
+class Scope:
+    """A function of the test, or its top level."""
+
+    def __init__(self, name, line, body, label, parameters):
+        self.name, self.line, self.label, self.parameters = name, line, label, parameters
+        self.nodes = [node for statement in body for node in walk_scope(statement)]
+        self.calls = [n for n in self.nodes if isinstance(n, ast.Call) and name_of(n.func) in label]
+        inside = {id(each) for call in self.calls for argument in passed(call) for each in ast.walk(argument)}
+        # What is read, as far as its name reaches: data["Out"][0], and of a method's call what has the method.
+        bases = {id(n.value) for n in self.nodes if isinstance(n, (ast.Subscript, ast.Attribute))}
+        methods = {id(n.func) for n in self.nodes if isinstance(n, ast.Call)}
+        self.read = []
+        for n in self.nodes:
+            if not isinstance(n, (ast.Name, ast.Subscript, ast.Attribute)) or not isinstance(n.ctx, ast.Load):
+                continue
+            if id(n) in bases or id(n) in inside:
+                continue
+            if id(n) in methods and isinstance(n, ast.Attribute):
+                n = n.value
+            self.read.append((n.lineno, ast.unparse(n)))
+
+    def observed(self, text, line):
+        """Read at or behind that line: it, a part of it, or what it is a part of."""
+
+        def is_part(part, whole):
+            return part == whole or part.startswith((whole + "[", whole + "."))
+
+        return any(at >= line and (is_part(each, text) or is_part(text, each)) for at, each in self.read)
+
+    def targets(self, call):
+        for node in self.nodes:
+            if isinstance(node, ast.Assign) and node.value is call and len(node.targets) == 1:
+                target = node.targets[0]
+                return target.elts if isinstance(target, ast.Tuple) else [target]
+            if isinstance(node, ast.Expr) and node.value is call:
+                return []
+        return None
+
+    def call(self, node):
+        name = name_of(node.func)
+        names = self.parameters.get(name, [])
+        arguments = []
+        for i, each in enumerate(node.args):
+            text = ast.unparse(each)
+            key = names[i] if i < len(names) else f"argument{i}"
+            arguments.append({"name": key, "text": text, "observed": self.observed(text, node.end_lineno)})
+        for each in node.keywords:
+            text = ast.unparse(each.value)
+            arguments.append({"name": each.arg or "", "text": text, "observed": self.observed(text, node.end_lineno)})
+        targets = self.targets(node)
+        returned = None
+        if targets is not None:
+            returned = []
+            for each in targets:
+                text = ast.unparse(each)
+                kept = not isinstance(each, ast.Name) or self.observed(text, node.end_lineno)
+                returned.append({"name": text, "observed": kept})
+        opened = any(isinstance(each, ast.Starred) for each in node.args) or any(k.arg is None for k in node.keywords)
+        return {
+            "function": name,
+            "line": node.lineno,
+            "open": opened,
+            "arguments": arguments,
+            "returned": returned,
+        }
+
+    def observes(self):
+        for node in self.nodes:
+            if isinstance(node, (ast.Assert, ast.Raise)):
+                return True
+            if isinstance(node, ast.Return) and node.value is not None:
+                return True
+            if isinstance(node, ast.Call):
+                name = name_of(node.func).lower()
+                if name == "print" or any(word in name for word in COMPARES):
+                    return True
+        return False
+
+    def facts(self):
+        return {
+            "name": self.name,
+            "line": self.line,
+            "observes": self.observes(),
+            "calls": [self.call(node) for node in sorted(self.calls, key=lambda n: (n.lineno, n.col_offset))],
+        }
+
+
+def passed(call):
+    return call.args + [each.value for each in call.keywords]
+
+
+def walk_scope(node):
+    """The node and what is in it, without the bodies of further functions."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            yield from walk_scope(child)
+
+
+def test_facts(tree, path, label):
+    parameters = {each["name"]: [p["name"] for p in each["parameters"]] for each in label["functions"]}
+    names = set(parameters)
+    scopes = [Scope("", 1, [n for n in tree.body if not isinstance(n, (ast.FunctionDef, ast.ClassDef))], names, parameters)]
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            scopes.append(Scope(node.name, node.lineno, node.body, names, parameters))
+    functions = [scope.facts() for scope in scopes]
+    called = [(name_of(node.func), node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    draws = [line for name, line in called if name in DRAWS]
+    return {
+        "file": os.path.basename(path),
+        "functions": [each for each in functions if each["calls"] or each["name"].startswith("test")],
+        "observes": any(each["observes"] for each in functions),
+        "draws": min(draws, default=0),
+        "seeds": any("seed" in name or name == "Generator" for name, _ in called),
+    }
+
+
+def of(label_tree, label_path, test_tree, test_path):
+    label = label_facts(label_tree) if label_tree is not None else {"functions": []}
+    label["file"] = os.path.basename(label_path)
+    return {"label": label, "test": test_facts(test_tree, test_path, label)}

@@ -1,0 +1,67 @@
+"""Triton's own interpreter where there is no GPU: its launches are counted, and one that fails or lasts too long is no answer."""
+
+import signal
+import threading
+
+SECONDS_OF_A_LAUNCH = 20
+SECONDS_OF_ALL = 60
+
+
+class TooLong(Exception):
+    pass
+
+
+def install(launches):
+    """True where launches run in the interpreter."""
+    try:
+        from triton.runtime import interpreter
+    except ImportError:
+        return False
+    original = interpreter.GridExecutor.__call__
+    spent = [0.0]
+
+    def call(self, *args, **kwargs):
+        import time
+
+        if spent[0] > SECONDS_OF_ALL:
+            launches.unanswered += 1
+            return None
+        alarms = threading.current_thread() is threading.main_thread()
+
+        def stop(number, frame):
+            raise TooLong()
+
+        begin = time.monotonic()
+        before = signal.signal(signal.SIGALRM, stop) if alarms else None
+        if alarms:
+            signal.setitimer(signal.ITIMER_REAL, SECONDS_OF_A_LAUNCH)
+        try:
+            result = original(self, *args, **kwargs)
+            launches.answered += 1
+            launches.interpreted += 1
+            return result
+        except Exception:
+            launches.unanswered += 1
+            return None
+        finally:
+            if alarms:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, before)
+            spent[0] += time.monotonic() - begin
+
+    interpreter.GridExecutor.__call__ = call
+    return True
+
+
+def count_launches(launches):
+    """On a GPU: every launch of Triton's is an answer."""
+    from triton.runtime.jit import JITFunction
+
+    original = JITFunction.run
+
+    def run(self, *args, **kwargs):
+        result = original(self, *args, **kwargs)
+        launches.answered += 1
+        return result
+
+    JITFunction.run = run

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "lab/candidate/recording.hpp"
+
+#include <isomer/bundle.hpp>
+
+#include <string>
+#include <string_view>
+
+/// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
+///   {"function", "group", "raised", "before": [value…], "after": [value…], "returned": [value…]}
+/// with each value {"kind", "name"} and
+///   tensor   "storage" (the tensor's name in the file), "dtype", "shape", "strides" in elements, "offset" in
+///   bytes integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"
+///   list     "items"
+/// and, in "before", "keyword": true where the argument was passed by its name. Two values of one side of a
+/// call (its arguments; its answers) that name one storage share memory. The metadata key "format" is
+/// kRecordingFormat; every other key is the recording's own.
+namespace isomer::lab {
+
+inline constexpr std::string_view kRecordingFormat = "isomer-calls 1";
+
+/// The calls in a bundle whose tensors live as long as the recording. `subject` begins every sentence. Throws
+/// Error io.
+Recording recording_of(const Bundle& bundle, const std::string& subject);
+
+/// "tensor", "integer", …
+std::string_view name_of(Value::Kind kind);
+
+}  // namespace isomer::lab

@@ -1,0 +1,244 @@
+#include "lab/report/candidate_report.hpp"
+
+#include "lab/report/markup.hpp"
+#include "lab/report/terminal.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace isomer::lab {
+namespace {
+
+std::vector<std::string> codes_of(const Diagnosis& diagnosis) {
+  std::vector<std::string> codes;
+  for (const Finding& finding : diagnosis.findings) {
+    const std::string code = finding.argument.empty() ? finding.code : finding.code + " " + finding.argument;
+    if (finding.subject == Subject::candidate && std::find(codes.begin(), codes.end(), code) == codes.end())
+      codes.push_back(code);
+  }
+  return codes;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string place_of(const Finding& finding) {
+  if (finding.location.file.empty()) return {};
+  const std::string name = finding.location.file.substr(finding.location.file.rfind('/') + 1);
+  return finding.location.line > 0 ? fmt::format("{}:{}", name, finding.location.line) : name;
+}
+
+std::string coloured(const std::string& verdict) {
+  if (verdict == "pass") return Terminal::green(verdict);
+  return verdict == "fail" ? Terminal::red(verdict) : Terminal::yellow(verdict);
+}
+
+std::string title_of(const Diagnosis& d) {
+  return d.folder.empty() ? d.candidate : fmt::format("{}/{}", d.folder, d.candidate);
+}
+
+bool same_folder(const Diagnosis& a, const Diagnosis& b) { return !a.folder.empty() && a.folder == b.folder; }
+
+std::string mending_line(const Diagnosis& before, const Diagnosis& after) {
+  const Mended m = mended(before, after);
+  std::string text = fmt::format("against {}: ", before.candidate);
+  text += m.mended.empty() ? "nothing mended" : "mended " + joined(m.mended);
+  if (!m.left.empty()) text += "; left " + joined(m.left);
+  if (!m.added.empty()) text += "; seen for the first time " + joined(m.added);
+  return text;
+}
+
+std::map<std::string, int> counted(const std::vector<Diagnosis>& diagnoses) {
+  std::map<std::string, int> counts = {{"pass", 0}, {"fail", 0}, {"error", 0}};
+  for (const Diagnosis& d : diagnoses) ++counts[d.verdict()];
+  return counts;
+}
+
+nlohmann::ordered_json json_of(const Finding& finding) {
+  nlohmann::ordered_json json;
+  json["code"] = finding.code;
+  json["subject"] = name_of(finding.subject);
+  json["strength"] = name_of(finding.strength);
+  json["argument"] = finding.argument;
+  json["evidence"] = finding.evidence;
+  json["location"] = nlohmann::ordered_json::object();
+  if (!finding.location.file.empty()) {
+    json["location"]["file"] = finding.location.file;
+    if (finding.location.line > 0) json["location"]["line"] = finding.location.line;
+  }
+  json["fix"] = finding.fix;
+  json["variations"] = nlohmann::ordered_json::object();
+  for (const std::string& name : finding.variations) {
+    const std::size_t equals = name.find('=');
+    const std::string key = name.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : name.substr(equals + 1);
+    // Two variations of one thing: both count.
+    auto& entry = json["variations"][key];
+    entry = entry.is_string() ? entry.get<std::string>() + " " + value : value;
+  }
+  return json;
+}
+
+}  // namespace
+
+Mended mended(const Diagnosis& before, const Diagnosis& after) {
+  Mended result;
+  const std::vector<std::string> old = codes_of(before), now = codes_of(after);
+  for (const std::string& code : old)
+    (std::find(now.begin(), now.end(), code) == now.end() ? result.mended : result.left).push_back(code);
+  for (const std::string& code : now)
+    if (std::find(old.begin(), old.end(), code) == old.end()) result.added.push_back(code);
+  return result;
+}
+
+std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
+  std::string text;
+  for (std::size_t i = 0; i < diagnoses.size(); ++i) {
+    const Diagnosis& d = diagnoses[i];
+    text += fmt::format(
+        "{}{}  {}{}\n", i > 0 ? "\n" : "", Terminal::bold(title_of(d)), coloured(d.verdict()),
+        d.op.empty()
+            ? ""
+            : Terminal::dim(fmt::format("  op {}{}", d.op, d.entry.empty() ? "" : ", called as " + d.entry)));
+    if (!d.error.empty()) {
+      text += fmt::format("  {}\n", d.error);
+      continue;
+    }
+    const auto stage = [](const char* name, Stage s) {
+      const std::string word = fmt::format("{} {}", name, name_of(s));
+      return s == Stage::failed   ? Terminal::red(word)
+             : s == Stage::passed ? Terminal::green(word)
+                                  : Terminal::dim(word);
+    };
+    text += fmt::format("  {} · {} · {} · {} calls in {:.1f} s\n", stage("compile", d.compile),
+                        stage("call", d.call), stage("exec", d.exec), d.calls, d.seconds);
+    int number = 0;
+    for (const Finding& finding : d.findings) {
+      const std::string whose =
+          finding.subject == Subject::candidate ? "" : fmt::format(" [{}]", name_of(finding.subject));
+      text += fmt::format("  {:>2}. {}{}{}  {}  {}\n", ++number, Terminal::red(finding.code),
+                          finding.argument.empty() ? "" : " " + Terminal::bold(finding.argument), whose,
+                          Terminal::dim(name_of(finding.strength)), finding.evidence);
+      const std::string place = place_of(finding);
+      if (!finding.fix.empty())
+        text += fmt::format("      {} {}{}\n", Terminal::green("fix:"), finding.fix,
+                            place.empty() ? "" : Terminal::dim("  (" + place + ")"));
+    }
+    for (const std::string& note : d.notes) text += Terminal::dim("  note: " + note) + "\n";
+    if (i > 0 && same_folder(diagnoses[i - 1], d)) text += "  " + mending_line(diagnoses[i - 1], d) + "\n";
+  }
+  const auto counts = counted(diagnoses);
+  text += fmt::format("\n{} candidates: {} pass, {} fail, {} could not be judged\n", diagnoses.size(),
+                      counts.at("pass"), counts.at("fail"), counts.at("error"));
+  return text;
+}
+
+std::string candidates_json(const std::vector<Diagnosis>& diagnoses) {
+  nlohmann::ordered_json json;
+  json["version"] = 1;
+  json["candidates"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < diagnoses.size(); ++i) {
+    const Diagnosis& d = diagnoses[i];
+    nlohmann::ordered_json entry;
+    entry["folder"] = d.folder;
+    entry["candidate"] = d.candidate;
+    entry["op"] = d.op;
+    entry["entry"] = d.entry;
+    entry["verdict"] = d.verdict();
+    entry["stages"] = {{"compile", name_of(d.compile)}, {"call", name_of(d.call)}, {"exec", name_of(d.exec)}};
+    entry["findings"] = nlohmann::ordered_json::array();
+    for (const Finding& finding : d.findings) entry["findings"].push_back(json_of(finding));
+    entry["notes"] = d.notes;
+    entry["error"] = d.error;
+    entry["calls"] = d.calls;
+    entry["seconds"] = d.seconds;
+    if (i > 0 && same_folder(diagnoses[i - 1], d)) {
+      const Mended m = mended(diagnoses[i - 1], d);
+      entry["against"] = {{"candidate", diagnoses[i - 1].candidate},
+                          {"mended", m.mended},
+                          {"left", m.left},
+                          {"added", m.added}};
+    }
+    json["candidates"].push_back(std::move(entry));
+  }
+  const auto counts = counted(diagnoses);
+  json["summary"] = {{"checked", counts.at("pass") + counts.at("fail")},
+                     {"passed", counts.at("pass")},
+                     {"failed", counts.at("fail")},
+                     {"errors", counts.at("error")}};
+  // What candidates print may be no UTF-8.
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses) {
+  std::string text = "# Candidates\n";
+  for (std::size_t i = 0; i < diagnoses.size(); ++i) {
+    const Diagnosis& d = diagnoses[i];
+    text += fmt::format("\n## {}: {}\n\n", title_of(d), d.verdict());
+    if (!d.error.empty()) {
+      text += escape_markdown(d.error) + "\n";
+      continue;
+    }
+    text += fmt::format("Op `{}`; compile {}, call {}, exec {}; {} calls.\n", d.op, name_of(d.compile),
+                        name_of(d.call), name_of(d.exec), d.calls);
+    if (!d.findings.empty())
+      text +=
+          "\n| # | finding | argument | strength | evidence | place | fix |\n|---|---|---|---|---|---|---|\n";
+    int number = 0;
+    for (const Finding& finding : d.findings)
+      text += fmt::format(
+          "| {} | `{}`{} | {} | {} | {} | {} | {} |\n", ++number, finding.code,
+          finding.subject == Subject::candidate ? "" : fmt::format(" ({})", name_of(finding.subject)),
+          escape_markdown(finding.argument), name_of(finding.strength), escape_markdown(finding.evidence),
+          escape_markdown(place_of(finding)), escape_markdown(finding.fix));
+    for (const std::string& note : d.notes) text += "\nNote: " + escape_markdown(note) + "\n";
+    if (i > 0 && same_folder(diagnoses[i - 1], d))
+      text += "\n" + escape_markdown(mending_line(diagnoses[i - 1], d)) + ".\n";
+  }
+  return text;
+}
+
+std::string candidates_junit(const std::vector<Diagnosis>& diagnoses) {
+  std::map<std::string, std::vector<const Diagnosis*>> folders;
+  for (const Diagnosis& d : diagnoses) folders[d.folder].push_back(&d);
+  const auto counts = counted(diagnoses);
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
+      diagnoses.size(), counts.at("fail"), counts.at("error"));
+  for (const auto& [folder, list] : folders) {
+    int failures = 0, errors = 0;
+    for (const Diagnosis* d : list) {
+      failures += d->verdict() == "fail";
+      errors += d->verdict() == "error";
+    }
+    xml += fmt::format(" <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
+                       escape_markup(folder), list.size(), failures, errors);
+    for (const Diagnosis* d : list) {
+      xml += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", escape_markup(d->op),
+                         escape_markup(d->candidate), d->seconds);
+      if (d->verdict() == "pass") {
+        xml += "/>\n";
+      } else if (d->verdict() == "error") {
+        xml += fmt::format("><error message=\"{}\"/></testcase>\n", escape_markup(d->error));
+      } else {
+        std::string lines;
+        for (const Finding& finding : d->findings)
+          if (finding.subject == Subject::candidate)
+            lines += fmt::format("{} {} ({}): {} Fix: {}\n", finding.code, finding.argument,
+                                 name_of(finding.strength), finding.evidence, finding.fix);
+        xml += fmt::format("><failure message=\"{}\">{}</failure></testcase>\n",
+                           escape_markup(joined(codes_of(*d))), escape_markup(lines));
+      }
+    }
+    xml += " </testsuite>\n";
+  }
+  return xml + "</testsuites>\n";
+}
+
+}  // namespace isomer::lab

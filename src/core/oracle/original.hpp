@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/contract.hpp"
+#include "core/oracle/expected.hpp"
+#include "core/oracle/problem.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// How the kernel that an op comes from is called by the programs that have it: what a port of that kernel
+/// must be callable as, and what a recorded call of it means.
+namespace isomer::core {
+
+struct Original {
+  enum class Kind : std::uint8_t { tensor, integer, real, boolean };
+  /// Which strides the original reads a tensor by.
+  enum class Reads : std::uint8_t { every_stride, outer_strides, compact };
+
+  struct Parameter {
+    std::string name;      ///< as the original calls it: "Out_scale"
+    std::string argument;  ///< as the contract calls it: "out_scale"; an option's name for a number
+    Kind kind = Kind::tensor;
+    bool output = false;
+    bool optional = false;  ///< has a default; of a number, `fallback`
+    bool returned = false;  ///< the original makes it and returns it
+    bool index = false;     ///< holds rows, slots or lengths
+    Reads reads = Reads::compact;
+    std::string field = {};  ///< of the case line, that sets the dtype; empty where the op fixes it
+    double fallback = 0;     ///< what the original takes where the argument is not given
+    std::string also = {};   ///< other names that ports give it, separated by spaces
+  };
+
+  std::string op;
+  std::vector<std::string> functions;  ///< names of its host function, the usual one first
+  std::vector<Parameter> parameters;   ///< in its order; returned ones last
+
+  /// Binds problem's call to these tensors and numbers, one of each per parameter. Undefined tensors of
+  /// returned parameters are made; the dtype where the inputs leave it open is `made`. Throws Error where no
+  /// call can be made of them.
+  std::function<void(Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>& numbers,
+                     DType made)>
+      bind;
+  /// The number that a call has for an option.
+  std::function<double(const Call&, std::string_view option)> number;
+  /// Case lines (after the op's name) for experiments: small, and between them they tell the op's variations
+  /// apart. The first is the plain one.
+  std::vector<std::string> probes;
+  /// Fields that vary one size round the edges of blocks: "s=6 n=9 h=3 d=" to be followed by a number.
+  std::vector<std::string> sizes;
+  /// Case lines with an empty tensor.
+  std::vector<std::string> empties;
+  /// Whether callers have such calls: no token, no element. An empty batch is not among them.
+  bool called_empty = false;
+  /// The dtypes in which it is used, by the field of the case line, the commonest first: a port that takes
+  /// one of them is a port.
+  std::vector<std::vector<std::pair<std::string, DType>>> usual;
+  /// Leading dimensions of size 1 of the case's tensors are not the original's.
+  bool drops_leading_ones = false;
+  /// Marks (1) the elements of `expected`, per output, on which the original's answer is left open; null
+  /// where none is.
+  std::function<std::vector<std::vector<std::uint8_t>>(const Call&, const Expected& plain)> open = {};
+};
+
+}  // namespace isomer::core

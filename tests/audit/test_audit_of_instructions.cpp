@@ -1,0 +1,124 @@
+// What an audit says of instructions: each seeded contradiction is found, its clean twin is not.
+#include "audited.hpp"
+
+namespace isomer::lab {
+namespace {
+
+class AuditOfInstructions : public Audited {
+ protected:
+  /// quantise(K [S, H, D] f16, dest [S] i32, scale [N, H, 1] f16), with a block of 1024.
+  AuditOfInstructions() {
+    sources(R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def _kernel(K, dest, scale, BLOCK_SIZE: tl.constexpr):
+    tl.store(scale, tl.load(K))
+
+def quantise(K, dest, scale, group=0):
+    _kernel[(1,)](K, dest, scale, BLOCK_SIZE=1024)
+)",
+            "quantise(K, dest, scale)\nprint(scale)\n");
+    for (int i = 0; i < 2; ++i)
+      call("quantise", {tensor_value("K", DType::f16, {4, 2, 8}), indices("dest", {2, 0, 1, 3}),
+                        tensor_value("scale", DType::f16, {4, 2, 1})});
+  }
+  Findings said(const std::string& text) {
+    instruction(text);
+    return found();
+  }
+};
+
+TEST_F(AuditOfInstructions, ThatSayWhatIsFindNothing) {
+  EXPECT_EQ(said("- K: float16 tensor [S, H, D]\n"
+                 "- dest: int32 tensor [S]\n"
+                 "* `scale` (half), shape (N, H, 1)\n"
+                 "quantise(K, dest, scale)\n"
+                 "BLOCK_SIZE = 1024\n"
+                 "1. scale = max(abs(K[token, head])) / 127 in float32\n"
+                 "2. K is divided in float32\n"),
+            Findings{});
+}
+
+TEST_F(AuditOfInstructions, ADtypeThatTheTestDoesNotPassIsFound) {
+  for (const char* text : {"- K: float32 tensor", "K (fp32): the keys", "* `K`, `scale`: torch.float32",
+                           "    at::Tensor K,               // [seq_len, head_num, d_model] float32",
+                           "1) **K** - at::kFloat", "- K:\n    the keys, as float32"}) {
+    const Findings findings = said(text);
+    ASSERT_FALSE(findings.empty()) << text;
+    EXPECT_EQ(findings[0], "instruction contradicts-label K @1") << text;
+  }
+  EXPECT_EQ(said("- K: float16 or float32").size(), 0u);
+  EXPECT_EQ(said("K is summed in float32").size(), 0u);
+  EXPECT_EQ(said("- K: any float").size(), 0u);
+}
+
+TEST_F(AuditOfInstructions, ARankThatTheTestDoesNotPassIsFound) {
+  for (const char* text : {"- scale: tensor [out_rows, head_num]", "scale (shape (rows, heads)): half",
+                           "scale: a 2-D tensor", "scale: rank 2", "at::Tensor scale // [rows, heads]"})
+    EXPECT_EQ(said(text), (Findings{"instruction contradicts-label scale @1"})) << text;
+  for (const char* text :
+       {"- scale: tensor [rows, heads, 1]", "scale: [..., 1]", "scale[dest[token], head] = s",
+        "scale: shape of K without its last dimension", "scale: a 3-D tensor"})
+    EXPECT_EQ(said(text), Findings{}) << text;
+}
+
+TEST_F(AuditOfInstructions, AnotherNumberOfArgumentsIsFound) {
+  EXPECT_EQ(said("Export quantise(K, dest)"), (Findings{"instruction contradicts-label scale @1"}));
+  EXPECT_EQ(said("\nvoid quantise(at::Tensor K, at::Tensor scale)"),
+            (Findings{"instruction contradicts-label dest @2"}));
+  // A port in C takes sizes as well; an example of a call is no signature.
+  EXPECT_EQ(said("quantise(K, dest, scale, rows, heads)"), Findings{});
+  EXPECT_EQ(said("quantise(K, dest, scale, group)"), Findings{});
+  EXPECT_EQ(said("requantise(K)"), Findings{});
+  EXPECT_EQ(said("call quantise(...)"), Findings{});
+}
+
+TEST_F(AuditOfInstructions, AnotherBlockSizeIsFound) {
+  EXPECT_EQ(said("- Set block size: `BLOCK_SIZE = 256`"),
+            (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));
+  EXPECT_EQ(said("BLOCK_SIZE: 256 threads"), (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));
+  EXPECT_EQ(said("MY_BLOCK_SIZE = 256"), Findings{});
+  EXPECT_EQ(said("choose BLOCK_SIZE as you like"), Findings{});
+}
+
+TEST_F(AuditOfInstructions, BytesThatAreNoTextAreReadWithoutHarm) {
+  std::string bytes = "K: ";
+  for (int i = 0; i < 100000; ++i) bytes += static_cast<char>(i * 7);
+  EXPECT_EQ(said(bytes), Findings{});
+  EXPECT_EQ(said(std::string(100000, 'K')), Findings{});
+  EXPECT_EQ(said(std::string(100000, '[')), Findings{});
+}
+
+TEST(AuditOfExamples, QuantizeCopyKvHasTheFaultsOfItsReadme) {
+  const CaseFolder folder = find_cases(ISOMER_PORTS "/quantize_copy_kv").at(0);
+  Findings all;
+  for (const Finding& each : audit(folder, load_recording(folder.recording.string())))
+    all.push_back(std::string(each.subject == Subject::test ? "test " : "instruction ") + each.code + " " +
+                  each.argument);
+  EXPECT_EQ(all, (Findings{"test output-not-compared Out_scale", "test unseeded ",
+                           "instruction contradicts-label K", "instruction contradicts-label Out_scale",
+                           "instruction contradicts-label Out_scale"}));
+}
+
+TEST(AuditOfExamples, SinHasAContradictionOfItsBlockSizeAlone) {
+  const CaseFolder folder = find_cases(ISOMER_PORTS "/sin").at(0);
+  const std::vector<Finding> all = audit(folder, load_recording(folder.recording.string()));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].code, "contradicts-label");
+  EXPECT_EQ(all[0].argument, "BLOCK_SIZE");
+  EXPECT_NE(all[0].evidence.find("BLOCK_SIZE = 256, but the label launches with 1024"), std::string::npos);
+}
+
+TEST(AuditOfExamples, TheCorrectedCasesAreClean) {
+  for (const char* name :
+       {"quantize_copy_kv", "flash_decode_stage2", "sin", "act_quant", "fp8_gemm", "attention"}) {
+    const CaseFolder folder = find_cases(std::string(ISOMER_PORTS "/") + name + "_corrected").at(0);
+    for (const Finding& each : audit(folder, load_recording(folder.recording.string())))
+      ADD_FAILURE() << name << ": " << each.code << " " << each.argument << ": " << each.evidence;
+  }
+}
+
+}  // namespace
+}  // namespace isomer::lab

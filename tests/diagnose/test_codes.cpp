@@ -1,0 +1,181 @@
+// For every code of a finding a candidate that has that fault, and a twin that has none: the fault must be
+// named, and nothing must be said about the twin. `slow` and `nondeterministic` need a device; `wrong-stream`
+// needs a framework's streams.
+#include <gtest/gtest.h>
+
+#include "lab/candidate/candidate.hpp"
+#include "lab/diagnose/diagnose.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Row {
+  const char* code;
+  const char* file;
+  const char* entry;
+  const char* op;
+  const char* twin;
+  const char* wanted = nullptr;  ///< the name that callers use, where not the entry's
+};
+
+constexpr Row kRows[] = {
+    {"symbol-name", "sine.cu", "sin_another_name", "sin", "sin_right", "call_kernel"},
+    {"argument-count", "sine.cu", "sin_counted", "sin", "sin_right_tensors"},
+    {"argument-order", "sine.cu", "sin_reordered", "sin", "sin_right_tensors"},
+    {"argument-kind", "sine.cu", "sin_of_a_number", "sin", "sin_right_tensors"},
+    {"dtype-refused", "quantize.cu", "tensors_want_f32", "quantize_copy_kv", "tensors_right"},
+    {"dtype-reinterpreted", "quantize.cu", "tensors_read_f32", "quantize_copy_kv", "tensors_right"},
+    {"rank-refused", "quantize.cu", "tensors_want_rank_2", "quantize_copy_kv", "tensors_right"},
+    {"shape-refused", "quantize.cu", "tensors_want_64", "quantize_copy_kv", "tensors_right"},
+    {"assumes-contiguous", "quantize.cu", "tensors_are_compact", "quantize_copy_kv", "tensors_right"},
+    {"ignores-offset", "quantize.cu", "tensors_have_no_offset", "quantize_copy_kv", "tensors_right"},
+    {"layout-convention", "attention.cu", "attention_heads_first", "attention", "attention_right"},
+    {"timeout", "sine.cu", "sin_never_ends", "sin", "sin_right"},
+    {"crash", "sine.cu", "sin_crashes", "sin", "sin_right"},
+    {"resource-limit", "sine.cu", "sin_takes_all", "sin", "sin_right"},
+    {"launch-failed", "sine.cu", "sin_of_large_blocks", "sin", "sin_right"},
+    {"empty-input", "sine.cu", "sin_of_no_block", "sin", "sin_right"},
+    {"out-of-bounds-write", "sine.cu", "sin_of_one_more", "sin", "sin_right"},
+    {"out-of-bounds-read", "sine.cu", "sin_with_neighbour", "sin", "sin_right"},
+    {"missing-barrier", "sine.cu", "sin_without_barrier", "sin", "sin_with_barrier"},
+    {"race", "sine.cu", "sin_added", "sin", "sin_right"},
+    {"warp-size", "lanes.hip.cpp", "lanes_of_the_warp", "quantize_copy_kv", "lanes_right"},
+    {"uninitialised-read", "sine.cu", "sin_of_unset", "sin", "sin_with_barrier"},
+    {"writes-input", "sine.cu", "sin_in_place", "sin", "sin_right"},
+    {"tail-mask", "sine.cu", "sin_of_whole_blocks", "sin", "sin_right"},
+    {"unwritten-output", "sine.cu", "sin_of_every_other", "sin", "sin_right"},
+    {"stale-state", "sine.cu", "sin_once", "sin", "sin_right"},
+    {"ignores-index", "quantize.cu", "quantize_ignores_dest", "quantize_copy_kv", "quantize_right"},
+    {"rounding-mode", "quantize.cu", "quantize_rounds", "quantize_copy_kv", "quantize_right"},
+    {"scale-precision", "quantize.cu", "quantize_keeps_scale", "quantize_copy_kv", "quantize_right"},
+    {"intermediate-precision", "quantize.cu", "quantize_narrow_quotient", "quantize_copy_kv",
+     "quantize_right"},
+    {"reciprocal-multiply", "quantize.cu", "quantize_reciprocal", "quantize_copy_kv", "quantize_right_f32"},
+    {"clamp", "quantize.cu", "quantize_clamps", "quantize_copy_kv", "quantize_right"},
+    {"zero-guard", "quantize.cu", "quantize_guards", "quantize_copy_kv", "quantize_right_f32"},
+    {"saturation", "attention.cu", "act_quant_fnuz", "act_quant", "act_quant_right"},
+    {"epsilon", "attention.cu", "act_quant_low_floor", "act_quant", "act_quant_right"},
+    {"mask-alignment", "attention.cu", "attention_top_left", "attention", "attention_right"},
+    {"head-mapping", "attention.cu", "attention_modulo", "attention", "attention_right"},
+    {"missing-scale", "attention.cu", "attention_unscaled", "attention", "attention_right"},
+    {"missing-max-subtraction", "attention.cu", "attention_overflows", "attention", "attention_right"},
+    {"nan-inf", "attention.cu", "attention_of_nothing", "attention", "attention_right"},
+    {"log-base", "attention.cu", "merge_base_2", "merge_attention", "merge_right"},
+    {"unexplained", "sine.cu", "sin_is_cos", "sin", "sin_right"},
+};
+
+std::shared_ptr<const Candidate> build(const std::string& file, int lanes) {
+  static std::map<std::pair<std::string, int>, std::shared_ptr<const Candidate>> built;
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  auto& candidate = built[{file, lanes}];
+  if (candidate == nullptr) {
+    BuildFailure failure;
+    BuildSettings settings;
+    settings.lanes = lanes;
+    candidate = build_candidate(fs::path(ISOMER_CANDIDATES) / file, settings, failure);
+    EXPECT_NE(candidate, nullptr) << file << ":" << failure.place.line << ": " << failure.message;
+  }
+  return candidate;
+}
+
+Diagnosis said_of(const Row& row, const char* entry, const char* wanted) {
+  const std::string file = row.file;
+  DiagnoseRequest request;
+  request.op = row.op;
+  request.entry = entry;
+  request.settings.timeout_seconds = 3;
+  if (wanted != nullptr) {
+    // Asked for by a name that it does not have: the nearest is called.
+    request.entry = "";
+    request.function = wanted;
+  }
+  if (file.find(".hip.") != std::string::npos) request.wide = [file] { return build(file, 64); };
+  return diagnose(*build(file, 32), request);
+}
+
+std::string text_of(const Diagnosis& diagnosis) {
+  std::string text = diagnosis.error;
+  for (const Finding& finding : diagnosis.findings)
+    text += "\n" + finding.code + " (" + name_of(finding.strength) + ") " + finding.argument + ": " +
+            finding.evidence;
+  for (const std::string& note : diagnosis.notes) text += "\nnote: " + note;
+  return text;
+}
+
+class EveryCode : public testing::TestWithParam<Row> {};
+
+TEST_P(EveryCode, IsNamed) {
+  const Row& row = GetParam();
+  const Diagnosis diagnosis = said_of(row, row.entry, row.wanted);
+  const bool named = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                 [&](const Finding& finding) { return finding.code == row.code; });
+  EXPECT_TRUE(named) << text_of(diagnosis);
+  EXPECT_EQ(diagnosis.verdict(), "fail") << text_of(diagnosis);
+  for (const Finding& finding : diagnosis.findings) {
+    EXPECT_FALSE(finding.evidence.empty()) << finding.code;
+    EXPECT_FALSE(finding.fix.empty()) << finding.code;
+  }
+}
+
+TEST_P(EveryCode, IsNotSaidOfTheTwin) {
+  const Row& row = GetParam();
+  const Diagnosis diagnosis = said_of(row, row.twin, nullptr);
+  EXPECT_EQ(diagnosis.verdict(), "pass") << text_of(diagnosis);
+  EXPECT_TRUE(diagnosis.findings.empty()) << text_of(diagnosis);
+  EXPECT_GT(diagnosis.calls, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryCode, testing::ValuesIn(kRows), [](const auto& info) {
+  std::string name = info.param.code;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(Codes, OfCandidatesAreAllInTheTable) {
+  const std::set<std::string> elsewhere = {"does-not-compile", "index-overflow", "wrong-stream",
+                                           "nondeterministic", "slow"};
+  std::set<std::string> in_table;
+  for (const Row& row : kRows) in_table.insert(row.code);
+  for (const std::string_view code : finding_codes()) {
+    if (code == "syntax-error") break;  // from here on they are of tests and instructions
+    EXPECT_TRUE(in_table.count(std::string(code)) + elsewhere.count(std::string(code)) == 1) << code;
+  }
+}
+
+Diagnosis said_of_file(const char* file) {
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  CaseFolder folder;
+  folder.folder = ISOMER_CANDIDATES;
+  folder.candidates = {fs::path(ISOMER_CANDIDATES) / file};
+  folder.op = "sin";
+  const std::vector<Diagnosis> said = diagnose_folder(folder);
+  EXPECT_EQ(said.size(), 1u);
+  return said.at(0);
+}
+
+TEST(Codes, DoesNotCompileNamesTheLine) {
+  const Diagnosis diagnosis = said_of_file("broken.cu");
+  ASSERT_EQ(diagnosis.findings.size(), 1u) << text_of(diagnosis);
+  EXPECT_EQ(diagnosis.findings[0].code, "does-not-compile");
+  EXPECT_NE(diagnosis.findings[0].evidence.find("no_such_function"), std::string::npos) << text_of(diagnosis);
+  EXPECT_EQ(diagnosis.findings[0].location.line, 5);
+  EXPECT_EQ(diagnosis.compile, Stage::failed);
+  EXPECT_EQ(diagnosis.verdict(), "fail");
+}
+
+TEST(Codes, DoesNotCompileNamesTheHeaderThatIsMissing) {
+  const Diagnosis diagnosis = said_of_file("no_header.cu");
+  ASSERT_EQ(diagnosis.findings.size(), 1u) << text_of(diagnosis);
+  EXPECT_EQ(diagnosis.findings[0].code, "does-not-compile");
+  EXPECT_EQ(diagnosis.findings[0].argument, "no/such/header.h");
+}
+
+}  // namespace
+}  // namespace isomer::lab

@@ -1,0 +1,139 @@
+// What is said about candidates whose faults are known because they were planted.
+#include <gtest/gtest.h>
+
+#include "diagnose/fake_candidate.hpp"
+#include "lab/diagnose/diagnose.hpp"
+#include "lab/diagnose/variation_codes.hpp"
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+std::string text_of(const Diagnosis& diagnosis) {
+  std::string text = diagnosis.error;
+  for (const Finding& finding : diagnosis.findings)
+    text += "\n" + finding.code + " (" + name_of(finding.strength) + ") " + finding.argument + ": " +
+            finding.evidence;
+  for (const std::string& note : diagnosis.notes) text += "\nnote: " + note;
+  return text;
+}
+
+std::vector<std::string> codes(const Diagnosis& diagnosis) {
+  std::vector<std::string> list;
+  for (const Finding& finding : diagnosis.findings) list.push_back(finding.code);
+  return list;
+}
+
+const Finding* find(const Diagnosis& diagnosis, std::string_view code) {
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.code == code) return &finding;
+  return nullptr;
+}
+
+TEST(Diagnosis, OfThePlainReferenceIsAPassForEveryOriginal) {
+  for (const Port& port : ports()) {
+    const FakeCandidate candidate(port, {});
+    DiagnoseRequest request;
+    request.op = port.op;
+    request.function = port.functions.front();
+    const Diagnosis diagnosis = diagnose(candidate, request);
+    EXPECT_EQ(diagnosis.verdict(), "pass") << port.functions.front() << text_of(diagnosis);
+    EXPECT_TRUE(diagnosis.findings.empty()) << port.functions.front() << text_of(diagnosis);
+    EXPECT_GT(diagnosis.calls, 10) << port.functions.front();
+  }
+}
+
+TEST(Diagnosis, OfAPortThatRefusesAndRoundsNamesEachFaultInOneRun) {
+  const Port& port = *find_port("quantize_copy_kv");
+  FakeCandidate candidate(port, {"rounding=nearest", "scale=f32", "zero_guard=1e-6", "clamp=127"});
+  candidate.wants = {DType::f32, DType::none, DType::none, DType::f32};
+  candidate.ranks = {-1, -1, -1, 2};
+  DiagnoseRequest request;
+  request.op = port.op;
+  request.source = "void f() {\n  q = roundf(v / scale);\n  if (q < -127) q = -127;\n}\n";
+  request.source_file = "f.hip.cpp";
+  const Diagnosis diagnosis = diagnose(candidate, request);
+  EXPECT_EQ(codes(diagnosis),
+            (std::vector<std::string>{"dtype-refused", "dtype-refused", "rank-refused", "rounding-mode",
+                                      "scale-precision", "zero-guard", "clamp"}))
+      << text_of(diagnosis);
+  for (const char* code : {"rounding-mode", "scale-precision", "zero-guard"}) {
+    ASSERT_NE(find(diagnosis, code), nullptr) << code;
+    EXPECT_EQ(find(diagnosis, code)->strength, Strength::proved) << text_of(diagnosis);
+  }
+  ASSERT_NE(find(diagnosis, "clamp"), nullptr);
+  EXPECT_EQ(find(diagnosis, "clamp")->strength, Strength::unobservable) << text_of(diagnosis);
+  EXPECT_EQ(find(diagnosis, "rounding-mode")->location.line, 2);
+  EXPECT_EQ(diagnosis.verdict(), "fail");
+}
+
+TEST(Diagnosis, OfAClampBesideTheRightScaleIsAFinding) {
+  const Port& port = *find_port("quantize_copy_kv");
+  const FakeCandidate candidate(port, {"clamp=127"});
+  DiagnoseRequest request;
+  request.op = port.op;
+  EXPECT_EQ(codes(diagnose(candidate, request)), std::vector<std::string>{"clamp"});
+}
+
+TEST(Diagnosis, OfWhatTheOriginalLeavesOpenIsANoteAndAPass) {
+  const Port& port = *find_port("quantize_copy_kv");
+  for (const char* variation : {"nan=ignored", "saturation=wrap"}) {
+    const FakeCandidate candidate(port, {variation});
+    DiagnoseRequest request;
+    request.op = port.op;
+    const Diagnosis diagnosis = diagnose(candidate, request);
+    EXPECT_EQ(diagnosis.verdict(), "pass") << variation << text_of(diagnosis);
+    ASSERT_FALSE(diagnosis.notes.empty()) << variation;
+    EXPECT_NE(diagnosis.notes.front().find(variation), std::string::npos) << text_of(diagnosis);
+  }
+}
+
+TEST(Diagnosis, OfAPortThatReadsKAsIfItWereCompact) {
+  const Port& port = *find_port("quantize_copy_kv");
+  const FakeCandidate candidate(port, {"indexing=contiguous"});
+  DiagnoseRequest request;
+  request.op = port.op;
+  const Diagnosis diagnosis = diagnose(candidate, request);
+  ASSERT_EQ(codes(diagnosis), std::vector<std::string>{"assumes-contiguous"}) << text_of(diagnosis);
+  EXPECT_EQ(diagnosis.findings[0].argument, "K");
+  EXPECT_NE(diagnosis.findings[0].evidence.find("exactly what a compact tensor"), std::string::npos);
+}
+
+TEST(Diagnosis, OfAPortThatIgnoresItsIndices) {
+  const Port& port = *find_port("quantize_copy_kv");
+  const FakeCandidate candidate(port, {"dest=identity"});
+  DiagnoseRequest request;
+  request.op = port.op;
+  const Diagnosis diagnosis = diagnose(candidate, request);
+  EXPECT_EQ(codes(diagnosis), std::vector<std::string>{"ignores-index"}) << text_of(diagnosis);
+}
+
+TEST(Diagnosis, OfAnotherNameThanTheCallersUse) {
+  const Port& port = *find_port("sin");
+  FakeCandidate candidate(port, {});
+  candidate.entries_[0].name = "kernel_function";
+  DiagnoseRequest request;
+  request.op = "sin";
+  request.function = "call_kernel";
+  const Diagnosis diagnosis = diagnose(candidate, request);
+  EXPECT_EQ(codes(diagnosis), std::vector<std::string>{"symbol-name"}) << text_of(diagnosis);
+}
+
+TEST(Diagnosis, OfNothingToHoldItAgainstIsAnError) {
+  const Port& port = *find_port("sin");
+  FakeCandidate candidate(port, {});
+  candidate.entries_[0].name = "something_else";
+  const Diagnosis diagnosis = diagnose(candidate, {});
+  EXPECT_EQ(diagnosis.verdict(), "error");
+  EXPECT_NE(diagnosis.error.find("--op"), std::string::npos);
+}
+
+TEST(Findings, EveryVariationHasACodeThatThereIs) {
+  for (const core::Oracle& oracle : core::oracles())
+    for (const core::Variation& variation : oracle.variations)
+      EXPECT_FALSE(meaning_of(code_of(variation.name).code).empty()) << variation.name;
+}
+
+}  // namespace
+}  // namespace isomer::lab

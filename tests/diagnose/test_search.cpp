@@ -1,0 +1,112 @@
+// A candidate that is the reference with some variations on must be told by exactly those; the plain
+// reference by none.
+#include <gtest/gtest.h>
+
+#include "diagnose/fake_candidate.hpp"
+#include "lab/diagnose/numbers.hpp"
+#include "lab/diagnose/search.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace isomer::lab {
+namespace {
+
+std::string joined(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+  return text;
+}
+
+struct Planted {
+  const Port* port;
+  std::vector<std::string> variations;
+};
+
+Explanation explained(const Planted& planted) {
+  const FakeCandidate candidate(*planted.port, planted.variations);
+  const Form form = original_form(candidate.entries().front(), *planted.port);
+  return explain_numbers(candidate, form, *planted.port, {}).explanation;
+}
+
+std::vector<Planted> singles() {
+  std::vector<Planted> list;
+  for (const Port& port : ports()) {
+    list.push_back({&port, {}});
+    for (const core::Variation& variation : port.oracle->variations)
+      list.push_back({&port, {variation.name}});
+  }
+  return list;
+}
+
+class EveryVariation : public testing::TestWithParam<Planted> {};
+
+TEST_P(EveryVariation, IsNamed) {
+  const Planted& planted = GetParam();
+  const Explanation found = explained(planted);
+  std::vector<std::string> named = found.set;
+  named.insert(named.end(), found.open_set.begin(), found.open_set.end());
+  // What the original's own arguments cannot show is no fault of a port.
+  const bool shows = found.plain.wrong > 0 || found.open_differs;
+  EXPECT_TRUE(found.explains);
+  if (shows) {
+    EXPECT_EQ(joined(named), joined(planted.variations))
+        << planted.port->op << ", others: " << (found.others.empty() ? "" : joined(found.others[0]));
+  } else {
+    EXPECT_TRUE(named.empty()) << joined(named);
+  }
+}
+
+std::string name_of_test(const testing::TestParamInfo<Planted>& info) {
+  std::string name = info.param.port->functions.front() + "_" +
+                     (info.param.port->roles.back().returned ? "returned_" : "") +
+                     (info.param.variations.empty() ? "plain" : joined(info.param.variations));
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name + "_" + std::to_string(info.index);
+}
+
+/// Every eleventh pair of variations that show alone.
+std::vector<Planted> pairs(const Port& port) {
+  std::vector<std::string> shown;
+  for (const core::Variation& variation : port.oracle->variations)
+    if (explained({&port, {variation.name}}).plain.wrong > 0) shown.push_back(variation.name);
+  std::vector<Planted> list;
+  std::size_t turn = 0;
+  for (std::size_t a = 0; a < shown.size(); ++a)
+    for (std::size_t b = a + 1; b < shown.size(); ++b)
+      if (turn++ % 11 == 0) list.push_back({&port, {shown[a], shown[b]}});
+  return list;
+}
+
+class EveryOp : public testing::TestWithParam<const Port*> {};
+
+TEST_P(EveryOp, PairsAreNamedOrNoInputTellsTheSetThatIs) {
+  for (const Planted& planted : pairs(*GetParam())) {
+    const Explanation found = explained(planted);
+    ASSERT_TRUE(found.explains) << joined(planted.variations) << " named " << joined(found.set);
+    if (joined(found.set) == joined(planted.variations)) continue;
+    // A smaller set that gives the same, or one of those that are listed beside it.
+    const bool listed = std::any_of(found.others.begin(), found.others.end(), [&](const auto& other) {
+      return joined(other) == joined(planted.variations);
+    });
+    EXPECT_TRUE(listed || found.set.size() < planted.variations.size())
+        << joined(planted.variations) << " named " << joined(found.set);
+  }
+}
+
+std::vector<const Port*> all_ports() {
+  std::vector<const Port*> list;
+  for (const Port& port : ports()) list.push_back(&port);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(all_ports()), [](const auto& info) {
+  return info.param->functions.front() + "_" + std::to_string(info.index);
+});
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryVariation, testing::ValuesIn(singles()), name_of_test);
+
+}  // namespace
+}  // namespace isomer::lab

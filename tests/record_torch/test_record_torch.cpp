@@ -1,0 +1,299 @@
+// Labels and tests under a real PyTorch on a machine without a GPU: what is recorded of them.
+#include "lab/record/kept.hpp"
+#include "lab/record/record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace isomer::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTwice = R"(
+import torch, triton
+import triton.language as tl
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128}, num_warps=8)], key=["n"])
+@triton.heuristics({"EVEN": lambda args: args["n"] % 64 == 0})
+@triton.jit
+def _twice(x_ptr, y_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, 2 * tl.load(x_ptr + at, mask=at < n), mask=at < n)
+
+def twice(x):
+    assert x.is_cuda and x.device.type == "cuda"
+    y = torch.empty_like(x)
+    _twice[lambda meta: (triton.cdiv(x.numel(), 64),)](x, y, x.numel())
+    return y
+)";
+constexpr const char* kPlain = "import torch\n\ndef twice(x, out=None, *, by=2):\n    return x * by\n";
+
+class RecordTorch : public testing::Test {
+ protected:
+  RecordTorch() : folder(fs::path(testing::TempDir()) / ("record_torch_" + std::to_string(getpid()))) {
+    fs::create_directories(folder);
+    // Without Triton's interpreter, whether it is installed or not.
+    setenv("TRITON_INTERPRET", "0", 1);
+  }
+  ~RecordTorch() override { fs::remove_all(folder); }
+
+  Recorded recorded(const std::string& label, const std::string& test) {
+    std::ofstream(folder / "1_label_source.py") << label;
+    std::ofstream(folder / "3_test_code.py") << test;
+    RecordSettings settings = settings_of_folder(folder);
+    settings.python = {ISOMER_PYTHON};
+    return record(settings);
+  }
+  std::vector<std::string> groups(const Recorded& recorded) {
+    std::vector<std::string> all;
+    for (const RecordedCall& call : recorded.recording.calls) all.push_back(call.group);
+    return all;
+  }
+  fs::path folder;
+};
+
+TEST_F(RecordTorch, AKernelThatCannotRunLeavesTheCallWithoutAnAnswer) {
+  const Recorded got = recorded(kTwice,
+                                "x = torch.arange(6, dtype=torch.float32, device='cuda')\ny = twice(x[2:])\n"
+                                "assert torch.equal(y, 2 * x[2:])\nprint('on')\n");
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  EXPECT_EQ(got.unanswered, 1);
+  EXPECT_TRUE(got.raised.empty());  // what cannot hold is not asserted
+  EXPECT_EQ(got.recording.metadata.at("answers"), "none");
+  const RecordedCall& call = got.recording.calls[0];
+  EXPECT_TRUE(call.after.empty());
+  EXPECT_TRUE(call.returned.empty());
+  ASSERT_EQ(call.before.size(), 1u);
+  const Value& x = call.before[0];
+  EXPECT_EQ(x.name, "x");
+  EXPECT_EQ(x.tensor.describe(), "f32[4]");
+  EXPECT_EQ(x.storage_offset, 8u);
+  EXPECT_EQ(x.storage_bytes, 24u);
+  EXPECT_EQ(*x.tensor.at<float>(0), 2.0f);
+  EXPECT_EQ(call.group, "<module>:2");
+}
+
+TEST_F(RecordTorch, ALaunchOfNoBlocksIsAnAnswer) {
+  const Recorded got = recorded(kTwice, "twice(torch.empty(0, device='cuda'))\n");
+  EXPECT_EQ(got.unanswered, 0);
+  ASSERT_EQ(got.recording.calls[0].returned.size(), 1u);
+  EXPECT_EQ(got.recording.calls[0].returned[0].tensor.describe(), "f32[0]");
+}
+
+TEST_F(RecordTorch, PlainPyTorchAnswers) {
+  const Recorded got = recorded(kPlain, "y = twice(torch.ones(3, 2).t().cuda(), by=3.5)\n");
+  EXPECT_EQ(got.recording.metadata.at("answers"), "torch");
+  const RecordedCall& call = got.recording.calls[0];
+  ASSERT_EQ(call.before.size(), 2u);
+  EXPECT_EQ(call.before[0].tensor.describe(), "f32[2, 3] strides [1, 2]");
+  EXPECT_EQ(call.before[1].name, "by");
+  EXPECT_EQ(call.before[1].real, 3.5);
+  EXPECT_EQ(call.keyword, (std::vector<bool>{false, true}));
+  ASSERT_EQ(call.after.size(), 2u);
+  ASSERT_EQ(call.returned.size(), 1u);
+  EXPECT_EQ(*call.returned[0].tensor.at<float>(1, 2), 3.5f);
+}
+
+TEST_F(RecordTorch, WhatIsWrittenInPlaceIsSeenBeforeAndAfter) {
+  const Recorded got = recorded("def add(x, y):\n    y += x\n",
+                                "import torch\nbase = torch.zeros(8).cuda()\n"
+                                "add(torch.ones(2).to('cuda'), base[1::4])\nadd(base, base)\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const RecordedCall& call = got.recording.calls[0];
+  EXPECT_TRUE(call.returned.empty());
+  ASSERT_EQ(call.after.size(), 2u);
+  EXPECT_EQ(call.before[1].tensor.describe(), "f32[2] strides [4]");
+  EXPECT_EQ(*call.before[1].tensor.at<float>(1), 0.0f);
+  EXPECT_EQ(*call.after[1].tensor.at<float>(1), 1.0f);
+  EXPECT_EQ(static_cast<const float*>(call.after[1].storage.get())[4], 0.0f);
+  // One tensor passed twice is one storage.
+  const RecordedCall& twice = got.recording.calls[1];
+  EXPECT_EQ(twice.before[0].storage.get(), twice.before[1].storage.get());
+  EXPECT_EQ(*twice.after[0].tensor.at<float>(5), 2.0f);
+}
+
+TEST_F(RecordTorch, EveryCallOfEveryTestIsKept) {
+  const Recorded got = recorded(kPlain, R"(import torch, unittest
+
+def test_a():
+    twice(torch.ones(1))
+    raise KeyError("a")
+    twice(torch.ones(9))
+
+def test_b():
+    twice(torch.ones(2))
+
+class TestC:
+    def test_c(self):
+        twice(torch.ones(3))
+
+class D(unittest.TestCase):
+    def test_d(self):
+        twice(torch.ones(4))
+        self.assertTrue(False)
+
+test_b()
+nonsense(1)
+if __name__ == "__main__":
+    twice(torch.ones(5))
+)");
+  EXPECT_EQ(groups(got),
+            (std::vector<std::string>{"test_b:9", "<module>:23", "test_a:4", "test_c:13", "test_d:17"}));
+  ASSERT_EQ(got.raised.size(), 3u);
+  EXPECT_EQ(got.raised[0], "line 21: NameError: name 'nonsense' is not defined");
+  EXPECT_EQ(got.raised[1], "test_a: KeyError: 'a'");
+  EXPECT_NE(got.raised[2].find("AssertionError"), std::string::npos);
+}
+
+TEST_F(RecordTorch, AnExceptionOfTheLabelIsKeptWithItsCall) {
+  const Recorded got = recorded("def f(x):\n    raise ValueError('only even ' + str(x))\n", "f(3)\n");
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  EXPECT_EQ(got.recording.calls[0].raised, "ValueError: only even 3");
+  EXPECT_TRUE(got.recording.calls[0].after.empty());
+}
+
+TEST_F(RecordTorch, TheLabelIsFoundUnderWhateverNameTheTestImportsIt) {
+  for (const char* import :
+       {"from some.kernels import twice", "import label_source as m; twice = m.twice", ""})
+    EXPECT_EQ(recorded(kPlain, std::string("import torch\n") + import + "\ntwice(torch.ones(1))\n")
+                  .recording.calls.size(),
+              1u)
+        << import;
+}
+
+TEST_F(RecordTorch, LabelAndTestMayBeOneFile) {
+  std::ofstream(folder / "both.py") << kPlain << std::string(146, '#')
+                                    << "\n\ndef test():\n    twice(torch.ones(1))\n";
+  RecordSettings settings = settings_of_command({ISOMER_PYTHON, (folder / "both.py").string()});
+  EXPECT_EQ(groups(record(settings)), (std::vector<std::string>{"test:8"}));
+}
+
+TEST_F(RecordTorch, WhatAsksForADeviceFindsOne) {
+  const Recorded got = recorded(kPlain, R"(
+import torch
+assert torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8
+device = torch.device("cuda")
+stream = torch.cuda.Stream()
+with torch.cuda.stream(stream), torch.cuda.device(0):
+    x = torch.randn(3, device=device, generator=torch.Generator(device="cuda"))
+    layer = torch.nn.Linear(3, 2).cuda().to(device)
+    y = layer(x.half().float().to("cuda:0", dtype=torch.float32))
+    z = torch.zeros_like(y, device="cuda").new_ones(2, device=x.device)
+    start = torch.cuda.Event(enable_timing=True)
+    start.record()
+torch.cuda.synchronize()
+twice(torch.full((2,), 1.5, device="cuda") + z)
+)");
+  EXPECT_TRUE(got.raised.empty()) << got.raised[0];
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  EXPECT_EQ(*got.recording.calls[0].before[0].tensor.at<float>(0), 2.5f);
+}
+
+TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {
+  const char* test = "import torch\ntwice(torch.randn(4))\n";
+  const Recorded a = recorded(kPlain, test), b = recorded(kPlain, test);
+  EXPECT_EQ(std::memcmp(a.recording.calls[0].before[0].storage.get(),
+                        b.recording.calls[0].before[0].storage.get(), 16),
+            0);
+}
+
+TEST_F(RecordTorch, WhatNoTensorOfIsomerIsComesAsAText) {
+  const Recorded got = recorded(
+      "def f(*args):\n    return None\n",
+      "import torch\nf(torch.ones(2, dtype=torch.complex64), 'mode', 2**70, torch.bfloat16, [1, None], "
+      "torch.tensor([True, False]), float('inf'))\n");
+  const std::vector<Value>& before = got.recording.calls.at(0).before;
+  ASSERT_EQ(before.size(), 7u);
+  EXPECT_EQ(before[0].kind, Value::Kind::text);
+  EXPECT_EQ(before[1].text, "mode");
+  EXPECT_EQ(before[2].text, "1180591620717411303424");
+  EXPECT_EQ(before[3].kind, Value::Kind::dtype);
+  EXPECT_EQ(before[3].text, "bf16");
+  EXPECT_EQ(before[4].items.size(), 2u);
+  EXPECT_EQ(before[5].tensor.describe(), "u8[2]");
+  EXPECT_GT(before[6].real, 1e300);
+}
+
+TEST_F(RecordTorch, MoreThanTheLimitIsRefused) {
+  std::ofstream(folder / "1_label_source.py") << kPlain;
+  std::ofstream(folder / "3_test_code.py") << "import torch\ntwice(torch.ones(1000))\n";
+  RecordSettings settings = settings_of_folder(folder);
+  settings.python = {ISOMER_PYTHON};
+  settings.max_bytes = 1000;
+  try {
+    record(settings);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "record: the calls hold more than 1000 bytes; --max-bytes allows more");
+  }
+}
+
+TEST_F(RecordTorch, ATestWithoutACallOfTheLabelIsRefused) {
+  try {
+    recorded(kPlain, "raise RuntimeError('early')\n");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "record: 3_test_code.py makes no call of the label's functions (twice); line 1 raised "
+                 "RuntimeError: early");
+  }
+}
+
+TEST_F(RecordTorch, ALabelThatCannotBeImportedIsRefused) {
+  try {
+    recorded("import torch\nimport no_such_module\n", "f(1)\n");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "record: the label cannot be imported: 1_label_source.py:2: ModuleNotFoundError: No "
+                 "module named 'no_such_module'");
+  }
+}
+
+TEST_F(RecordTorch, WhatWasRecordedForACheckIsKeptUntilItsSourcesChange) {
+  const fs::path cache = folder / "cache", label = folder / "1_label_source.py",
+                 test = folder / "3_test_code.py";
+  setenv("ISOMER_CACHE", cache.c_str(), 1);
+  std::ofstream(label) << kPlain;
+  std::ofstream(test) << "import torch\ntwice(torch.ones(1))\n";
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 1u);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(cache / "recordings")) files.push_back(entry.path());
+  ASSERT_EQ(files.size(), 1u);
+  const auto written = fs::last_write_time(files[0]);
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 1u);
+  EXPECT_EQ(fs::last_write_time(files[0]), written);
+  fs::resize_file(files[0], 100);
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 1u);
+  EXPECT_GT(fs::file_size(files[0]), 100u);
+  std::ofstream(test) << "import torch\ntwice(torch.ones(1))\ntwice(torch.ones(2))\n";
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 2u);
+  unsetenv("ISOMER_CACHE");
+}
+
+TEST_F(RecordTorch, TheExamplesAreWhatTheirSourcesGive) {
+  for (const char* name : {"quantize_copy_kv", "flash_decode_stage2", "sin", "attention"}) {
+    RecordSettings settings = settings_of_folder(fs::path(ISOMER_PORTS) / name);
+    settings.python = {ISOMER_PYTHON};
+    const Recording now = record(settings).recording;
+    const Recording kept = load_recording((fs::path(ISOMER_PORTS) / name / "recording.safetensors").string());
+    ASSERT_EQ(now.calls.size(), kept.calls.size()) << name;
+    for (const char* key : {"test_sha256", "label_sha256", "facts"})
+      EXPECT_EQ(now.metadata.at(key), kept.metadata.at(key)) << name << ": record it again";
+    for (std::size_t c = 0; c < now.calls.size(); ++c) {
+      ASSERT_EQ(now.calls[c].before.size(), kept.calls[c].before.size());
+      for (std::size_t i = 0; i < now.calls[c].before.size(); ++i)
+        EXPECT_EQ(now.calls[c].before[i].tensor.describe(), kept.calls[c].before[i].tensor.describe())
+            << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isomer::lab
