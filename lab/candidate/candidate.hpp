@@ -64,7 +64,7 @@ struct CallSettings {
   std::uint8_t poison = 0xff;  ///< what fresh device memory holds
   double timeout_seconds = 20;
   std::uint64_t memory_limit = std::uint64_t{2} << 30;
-  bool device_math = false;
+  bool device_math = true;  ///< fast intrinsics with the hardware's error, as callers get them
   /// Of a kernel without a host function; zeros: from its own launch line or the element count.
   std::uint32_t grid[3] = {0, 0, 0}, block[3] = {0, 0, 0};
   std::uint64_t shared_bytes = 0;
@@ -98,7 +98,7 @@ struct Answer {
 struct BuildSettings {
   int lanes = 32;
   bool watch = true;
-  bool device_math = false;
+  bool device_math = true;
   std::vector<std::string> include_directories, definitions;
   /// The C declaration of a prebuilt library's function: "void scale(const float* x, float* y, int64_t n)".
   std::string signature;

@@ -28,11 +28,13 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
   const std::string wanted = !request.entry.empty() ? request.entry : request.function;
   Guess best;
   const auto consider = [&](const Entry& entry, double bonus) {
-    Guess guess =
-        guess_form(entry, request.recorded_port != nullptr ? std::vector<const Port*>{request.recorded_port}
-                                                           : request.ports);
-    guess.score += bonus;
-    if (best.port == nullptr || guess.score > best.score) best = std::move(guess);
+    for (const Port* port : request.ports) {
+      if (request.recorded_port != nullptr && port != request.recorded_port) continue;
+      Guess guess = guess_form(entry, *port);
+      // Of two originals alike in their arguments the name says which.
+      guess.score += bonus + (is_name_of(*port, entry.name) || is_name_of(*port, wanted) ? 4 : 0);
+      if (best.port == nullptr || guess.score > best.score) best = std::move(guess);
+    }
   };
   for (const Entry& entry : entries)
     if (!wanted.empty() && entry.name == wanted) consider(entry, 0);
@@ -238,6 +240,33 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
   }
 }
 
+/// Of a port that callers gave nothing: another of the usual dtypes, or another of the op's originals, where
+/// memory without a type (void*) or arguments alike leave open which of them it is.
+void try_other_originals(const Candidate& candidate, const CallRequest& request, Called& called) {
+  double best = called.trial.ok() ? share_right(*called.given, called.trial) : -1;
+  const Called first = called;
+  for (const Port* port : request.ports)
+    for (std::size_t way = 0; way < port->original->usual.size() && best < 0.9; ++way) {
+      Called other = first;
+      other.port = port;
+      const Guess guess = guess_form(*first.form.entry, *port);
+      if (!guess.findings.empty()) continue;
+      if (port != first.port) other.form = guess.form;
+      other.dtypes = usual(*port, way);
+      for (const auto& [field, dtype] : dtypes_of_pointers(*port, other.form)) other.dtypes[field] = dtype;
+      try {
+        other.given = plain_problem(*port, other.dtypes);
+      } catch (const Error&) {
+        continue;
+      }
+      other.trial = try_call(candidate, other.form, *port, *other.given, request.settings);
+      const double right = other.trial.ok() ? share_right(*other.given, other.trial) : -1;
+      if (right < std::max(0.9, best)) continue;
+      best = right;
+      called = std::move(other);
+    }
+}
+
 }  // namespace
 
 double share_right(const Given& given, const Trial& trial) {
@@ -322,6 +351,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       called.given = plain_problem(*called.port, called.dtypes);
       called.trial = try_call(candidate, called.form, *called.port, *called.given, request.settings);
     }
+    if (request.recorded.empty() && (!called.trial.ok() || share_right(*called.given, called.trial) < 0.5))
+      try_other_originals(candidate, request, called);
     // The names may say another order, which the kinds did not refuse.
     if (!guess.by_names.empty() && called.trial.ok() && share_right(*called.given, called.trial) < 0.5) {
       Form named = called.form;

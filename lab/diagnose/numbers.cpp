@@ -141,6 +141,11 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
   const Explanation& found = numbers.explanation;
   std::vector<Finding> list;
   for (const std::string& name : found.set) {
+    if (std::find(found.beside.begin(), found.beside.end(), name) != found.beside.end()) {
+      notes.push_back(
+          fmt::format("{}: alone it is seen only where the original leaves the answer open", name));
+      continue;
+    }
     const VariationCode& code = code_of(name);
     Finding finding;
     finding.code = code.code;

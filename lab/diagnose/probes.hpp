@@ -20,6 +20,7 @@ struct Subjected {
   std::shared_ptr<const Given> given;  ///< the plain problem
   CallSettings settings;
   std::vector<std::string> set;  ///< variations that explain its numbers
+  bool explained = true;         ///< nothing is left over beside them
 };
 
 /// What probes found. A call that comes to no answer (a crash, a refusal) is a finding too.

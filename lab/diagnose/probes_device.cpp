@@ -15,21 +15,21 @@ struct Kind {
 
 /// The emulator's words and ours. A race on shared memory is a barrier that is missing.
 constexpr Kind kKinds[] = {
-    {"out_of_bounds_read", "out-of-bounds-read", "bound the index by the tensor's size"},
-    {"out_of_bounds_write", "out-of-bounds-write", "bound the index by the tensor's size"},
-    {"index_overflow", "index-overflow", "compute the offset in 64 bits"},
-    {"uninitialised_read", "uninitialised-read", "write the memory before it is read"},
+    {"out-of-bounds-read", "out-of-bounds-read", "bound the index by the tensor's size"},
+    {"out-of-bounds-write", "out-of-bounds-write", "bound the index by the tensor's size"},
+    {"index-overflow", "index-overflow", "compute the offset in 64 bits"},
+    {"uninitialised-read", "uninitialised-read", "write the memory before it is read"},
     {"race", "race", "order the accesses, or let one thread own the address"},
-    {"barrier_divergence", "missing-barrier", "let every thread of the block reach the same barrier"},
-    {"warp_divergence", "warp-size", "let all lanes of the mask reach the warp operation"},
-    {"writes_input", "writes-input", "leave the input as it is"},
+    {"barrier-divergence", "missing-barrier", "let every thread of the block reach the same barrier"},
+    {"warp-divergence", "warp-size", "let all lanes of the mask reach the warp operation"},
+    {"writes-input", "writes-input", "leave the input as it is"},
     {"misaligned", "ignores-offset", "do not assume that a view is aligned for vector accesses"},
-    {"stack_overflow", "resource-limit", "keep large arrays out of the thread's stack"},
-    {"step_limit", "timeout", "let the loop end"},
+    {"stack-overflow", "resource-limit", "keep large arrays out of the thread's stack"},
+    {"step-limit", "timeout", "let the loop end"},
     {"assertion", "crash", "the kernel's own assertion fails"},
     {"trap", "crash", "the kernel traps"},
     {"crash", "crash", "the kernel crashes"},
-    {"host_call", "does-not-compile", "call only device functions in device code"},
+    {"host-call", "does-not-compile", "call only device functions in device code"},
 };
 
 /// The text with every path of a file shortened to its name: a line of a report is read by people.
@@ -54,10 +54,8 @@ void add_once(std::vector<Finding>& list, Finding finding) {
 
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list) {
   bool empty = false, shared = false;
-  for (const core::ExpectedTensor& tensor : given.plain.tensors) {
-    empty = empty || tensor.value.empty();
-    shared = shared || !tensor.others.empty();
-  }
+  for (const Value& value : given.values) empty = empty || (value.is_tensor() && value.tensor.empty());
+  for (const core::ExpectedTensor& tensor : given.plain.tensors) shared = shared || !tensor.others.empty();
   findings_of_device(answer, given.line, empty, shared, list);
 }
 

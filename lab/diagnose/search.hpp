@@ -32,6 +32,8 @@ struct Explanation {
   bool separated = false;                        ///< no other set that is not larger explains it
   Distance plain, left;                          ///< from the op, and from `set`
   std::vector<std::vector<std::string>> others;  ///< sets of the same size that explain it as well
+  /// Of `set`, what alone shows only where the original leaves the answer open: no fault.
+  std::vector<std::string> beside;
   /// Variations that beside `set` change nothing on any input, while alone they would.
   std::vector<std::string> masked;
   /// Variations that explain what is different only where the original leaves the answer open.

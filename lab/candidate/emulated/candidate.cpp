@@ -233,6 +233,12 @@ class EmulatedCandidate final : public Candidate {
       ChosenGeometry chosen = choose_geometry(entry, text_, answer.arguments, settings);
       options.geometry = chosen.geometry;
       launch = std::move(chosen.said);
+      // Who launches a bare kernel leaves it alone where there is nothing to do.
+      if (std::find(chosen.geometry.grid.begin(), chosen.geometry.grid.end(), 0u) !=
+          chosen.geometry.grid.end()) {
+        answer.launch = std::move(launch);
+        return answer;
+      }
     }
     std::vector<emulator::SessionValue> values;
     for (std::size_t i = 0; i < answer.arguments.size(); ++i) {
