@@ -130,10 +130,11 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
     }
     const bool about_rank = is_about_rank(message);
     const bool of_this_rank = lacks_dimension(message, tensor.rank);
-    for (const int drop : {1, -1}) {
+    for (const auto& [drop, inner] : {std::pair(1, false), std::pair(-1, false), std::pair(-1, true)}) {
       if (drop == 1 && (tensor.rank < 2 || tensor.size(-1) != 1)) continue;
       Form reshaped = form;
       reshaped.passings[i].drop += drop;
+      reshaped.passings[i].inner = inner;
       list.push_back(
           {(named ? 1 : 3) + (about_rank ? 0 : 4) - (of_this_rank && drop < 0 ? 4 : 0),
            change(std::move(reshaped), "rank-refused", name,

@@ -98,14 +98,17 @@ bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
   for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
     if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
     const std::vector<std::string> shape = shape_words(port, role);
-    if (shape.size() == 2 && shape[0] == "..." && one_of(size_names().at("M"), asked)) {
-      passing.what = What::rows;
+    if (shape.size() > 1 && shape[0] == "..." &&
+        (one_of(size_names().at("M"), asked) || one_of(size_names().at("S"), asked))) {
+      passing.what = shape.size() == 2 ? What::rows : What::size;
       passing.role = role;
+      passing.dim = -static_cast<int>(shape.size());
       return true;
     }
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const auto known = size_names().find(shape[d]);
-      if (known == size_names().end() || !one_of(known->second, asked)) continue;
+      const bool width = shape[d] == "Dv" && one_of(size_names().at("D"), asked);
+      if (!width && (known == size_names().end() || !one_of(known->second, asked))) continue;
       passing.what = What::size;
       passing.role = role;
       passing.dim = static_cast<int>(d) - static_cast<int>(shape.size());
@@ -271,8 +274,15 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
         int of = role_of_words(port, rest, count);
         if (of < 0 && !rest.empty() && rest.front().size() > 1)  // stride_kbs: letters run together
           of = port.role_of(rest.front().substr(0, 1));
+        if (of < 0) of = 0;
+        // More strides than the tensor has dimensions are those of the next: stride_mid_o_eb after mid_o's.
+        const auto full = [&](int role) {
+          return dims[role] >= static_cast<int>(shape_words(port, role).size());
+        };
+        for (int next = of; full(of) && ++next < static_cast<int>(port.roles.size());)
+          if (port.roles[static_cast<std::size_t>(next)].tensor && dims[next] == 0) of = next;
         passing.what = What::stride;
-        passing.role = of < 0 ? 0 : of;
+        passing.role = of;
         passing.dim = dims[passing.role]++;
         for (Passing& earlier : guess.form.passings)
           if (earlier.what == What::role && earlier.role == passing.role) earlier.compact = false;

@@ -159,7 +159,7 @@ class Adapting {
     for (std::size_t i = 0; i < list.size() && attempts++ < kAttempts; ++i) {
       Trial trial = call(list[i].form);
       if (trial.answer.ok()) {
-        take(std::move(list[i]), std::move(trial));
+        take_better(list, i, std::move(trial));
         return true;
       }
       // Another refusal is a step on the way only after a step that a refusal can ask for.
@@ -179,6 +179,23 @@ class Adapting {
     return true;
   }
 
+  /// Of several ways to mend one thing (where a dimension is wanted) the one with more right answers.
+  void take_better(std::vector<Change>& list, std::size_t first, Trial trial) {
+    std::size_t best = first;
+    double right = share_right(*called_.given, trial);
+    for (std::size_t i = first + 1; i < list.size() && right < 0.5; ++i) {
+      if (list[i].finding.code != list[first].finding.code ||
+          list[i].finding.argument != list[first].finding.argument)
+        continue;
+      Trial other = call(list[i].form);
+      if (!other.answer.ok() || share_right(*called_.given, other) <= right) continue;
+      right = share_right(*called_.given, other);
+      best = i;
+      trial = std::move(other);
+    }
+    take(std::move(list[best]), std::move(trial));
+  }
+
   /// One refusal is told from another by its words and its line.
   static std::string refusal(const Answer& answer) {
     return fmt::format("{}:{}", answer.place.line, answer.message);
@@ -196,49 +213,6 @@ class Adapting {
   Called& called_;
   std::set<std::string> seen_;
 };
-
-/// Numbers of which the names say nothing, found by trial: the size of whatever makes most of the answer
-/// right.
-void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
-                 Called& called) {
-  for (const int i : unsure) {
-    double best = called.trial.ok() ? share_right(*called.given, called.trial) : -1;
-    if (best == 1) return;
-    Form best_form = called.form;
-    std::vector<Passing> guesses;
-    for (std::size_t r = 0; r < called.port->roles.size(); ++r) {
-      const Value& value = called.given->values[r];
-      if (!value.is_tensor()) continue;
-      Passing passing;
-      passing.role = static_cast<int>(r);
-      passing.what = What::size;
-      for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) guesses.push_back(passing);
-      passing.what = What::elements;
-      guesses.push_back(passing);
-      passing.what = What::rows;
-      guesses.push_back(passing);
-    }
-    std::set<std::int64_t> tried;
-    for (const Passing& guess : guesses) {
-      Form form = called.form;
-      form.passings[static_cast<std::size_t>(i)] = guess;
-      const Value value = passed(form, called.given->values)[static_cast<std::size_t>(i)];
-      if (!tried
-               .insert(value.kind == Value::Kind::real ? static_cast<std::int64_t>(value.real)
-                                                       : value.integer)
-               .second)
-        continue;
-      const Trial trial = try_call(candidate, form, *called.port, *called.given, request.settings);
-      const double right = trial.ok() ? share_right(*called.given, trial) : -1;
-      if (right > best) {
-        best = right;
-        best_form = form;
-        called.trial = trial;
-      }
-    }
-    called.form = best_form;
-  }
-}
 
 /// Of a port that callers gave nothing: another of the usual dtypes, or another of the op's originals, where
 /// memory without a type (void*) or arguments alike leave open which of them it is.

@@ -47,6 +47,11 @@ struct Change {
 std::vector<Change> changes(const Form& form, const Port& port, const Given& given,
                             const std::string& message);
 
+/// Parameters (`unsure`, whole numbers) of which the names say nothing, found by trial: what gives most of
+/// the right answer, writes most of it, and strays nowhere. Two at once: one that is wrong hides the other.
+void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
+                 Called& called);
+
 /// What a refusal is about, by its words.
 bool is_about_rank(const std::string& message);
 bool is_about_dtype(const std::string& message);

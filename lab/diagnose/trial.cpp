@@ -44,9 +44,10 @@ void each_offset(const Tensor& tensor, Visit visit) {
 }
 
 /// The same memory with trailing dimensions of size 1 dropped or added, and its axes reordered.
-Tensor reshaped(Tensor tensor, int drop, const std::vector<int>& axes) {
+Tensor reshaped(Tensor tensor, int drop, bool inner, const std::vector<int>& axes) {
   for (; drop > 0 && tensor.rank > 0 && tensor.size(-1) == 1; --drop) --tensor.rank;
-  for (; drop < 0 && tensor.rank < Tensor::kMaxRank; ++drop) tensor = tensor.unsqueeze(tensor.rank);
+  for (; drop < 0 && tensor.rank < Tensor::kMaxRank; ++drop)
+    tensor = tensor.unsqueeze(inner && tensor.rank > 0 ? tensor.rank - 1 : tensor.rank);
   if (axes.size() != static_cast<std::size_t>(tensor.rank)) return tensor;
   Tensor turned = tensor;
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -73,7 +74,7 @@ double number(const Value& value) {
 Value pass_tensor(const Passing& passing, const Value& original) {
   if (!original.is_tensor()) return original;
   Value value = deep_copy(original);
-  value.tensor = reshaped(value.tensor, passing.drop, passing.axes);
+  value.tensor = reshaped(value.tensor, passing.drop, passing.inner, passing.axes);
   if (passing.cast != DType::none && passing.cast != value.tensor.dtype) value = cast_to(value, passing.cast);
   if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())
     value = compact_copy(value);
@@ -97,7 +98,7 @@ void take(const Passing& passing, const Value& value, const Value& before, const
     return;
   }
   Tensor got = value.tensor;
-  if (!passing.axes.empty()) got = reshaped(got, 0, inverse(passing.axes));
+  if (!passing.axes.empty()) got = reshaped(got, 0, false, inverse(passing.axes));
   if (got.numel() != static_cast<std::int64_t>(want.value.size())) {
     trial.misfit = core::say(want.name, ": ", value.tensor.describe(), " came back, expected ",
                              want.value.size(), " elements");

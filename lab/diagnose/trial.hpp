@@ -41,6 +41,7 @@ struct Passing {
   // Of a tensor role, how it differs from what the original is given:
   DType cast = DType::none;
   int drop = 0;           ///< so many trailing dimensions of size 1 less; negative: more
+  bool inner = false;     ///< those that are more stand before the last dimension, not behind it
   std::vector<int> axes;  ///< its dimensions in another order; empty: as they are
   bool compact = false;   ///< copied into a compact tensor
 };

@@ -40,11 +40,20 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const core::
         if (at >= scales.value.size()) continue;
         const double scale = scales.value[at];
         const bool whole = again || scale == 0 || !std::isfinite(scale);
-        marks[1][at] = whole;
+        // A port that ignores dest puts it into row s.
+        const std::int64_t own = s < args.out.size(0) ? s : t;
+        const auto mark = [&](std::int64_t row, std::int64_t d) {
+          marks[0][static_cast<std::size_t>((row * heads + h) * channels + d)] = 1;
+        };
+        if (whole) {
+          marks[1][at] = 1;
+          marks[1][static_cast<std::size_t>((own * heads + h) * groups + g)] = 1;
+        }
         for (std::int64_t d = g * length; d < (g + 1) * length; ++d) {
           const double q = core::read(args.k, s, h, d) / scale;
-          marks[0][static_cast<std::size_t>((t * heads + h) * channels + d)] =
-              whole || !(q > -129 && q < 128);
+          if (!whole && q > -129 && q < 128) continue;
+          mark(t, d);
+          mark(own, d);
         }
       }
   }

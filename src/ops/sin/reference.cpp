@@ -23,14 +23,16 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
     double value = std::sin(x);
     // A polynomial without argument reduction, like the GPU's fast intrinsic: an absolute error that grows
     // with |x|.
-    if (vary.has("approximation=fast")) value += 0x1p-21 * std::max(1.0, std::fabs(x));
+    const double step = 0x1p-21 * std::max(1.0, std::fabs(x));
+    if (vary.has("approximation=fast")) value += step;
     if (vary.has("precision=f16")) value = round_to(DType::f16, std::sin(round_to(DType::f16, x)));
     // ulp of the result's binade in the output type; subnormals share the smallest normal's.
     const double ulps = args.x.dtype == DType::f32 ? 2.0 : 1.0;
     const double u = 2 * core::unit_roundoff(args.x.dtype);
     const double smallest = args.x.dtype == DType::f16 ? 0x1p-14 : 0x1p-126;
     const double binade = std::exp2(std::floor(std::log2(std::max(std::fabs(value), smallest))));
-    y.set(i, value, ulps * u * binade);
+    // No two devices' fast sines err alike: any error up to some steps is one.
+    y.set(i, value, vary.has("approximation=fast") ? 4 * step : ulps * u * binade);
   }
 }
 
