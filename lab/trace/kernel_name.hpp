@@ -21,4 +21,9 @@ struct KernelName {
 /// Never throws: what cannot be taken apart is its own family. Names of 100 kB take linear time.
 KernelName parse_kernel_name(std::string_view mangled_or_demangled);
 
+/// Adds a user's tables to the built-in ones (the format is that of names.json beside this file): those of
+/// ISOMER_NAMES, colon-separated paths, then `file` where it is not empty. What is added last is asked first.
+/// To be called before names are parsed. Throws Error io.
+void use_name_tables(const std::string& file = {});
+
 }  // namespace isomer::lab
