@@ -277,13 +277,17 @@ Index ItaniumParser::unnamed_type() {
 Index ItaniumParser::substitution() {
   if (!eat("S")) return kNone;
   static constexpr std::pair<char, std::string_view> kStandard[] = {
-      {'a', "std::allocator"}, {'b', "std::basic_string"}, {'s', "std::string"},
-      {'i', "std::istream"},   {'o', "std::ostream"},      {'d', "std::iostream"}};
+      {'a', "std::allocator"},
+      {'b', "std::basic_string"},
+      {'s', "std::string"},
+      {'i', "std::basic_istream<char, std::char_traits<char>>"},
+      {'o', "std::basic_ostream<char, std::char_traits<char>>"},
+      {'d', "std::basic_iostream<char, std::char_traits<char>>"}};
   for (const auto& [letter, words] : kStandard)
     if (peek() == letter) {
       rest_.remove_prefix(1);
       const Index tagged = tags(text(words));
-      if (nodes_[tagged].kind != Kind::text) remember(tagged);
+      if (tagged != kNone && nodes_[tagged].kind != Kind::text) remember(tagged);
       return tagged;
     }
   std::uint64_t which;
