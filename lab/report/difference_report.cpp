@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace isomer::lab {
 namespace {
@@ -18,6 +19,28 @@ std::string one_side(const char* side, const std::string& source, const std::vec
   if (names.empty()) return text;
   text += fmt::format("\n{} {}\n", Terminal::yellow(fmt::format("only in {}", side)), Terminal::dim(source));
   for (const std::string& name : names) text += fmt::format("  {}\n", name);
+  return text;
+}
+
+/// Two hashes that differ are as good as any other two.
+std::string signature(const Pair& pair) {
+  std::string text = word(pair.kind);
+  for (const Difference& each : pair.differences)
+    text += '\n' + each.name + (each.name == "code_hash" ? "" : '\t' + each.a + '\t' + each.b);
+  return text;
+}
+
+std::string group_text(const std::vector<const Pair*>& group) {
+  const Pair& pair = *group.front();
+  const std::string kind = word(pair.kind);
+  std::string text = fmt::format("\n{} {}\n", Terminal::yellow(kind), Terminal::bold(pair.a));
+  if (pair.b != pair.a) text += fmt::format("{} {}\n", std::string(kind.size(), ' '), Terminal::bold(pair.b));
+  Table table("lll");
+  table.row({"  ", "A", "B"});
+  for (const Difference& difference : pair.differences)
+    table.row({"  " + difference.name, cell(difference.a), cell(difference.b)});
+  text += table.text();
+  if (group.size() > 1) text += Terminal::dim(fmt::format("  and {} more like it", group.size() - 1)) + "\n";
   return text;
 }
 
@@ -33,17 +56,18 @@ std::string difference_text(const DiffResult& result, const std::string& a, cons
     if (pair.kind != Pair::Kind::same) pairs.push_back(&pair);
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair* x, const Pair* y) { return x->kind < y->kind; });
+  // Pairs that differ in the same way are one entry, by the order of their first.
+  std::vector<std::vector<const Pair*>> groups;
+  std::map<std::string, std::size_t> group_of;
   for (const Pair* pair : pairs) {
-    text += fmt::format("\n{} {}\n", Terminal::yellow(word(pair->kind)), Terminal::bold(pair->a));
-    if (pair->b != pair->a)
-      text += fmt::format("{} {}\n", std::string(std::string(word(pair->kind)).size(), ' '),
-                          Terminal::bold(pair->b));
-    Table table("lll");
-    table.row({"  ", "A", "B"});
-    for (const Difference& difference : pair->differences)
-      table.row({"  " + difference.name, cell(difference.a), cell(difference.b)});
-    text += table.text();
+    const auto [at, is_new] = group_of.emplace(signature(*pair), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(pair);
   }
+  constexpr std::size_t kShown = 100;
+  for (std::size_t i = 0; i < std::min(groups.size(), kShown); ++i) text += group_text(groups[i]);
+  if (groups.size() > kShown)
+    text += fmt::format("\n… and {} more ways to differ; --json has them all\n", groups.size() - kShown);
   const auto same = result.pairs.size() - pairs.size();
   text += fmt::format("\n{} pair{}, {} the same\n", result.pairs.size(), result.pairs.size() == 1 ? "" : "s",
                       same);

@@ -13,7 +13,7 @@ namespace {
 
 // Attributes of .nv.info and .nv.info.<kernel>.
 constexpr std::uint8_t kMaxThreads = 0x05, kFrameSize = 0x11, kMinStack = 0x12, kParameter = 0x17,
-                       kRegisters = 0x2f;
+                       kRegisters = 0x2f, kCudaVersion = 0x37;
 
 /// Sections of sm_90 and later hold 1 KiB that the system takes of every block's shared memory.
 constexpr std::uint64_t kReservedShared = 1024;
@@ -93,7 +93,9 @@ std::string arch_of(const Elf& elf, const std::string& options) {
   }
   // The header moved with version 8 of the ABI.
   const std::uint32_t number = elf.abi_version >= 8 ? (elf.flags >> 8) & 0xff : elf.flags & 0xff;
-  return "sm_" + std::to_string(number);
+  constexpr std::uint32_t kAccelerated = 0x800;  // before that version: the a of sm_90a
+  const bool letter = elf.abi_version < 8 && (elf.flags & kAccelerated) != 0;
+  return "sm_" + std::to_string(number) + (letter ? "a" : "");
 }
 
 }  // namespace
@@ -145,6 +147,10 @@ void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKern
           for (std::uint64_t axis = 0; axis < 3; ++axis)
             threads *= std::min(payload.at<std::uint32_t>(axis * 4, "a block's extent"), 1u << 16);
           kernel.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, ~0u));
+        } else if (attribute == kCudaVersion && kernel.compiler.empty()) {
+          // Toolkits before 13 left no note, but the version of the interface: 128 is 12.8.
+          const auto version = payload.at<std::uint32_t>(0, "the version of CUDA");
+          kernel.compiler = "CUDA " + std::to_string(version / 10) + "." + std::to_string(version % 10);
         } else if (attribute == kParameter) {
           kernel.parameters.push_back({payload.at<std::uint16_t>(4, "a parameter"),
                                        payload.at<std::uint16_t>(6, "a parameter"),

@@ -69,12 +69,23 @@ std::string layout(const BinaryKernel& kernel) {
   return text;
 }
 
+/// "ptxas 13.0.88" is a full version, "CUDA 13.0" all that older toolkits leave behind.
+bool other_compiler(std::string_view a, std::string_view b) {
+  if (a.empty() || b.empty()) return false;
+  if (a.substr(0, a.find(' ')) == b.substr(0, b.find(' '))) return a != b;
+  const auto release = [](std::string_view text) {
+    text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
+    const std::size_t dot = text.find('.');
+    return text.substr(0, std::min(text.find('.', std::min(dot, text.size() - 1) + 1), text.size()));
+  };
+  return release(a) != release(b);
+}
+
 /// What ptxas' notes show. Where the architecture differs, -arch is that difference again.
 std::vector<Difference> noted_differences(const BinaryKernel& a, const BinaryKernel& b) {
   std::vector<Difference> differences;
   if (a.arch != b.arch) differences.push_back({"arch", a.arch, b.arch});
-  if (!a.compiler.empty() && !b.compiler.empty() && a.compiler != b.compiler)
-    differences.push_back({"compiler", a.compiler, b.compiler});
+  if (other_compiler(a.compiler, b.compiler)) differences.push_back({"compiler", a.compiler, b.compiler});
   if (a.options.empty() || b.options.empty()) return differences;
   auto x = compiler_options(shell_words(a.options)), y = compiler_options(shell_words(b.options));
   for (auto* options : {&x, &y}) options->erase("--gpu-architecture");
