@@ -145,6 +145,22 @@ TEST(Binary, AmdCodeObjectTellsTheSame) {
   EXPECT_GT(kernel.code_bytes, 0u);
 }
 
+TEST(Binary, WithoutANoteTellsItsToolkitAlone) {
+  // Toolkits before 13 leave no note: it is another section's name then.
+  std::vector<std::uint8_t> cubin = fixture_bytes("base.cubin");
+  const std::string note = ".note.nv.tkinfo";
+  const auto found = std::search(cubin.begin(), cubin.end(), note.begin(), note.end());
+  ASSERT_NE(found, cubin.end());
+  found[1] = 'x';
+  const std::vector<BinaryKernel> kernels = read_image(cubin.data(), cubin.size(), "older");
+  ASSERT_EQ(kernels.size(), 3u);
+  for (const BinaryKernel& kernel : kernels) {
+    EXPECT_EQ(kernel.compiler, "CUDA 13.0");
+    EXPECT_EQ(kernel.options, "");
+    EXPECT_EQ(kernel.arch, "sm_90") << "the letter stood in the note";
+  }
+}
+
 TEST(Binary, OpcodesThatNobodySawStayNumbers) {
   EXPECT_EQ(opcode_name(0x223), "FFMA");
   EXPECT_EQ(opcode_name(0x823), "FFMA") << "with a constant";
