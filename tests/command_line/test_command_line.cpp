@@ -296,6 +296,33 @@ TEST_F(CommandLine, TakesAnOpAfterAnOptionThatMayBeRepeated) {
   EXPECT_EQ(isomer("check --backend cuda sin").exit, 3);
 }
 
+TEST_F(CommandLine, RefusesNonsenseToKernels) {
+  const std::string text = file("text", "hello"), cut = file("cut.cubin", "\177ELF\2\1"),
+                    names = file("names.json", "{");
+  const std::string cubin = ISOMER_TEST_DATA "/trace/fixtures/base.cubin";
+  refused({{"kernels", "file is required"},
+           {"kernels /nonexistent", "/nonexistent: cannot be read: No such file or directory"},
+           {"kernels /", "/: cannot be read"},
+           {"kernels " + file("empty", ""), "it is empty"},
+           {"kernels " + text, "no binary with kernels: a shared library, "},
+           {"kernels " + cut, "the ELF header lies outside"},
+           {"kernels " ISOMER_CLI, "an ELF file without kernels"},
+           {"kernels " + cubin + " --filter '('", "--filter: a regular expression expected, got '('"},
+           {"kernels " + cubin + " --names " + names, "names.json is no table of kernel names"}});
+}
+
+TEST_F(CommandLine, TellsTheKernelsOfABinary) {
+  const std::string cubin = ISOMER_TEST_DATA "/trace/fixtures/base.cubin";
+  const Said all = isomer("kernels " + cubin);
+  EXPECT_EQ(all.exit, 0) << all.err;
+  EXPECT_NE(all.out.find("3 kernels"), std::string::npos) << all.out;
+  const Said one = isomer("kernels --filter 'softmax.*true' " + cubin);
+  EXPECT_NE(one.out.find("1 kernel\n"), std::string::npos) << one.out;
+  EXPECT_EQ(isomer("kernels --json " + cubin).out.substr(0, 1), "{");
+  // Nothing looked at is not a pass.
+  EXPECT_EQ(isomer("kernels --filter nothing_of_that_name " + cubin).exit, 3);
+}
+
 TEST_F(CommandLine, TellsItsVersion) {
   const Said said = isomer("--version");
   EXPECT_EQ(said.exit, 0);

@@ -1,0 +1,74 @@
+#include "cli/verbs.hpp"
+#include "core/sentence.hpp"
+#include "lab/report/kernels_report.hpp"
+#include "lab/trace/binary.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <regex>
+
+namespace isomer::cli {
+namespace {
+
+struct Options {
+  std::string file, filter, names;
+  bool json = false;
+};
+
+/// The kernels whose canonical or mangled name holds what the expression asks for.
+std::vector<lab::BinaryKernel> matching(std::vector<lab::BinaryKernel> kernels, const std::string& filter) {
+  if (filter.empty()) return kernels;
+  std::regex expression;
+  try {
+    expression = std::regex(filter, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error&) {
+    core::fail(ErrorCode::bad_argument, "kernels: --filter: a regular expression expected, got '", filter,
+               "'");
+  }
+  // NOTES: std::regex recurses once per character.
+  constexpr std::size_t kLongest = 20000;
+  std::erase_if(kernels, [&](const lab::BinaryKernel& kernel) {
+    const std::string text = kernel.parsed.text.substr(0, kLongest), name = kernel.name.substr(0, kLongest);
+    return !std::regex_search(text, expression) && !std::regex_search(name, expression);
+  });
+  return kernels;
+}
+
+int run(const Options& options) {
+  lab::use_name_tables(options.names);
+  const std::vector<lab::BinaryKernel> all = lab::read_binary(options.file);
+  if (all.empty()) {
+    fmt::print(stderr, "isomer: kernels: no kernel in '{}'\n", options.file);
+    return nothing_checked;
+  }
+  const std::vector<lab::BinaryKernel> kernels = matching(all, options.filter);
+  if (kernels.empty()) {
+    fmt::print(stderr, "isomer: kernels: none of the {} kernels of '{}' has '{}' in its name\n", all.size(),
+               options.file, options.filter);
+    return nothing_checked;
+  }
+  fmt::print("{}", options.json ? lab::kernels_json(kernels) : lab::kernels_table(kernels));
+  return holds;
+}
+
+}  // namespace
+
+Run kernels(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("file", options->file,
+                 "shared library, executable, object, static library, cubin, fatbin, PTX or AMD code object")
+      ->required()
+      ->option_text("FILE");
+  app.add_option("--filter", options->filter, "only kernels with this regular expression in their name")
+      ->option_text("REGEX");
+  app.add_option(
+         "--names", options->names,
+         "more names of template parameters, in the format of lab/trace/names.json; so does ISOMER_NAMES")
+      ->option_text("FILE");
+  app.add_flag("--json", options->json, "JSON on stdout");
+  app.footer("No tool of any vendor is needed, and no GPU.");
+  return [options] { return run(*options); };
+}
+
+}  // namespace isomer::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "lab/trace/binary.hpp"
+
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// One row for each kernel of a binary: what the name says, and what it takes.
+std::string kernels_table(const std::vector<BinaryKernel>& kernels);
+/// {"version":1,"kernels":[{"name","demangled","parameters","arch","registers","shared_bytes","spill_bytes",
+/// "code_hash"}]}, and beside these "family", "derived", "arguments", "instructions" and the compiler's note.
+/// What the binary does not tell is null.
+std::string kernels_json(const std::vector<BinaryKernel>& kernels);
+
+}  // namespace isomer::lab

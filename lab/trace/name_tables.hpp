@@ -1,0 +1,60 @@
+#pragma once
+
+#include "lab/trace/name_tree.hpp"
+
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace isomer::lab {
+
+/// The parameter names of one template at one arity: names.json, and what a user adds to it.
+struct TemplateTable {
+  struct Parameter {
+    std::string
+        kind;  ///< "int", "bool", "type", "value", or the template that the argument must be an instance of
+    std::string name;
+    bool implied = false;  ///< follows from the others: never shown
+  };
+  std::vector<Parameter> parameters;
+  /// block_m → "mainloop.TileShape_MNK[0]": a parameter's path, and which extent of a shape.
+  std::vector<std::pair<std::string, std::string>> derived;
+
+  /// No name is given to an argument of another kind than the table's author saw.
+  bool fits(const std::vector<NameArgument>& arguments) const;
+};
+
+/// A name that is no template but a code, as libraries write them.
+struct CodeTable {
+  std::regex pattern;
+  std::string family;
+  std::vector<std::string> parameters;  ///< of the pattern's groups
+  std::vector<std::pair<std::string, std::string>> derived;
+};
+
+class NameTables {
+ public:
+  static const NameTables& instance();
+  const TemplateTable* find(const std::string& name, const std::vector<NameArgument>& arguments) const;
+  const std::vector<CodeTable>& codes() const { return codes_; }
+  bool wrapper(const std::string& name) const { return wrappers_.contains(name); }
+  bool shape(const std::string& name) const { return shapes_.contains(name); }
+  bool constant(const std::string& name) const { return constants_.contains(name); }
+
+  /// What is added later is asked first. Throws Error io with `source` in its sentence.
+  void add(std::string_view json, const std::string& source);
+
+ private:
+  std::map<std::pair<std::string, std::size_t>, std::vector<TemplateTable>> templates_;
+  std::vector<CodeTable> codes_;
+  std::set<std::string> wrappers_, shapes_, constants_;
+};
+
+/// names.json as the build embedded it.
+std::string_view embedded_names();
+
+}  // namespace isomer::lab

@@ -1,0 +1,268 @@
+// What a binary says of its kernels, with no vendor's tool: the figures are those that ptxas -v and hipcc
+// print.
+#include "lab/report/kernels_report.hpp"
+#include "lab/trace/sass_opcodes.hpp"
+#include "tests/trace/fixture.hpp"
+
+#include <isomer/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+std::vector<std::uint32_t> sizes(const BinaryKernel& kernel) {
+  std::vector<std::uint32_t> list;
+  for (const BinaryKernel::Parameter& each : kernel.parameters) list.push_back(each.size);
+  return list;
+}
+
+std::vector<std::uint32_t> offsets(const BinaryKernel& kernel) {
+  std::vector<std::uint32_t> list;
+  for (const BinaryKernel::Parameter& each : kernel.parameters) list.push_back(each.offset);
+  return list;
+}
+
+using Sizes = std::vector<std::uint32_t>;
+
+TEST(Binary, CubinTellsNamesResourcesAndParameters) {
+  const std::vector<BinaryKernel> kernels = kernels_of("base.cubin");
+  ASSERT_EQ(kernels.size(), 3u);
+  const BinaryKernel& row = kernel_of(kernels, "tiny::softmax_row", "sm_90a");
+  EXPECT_EQ(row.parsed.text, "tiny::softmax_row<128, true, float>");
+  EXPECT_TRUE(row.resources_known);
+  EXPECT_EQ(row.registers, 22u);
+  EXPECT_EQ(row.shared_bytes, 256u) << "without the kibibyte that the system takes";
+  EXPECT_EQ(row.spill_bytes, 0u);
+  EXPECT_EQ(row.max_threads, 128u);
+  EXPECT_EQ(sizes(row), (Sizes{24, 4}));
+  EXPECT_EQ(offsets(row), (Sizes{0, 24}));
+  EXPECT_EQ(row.code_hash.size(), 64u);
+  EXPECT_EQ(row.code_bytes % 128, 0u);
+  EXPECT_EQ(row.compiler, "ptxas 13.0.88");
+  EXPECT_EQ(row.options, "-arch sm_90a -m 64");
+  EXPECT_EQ(row.instructions.at("BAR"), 1u) << "one __syncthreads";
+  EXPECT_GE(row.instructions.at("LDS"), 16u);
+  EXPECT_GE(row.instructions.at("EXIT"), 1u);
+  std::uint64_t all = 0;
+  for (const auto& [name, count] : row.instructions) all += count;
+  EXPECT_EQ(all * 16, row.code_bytes) << "every instruction is counted";
+  EXPECT_EQ(kernel_of(kernels, "tiny::(anonymous namespace)::hidden(float*)", "sm_90a").shared_bytes, 0u);
+  const BinaryKernel& plain = kernel_of(kernels, "plain", "sm_90a");
+  EXPECT_EQ(plain.registers, 64u);
+  EXPECT_EQ(plain.max_threads, 0u) << "no launch bound";
+  EXPECT_EQ(sizes(plain), (Sizes{4, 8, 8}));
+  EXPECT_EQ(offsets(plain), (Sizes{0, 8, 16}));
+}
+
+TEST(Binary, SpillsAreTheStackFrame) {
+  const BinaryKernel plain = kernel_of(kernels_of("maxrregcount.cubin"), "plain", "sm_90a");
+  EXPECT_EQ(plain.registers, 24u);
+  EXPECT_EQ(plain.spill_bytes, 240u);
+  EXPECT_GT(plain.instructions.at("STL"), 0u);
+  EXPECT_EQ(plain.options, "-maxrregcount 24 -arch sm_90a -m 64");
+}
+
+TEST(Binary, OlderArchitecturesReserveNoSharedMemory) {
+  const BinaryKernel row = kernel_of(kernels_of("sm_80.cubin"), "tiny::softmax_row", "sm_80");
+  EXPECT_EQ(row.shared_bytes, 256u);
+  EXPECT_EQ(sizes(row), (Sizes{24, 4}));
+}
+
+TEST(Binary, FatBinaryAndSharedLibraryHoldTheSameKernelsAsTheCubin) {
+  const std::vector<BinaryKernel> cubin = kernels_of("base.cubin");
+  for (const char* file : {"family.fatbin", "libfamily.so"}) {
+    const std::vector<BinaryKernel> kernels = kernels_of(file);
+    std::set<std::string> architectures;
+    for (const BinaryKernel& kernel : kernels) architectures.insert(kernel.arch);
+    EXPECT_EQ(architectures, (std::set<std::string>{"compute_90a", "sm_80", "sm_90a"})) << file;
+    EXPECT_EQ(kernels.size(), 9u) << file;
+    for (const BinaryKernel& kernel : cubin) {
+      const BinaryKernel& same = kernel_of(kernels, kernel.parsed.family, "sm_90a");
+      EXPECT_EQ(same.code_hash, kernel.code_hash) << file << " " << kernel.parsed.text;
+      EXPECT_EQ(same.registers, kernel.registers);
+      EXPECT_EQ(sizes(same), sizes(kernel));
+      // PTX has parameters and launch bounds, and no machine code.
+      const BinaryKernel& ptx = kernel_of(kernels, kernel.parsed.family, "compute_90a");
+      EXPECT_FALSE(ptx.resources_known);
+      EXPECT_EQ(sizes(ptx), sizes(kernel)) << kernel.parsed.text;
+      EXPECT_EQ(offsets(ptx), offsets(kernel)) << kernel.parsed.text;
+      EXPECT_EQ(ptx.max_threads, kernel.max_threads) << kernel.parsed.text;
+      EXPECT_TRUE(ptx.instructions.empty());
+    }
+  }
+}
+
+TEST(Binary, Lz4IsReadAsZstdIs) {
+  const std::vector<BinaryKernel> kernels = kernels_of("lz4.fatbin");
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernel_of(kernels, "tiny::softmax_row", "compute_80").max_threads, 128u);
+}
+
+TEST(Binary, PtxTextIsReadToo) {
+  const std::string text = R"(// .version in a comment, .entry no(
+.version 9.0
+.target sm_80, debug
+.address_size 64
+.func helper() { ret; }
+.visible .entry first(.param .u64 .ptr .align 4 a, .param .align 16 .b8 b[40], .param .u8 c)
+.maxntid 64, 1, 1
+.minnctapersm 2
+{ .reg .b32 %r; { ret; } /* } */ ret; }
+.entry second { ret; }
+.entry third();
+)";
+  const std::vector<BinaryKernel> kernels =
+      read_image(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), "text");
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernels[0].name, "first");
+  EXPECT_EQ(kernels[0].arch, "compute_80");
+  EXPECT_EQ(kernels[0].max_threads, 64u);
+  EXPECT_EQ(sizes(kernels[0]), (Sizes{8, 40, 1}));
+  EXPECT_EQ(offsets(kernels[0]), (Sizes{0, 16, 56}));
+  EXPECT_EQ(kernels[1].name, "second");
+  EXPECT_EQ(kernels[2].name, "third");
+}
+
+TEST(Binary, AmdCodeObjectTellsTheSame) {
+  const std::vector<BinaryKernel> kernels = kernels_of("amd.o");
+  ASSERT_EQ(kernels.size(), 1u);
+  const BinaryKernel& kernel = kernels[0];
+  EXPECT_EQ(kernel.parsed.text, "shift<128>");
+  EXPECT_EQ(kernel.arch, "gfx90a");
+  EXPECT_GT(kernel.registers, 0u);
+  EXPECT_EQ(kernel.shared_bytes, 128u);
+  EXPECT_EQ(kernel.spill_bytes, 0u);
+  EXPECT_EQ(kernel.max_threads, 128u);
+  EXPECT_EQ(sizes(kernel), (Sizes{8, 4, 1})) << "hidden arguments are left out";
+  EXPECT_EQ(kernel.code_hash.size(), 64u);
+  EXPECT_GT(kernel.code_bytes, 0u);
+}
+
+TEST(Binary, WithoutANoteTellsItsToolkitAlone) {
+  // Toolkits before 13 leave no note: it is another section's name then.
+  std::vector<std::uint8_t> cubin = fixture_bytes("base.cubin");
+  const std::string note = ".note.nv.tkinfo";
+  const auto found = std::search(cubin.begin(), cubin.end(), note.begin(), note.end());
+  ASSERT_NE(found, cubin.end());
+  found[1] = 'x';
+  const std::vector<BinaryKernel> kernels = read_image(cubin.data(), cubin.size(), "older");
+  ASSERT_EQ(kernels.size(), 3u);
+  for (const BinaryKernel& kernel : kernels) {
+    EXPECT_EQ(kernel.compiler, "CUDA 13.0");
+    EXPECT_EQ(kernel.options, "");
+    EXPECT_EQ(kernel.arch, "sm_90") << "the letter stood in the note";
+  }
+}
+
+TEST(Binary, OpcodesThatNobodySawStayNumbers) {
+  EXPECT_EQ(opcode_name(0x223), "FFMA");
+  EXPECT_EQ(opcode_name(0x823), "FFMA") << "with a constant";
+  EXPECT_EQ(opcode_name(0x1fe), "0x1fe");
+}
+
+TEST(KernelsReport, JsonHasTheFieldsOfTheDesign) {
+  const nlohmann::json json = nlohmann::json::parse(kernels_json(kernels_of("family.fatbin")));
+  EXPECT_EQ(json.at("version"), 1);
+  ASSERT_EQ(json.at("kernels").size(), 9u);
+  int machine = 0;
+  for (const nlohmann::json& kernel : json.at("kernels")) {
+    for (const char* field : {"name", "demangled", "arch", "code_hash"})
+      EXPECT_TRUE(kernel.at(field).is_string()) << field;
+    EXPECT_TRUE(kernel.at("parameters").is_object());
+    const bool known = !kernel.at("arch").get<std::string>().starts_with("compute_");
+    machine += known ? 1 : 0;
+    for (const char* field : {"registers", "shared_bytes", "spill_bytes"})
+      EXPECT_EQ(kernel.at(field).is_number(), known) << "what PTX does not tell is null";
+  }
+  EXPECT_EQ(machine, 6);
+}
+
+TEST(KernelsReport, TableNamesEachKernelAndItsParameters) {
+  const std::string table = kernels_table(kernels_of("base.cubin"));
+  for (const char* words : {"tiny::softmax_row", "#0=128", "#1=true", "sm_90a", "ptxas 13.0.88", "3 kernels"})
+    EXPECT_NE(table.find(words), std::string::npos) << words << "\n" << table;
+}
+
+/// A sentence about `text`, or "" where it is read.
+std::string refusal(const std::vector<std::uint8_t>& bytes) {
+  try {
+    read_image(bytes.data(), bytes.size(), "file");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::io) << error.what();
+    EXPECT_TRUE(std::string(error.what()).starts_with("file: ")) << error.what();
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+TEST(BadBinary, IsRefusedWithOneSentence) {
+  EXPECT_NE(refusal({}).find("no binary with kernels"), std::string::npos);
+  EXPECT_NE(refusal(bytes_of("hello, world")).find("no binary with kernels"), std::string::npos);
+  EXPECT_NE(refusal(bytes_of("\177ELF")).find("the ELF header lies outside"), std::string::npos);
+  EXPECT_NE(refusal(bytes_of("\177ELF\1\1")).find("64-bit little-endian"), std::string::npos);
+  EXPECT_NE(refusal(bytes_of("CCOB1234")).find("compressed offload bundle"), std::string::npos);
+  EXPECT_NE(refusal(bytes_of("!<arch>\n")).find("static library without kernels"), std::string::npos);
+  std::vector<std::uint8_t> program = fixture_bytes("base.cubin");
+  program[18] = 62;  // an x86-64 program: no section of kernels
+  EXPECT_NE(refusal(program).find("an ELF file without kernels"), std::string::npos);
+  EXPECT_THROW(read_binary("/nonexistent"), Error);
+  EXPECT_THROW(read_binary("/"), Error);
+}
+
+TEST(BadBinary, CutAnywhereIsASentenceOrFewerKernels) {
+  for (const char* name : {"base.cubin", "family.fatbin", "lz4.fatbin", "libfamily.so", "amd.o"}) {
+    const std::vector<std::uint8_t> whole = fixture_bytes(name);
+    int refused = 0;
+    for (std::size_t size = 0; size < whole.size(); size += whole.size() / 400 + 1)
+      refused += refusal({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}).empty() ? 0 : 1;
+    EXPECT_GT(refused, 300) << name;
+  }
+}
+
+TEST(BadBinary, DamagedAnywhereIsASentenceOrOtherKernels) {
+  for (const char* name : {"base.cubin", "family.fatbin", "amd.o"}) {
+    const std::vector<std::uint8_t> whole = fixture_bytes(name);
+    std::uint64_t state = 88172645463325252u;
+    for (int i = 0; i < 1500; ++i) {
+      std::vector<std::uint8_t> bytes = whole;
+      for (int k = 0; k < 4; ++k) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        // Headers matter most, and lie at both ends.
+        const std::size_t at = k % 2 == 0 ? state % bytes.size() : state % 512;
+        bytes[at] = static_cast<std::uint8_t>(state >> 40);
+      }
+      refusal(bytes);
+    }
+  }
+}
+
+TEST(BadBinary, CannotAskForMoreMemoryThanItsImagesShrankFrom) {
+  std::vector<std::uint8_t> fat = fixture_bytes("lz4.fatbin");
+  const std::uint64_t huge = std::uint64_t{1} << 60;
+  std::memcpy(fat.data() + 16 + 56, &huge, sizeof huge);
+  EXPECT_NE(refusal(fat).find("says that it unpacks to"), std::string::npos);
+}
+
+TEST(BadBinary, MetadataThatNestsWithoutEndIsRefused) {
+  std::vector<std::uint8_t> object = fixture_bytes("amd.o");
+  // The note of the code object begins with a map; arrays of one element instead, as deep as the note is
+  // long.
+  const std::string key = "amdhsa.kernels";
+  const auto found = std::search(object.begin(), object.end(), key.begin(), key.end());
+  ASSERT_NE(found, object.end());
+  for (auto at = found - 2; at < found + 200; ++at) *at = 0x91;
+  EXPECT_NE(refusal(object).find("no MessagePack"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace isomer::lab

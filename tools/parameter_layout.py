@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Makes a table of where the fields of kernels' parameters lie, from an object that was built with the user's headers.
+
+  nvcc -g -c flash_fwd_hdim128_fp16_sm90.cu …          # the host's debug information (-g) is what is read
+  tools/parameter_layout.py flash_fwd_hdim128_fp16_sm90.o >fa3.json
+  ISOMER_LAYOUTS=fa3.json isomer diff a.jsonl b.jsonl  # arguments by name: seqlen_q, cu_seqlens_q, …
+
+Kernels take one struct by value, and no driver tells what is in it; the host's stub of each kernel does. The table is
+keyed by the kernel's family, the parameter's place and its size; where two instantiations of one family lay out one size
+in two ways, neither is written, and a line on stderr says so. Needs pyelftools (PyPI) and the built isomer.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+try:
+    from elftools.elf.elffile import ELFFile
+except ImportError:
+    sys.exit("parameter_layout: pyelftools is missing: pip install pyelftools")
+
+ALIASES = {"DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_atomic_type"}
+STRUCTS = {"DW_TAG_structure_type", "DW_TAG_class_type"}
+POINTERS = {"DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"}
+BOOLEAN, FLOAT, NUMBERS = 0x02, 0x04, {0x05, 0x06, 0x07, 0x08, 0x10}
+LONGEST_ARRAY = 8  # what is longer is opaque, as a tensor map's 16 words are
+
+
+def type_of(die):
+    """The type of a variable or member, behind its names and qualifiers."""
+    while True:
+        if "DW_AT_type" not in die.attributes:
+            return None
+        die = die.get_DIE_from_attribute("DW_AT_type")
+        if die.tag not in ALIASES:
+            return die
+
+
+def name_of(die):
+    name = die.attributes.get("DW_AT_name")
+    return name.value.decode(errors="replace") if name else ""
+
+
+def size_of(die):
+    if die is None:
+        return 0
+    if "DW_AT_byte_size" in die.attributes:
+        return die.attributes["DW_AT_byte_size"].value
+    if die.tag in POINTERS:
+        return 8
+    if die.tag == "DW_TAG_array_type":
+        return size_of(type_of(die)) * length_of(die)
+    return 0
+
+
+def length_of(array):
+    length = 1
+    for dimension in array.iter_children():
+        if dimension.tag == "DW_TAG_subrange_type":
+            bound = dimension.attributes.get("DW_AT_upper_bound")
+            count = dimension.attributes.get("DW_AT_count")
+            length *= count.value if count else bound.value + 1 if bound else 0
+    return length
+
+
+def members(die):
+    """(name, offset, type) of a struct's bases and members; a base has no name, a static member no offset."""
+    for child in die.iter_children():
+        if child.tag not in ("DW_TAG_member", "DW_TAG_inheritance") or "DW_AT_data_member_location" not in child.attributes:
+            continue
+        location = child.attributes["DW_AT_data_member_location"].value
+        if isinstance(location, int) and "DW_AT_data_bit_offset" not in child.attributes:
+            yield ("" if child.tag == "DW_TAG_inheritance" else name_of(child)), location, type_of(child)
+
+
+def is_tuple(die):
+    return name_of(die).split("<")[0] in ("tuple", "ESO", "EBO", "TupleBase")
+
+
+def leaf(name, offset, size, kind):
+    return {"name": name, "offset": offset, "size": size, "type": kind}
+
+
+def fields(die, name, offset):
+    """The scalars of a type, in their order. A tuple's are numbered."""
+    size = size_of(die)
+    if die is None or size == 0:
+        return []
+    if die.tag in POINTERS:
+        return [leaf(name, offset, 8, "pointer")]
+    if die.tag == "DW_TAG_enumeration_type":
+        return [leaf(name, offset, size, "int")]
+    if die.tag == "DW_TAG_base_type":
+        encoding = die.attributes["DW_AT_encoding"].value
+        kind = "bool" if encoding == BOOLEAN else "float" if encoding == FLOAT else "int" if encoding in NUMBERS else "bytes"
+        return [leaf(name, offset, size, kind)]
+    if die.tag == "DW_TAG_array_type":
+        element, length = type_of(die), length_of(die)
+        if length > LONGEST_ARRAY:
+            return [leaf(name, offset, size, "bytes")]
+        return [each for i in range(length) for each in fields(element, f"{name}[{i}]", offset + i * size_of(element))]
+    if die.tag in STRUCTS:
+        numbered = is_tuple(die)
+        found = []
+        for member, at, of in members(die):
+            path = name if numbered or not member else f"{name}.{member}" if name else member
+            found += fields(of, path, offset + at)
+        if numbered:
+            found.sort(key=lambda each: each["offset"])
+            if len(found) > 1:
+                # Tuples inside of tuples have numbered theirs already.
+                for i, each in enumerate(found):
+                    if each["name"] == name or each["name"].rsplit(".", 1)[0] == name and each["name"].rsplit(".", 1)[-1].isdigit():
+                        each["name"] = f"{name}.{i}"
+        return found
+    return [leaf(name, offset, size, "bytes")]
+
+
+def kernels_of(isomer, path):
+    said = subprocess.run([isomer, "kernels", "--json", path], capture_output=True, text=True)
+    if said.returncode != 0:
+        sys.exit(f"parameter_layout: {said.stderr.strip() or path + ' has no kernels'}")
+    return {each["name"]: each["family"] for each in json.loads(said.stdout)["kernels"]}
+
+
+def parameters_of(path, kernels):
+    """(family, place, type) of every parameter of every kernel's stub on the host."""
+    with open(path, "rb") as file:
+        elf = ELFFile(file)
+        if not elf.has_dwarf_info():
+            sys.exit(f"parameter_layout: {path} has no debug information: compile it with -g")
+        for unit in elf.get_dwarf_info().iter_CUs():
+            for die in unit.iter_DIEs():
+                if die.tag != "DW_TAG_subprogram":
+                    continue
+                # "__device_stub_" and the kernel's mangled name; large arguments come to it by reference.
+                family = kernels.get(name_of(die).removeprefix("__device_stub_"))
+                if family is None:
+                    continue
+                taken = [type_of(each) for each in die.iter_children() if each.tag == "DW_TAG_formal_parameter"]
+                for place, of in enumerate(taken):
+                    yield family, place, type_of(of) if of is not None and of.tag == "DW_TAG_reference_type" else of
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("objects", nargs="+", metavar="OBJECT", help="compiled by nvcc with -g")
+    built = pathlib.Path(__file__).resolve().parent.parent / "build" / "release" / "bin" / "isomer"
+    parser.add_argument("--isomer", default=str(built), help="the built command (default: %(default)s)")
+    options = parser.parse_args()
+    layouts, refused = {}, set()
+    for path in options.objects:
+        for family, place, of in parameters_of(path, kernels_of(options.isomer, path)):
+            if of is None or of.tag not in STRUCTS:
+                continue  # a scalar needs no table
+            key = (family, place, size_of(of))
+            layout = fields(of, "", 0)
+            if layouts.setdefault(key, layout) != layout:
+                refused.add(key)
+    for family, place, size in sorted(refused):
+        print(f"parameter_layout: parameter {place} of {family} has several layouts of {size} bytes: none is written",
+              file=sys.stderr)
+        del layouts[family, place, size]
+    if not layouts:
+        sys.exit("parameter_layout: no kernel takes a struct, or none has a stub with debug information")
+    table = [{"family": family, "parameter": place, "bytes": size, "fields": layout}
+             for (family, place, size), layout in sorted(layouts.items())]
+    json.dump({"version": 1, "layouts": table}, sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    main()
