@@ -6,8 +6,9 @@
   ISOMER_LAYOUTS=fa3.json isomer diff a.jsonl b.jsonl  # arguments by name: seqlen_q, cu_seqlens_q, …
 
 Kernels take one struct by value, and no driver tells what is in it; the host's stub of each kernel does. The table is
-keyed by the kernel's family, the parameter's place and its size; where two instantiations of one family lay out one size
-in two ways, neither is written, and a line on stderr says so. Needs pyelftools (PyPI) and the built isomer.
+keyed by the kernel's family, the parameter's place and its size; where instantiations of one family lay out one size in
+several ways, only the fields that they share are written, and a line on stderr says so. Needs pyelftools (PyPI) and the
+built isomer.
 """
 import argparse
 import json
@@ -149,7 +150,7 @@ def main():
     built = pathlib.Path(__file__).resolve().parent.parent / "build" / "release" / "bin" / "isomer"
     parser.add_argument("--isomer", default=str(built), help="the built command (default: %(default)s)")
     options = parser.parse_args()
-    layouts, refused = {}, set()
+    layouts, shared = {}, set()
     for path in options.objects:
         for family, place, of in parameters_of(path, kernels_of(options.isomer, path)):
             if of is None or of.tag not in STRUCTS:
@@ -157,11 +158,11 @@ def main():
             key = (family, place, size_of(of))
             layout = fields(of, "", 0)
             if layouts.setdefault(key, layout) != layout:
-                refused.add(key)
-    for family, place, size in sorted(refused):
-        print(f"parameter_layout: parameter {place} of {family} has several layouts of {size} bytes: none is written",
-              file=sys.stderr)
-        del layouts[family, place, size]
+                layouts[key] = [each for each in layouts[key] if each in layout]
+                shared.add(key)
+    for family, place, size in sorted(shared):
+        print(f"parameter_layout: parameter {place} of {family} has several layouts of {size} bytes: "
+              f"{len(layouts[family, place, size])} fields that they share are written", file=sys.stderr)
     if not layouts:
         sys.exit("parameter_layout: no kernel takes a struct, or none has a stub with debug information")
     table = [{"family": family, "parameter": place, "bytes": size, "fields": layout}

@@ -91,7 +91,7 @@ void ItaniumParser::discriminator() {
   }
 }
 
-Index ItaniumParser::encoding(bool whole) {
+Index ItaniumParser::encoding(bool whole, bool bare) {
   const Depth deeper(depth_);
   if (!deeper.allowed || peek() == 'T' || peek() == 'G') return kNone;  // no kernel is a table or a guard
   std::vector<Index> outer = template_parameters_;
@@ -106,10 +106,10 @@ Index ItaniumParser::encoding(bool whole) {
     if (templated && type() == kNone) return kNone;
     const Index list = parameters(false);
     if (list == kNone) return kNone;
-    if (!templated) result = add(Kind::join, {}, {result, text("("), list, text(")")});
+    if (!templated && !bare) result = add(Kind::join, {}, {result, text("("), list, text(")")});
   }
   // Behind a whole function it says nothing that a kernel could differ in.
-  if (!behind.empty() && whole) result = add(Kind::join, {}, {result, text(" "), text(behind)});
+  if (!behind.empty() && whole && !bare) result = add(Kind::join, {}, {result, text(" "), text(behind)});
   template_parameters_ = std::move(outer);
   return result;
 }
@@ -118,7 +118,7 @@ Index ItaniumParser::name(bool& templated, std::string_view& behind) {
   const Depth deeper(depth_);
   if (!deeper.allowed) return kNone;
   if (eat("N")) return nested(templated, behind);
-  if (eat("Z")) return local();
+  if (eat("Z")) return local(templated, behind);
   Index result;
   if (peek() == 'S' && peek(1) != 't') {
     result = substitution();
@@ -191,7 +191,8 @@ Index ItaniumParser::last_component(Index index, bool destructor) {
   return destructor ? own("~" + std::string(words)) : text(words);
 }
 
-Index ItaniumParser::local() {
+/// What is behind the entity's parameters is handed to the encoding around it, which has yet to read these.
+Index ItaniumParser::local(bool& templated, std::string_view& behind) {
   const Index function = encoding(true);
   if (function == kNone || !eat("E")) return kNone;
   if (eat("s")) {
@@ -203,11 +204,10 @@ Index ItaniumParser::local() {
     number(digits);
     if (!eat("_")) return kNone;
   }
-  bool templated = false;
-  std::string_view behind;
-  Index entity = name(templated, behind);
+  templated = false;
+  behind = {};
+  const Index entity = name(templated, behind);
   discriminator();
-  if (entity != kNone && !behind.empty()) entity = add(Kind::join, {}, {entity, text(" "), text(behind)});
   return add(Kind::scope, {}, {function, entity});
 }
 

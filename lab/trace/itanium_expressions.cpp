@@ -29,15 +29,8 @@ using Index = ItaniumParser::Index;
 Index ItaniumParser::literal() {
   const Depth deeper(depth_);
   if (!deeper.allowed || !eat("L")) return kNone;
-  if (eat("_Z")) {
-    std::vector<Index> outer = template_parameters_;
-    const Index entity = encoding(true);
-    template_parameters_ = std::move(outer);
-    return eat("E") ? entity : kNone;
-  }
-  if (rest_.starts_with("Z")) {
-    rest_.remove_prefix(1);
-    const Index entity = encoding(true);
+  if (eat("_Z") || eat("Z")) {
+    const Index entity = encoding(true, true);
     return eat("E") ? entity : kNone;
   }
   if (eat("b0E")) return text("false");
@@ -148,6 +141,10 @@ Index ItaniumParser::expression() {
     Index of = operator_name();
     if (of != kNone && peek() == 'I') of = add(Kind::args, {}, {of, template_args(false)});
     return of;
+  }
+  if (rest_.starts_with("adL")) {  // the address of a function: &f
+    rest_.remove_prefix(2);
+    return add(Kind::join, {}, {text("&"), literal()});
   }
   for (const Operator& each : kOperators) {
     if (!eat(each.code)) continue;

@@ -17,8 +17,9 @@ class ItaniumParser {
 
   explicit ItaniumParser(std::string_view text) : rest_(text) {}
 
-  /// <encoding>. What follows the name of a template is left unread where `whole` is false.
-  Index encoding(bool whole);
+  /// <encoding>. What follows the name of a template is left unread where `whole` is false; no parameters are
+  /// printed where `bare` is true.
+  Index encoding(bool whole, bool bare = false);
   /// Whether all was read, or only a compiler's suffix (".kd", ".intern.0") is left.
   bool at_end() const { return rest_.empty() || rest_.front() == '.'; }
   /// The text of a node. Empty where it would be longer than `limit`.
@@ -57,7 +58,7 @@ class ItaniumParser {
 
   Index name(bool& templated, std::string_view& behind);
   Index nested(bool& templated, std::string_view& behind);
-  Index local();
+  Index local(bool& templated, std::string_view& behind);
   Index last_component(Index index, bool destructor);
   Index unqualified();
   Index source_name();

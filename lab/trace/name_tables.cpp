@@ -60,17 +60,23 @@ void use_file(const std::string& path) {
 
 }  // namespace
 
-bool TemplateTable::fits(const std::vector<NameArgument>& arguments) const {
+std::string NameTables::plain(const std::string& name) const {
+  const std::size_t colons = name.find("::");
+  if (colons == std::string::npos) return name;
+  const auto found = namespaces_.find(std::string_view(name).substr(0, colons));
+  return found == namespaces_.end() ? name : found->second + name.substr(colons);
+}
+
+bool NameTables::fits(const TemplateTable& table, const std::vector<NameArgument>& arguments) const {
   using Kind = NameArgument::Kind;
-  if (arguments.size() != parameters.size()) return false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& kind = parameters[i].kind;
+    const std::string& kind = table.parameters[i].kind;
     const NameArgument& argument = arguments[i];
     const bool fit = kind == "int"     ? argument.kind == Kind::integer
                      : kind == "bool"  ? argument.kind == Kind::boolean
                      : kind == "type"  ? argument.kind == Kind::type || argument.kind == Kind::templated
                      : kind == "value" ? true
-                                       : argument.kind == Kind::templated && argument.text == kind;
+                                       : argument.kind == Kind::templated && plain(argument.text) == kind;
     if (!fit) return false;
   }
   return true;
@@ -80,10 +86,10 @@ const NameTables& NameTables::instance() { return tables(); }
 
 const TemplateTable* NameTables::find(const std::string& name,
                                       const std::vector<NameArgument>& arguments) const {
-  const auto found = templates_.find({name, arguments.size()});
+  const auto found = templates_.find({plain(name), arguments.size()});
   if (found == templates_.end()) return nullptr;
   for (auto table = found->second.rbegin(); table != found->second.rend(); ++table)
-    if (table->fits(arguments)) return &*table;
+    if (fits(*table, arguments)) return &*table;
   return nullptr;
 }
 
@@ -96,6 +102,9 @@ void NameTables::add(std::string_view text, const std::string& source) {
       std::set<std::string>& names = *list == 'w' ? wrappers_ : *list == 's' ? shapes_ : constants_;
       for (const Json& name : json.value(list, Json::array())) names.insert(name.get<std::string>());
     }
+    const Json namespaces = json.value("namespaces", Json::object());
+    for (const auto& [alias, name] : namespaces.items())
+      namespaces_[alias] = name.get<std::string>();
     for (const Json& each : json.value("templates", Json::array())) {
       const TemplateTable table = table_of(each);
       for (const Json& name : each.at("names"))

@@ -23,9 +23,6 @@ struct TemplateTable {
   std::vector<Parameter> parameters;
   /// block_m → "mainloop.TileShape_MNK[0]": a parameter's path, and which extent of a shape.
   std::vector<std::pair<std::string, std::string>> derived;
-
-  /// No name is given to an argument of another kind than the table's author saw.
-  bool fits(const std::vector<NameArgument>& arguments) const;
 };
 
 /// A name that is no template but a code, as libraries write them.
@@ -41,14 +38,20 @@ class NameTables {
   static const NameTables& instance();
   const TemplateTable* find(const std::string& name, const std::vector<NameArgument>& arguments) const;
   const std::vector<CodeTable>& codes() const { return codes_; }
-  bool wrapper(const std::string& name) const { return wrappers_.contains(name); }
-  bool shape(const std::string& name) const { return shapes_.contains(name); }
-  bool constant(const std::string& name) const { return constants_.contains(name); }
+  bool wrapper(const std::string& name) const { return wrappers_.contains(plain(name)); }
+  bool shape(const std::string& name) const { return shapes_.contains(plain(name)); }
+  bool constant(const std::string& name) const { return constants_.contains(plain(name)); }
 
   /// What is added later is asked first. Throws Error io with `source` in its sentence.
   void add(std::string_view json, const std::string& source);
 
  private:
+  /// The name under the namespace that the tables know: a program may carry a library under another one.
+  std::string plain(const std::string& name) const;
+  /// No name is given to an argument of another kind than the table's author saw.
+  bool fits(const TemplateTable& table, const std::vector<NameArgument>& arguments) const;
+
+  std::map<std::string, std::string, std::less<>> namespaces_;
   std::map<std::pair<std::string, std::size_t>, std::vector<TemplateTable>> templates_;
   std::vector<CodeTable> codes_;
   std::set<std::string> wrappers_, shapes_, constants_;

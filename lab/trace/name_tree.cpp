@@ -108,8 +108,9 @@ class Reader {
   /// A word, with a space where it would run into what stands before it. Says whether it needed one.
   bool put(std::string_view word, std::size_t start) {
     const char last = out_.size() > start ? out_.back() : '\0';
-    const bool space =
-        in_word(last) || last == '>' || last == '*' || last == '&' || last == ')' || last == ']';
+    const bool address = last == '&' && out_.size() == start + 1;
+    const bool space = in_word(last) || last == '>' || last == '*' || (last == '&' && !address) ||
+                       last == ')' || last == ']';
     if (space) out_ += ' ';
     out_ += word;
     return space;

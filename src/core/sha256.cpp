@@ -1,6 +1,7 @@
 #include "core/sha256.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -34,18 +35,16 @@ void Sha256::block(const std::uint8_t* data) {
     const std::uint32_t b = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;
     w[i] = w[i - 16] + a + w[i - 7] + b;
   }
-  std::uint32_t s[8];
-  std::copy_n(state_, 8, s);
+  auto [a, b, c, d, e, f, g, h] = std::to_array(state_);
   for (int i = 0; i < 64; ++i) {
-    const std::uint32_t one = std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25);
-    const std::uint32_t t = s[7] + one + ((s[4] & s[5]) ^ (~s[4] & s[6])) + kRound[i] + w[i];
-    const std::uint32_t zero = std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22);
-    const std::uint32_t u = zero + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-    std::copy_backward(s, s + 7, s + 8);
-    s[4] += t;
-    s[0] = t + u;
+    const std::uint32_t one = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+    const std::uint32_t t = h + one + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+    const std::uint32_t zero = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+    const std::uint32_t u = zero + ((a & b) ^ (a & c) ^ (b & c));
+    h = g, g = f, f = e, e = d + t, d = c, c = b, b = a, a = t + u;
   }
-  for (int i = 0; i < 8; ++i) state_[i] += s[i];
+  const std::uint32_t changed[8] = {a, b, c, d, e, f, g, h};
+  for (int i = 0; i < 8; ++i) state_[i] += changed[i];
 }
 
 Sha256& Sha256::add(std::span<const std::byte> bytes) {

@@ -93,6 +93,16 @@ const std::vector<Spelling>& spellings() {
       {"ns::k<(ns::Mode)1, true, 7u, -2, 5ul>",
        {"_ZN2ns1kILNS_4ModeE1ELb1ELj7ELin2ELm5EEEvv", "void ns::k<(ns::Mode)1, true, 7u, -2, 5ul>()",
         "void ns::k<(ns::Mode)1, (bool)1, (unsigned int)7, (int)-2, (unsigned long)5>(void)"}},
+      // Lambdas in lambdas of a method, and the address of a function.
+      {"k<ns::f(int)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() const::{lambda(float)#1}, "
+       "&ns::g>",
+       {"_Z1kIZZZN2ns1fEiENKUlvE_clEvENKUlvE0_clEvEUlfE_XadL_ZNS0_1gEiEEEvT_",
+        "void k<ns::f(int)::{lambda()#1}::operator()() const::{lambda()#2}::operator()() "
+        "const::{lambda(float)#1}, "
+        "&ns::g>(float)",
+        "void k<ns::f(int)::[lambda() (instance 1)]::operator ()() const::[lambda() (instance 2)]::operator "
+        "()() "
+        "const::[lambda(float) (instance 1)], &ns::g>(T1)"}},
       {"pack<int, float, double>", {"_Z4packIJifdEEvv", "_Z4packIifdEvv", "void pack<int, float, double>()"}},
       {"empty<>", {"_Z5emptyIJEEvv", "void empty<>()"}},
       {"call<void(*)(int, float const*)>",
@@ -369,12 +379,15 @@ TEST(NameTables, OfAUserAreAskedFirst) {
   const std::string path = testing::TempDir() + "isomer_names.json";
   std::ofstream(path)
       << R"({"version":1,"templates":[{"names":["mine::kernel"],"parameters":["int kTile","bool Fast"],
-    "derived":{"block_m":"kTile"}}]})";
+    "derived":{"block_m":"kTile"}}],"namespaces":{"theirs":"mine"}})";
   EXPECT_EQ(parameters_of(parse_kernel_name("mine::kernel<64, true>")).at("#0"), "64");
   use_name_tables(path);
   const KernelName name = parse_kernel_name("mine::kernel<64, true>");
   EXPECT_EQ(parameters_of(name), (Named{{"kTile", "64"}, {"Fast", "true"}}));
   EXPECT_EQ(derived_of(name), (Named{{"block_m", "64"}}));
+  const KernelName carried = parse_kernel_name("theirs::kernel<32, false>");
+  EXPECT_EQ(carried.family, "theirs::kernel");
+  EXPECT_EQ(parameters_of(carried).at("kTile"), "32");
 }
 
 TEST(NameTables, ThatAreBrokenAreRefusedWithASentence) {
