@@ -96,7 +96,7 @@ std::string devices_of(gpu::Vendor& vendor) {
   return text;
 }
 
-void add_cpu(std::vector<Finding>& list) {
+void add_cpu(std::vector<Examined>& list) {
   list.push_back({"CPU", "model", true,
                   fmt::format("{}, {} threads for Isomer", cpu_model(), Executor::standard()->concurrency()),
                   ""});
@@ -109,7 +109,7 @@ void add_cpu(std::vector<Finding>& list) {
                   cpu_flag("amx_bf16") ? "bf16 and int8 tiles" : "this CPU has no AMX", ""});
 }
 
-void add_nvidia(std::vector<Finding>& list) {
+void add_nvidia(std::vector<Examined>& list) {
   gpu::Vendor& cuda = *gpu::find_vendor(DeviceType::cuda);
   const std::string driver = cuda.unavailable(), file = loaded_file("libcuda");
   int number = 0;
@@ -123,7 +123,7 @@ void add_nvidia(std::vector<Finding>& list) {
                   compiler ? "" : "pip install nvidia-cuda-nvrtc"});
 }
 
-void add_amd(std::vector<Finding>& list) {
+void add_amd(std::vector<Examined>& list) {
   gpu::Vendor& hip = *gpu::find_vendor(DeviceType::hip);
   const std::string runtime = hip.unavailable(), file = loaded_file("libamdhip64");
   std::string detail = runtime.empty() ? devices_of(hip) : runtime;
@@ -140,7 +140,7 @@ void add_amd(std::vector<Finding>& list) {
 }
 
 /// A folder of compiled programs, and what lies in it.
-void add_folder(std::vector<Finding>& list, const char* name, const std::optional<gpu::BinaryFolder>& folder,
+void add_folder(std::vector<Examined>& list, const char* name, const std::optional<gpu::BinaryFolder>& folder,
                 bool written, const char* remedy) {
   if (!folder) {
     list.push_back({"compiled kernels", name, false, "none is named", remedy});
@@ -165,7 +165,7 @@ void add_folder(std::vector<Finding>& list, const char* name, const std::optiona
        closed.empty() ? "" : "make room there, or set ISOMER_CACHE to a folder that can be written"});
 }
 
-void add_gpu(std::vector<Finding>& list) {
+void add_gpu(std::vector<Examined>& list) {
   add_nvidia(list);
   add_amd(list);
   add_folder(list, "cache", gpu::cache_folder(), true, "set ISOMER_CACHE or HOME");
@@ -173,7 +173,7 @@ void add_gpu(std::vector<Finding>& list) {
              "isomer prebuild makes one, ISOMER_BUNDLE names it");
 }
 
-void add_tools(std::vector<Finding>& list) {
+void add_tools(std::vector<Examined>& list) {
   constexpr const char* tools[][2] = {{"g++", "apt-get install g++"},
                                       {"clang++", "apt-get install clang"},
                                       {"nvcc", "the CUDA toolkit"},
@@ -189,17 +189,17 @@ void add_tools(std::vector<Finding>& list) {
 
 }  // namespace
 
-std::vector<Finding> examine() {
-  std::vector<Finding> list;
+std::vector<Examined> examine() {
+  std::vector<Examined> list;
   add_cpu(list);
   add_gpu(list);
   add_tools(list);
   return list;
 }
 
-std::string doctor_text(const std::vector<Finding>& findings) {
+std::string doctor_text(const std::vector<Examined>& findings) {
   std::string text, group;
-  for (const Finding& finding : findings) {
+  for (const Examined& finding : findings) {
     if (finding.group != group) text += (group.empty() ? "" : "\n") + Terminal::bold(finding.group) + "\n";
     group = finding.group;
     text += fmt::format("  {} {:<14} {}{}\n", finding.present ? Terminal::green("●") : Terminal::dim("○"),
@@ -209,11 +209,11 @@ std::string doctor_text(const std::vector<Finding>& findings) {
   return text;
 }
 
-std::string doctor_json(const std::vector<Finding>& findings) {
+std::string doctor_json(const std::vector<Examined>& findings) {
   nlohmann::ordered_json json;
   json["version"] = 1;
   json["findings"] = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings)
+  for (const Examined& finding : findings)
     json["findings"].push_back({{"group", finding.group},
                                 {"name", finding.name},
                                 {"present", finding.present},

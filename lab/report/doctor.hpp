@@ -6,7 +6,7 @@
 namespace isomer::lab {
 
 /// One thing that Isomer can use on this machine.
-struct Finding {
+struct Examined {
   std::string group;  ///< "CPU", "NVIDIA", "compilers and tools", …
   std::string name;
   bool present = false;
@@ -15,8 +15,8 @@ struct Finding {
 };
 
 /// Looks at the machine; puts nothing onto a device and writes nothing.
-std::vector<Finding> examine();
-std::string doctor_text(const std::vector<Finding>& findings);
-std::string doctor_json(const std::vector<Finding>& findings);
+std::vector<Examined> examine();
+std::string doctor_text(const std::vector<Examined>& findings);
+std::string doctor_json(const std::vector<Examined>& findings);
 
 }  // namespace isomer::lab

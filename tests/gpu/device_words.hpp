@@ -1,5 +1,5 @@
-// The words of the GPU kernels as functions of the host: what the device's language has and C++ has not, as far as
-// they use it.
+// The words of the GPU kernels as functions of the host: what the device's language has and C++ has not, as
+// far as they use it.
 #pragma once
 
 #include "core/codec.hpp"
@@ -20,6 +20,7 @@ inline __half __float2half_rn(float x) { return {core::f32_to_f16(x)}; }
 struct {
   unsigned x;
 } const threadIdx{};
+inline int __any_sync(unsigned, bool is) { return is; }  // of a warp of one lane
 
 }  // namespace isomer::device
 

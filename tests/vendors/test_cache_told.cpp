@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string doctor_on_the_cache() {
-  for (const lab::Finding& finding : lab::examine())
+  for (const lab::Examined& finding : lab::examine())
     if (finding.group == "compiled kernels" && finding.name == "cache")
       return (finding.present ? "good: " : "bad: ") + finding.detail + " → " + finding.remedy;
   return "no finding";

@@ -40,7 +40,9 @@ Memory::Memory() : limit_(std::size_t{16} << 30) {
 
 Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment) {
   std::lock_guard lock(mutex_);
-  if (alignment > kPage || bytes > limit_ || in_use_ + bytes > limit_) return nullptr;
+  // Shared memory is not of the device's, and the block has counted it.
+  const bool counted = space != Space::shared;
+  if (alignment > kPage || (counted && (bytes > limit_ || in_use_ + bytes > limit_))) return nullptr;
   const std::size_t pages = (bytes + kSlack + kPage - 1) / kPage;
   const std::size_t needed =
       pages + 1;  // one inaccessible page behind; the page in front belongs to the last
@@ -80,7 +82,7 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
   buffer.live = true;
   buffer.id = id;
   for (std::size_t p = 0; p < pages; ++p) pages_[first + p] = id;
-  in_use_ += bytes;
+  if (counted) in_use_ += bytes;
   fill_poison(buffer);
   lay_canary(buffer);
   return &buffer;
@@ -93,7 +95,7 @@ void Memory::release(Buffer* buffer) {
   void* begin = reinterpret_cast<void*>(base_ + first * kPage);
   madvise(begin, buffer->pages * kPage, MADV_DONTNEED);
   mprotect(begin, buffer->pages * kPage, PROT_NONE);
-  in_use_ -= buffer->bytes;
+  if (buffer->space != Space::shared) in_use_ -= buffer->bytes;
   buffer->live = false;
   free_ids_.push_back(buffer->id);
   auto [it, inserted] = holes_.emplace(first, buffer->pages + 1);
