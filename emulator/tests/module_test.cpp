@@ -1,9 +1,12 @@
 // Building: the cache, both compilers, headers beside the source, speed.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "isomer/emulator/module.hpp"
 #include "written_source.hpp"
@@ -110,6 +113,26 @@ TEST(Module, LaunchesInThisProcessOnDeviceMemory) {
     EXPECT_TRUE(m.launch_here("scale", {{1, 1, 1}, {32, 1, 1}}, {a}).ok());
   EXPECT_EQ(p[2], 2.0f * 729);
   device_free(p);
+}
+
+TEST(Module, IsAskedForItsKernelsWhileOthersAreLoaded) {
+  const WrittenSource source("__global__ void scale(float* p) { p[threadIdx.x] *= 11; }\n");
+  const Module m = Module::build({.sources = {source.path()}});
+  const std::vector<std::size_t> bytes = {sizeof(float*)};
+  ASSERT_EQ(m.parameter_bytes("scale"), bytes);
+  alarm(120);  // threads that wait for each other would wait for ever
+  std::atomic<bool> done{false};
+  std::thread asks([&] {
+    while (!done) EXPECT_EQ(m.parameter_bytes("scale"), bytes);
+  });
+  for (int i = 0; i < 400; ++i) {
+    const fs::path copy = source.directory() / (std::to_string(i) + ".so");
+    fs::copy_file(m.library(), copy);
+    EXPECT_NE(dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  }
+  done = true;
+  asks.join();
+  alarm(0);
 }
 
 TEST(Module, RunsTenMillionThreadStepsASecond) {

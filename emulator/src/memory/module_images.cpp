@@ -8,14 +8,21 @@
 
 namespace isomer::emulator {
 namespace {
+/// A variable and where the image of its module begins.
+struct Registered {
+  SymbolEntry entry;
+  const void* image;
+};
+
+/// As in runtime/kernels.cpp: never in hand where the loader is asked.
 std::mutex mutex;
-std::deque<SymbolEntry> symbols;
+std::deque<Registered> symbols;
 }  // namespace
 
 ImageAccess classify_image(const void* address, std::size_t bytes) {
   {
     std::lock_guard lock(mutex);
-    for (const SymbolEntry& s : symbols) {
+    for (const auto& [s, image] : symbols) {
       const auto* begin = static_cast<const std::byte*>(s.address);
       const auto* at = static_cast<const std::byte*>(address);
       if (at + bytes > begin && at < begin + s.bytes) {
@@ -28,14 +35,16 @@ ImageAccess classify_image(const void* address, std::size_t bytes) {
 }
 
 void add_symbol(const SymbolEntry& entry) {
+  Dl_info info{};
+  dladdr(entry.address, &info);
   std::lock_guard lock(mutex);
-  symbols.push_back(entry);
+  symbols.push_back({entry, info.dli_fbase});
 }
 
 const SymbolEntry* find_symbol(const void* address) {
   std::lock_guard lock(mutex);
-  for (const SymbolEntry& s : symbols) {
-    if (s.address == address) return &s;
+  for (const Registered& s : symbols) {
+    if (s.entry.address == address) return &s.entry;
   }
   return nullptr;
 }
@@ -44,10 +53,7 @@ void forget_module(const void* any_address) {
   Dl_info of{};
   if (dladdr(any_address, &of) == 0) return;
   std::lock_guard lock(mutex);
-  std::erase_if(symbols, [&](const SymbolEntry& s) {
-    Dl_info info{};
-    return dladdr(s.address, &info) != 0 && info.dli_fbase == of.dli_fbase;
-  });
+  std::erase_if(symbols, [&](const Registered& s) { return s.image == of.dli_fbase; });
 }
 
 }  // namespace isomer::emulator

@@ -13,8 +13,16 @@
 namespace isomer::emulator {
 namespace {
 
+/// A kernel and where the image of its module begins.
+struct Registered {
+  KernelEntry entry;
+  const void* image;
+};
+
+/// Modules register their kernels while the loader is locked, so nothing that asks the loader may be done
+/// with this mutex in hand.
 std::mutex mutex;
-std::deque<KernelEntry> kernels;
+std::deque<Registered> kernels;
 std::map<const void*, std::size_t> dynamic_shared;  // granted by cudaFuncSetAttribute
 
 std::string_view last_name(std::string_view name) {
@@ -41,11 +49,11 @@ const KernelEntry* find(std::string_view name, Of of) {
   std::lock_guard lock(mutex);
   const std::string wanted = without_blanks(name);
   const KernelEntry* loose = nullptr;
-  for (const KernelEntry& k : kernels) {
+  for (const Registered& k : kernels) {
     if (!of(k)) continue;
-    const std::string known = without_blanks(k.name);
-    if (known == wanted) return &k;
-    if (last_name(known) == last_name(wanted)) loose = &k;
+    const std::string known = without_blanks(k.entry.name);
+    if (known == wanted) return &k.entry;
+    if (last_name(known) == last_name(wanted)) loose = &k.entry;
   }
   return loose;
 }
@@ -53,25 +61,20 @@ const KernelEntry* find(std::string_view name, Of of) {
 }  // namespace
 
 const KernelEntry* find_kernel(std::string_view name) {
-  return find(name, [](const KernelEntry&) { return true; });
+  return find(name, [](const Registered&) { return true; });
 }
 
 const KernelEntry* find_kernel(std::string_view name, void* module) {
   link_map* map = nullptr;
   if (dlinfo(module, RTLD_DI_LINKMAP, &map) != 0) return find_kernel(name);
-  return find(name, [&](const KernelEntry& k) {
-    // A template's entry has no code of its own; its file is the module's by the entry's name.
-    Dl_info info{};
-    const void* inside =
-        k.invoke ? reinterpret_cast<const void*>(k.invoke) : static_cast<const void*>(k.name);
-    return dladdr(inside, &info) != 0 && reinterpret_cast<std::uintptr_t>(info.dli_fbase) == map->l_addr;
-  });
+  return find(name,
+              [&](const Registered& k) { return reinterpret_cast<std::uintptr_t>(k.image) == map->l_addr; });
 }
 
 const KernelEntry* find_kernel(const void* function) {
   std::lock_guard lock(mutex);
-  for (const KernelEntry& k : kernels) {
-    if (k.function == function) return &k;
+  for (const Registered& k : kernels) {
+    if (k.entry.function == function) return &k.entry;
   }
   return nullptr;
 }
@@ -79,7 +82,7 @@ const KernelEntry* find_kernel(const void* function) {
 std::vector<const KernelEntry*> all_kernels() {
   std::lock_guard lock(mutex);
   std::vector<const KernelEntry*> all;
-  for (const KernelEntry& k : kernels) all.push_back(&k);
+  for (const Registered& k : kernels) all.push_back(&k.entry);
   return all;
 }
 
@@ -112,8 +115,13 @@ void set_max_dynamic_shared(const void* function, std::size_t bytes) {
 extern "C" {
 __attribute__((visibility("default"))) void isomer_emulator_register_kernel(
     const isomer::emulator::KernelEntry* entry) {
-  std::lock_guard lock(isomer::emulator::mutex);
-  isomer::emulator::kernels.push_back(*entry);
+  using namespace isomer::emulator;
+  // A template's entry has no code of its own; its file is the module's by the entry's name.
+  Dl_info info{};
+  dladdr(entry->invoke ? reinterpret_cast<const void*>(entry->invoke) : static_cast<const void*>(entry->name),
+         &info);
+  std::lock_guard lock(mutex);
+  kernels.push_back({*entry, info.dli_fbase});
 }
 __attribute__((visibility("default"))) void isomer_emulator_register_symbol(
     const isomer::emulator::SymbolEntry* entry) {
@@ -125,9 +133,6 @@ __attribute__((visibility("default"))) void isomer_emulator_unregister(const voi
   Dl_info of{};
   if (dladdr(module_address, &of) == 0) return;
   std::lock_guard lock(mutex);
-  std::erase_if(kernels, [&](const KernelEntry& k) {
-    Dl_info info{};
-    return dladdr(reinterpret_cast<const void*>(k.invoke), &info) != 0 && info.dli_fbase == of.dli_fbase;
-  });
+  std::erase_if(kernels, [&](const Registered& k) { return k.image == of.dli_fbase; });
 }
 }
