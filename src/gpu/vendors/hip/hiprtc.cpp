@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 
+#include <mutex>
 #include <string_view>
 
 namespace isomer::gpu::hip {
@@ -52,6 +53,9 @@ const RuntimeCompiler& hiprtc() {
 }
 
 Image compile(const Translation& translation) {
+  // The hipRTC of ROCm 5.2 crashes where two threads compile at once.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   std::string log;
   // clang would join a product and a sum of different statements into one rounding; the other vendors do not.
   Image image =
