@@ -45,6 +45,14 @@ TEST(ActQuantPlan, PaddedRowsAndScalesByColumnKeepVectors) {
   EXPECT_EQ(columns.planned().variant("vector"), "8");
 }
 
+TEST(ActQuantPlan, ASectorOfScalesByColumnComesBeforeTheBlocksOfARow) {
+  Problem columns(DType::bf16, 32, 7168);
+  columns.options.scale_layout = ScaleLayout::column_major;
+  columns.args.s = Tensor::strided(at(0x30000), DType::f32, {32, 56}, {1, 32});
+  EXPECT_EQ(columns.planned().variant("dims"), "3");
+  EXPECT_EQ(columns.planned().variant("vector"), "8");
+}
+
 TEST(ActQuantPlan, OneElementAtATimeWhereABlockIsNotAligned) {
   EXPECT_EQ(Problem(DType::bf16, 30, 256, 260).planned().variant("vector"), "1");
   Problem offset(DType::f32, 4, 256);

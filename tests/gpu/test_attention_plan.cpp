@@ -125,6 +125,37 @@ TEST(AttentionPlan, ARowOfATileIsAQueryOfAHeadOfTheGroup) {
   EXPECT_EQ(decode.planned().blocks(), 4 * 32);
 }
 
+TEST(AttentionPlan, FewRowsOfSixteenBitsAreDividedOverTheDevicesPlaces) {
+  const Problem decode(16, 1, 16384, 64, 8, 128, 128, DType::bf16);
+  EXPECT_EQ(decode.kernels(), (Names{"isomer_attention_decode", "isomer_attention_combine"}));
+  const Planned planned = decode.planned();
+  EXPECT_EQ(planned.variant("block_m"), "8");
+  const std::int64_t parts = std::stoll(planned.parameter("num_splits"));
+  EXPECT_EQ(planned.steps().at(0).grid[0], 8u * (132 * 3 / 8));
+  EXPECT_EQ(planned.workspace_bytes(), static_cast<std::size_t>(parts * 16 * 64 * (128 + 2) * 4));
+  EXPECT_TRUE(planned.steps().at(1).overlap_previous);
+}
+
+TEST(AttentionPlan, KeysThatAreFewOrOfManyEntriesStayTogether) {
+  EXPECT_EQ(Problem(4, 1, 100, 32, 4, 128, 128, DType::f16).kernels(), Names{"isomer_attention_decode"});
+  EXPECT_EQ(Problem(512, 1, 1000, 32, 8, 128, 128, DType::f16).kernels(), Names{"isomer_attention_decode"});
+  EXPECT_EQ(Problem(2000, 1, 4000, 32, 8, 128, 128, DType::f16).kernels(), Names{"isomer_attention_decode"});
+}
+
+TEST(AttentionPlan, DecodeTakesWhatItCanReadSixteenBytesAtATime) {
+  const Names decode = {"isomer_attention_decode"}, tiles = {"isomer_attention_mma"};
+  EXPECT_EQ(Problem(2, 2, 100, 16, 2, 128, 128, DType::bf16).kernels(), decode);
+  EXPECT_EQ(Problem(2, 3, 100, 16, 2, 128, 128, DType::bf16).kernels(), tiles);
+  EXPECT_EQ(Problem(2, 1, 100, 16, 2, 128, 128, DType::e4m3fn).kernels(), tiles);
+  EXPECT_EQ(Problem(2, 1, 100, 16, 2, 128, 128, DType::bf16).kernels("gfx90a"), Names{"isomer_attention"});
+  Problem offset(2, 1, 100, 16, 2, 128, 128, DType::bf16);
+  offset.args.k.data = at(0x200002);
+  EXPECT_EQ(offset.kernels(), tiles);
+  Problem splits(2, 1, 1000, 16, 2, 128, 128, DType::bf16);
+  splits.options.num_splits = 3;
+  EXPECT_EQ(splits.planned().blocks(), 2 * 2 * 3);
+}
+
 TEST(AttentionPlan, TensorCoresTakeSixteenBitsWhereTheChipHasThem) {
   const auto multiplies = [](DType dtype, std::string_view architecture) {
     return Problem(1, 128, 128, 2, 2, 128, 128, dtype).planned(architecture).variant("element_mma");

@@ -39,6 +39,16 @@ TEST(QuantizeCopyKvPlan, AHeadIsReadByLanesSideBySide) {
   EXPECT_EQ(Problem(DType::f32, 4096, 8, 128).planned().variant("lanes_per_run"), "32");
 }
 
+TEST(QuantizeCopyKvPlan, AWarpHasRunsOfOneTokenWhereTheyFillIt) {
+  EXPECT_EQ(Problem(DType::f16, 100, 8, 128).planned().variant("whole"), "1");
+  EXPECT_EQ(Problem(DType::f16, 100, 8, 128, 8).planned().variant("whole"), "1");
+  const Planned few = Problem(DType::f16, 100, 4, 128).planned();
+  EXPECT_EQ(few.variant("whole"), "1");
+  EXPECT_EQ(few.variant("unroll"), "2");
+  EXPECT_EQ(Problem(DType::f16, 100, 3, 128).planned().variant("whole"), "0");
+  EXPECT_EQ(Problem(DType::f16, 100, 8, 120).planned().variant("whole"), "0");
+}
+
 TEST(QuantizeCopyKvPlan, EveryChannelHasALane) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
     for (const std::int64_t channels :

@@ -100,7 +100,8 @@ ISOMER_DEVICE T shuffle(T value, int from) {
 }
 
 /// Whether it is true in some lane of the warp; every lane takes part.
-ISOMER_DEVICE bool any_lane(bool is) {
+template <class Bool>
+ISOMER_DEVICE bool any_lane(Bool is) {
 #if ISOMER_HIP
   return __any(is) != 0;
 #elif defined(ISOMER_EMULATED)
