@@ -13,7 +13,7 @@ constexpr int kGroups = kThreads / kLanes, kUnroll = 4;
 constexpr int kMost = 256;  // parts whose weights are known at once
 using Element = ISOMER_ELEMENT_OUT;
 
-extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 6)) isomer_attention_combine(const AttentionParameters p) {
+extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 5)) isomer_attention_combine(const AttentionParameters p) {
   // Maximum and sum of a part; then its weight, and the weighed sum.
   __shared__ Vector<f32, 2> states[kMost];
   __shared__ Vector<f32, 4> outs[kGroups][kLanes];
