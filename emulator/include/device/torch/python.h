@@ -1,2 +1,4 @@
 #pragma once
 #include <torch/all.h>
+
+namespace py = pybind11;
