@@ -219,9 +219,9 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   for (std::size_t i = 0; i < options.sources.size(); ++i) {
     const fs::path& source = options.sources[i];
     const std::string stem = (directory / std::to_string(i)).string();
-    std::vector<std::string> command = {compiler.string()};
+    // Before the other system directories: some of its headers stand in front of theirs.
+    std::vector<std::string> command = {compiler.string(), "-isystem", device_headers().string()};
     command.insert(command.end(), flags.begin(), flags.end());
-    command.insert(command.end(), {"-isystem", device_headers().string()});
     if (source.extension() == ".cu" || source.extension() == ".cuh")
       command.insert(command.end(), {"-include", "cuda_runtime.h"});
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});

@@ -85,8 +85,16 @@ class EmulatedCandidate final : public Candidate {
     options_.definitions = settings_.definitions;
     if (traits.torch) {
       const TorchFlags torch = torch_flags();
+      if (traits.float8 && !torch.float8) {
+        throw Error(
+            ErrorCode::unsupported,
+            fmt::format("{}: it uses PyTorch's 8-bit floats, which these headers (before PyTorch 2.1) do not "
+                        "have: name the torch folder of a newer PyTorch in ISOMER_TORCH",
+                        path_.string()));
+      }
       options_.system_directories = torch.system_directories;
       options_.link_flags = torch.link_flags;
+      options_.standard = torch.standard;
       options_.definitions.insert(options_.definitions.end(), torch.definitions.begin(),
                                   torch.definitions.end());
       if (traits.torch_all) {

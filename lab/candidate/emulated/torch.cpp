@@ -44,6 +44,7 @@ void read(const fs::path& file, const std::vector<std::string>& directories, int
   for (const char* word : {"torch::nn", "torch::optim", "torch::autograd", "torch::jit", "torch::data",
                            "torch::load", "torch::save"})
     traits.torch_all |= text.find(word) != std::string::npos;
+  traits.float8 |= text.find("kFloat8_") != std::string::npos || text.find("Float8_e") != std::string::npos;
 }
 
 }  // namespace
@@ -77,8 +78,12 @@ TorchFlags torch_flags() {
                 "ISOMER_TORCH");
   }
   flags.system_directories.push_back((include / "torch/csrc/api/include").string());
-  if (fs::exists(include / "c10/util/Float8_e4m3fn.h"))
-    flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
+  if (text_of(include / "ATen/ATen.h").find("C++20 or later") != std::string::npos)
+    flags.standard = "gnu++20";
+  flags.float8 = fs::exists(include / "c10/util/Float8_e4m3fn.h");
+  if (text_of(include / "c10/core/Allocator.h").find("copy_data(") != std::string::npos)
+    flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_COPYING_ALLOCATOR=1");
+  if (flags.float8) flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
   flags.link_flags.insert(flags.link_flags.end(), {"-ltorch_cpu", "-lc10"});
   return flags;
 }

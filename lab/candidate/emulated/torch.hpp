@@ -10,6 +10,7 @@ namespace isomer::lab {
 struct SourceTraits {
   bool torch = false;      ///< includes ATen, c10 or torch
   bool torch_all = false;  ///< names the neural-network half of torch's headers
+  bool float8 = false;     ///< names PyTorch's 8-bit floats
 };
 SourceTraits traits_of(const std::filesystem::path& source,
                        const std::vector<std::string>& include_directories);
@@ -18,6 +19,8 @@ SourceTraits traits_of(const std::filesystem::path& source,
 /// another PyTorch that ISOMER_TORCH names.
 struct TorchFlags {
   std::vector<std::string> system_directories, definitions, link_flags;
+  std::string standard = "gnu++17";
+  bool float8 = false;  ///< these headers have 8-bit floats: PyTorch 2.1 and later
 };
 /// Throws Error unsupported, one sentence, where there are no such headers.
 TorchFlags torch_flags();

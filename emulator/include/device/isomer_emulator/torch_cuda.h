@@ -50,9 +50,4 @@ inline cudaDeviceProp* getDeviceProperties(int64_t) { return getCurrentDevicePro
 #define AT_CUDA_CHECK(EXPRESSION) C10_CUDA_CHECK(EXPRESSION)
 #else
 #include "torch_hip.h"
-
-// What is left of these names after PyTorch's own translation of a source.
-#define C10_CUDA_CHECK(EXPRESSION) C10_HIP_CHECK(EXPRESSION)
-#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_HIP_KERNEL_LAUNCH_CHECK()
-#define AT_CUDA_CHECK(EXPRESSION) C10_HIP_CHECK(EXPRESSION)
 #endif

@@ -17,7 +17,12 @@ namespace isomer::emulator {
 
 class TensorAllocator final : public c10::Allocator {
  public:
+#if defined(ISOMER_EMULATOR_TORCH_COPYING_ALLOCATOR)  // PyTorch 2.2 and later
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+  c10::DataPtr allocate(std::size_t bytes) override {
+#else
   c10::DataPtr allocate(std::size_t bytes) const override {
+#endif
     void* p = nullptr;
     const int failed = isomer_emulator_malloc(&p, bytes, 2);
     TORCH_CHECK(failed == 0, "the emulated device has no ", bytes, " bytes left");

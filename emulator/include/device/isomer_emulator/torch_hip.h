@@ -47,6 +47,10 @@ inline hipDeviceProp_t* getDeviceProperties(int64_t) { return getCurrentDevicePr
   } while (0)
 #define C10_HIP_KERNEL_LAUNCH_CHECK() C10_HIP_CHECK(hipGetLastError())
 #define AT_HIP_CHECK(EXPRESSION) C10_HIP_CHECK(EXPRESSION)
+// PyTorch's own translation of a source leaves none of these; machine translations do.
+#define C10_CUDA_CHECK(EXPRESSION) C10_HIP_CHECK(EXPRESSION)
+#define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_HIP_KERNEL_LAUNCH_CHECK()
+#define AT_CUDA_CHECK(EXPRESSION) C10_HIP_CHECK(EXPRESSION)
 
 namespace c10::hip {
 using HIPStreamMasqueradingAsCUDA = HIPStream;
