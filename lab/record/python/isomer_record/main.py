@@ -120,8 +120,11 @@ def record(job):
         "seed": "0",
         "test_sha256": sha256(test_path),
         "test_raised": run.raised,
-        "facts": facts.of(label.tree if label else None, label_path, run.tree, test_path),
     }
+    try:
+        metadata["facts"] = facts.of(label.tree if label else None, label_path, run.tree, test_path)
+    except (AttributeError, RecursionError):
+        pass  # a Python before 3.9, or texts deeper than it can follow: the calls are what counts
     if job["label"]:
         metadata["label_sha256"] = sha256(job["label"])
     bundle.write(job["recording"], made.made, made.storages, metadata)
