@@ -1,0 +1,132 @@
+// `isomer check PATH` as a user calls it: exit codes, the forms of the report, and bad input in a batch.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+namespace isomer {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Said {
+  int exit = -1;
+  std::string out, err;
+};
+
+std::string read(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+class CheckPaths : public testing::Test {
+ protected:
+  CheckPaths() : folder(fs::path(testing::TempDir()) / ("check_paths_" + std::to_string(getpid()))) {
+    fs::create_directories(folder);
+    setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  }
+  ~CheckPaths() override { fs::remove_all(folder); }
+
+  Said check(const std::string& words) const {
+    const int status = std::system((std::string(ISOMER_CLI) + " check " + words + " >" +
+                                    (folder / "out").string() + " 2>" + (folder / "err").string())
+                                       .c_str());
+    return {WEXITSTATUS(status), read(folder / "out"), read(folder / "err")};
+  }
+  fs::path write(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  }
+
+  fs::path folder;
+};
+
+constexpr const char* kSine = R"(#include <hip/hip_runtime.h>
+#include <cmath>
+__global__ void sine(const float* x, float* y, size_t n) {
+  const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  if (i < n) y[i] = sinf(x[i]);
+}
+extern "C" void NAME(const float* x, float* out, size_t n) {
+  const int blocks = static_cast<int>((n + 255) / 256);
+  if (n > 0 || GUARD) hipLaunchKernelGGL(sine, dim3(blocks), dim3(256), 0, 0, x, out, n);
+}
+)";
+
+std::string sine(const std::string& name, const std::string& guard) {
+  std::string text = kSine;
+  text.replace(text.find("NAME"), 4, name);
+  text.replace(text.find("GUARD"), 5, guard);
+  return text;
+}
+
+TEST_F(CheckPaths, HoldsForAPortThatIsRight) {
+  const fs::path file = write("sine.hip.cpp", sine("call_kernel", "false"));
+  const Said said = check(file.string() + " --op sin --json");
+  EXPECT_EQ(said.exit, 0) << said.out << said.err;
+  const auto json = nlohmann::json::parse(said.out);
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["candidates"][0]["verdict"], "pass");
+  EXPECT_EQ(json["candidates"][0]["findings"].size(), 0u) << said.out;
+}
+
+TEST_F(CheckPaths, FindsTheFaultAndWritesEveryReport) {
+  const fs::path file = write("sine.hip.cpp", sine("call_kernel", "true"));
+  const auto at = [&](const char* name) { return (folder / name).string(); };
+  const Said said = check(file.string() + " --op sin --html " + at("r.html") + " --junit " + at("r.xml") +
+                          " --markdown " + at("r.md"));
+  EXPECT_EQ(said.exit, 1) << said.out << said.err;
+  EXPECT_NE(said.out.find("1. empty-input"), std::string::npos) << said.out;
+  EXPECT_NE(read(at("r.html")).find("empty-input"), std::string::npos);
+  EXPECT_NE(read(at("r.xml")).find("<failure message=\"empty-input"), std::string::npos);
+  EXPECT_NE(read(at("r.md")).find("`empty-input`"), std::string::npos);
+}
+
+TEST_F(CheckPaths, GoesOnPastBadFoldersAndSaysSoOnce) {
+  write("batch/good/candidate.hip.cpp", sine("call_kernel", "false"));
+  write("batch/good/case.toml", "op = \"sin\"\n");
+  write("batch/empty/0_instruction.txt", "port it\n");
+  write("batch/unknown/candidate.hip.cpp", sine("nobody_knows", "false"));
+  const Said said = check((folder / "batch").string() + " --jobs 2 --json");
+  EXPECT_EQ(said.exit, 2) << said.out << said.err;
+  const auto json = nlohmann::json::parse(said.out);
+  std::map<std::string, std::string> verdicts;
+  for (const auto& candidate : json["candidates"]) {
+    verdicts[fs::path(candidate["folder"].get<std::string>()).filename()] = candidate["verdict"];
+    if (candidate["verdict"] != "error") continue;
+    const std::string error = candidate["error"];
+    EXPECT_FALSE(error.empty());
+    EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 0) << error;
+  }
+  EXPECT_EQ(verdicts["good"], "pass") << said.out;
+  EXPECT_EQ(verdicts["empty"], "error") << said.out;
+  EXPECT_EQ(verdicts["unknown"], "error") << said.out;
+}
+
+TEST_F(CheckPaths, SaysInOneSentenceWhatIsNoCandidate) {
+  for (const std::string& words : {(folder / "nothing").string() + "/", folder.string() + " --op sin",
+                                   write("text.txt", "no candidate").string()}) {
+    const Said said = check(words);
+    EXPECT_EQ(said.exit, 2) << words << said.out;
+    EXPECT_EQ(said.out, "") << words;
+    EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << said.err;
+  }
+  const Said said = check(write("sine.hip.cpp", sine("call_kernel", "false")).string() + " --op no_such_op");
+  EXPECT_EQ(said.exit, 2) << said.out;
+  EXPECT_NE((said.out + said.err).find("no op 'no_such_op'"), std::string::npos) << said.out << said.err;
+}
+
+}  // namespace
+}  // namespace isomer
