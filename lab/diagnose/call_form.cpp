@@ -280,7 +280,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
           return dims[role] >= static_cast<int>(shape_words(port, role).size());
         };
         for (int next = of; full(of) && ++next < static_cast<int>(port.roles.size());)
-          if (port.roles[static_cast<std::size_t>(next)].tensor && dims[next] == 0) of = next;
+          if (port.roles[static_cast<std::size_t>(next)].tensor && !full(next)) of = next;
         passing.what = What::stride;
         passing.role = of;
         passing.dim = dims[passing.role]++;

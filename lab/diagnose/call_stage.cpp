@@ -214,6 +214,23 @@ class Adapting {
   std::set<std::string> seen_;
 };
 
+/// A call that ends its process as the original is called, and is right when one thing is called otherwise.
+void adapt_to_crash(const Candidate& candidate, const CallRequest& request, Called& called) {
+  for (Change& change : changes(called.form, *called.port, *called.given, "")) {
+    Trial trial = try_call(candidate, change.form, *called.port, *called.given, request.settings);
+    if (!trial.ok() || share_right(*called.given, trial) < 0.98) continue;
+    change.finding.evidence +=
+        fmt::format(" and the call crashes: {}; called so, {:.1f} % of the answer is right",
+                    called.trial.answer.message, 100 * share_right(*called.given, trial));
+    change.finding.location = called.trial.answer.place;
+    called.findings.push_back(std::move(change.finding));
+    called.form = std::move(change.form);
+    called.trial = std::move(trial);
+    called.callable = true;
+    return;
+  }
+}
+
 /// Of a port that callers gave nothing: another of the usual dtypes, or another of the op's originals, where
 /// memory without a type (void*) or arguments alike leave open which of them it is.
 void try_other_originals(const Candidate& candidate, const CallRequest& request, Called& called) {
@@ -318,6 +335,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       called.callable = Adapting(candidate, request, called).run();
     }
   }
+  if (!called.callable && called.trial.answer.end == Answer::End::crashed)
+    adapt_to_crash(candidate, request, called);
   if (called.callable) {
     try_numbers(candidate, request, guess.unsure, called);
     if (request.recorded.empty()) {

@@ -259,7 +259,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
     const std::size_t takes = called.form.entry->parameters.size();
     if (called.trial.answer.end == Answer::End::not_callable)
       finding.code = takes == called.form.passings.size() ? "argument-kind" : "argument-count";
-    finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
+    if (finding.code != "crash" && finding.code != "timeout" && finding.code != "resource-limit")
+      finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
     const bool counted = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                                      [&](const Finding& each) { return each.code == finding.code; });
     if (finding.location.line == 0) finding.location = called.form.entry->place;

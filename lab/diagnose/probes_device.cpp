@@ -92,7 +92,7 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
 Finding finding_of_end(const Answer& answer, const std::string& line) {
   Finding finding;
   finding.location = answer.place;
-  finding.evidence = fmt::format("'{}': {}", line, answer.message);
+  finding.evidence = fmt::format("'{}': {}", line, without_folders(answer.message, answer.place));
   switch (answer.end) {
     case Answer::End::timed_out:
       finding.code = "timeout";

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 namespace isomer::lab {
@@ -250,12 +251,16 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
     set = greedy(live, {}, false);
     found.explains = explains(set);
     if (!found.explains) {
-      // What the original leaves open may show elsewhere beside a fault: in other rows, at other quotients.
-      const std::vector<int> all = active(true);
-      const Set wider = all.size() > live.size() ? greedy(all, {}, false) : Set();
-      if (!wider.empty() && explains(wider)) {
+      // Beside a fault more may show than alone: what the original leaves open, in other rows; a product
+      // with a reciprocal, where the scale is another.
+      std::vector<int> all(oracle_.variations.size());
+      std::iota(all.begin(), all.end(), 0);
+      const Set wider = greedy(all, {}, false);
+      if (explains(wider)) {
+        const std::vector<int> with_open = active(true);
         for (const int v : wider)
-          if (std::find(live.begin(), live.end(), v) == live.end())
+          if (std::find(live.begin(), live.end(), v) == live.end() &&
+              std::find(with_open.begin(), with_open.end(), v) != with_open.end())
             found.beside.push_back(names({v}).front());
         set = wider;
         live = all;
@@ -289,7 +294,7 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
         for (const Set& rival : rivals) found.others.push_back(names(rival));
         break;
       }
-      live = active(!found.beside.empty());
+      if (live.size() < oracle_.variations.size()) live = active(false);
       if (!explains(set)) {
         const auto holding =
             std::find_if(rivals.begin(), rivals.end(), [&](const Set& rival) { return explains(rival); });

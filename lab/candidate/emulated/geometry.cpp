@@ -5,6 +5,7 @@
 #include <isomer/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <regex>
@@ -42,7 +43,8 @@ std::string launch_comment(const Entry& kernel, const std::vector<std::string>& 
   for (int line = kernel.place.line; line > 0 && line > kernel.place.line - kAbove; --line) {
     if (static_cast<std::size_t>(line) > lines.size()) continue;
     const std::string& text = lines[static_cast<std::size_t>(line) - 1];
-    if (const auto at = text.find("launch:"); at != std::string::npos && text.find("//") < at)
+    const auto at = std::min(text.find("launch:"), text.find("Launch:"));
+    if (at != std::string::npos && text.find("//") < at && text.find("<<<") == std::string::npos)
       return text.substr(at);
   }
   return {};
@@ -66,6 +68,58 @@ emulator::Index3 evaluated(const std::string& list, const Entry& kernel,
     index[i] = whole(*value);
   }
   return index;
+}
+
+// How many indices a block's (or, with threads of its own, a thread's) variable runs through, as the body
+// uses it: dest[s] of a tensor with one dimension, or a guard against a number of the call.
+std::optional<double> extent_of(const std::string& body, char axis, const Entry& kernel,
+                                const std::vector<Value>& arguments, bool& threads) {
+  const std::string at = std::string(R"(blockIdx\s*\.\s*)") + axis;
+  const std::regex plain(R"((\w+)\s*=\s*(?:\(\s*\w+\s*\)\s*)?)" + at + R"(\s*[;,])");
+  const std::regex flat(R"((\w+)\s*=[^;,]*)" + at + R"([^;,]*\*[^;,]*blockDim[^;,]*[;,])");
+  std::smatch found;
+  threads = !std::regex_search(body, found, plain);
+  if (threads && !std::regex_search(body, found, flat)) return std::nullopt;
+  const std::string name = found[1];
+  for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
+    const std::string& parameter = kernel.parameters[i].name;
+    const Value& v = arguments[i];
+    if (parameter.empty()) continue;
+    if (v.is_tensor() && v.tensor.rank == 1 &&
+        std::regex_search(body, std::regex("\\b" + parameter + R"(\s*\[\s*)" + name + R"(\s*\])")))
+      return static_cast<double>(v.tensor.numel());
+    if (!v.is_tensor() &&
+        std::regex_search(body, std::regex("\\b" + name + R"(\s*(?:<|>=)\s*)" + parameter + "\\b")))
+      return static_cast<double>(v.integer);
+  }
+  return std::nullopt;
+}
+
+// What the body's indices run through, axis by axis; nothing where one of them does not say.
+std::optional<ChosenGeometry> by_indices(const std::string& body, const Entry& kernel,
+                                         const std::vector<Value>& arguments) {
+  ChosenGeometry chosen;
+  std::array<double, 3> extent{1, 1, 1};
+  std::array<bool, 3> threads{};
+  int used = 0, with_threads = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const char letter = static_cast<char>('x' + axis);
+    if (!std::regex_search(body, std::regex(std::string(R"(blockIdx\s*\.\s*)") + letter))) continue;
+    const std::optional<double> found = extent_of(body, letter, kernel, arguments, threads[axis]);
+    if (!found) return std::nullopt;
+    extent[axis] = *found;
+    ++used;
+    with_threads += threads[axis];
+  }
+  if (used == 0) return std::nullopt;
+  const double block = with_threads > 1 ? 16 : kBlock;
+  chosen.geometry.block = {with_threads == 0 ? kBlock : 1, 1, 1};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (threads[axis]) chosen.geometry.block[axis] = whole(block);
+    chosen.geometry.grid[axis] = whole(threads[axis] ? std::ceil(extent[axis] / block) : extent[axis]);
+  }
+  chosen.said = "as far as its indices run";
+  return chosen;
 }
 
 // The largest tensor decides: its elements, or its rows.
@@ -130,7 +184,8 @@ ChosenGeometry choose_geometry(const Entry& kernel, const std::string& source,
     chosen.geometry = *line;
     chosen.said = "from the source's launch line";
   } else {
-    chosen = suggested(body, arguments);
+    const auto indices = by_indices(body, kernel, arguments);
+    chosen = indices ? *indices : suggested(body, arguments);
     chosen.geometry.shared_bytes = settings.shared_bytes ? settings.shared_bytes : shared;
     if (settings.block[0] > 0)
       chosen.geometry.block = {settings.block[0], std::max(settings.block[1], 1u),

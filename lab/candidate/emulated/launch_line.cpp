@@ -149,10 +149,11 @@ class Evaluation {
 
 std::optional<emulator::Geometry> geometry_of_launch_line(const Entry& kernel, const std::string& source,
                                                           const std::vector<Value>& arguments) {
-  const std::string text = without_comments(source);
   const std::string name = base_name(kernel.name);
+  std::string text = without_comments(source);
   std::optional<Launch> launch = find_chevrons(text, name);
   if (!launch) launch = find_macro(text, name);
+  if (!launch) launch = find_chevrons(text = source, name);  // a line that a comment gives
   if (!launch || launch->configuration.size() < 2) return std::nullopt;
   const Evaluation evaluation(*launch, definitions_before(text, launch->at), kernel, arguments);
   const auto grid = evaluation.index(launch->configuration[0]),

@@ -3,6 +3,7 @@
 #include "lab/diagnose/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
 #include "lab/record/kept.hpp"
+#include "lab/record/python_child.hpp"
 
 #include <fmt/format.h>
 
@@ -72,6 +73,19 @@ std::shared_ptr<const Recording> recording_of_folder(const CaseFolder& folder, b
     notes.emplace_back(error.what());
     return nullptr;
   }
+}
+
+/// Why a file is no Python, with its line; empty where it is, or where there is no Python to ask.
+std::string broken_python(const fs::path& file) {
+  if (file.empty()) return {};
+  constexpr const char* kParse =
+      "import ast, sys\n"
+      "try:\n    ast.parse(open(sys.argv[1], 'rb').read())\n"
+      "except SyntaxError as error:\n    print(error.lineno, error.msg, sep=': ')\n    sys.exit(3)\n"
+      "except ValueError as error:\n    print(1, error, sep=': ')\n    sys.exit(3)\n";
+  const ChildEnd end = run_child({"python3", "-c", kParse, file.string()}, 10);
+  if (!end.started || end.timed_out || end.exit_status != 3) return {};
+  return fmt::format("{}:{}", file.string(), end.output.substr(0, end.output.find('\n')));
 }
 
 }  // namespace
@@ -166,6 +180,13 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
         audit(folder, request.recording != nullptr ? *request.recording : Recording());
     list.front().findings.insert(list.front().findings.end(), said.begin(), said.end());
     order(list.front().findings);
+  }
+  // The candidate is judged as far as that goes without them.
+  for (const fs::path& file : {folder.label, folder.test}) {
+    const std::string why = broken_python(file);
+    if (why.empty()) continue;
+    list.push_back(empty(file));
+    list.back().error = "no valid Python: " + why;
   }
   return list;
 }
