@@ -121,7 +121,7 @@ void on_result(void* context, const CallValue* value) {
   end_host_limits();
   if (static_cast<Call*>(context)->last) answer.returned.push_back(wire_of(*value));
 }
-void on_end(void* context, CallEnd end, const char* message, const char*) {
+void on_end(void* context, CallEnd end, const char* message) {
   auto* call = static_cast<Call*>(context);
   call->end = end;
   call->message = message;

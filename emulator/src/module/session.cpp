@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,13 +13,14 @@
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "child/session_wire.hpp"
+#include "isomer_emulator/entries_abi.h"
 #include "module/paths.hpp"
+#include "module/shared_memory.hpp"
 
 extern char** environ;
 
@@ -37,66 +37,9 @@ Clock::time_point in_seconds(double s) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
 }
 
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
-
-class Mapping {
- public:
-  Mapping(int fd, std::uint64_t offset, std::uint64_t bytes, int protection) : bytes_(bytes) {
-    if (bytes == 0) return;
-    void* p = mmap(nullptr, bytes, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
-    if (p == MAP_FAILED) throw Error("no memory to share with the session's process");
-    data_ = static_cast<std::byte*>(p);
-  }
-  ~Mapping() {
-    if (data_) munmap(data_, bytes_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::uint64_t bytes_ = 0;
-};
-
-Descriptor shared_file(const char* name) {
-  Descriptor fd(memfd_create(name, MFD_CLOEXEC));
-  if (fd.get() < 0) throw Error("no memory to share with the session's process");
-  return fd;
-}
-
 std::uint64_t file_bytes(int fd) {
   struct stat s {};
   return fstat(fd, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : 0;
-}
-
-// Zeros; a large one takes memory only where it is written.
-std::shared_ptr<void> fresh_storage(std::uint64_t bytes) {
-  if (bytes >= kSparseBytes) {
-    void* p =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) throw Error(fmt::format("no memory for a storage of {} bytes", bytes));
-    return {p, [bytes](void* q) { munmap(q, bytes); }};
-  }
-  void* p = ::operator new (std::max<std::uint64_t>(bytes, 1), std::align_val_t{256});
-  std::memset(p, 0, bytes);
-  return {p, [](void* q) { ::operator delete (q, std::align_val_t{256}); }};
 }
 
 void check_extents(const std::vector<Extent>& extents, std::uint64_t bytes) {
@@ -109,6 +52,22 @@ void check_extents(const std::vector<Extent>& extents, std::uint64_t bytes) {
 void replace_storages(SessionValue& v, const WireValue& w, const std::vector<std::shared_ptr<void>>& fresh) {
   if (v.kind == ValueKind::tensor) v.storage = fresh[w.storage];
   for (std::size_t i = 0; i < v.items.size(); ++i) replace_storages(v.items[i], w.items[i], fresh);
+}
+
+// The code under test could have written anything over its process: a view has to lie in its storage.
+void check_view(const WireValue& w, std::uint64_t storage_bytes) {
+  bool valid =
+      w.element > 0 && w.element < kCallElements && w.shape.size() <= 8 && w.shape.size() == w.strides.size();
+  __int128 last = 0;
+  bool empty = false;
+  for (std::size_t i = 0; valid && i < w.shape.size(); ++i) {
+    valid = w.shape[i] >= 0 && w.strides[i] >= 0;
+    empty |= w.shape[i] == 0;
+    last += static_cast<__int128>(w.shape[i] - 1) * w.strides[i];
+  }
+  if (valid && !empty) valid = w.storage_offset + (last + 1) * kCallElementBytes[w.element] <= storage_bytes;
+  if (!valid || w.storage_offset > storage_bytes)
+    throw Error("the answer of the session's process is not valid");
 }
 
 // The arguments as they travel: each storage once, whoever shares it.
@@ -311,6 +270,7 @@ struct Session::State {
 
   SessionValue unpack(const WireValue& w, const std::vector<std::shared_ptr<void>>& storages,
                       const std::vector<WireStorage>& wires) const {
+    if (w.kind > ValueKind::list) throw Error("the answer of the session's process is not valid");
     SessionValue v;
     v.kind = w.kind;
     v.integer = w.integer;
@@ -319,8 +279,8 @@ struct Session::State {
     v.element = w.element;
     for (const WireValue& item : w.items) v.items.push_back(unpack(item, storages, wires));
     if (w.kind != ValueKind::tensor) return v;
-    if (w.storage >= storages.size() || w.shape.size() > 8 || w.shape.size() != w.strides.size())
-      throw Error("the answer of the session's process is not valid");
+    if (w.storage >= storages.size()) throw Error("the answer of the session's process is not valid");
+    check_view(w, wires[w.storage].bytes);
     v.shape = w.shape;
     v.strides = w.strides;
     v.storage = storages[w.storage];
@@ -333,6 +293,9 @@ struct Session::State {
     const std::string bytes = read_answer();
     if (bytes.empty()) throw Error("no answer");
     SessionAnswer a = unpack_session_answer(bytes);
+    bool known = a.result.end <= CallResult::End::not_callable;
+    for (const Report& r : a.result.reports) known &= r.kind <= Kind::host_call;
+    if (!known) throw Error("the answer of the session's process is not valid");
     const std::uint64_t available = file_bytes(answer.get());
     std::vector<std::shared_ptr<void>> storages;
     for (const WireStorage& s : a.storages) {

@@ -271,23 +271,24 @@ class EmulatedCandidate final : public Candidate {
 };
 
 // "file.cpp:12: what is wrong" gives place and message.
-BuildFailure failure_of(const std::string& sentence, const fs::path& source) {
+BuildFailure failure_of(const std::string& sentence) {
   BuildFailure failure;
   failure.message = sentence;
-  static const std::regex placed(R"(^([^:\n]+):(\d+): (.*)$)");
-  std::smatch parts;
-  if (std::regex_match(sentence, parts, placed)) {
-    failure.place = {parts[1], std::stoi(parts[2])};
-    failure.message = parts[3];
+  const std::size_t first = sentence.find(':'), second = sentence.find(": ", first + 1);
+  if (second != std::string::npos && second > first + 1 &&
+      sentence.find_first_not_of("0123456789", first + 1) == second && second - first < 10) {
+    failure.place = {sentence.substr(0, first), std::stoi(sentence.substr(first + 1, second - first - 1))};
+    failure.message = sentence.substr(second + 2);
     if (failure.place.file == kRegistrations) {
       failure.place = {};
       failure.message = "its functions cannot be made callable: " + failure.message;
     }
   }
-  static const std::regex header(R"(^(.+): No such file or directory.*|^'([^']+)' file not found.*)");
-  if (std::regex_match(failure.message, parts, header))
-    failure.missing_header = parts[1].matched ? parts[1] : parts[2];
-  (void)source;
+  if (const auto end = failure.message.find(": No such file or directory"); end != std::string::npos) {
+    failure.missing_header = failure.message.substr(0, end);
+  } else if (const auto clang = failure.message.find("' file not found"); clang != std::string::npos) {
+    failure.missing_header = failure.message.substr(1, clang - 1);
+  }
   return failure;
 }
 
@@ -313,7 +314,7 @@ std::shared_ptr<const Candidate> build_candidate(const fs::path& path, const Bui
   } catch (const emulator::Error& e) {
     const std::string what = e.what();
     if (what.find("no C++ compiler") == 0) throw Error(ErrorCode::unsupported, what);
-    failure = failure_of(what, path);
+    failure = failure_of(what);
     return nullptr;
   }
   return candidate;

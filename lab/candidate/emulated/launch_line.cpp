@@ -10,6 +10,9 @@
 namespace isomer::lab {
 namespace {
 
+// The library's regular expressions recurse for every character of a match: what they see is bounded.
+constexpr std::size_t kMostWritten = 4000;
+
 // A launch as it is written.
 struct Launch {
   std::size_t at = 0;
@@ -23,7 +26,7 @@ std::string base_name(const std::string& name) {
 }
 
 std::optional<Launch> find_chevrons(const std::string& text, const std::string& name) {
-  const std::regex launch("\\b" + name + R"(\s*(<[^;{}<>]*>)?\s*<<<)");
+  const std::regex launch("\\b" + name + R"(\s*(<[^;{}<>]{0,200}>)?\s*<<<)");
   std::smatch found;
   if (!std::regex_search(text, found, launch)) return std::nullopt;
   Launch result;
@@ -33,7 +36,7 @@ std::optional<Launch> find_chevrons(const std::string& text, const std::string& 
   const std::size_t open = end == std::string::npos ? end : text.find('(', end);
   if (open == std::string::npos) return std::nullopt;
   const auto arguments = in_brackets(text, open);
-  if (!arguments) return std::nullopt;
+  if (!arguments || end - begin > kMostWritten) return std::nullopt;
   result.configuration = split_at_commas(std::string_view(text).substr(begin, end - begin));
   result.arguments = split_at_commas(*arguments);
   return result;
@@ -44,7 +47,7 @@ std::optional<Launch> find_macro(const std::string& text, const std::string& nam
   for (std::sregex_iterator it(text.begin(), text.end(), launch), end; it != end; ++it) {
     const auto open = static_cast<std::size_t>(it->position(0) + it->length(0) - 1);
     const auto inner = in_brackets(text, open);
-    if (!inner) continue;
+    if (!inner || inner->size() > kMostWritten) continue;
     std::vector<std::string> parts = split_at_commas(*inner);
     // Template arguments may hold commas of their own; the parts up to the geometry name the kernel.
     if (parts.size() < 5 || !std::regex_search(parts[0], std::regex("\\b" + name + "\\b"))) continue;
@@ -61,9 +64,9 @@ std::optional<Launch> find_macro(const std::string& text, const std::string& nam
 std::map<std::string, std::string> definitions_before(const std::string& text, std::size_t end) {
   const std::string before = text.substr(0, end);
   std::map<std::string, std::string> all;
-  static const std::regex macro(R"(#\s*define\s+(\w+)[ \t]+([^\n]+))");
+  static const std::regex macro(R"(#\s*define\s+(\w+)[ \t]+([^\n]{1,200}))");
   static const std::regex statement(
-      R"(\b(?:dim3|int|unsigned|long|auto|size_t|u?int(?:32|64)_t)\s+([A-Za-z_]\w*\s*[=\(\{][^;]*);)");
+      R"(\b(?:dim3|int|unsigned|long|auto|size_t|u?int(?:32|64)_t)\s+([A-Za-z_]\w*\s*[=\(\{][^;]{0,300});)");
   static const std::regex declarator(R"(^(\w+)\s*(?:=\s*([\s\S]+)|([\(\{][\s\S]*))$)");
   for (std::sregex_iterator it(before.begin(), before.end(), macro), none; it != none; ++it)
     all[(*it)[1]] = (*it)[2];

@@ -59,7 +59,7 @@ fs::path source_for_library(const fs::path& library, const std::string& signatur
   static const std::regex declaration(
       R"(^\s*(?:extern\s+"C"\s+)?([A-Za-z_][\w\s\*]*?[\s\*])([A-Za-z_]\w*)\s*\(([^()]*)\)\s*;?\s*$)");
   std::smatch parts;
-  if (!std::regex_match(signature, parts, declaration))
+  if (signature.size() > 2000 || !std::regex_match(signature, parts, declaration))
     refuse(
         library,
         fmt::format(

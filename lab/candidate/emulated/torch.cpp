@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -23,14 +22,26 @@ std::string text_of(const fs::path& file) {
 
 bool begins(const std::string& text, const char* what) { return text.rfind(what, 0) == 0; }
 
+// What stands in the brackets or quotes of each #include. No regular expression: lines may be of any length.
+std::vector<std::string> included_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t at = text.find('#'); at != std::string::npos; at = text.find('#', at + 1)) {
+    const std::size_t word = text.find_first_not_of(" \t", at + 1);
+    if (word == std::string::npos || text.compare(word, 7, "include") != 0) continue;
+    const std::size_t open = text.find_first_not_of(" \t", word + 7);
+    if (open == std::string::npos || (text[open] != '<' && text[open] != '"')) continue;
+    const std::size_t close = text.find(text[open] == '<' ? '>' : '"', open + 1);
+    if (close < text.find('\n', open)) names.push_back(text.substr(open + 1, close - open - 1));
+  }
+  return names;
+}
+
 void read(const fs::path& file, const std::vector<std::string>& directories, int depth,
           std::set<fs::path>& seen, SourceTraits& traits) {
   std::error_code failed;
   if (depth == 0 || !seen.insert(fs::weakly_canonical(file, failed)).second) return;
   const std::string text = text_of(file);
-  static const std::regex include(R"(^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"])", std::regex::multiline);
-  for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
-    const std::string name = (*it)[2];
+  for (const std::string& name : included_names(text)) {
     if (begins(name, "ATen/") || begins(name, "torch/") || begins(name, "c10/") || begins(name, "pybind11/"))
       traits.torch = true;
     std::vector<fs::path> places = {file.parent_path() / name};

@@ -261,17 +261,17 @@ void guarded(CallOutcome& out, Call call) {
   try {
     call();
   } catch (const CallMismatch& e) {
-    out.end(out.context, CallEnd::not_callable, e.what(), "");
+    out.end(out.context, CallEnd::not_callable, e.what());
   } catch (...) {
     if (describe_tensor_exception && describe_tensor_exception(out)) return;
     try {
       throw;
     } catch (const std::bad_alloc&) {
-      out.end(out.context, CallEnd::out_of_memory, "it asked for more host memory than the limit allows", "");
+      out.end(out.context, CallEnd::out_of_memory, "it asked for more host memory than the limit allows");
     } catch (const std::exception& e) {
-      out.end(out.context, CallEnd::refused, e.what(), "");
+      out.end(out.context, CallEnd::refused, e.what());
     } catch (...) {
-      out.end(out.context, CallEnd::refused, "an exception that is no std::exception", "");
+      out.end(out.context, CallEnd::refused, "an exception that is no std::exception");
     }
   }
 }

@@ -43,7 +43,7 @@ struct CallOutcome {
   void* context;
   void (*entered)(void* context);
   void (*give)(void* context, const CallValue* value);
-  void (*end)(void* context, CallEnd end, const char* message, const char* trace);
+  void (*end)(void* context, CallEnd end, const char* message);
 };
 
 /// How a bare kernel is launched.

@@ -181,7 +181,7 @@ struct Give<at::Tensor, void> {
       const std::string text = std::string("it returned a tensor of ") + c10::toString(result.scalar_type()) +
                                " and " + std::to_string(result.dim()) +
                                " dimensions, which cannot be represented";
-      out.end(out.context, CallEnd::not_callable, text.c_str(), "");
+      out.end(out.context, CallEnd::not_callable, text.c_str());
       return;
     }
     CallTensor t{};
@@ -210,7 +210,7 @@ inline bool describe_c10_exception(CallOutcome& out) {
   try {
     throw;
   } catch (const c10::Error& e) {
-    out.end(out.context, CallEnd::refused, e.what_without_backtrace(), e.backtrace().c_str());
+    out.end(out.context, CallEnd::refused, e.what_without_backtrace());
     return true;
   } catch (...) {
     return false;
