@@ -1,0 +1,28 @@
+#pragma once
+
+#include "lab/trace/inject/cupti.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace isomer::inject {
+
+/// What is known of a kernel's handle, CUfunction or CUkernel; found out once.
+struct Function {
+  std::uint64_t id = 0;                                         ///< of its kernel line
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> layout;  ///< offset and size of each parameter
+  bool layout_known = false;
+};
+
+/// `symbol` is its mangled name where a callback tells it, else null. Writes the kernel's line at the first
+/// call for a handle.
+std::shared_ptr<const Function> function_of(CUfunction handle, const char* symbol);
+/// A module goes: its handles may come back as others.
+void forget_functions();
+/// A module has been loaded explicitly into this handle, by a call that began at Modules::count() == before.
+void module_loaded(CUmodule handle, std::uint64_t before);
+
+}  // namespace isomer::inject
