@@ -22,6 +22,8 @@ Run prebuild(CLI::App& app);
 Run doctor(CLI::App& app);
 Run emulate(CLI::App& app);
 Run kernels(CLI::App& app);
+Run trace(CLI::App& app);
+Run diff(CLI::App& app);
 
 /// "cuda" or "cuda:1". Throws Error bad_argument for any other text.
 Device device_of(const std::string& verb, const std::string& text);

@@ -222,6 +222,10 @@ void CaptureWriter::add(const Launch& launch) {
   ++launches_;
 }
 
+void CaptureWriter::fact(const std::string& name, const std::string& value) {
+  line(dump({{"fact", 0}, {"name", name}, {"is", value}}));
+}
+
 void CaptureWriter::note(const std::string& sentence) { line(dump({{"note", sentence}})); }
 
 void CaptureWriter::end(std::uint64_t dropped) {

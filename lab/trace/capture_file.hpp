@@ -35,6 +35,7 @@ class CaptureWriter {
   CaptureWriter& operator=(const CaptureWriter&) = delete;
 
   void add(const Launch& launch);
+  void fact(const std::string& name, const std::string& value);
   void note(const std::string& sentence);
   /// The last line; `dropped` runs are known to be missing. Throws Error io where not all has been written.
   void end(std::uint64_t dropped);

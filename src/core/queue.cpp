@@ -1,5 +1,6 @@
 #include "core/queue_state.hpp"
 #include "core/sentence.hpp"
+#include "core/trace.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -74,6 +75,7 @@ void WorkspacePool::release_all() noexcept {
 }  // namespace core
 
 Queue::State::State(Device on, QueueOptions with) : id(next_id()), device(on), options(std::move(with)) {
+  core::trace_where_asked();
   options.checked = options.checked || environment_says("ISOMER_CHECKED");
   if (!options.executor) options.executor = Executor::standard();
   const int threads = options.executor->concurrency();

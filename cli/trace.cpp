@@ -1,0 +1,94 @@
+#include "cli/verbs.hpp"
+#include "core/sentence.hpp"
+#include "lab/report/trace_report.hpp"
+#include "lab/trace/capture_file.hpp"
+#include "lab/trace/trace_export.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+namespace isomer::cli {
+namespace {
+
+struct Options {
+  std::string out, perfetto, csv;
+  std::vector<std::string> command;
+  bool json = false;
+};
+
+/// Where the parts are kept meanwhile: beside the result, where there will be room for it too.
+std::string folder_of(const std::string& out) {
+  if (out.empty()) return {};
+  const auto folder = std::filesystem::path(out).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+int run(const Options& options) {
+  // What cannot be written is known before the program runs.
+  std::unique_ptr<lab::CaptureWriter> file;
+  std::vector<std::unique_ptr<lab::LaunchExport>> exports;
+  if (!options.perfetto.empty()) exports.push_back(std::make_unique<lab::PerfettoExport>(options.perfetto));
+  if (!options.csv.empty()) exports.push_back(std::make_unique<lab::CsvExport>(options.csv));
+  if (!options.out.empty()) {
+    lab::Capture header;
+    for (const std::string& word : options.command)
+      header.command += (header.command.empty() ? "" : " ") + word;
+    file = std::make_unique<lab::CaptureWriter>(options.out, header);
+  }
+  lab::Grouping grouping;
+  lab::Traced traced = lab::trace_command(options.command, folder_of(options.out), [&](lab::Launch&& launch) {
+    if (file) file->add(launch);
+    for (const auto& each : exports) each->add(launch);
+    grouping.add(std::move(launch));
+  });
+  if (file) {
+    for (const auto& [name, value] : traced.about.facts) file->fact(name, value);
+    for (const std::string& sentence : traced.missing) file->note(sentence);
+    // A cut process leaves a cut capture.
+    if (traced.about.complete || traced.about.dropped > 0) file->end(traced.about.dropped);
+  }
+  for (const auto& each : exports) each->end();
+  if (traced.launches == 0) {
+    std::string why;
+    for (const std::string& sentence : traced.missing) why += (why.empty() ? "" : "; ") + sentence;
+    if (why.empty())
+      why =
+          lab::injected_library().empty()
+              ? "this build has no library for CUDA programs (it needs CUPTI's headers, CUDA's "
+                "cuda-cupti-dev), "
+                "and the program launched no kernel of Isomer's"
+              : "the program initialised no CUDA driver and launched no kernel of Isomer's; is there a GPU? "
+                "isomer doctor";
+    core::fail(ErrorCode::io, "trace: no launch was recorded: ", why,
+               traced.signal != 0        ? core::say("; the program was ended by signal ", traced.signal)
+               : traced.exit_status != 0 ? core::say("; the program ended with status ", traced.exit_status)
+                                         : "");
+  }
+  const lab::GroupedCapture launches = grouping.finish(lab::Capture(traced.about));
+  // The program's own output is on stdout before ours.
+  fmt::print("{}", options.json ? lab::trace_json(traced, launches) : lab::trace_text(traced, launches));
+  return traced.signal != 0 || traced.exit_status != 0 ? findings : holds;
+}
+
+}  // namespace
+
+Run trace(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("-o,--out", options->out, "write every launch into this file, which isomer diff reads")
+      ->option_text("FILE");
+  app.add_option("--perfetto", options->perfetto, "write a timeline that Perfetto and chrome://tracing open")
+      ->option_text("FILE");
+  app.add_option("--csv", options->csv, "write one row a launch")->option_text("FILE");
+  app.add_flag("--json", options->json, "JSON on stdout, after what the program prints");
+  app.add_option("command", options->command, "the program and its arguments, after --")
+      ->required()
+      ->option_text("-- COMMAND…");
+  app.footer(
+      "Records every kernel launch of an unpatched program: CUDA's through CUPTI, Isomer's own by itself.\n"
+      "Exit codes: 0 recorded, 1 the program itself failed, 2 nothing was recorded.");
+  return [options] { return run(*options); };
+}
+
+}  // namespace isomer::cli

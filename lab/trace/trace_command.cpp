@@ -1,0 +1,123 @@
+#include "lab/trace/trace_command.hpp"
+
+#include "core/sentence.hpp"
+#include "lab/trace/traced_parts.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace isomer::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own that goes with it.
+class Parts {
+ public:
+  explicit Parts(const std::string& in) {
+    std::error_code none;
+    std::string pattern = (in.empty() ? fs::temp_directory_path(none) : fs::path(in)) / "isomer-trace-XXXXXX";
+    if (mkdtemp(pattern.data()) == nullptr)
+      core::fail(ErrorCode::io, "trace: cannot make a folder '", pattern, "': ", std::strerror(errno));
+    path = pattern;
+  }
+  ~Parts() {
+    std::error_code none;
+    fs::remove_all(path, none);
+  }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+  std::string path;
+};
+
+/// What the program's environment has besides ours.
+std::vector<std::string> environment(const std::string& folder) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!text.starts_with("ISOMER_TRACE=") && !text.starts_with("CUDA_INJECTION64_PATH="))
+      all.emplace_back(text);
+  }
+  all.push_back("ISOMER_TRACE=" + folder);
+  if (const std::string library = injected_library(); !library.empty())
+    all.push_back("CUDA_INJECTION64_PATH=" + library);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+/// Starts it, waits for it, and gives its wait status. The error of an exec that failed comes through a pipe.
+int run(std::vector<std::string> command, std::vector<std::string> variables) {
+  int pipe_ends[2];
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) core::fail(ErrorCode::io, "trace: no pipe: ", std::strerror(errno));
+  const std::vector<char*> words = pointers(command), environment = pointers(variables);
+  const pid_t child = fork();
+  if (child < 0) core::fail(ErrorCode::io, "trace: no process: ", std::strerror(errno));
+  if (child == 0) {
+    execvpe(words[0], words.data(), environment.data());
+    const int why = errno;
+    const auto written = write(pipe_ends[1], &why, sizeof why);
+    _exit(written == sizeof why ? 127 : 126);
+  }
+  close(pipe_ends[1]);
+  // The terminal's interrupt is the program's; what it has recorded until then is ours.
+  struct sigaction ignore {
+  }, before{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignore, &before);
+  int why = 0;
+  const bool failed = read(pipe_ends[0], &why, sizeof why) == sizeof why;
+  close(pipe_ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  sigaction(SIGINT, &before, nullptr);
+  if (failed)
+    core::fail(ErrorCode::bad_argument, "trace: cannot start '", command[0], "': ", std::strerror(why));
+  return status;
+}
+
+}  // namespace
+
+std::string injected_library() {
+  if (const char* named = std::getenv("ISOMER_TRACE_CUDA"); named != nullptr) {
+    std::error_code none;
+    return fs::exists(named, none) ? fs::absolute(named).string() : "";
+  }
+  std::error_code none;
+  const fs::path here = fs::read_symlink("/proc/self/exe", none).parent_path();
+  for (const char* folder :
+       {"../lib", "../lib64", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu", "."})
+    if (const fs::path library = here / folder / "libisomer_trace_cuda.so"; fs::exists(library, none))
+      return fs::canonical(library, none).string();
+  return {};
+}
+
+Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
+                     const LaunchSink& sink) {
+  const Parts parts(folder);
+  const int status = run(command, environment(parts.path));
+  Traced traced;
+  if (WIFSIGNALED(status))
+    traced.signal = WTERMSIG(status);
+  else
+    traced.exit_status = WEXITSTATUS(status);
+  for (const std::string& word : command)
+    traced.about.command += (traced.about.command.empty() ? "" : " ") + word;
+  read_parts(parts.path, sink, traced);
+  return traced;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "lab/trace/joiner.hpp"
+
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// How a traced program ended, and what was recorded of it.
+struct Traced {
+  int exit_status = 0;  ///< where it ended by itself
+  int signal = 0;       ///< that ended it; 0: none
+  Capture about;        ///< everything but the launches; incomplete where a process of it was cut off
+  std::uint64_t launches = 0;
+  int processes = 0;                 ///< that launched something or could have
+  std::vector<std::string> missing;  ///< sentences: what could not be captured
+};
+
+/// Runs a command with its input and output as they are, every process of it recorded: CUDA's launches
+/// through the injected library, Isomer's own by the library itself. Then gives all launches on, one process
+/// after the other, each in order. Parts are kept in `folder` (a temporary one where empty) meanwhile and
+/// removed. Throws Error bad_argument where the program cannot be started, io where there is no room for the
+/// parts.
+Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
+                     const LaunchSink& sink);
+
+/// The library that is put into CUDA programs: ISOMER_TRACE_CUDA, else beside this program. Empty where there
+/// is none.
+std::string injected_library();
+
+}  // namespace isomer::lab

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "lab/trace/trace_command.hpp"
+
+#include <string>
+
+namespace isomer::lab {
+
+/// Puts together what the processes of a traced program have written into a folder: cuda-<process>.jsonl and
+/// isomer-<process>.jsonl. Where both tell of one launch (same process, thread, kernel and geometry, in
+/// order), it has the device's times and argument bytes and Isomer's names for variant and parameters.
+void read_parts(const std::string& folder, const LaunchSink& sink, Traced& traced);
+
+}  // namespace isomer::lab
