@@ -51,6 +51,9 @@ int run(const Options& options) {
   }
   for (const auto& each : exports) each->end();
   if (traced.launches == 0) {
+    std::error_code none;
+    for (const std::string& path : {options.out, options.perfetto, options.csv})
+      if (std::filesystem::is_regular_file(path, none)) std::filesystem::remove(path, none);
     std::string why;
     for (const std::string& sentence : traced.missing) why += (why.empty() ? "" : "; ") + sentence;
     if (why.empty())

@@ -89,10 +89,10 @@ class TraceFile {
     std::string parameters = "{";
     add_named(parameters, record.description.parameters, "");
     add_named(parameters, record.description.constants, "constant ");
-    lines +=
-        say("{\"launch\":", ++launches_, ",\"kernel\":", entry->second, ",\"grid\":", triple(launch.grid),
-            ",\"block\":", triple(launch.block), ",\"cluster\":", triple(launch.cluster),
-            ",\"shared_dynamic\":", launch.shared_bytes, ",\"parameters\":", parameters, "}}\n");
+    lines += say("{\"launch\":", ++launches_, ",\"kernel\":", entry->second, ",\"thread\":", gettid(),
+                 ",\"grid\":", triple(launch.grid), ",\"block\":", triple(launch.block),
+                 ",\"cluster\":", triple(launch.cluster), ",\"shared_dynamic\":", launch.shared_bytes,
+                 ",\"parameters\":", parameters, "}}\n");
   }
 
   std::mutex mutex_;

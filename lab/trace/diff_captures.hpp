@@ -1,0 +1,17 @@
+#pragma once
+
+#include "lab/trace/difference.hpp"
+#include "lab/trace/launch_groups.hpp"
+#include "lab/trace/parameter_layouts.hpp"
+
+#include <string>
+
+namespace isomer::lab {
+
+/// Pairs the launches of two captures, in order and by name and geometry, then different instantiations and
+/// launches of one family between them, and says what differs: see Pair::Kind. What only one of the sources
+/// can tell is no difference. A time differs where the medians lie further apart than three standard errors
+/// of both, 3 % and 500 ns.
+DiffResult diff_captures(const GroupedCapture& a, const GroupedCapture& b, const ParameterLayouts& layouts);
+
+}  // namespace isomer::lab
