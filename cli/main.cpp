@@ -40,6 +40,7 @@ constexpr Verb kVerbs[] = {
     {"bench", "time ops beside the ceilings of the same run", bench},
     {"kernels", "every kernel in a binary: parameters, registers, shared memory, code", kernels},
     {"trace", "record every kernel launch of a program, unpatched and not rebuilt", trace},
+    {"diff", "what differs between two captures, traces, binaries or files of tensors", diff},
     {"prebuild", "compile GPU kernels into a bundle, with no GPU", prebuild},
     {"doctor", "what this machine has, what is missing, how to get it", doctor},
 };

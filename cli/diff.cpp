@@ -1,0 +1,94 @@
+#include <isomer/bundle.hpp>
+
+#include "cli/report_file.hpp"
+#include "cli/verbs.hpp"
+#include "core/sentence.hpp"
+#include "lab/report/difference_report.hpp"
+#include "lab/report/tensor_diff_report.hpp"
+#include "lab/trace/diff_captures.hpp"
+#include "lab/trace/read_capture.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+namespace isomer::cli {
+namespace {
+
+struct Options {
+  std::string a, b, names, html, build_a, build_b;
+  std::optional<double> tolerance;
+  bool json = false;
+};
+
+lab::GroupedCapture grouped(const std::string& path) {
+  lab::Grouping grouping;
+  lab::Capture about =
+      lab::read_capture(path, [&](lab::Launch&& launch) { grouping.add(std::move(launch)); });
+  return grouping.finish(std::move(about));
+}
+
+int diff_tensors(const Options& options) {
+  const lab::TensorDiff diff = lab::diff_tensors(load(options.a), load(options.b), options.tolerance);
+  if (diff.tensors.empty() && diff.same())
+    core::fail(ErrorCode::io, "diff: neither '", options.a, "' nor '", options.b, "' has a tensor");
+  fmt::print("{}", options.json ? lab::tensor_diff_json(diff) : lab::tensor_diff_text(diff));
+  return diff.same() ? holds : findings;
+}
+
+int diff_captures(const Options& options) {
+  lab::use_name_tables(options.names);
+  const lab::GroupedCapture a = grouped(options.a), b = grouped(options.b);
+  const lab::DiffResult result = lab::diff_captures(a, b, lab::ParameterLayouts::of_environment());
+  fmt::print(
+      "{}", options.json ? lab::difference_json(result) : lab::difference_text(result, options.a, options.b));
+  if (!result.same()) return findings;
+  // What is missing could be the difference.
+  for (const lab::GroupedCapture* side : {&a, &b})
+    if (!side->about.complete)
+      core::fail(ErrorCode::io, "diff: nothing differs in what was recorded, but '", side->about.source,
+                 "' is incomplete (", side->about.incomplete, "), so they cannot be called the same");
+  if (a.launches == 0 && b.launches == 0)
+    core::fail(ErrorCode::io, "diff: neither '", options.a, "' nor '", options.b, "' has a launch");
+  return holds;
+}
+
+int run(const Options& options) {
+  const lab::FileKind a = lab::kind_of_file(options.a), b = lab::kind_of_file(options.b);
+  using Kind = lab::FileKind;
+  const auto one_of_each = [&](Kind kind) { return (a == kind) != (b == kind); };
+  if (one_of_each(Kind::tensors) || one_of_each(Kind::binary))
+    core::fail(ErrorCode::bad_argument,
+               "diff: two files of one sort expected: two records of launches, two binaries or "
+               "two of tensors");
+  if (a == Kind::tensors) return diff_tensors(options);
+  if (a == Kind::binary)
+    core::fail(ErrorCode::unsupported,
+               "diff: this build does not compare binaries; isomer kernels lists each one's");
+  return diff_captures(options);
+}
+
+}  // namespace
+
+Run diff(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("a", options->a,
+                 "a capture of isomer trace, an Nsight Systems export (.sqlite, .nsys-rep), a Kineto "
+                 "trace (.json, .json.gz), a CSV of ncu, isomer explain --json, or safetensors")
+      ->required()
+      ->option_text("A");
+  app.add_option("b", options->b, "what to compare it with")->required()->option_text("B");
+  app.add_option("--names", options->names, "a table of template parameters' names beside the built-in ones")
+      ->option_text("FILE");
+  app.add_option("--tolerance", options->tolerance,
+                 "of tensors' elements: 1e-3 for f16, 1e-2 for FP8 and bf16, 1e-5 for "
+                 "f32 where it is not given")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("NUMBER");
+  app.add_flag("--json", options->json, "JSON on stdout");
+  app.footer("Exit codes: 0 the same, 1 different, 2 bad usage or input, or too little recorded to say.");
+  return [options] { return run(*options); };
+}
+
+}  // namespace isomer::cli
