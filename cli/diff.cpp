@@ -5,6 +5,8 @@
 #include "core/sentence.hpp"
 #include "lab/report/difference_report.hpp"
 #include "lab/report/tensor_diff_report.hpp"
+#include "lab/trace/build_log.hpp"
+#include "lab/trace/diff_binaries.hpp"
 #include "lab/trace/diff_captures.hpp"
 #include "lab/trace/read_capture.hpp"
 
@@ -17,7 +19,7 @@ namespace isomer::cli {
 namespace {
 
 struct Options {
-  std::string a, b, names, html, build_a, build_b;
+  std::string a, b, names, build_a, build_b;
   std::optional<double> tolerance;
   bool json = false;
 };
@@ -35,6 +37,25 @@ int diff_tensors(const Options& options) {
     core::fail(ErrorCode::io, "diff: neither '", options.a, "' nor '", options.b, "' has a tensor");
   fmt::print("{}", options.json ? lab::tensor_diff_json(diff) : lab::tensor_diff_text(diff));
   return diff.same() ? holds : findings;
+}
+
+std::vector<lab::CompiledUnit> build(const std::string& log) {
+  return log.empty() ? std::vector<lab::CompiledUnit>{} : lab::read_build_log(log);
+}
+
+void print(const Options& options, const lab::DiffResult& result) {
+  fmt::print(
+      "{}", options.json ? lab::difference_json(result) : lab::difference_text(result, options.a, options.b));
+}
+
+int diff_binaries(const Options& options) {
+  lab::use_name_tables(options.names);
+  const lab::DiffResult result = lab::diff_binaries(lab::read_binary(options.a), lab::read_binary(options.b),
+                                                    build(options.build_a), build(options.build_b));
+  print(options, result);
+  if (result.pairs.empty() && result.same())
+    core::fail(ErrorCode::io, "diff: neither '", options.a, "' nor '", options.b, "' has a GPU kernel");
+  return result.same() ? holds : findings;
 }
 
 int diff_captures(const Options& options) {
@@ -63,9 +84,7 @@ int run(const Options& options) {
                "diff: two files of one sort expected: two records of launches, two binaries or "
                "two of tensors");
   if (a == Kind::tensors) return diff_tensors(options);
-  if (a == Kind::binary)
-    core::fail(ErrorCode::unsupported,
-               "diff: this build does not compare binaries; isomer kernels lists each one's");
+  if (a == Kind::binary) return diff_binaries(options);
   return diff_captures(options);
 }
 
@@ -75,7 +94,8 @@ Run diff(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("a", options->a,
                  "a capture of isomer trace, an Nsight Systems export (.sqlite, .nsys-rep), a Kineto "
-                 "trace (.json, .json.gz), a CSV of ncu, isomer explain --json, or safetensors")
+                 "trace (.json, .json.gz), a CSV of ncu, isomer explain --json, a binary with GPU kernels, "
+                 "or safetensors")
       ->required()
       ->option_text("A");
   app.add_option("b", options->b, "what to compare it with")->required()->option_text("B");
@@ -86,6 +106,10 @@ Run diff(CLI::App& app) {
                  "f32 where it is not given")
       ->check(CLI::NonNegativeNumber)
       ->option_text("NUMBER");
+  app.add_option("--build-a", options->build_a,
+                 "how A was built: compile_commands.json, or the output of make VERBOSE=1 or ninja -v")
+      ->option_text("LOG");
+  app.add_option("--build-b", options->build_b, "how B was built")->option_text("LOG");
   app.add_flag("--json", options->json, "JSON on stdout");
   app.footer("Exit codes: 0 the same, 1 different, 2 bad usage or input, or too little recorded to say.");
   return [options] { return run(*options); };

@@ -54,9 +54,10 @@ class Reader {
     for (number_ = 2; !ended_ && next_line(in_, text); ++number_) {
       const json line = json::parse(text, nullptr, false);
       if (!line.is_object() || !take(line)) {
-        // The last block of a program that was killed is full of zeros.
-        capture_.incomplete = text.find('\0') != std::string::npos
-                                  ? "it has no last line: its program crashed or was killed"
+        // A program that was killed leaves half a line, or its last block full of zeros.
+        const bool cut =
+            text.find('\0') != std::string::npos || in_.rdbuf()->sgetc() == std::char_traits<char>::eof();
+        capture_.incomplete = cut ? "it has no last line: its program crashed, was killed or is still running"
                                   : core::say("line ", number_, " is no line of a capture");
         break;
       }

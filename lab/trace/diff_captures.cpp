@@ -233,6 +233,14 @@ class CaptureDiff {
 
 }  // namespace
 
+void add_build_options(DiffResult& result, const std::vector<Difference>& options) {
+  for (Pair& pair : result.pairs)
+    if (std::any_of(pair.differences.begin(), pair.differences.end(),
+                    [](const Difference& difference) { return difference.name == "machine code"; }))
+      pair.differences.insert(pair.differences.end(), options.begin(), options.end());
+  result.verdict = verdict_of(result);
+}
+
 DiffResult diff_captures(const GroupedCapture& a, const GroupedCapture& b, const ParameterLayouts& layouts) {
   return CaptureDiff(a, b, layouts).run();
 }

@@ -4,7 +4,7 @@
 #include "lab/trace/launch_groups.hpp"
 #include "lab/trace/parameter_layouts.hpp"
 
-#include <string>
+#include <vector>
 
 namespace isomer::lab {
 
@@ -13,5 +13,8 @@ namespace isomer::lab {
 /// can tell is no difference. A time differs where the medians lie further apart than three standard errors
 /// of both, 3 % and 500 ns.
 DiffResult diff_captures(const GroupedCapture& a, const GroupedCapture& b, const ParameterLayouts& layouts);
+
+/// What two build logs say, to every pair whose machine code differs: evidence of what may have made it so.
+void add_build_options(DiffResult& result, const std::vector<Difference>& options);
 
 }  // namespace isomer::lab
