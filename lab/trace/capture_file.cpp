@@ -38,8 +38,8 @@ bool next_line(std::istream& in, std::string& line) {
 
 class Reader {
  public:
-  Reader(std::istream& in, std::string source, const LaunchSink& sink)
-      : in_(in), joiner_([this, &sink](Launch&& launch) {
+  Reader(std::istream& in, std::string source, const LaunchSink& sink, std::uint64_t origin)
+      : in_(in), origin_(origin), joiner_([this, &sink](Launch&& launch) {
           ++given_;
           sink(std::move(launch));
         }) {
@@ -122,7 +122,7 @@ class Reader {
         layout = &known->second.layout;
       }
     launch.process = process_;
-    read_launch(line, *layout, launch);
+    read_launch(line, *layout, launch, origin_);
     if (const auto name = id(line, "name"))
       if (const auto known = texts_.find(*name); known != texts_.end()) launch.name = known->second;
     return launch;
@@ -177,6 +177,7 @@ class Reader {
   }
 
   std::istream& in_;
+  std::uint64_t origin_;
   Capture capture_;
   std::uint64_t given_ = 0;
   Joiner joiner_;
@@ -238,8 +239,9 @@ void CaptureWriter::end(std::uint64_t dropped) {
   if (!written) core::fail(ErrorCode::io, "trace: cannot write '", path_, "': ", std::strerror(why));
 }
 
-Capture read_capture_file(std::istream& in, const std::string& source, const LaunchSink& sink) {
-  return Reader(in, source, sink).read();
+Capture read_capture_file(std::istream& in, const std::string& source, const LaunchSink& sink,
+                          std::uint64_t origin_ns) {
+  return Reader(in, source, sink, origin_ns).read();
 }
 
 }  // namespace isomer::lab

@@ -51,7 +51,9 @@ class CaptureWriter {
 
 /// Reads such a file and gives its launches on in order; the result holds everything but them. Holds what a
 /// Joiner holds, one line, and each distinct kernel. A line that is none ends the reading: what came before
-/// it stands, and the capture is incomplete. Throws Error io where the first line is no such file's.
-Capture read_capture_file(std::istream& in, const std::string& source, const LaunchSink& sink);
+/// it stands, and the capture is incomplete. Starts are taken from `origin_ns` on. Throws Error io where the
+/// first line is no such file's.
+Capture read_capture_file(std::istream& in, const std::string& source, const LaunchSink& sink,
+                          std::uint64_t origin_ns = 0);
 
 }  // namespace isomer::lab

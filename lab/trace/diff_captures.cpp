@@ -6,6 +6,7 @@
 #include "lab/trace/pair_differences.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <map>
 #include <set>
@@ -28,6 +29,39 @@ std::string token_of(const LaunchGroup& group, const Tells& known) {
   return token;
 }
 
+/// ncu names a kernel without its namespaces, and true and false as numbers.
+GroupedCapture without_namespaces(const GroupedCapture& capture) {
+  GroupedCapture plain = capture;
+  for (LaunchGroup& group : plain.groups) {
+    std::string text;
+    std::size_t word = 0;  // begin of the identifier that is being written
+    const auto end_word = [&] {
+      const std::string identifier = text.substr(word);
+      if (identifier == "true" || identifier == "false")
+        text.replace(word, identifier.size(), identifier == "true" ? "1" : "0");
+    };
+    const std::string& name = group.name.text;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const char c = name[i];
+      if (name.compare(i, 23, "(anonymous namespace)::") == 0) {
+        i += 22;
+      } else if (c == ':' && i + 1 < name.size() && name[i + 1] == ':') {
+        text.resize(word);
+        ++i;
+      } else if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+        text += c;
+      } else {
+        end_word();
+        text += c;
+        word = text.size();
+      }
+    }
+    end_word();
+    group.name = parse_kernel_name(text);
+  }
+  return plain;
+}
+
 using Counts = std::map<std::uint32_t, std::uint64_t>;  ///< group → launches
 
 class CaptureDiff {
@@ -43,6 +77,7 @@ class CaptureDiff {
     pair_rest([](const LaunchGroup& group, std::uint32_t) { return group.name.text; });
     find_counts();
     pair_rest([](const LaunchGroup& group, std::uint32_t) { return group.name.family; });
+    find_counts_by_name();
     make_pairs();
     name_the_rest();
     note_sources();
@@ -151,6 +186,31 @@ class CaptureDiff {
     move(rest_b_, tokens_b_);
   }
 
+  /// And so is one whose kernel was paired, launched otherwise.
+  void find_counts_by_name() {
+    std::map<std::string, std::uint32_t> paired;
+    for (const auto& [pair, count] : pairs_)
+      if (a_.groups[pair.first].name.text == b_.groups[pair.second].name.text)
+        paired.emplace(a_.groups[pair.first].name.text, pair.first);
+    const auto move = [&](Counts& rest, const GroupedCapture& side) {
+      for (auto& [group, count] : rest)
+        if (const auto found = paired.find(side.groups[group].name.text); found != paired.end()) {
+          recount_by_name_.insert(found->second);
+          count = 0;
+        }
+      std::erase_if(rest, [](const auto& entry) { return entry.second == 0; });
+    };
+    move(rest_a_, a_);
+    move(rest_b_, b_);
+  }
+
+  static std::uint64_t total_of_name(const GroupedCapture& side, const std::string& name) {
+    std::uint64_t count = 0;
+    for (const LaunchGroup& group : side.groups)
+      if (group.name.text == name) count += group.count;
+    return count;
+  }
+
   static std::uint64_t total(const GroupedCapture& side, const std::vector<std::uint32_t>& tokens,
                              std::uint32_t of) {
     std::uint64_t count = 0;
@@ -159,19 +219,28 @@ class CaptureDiff {
     return count;
   }
 
+  /// Before the times, behind what says more.
+  static void add_counts(Pair& pair, std::uint64_t a, std::uint64_t b) {
+    if (a == b) return;
+    const bool behind = pair.kind != Pair::Kind::same && pair.kind != Pair::Kind::time;
+    if (!behind) pair.kind = Pair::Kind::count;
+    pair.differences.insert(behind ? pair.differences.end() : pair.differences.begin(),
+                            {"launches", std::to_string(a), std::to_string(b)});
+  }
+
   void make_pairs() {
     std::map<std::uint32_t, bool> counted;
     for (const auto& [groups, count] : pairs_) {
       Pair pair =
           compare_groups(a_.groups[groups.first], b_.groups[groups.second], known_, layouts_, result_.notes);
       const std::uint32_t token = tokens_a_[groups.first];
+      const std::string& name = a_.groups[groups.first].name.text;
       if (recount_.contains(token) && token == tokens_b_[groups.second] && !counted[token]) {
         counted[token] = true;
-        const Difference launches{"launches", std::to_string(total(a_, tokens_a_, token)),
-                                  std::to_string(total(b_, tokens_b_, token))};
-        const bool behind = pair.kind != Pair::Kind::same && pair.kind != Pair::Kind::time;
-        if (!behind) pair.kind = Pair::Kind::count;
-        pair.differences.insert(behind ? pair.differences.end() : pair.differences.begin(), launches);
+        add_counts(pair, total(a_, tokens_a_, token), total(b_, tokens_b_, token));
+      } else if (recount_by_name_.contains(groups.first) && name == b_.groups[groups.second].name.text) {
+        recount_by_name_.erase(groups.first);
+        add_counts(pair, total_of_name(a_, name), total_of_name(b_, name));
       }
       result_.pairs.push_back(std::move(pair));
     }
@@ -227,7 +296,8 @@ class CaptureDiff {
   std::vector<std::uint32_t> tokens_a_, tokens_b_;  ///< of each group
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> pairs_;
   Counts rest_a_, rest_b_;
-  std::set<std::uint32_t> recount_;
+  std::set<std::uint32_t> recount_;          ///< tokens
+  std::set<std::uint32_t> recount_by_name_;  ///< groups of A
   DiffResult result_;
 };
 
@@ -242,7 +312,9 @@ void add_build_options(DiffResult& result, const std::vector<Difference>& option
 }
 
 DiffResult diff_captures(const GroupedCapture& a, const GroupedCapture& b, const ParameterLayouts& layouts) {
-  return CaptureDiff(a, b, layouts).run();
+  if (a.about.kind != "ncu" && b.about.kind != "ncu") return CaptureDiff(a, b, layouts).run();
+  const GroupedCapture plain_a = without_namespaces(a), plain_b = without_namespaces(b);
+  return CaptureDiff(plain_a, plain_b, layouts).run();
 }
 
 }  // namespace isomer::lab

@@ -191,7 +191,7 @@ void read_kernel(const json& line, Launch& launch, ParameterLayout& layout) {
   }
 }
 
-void read_launch(const json& line, const ParameterLayout& layout, Launch& launch) {
+void read_launch(const json& line, const ParameterLayout& layout, Launch& launch, std::uint64_t origin) {
   get(line, "grid", launch.grid);
   get(line, "block", launch.block);
   get(line, "cluster", launch.cluster);
@@ -211,7 +211,12 @@ void read_launch(const json& line, const ParameterLayout& layout, Launch& launch
   if (const auto metrics = line.find("metrics"); metrics != line.end() && metrics->is_object())
     for (const auto& [name, value] : metrics->items())
       if (value.is_number()) launch.metrics[name] = value.get<double>();
-  get(line, "start", launch.start_ns);
+  std::optional<std::uint64_t> begun;
+  get(line, "start", begun);
+  if (begun && *begun >= origin)
+    launch.start_ns = static_cast<double>(*begun - origin);
+  else
+    get(line, "start", launch.start_ns);
   get(line, "duration", launch.duration_ns);
   read_arguments(line, layout, launch);
 }

@@ -19,6 +19,9 @@ nlohmann::ordered_json launch_json(const Launch& launch);
 
 /// The other way. Keys that are absent, of another type or out of range leave the field as it was.
 void read_kernel(const nlohmann::json& line, Launch& launch, ParameterLayout& layout);
-void read_launch(const nlohmann::json& line, const ParameterLayout& layout, Launch& launch);
+/// Starts are taken from `origin` on where they lie behind it: a double does not hold the nanoseconds since
+/// 1970.
+void read_launch(const nlohmann::json& line, const ParameterLayout& layout, Launch& launch,
+                 std::uint64_t origin = 0);
 
 }  // namespace isomer::lab

@@ -117,16 +117,21 @@ class Reader {
     capture.kind = "ncu";
     header();
     const bool one_metric_a_row = column("Metric Name") >= 0;
+    const std::size_t needed =
+        one_metric_a_row ? static_cast<std::size_t>(column("Metric Value")) + 1 : names_.size();
     Row row;
     bool units = !one_metric_a_row;
     while (next_row(in_, row)) {
-      if (row.size() == 1 && row[0].empty()) continue;
-      if (row.size() != names_.size()) {
+      // What ncu and the program print at the end.
+      if (row.size() == 1 && (row[0].empty() || row[0].starts_with("=="))) continue;
+      // Rows of a metric leave out the columns of rules.
+      if (row.size() > names_.size() || row.size() < needed) {
         capture.complete = false;
         capture.incomplete = core::say("after ", given_ + (open_ ? 1 : 0), " kernels a row has ", row.size(),
                                        " fields, expected ", names_.size());
         break;
       }
+      row.resize(names_.size());
       if (units) {
         units_ = row;
         units = false;
@@ -149,7 +154,9 @@ class Reader {
     Row row;
     for (int i = 0; i < kMostBefore && next_row(in_, row); ++i) {
       names_ = row;
-      if (column("ID") >= 0 && column("Kernel Name") >= 0) return;
+      const bool long_form = column("Metric Name") >= 0;
+      if (column("ID") >= 0 && column("Kernel Name") >= 0 && (!long_form || column("Metric Value") >= 0))
+        return;
     }
     core::fail(ErrorCode::io, "trace: '", source_,
                "' is no CSV of ncu: no row has the columns ID and Kernel Name");

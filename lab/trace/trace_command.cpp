@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -108,6 +109,7 @@ std::string injected_library() {
 Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
                      const LaunchSink& sink) {
   const Parts parts(folder);
+  const auto begun = std::chrono::system_clock::now().time_since_epoch();
   const int status = run(command, environment(parts.path));
   Traced traced;
   if (WIFSIGNALED(status))
@@ -116,7 +118,7 @@ Traced trace_command(const std::vector<std::string>& command, const std::string&
     traced.exit_status = WEXITSTATUS(status);
   for (const std::string& word : command)
     traced.about.command += (traced.about.command.empty() ? "" : " ") + word;
-  read_parts(parts.path, sink, traced);
+  read_parts(parts.path, static_cast<std::uint64_t>(std::chrono::nanoseconds(begun).count()), sink, traced);
   return traced;
 }
 

@@ -77,10 +77,10 @@ class OwnLaunches {
   std::size_t held_ = 0;
 };
 
-Capture read(const fs::path& path, const LaunchSink& sink) {
+Capture read(const fs::path& path, std::uint64_t begun_ns, const LaunchSink& sink) {
   std::ifstream in(path, std::ios::binary);
   try {
-    return read_capture_file(in, path.filename().string(), sink);
+    return read_capture_file(in, path.filename().string(), sink, begun_ns);
   } catch (const Error&) {
     // Cut within its first line.
     Capture nothing;
@@ -107,7 +107,7 @@ void join(const std::string& process, const Capture& part, Traced& traced) {
 
 }  // namespace
 
-void read_parts(const std::string& folder, const LaunchSink& sink, Traced& traced) {
+void read_parts(const std::string& folder, std::uint64_t begun_ns, const LaunchSink& sink, Traced& traced) {
   const std::map<std::string, Process> all = processes_in(folder);
   std::vector<std::pair<std::string, Process>> in_order(all.begin(), all.end());
   std::stable_sort(in_order.begin(), in_order.end(),
@@ -120,13 +120,14 @@ void read_parts(const std::string& folder, const LaunchSink& sink, Traced& trace
   for (const auto& [number, process] : in_order) {
     ++traced.processes;
     if (process.cuda.empty()) {
-      join(number, read(process.isomer, count), traced);
+      join(number, read(process.isomer, begun_ns, count), traced);
       continue;
     }
     OwnLaunches own;
     if (!process.isomer.empty())
-      join(number, read(process.isomer, [&](Launch&& launch) { own.add(std::move(launch)); }), traced);
-    const Capture part = read(process.cuda, [&](Launch&& launch) {
+      join(number, read(process.isomer, begun_ns, [&](Launch&& launch) { own.add(std::move(launch)); }),
+           traced);
+    const Capture part = read(process.cuda, begun_ns, [&](Launch&& launch) {
       own.name(launch);
       count(std::move(launch));
     });
