@@ -119,10 +119,13 @@ class Comparison {
     return side.argument.pointers.contains(offset);
   }
 
+  /// Counts the bytes that vary on a side.
   bool masked(const Side& a, const Side& b, std::size_t offset, std::size_t size) {
-    if (!any_varies(a, offset, size) && !any_varies(b, offset, size)) return false;
-    result_.masked += size;
-    return true;
+    std::size_t varying = 0;
+    for (std::size_t i = offset; i < offset + size; ++i)
+      varying += any_varies(a, i, 1) || any_varies(b, i, 1) ? 1 : 0;
+    result_.masked += varying;
+    return varying > 0;
   }
 
   static bool equal(const Side& a, const Side& b, std::size_t offset, std::size_t size) {
@@ -143,18 +146,31 @@ class Comparison {
       }
       const std::size_t step =
           std::min<std::size_t>(offset % 4 == 0 && size - offset >= 4 ? 4 : 1, size - offset);
-      if (!equal(a, b, offset, step) && !masked(a, b, offset, step)) {
-        // A whole argument of 8 bytes is one number.
-        if (size == 8) return add(place(0), wide_text(a), wide_text(b));
-        if (step == 4)
+      if (!equal(a, b, offset, step)) {
+        if (masked(a, b, offset, step)) {
+          beside_masked(argument, a, b, offset, step);
+        } else if (size == 8) {
+          // A whole argument of 8 bytes is one number.
+          return add(place(0), wide_text(a), wide_text(b));
+        } else if (step == 4) {
           add(place(offset), word_text(at<std::uint32_t>(a.argument.bytes, offset)),
               word_text(at<std::uint32_t>(b.argument.bytes, offset)));
-        else
+        } else {
           add(place(offset), std::to_string(a.argument.bytes[offset]),
               std::to_string(b.argument.bytes[offset]));
+        }
       }
       offset += step;
     }
+  }
+
+  /// Bytes of a word that do not vary, beside others that do: a flag before padding.
+  void beside_masked(std::size_t argument, const Side& a, const Side& b, std::size_t offset,
+                     std::size_t step) {
+    for (std::size_t i = offset; i < offset + step; ++i)
+      if (!any_varies(a, i, 1) && !any_varies(b, i, 1))
+        add(place_name(argument, a.argument.bytes.size(), i), std::to_string(a.argument.bytes[i]),
+            std::to_string(b.argument.bytes[i]));
   }
 
   static std::string wide_text(const Side& side) {

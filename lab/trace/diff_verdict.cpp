@@ -29,8 +29,10 @@ bool names(const Pair& pair, std::string_view what) {
 }
 
 std::string short_name(const std::string& name) {
-  const std::size_t end = name.find_first_of("<(");
-  return end == std::string::npos || end == 0 ? name : name.substr(0, end);
+  const std::size_t end = name.find_first_of("<(", name.starts_with("(anonymous namespace)") ? 21 : 0);
+  if (end == std::string::npos || end == 0) return name;
+  // "kernel (2 launches)".
+  return name.substr(0, name[end - 1] == ' ' ? end - 1 : end);
 }
 
 /// What decides a compile-time parameter of the attention kernels that people compare.

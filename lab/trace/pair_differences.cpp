@@ -79,10 +79,11 @@ Differences time_differences(const LaunchGroup& a, const LaunchGroup& b) {
   constexpr std::uint64_t kFewest = 3;
   if (a.timed < kFewest || b.timed < kFewest) return {};
   constexpr double kErrors = 3, kShare = 0.03, kClock = 500;
+  constexpr double kOfMedian = 1.2533;  // a median's standard error over a mean's
   const double in_a = a.median_ns(), in_b = b.median_ns();
   const double error = std::hypot(a.spread_ns() / std::sqrt(static_cast<double>(a.timed)),
                                   b.spread_ns() / std::sqrt(static_cast<double>(b.timed)));
-  const double bound = std::max({kErrors * error, kShare * std::min(in_a, in_b), kClock});
+  const double bound = std::max({kErrors * kOfMedian * error, kShare * std::min(in_a, in_b), kClock});
   if (std::abs(in_a - in_b) <= bound) return {};
   return {
       {"time", time_text(a), core::say(time_text(b), fmt::format(", {:+.1f} %", (in_b / in_a - 1) * 100))}};

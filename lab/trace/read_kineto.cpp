@@ -89,7 +89,7 @@ class KinetoReader {
     if (depth == 1 && what == json::parse_event_t::key) {
       const bool wanted = value == "traceEvents" || value == "deviceProperties";
       events_depth_ = value == "traceEvents" ? 2 : -1;
-      is_trace_ |= wanted;
+      is_trace_ |= value == "traceEvents";
       return wanted;
     }
     if (depth == events_depth_ && what == json::parse_event_t::object_end) {
@@ -101,7 +101,7 @@ class KinetoReader {
              (what == json::parse_event_t::value || what == json::parse_event_t::array_end));
   }
 
-  bool is_trace() const { return is_trace_ || events_ > 0; }
+  bool is_trace(bool whole) const { return (is_trace_ && whole) || events_ > 0; }
   std::uint64_t events() const { return events_; }
   std::uint64_t host_launches() const { return host_launches_; }
   std::uint64_t kernels() const { return kernels_; }
@@ -151,7 +151,7 @@ Capture read_kineto(std::istream& in, const std::string& source, const LaunchSin
     capture.complete = false;
     capture.incomplete = text.damage();
   }
-  if (!reader.is_trace())
+  if (!reader.is_trace(capture.complete))
     core::fail(ErrorCode::io, "trace: '", source, "' is no Chrome or PyTorch trace: it has no traceEvents");
   reader.order().end();
   if (reader.kernels() == 0 && reader.host_launches() > 0)
