@@ -3,6 +3,7 @@
 #include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
 #include "core/sentence.hpp"
+#include "lab/report/difference_html.hpp"
 #include "lab/report/difference_report.hpp"
 #include "lab/report/tensor_diff_report.hpp"
 #include "lab/trace/build_log.hpp"
@@ -19,7 +20,7 @@ namespace isomer::cli {
 namespace {
 
 struct Options {
-  std::string a, b, names, build_a, build_b;
+  std::string a, b, names, html, build_a, build_b;
   std::optional<double> tolerance;
   bool json = false;
 };
@@ -59,6 +60,7 @@ int diff_binaries(const Options& options) {
 }
 
 int diff_captures(const Options& options) {
+  ReportFile html("diff", options.html);
   lab::use_name_tables(options.names);
   const lab::GroupedCapture a = grouped(options.a), b = grouped(options.b);
   const lab::DiffResult result = lab::diff_captures(a, b, lab::ParameterLayouts::of_environment());
@@ -83,6 +85,8 @@ int run(const Options& options) {
     core::fail(ErrorCode::bad_argument,
                "diff: two files of one sort expected: two records of launches, two binaries or "
                "two of tensors");
+  if (!options.html.empty() && (a == Kind::tensors || a == Kind::binary))
+    core::fail(ErrorCode::bad_argument, "diff: --html is for two records of launches");
   if (a == Kind::tensors) return diff_tensors(options);
   if (a == Kind::binary) return diff_binaries(options);
   return diff_captures(options);
@@ -110,6 +114,8 @@ Run diff(CLI::App& app) {
                  "how A was built: compile_commands.json, or the output of make VERBOSE=1 or ninja -v")
       ->option_text("LOG");
   app.add_option("--build-b", options->build_b, "how B was built")->option_text("LOG");
+  app.add_option("--html", options->html, "write a page with a picture of both captures' launches")
+      ->option_text("FILE");
   app.add_flag("--json", options->json, "JSON on stdout");
   app.footer("Exit codes: 0 the same, 1 different, 2 bad usage or input, or too little recorded to say.");
   return [options] { return run(*options); };
