@@ -63,9 +63,11 @@ int diff_captures(const Options& options) {
   ReportFile html("diff", options.html);
   lab::use_name_tables(options.names);
   const lab::GroupedCapture a = grouped(options.a), b = grouped(options.b);
-  const lab::DiffResult result = lab::diff_captures(a, b, lab::ParameterLayouts::of_environment());
-  fmt::print(
-      "{}", options.json ? lab::difference_json(result) : lab::difference_text(result, options.a, options.b));
+  lab::DiffResult result = lab::diff_captures(a, b, lab::ParameterLayouts::of_environment());
+  if (!options.build_a.empty() && !options.build_b.empty())
+    lab::add_build_options(result, lab::option_differences(build(options.build_a), build(options.build_b)));
+  print(options, result);
+  if (html.asked()) html.write(lab::difference_html(result, a, b));
   if (!result.same()) return findings;
   // What is missing could be the difference.
   for (const lab::GroupedCapture* side : {&a, &b})

@@ -100,6 +100,37 @@ TEST_F(TraceCommand, TheInjectedLibrarySaysWhatItLacksAndDisturbsNothing) {
 }
 #endif
 
+TEST_F(TraceCommand, WritesAPageOfWhatDiffers) {
+  const std::string fixtures = std::string(ISOMER_TEST_DATA) + "/captures/fixtures/";
+  const Said said = isomer("diff " + fixtures + "base.jsonl " + fixtures + "template.jsonl --html page.html");
+  EXPECT_EQ(said.exit, 1) << said.err;
+  const std::string page = content_of(folder.path / "page.html");
+  EXPECT_NE(page.find("family::soft_rows&lt;32, false, family::Tile&gt;"), std::string::npos)
+      << page.substr(0, 300);
+  std::size_t launches = 0;
+  for (std::size_t at = page.find("<rect "); at != std::string::npos; at = page.find("<rect ", at + 1))
+    ++launches;
+  EXPECT_EQ(launches, 12u);
+  EXPECT_NE(page.find("<td>#0</td><td>32</td><td>64</td>"), std::string::npos);
+  refused("diff " + fixtures + "base.jsonl " + fixtures + "base.jsonl --html /no/such/page",
+          "cannot write '/no/such/page'");
+}
+
+TEST_F(TraceCommand, PutsTwoBuildLogsBesideOtherCode) {
+  const std::string fixtures = std::string(ISOMER_TEST_DATA) + "/captures/fixtures/";
+  folder.file("a.log", "nvcc -arch=sm_90a -O3 -c family.cu -o family.o\n");
+  folder.file("b.log", "nvcc -arch=sm_90a -O3 --use_fast_math -c family.cu -o family.o\n");
+  const Said said = isomer("diff " + fixtures + "base.jsonl " + fixtures +
+                           "option.jsonl --build-a a.log --build-b b.log --json");
+  ASSERT_EQ(said.exit, 1) << said.err;
+  const auto json = nlohmann::json::parse(said.out);
+  std::string options;
+  for (const auto& each : json["pairs"][0]["differences"])
+    if (each["name"].get<std::string>().starts_with("option "))
+      options += each["name"].get<std::string>() + ";";
+  EXPECT_EQ(options, "option --use_fast_math;") << said.out;
+}
+
 TEST_F(TraceCommand, ComparesTensors) {
   const std::string one = std::string(ISOMER_TEST_DATA) + "/recordings/attention-math-f16-plain.safetensors";
   std::string bytes = content_of(one);
