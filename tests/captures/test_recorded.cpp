@@ -146,7 +146,19 @@ TEST(Recorded, PyTorchsAttentionIsTheKernelsOfItsBackend) {
   EXPECT_TRUE(has(families("flash_graph.jsonl"), "pytorch_flash::flash_fwd_kernel"));
   EXPECT_TRUE(has(families("cudnn.jsonl"), "cudnn"));
   EXPECT_FALSE(has(families("cudnn.jsonl"), "pytorch_flash"));
-  EXPECT_TRUE(has(families("math.jsonl"), "softmax_warp_forward"));
+  EXPECT_TRUE(has(families("cudnn_graph.jsonl"), "cudnn"));
+  for (const char* name : {"math.jsonl", "math_graph.jsonl"})
+    EXPECT_TRUE(has(families(name), "softmax_warp_forward")) << name;
+  for (const char* name : {"flash_graph.jsonl", "cudnn_graph.jsonl", "math_graph.jsonl"}) {
+    const Capture capture = recorded(name);
+    std::size_t in_graph = 0, known = 0;
+    for (const Launch& launch : capture.launches) {
+      in_graph += launch.graph_node ? 1 : 0;
+      known += launch.graph_node && launch.arguments_known ? 1 : 0;
+    }
+    EXPECT_GE(in_graph, 3u) << name;
+    EXPECT_EQ(known, in_graph) << name;
+  }
   const DiffResult result = diff("flash.jsonl", "cudnn.jsonl");
   ASSERT_EQ(result.only_a.size(), 1u);
   ASSERT_EQ(result.only_b.size(), 1u);
