@@ -87,7 +87,8 @@ std::string kernels_json(const std::vector<BinaryKernel>& kernels) {
   json["version"] = 1;
   json["kernels"] = nlohmann::ordered_json::array();
   for (const BinaryKernel& kernel : kernels) {
-    nlohmann::ordered_json parameters = nlohmann::ordered_json::object(), derived = parameters;
+    nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+    nlohmann::ordered_json derived = nlohmann::ordered_json::object();
     for (const auto& [name, value] : kernel.parsed.parameters) parameters[name] = value;
     for (const auto& [name, value] : kernel.parsed.derived) derived[name] = value;
     nlohmann::ordered_json arguments = nlohmann::ordered_json::array();

@@ -87,8 +87,7 @@ std::string arch_of(const Elf& elf, const std::string& options) {
   const std::size_t word = options.find("-arch ");
   if (word != std::string::npos) {
     const std::size_t begin = word + 6;
-    const std::string arch =
-        options.substr(begin, std::min(options.find(' ', begin), options.size()) - begin);
+    std::string arch = options.substr(begin, std::min(options.find(' ', begin), options.size()) - begin);
     if (arch.starts_with("sm_")) return arch;
   }
   // The header moved with version 8 of the ABI.

@@ -1,6 +1,7 @@
 #include "lab/trace/launch_json.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace isomer::lab {

@@ -96,15 +96,14 @@ const TemplateTable* NameTables::find(const std::string& name,
 void NameTables::add(std::string_view text, const std::string& source) {
   try {
     const Json json = Json::parse(text);
-    if (const auto version = json.at("version"); version != 1)
+    if (const Json& version = json.at("version"); version != 1)
       core::fail(ErrorCode::io, "version 1 expected, got ", version.dump());
     for (const char* list : {"wrappers", "shapes", "constants"}) {
       std::set<std::string>& names = *list == 'w' ? wrappers_ : *list == 's' ? shapes_ : constants_;
       for (const Json& name : json.value(list, Json::array())) names.insert(name.get<std::string>());
     }
     const Json namespaces = json.value("namespaces", Json::object());
-    for (const auto& [alias, name] : namespaces.items())
-      namespaces_[alias] = name.get<std::string>();
+    for (const auto& [alias, name] : namespaces.items()) namespaces_[alias] = name.get<std::string>();
     for (const Json& each : json.value("templates", Json::array())) {
       const TemplateTable table = table_of(each);
       for (const Json& name : each.at("names"))

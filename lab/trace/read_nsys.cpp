@@ -4,6 +4,7 @@
 #ifdef ISOMER_HAS_SQLITE
 #include <sqlite3.h>
 
+#include <limits>
 #include <memory>
 #include <set>
 #endif

@@ -72,8 +72,8 @@ std::map<std::string, std::uint32_t> count_instructions(const Bytes& code) {
   for (std::uint64_t at = 0; code.size() - at >= 16; at += 16)
     ++counts[code.at<std::uint16_t>(at, "an instruction") & 0x1ff];
   std::map<std::string, std::uint32_t> histogram;
-  for (std::uint16_t field = 0; field < counts.size(); ++field)
-    if (counts[field] > 0) histogram[opcode_name(field)] += counts[field];
+  for (std::size_t field = 0; field < counts.size(); ++field)
+    if (counts[field] > 0) histogram[opcode_name(static_cast<std::uint16_t>(field))] += counts[field];
   return histogram;
 }
 
