@@ -48,17 +48,20 @@ int run(const Options& options) {
   for (const lab::RecordedCall& call : recorded.recording.calls) ++functions[call.function];
   const std::string answers = recorded.recording.metadata.at("answers");
   if (options.json) {
-    const nlohmann::json report = {{"version", 1},       {"file", out},
-                                   {"calls", functions}, {"unanswered", recorded.unanswered},
-                                   {"answers", answers}, {"raised", recorded.raised}};
+    const nlohmann::json report = {{"version", 1},
+                                   {"file", out},
+                                   {"calls", functions},
+                                   {"unanswered", recorded.unanswered},
+                                   {"why", recorded.why},
+                                   {"answers", answers},
+                                   {"raised", recorded.raised}};
     fmt::print("{}\n", report.dump(2));
     return holds;
   }
   for (const auto& [function, calls] : functions)
     fmt::print("{} {} of {}\n", calls, calls == 1 ? "call" : "calls", function);
   if (recorded.unanswered > 0)
-    fmt::print("{} without an answer: no Triton here that can be trusted with these kernels\n",
-               recorded.unanswered);
+    fmt::print("{} without an answer: {}\n", recorded.unanswered, recorded.why);
   else
     fmt::print("answers by {}\n", answers == "triton" ? "Triton " + recorded.recording.metadata.at("triton")
                                                       : "PyTorch " + recorded.recording.metadata.at("torch"));

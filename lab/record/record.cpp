@@ -124,7 +124,10 @@ class Run {
   }
 
   Recorded recorded() const {
-    Recorded recorded{load_recording(folder_ / "recording.safetensors"), status_.value("unanswered", 0), {}};
+    Recorded recorded{load_recording(folder_ / "recording.safetensors"),
+                      status_.value("unanswered", 0),
+                      status_.value("why", ""),
+                      {}};
     for (const json& each : status_.value("raised", json::array()))
       recorded.raised.push_back(each.value("where", "") + ": " + each.value("error", ""));
     return recorded;

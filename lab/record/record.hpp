@@ -22,6 +22,7 @@ struct RecordSettings {
 struct Recorded {
   Recording recording;
   int unanswered = 0;               ///< calls whose kernels could not run here
+  std::string why = {};             ///< of the first of these
   std::vector<std::string> raised;  ///< "test_sin: ValueError: …": what stopped, while the rest went on
 };
 

@@ -94,8 +94,7 @@ def record(job):
             return {"error": f"the label cannot be imported: {place}: {type(error).__name__}: {error}"}
     # A label that has no kernels gives its answers all the same.
     cannot_answer = stands_in and "triton" in sys.modules
-    if cannot_answer:
-        run_test.without_answers()
+    run_test.without_answers(made.launches)
     sys.argv = [test_path] + job["arguments"]
     run = run_test.TestRun(test_path, test_text, label, made, cannot_answer)
     error = None
@@ -128,7 +127,7 @@ def record(job):
     if job["label"]:
         metadata["label_sha256"] = sha256(job["label"])
     bundle.write(job["recording"], made.made, made.storages, metadata)
-    return {"calls": len(made.made), "unanswered": unanswered, "answers": answers, "raised": run.raised}
+    return {"calls": len(made.made), "unanswered": unanswered, "answers": answers, "raised": run.raised, "why": made.launches.why}
 
 
 def sources_line(error, path):

@@ -50,7 +50,7 @@ class Kernel:
                     blocks = (1,)
             blocks = blocks if isinstance(blocks, (tuple, list)) else (blocks,)
             if 0 not in [each for each in blocks if isinstance(each, int)]:
-                self.launches.unanswered += 1
+                self.launches.refuse("no Triton that runs here: its kernels need a GPU, or its interpreter")
 
         return launch
 

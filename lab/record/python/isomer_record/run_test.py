@@ -14,24 +14,34 @@ import unittest
 from .sources import parse
 
 
-def without_answers():
-    """Comparisons that cannot hold while kernels do not run; what follows them is to run all the same."""
+def without_answers(launches):
+    """Comparisons that cannot hold once a kernel has not run; what follows them is to run all the same."""
     import torch
 
-    def holds(*args, **kwargs):
-        return True
+    def lenient(original):
+        @functools.wraps(original, assigned=("__name__", "__doc__"), updated=())
+        def compare(*args, **kwargs):
+            return True if launches.ever_unanswered else original(*args, **kwargs)
 
-    torch.testing.assert_close = holds
-    torch.testing.assert_allclose = holds
-    torch.allclose = holds
-    torch.Tensor.allclose = holds
+        return compare
+
+    places = [
+        (torch.testing, ["assert_close", "assert_allclose"]),
+        (torch, ["allclose"]),
+        (torch.Tensor, ["allclose"]),
+    ]
     try:
         import numpy.testing
 
-        numpy.testing.assert_allclose = numpy.testing.assert_array_equal = holds
-        numpy.testing.assert_almost_equal = numpy.testing.assert_array_almost_equal = holds
+        places.append(
+            (numpy.testing, ["assert_allclose", "assert_array_equal", "assert_almost_equal", "assert_array_almost_equal"])
+        )
     except ImportError:
         pass
+    for holder, names in places:
+        for name in names:
+            if hasattr(holder, name):
+                setattr(holder, name, lenient(getattr(holder, name)))
 
 
 class TestRun:

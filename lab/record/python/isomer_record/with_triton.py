@@ -24,7 +24,7 @@ def install(launches):
         import time
 
         if spent[0] > SECONDS_OF_ALL:
-            launches.unanswered += 1
+            launches.refuse(f"Triton's interpreter took more than {SECONDS_OF_ALL} s")
             return None
         alarms = threading.current_thread() is threading.main_thread()
 
@@ -40,8 +40,11 @@ def install(launches):
             launches.answered += 1
             launches.interpreted += 1
             return result
-        except Exception:
-            launches.unanswered += 1
+        except TooLong:
+            launches.refuse(f"a launch took Triton's interpreter more than {SECONDS_OF_A_LAUNCH} s")
+            return None
+        except Exception as error:
+            launches.refuse(f"Triton's interpreter: {type(error).__name__}: {error}".splitlines()[0][:300])
             return None
         finally:
             if alarms:
