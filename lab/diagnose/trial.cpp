@@ -83,7 +83,7 @@ Value pass_tensor(const Passing& passing, const Value& original) {
 
 /// A C function says no with the number that it returns.
 void refuse_by_status(const Entry& entry, Answer& answer) {
-  if (entry.form != Entry::Form::function || entry.returns_tensors || !answer.ok()) return;
+  if (entry.exported || entry.returns_tensors || !answer.ok()) return;
   if (answer.returned.size() != 1 || answer.returned[0].kind != Value::Kind::integer) return;
   if (answer.returned[0].integer == 0) return;
   answer.end = Answer::End::refused;

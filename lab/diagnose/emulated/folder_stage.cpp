@@ -29,7 +29,7 @@ bool is_library(const fs::path& file) { return file.extension() == ".so"; }
 
 /// Whether the size of a warp may matter to a source: only HIP runs with 64 lanes.
 bool may_depend_on_lanes(const fs::path& file, const std::string& source) {
-  static const std::regex warps("warpSize|__shfl|__ballot|__any|__all|__activemask|\\b(31|32)\\b");
+  static const std::regex warps("warpSize|__shfl|__ballot|__any|__all|__activemask|__syncwarp");
   return (file.string().find(".hip") != std::string::npos ||
           source.find("hip/hip_runtime.h") != std::string::npos) &&
          std::regex_search(source, warps);
