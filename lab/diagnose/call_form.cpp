@@ -100,7 +100,8 @@ bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
     const std::vector<std::string> shape = shape_words(port, role);
     if (shape.size() > 1 && shape[0] == "..." &&
         (one_of(size_names().at("M"), asked) || one_of(size_names().at("S"), asked))) {
-      passing.what = shape.size() == 2 ? What::rows : What::size;
+      // Tokens are the first dimension; rows are all dimensions but the last.
+      passing.what = shape.size() > 2 && one_of(size_names().at("S"), asked) ? What::size : What::rows;
       passing.role = role;
       passing.dim = -static_cast<int>(shape.size());
       return true;

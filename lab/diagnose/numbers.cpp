@@ -159,7 +159,12 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     finding.variations = found.set;
     list.push_back(std::move(finding));
   }
-  if (!found.explains) {
+  // Where exactly a narrow type rounds is not said: what it leaves over has no cause of its own.
+  const bool rounding_left = !is_exact(port) && 5 * found.left.wrong <= found.plain.wrong &&
+                             std::any_of(list.begin(), list.end(), [](const Finding& each) {
+                               return each.code == "intermediate-precision";
+                             });
+  if (!found.explains && !rounding_left) {
     Finding finding;
     finding.code = "unexplained";
     finding.strength = Strength::nearest;

@@ -81,11 +81,15 @@ Value pass_tensor(const Passing& passing, const Value& original) {
   return value;
 }
 
-/// A C function says no with the number that it returns.
-void refuse_by_status(const Entry& entry, Answer& answer) {
+/// A C function says no with the number that it returns, unless it did what was asked: then that is a count.
+void refuse_by_status(const Entry& entry, const std::vector<Value>& before, Answer& answer) {
   if (entry.exported || entry.returns_tensors || !answer.ok()) return;
   if (answer.returned.size() != 1 || answer.returned[0].kind != Value::Kind::integer) return;
   if (answer.returned[0].integer == 0) return;
+  for (std::size_t i = 0; i < before.size() && i < answer.arguments.size(); ++i)
+    if (before[i].is_tensor() && before[i].storage_bytes == answer.arguments[i].storage_bytes &&
+        std::memcmp(before[i].storage.get(), answer.arguments[i].storage.get(), before[i].storage_bytes) != 0)
+      return;
   answer.end = Answer::End::refused;
   answer.message = core::say(entry.name, " returned ", answer.returned[0].integer);
 }
@@ -256,7 +260,7 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
   for (const Value& argument : arguments) before.push_back(deep_copy(argument));
   Trial trial;
   trial.answer = candidate.call(*form.entry, arguments, settings);
-  refuse_by_status(*form.entry, trial.answer);
+  refuse_by_status(*form.entry, before, trial.answer);
   for (const core::ExpectedTensor& want : given.plain.tensors) {
     trial.outputs.emplace_back(want.value.size());
     trial.untouched.emplace_back(want.value.size());

@@ -88,8 +88,8 @@ std::optional<double> extent_of(const std::string& body, char axis, const Entry&
     if (v.is_tensor() && v.tensor.rank == 1 &&
         std::regex_search(body, std::regex("\\b" + parameter + R"(\s*\[\s*)" + name + R"(\s*\])")))
       return static_cast<double>(v.tensor.numel());
-    if (!v.is_tensor() &&
-        std::regex_search(body, std::regex("\\b" + name + R"(\s*(?:<|>=)\s*)" + parameter + "\\b")))
+    if (!v.is_tensor() && std::regex_search(body, std::regex("\\b" + name + R"(\s*(?:<|>=)\s*)" + parameter +
+                                                             R"(\b(?!\s*[-+*/]))")))
       return static_cast<double>(v.integer);
   }
   return std::nullopt;
