@@ -22,8 +22,8 @@ Device device_of(const std::string& verb, const std::string& text) {
     valid = device.type != DeviceType::cpu && error == std::errc() && stop == end && device.index >= 0;
   }
   if (!valid)
-    core::fail(ErrorCode::bad_argument, verb, ": a device expected (cpu, cuda, hip or emulated, or cuda:1), got '", text,
-               "'");
+    core::fail(ErrorCode::bad_argument, verb,
+               ": a device expected (cpu, cuda, hip or emulated, or cuda:1), got '", text, "'");
   return device;
 }
 

@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<isomer::lab::BinaryKernel> kernels = isomer::lab::read_image(data, size, "input");
     for (const isomer::lab::BinaryKernel& kernel : kernels)
       require(kernel.code_bytes <= 64u << 20, "more code than a kernel has");
-    if (kernels.size() < 64) require(isomer::lab::diff_binaries(kernels, kernels).same(), "a build differs from itself");
+    if (kernels.size() < 64)
+      require(isomer::lab::diff_binaries(kernels, kernels).same(), "a build differs from itself");
   } catch (const isomer::Error& error) {
     require(error.code() == isomer::ErrorCode::io, "another code than io");
     require(std::strncmp(error.what(), "input: ", 7) == 0, "another subject than the file");

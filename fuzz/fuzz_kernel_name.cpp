@@ -1,4 +1,5 @@
-// Any text as a kernel's name: it is read in time, never throws, and its canonical text is its own canonical text.
+// Any text as a kernel's name: it is read in time, never throws, and its canonical text is its own canonical
+// text.
 #include "lab/trace/build_log.hpp"
 #include "lab/trace/kernel_name.hpp"
 

@@ -36,7 +36,8 @@ std::string verify(const core::Oracle& oracle, const core::Call& call, Allowance
   Outcome outcome;
   oracle.reference(call, {}, expected);
   for (const core::ExpectedTensor& each : expected.tensors)
-    if (std::string reason = compare(each, call.tensor(call.contract->index_of(each.name)), allowance, outcome);
+    if (std::string reason =
+            compare(each, call.tensor(call.contract->index_of(each.name)), allowance, outcome);
         !reason.empty())
       return "no: " + reason;
   return "yes";

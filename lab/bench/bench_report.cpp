@@ -50,10 +50,11 @@ std::string bench_table(const Bench& bench) {
     text += "\n";
     for (const Measurement& m : bench.measurements)
       text += Terminal::dim(fmt::format("host  {} a call: {}\n", duration(m.host_seconds), m.line));
-    return text + fmt::format(
-                      "{}, {}. ratio = (bytes / copy rate) / time; the device's own copy is taken between the "
-                      "rounds, and the calls go through copies of the problem that outgrow its cache.\n",
-                      to_string(bench.device), bench.target);
+    return text +
+           fmt::format(
+               "{}, {}. ratio = (bytes / copy rate) / time; the device's own copy is taken between the "
+               "rounds, and the calls go through copies of the problem that outgrow its cache.\n",
+               to_string(bench.device), bench.target);
   }
   return text + fmt::format(
                     "\n{} threads, {}. ratio = floor/time, floor = the larger of bytes/copy rate and "

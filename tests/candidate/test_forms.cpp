@@ -47,7 +47,7 @@ TEST(CandidateForms, ABareKernelRunsOneThreadForEachElement) {
                            {});
   expect_scaled(a, 1, 0.5f);
   EXPECT_EQ(a.launches, 1);
-  EXPECT_EQ(a.launch, "grid (2,1,1) block (256,1,1): one thread for each element of the largest tensor");
+  EXPECT_EQ(a.launch, "grid (2,1,1) block (256,1,1): as far as its indices run");
 }
 
 TEST(CandidateForms, ALaunchCommentOverTheKernelIsItsGeometry) {

@@ -117,10 +117,10 @@ TEST_F(Preparing, CompilesAndLoadsAndComputesNothing) {
 TEST_F(Preparing, LeavesNothingToCompileForACallThatIsCaptured) {
   const Queue queue = Queue::on(emulated);
   told.capturing = true;
-  EXPECT_EQ(
-      sentence_of(ErrorCode::device, [&] { sin(queue, args()); }),
-      "emulated: isomer_sin element=f32 vector=4 unroll=4 ragged=0 dims=1 index=u32 threads=128 is not loaded yet, and nothing can be "
-      "loaded while a graph is being captured; prepare the call before the capture");
+  EXPECT_EQ(sentence_of(ErrorCode::device, [&] { sin(queue, args()); }),
+            "emulated: isomer_sin element=f32 vector=4 unroll=4 ragged=0 dims=1 index=u32 threads=128 is not "
+            "loaded yet, and nothing can be "
+            "loaded while a graph is being captured; prepare the call before the capture");
   EXPECT_TRUE(untouched());
   told.capturing = false;
   sin(queue.preparing(), args());

@@ -63,7 +63,8 @@ class Problem {
   /// make() and fill().
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, Layout layout,
               Regime regime, double scale = 1.0);
-  /// From now on make() draws only so many elements of a compact tensor, and repeats them: for benches. 0: all.
+  /// From now on make() draws only so many elements of a compact tensor, and repeats them: for benches. 0:
+  /// all.
   void repeat_after(std::int64_t elements) { distinct_ = elements; }
   /// A compact integer tensor with these values.
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
