@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kStyle = R"css(
 body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin:2.2rem 0 .3rem;border-top:1px solid #d5dae0;padding-top:1rem}
-table{border-collapse:collapse;width:100%}td{overflow-wrap:anywhere}td code{white-space:nowrap}td,th{padding:.35rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid #e6e9ed}
+table{border-collapse:collapse;width:100%}td a{overflow-wrap:anywhere}td code{white-space:nowrap}td,th{padding:.35rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid #e6e9ed}
 code{font-family:ui-monospace,monospace;font-size:.92em}.pass{color:#116329}.fail{color:#a40e26}.error{color:#7d4e00}
 .fix{color:#116329}.dim{color:#57606a}.pictures{display:flex;flex-wrap:wrap;gap:1.5rem;margin:.8rem 0}figure{margin:0}
 figcaption{font-size:.85em;color:#57606a}
