@@ -1,14 +1,13 @@
 #include "lab/record/record.hpp"
 
 #include "core/sentence.hpp"
+#include "core/temporary_folder.hpp"
 #include "lab/record/python_child.hpp"
 #include "lab/record/python_files.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 
 #include <unistd.h>
@@ -21,29 +20,6 @@ using nlohmann::json;
 
 constexpr const char* kStart =
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from isomer_record.main import main; main()";
-
-/// A folder that goes with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = fs::temp_directory_path() / "isomer-record.XXXXXX";
-    if (mkdtemp(name.data()) == nullptr)
-      core::fail(ErrorCode::io, "record: no temporary folder can be made at ", name, ": ",
-                 std::strerror(errno));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path operator/(const char* name) const { return path_ / name; }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void write(const fs::path& path, std::string_view text) {
   fs::create_directories(path.parent_path());
@@ -84,15 +60,16 @@ class Run {
                       {"test", absolute(settings.test)},
                       {"arguments", settings.arguments},
                       {"max_bytes", settings.max_bytes},
-                      {"status", (folder_ / "status.json").string()},
-                      {"recording", (folder_ / "recording.safetensors").string()}};
-    write(folder_ / "job.json", job.dump(-1, ' ', false, json::error_handler_t::replace));
+                      {"status", (folder_.path() / "status.json").string()},
+                      {"recording", (folder_.path() / "recording.safetensors").string()}};
+    write(folder_.path() / "job.json", job.dump(-1, ' ', false, json::error_handler_t::replace));
   }
 
   bool attempt(const std::vector<std::string>& python, std::string& why) {
     std::vector<std::string> words = python;
-    words.insert(words.end(), {"-B", "-c", kStart, folder_.path().string(), (folder_ / "job.json").string()});
-    fs::remove(folder_ / "status.json");  // of another Python
+    words.insert(words.end(),
+                 {"-B", "-c", kStart, folder_.path().string(), (folder_.path() / "job.json").string()});
+    fs::remove(folder_.path() / "status.json");  // of another Python
     const ChildEnd end = run_child(words, settings_.timeout_seconds);
     if (!end.started) {
       why = core::say("there is no Python: ", python[0],
@@ -102,7 +79,7 @@ class Run {
     if (end.timed_out)
       core::fail(ErrorCode::bad_argument, "record: ", name(), " ran longer than ", settings_.timeout_seconds,
                  " s; --timeout allows more");
-    std::ifstream file(folder_ / "status.json");
+    std::ifstream file(folder_.path() / "status.json");
     status_ = json::parse(file, nullptr, false);
     if (!file || !status_.is_object()) {
       const std::string words_of_it = last_words(end.output);
@@ -124,7 +101,7 @@ class Run {
   }
 
   Recorded recorded() const {
-    Recorded recorded{load_recording(folder_ / "recording.safetensors"),
+    Recorded recorded{load_recording(folder_.path() / "recording.safetensors"),
                       status_.value("unanswered", 0),
                       status_.value("why", ""),
                       {}};
@@ -139,7 +116,7 @@ class Run {
   }
 
   const RecordSettings& settings_;
-  TemporaryFolder folder_;
+  core::TemporaryFolder folder_{"record", "record"};
   json status_;
 };
 

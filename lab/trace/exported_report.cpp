@@ -39,30 +39,20 @@ int run(std::vector<std::string> words, const fs::path& output) {
 
 }  // namespace
 
-ExportedReport::ExportedReport(const fs::path& report, bool nsys) {
+ExportedReport::ExportedReport(const fs::path& report, bool nsys) : folder_("diff", "report") {
   std::error_code none;
-  std::string folder = fs::temp_directory_path(none) / "isomer-report-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr)
-    core::fail(ErrorCode::io, "diff: cannot make a folder '", folder, "': ", std::strerror(errno));
-  folder_ = folder;
-  path_ = folder_ / (nsys ? "report.sqlite" : "report.csv");
+  path_ = folder_.path() / (nsys ? "report.sqlite" : "report.csv");
   const std::string name = report.string();
   const std::vector<std::string> words =
       nsys ? std::vector<std::string>{"nsys", "export", "--type", "sqlite", "--output", path_.string(), name}
            : std::vector<std::string>{"ncu", "--import", name, "--csv", "--page", "raw"};
-  const int status = run(words, nsys ? folder_ / "printed" : path_);
+  const int status = run(words, nsys ? folder_.path() / "printed" : path_);
   if (status == 0 && fs::exists(path_, none)) return;
-  fs::remove_all(folder_, none);
   const std::string by_hand = nsys ? core::say("nsys export --type sqlite ", name)
                                    : core::say("ncu --import ", name, " --csv --page raw > report.csv");
   core::fail(ErrorCode::io, "diff: '", name, "' is a report that only ", words[0], " can read, ",
              status == 127 ? "which is not here" : "which failed on it", "; where it is, run: ", by_hand,
              ", and give its result to isomer diff");
-}
-
-ExportedReport::~ExportedReport() {
-  std::error_code none;
-  fs::remove_all(folder_, none);
 }
 
 }  // namespace isomer::lab

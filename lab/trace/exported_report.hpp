@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/temporary_folder.hpp"
+
 #include <filesystem>
 
 namespace isomer::lab {
@@ -9,13 +11,11 @@ namespace isomer::lab {
 class ExportedReport {
  public:
   ExportedReport(const std::filesystem::path& report, bool nsys);
-  ~ExportedReport();
-  ExportedReport(const ExportedReport&) = delete;
-  ExportedReport& operator=(const ExportedReport&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path folder_, path_;
+  core::TemporaryFolder folder_;
+  std::filesystem::path path_;
 };
 
 }  // namespace isomer::lab

@@ -1,6 +1,7 @@
 #include "lab/trace/trace_command.hpp"
 
 #include "core/sentence.hpp"
+#include "core/temporary_folder.hpp"
 #include "lab/trace/traced_parts.hpp"
 
 #include <fcntl.h>
@@ -18,25 +19,6 @@ namespace isomer::lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of its own that goes with it.
-class Parts {
- public:
-  explicit Parts(const std::string& in) {
-    std::error_code none;
-    std::string pattern = (in.empty() ? fs::temp_directory_path(none) : fs::path(in)) / "isomer-trace-XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr)
-      core::fail(ErrorCode::io, "trace: cannot make a folder '", pattern, "': ", std::strerror(errno));
-    path = pattern;
-  }
-  ~Parts() {
-    std::error_code none;
-    fs::remove_all(path, none);
-  }
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
-  std::string path;
-};
 
 /// What the program's environment has besides ours.
 std::vector<std::string> environment(const std::string& folder) {
@@ -108,9 +90,9 @@ std::string injected_library() {
 
 Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
                      const LaunchSink& sink) {
-  const Parts parts(folder);
+  const core::TemporaryFolder parts("trace", "trace", folder);
   const auto begun = std::chrono::system_clock::now().time_since_epoch();
-  const int status = run(command, environment(parts.path));
+  const int status = run(command, environment(parts.path().string()));
   Traced traced;
   if (WIFSIGNALED(status))
     traced.signal = WTERMSIG(status);
@@ -118,7 +100,8 @@ Traced trace_command(const std::vector<std::string>& command, const std::string&
     traced.exit_status = WEXITSTATUS(status);
   for (const std::string& word : command)
     traced.about.command += (traced.about.command.empty() ? "" : " ") + word;
-  read_parts(parts.path, static_cast<std::uint64_t>(std::chrono::nanoseconds(begun).count()), sink, traced);
+  read_parts(parts.path().string(), static_cast<std::uint64_t>(std::chrono::nanoseconds(begun).count()), sink,
+             traced);
   return traced;
 }
 

@@ -10,13 +10,14 @@
 
 namespace isomer::core {
 
-TemporaryFolder::TemporaryFolder(std::string_view who, std::string_view name) : maker_(::getpid()) {
+TemporaryFolder::TemporaryFolder(std::string_view who, std::string_view name, const std::filesystem::path& in)
+    : maker_(::getpid()) {
   const auto refuse = [&](const std::string& reason) {
     fail(ErrorCode::io, who, ": no folder for temporary files can be made: ", reason,
-         "; set TMPDIR to a folder that can be written");
+         in.empty() ? "; set TMPDIR to a folder that can be written" : "");
   };
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  const std::filesystem::path folder = in.empty() ? std::filesystem::temp_directory_path(error) : in;
   if (error) refuse(error.message());
   std::string pattern = (folder / say("isomer-", name, "-XXXXXX")).string();
   if (::mkdtemp(pattern.data()) == nullptr) refuse(say("'", pattern, "': ", std::strerror(errno)));
