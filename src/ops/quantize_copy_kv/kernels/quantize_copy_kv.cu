@@ -123,7 +123,10 @@ struct Largest<true> {
   ISOMER_DEVICE f32 of_lanes() const {
     const u32 most = reduce_lanes<kLanes>(pair, [](u32 a, u32 b) { return max_of_halves(a, b); });
     const u32 low = most & 0xffffu, high = most >> 16;
-    return to_f32(Element{static_cast<u16>(low > high ? low : high)});
+    const auto bits = static_cast<u16>(low > high ? low : high);
+    Element largest{};  // of 16 bits where this is used
+    copy_bytes(&largest, &bits, sizeof bits);
+    return to_f32(largest);
   }
 };
 
