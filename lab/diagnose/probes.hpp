@@ -32,6 +32,9 @@ struct Probed {
 
 /// Strided, offset and padded views of every tensor that the original reads by its strides.
 void probe_strides(const Subjected& s, Probed& found);
+/// Views whose last rows lie more than 2^31 elements behind the first: an offset that is computed in 32 bits
+/// wraps. Their storages have gigabytes, of which only the pages with elements are touched.
+void probe_wide_strides(const Subjected& s, Probed& found);
 /// Outputs poisoned with two patterns, fresh memory likewise; inputs compared before and after.
 void probe_poison(const Subjected& s, Probed& found);
 /// Sizes round the edges of blocks.
@@ -50,6 +53,14 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
 /// Why a call came to no answer: a crash, a timeout, a limit, a refusal.
 Finding finding_of_end(const Answer& answer, const std::string& line);
+
+/// The index of the passing by which a role is given as a tensor that keeps its strides; -1: none is.
+int passing_of(const Form& form, int role);
+/// What people call the parameter that a passing fills.
+std::string argument_name(const Subjected& s, int passing);
+/// Elements that differ, among those that the op writes and the original does not leave open.
+std::size_t different(const Given& given, const std::vector<std::vector<double>>& a,
+                      const std::vector<std::vector<double>>& b);
 
 /// Keeps one finding of each code, argument and place, the first.
 void add_once(std::vector<Finding>& list, Finding finding);

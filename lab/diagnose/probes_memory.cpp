@@ -16,15 +16,6 @@ using Outputs = std::vector<std::vector<double>>;
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-/// Elements that differ, among those that the op writes and the original does not leave open.
-std::size_t different(const Given& given, const Outputs& a, const Outputs& b) {
-  std::size_t count = 0;
-  for (std::size_t t = 0; t < a.size(); ++t)
-    for (std::size_t i = 0; i < a[t].size(); ++i)
-      count += given.plain.tensors[t].written[i] && !given.open[t][i] && !same(a[t][i], b[t][i]);
-  return count;
-}
-
 std::size_t looked_at(const Given& given) {
   std::size_t count = 0;
   for (std::size_t t = 0; t < given.open.size(); ++t)
@@ -114,22 +105,6 @@ std::shared_ptr<Given> with_value(const Given& given, std::size_t role, Value va
   return other;
 }
 
-/// Where in the form a role is passed as a tensor that keeps its strides.
-int passing_of(const Form& form, int role) {
-  for (std::size_t i = 0; i < form.passings.size(); ++i)
-    if (form.passings[i].what == Passing::What::role && form.passings[i].role == role &&
-        !form.passings[i].compact && form.passings[i].axes.empty())
-      return static_cast<int>(i);
-  return -1;
-}
-
-std::string argument_name(const Subjected& s, int passing) {
-  const auto at = static_cast<std::size_t>(passing);
-  const auto& parameters = s.form.entry->parameters;
-  if (at < parameters.size() && !parameters[at].name.empty()) return parameters[at].name;
-  return s.port.roles[static_cast<std::size_t>(s.form.passings[at].role)].name;
-}
-
 Trial call(const Subjected& s, const Given& given, Probed& found, std::uint8_t poison = 0x5a) {
   ++found.calls;
   return try_call(s.candidate, s.form, s.port, given, s.settings, poison);
@@ -181,6 +156,30 @@ Differs compare_view(const Subjected& s, std::size_t role, const Value& view, co
 }
 
 }  // namespace
+
+std::size_t different(const Given& given, const std::vector<std::vector<double>>& a,
+                      const std::vector<std::vector<double>>& b) {
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < a.size(); ++t)
+    for (std::size_t i = 0; i < a[t].size(); ++i)
+      count += given.plain.tensors[t].written[i] && !given.open[t][i] && !same(a[t][i], b[t][i]);
+  return count;
+}
+
+int passing_of(const Form& form, int role) {
+  for (std::size_t i = 0; i < form.passings.size(); ++i)
+    if (form.passings[i].what == Passing::What::role && form.passings[i].role == role &&
+        !form.passings[i].compact && form.passings[i].axes.empty())
+      return static_cast<int>(i);
+  return -1;
+}
+
+std::string argument_name(const Subjected& s, int passing) {
+  const auto at = static_cast<std::size_t>(passing);
+  const auto& parameters = s.form.entry->parameters;
+  if (at < parameters.size() && !parameters[at].name.empty()) return parameters[at].name;
+  return s.port.roles[static_cast<std::size_t>(s.form.passings[at].role)].name;
+}
 
 void probe_strides(const Subjected& s, Probed& found) {
   const Trial base = call(s, *s.given, found);

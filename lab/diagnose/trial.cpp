@@ -249,23 +249,13 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
   return list;
 }
 
-Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
-               const CallSettings& settings, std::uint8_t poison) {
-  std::vector<Value> arguments = passed(form, given.values);
-  for (std::size_t i = 0; i < form.passings.size(); ++i)
-    if (form.passings[i].what == Passing::What::role && arguments[i].is_tensor() &&
-        port.roles[static_cast<std::size_t>(form.passings[i].role)].output)
-      std::memset(arguments[i].storage.get(), poison, arguments[i].storage_bytes);
-  std::vector<Value> before;
-  for (const Value& argument : arguments) before.push_back(deep_copy(argument));
-  Trial trial;
-  trial.answer = candidate.call(*form.entry, arguments, settings);
-  refuse_by_status(*form.entry, before, trial.answer);
+void take_outputs(const Form& form, const Port& port, const Given& given, const std::vector<Value>& before,
+                  Trial& trial) {
   for (const core::ExpectedTensor& want : given.plain.tensors) {
     trial.outputs.emplace_back(want.value.size());
     trial.untouched.emplace_back(want.value.size());
   }
-  if (!trial.answer.ok()) return trial;
+  if (!trial.answer.ok()) return;
   std::vector<bool> taken(given.plain.tensors.size());
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Passing& passing = form.passings[i];
@@ -274,7 +264,8 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
     if (!role.output) continue;
     const std::size_t at = outputs_index(given.plain, role.argument);
     if (at == taken.size() || i >= trial.answer.arguments.size()) continue;
-    take(passing, trial.answer.arguments[i], before[i], given.plain.tensors[at], at, trial);
+    take(passing, trial.answer.arguments[i], i < before.size() ? before[i] : Value(), given.plain.tensors[at],
+         at, trial);
     taken[at] = true;
   }
   for (std::size_t i = 0; i < form.returned.size() && i < trial.answer.returned.size(); ++i) {
@@ -293,6 +284,21 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
   for (std::size_t at = 0; at < taken.size() && trial.misfit.empty(); ++at)
     if (!taken[at])
       trial.misfit = core::say(given.plain.tensors[at].name, ": the call neither takes nor returns it");
+}
+
+Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
+               const CallSettings& settings, std::uint8_t poison) {
+  std::vector<Value> arguments = passed(form, given.values);
+  for (std::size_t i = 0; i < form.passings.size(); ++i)
+    if (form.passings[i].what == Passing::What::role && arguments[i].is_tensor() &&
+        port.roles[static_cast<std::size_t>(form.passings[i].role)].output)
+      std::memset(arguments[i].storage.get(), poison, arguments[i].storage_bytes);
+  std::vector<Value> before;
+  for (const Value& argument : arguments) before.push_back(deep_copy(argument));
+  Trial trial;
+  trial.answer = candidate.call(*form.entry, arguments, settings);
+  refuse_by_status(*form.entry, before, trial.answer);
+  take_outputs(form, port, given, before, trial);
   return trial;
 }
 

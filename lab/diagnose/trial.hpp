@@ -74,6 +74,11 @@ struct Trial {
 Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
                const CallSettings& settings = {}, std::uint8_t poison = 0x5a);
 
+/// Fills outputs and `untouched` from `trial.answer`. `before`: the arguments as they were given; where it is
+/// empty, nothing but 0xff bytes counts as untouched.
+void take_outputs(const Form& form, const Port& port, const Given& given, const std::vector<Value>& before,
+                  Trial& trial);
+
 /// A value with its whole storage converted to `dtype`, strides and offset kept.
 Value cast_to(const Value& value, DType dtype);
 /// A compact copy.

@@ -16,6 +16,7 @@ enum Fault {
   kClamps,
   kGuards,
   kIgnoresDest,
+  kNarrowRow,
 };
 
 struct Strides {
@@ -29,6 +30,8 @@ __global__ void quantize(const Key* k, const int* dest, int8_t* out, Scale* scal
   for (int head = threadIdx.x; head < head_num; head += blockDim.x) {
     const Key* from = k + token * strides.k[0] + head * strides.k[1];
     int8_t* to = out + row * strides.out[0] + head * strides.out[1];
+    if (fault == kNarrowRow)
+      to = out + static_cast<int>(row) * static_cast<int>(strides.out[0]) + head * strides.out[1];
     float largest = 0.0f;
     for (int d = 0; d < dim; ++d) {
       const float a = fabsf(static_cast<float>(from[d * strides.k[2]]));
@@ -84,18 +87,22 @@ static Strides strides_of(const DLTensor* k, const DLTensor* out, const DLTensor
 }
 
 template <class Key, class Scale>
-void strided(const DLTensor* k, const DLTensor* dest, DLTensor* out, DLTensor* scale,
-             const Strides& strides) {
+void strided(const DLTensor* k, const DLTensor* dest, DLTensor* out, DLTensor* scale, const Strides& strides,
+             int fault = kNone) {
   if (k->shape[0] > 0)
     quantize<<<k->shape[0], 32>>>(data_of<Key>(k), data_of<int>(dest), data_of<int8_t>(out),
                                   data_of<Scale>(scale), static_cast<int>(k->shape[1]),
-                                  static_cast<int>(k->shape[2]), strides, kNone);
+                                  static_cast<int>(k->shape[2]), strides, fault);
 }
 
 extern "C" void tensors_right(const DLTensor* K, const DLTensor* DestLoc, DLTensor* Out,
                               DLTensor* Out_scale) {
   if (!is_f16(K) || !is_f16(Out_scale)) throw std::runtime_error("K and Out_scale must be float16");
   strided<__half, __half>(K, DestLoc, Out, Out_scale, strides_of(K, Out, Out_scale));
+}
+extern "C" void tensors_narrow_row(const DLTensor* K, const DLTensor* DestLoc, DLTensor* Out,
+                                   DLTensor* Out_scale) {
+  strided<__half, __half>(K, DestLoc, Out, Out_scale, strides_of(K, Out, Out_scale), kNarrowRow);
 }
 extern "C" void tensors_want_f32(const DLTensor* K, const DLTensor* DestLoc, DLTensor* Out,
                                  DLTensor* Out_scale) {
