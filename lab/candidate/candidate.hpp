@@ -68,7 +68,7 @@ struct CallSettings {
   /// Of a kernel without a host function; zeros: from its own launch line or the element count.
   std::uint32_t grid[3] = {0, 0, 0}, block[3] = {0, 0, 0};
   std::uint64_t shared_bytes = 0;
-  int repeats = 1;  ///< calls in one process, each with its own copy of the arguments; the last is the answer
+  int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
 };
 
 /// One fault that the emulator saw while the candidate ran (kinds of isomer/emulator/report.hpp).

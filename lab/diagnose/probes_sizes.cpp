@@ -183,9 +183,9 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
   if (second.ok() && outputs_differ(base, second) > 0) {
     Finding finding;
     finding.code = "stale-state";
-    finding.evidence =
-        fmt::format("a second call with the same arguments in one process gives {} other elements ('{}')",
-                    outputs_differ(base, second), s.given->line);
+    finding.evidence = fmt::format(
+        "after a call with zeros at the same addresses {} elements are others than in a first call ('{}')",
+        outputs_differ(base, second), s.given->line);
     finding.fix = "keep nothing between calls";
     add_once(found.findings, std::move(finding));
   }

@@ -52,6 +52,7 @@ constexpr Row kRows[] = {
     {"tail-mask", "sine.cu", "sin_of_whole_blocks", "sin", "sin_right"},
     {"unwritten-output", "sine.cu", "sin_of_every_other", "sin", "sin_right"},
     {"stale-state", "sine.cu", "sin_once", "sin", "sin_right"},
+    {"stale-state", "sine.cu", "sin_kept_by_address", "sin", "sin_right"},
     {"ignores-index", "quantize.cu", "quantize_ignores_dest", "quantize_copy_kv", "quantize_right"},
     {"index-overflow", "quantize.cu", "tensors_narrow_row", "quantize_copy_kv", "tensors_right"},
     {"rounding-mode", "quantize.cu", "quantize_rounds", "quantize_copy_kv", "quantize_right"},
@@ -134,7 +135,7 @@ TEST_P(EveryCode, IsNotSaidOfTheTwin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryCode, testing::ValuesIn(kRows), [](const auto& info) {
-  std::string name = info.param.code;
+  std::string name = std::string(info.param.code) + "_" + info.param.entry;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

@@ -116,6 +116,17 @@ extern "C" void sin_once(const float* x, float* out, int64_t n) {
   if (!done) launch(x, out, n);
   done = true;
 }
+extern "C" void sin_kept_by_address(const float* x, float* out, int64_t n) {
+  static const float* of = nullptr;
+  static float* kept = nullptr;
+  if (n <= 0) return;
+  if (x != of) {
+    cudaMalloc(reinterpret_cast<void**>(&kept), n * sizeof(float));
+    launch(x, kept, n);
+    of = x;
+  }
+  cudaMemcpy(out, kept, n * sizeof(float), cudaMemcpyDeviceToDevice);
+}
 extern "C" void sin_crashes(const float*, float* out, int64_t n) {
   volatile int* nowhere = nullptr;
   *nowhere = static_cast<int>(n);

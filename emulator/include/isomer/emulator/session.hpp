@@ -86,7 +86,7 @@ struct CallOptions {
   std::uint64_t file_limit = std::uint64_t{64} << 20;    ///< of a file that it writes
   std::uint64_t output_limit = std::uint64_t{64} << 20;  ///< of what it prints; the first MiB is kept
   Geometry geometry;                                     ///< of a kernel
-  int repeats = 1;  ///< calls in one process, each with its own copy of the arguments; the last is the answer
+  int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
 };
 
 struct CallResult {
