@@ -119,6 +119,8 @@ class Candidate {
   virtual ~Candidate() = default;
   virtual const std::filesystem::path& path() const = 0;
   virtual const std::vector<Entry>& entries() const = 0;
+  /// Storages of gigabytes travel by the pages that were touched; elsewhere every byte is.
+  virtual bool carries_sparse_storages() const { return false; }
   /// Whatever the candidate does, this process survives. Values are passed in order; their number and kinds
   /// need not fit: then End::not_callable or End::refused says so.
   virtual Answer call(const Entry& entry, const std::vector<Value>& arguments,

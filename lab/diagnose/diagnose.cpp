@@ -189,7 +189,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (!numbers.evidence.empty()) {
     probe_poison(subject, probed);
     probe_strides(subject, probed);
-    probe_wide_strides(subject, probed);
+    if (asked->carries_sparse_storages()) probe_wide_strides(subject, probed);
     probe_indices(subject, probed);
     probe_sizes(subject, probed);
     probe_empty(subject, probed);

@@ -120,6 +120,7 @@ class EmulatedCandidate final : public Candidate {
 
   const fs::path& path() const override { return path_; }
   const std::vector<Entry>& entries() const override { return entries_; }
+  bool carries_sparse_storages() const override { return true; }
 
   Answer call(const Entry& entry, const std::vector<Value>& arguments,
               const CallSettings& settings) const override {
