@@ -10,8 +10,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
+#include <cstring>
+#include <map>
 #include <ostream>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace isomer::lab {
 namespace {
