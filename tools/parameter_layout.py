@@ -6,13 +6,14 @@
   ISOMER_LAYOUTS=fa3.json isomer diff a.jsonl b.jsonl  # arguments by name: seqlen_q, cu_seqlens_q, …
 
 Kernels take one struct by value, and no driver tells what is in it; the host's stub of each kernel does. The table is
-keyed by the kernel's family, the parameter's place and its size; where instantiations of one family lay out one size in
-several ways, only the fields that they share are written, and a line on stderr says so. Needs pyelftools (PyPI) and the
-built isomer.
+keyed by the kernel's family, its arity (the numbers of template arguments, which differ between a library's versions),
+the parameter's place and its size; where instantiations of one key have several layouts, only the fields that they share
+are written, and a line on stderr says so. Needs pyelftools (PyPI; python3-pyelftools in Debian) and the built isomer.
 """
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -24,7 +25,7 @@ except ImportError:
 ALIASES = {"DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_atomic_type"}
 STRUCTS = {"DW_TAG_structure_type", "DW_TAG_class_type"}
 POINTERS = {"DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"}
-BOOLEAN, FLOAT, NUMBERS = 0x02, 0x04, {0x05, 0x06, 0x07, 0x08, 0x10}
+KINDS = {0x02: "bool", 0x04: "float", 0x05: "int", 0x06: "int", 0x07: "uint", 0x08: "uint", 0x10: "uint"}
 LONGEST_ARRAY = 8  # what is longer is opaque, as a tensor map's 16 words are
 
 
@@ -75,45 +76,85 @@ def members(die):
             yield ("" if child.tag == "DW_TAG_inheritance" else name_of(child)), location, type_of(child)
 
 
-def is_tuple(die):
-    return name_of(die).split("<")[0] in ("tuple", "ESO", "EBO", "TupleBase")
+def elements(die):
+    """The types of a template's pack, also of those that take no room, as cute::C<1>."""
+    for child in die.iter_children():
+        if child.tag == "DW_TAG_GNU_template_parameter_pack":
+            return [type_of(each) for each in child.iter_children() if each.tag == "DW_TAG_template_type_param"]
+    return []
 
 
 def leaf(name, offset, size, kind):
     return {"name": name, "offset": offset, "size": size, "type": kind}
 
 
+def tuple_fields(die, name, offset):
+    """The scalars of a tuple, numbered as get<> numbers them. None where the type is none, or does not tell."""
+    if name_of(die).split("<")[0] != "tuple":
+        return None
+    numbered = list(numbered_elements(die, offset))
+    if numbered:
+        return [each for number, at, of in sorted(numbered, key=lambda element: element[1])
+                for each in fields(of, f"{name}.{number}", at)]
+    stored = in_order(die, offset)
+    if stored is None:
+        return None
+    found = []
+    for number, of in enumerate(elements(die)):
+        # The element's type says its scalars' names, the tuple where they lie.
+        for each in fields(of, f"{name}.{number}", 0):
+            if len(found) == len(stored) or each["size"] != stored[len(found)]["size"]:
+                return None
+            found.append(each | {"offset": stored[len(found)]["offset"]})
+    return found if len(found) == len(stored) else None
+
+
+def numbered_elements(die, offset):
+    """(number, offset, type) where each element is in a class that has its number: standard libraries', older CuTe's."""
+    for member, at, of in members(die):
+        holder = re.match(r"(_Head_base|__tuple_leaf|EBO)<(\d+)", name_of(of))
+        if holder:
+            yield from ((int(holder[2]), offset + at + inside, element) for _, inside, element in members(of))
+        elif not member and re.match(r"(_Tuple_impl|__tuple_impl|TupleBase)<", name_of(of)):
+            yield from numbered_elements(of, offset + at)
+
+
+def in_order(die, offset):
+    """The scalars of CuTe's tuple, whose elements lie in their order; None for any other."""
+    found = []
+    for _, at, of in members(die):
+        nested = name_of(of).startswith("ESO<")
+        if not nested and not name_of(die).startswith("ESO<"):
+            return None
+        found += in_order(of, offset + at) if nested else fields(of, "", offset + at)
+    return found
+
+
 def fields(die, name, offset):
-    """The scalars of a type, in their order. A tuple's are numbered."""
+    """The scalars of a type, in their order."""
     size = size_of(die)
     if die is None or size == 0:
         return []
     if die.tag in POINTERS:
         return [leaf(name, offset, 8, "pointer")]
     if die.tag == "DW_TAG_enumeration_type":
-        return [leaf(name, offset, size, "int")]
+        of = type_of(die)
+        return fields(of, name, offset) if of is not None else [leaf(name, offset, size, "int")]
     if die.tag == "DW_TAG_base_type":
-        encoding = die.attributes["DW_AT_encoding"].value
-        kind = "bool" if encoding == BOOLEAN else "float" if encoding == FLOAT else "int" if encoding in NUMBERS else "bytes"
-        return [leaf(name, offset, size, kind)]
+        return [leaf(name, offset, size, KINDS.get(die.attributes["DW_AT_encoding"].value, "bytes"))]
     if die.tag == "DW_TAG_array_type":
         element, length = type_of(die), length_of(die)
         if length > LONGEST_ARRAY:
             return [leaf(name, offset, size, "bytes")]
         return [each for i in range(length) for each in fields(element, f"{name}[{i}]", offset + i * size_of(element))]
     if die.tag in STRUCTS:
-        numbered = is_tuple(die)
+        found = tuple_fields(die, name, offset)
+        if found is not None:
+            return found
         found = []
         for member, at, of in members(die):
-            path = name if numbered or not member else f"{name}.{member}" if name else member
+            path = f"{name}.{member}" if name and member else name or member
             found += fields(of, path, offset + at)
-        if numbered:
-            found.sort(key=lambda each: each["offset"])
-            if len(found) > 1:
-                # Tuples inside of tuples have numbered theirs already.
-                for i, each in enumerate(found):
-                    if each["name"] == name or each["name"].rsplit(".", 1)[0] == name and each["name"].rsplit(".", 1)[-1].isdigit():
-                        each["name"] = f"{name}.{i}"
         return found
     return [leaf(name, offset, size, "bytes")]
 
@@ -122,26 +163,26 @@ def kernels_of(isomer, path):
     said = subprocess.run([isomer, "kernels", "--json", path], capture_output=True, text=True)
     if said.returncode != 0:
         sys.exit(f"parameter_layout: {said.stderr.strip() or path + ' has no kernels'}")
-    return {each["name"]: each["family"] for each in json.loads(said.stdout)["kernels"]}
+    return {each["name"]: (each["family"], tuple(each["arity"])) for each in json.loads(said.stdout)["kernels"]}
 
 
 def parameters_of(path, kernels):
-    """(family, place, type) of every parameter of every kernel's stub on the host."""
+    """(family, arity, place, type) of every parameter of every kernel's stub on the host."""
     with open(path, "rb") as file:
         elf = ELFFile(file)
-        if not elf.has_dwarf_info():
+        if not any(elf.get_section_by_name(section) for section in (".debug_info", ".zdebug_info")):
             sys.exit(f"parameter_layout: {path} has no debug information: compile it with -g")
         for unit in elf.get_dwarf_info().iter_CUs():
             for die in unit.iter_DIEs():
                 if die.tag != "DW_TAG_subprogram":
                     continue
                 # "__device_stub_" and the kernel's mangled name; large arguments come to it by reference.
-                family = kernels.get(name_of(die).removeprefix("__device_stub_"))
-                if family is None:
+                kernel = kernels.get(name_of(die).removeprefix("__device_stub_"))
+                if kernel is None:
                     continue
                 taken = [type_of(each) for each in die.iter_children() if each.tag == "DW_TAG_formal_parameter"]
                 for place, of in enumerate(taken):
-                    yield family, place, type_of(of) if of is not None and of.tag == "DW_TAG_reference_type" else of
+                    yield *kernel, place, type_of(of) if of is not None and of.tag == "DW_TAG_reference_type" else of
 
 
 def main():
@@ -152,21 +193,21 @@ def main():
     options = parser.parse_args()
     layouts, shared = {}, set()
     for path in options.objects:
-        for family, place, of in parameters_of(path, kernels_of(options.isomer, path)):
+        for family, arity, place, of in parameters_of(path, kernels_of(options.isomer, path)):
             if of is None or of.tag not in STRUCTS:
                 continue  # a scalar needs no table
-            key = (family, place, size_of(of))
+            key = (family, arity, place, size_of(of))
             layout = fields(of, "", 0)
             if layouts.setdefault(key, layout) != layout:
                 layouts[key] = [each for each in layouts[key] if each in layout]
                 shared.add(key)
-    for family, place, size in sorted(shared):
+    for family, arity, place, size in sorted(shared):
         print(f"parameter_layout: parameter {place} of {family} has several layouts of {size} bytes: "
-              f"{len(layouts[family, place, size])} fields that they share are written", file=sys.stderr)
+              f"{len(layouts[family, arity, place, size])} fields that they share are written", file=sys.stderr)
     if not layouts:
         sys.exit("parameter_layout: no kernel takes a struct, or none has a stub with debug information")
-    table = [{"family": family, "parameter": place, "bytes": size, "fields": layout}
-             for (family, place, size), layout in sorted(layouts.items())]
+    table = [{"family": family, "arity": arity, "parameter": place, "bytes": size, "fields": layout}
+             for (family, arity, place, size), layout in sorted(layouts.items(), key=lambda each: each[0])]
     json.dump({"version": 1, "layouts": table}, sys.stdout, indent=1)
     print()
 

@@ -4,32 +4,52 @@
 #include "core/sentence.hpp"
 #include "lab/plan/prebuild.hpp"
 #include "lab/plan/programs.hpp"
+#include "lab/trace/binary.hpp"
+
+#include <isomer/error.hpp>
 
 #include <algorithm>
 
 namespace isomer::lab {
 namespace {
 
+/// The kernel's own bytes in an image that a vendor loads; empty for the emulated device's, which is another
+/// thing.
+std::string code_hash(const gpu::Image& image, const std::string& kernel) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(image.bytes.data());
+  try {
+    for (const BinaryKernel& each : read_image(bytes, image.bytes.size(), kernel))
+      if (each.name == kernel) return each.code_hash;
+  } catch (const Error&) {
+    // Not an image that `isomer kernels` knows either.
+  }
+  return {};
+}
+
 /// What is known of a kernel's code without a device.
-void describe_binary(const Backend& backend, const gpu::Program& program, bool compile, Launch& launch) {
+LaunchCode describe_binary(const Backend& backend, const gpu::Program& program, bool compile,
+                           isomer::Launch& launch) {
   std::optional<gpu::Binary> binary = gpu::find_stored(*backend.vendor, program, backend.facts->architecture);
   if (!binary && compile) {
     binary = compile_for(backend, program);
     if (backend.vendor->cacheable())
       binary->not_kept = gpu::keep_binary(*binary, program, backend.facts->architecture);
   }
-  if (!binary) return;
+  if (!binary) return {};
   launch.binary = {.source = binary->source,
                    .hash = binary->hash,
                    .registers = binary->image.resources.registers,
                    .spill_bytes = binary->image.resources.spill_bytes,
                    .seconds = binary->seconds,
                    .not_kept = binary->not_kept};
-  launch.shared_bytes += std::max<std::int64_t>(binary->image.resources.shared_bytes, 0);
+  const std::int64_t shared = binary->image.resources.shared_bytes;
+  launch.shared_bytes += std::max<std::int64_t>(shared, 0);
+  return {backend.vendor->cacheable() ? code_hash(binary->image, program.kernel) : "", shared};
 }
 
 /// The registry's choice for a device of those facts.
-Explanation explain_on(const Backend& backend, const core::Call& call, const ExplainSelection& selection) {
+Explanation explain_on(const Backend& backend, const core::Call& call, const ExplainSelection& selection,
+                       std::vector<LaunchCode>& code) {
   core::validate(call, Device{}, true);
   Explanation explanation;
   explanation.op = call.contract->op;
@@ -48,8 +68,8 @@ Explanation explain_on(const Backend& backend, const core::Call& call, const Exp
     plan.describe(explanation.description);
     if (const auto* on_gpu = dynamic_cast<const gpu::Plan*>(&plan))
       for (std::size_t i = 0; i < on_gpu->steps().size(); ++i)
-        describe_binary(backend, on_gpu->steps()[i].program, selection.compile,
-                        explanation.description.launches[i]);
+        code.push_back(describe_binary(backend, on_gpu->steps()[i].program, selection.compile,
+                                       explanation.description.launches[i]));
     break;
   }
   if (!asked && !selection.implementation.empty())
@@ -79,8 +99,9 @@ CaseExplanation explain(const ExplainSelection& selection) {
         Queue::cpu({.checked = false, .implementation = selection.implementation, .executor = nullptr});
     return {parsed.line(), selection.backend, "", core::explain(queue, problem.call())};
   }
-  return {parsed.line(), selection.backend, backend.facts->architecture,
-          explain_on(backend, problem.call(), selection)};
+  CaseExplanation explained{parsed.line(), selection.backend, backend.facts->architecture, {}};
+  explained.plan = explain_on(backend, problem.call(), selection, explained.code);
+  return explained;
 }
 
 }  // namespace isomer::lab

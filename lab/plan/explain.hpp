@@ -3,7 +3,9 @@
 #include "core/registry.hpp"
 #include "lab/plan/backend.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace isomer::lab {
 
@@ -15,12 +17,19 @@ struct ExplainSelection {
   bool compile = false;         ///< kernels that are stored nowhere too; the cache keeps them
 };
 
+/// What only the image tells of a launch's code, as `isomer trace` tells it of a kernel that ran.
+struct LaunchCode {
+  std::string hash;                 ///< of the kernel's machine code alone; empty: unknown
+  std::int64_t shared_static = -1;  ///< of launch.shared_bytes; −1 unknown
+};
+
 /// The plan for one case, nothing run.
 struct CaseExplanation {
   std::string line;
   std::string backend;       ///< "cpu", "cuda:0", "emulated-32", "sm_90a"
   std::string architecture;  ///< empty on the CPU
   Explanation plan;
+  std::vector<LaunchCode> code = {};  ///< on a GPU, of each launch
 };
 
 /// Plans a case line for a backend, whether its device is here or not. On a GPU each launch says what is

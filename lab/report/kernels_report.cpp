@@ -98,6 +98,7 @@ std::string kernels_json(const std::vector<BinaryKernel>& kernels) {
     json["kernels"].push_back({{"name", kernel.name},
                                {"demangled", kernel.parsed.text},
                                {"family", kernel.parsed.family},
+                               {"arity", kernel.parsed.arity},
                                {"parameters", std::move(parameters)},
                                {"derived", std::move(derived)},
                                {"arch", kernel.arch},

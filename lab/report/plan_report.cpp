@@ -39,13 +39,15 @@ std::string binary_text(const Binary& binary) {
   return text + fmt::format(", {:.3f} s", binary.seconds);
 }
 
-nlohmann::ordered_json binary_json(const Binary& binary) {
+nlohmann::ordered_json binary_json(const Binary& binary, const LaunchCode& code) {
   if (binary.source.empty()) return nullptr;
   nlohmann::ordered_json json = {
       {"source", binary.source}, {"hash", nullptr}, {"registers", nullptr}, {"spill_bytes", nullptr}};
   if (!binary.hash.empty()) json["hash"] = binary.hash;
   if (binary.registers >= 0) json["registers"] = binary.registers;
   if (binary.spill_bytes >= 0) json["spill_bytes"] = binary.spill_bytes;
+  if (!code.hash.empty()) json["code_hash"] = code.hash;
+  if (code.shared_static >= 0) json["shared_static"] = code.shared_static;
   json["seconds"] = binary.seconds;
   if (!binary.not_kept.empty()) json["not_kept"] = binary.not_kept;
   return json;
@@ -97,13 +99,16 @@ std::string explain_json(const CaseExplanation& explanation) {
   json["parameters"] = object(explanation.plan.description.parameters);
   json["constants"] = object(explanation.plan.description.constants);
   json["launches"] = nlohmann::ordered_json::array();
-  for (const core::Launch& launch : explanation.plan.description.launches)
+  for (std::size_t i = 0; i < explanation.plan.description.launches.size(); ++i) {
+    const core::Launch& launch = explanation.plan.description.launches[i];
+    const LaunchCode code = i < explanation.code.size() ? explanation.code[i] : LaunchCode();
     json["launches"].push_back({{"kernel", launch.kernel},
                                 {"grid", launch.grid},
                                 {"block", launch.block},
                                 {"cluster", launch.cluster},
                                 {"shared_bytes", launch.shared_bytes},
-                                {"binary", binary_json(launch.binary)}});
+                                {"binary", binary_json(launch.binary, code)}});
+  }
   json["workspace_bytes"] = explanation.plan.workspace_bytes;
   return json.dump(1) + "\n";
 }

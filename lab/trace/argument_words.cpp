@@ -1,6 +1,7 @@
 #include "lab/trace/argument_words.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/trace/field_names.hpp"
 
 #include <fmt/format.h>
 
@@ -16,14 +17,35 @@ std::string place_name(std::size_t argument, std::size_t bytes, std::size_t offs
   return bytes <= 8 ? core::say("argument ", argument) : core::say("argument ", argument, " byte ", offset);
 }
 
+/// The fields of one launch's parameters; of one that no table knows none.
+using LaunchFields = std::vector<std::vector<NamedField>>;
+
+LaunchFields fields_of(const LaunchGroup& group, const ParameterLayouts& layouts) {
+  LaunchFields all;
+  for (std::size_t i = 0; i < group.first.arguments.size(); ++i) {
+    const ArgumentBytes& argument = group.first.arguments[i];
+    const auto* layout = layouts.find(group.name.family, group.name.arity, i, argument.bytes.size());
+    all.push_back(layout == nullptr ? std::vector<NamedField>{}
+                                    : named_fields(*layout, group.name.fields.get(), argument));
+  }
+  return all;
+}
+
 /// A launch's addresses in words that mean the same in a program that allocates otherwise: where each first
 /// appears.
 class Addresses {
  public:
-  explicit Addresses(const Launch& launch) {
+  Addresses(const Launch& launch, const LaunchFields& fields) {
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-      for (const auto& [offset, place] : launch.arguments[i].pointers)
-        first_.try_emplace(place, place_name(i, launch.arguments[i].bytes.size(), offset));
+      for (const auto& [offset, place] : launch.arguments[i].pointers) {
+        const auto field =
+            std::find_if(fields[i].begin(), fields[i].end(), [at = offset](const NamedField& each) {
+              return each.field->offset == at && each.field->size == 8;
+            });
+        first_.try_emplace(place, field == fields[i].end()
+                                      ? place_name(i, launch.arguments[i].bytes.size(), offset)
+                                      : field->name);
+      }
   }
   std::string text(const std::string& place, const std::string& here) const {
     const std::string& first = first_.at(place);
@@ -74,27 +96,44 @@ bool any_varies(const Side& side, std::size_t offset, std::size_t size) {
 
 class Comparison {
  public:
-  Comparison(const LaunchGroup& a, const LaunchGroup& b)
-      : a_(a), b_(b), addresses_a_(a.first), addresses_b_(b.first) {}
+  Comparison(const LaunchGroup& a, const LaunchGroup& b, const ParameterLayouts& layouts)
+      : a_(a),
+        b_(b),
+        fields_a_(fields_of(a, layouts)),
+        fields_b_(fields_of(b, layouts)),
+        addresses_a_(a.first, fields_a_),
+        addresses_b_(b.first, fields_b_) {}
 
-  ArgumentDifferences run(const ParameterLayouts& layouts) {
+  ArgumentDifferences run() {
     const auto& left = a_.first.arguments;
     const auto& right = b_.first.arguments;
-    if (left.size() != right.size())
+    const bool one_kernel = a_.name.text == b_.name.text;
+    // Another instantiation has another struct: nothing but names says which of its bytes are the same field.
+    const bool words = one_kernel || std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                                                [](const ArgumentBytes& x, const ArgumentBytes& y) {
+                                                  return x.bytes.size() == y.bytes.size();
+                                                });
+    if (left.size() != right.size() && one_kernel)
       add("number of arguments", std::to_string(left.size()), std::to_string(right.size()));
     for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
       const Side a{left[i], a_.varying[i]}, b{right[i], b_.varying[i]};
+      if (!fields_a_[i].empty() && !fields_b_[i].empty()) {
+        by_fields(fields_a_[i], fields_b_[i], a, b);
+        continue;
+      }
       if (a.argument.bytes.size() != b.argument.bytes.size()) {
+        if (!one_kernel) continue;
         add(core::say("argument ", i, " size"), core::say(a.argument.bytes.size(), " bytes"),
             core::say(b.argument.bytes.size(), " bytes"));
         continue;
       }
-      if (const auto* fields = layouts.find(a_.name.family, i, a.argument.bytes.size()))
-        by_fields(*fields, i, a, b);
-      else
-        by_words(i, a, b);
+      if (!words) continue;
+      const std::size_t before = result_.differences.size();
+      by_words(i, a, b);
+      constexpr std::size_t kSmallStruct = 64;
+      result_.struct_words |= a.argument.bytes.size() > kSmallStruct && result_.differences.size() > before;
+      result_.once |= a_.count == 1 || b_.count == 1;
     }
-    result_.once = a_.count == 1 || b_.count == 1;
     return std::move(result_);
   }
 
@@ -103,16 +142,13 @@ class Comparison {
     if (a != b) result_.differences.push_back({name, a, b});
   }
 
-  void address(const std::string& name, std::size_t argument, const Side& a, const Side& b,
-               std::uint32_t offset) {
-    const std::string here = place_name(argument, a.argument.bytes.size(), offset);
-    const auto text = [&](const Side& side, const Addresses& addresses) -> std::string {
-      const auto place = side.argument.pointers.find(offset);
-      if (place != side.argument.pointers.end()) return addresses.text(place->second, here);
-      const auto word = at<std::uint64_t>(side.argument.bytes, offset);
-      return word == 0 ? "null" : fmt::format("0x{:x}, no address of device memory", word);
-    };
-    add(name, text(a, addresses_a_), text(b, addresses_b_));
+  /// An address of that name, as each side has it.
+  static std::string address_text(const std::string& name, const Side& side, std::uint32_t offset,
+                                  const Addresses& addresses) {
+    const auto place = side.argument.pointers.find(offset);
+    if (place != side.argument.pointers.end()) return addresses.text(place->second, name);
+    const auto word = at<std::uint64_t>(side.argument.bytes, offset);
+    return word == 0 ? "null" : fmt::format("0x{:x}, no address of device memory", word);
   }
 
   static bool is_address(const Side& side, std::uint32_t offset) {
@@ -120,18 +156,18 @@ class Comparison {
   }
 
   /// Counts the bytes that vary on a side.
-  bool masked(const Side& a, const Side& b, std::size_t offset, std::size_t size) {
+  bool masked(const Side& a, std::size_t in_a, const Side& b, std::size_t in_b, std::size_t size) {
     std::size_t varying = 0;
-    for (std::size_t i = offset; i < offset + size; ++i)
-      varying += any_varies(a, i, 1) || any_varies(b, i, 1) ? 1 : 0;
+    for (std::size_t i = 0; i < size; ++i)
+      varying += any_varies(a, in_a + i, 1) || any_varies(b, in_b + i, 1) ? 1 : 0;
     result_.masked += varying;
     return varying > 0;
   }
 
-  static bool equal(const Side& a, const Side& b, std::size_t offset, std::size_t size) {
-    return std::equal(a.argument.bytes.begin() + static_cast<std::ptrdiff_t>(offset),
-                      a.argument.bytes.begin() + static_cast<std::ptrdiff_t>(offset + size),
-                      b.argument.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  static bool equal(const Side& a, std::size_t in_a, const Side& b, std::size_t in_b, std::size_t size) {
+    return std::equal(a.argument.bytes.begin() + static_cast<std::ptrdiff_t>(in_a),
+                      a.argument.bytes.begin() + static_cast<std::ptrdiff_t>(in_a + size),
+                      b.argument.bytes.begin() + static_cast<std::ptrdiff_t>(in_b));
   }
 
   void by_words(std::size_t argument, const Side& a, const Side& b) {
@@ -140,14 +176,15 @@ class Comparison {
     for (std::size_t offset = 0; offset < size;) {
       const auto where = static_cast<std::uint32_t>(offset);
       if (offset + 8 <= size && (is_address(a, where) || is_address(b, where))) {
-        address(place(offset), argument, a, b, where);
+        add(place(offset), address_text(place(offset), a, where, addresses_a_),
+            address_text(place(offset), b, where, addresses_b_));
         offset += 8;
         continue;
       }
       const std::size_t step =
           std::min<std::size_t>(offset % 4 == 0 && size - offset >= 4 ? 4 : 1, size - offset);
-      if (!equal(a, b, offset, step)) {
-        if (masked(a, b, offset, step)) {
+      if (!equal(a, offset, b, offset, step)) {
+        if (masked(a, offset, b, offset, step)) {
           beside_masked(argument, a, b, offset, step);
         } else if (size == 8) {
           // A whole argument of 8 bytes is one number.
@@ -183,15 +220,61 @@ class Comparison {
     return fmt::format("{} (0x{:016x})", real, static_cast<std::uint64_t>(number));
   }
 
-  void by_fields(const std::vector<Field>& fields, std::size_t argument, const Side& a, const Side& b) {
-    for (const Field& field : fields) {
-      if (field.type == "pointer" && field.size == 8) {
-        address(field.name, argument, a, b, field.offset);
-        continue;
-      }
-      if (equal(a, b, field.offset, field.size) || masked(a, b, field.offset, field.size)) continue;
-      add(field.name, field_text(field, a), field_text(field, b));
+  /// By their names, wherever they lie on each side. A field that one side alone has follows from the other
+  /// instantiation, unless people know it by name: what the call gave.
+  void by_fields(const std::vector<NamedField>& left, const std::vector<NamedField>& right, const Side& a,
+                 const Side& b) {
+    std::map<std::string_view, const NamedField*> in_a, in_b;
+    for (const NamedField& each : left) in_a.emplace(each.name, &each);
+    for (const NamedField& each : right) in_b.emplace(each.name, &each);
+    std::vector<const NamedField*> known, others;
+    for (const NamedField& each : left) (each.known ? known : others).push_back(&each);
+    for (const NamedField& each : right)
+      if (each.known && !in_a.contains(each.name)) known.push_back(&each);
+    known.insert(known.end(), others.begin(), others.end());
+    for (const NamedField* each : known) {
+      const auto x = in_a.find(each->name), y = in_b.find(each->name);
+      if (x != in_a.end() && y != in_b.end())
+        field(each->name, *x->second->field, *y->second->field, a, b);
+      else if (each->known)
+        add(each->name, x == in_a.end() ? "" : value(each->name, *x->second->field, a, addresses_a_),
+            y == in_b.end() ? "" : value(each->name, *y->second->field, b, addresses_b_));
     }
+  }
+
+  void field(const std::string& name, const Field& in_a, const Field& in_b, const Side& a, const Side& b) {
+    if (in_a.type == "bytes" && in_b.type == "bytes" && in_a.size == in_b.size)
+      return opaque(name, in_a, in_b, a, b);
+    if (in_a.type != "pointer" && in_a.type == in_b.type && in_a.size == in_b.size &&
+        (equal(a, in_a.offset, b, in_b.offset, in_a.size) ||
+         masked(a, in_a.offset, b, in_b.offset, in_a.size)))
+      return;
+    add(name, value(name, in_a, a, addresses_a_), value(name, in_b, b, addresses_b_));
+  }
+
+  /// Words that no type is known of, as a tensor map's: those that differ, and of addresses what they are.
+  void opaque(const std::string& name, const Field& in_a, const Field& in_b, const Side& a, const Side& b) {
+    std::string left, right;
+    const auto word = [&](std::uint32_t i, const std::string& x, const std::string& y) {
+      if (x == y) return;
+      const std::string place = in_a.size <= 8 ? "" : core::say(left.empty() ? "" : ", ", "byte ", i, " ");
+      left += place + x;
+      right += place + y;
+    };
+    for (std::uint32_t i = 0; i < in_a.size; i += 8) {
+      const std::uint32_t size = std::min(8u, in_a.size - i), x = in_a.offset + i, y = in_b.offset + i;
+      if (is_address(a, x) || is_address(b, y))
+        word(i, address_text(name, a, x, addresses_a_), address_text(name, b, y, addresses_b_));
+      else if (!equal(a, x, b, y, size) && !masked(a, x, b, y, size))
+        word(i, bytes_text(a.argument.bytes, x, size), bytes_text(b.argument.bytes, y, size));
+    }
+    add(name, left, right);
+  }
+
+  static std::string value(const std::string& name, const Field& field, const Side& side,
+                           const Addresses& addresses) {
+    if (field.type == "pointer" && field.size == 8) return address_text(name, side, field.offset, addresses);
+    return field_text(field, side);
   }
 
   static std::string field_text(const Field& field, const Side& side) {
@@ -200,15 +283,31 @@ class Comparison {
     if (field.type == "float" && field.size == 4) return fmt::format("{}", at<float>(bytes, offset));
     if (field.type == "float" && field.size == 8) return fmt::format("{}", at<double>(bytes, offset));
     if (field.type == "bool" && field.size == 1) return bytes[offset] != 0 ? "true" : "false";
-    if (field.type == "int" && field.size == 1) return std::to_string(at<std::int8_t>(bytes, offset));
-    if (field.type == "int" && field.size == 2) return std::to_string(at<std::int16_t>(bytes, offset));
-    if (field.type == "int" && field.size == 4) return std::to_string(at<std::int32_t>(bytes, offset));
-    if (field.type == "int" && field.size == 8) return std::to_string(at<std::int64_t>(bytes, offset));
+    if (field.type == "int" || field.type == "uint") {
+      const bool is_signed = field.type == "int";
+      const auto number = [&](auto as_signed, auto as_unsigned) {
+        return is_signed ? std::to_string(at<decltype(as_signed)>(bytes, offset))
+                         : std::to_string(at<decltype(as_unsigned)>(bytes, offset));
+      };
+      switch (field.size) {
+        case 1:
+          return number(std::int8_t{}, std::uint8_t{});
+        case 2:
+          return number(std::int16_t{}, std::uint16_t{});
+        case 4:
+          return number(std::int32_t{}, std::uint32_t{});
+        case 8:
+          return number(std::int64_t{}, std::uint64_t{});
+        default:
+          break;
+      }
+    }
     return bytes_text(bytes, offset, field.size);
   }
 
   const LaunchGroup& a_;
   const LaunchGroup& b_;
+  LaunchFields fields_a_, fields_b_;
   Addresses addresses_a_, addresses_b_;
   ArgumentDifferences result_;
 };
@@ -218,7 +317,7 @@ class Comparison {
 ArgumentDifferences compare_arguments(const LaunchGroup& a, const LaunchGroup& b,
                                       const ParameterLayouts& layouts) {
   if (!a.first.arguments_known || !b.first.arguments_known) return {};
-  return Comparison(a, b).run(layouts);
+  return Comparison(a, b, layouts).run();
 }
 
 }  // namespace isomer::lab

@@ -12,8 +12,9 @@ namespace isomer::lab {
 /// What differs between the argument bytes of two groups of launches.
 struct ArgumentDifferences {
   std::vector<Difference> differences;
-  std::size_t masked = 0;  ///< bytes that vary between the launches of one side, and were not compared
-  bool once = false;       ///< one launch on a side: padding cannot be told from values
+  std::size_t masked = 0;     ///< bytes that vary between the launches of one side, and were not compared
+  bool struct_words = false;  ///< a struct's words differ, padding and all, and no table knows its fields
+  bool once = false;          ///< one launch on a side: padding cannot be told from values
 };
 
 /// Word by word: addresses as null, or as one of the launch's allocations; other words as integers and, where

@@ -1,6 +1,7 @@
 #include "lab/trace/diff_verdict.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/trace/kernel_name.hpp"
 
 #include <algorithm>
 
@@ -35,12 +36,24 @@ std::string short_name(const std::string& name) {
   return name.substr(0, name[end - 1] == ' ' ? end - 1 : end);
 }
 
+/// " Here cu_seqlens_q is null in A and an address in B." where the arguments tell.
+std::string deciding_pointers(const Pair& pair) {
+  std::string text;
+  for (const Difference& each : pair.differences)
+    for (const char* pointer : {"cu_seqlens_q", "cu_seqlens_k", "seqused_q", "seqused_k", "leftpad_k"})
+      if (each.name == pointer)
+        text +=
+            core::say(text.empty() ? " Here " : ", ", pointer, " is ", each.a, " in A and ", each.b, " in B");
+  return text.empty() ? text : text + ".";
+}
+
 /// What decides a compile-time parameter of the attention kernels that people compare.
 std::string cause(const Pair& pair) {
   if (names(pair, "Varlen") || names(pair, "varlen"))
-    return " Varlen follows from the pointers: any of cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k or "
-           "leftpad_k that "
-           "is not null selects it.";
+    return core::say(
+        " Varlen follows from the pointers: any of cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k "
+        "or leftpad_k that is not null selects it.",
+        deciding_pointers(pair));
   if (names(pair, "Is_causal") || names(pair, "is_causal") || names(pair, "causal"))
     return " Causal also selects other tile sizes and another scheduler: compare the call's causal argument "
            "first.";
@@ -84,39 +97,39 @@ std::vector<std::string> verdict_of(const DiffResult& result) {
                                   "): probably B takes another code path; look at the dispatch before it."));
   if (const Pair* pair = first(Pair::Kind::variant))
     sentences.push_back(
-        core::say("Another instantiation of ", short_name(pair->a), more(Pair::Kind::variant, "pair"), ": ",
-                  differences_of(*pair),
+        core::say("Another instantiation of ", parse_kernel_name(pair->a).family,
+                  more(Pair::Kind::variant, "pair"), ": ", differences_of(*pair),
                   ". Not the same kernel: look at the dispatch that chooses it, before compile options "
                   "and arguments.",
                   cause(*pair)));
   if (const Pair* pair = first(Pair::Kind::geometry))
     sentences.push_back(
-        core::say("The same kernel ", short_name(pair->a), " is launched otherwise",
+        core::say("The same kernel ", parse_kernel_name(pair->a).family, " is launched otherwise",
                   more(Pair::Kind::geometry, "pair"), ": ", differences_of(*pair),
                   ". Look at the sizes that the launch is computed from (batch, heads, sequence lengths, "
                   "number of multiprocessors)."));
   if (const Pair* pair = first(Pair::Kind::arguments))
-    sentences.push_back(
-        core::say("The same kernel ", short_name(pair->a), " is launched alike with other arguments",
-                  more(Pair::Kind::arguments, "pair"), ": ", differences_of(*pair),
-                  ". Look at how the parameters are filled: sizes, strides, and which pointers are null."));
+    sentences.push_back(core::say(
+        "The same kernel ", parse_kernel_name(pair->a).family, " is launched alike with other arguments",
+        more(Pair::Kind::arguments, "pair"), ": ", differences_of(*pair),
+        ". Look at how the parameters are filled: sizes, strides, and which pointers are null."));
   if (const Pair* pair = first(Pair::Kind::code))
     sentences.push_back(
-        core::say("The same kernel ", short_name(pair->a), " has other machine code",
+        core::say("The same kernel ", parse_kernel_name(pair->a).family, " has other machine code",
                   more(Pair::Kind::code, "pair"), ": ", differences_of(*pair),
                   ". Compile options or the compiler differ: isomer diff of the two libraries, with "
                   "--build-a and --build-b for their builds' logs, names what it finds."));
   if (const Pair* pair = first(Pair::Kind::count))
-    sentences.push_back(core::say("The same kernel ", short_name(pair->a),
+    sentences.push_back(core::say("The same kernel ", parse_kernel_name(pair->a).family,
                                   " is launched another number of times", more(Pair::Kind::count, "pair"),
                                   ": ", differences_of(*pair),
                                   ". Probably a difference of logic: a loop, a split, or a warm-up."));
   if (const Pair* pair = first(Pair::Kind::time))
-    sentences.push_back(
-        core::say("The same kernel ", short_name(pair->a), ", launched alike, takes another time",
-                  more(Pair::Kind::time, "pair"), ": ", differences_of(*pair),
-                  ". Compile options where the code is not known to be the same; otherwise the GPU's "
-                  "clock and temperature, and how it was measured."));
+    sentences.push_back(core::say(
+        "The same kernel ", parse_kernel_name(pair->a).family, ", launched alike, takes another time",
+        more(Pair::Kind::time, "pair"), ": ", differences_of(*pair),
+        ". Compile options where the code is not known to be the same; otherwise the GPU's "
+        "clock and temperature, and how it was measured."));
   if (sentences.empty())
     sentences.push_back(result.pairs.empty() ? "Neither side has a launch."
                                              : "The same kernels, launched alike the same number of times.");

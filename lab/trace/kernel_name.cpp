@@ -168,9 +168,16 @@ KernelName parse(std::string_view given) {
     family = std::move(inner.text);
     arguments = std::move(inner.arguments);
   }
+  if (tree->at_the_end && !arguments.empty()) {
+    name.arity.push_back(arguments.size());
+    for (const NameArgument& argument : arguments)
+      if (argument.kind == Kind::templated) name.arity.push_back(argument.arguments.size());
+  }
   flatten(tree->at_the_end ? family : std::string(), arguments, {}, true, tables, name.parameters);
-  if (const TemplateTable* table = tables.find(family, arguments); table != nullptr && tree->at_the_end)
+  if (const TemplateTable* table = tables.find(family, arguments); table != nullptr && tree->at_the_end) {
     derive(table->derived, name);
+    name.fields = table->fields;
+  }
   if (!wrapped.empty()) name.derived.emplace_back("wrapper", wrapped);
   without_versioned_namespace(family, name.parameters);
   name.family = std::move(family);

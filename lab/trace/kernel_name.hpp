@@ -1,5 +1,8 @@
 #pragma once
 
+#include "lab/trace/field_names.hpp"
+
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +19,10 @@ struct KernelName {
   std::vector<std::pair<std::string, std::string>> parameters;
   /// What follows from the parameters: block_m, block_n, stages, cluster, scheduler, …
   std::vector<std::pair<std::string, std::string>> derived;
+  /// Of the family's template, then of each of its arguments that is a template: the number of arguments. A
+  /// library's versions differ in it. Empty where the name is no template.
+  std::vector<std::size_t> arity;
+  std::shared_ptr<const FieldRules> fields;  ///< what its parameters' fields are called; null: no table knows
 };
 
 /// Never throws: what cannot be taken apart is its own family. Names of 100 kB take linear time.

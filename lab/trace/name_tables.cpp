@@ -38,6 +38,11 @@ TemplateTable table_of(const Json& json) {
     table.parameters.push_back(std::move(parameter));
   }
   if (json.contains("derived")) table.derived = pairs(json.at("derived"));
+  if (json.contains("fields")) {
+    FieldRules rules;
+    for (const auto& [field, text] : pairs(json.at("fields"))) rules.push_back(read_field_rule(field, text));
+    table.fields = std::make_shared<const FieldRules>(std::move(rules));
+  }
   return table;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "lab/trace/field_names.hpp"
 #include "lab/trace/name_tree.hpp"
 
 #include <map>
+#include <memory>
 #include <regex>
 #include <set>
 #include <string>
@@ -23,6 +25,7 @@ struct TemplateTable {
   std::vector<Parameter> parameters;
   /// block_m → "mainloop.TileShape_MNK[0]": a parameter's path, and which extent of a shape.
   std::vector<std::pair<std::string, std::string>> derived;
+  std::shared_ptr<const FieldRules> fields;  ///< of the kernel's by-value struct
 };
 
 /// A name that is no template but a code, as libraries write them.

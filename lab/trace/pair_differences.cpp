@@ -128,8 +128,11 @@ std::vector<Difference> variant_differences(const LaunchGroup& a, const LaunchGr
     // What follows from a difference that is listed already is no other one.
     std::set<std::pair<std::string, std::string>> listed;
     for (const Difference& difference : differences) listed.emplace(difference.a, difference.b);
-    for (Difference& derived : named_differences(a.name.derived, b.name.derived))
-      if (!listed.contains({derived.a, derived.b})) differences.push_back(std::move(derived));
+    for (Difference& derived : named_differences(a.name.derived, b.name.derived)) {
+      const bool named = std::any_of(differences.begin(), differences.end(),
+                                     [&](const Difference& each) { return each.name == derived.name; });
+      if (!named && !listed.contains({derived.a, derived.b})) differences.push_back(std::move(derived));
+    }
   }
   if (variant_known)
     for (Difference& difference : named_differences(a.first.variant, b.first.variant))
@@ -152,24 +155,20 @@ Pair compare_groups(const LaunchGroup& a, const LaunchGroup& b, const Tells& kno
   take(Pair::Kind::geometry, geometry_differences(a.first, b.first, known));
   if (!a.first.parameters.empty() && !b.first.parameters.empty())
     take(Pair::Kind::arguments, named_differences(a.first.parameters, b.first.parameters));
-  // Another instantiation has another parameter struct: only fields that a table names could be compared.
-  const auto sizes = [](const Launch& launch) {
-    std::vector<std::size_t> all;
-    for (const ArgumentBytes& argument : launch.arguments) all.push_back(argument.bytes.size());
-    return all;
-  };
-  if (one_kernel || sizes(a.first) == sizes(b.first)) {
-    ArgumentDifferences arguments = compare_arguments(a, b, layouts);
-    if (arguments.masked > 0)
-      notes.push_back(core::say(a.name.text, ": ", arguments.masked,
-                                " bytes of its arguments vary from launch to launch and were not compared"));
-    if (arguments.once && !arguments.differences.empty())
-      notes.push_back(
-          core::say(a.name.text,
-                    ": launched once on a side, so that padding between its arguments cannot be told "
-                    "from a value; launch it twice to tell"));
-    take(Pair::Kind::arguments, std::move(arguments.differences));
-  }
+  ArgumentDifferences arguments = compare_arguments(a, b, layouts);
+  if (arguments.masked > 0)
+    notes.push_back(core::say(a.name.text, ": ", arguments.masked,
+                              " bytes of its arguments vary from launch to launch and were not compared"));
+  if (arguments.once && !arguments.differences.empty())
+    notes.push_back(
+        core::say(a.name.text,
+                  ": launched once on a side, so that padding between its arguments cannot be told "
+                  "from a value; launch it twice to tell"));
+  if (arguments.struct_words)
+    notes.push_back(core::say(a.name.text,
+                              ": takes a struct whose fields no table names, and was compared word by word, "
+                              "padding too; tools/parameter_layout.py makes a table from its headers"));
+  take(Pair::Kind::arguments, std::move(arguments.differences));
   if (one_kernel) take(Pair::Kind::code, code_differences(a.first, b.first));
   take(Pair::Kind::time, time_differences(a, b));
   return pair;

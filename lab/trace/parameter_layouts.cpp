@@ -49,6 +49,8 @@ void ParameterLayouts::add(std::string_view json, const std::string& source) {
     wrong(source, "an object with a list 'layouts' expected");
   for (const nlohmann::json& layout : table["layouts"]) {
     const Key key{member<std::string>(layout, "family", source),
+                  layout.contains("arity") ? member<std::vector<std::size_t>>(layout, "arity", source)
+                                           : std::vector<std::size_t>{},
                   member<std::size_t>(layout, "parameter", source),
                   member<std::size_t>(layout, "bytes", source)};
     if (!layout.contains("fields") || !layout["fields"].is_array()) wrong(source, "'fields' is missing");
@@ -64,9 +66,11 @@ void ParameterLayouts::add(std::string_view json, const std::string& source) {
   }
 }
 
-const std::vector<Field>* ParameterLayouts::find(const std::string& family, std::size_t parameter,
+const std::vector<Field>* ParameterLayouts::find(const std::string& family,
+                                                 const std::vector<std::size_t>& arity, std::size_t parameter,
                                                  std::size_t bytes) const {
-  const auto found = layouts_.find({family, parameter, bytes});
+  auto found = layouts_.find({family, arity, parameter, bytes});
+  if (found == layouts_.end()) found = layouts_.find({family, {}, parameter, bytes});
   return found == layouts_.end() ? nullptr : &found->second;
 }
 

@@ -12,12 +12,13 @@ namespace isomer::lab {
 struct Field {
   std::string name;
   std::uint32_t offset = 0, size = 0;
-  std::string type;  ///< "int", "float", "pointer", "bool", "bytes"
+  std::string type;  ///< "int", "uint", "float", "pointer", "bool", "bytes"
 };
 
 /// Where the fields of kernels' by-value structs lie. A table is JSON, made from the user's headers by
 /// tools/parameter_layout.py: {"version":1,"layouts":[{"family":"flash::FlashAttnFwdSm90","parameter":0,
-/// "bytes":1024,"fields":[{"name":"mainloop.seqlen_q","offset":8,"size":4,"type":"int"},…]}]}.
+/// "arity":[3,19,9,1],"bytes":2944,"fields":[{"name":"mainloop.shape_Q.0","offset":8,"size":4,"type":"int"},…]}]}.
+/// A layout without an arity is that of every arity that has none of its own.
 class ParameterLayouts {
  public:
   /// Those of ISOMER_LAYOUTS, colon-separated paths; none where it is not set. Throws Error io.
@@ -25,11 +26,13 @@ class ParameterLayouts {
   /// What is added later is asked first. Throws Error io with `source` in its sentence.
   void add(std::string_view json, const std::string& source);
   /// Null where no table knows a parameter of that size.
-  const std::vector<Field>* find(const std::string& family, std::size_t parameter, std::size_t bytes) const;
+  const std::vector<Field>* find(const std::string& family, const std::vector<std::size_t>& arity,
+                                 std::size_t parameter, std::size_t bytes) const;
 
  private:
   struct Key {
     std::string family;
+    std::vector<std::size_t> arity;
     std::size_t parameter, bytes;
     auto operator<=>(const Key&) const = default;
   };

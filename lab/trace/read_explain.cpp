@@ -58,7 +58,14 @@ Capture read_explain(std::istream& in, const std::string& source, const LaunchSi
     if (each.contains("shared_bytes") && each["shared_bytes"].is_number_unsigned())
       launch.shared_dynamic = each["shared_bytes"].get<std::uint64_t>();
     if (const auto binary = each.find("binary"); binary != each.end() && binary->is_object()) {
-      launch.code_hash = text(*binary, "hash");
+      launch.code_hash = text(*binary, "code_hash");
+      // A plan counts all shared memory, a launch what it asks for besides the kernel's own.
+      const auto own = binary->find("shared_static");
+      if (own != binary->end() && own->is_number_unsigned() && launch.shared_dynamic &&
+          own->get<std::uint64_t>() <= *launch.shared_dynamic) {
+        launch.shared_static = own->get<std::uint64_t>();
+        *launch.shared_dynamic -= *launch.shared_static;
+      }
       if (const auto registers = binary->find("registers"); registers != binary->end() &&
                                                             registers->is_number_unsigned() &&
                                                             registers->get<std::uint64_t>() < 1u << 16)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace isomer::lab {
 namespace {
@@ -200,7 +201,38 @@ TEST(Recorded, IsomersOwnLaunchesHaveNamesAndTheDevicesTimes) {
     EXPECT_EQ(launch.variant.at("head_dim"), "128");
     EXPECT_EQ(launch.parameters.at("seqlen_q"), "1285");
     EXPECT_GT(launch.duration_ns.value_or(0), 100'000);
-    EXPECT_EQ(launch.arguments.at(0).bytes.size(), 816u);
+    EXPECT_EQ(launch.arguments.at(0).bytes.size(), 960u);
+  }
+}
+
+TEST(Recorded, ExplainToldOfIsomersLaunchesWhatTraceSaw) {
+  for (const auto& [traced, planned, steps] : {std::tuple{"isomer.jsonl", "isomer_plan.json", 1u},
+                                               {"isomer_decode.jsonl", "isomer_decode_plan.json", 2u}}) {
+    SCOPED_TRACE(traced);
+    const Capture trace = recorded(traced), plan = recorded(planned);
+    ASSERT_EQ(plan.kind, "explain");
+    ASSERT_EQ(plan.launches.size(), steps);
+    ASSERT_FALSE(trace.launches.empty());
+    ASSERT_EQ(trace.launches.size() % steps, 0u);
+    for (std::size_t i = 0; i < trace.launches.size(); ++i) {
+      const Launch &ran = trace.launches[i], &told = plan.launches[i % steps];
+      EXPECT_EQ(ran.name, told.name);
+      EXPECT_EQ(ran.variant, told.variant);
+      EXPECT_EQ(ran.parameters, told.parameters);
+      EXPECT_EQ(ran.grid, told.grid);
+      EXPECT_EQ(ran.block, told.block);
+      // A launch that asks for no cluster runs in one of one block.
+      EXPECT_EQ(ran.cluster.value_or(std::array<std::uint32_t, 3>{1, 1, 1}), told.cluster);
+      EXPECT_EQ(ran.shared_dynamic, told.shared_dynamic);
+      EXPECT_EQ(ran.shared_static, told.shared_static);
+      EXPECT_EQ(ran.registers, told.registers);
+      EXPECT_EQ(ran.code_hash, told.code_hash);
+      EXPECT_EQ(told.code_hash.size(), 64u);
+    }
+    // A plan does not tell how often its call is made.
+    const DiffResult result = diff(traced, planned);
+    EXPECT_TRUE(result.same()) << result.verdict.at(0);
+    EXPECT_EQ(result.pairs.size(), steps);
   }
 }
 
