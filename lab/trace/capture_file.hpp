@@ -24,7 +24,8 @@ namespace isomer::lab {
 ///   {"end":{"launches":n,"dropped":n}}                                                 the last line
 /// A recorder inside a program also writes, for a Joiner: "later":true in a launch whose run follows,
 ///   {"ran":17,…a launch's keys…}, {"graph":17}, {"node":id,…a launch's keys…}, {"clone":id,"of":id},
-///   {"forget":id}, {"text":5,"is":"a long name"} with "name":5 for it, and {"fact":0,"name":…,"is":…}.
+///   {"forget":id} (of a node, from the next graph launch on), {"text":5,"is":"a long name"} with "name":5
+///   for it, and {"fact":0,"name":…,"is":…}.
 /// A file without its last line was cut: its program crashed, was killed, or is still running.
 class CaptureWriter {
  public:

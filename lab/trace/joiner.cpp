@@ -47,22 +47,50 @@ void Joiner::graph_launched(std::uint64_t correlation) {
 }
 
 void Joiner::node(std::uint64_t id, Launch&& launch) {
-  if (nodes_.size() < kNodes || nodes_.contains(id)) nodes_[id] = std::move(launch);
+  const std::uint64_t from = first_ + waiting_.size();
+  auto& versions = nodes_[id];
+  // Whatever waits is an entry from first_ on.
+  while (versions.size() > 1 && versions[1].from <= first_) {
+    versions.erase(versions.begin());
+    --versions_;
+  }
+  if (!versions.empty() && versions.back().from == from) {
+    versions.back().launch = std::move(launch);
+  } else if (versions_ < kNodes) {
+    versions.push_back({from, std::move(launch)});
+    ++versions_;
+  } else if (!versions.empty()) {
+    // No room for what it was and what it is: neither is known.
+    Launch blank;
+    blank.captured = versions.back().launch.captured;
+    versions.back().launch = std::move(blank);
+  }
 }
 
 void Joiner::cloned(std::uint64_t id, std::uint64_t of) {
   const auto original = nodes_.find(of);
-  if (original == nodes_.end()) return;
-  Launch copy = original->second;
+  if (original == nodes_.end() || original->second.empty()) return;
+  Launch copy = original->second.back().launch;
   node(id, std::move(copy));
 }
 
 void Joiner::forget_node(std::uint64_t id) {
   const auto known = nodes_.find(id);
-  if (known == nodes_.end()) return;
+  if (known == nodes_.end() || known->second.empty()) return;
   Launch blank;
-  blank.captured = known->second.captured;
-  known->second = std::move(blank);
+  blank.captured = known->second.back().launch.captured;
+  node(id, std::move(blank));
+}
+
+/// What the node launched at that entry; null where it is not known.
+const Launch* Joiner::node_at(std::uint64_t id, std::optional<std::uint64_t> entry) const {
+  const auto known = nodes_.find(id);
+  if (known == nodes_.end() || known->second.empty()) return nullptr;
+  const auto& versions = known->second;
+  if (!entry) return versions.size() == 1 ? &versions.front().launch : nullptr;
+  for (auto version = versions.rbegin(); version != versions.rend(); ++version)
+    if (version->from <= *entry) return &version->launch;
+  return nullptr;
 }
 
 void Joiner::ran(Launch&& run) {
@@ -78,8 +106,10 @@ void Joiner::ran(Launch&& run) {
   Launch launch;
   bool known = false;
   if (run.graph_node)
-    if (const auto node = nodes_.find(*run.graph_node); node != nodes_.end()) {
-      launch = node->second;
+    if (const Launch* node =
+            node_at(*run.graph_node,
+                    found == at_.end() ? std::nullopt : std::optional<std::uint64_t>(found->second))) {
+      launch = *node;
       known = true;
     }
   if (!known && (entry == nullptr || !entry->graph)) ++unmatched_;

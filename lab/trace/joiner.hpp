@@ -4,8 +4,10 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace isomer::lab {
 
@@ -27,8 +29,10 @@ class Joiner {
   void done(Launch&& launch);
   /// A graph launch: its kernels run under this correlation.
   void graph_launched(std::uint64_t correlation);
-  /// What a kernel node of a graph launches.
+  /// What a kernel node of a graph launches, from the next launch of its graph on: runs of launches before it
+  /// are told later.
   void node(std::uint64_t id, Launch&& launch);
+  /// The node launches what another one does now: it is a copy, or has been given the other's parameters.
   void cloned(std::uint64_t id, std::uint64_t of);
   /// The node's parameters were set anew in a way that was not seen.
   void forget_node(std::uint64_t id);
@@ -47,15 +51,22 @@ class Joiner {
     Launch launch;
     std::vector<Launch> runs;
   };
+  /// What a node launches, and the first entry of which that is true.
+  struct Version {
+    std::uint64_t from = 0;
+    Launch launch;
+  };
   void give(bool all);
   void give_front();
+  const Launch* node_at(std::uint64_t id, std::optional<std::uint64_t> entry) const;
 
   LaunchSink sink_;
   std::deque<Entry> waiting_;
   std::uint64_t first_ = 0;                              ///< number of waiting_.front() among all entries
   std::size_t held_ = 0;                                 ///< launches and runs in waiting_
   std::unordered_map<std::uint64_t, std::uint64_t> at_;  ///< correlation → number of its entry
-  std::unordered_map<std::uint64_t, Launch> nodes_;
+  std::unordered_map<std::uint64_t, std::vector<Version>> nodes_;
+  std::size_t versions_ = 0;                ///< in nodes_; at most kNodes
   std::unordered_set<std::uint64_t> gone_;  ///< correlations that went on without their run; at most kNodes
   std::uint64_t unmatched_ = 0, untimed_ = 0, hidden_ = 0;
 };

@@ -127,11 +127,22 @@ void Grouping::add(Launch&& launch) {
       if (at < LaunchGroup::kTimes) group.times_ns[at] = time;
     }
   }
-  if (result_.sequence.size() < kLongestSequence) result_.sequence.push_back(index);
+  if (in_sequences_ == kLongestSequence) return;
+  ++in_sequences_;
+  const auto [place, is_new] = processes_.emplace(launch.process.value_or(0), sequences_.size());
+  if (is_new) sequences_.emplace_back();
+  sequences_[place->second].push_back(index);
 }
 
 GroupedCapture Grouping::finish(Capture&& about) {
   result_.about = std::move(about);
+  for (std::vector<std::uint32_t>& sequence : sequences_) {
+    if (result_.sequence.empty())
+      result_.sequence = std::move(sequence);
+    else
+      result_.sequence.insert(result_.sequence.end(), sequence.begin(), sequence.end());
+    sequence = {};
+  }
   if (folded_ > 0)
     result_.about.facts["note groups"] =
         core::say(folded_, " launches beyond ", kMostGroups, " different ones are counted by name only");

@@ -33,7 +33,9 @@ struct LaunchGroup {
 struct GroupedCapture {
   Capture about;  ///< everything but the launches
   std::vector<LaunchGroup> groups;
-  std::vector<std::uint32_t> sequence;  ///< the group of each launch, in order
+  /// The group of each launch, one process after the other, each in order: how the launches of several fall
+  /// between each other is chance.
+  std::vector<std::uint32_t> sequence;
   std::uint64_t launches = 0;
 };
 
@@ -53,6 +55,9 @@ class Grouping {
 
   GroupedCapture result_;
   std::unordered_map<std::string, std::uint32_t> groups_;
+  std::unordered_map<std::uint64_t, std::size_t> processes_;  ///< their places in sequences_
+  std::vector<std::vector<std::uint32_t>> sequences_;
+  std::size_t in_sequences_ = 0;
   std::uint64_t folded_ = 0;
   std::uint64_t random_ = 0x9E3779B97F4A7C15u;
 };

@@ -18,10 +18,10 @@ struct Traced {
 };
 
 /// Runs a command with its input and output as they are, every process of it recorded: CUDA's launches and
-/// HIP's through the injected libraries, Isomer's own by the library itself. Then gives all launches on, one
-/// process after the other, each in order. Parts are kept in `folder` (a temporary one where empty) meanwhile
-/// and removed. Throws Error bad_argument where the program cannot be started, io where there is no room for
-/// the parts.
+/// HIP's through the injected libraries, Isomer's own by the library itself. Then gives all launches on, each
+/// process's in its order and the processes' by their times. Parts are kept in `folder` (a temporary one
+/// where empty) meanwhile and removed. Throws Error bad_argument where the program cannot be started, io
+/// where there is no room for the parts.
 Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
                      const LaunchSink& sink);
 

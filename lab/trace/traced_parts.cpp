@@ -1,19 +1,25 @@
 #include "lab/trace/traced_parts.hpp"
 
 #include "core/sentence.hpp"
-#include "lab/trace/capture_file.hpp"
+#include "lab/trace/capture_stream.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <tuple>
 
 namespace isomer::lab {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Processes whose files are open side by side.
+constexpr std::ptrdiff_t kAtOnce = 128;
 
 /// Files of one process.
 struct Process {
@@ -59,10 +65,15 @@ class OwnLaunches {
     found->second.pop_front();
   }
 
-  void give_rest(const LaunchSink& sink) {
+  /// Those that no device's record has claimed. What the device itself would have told (a launch of
+  /// `device`, "cuda/" or "hip/") is not among them.
+  std::deque<Launch> rest(const std::string& device) {
+    std::deque<Launch> all;
     for (auto& [key, launches] : waiting_)
       for (Launch& launch : launches)
-        if (!launch.variant["implementation"].starts_with("cuda/")) sink(std::move(launch));
+        if (!launch.variant["implementation"].starts_with(device)) all.push_back(std::move(launch));
+    waiting_.clear();
+    return all;
   }
 
  private:
@@ -77,18 +88,79 @@ class OwnLaunches {
   std::size_t held_ = 0;
 };
 
-Capture read(const fs::path& path, std::uint64_t begun_ns, const LaunchSink& sink) {
-  std::ifstream in(path, std::ios::binary);
-  try {
-    return read_capture_file(in, path.filename().string(), sink, begun_ns);
-  } catch (const Error&) {
-    // Cut within its first line.
+/// A part while it is read; one that was cut within its first line has no launches.
+class Part {
+ public:
+  Part(const fs::path& path, std::uint64_t begun_ns) : in_(path, std::ios::binary) {
+    try {
+      stream_.emplace(in_, path.filename().string(), begun_ns);
+    } catch (const Error&) {
+    }
+  }
+  bool next(Launch& launch) { return stream_ && stream_->next(launch); }
+  Capture about() {
+    if (stream_) return stream_->about();
     Capture nothing;
     nothing.complete = false;
     nothing.incomplete = "nothing of it was written";
     return nothing;
   }
-}
+
+ private:
+  std::ifstream in_;
+  std::optional<CaptureStream> stream_;
+};
+
+/// What one process has launched, in its order.
+class ProcessLaunches {
+ public:
+  ProcessLaunches(std::string number, const Process& process, std::uint64_t begun_ns)
+      : number_(std::move(number)) {
+    if (process.device.empty()) {
+      main_ = std::make_unique<Part>(process.isomer, begun_ns);
+      return;
+    }
+    if (!process.isomer.empty()) {
+      Part part(process.isomer, begun_ns);
+      for (Launch launch; part.next(launch);) own_.add(std::move(launch));
+      own_about_ = part.about();
+    }
+    const std::string name = process.device.stem().string();
+    device_ = name.substr(0, name.find('-')) + "/";
+    main_ = std::make_unique<Part>(process.device, begun_ns);
+  }
+
+  /// Takes the next one to front(); false at the end.
+  bool advance() {
+    if (main_->next(front_)) {
+      own_.name(front_);
+    } else {
+      if (!over_) rest_ = own_.rest(device_);
+      over_ = true;
+      if (rest_.empty()) return false;
+      front_ = std::move(rest_.front());
+      rest_.pop_front();
+    }
+    if (front_.start_ns) time_ = *front_.start_ns;
+    return true;
+  }
+  Launch& front() { return front_; }
+  /// When front() started; where it has no time, when the one before it did.
+  double time() const { return time_; }
+
+  /// Once they are over.
+  void tell(Traced& traced);
+
+ private:
+  std::string number_, device_;
+  OwnLaunches own_;
+  std::optional<Capture> own_about_;
+  std::unique_ptr<Part> main_;
+  std::deque<Launch> rest_;
+  Launch front_;
+  double time_ = 0;
+  bool over_ = false;
+};
 
 void join(const std::string& process, const Capture& part, Traced& traced) {
   for (const auto& [name, value] : part.facts) {
@@ -105,34 +177,43 @@ void join(const std::string& process, const Capture& part, Traced& traced) {
   }
 }
 
+void ProcessLaunches::tell(Traced& traced) {
+  if (own_about_) join(number_, *own_about_, traced);
+  join(number_, main_->about(), traced);
+}
+
+/// Every part's times count since 1970. Each process keeps its own order; among them the earliest goes first.
+void read_together(std::span<const std::pair<std::string, Process>> processes, std::uint64_t begun_ns,
+                   const LaunchSink& sink, Traced& traced) {
+  std::vector<std::unique_ptr<ProcessLaunches>> all;
+  std::vector<ProcessLaunches*> running;
+  for (const auto& [number, process] : processes) {
+    all.push_back(std::make_unique<ProcessLaunches>(number, process, begun_ns));
+    if (all.back()->advance()) running.push_back(all.back().get());
+  }
+  while (!running.empty()) {
+    const auto first = std::min_element(running.begin(), running.end(),
+                                        [](const auto* a, const auto* b) { return a->time() < b->time(); });
+    ++traced.launches;
+    sink(std::move((*first)->front()));
+    if (!(*first)->advance()) running.erase(first);
+  }
+  traced.processes += static_cast<int>(all.size());
+  for (const auto& process : all) process->tell(traced);
+}
+
 }  // namespace
 
 void read_parts(const std::string& folder, std::uint64_t begun_ns, const LaunchSink& sink, Traced& traced) {
-  const std::map<std::string, Process> all = processes_in(folder);
-  std::vector<std::pair<std::string, Process>> in_order(all.begin(), all.end());
+  const std::map<std::string, Process> found = processes_in(folder);
+  std::vector<std::pair<std::string, Process>> in_order(found.begin(), found.end());
   std::stable_sort(in_order.begin(), in_order.end(),
                    [](const auto& a, const auto& b) { return a.second.begun < b.second.begun; });
   traced.about.kind = "isomer";
-  const auto count = [&](Launch&& launch) {
-    ++traced.launches;
-    sink(std::move(launch));
-  };
-  for (const auto& [number, process] : in_order) {
-    ++traced.processes;
-    if (process.device.empty()) {
-      join(number, read(process.isomer, begun_ns, count), traced);
-      continue;
-    }
-    OwnLaunches own;
-    if (!process.isomer.empty())
-      join(number, read(process.isomer, begun_ns, [&](Launch&& launch) { own.add(std::move(launch)); }),
-           traced);
-    const Capture part = read(process.device, begun_ns, [&](Launch&& launch) {
-      own.name(launch);
-      count(std::move(launch));
-    });
-    join(number, part, traced);
-    own.give_rest(count);
+  for (auto begin = in_order.cbegin(); begin != in_order.cend();) {
+    const auto end = begin + std::min<std::ptrdiff_t>(in_order.cend() - begin, kAtOnce);
+    read_together({begin, end}, begun_ns, sink, traced);
+    begin = end;
   }
 }
 

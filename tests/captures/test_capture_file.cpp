@@ -1,3 +1,4 @@
+#include "lab/trace/inject/chain.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <isomer/error.hpp>
@@ -251,10 +252,46 @@ TEST(RecordersFile, GivesTheKernelsOfAGraphTheirArguments) {
   std::string bytes;
   for (const Launch& launch : read.launches)
     bytes += launch.arguments.empty() ? "?" : launch.arguments[0].bytes[0] == 0xaa ? "a" : "b";
-  EXPECT_EQ(bytes, "aba?");
+  EXPECT_EQ(bytes, "abab") << "a node that is forgotten later is what it was at an earlier launch";
   EXPECT_TRUE(read.launches[0].captured);
   EXPECT_EQ(read.launches[0].graph_node, 20u);
   EXPECT_EQ(read.facts.at("note 1"), "1 graph launches whose kernels the device did not tell");
+}
+
+TEST(RecordersFile, GivesEachLaunchOfAGraphTheArgumentsThatItHadThen) {
+  // Runs are told long after their launches: the node has been set anew twice by then.
+  const Capture read = read_text(
+      "{\"isomer_trace\":1}\n{\"kernel\":1,\"name\":\"in_graph\"}\n"
+      "{\"node\":10,\"kernel\":1,\"arguments\":[\"aa\"]}\n{\"clone\":20,\"of\":10}\n"
+      "{\"graph\":5}\n{\"graph\":6}\n"
+      "{\"forget\":20}\n{\"node\":20,\"kernel\":1,\"arguments\":[\"bb\"]}\n{\"graph\":7}\n"
+      "{\"node\":11,\"kernel\":1,\"arguments\":[\"cc\"]}\n{\"clone\":20,\"of\":11}\n{\"graph\":8}\n"
+      "{\"forget\":20}\n{\"graph\":9}\n"
+      // The graph's own node is another one than its copy.
+      "{\"node\":10,\"kernel\":1,\"arguments\":[\"dd\"]}\n"
+      "{\"ran\":9,\"graph_node\":20,\"start\":5,\"duration\":1}\n"
+      "{\"ran\":7,\"graph_node\":20,\"start\":3,\"duration\":1}\n"
+      "{\"ran\":8,\"graph_node\":20,\"start\":4,\"duration\":1}\n"
+      "{\"ran\":5,\"graph_node\":20,\"start\":1,\"duration\":1}\n"
+      "{\"ran\":6,\"graph_node\":20,\"start\":2,\"duration\":1}\n"
+      "{\"end\":{}}\n");
+  ASSERT_EQ(read.launches.size(), 5u);
+  std::string bytes;
+  for (const Launch& launch : read.launches)
+    bytes += launch.arguments.empty() ? '?' : static_cast<char>('a' + launch.arguments[0].bytes[0] % 16 - 10);
+  EXPECT_EQ(bytes, "aabc?");
+  EXPECT_EQ(read.launches[3].start_ns, 4.0);
+}
+
+TEST(GraphsShape, IsAChainOrNot) {
+  using Nodes = std::vector<int>;
+  EXPECT_EQ(inject::chain_order<int>({3, 1, 2}, {1, 2}, {2, 3}), (Nodes{1, 2, 3}));
+  EXPECT_EQ(inject::chain_order<int>({7}, {}, {}), (Nodes{7}));
+  EXPECT_FALSE(inject::chain_order<int>({}, {}, {}));
+  EXPECT_FALSE(inject::chain_order<int>({1, 2}, {}, {})) << "two beside each other";
+  EXPECT_FALSE(inject::chain_order<int>({1, 2, 3}, {1, 1}, {2, 3})) << "a fork";
+  EXPECT_FALSE(inject::chain_order<int>({1, 2, 3}, {1, 2}, {3, 3})) << "a join";
+  EXPECT_FALSE(inject::chain_order<int>({1, 2, 3, 4}, {2, 3, 4}, {3, 4, 2})) << "a ring and one beside it";
 }
 
 TEST(RecordersFile, HoldsAWindowOfLaunchesHoweverManyThereAre) {

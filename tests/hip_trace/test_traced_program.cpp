@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
+#include <map>
 
 namespace isomer::lab {
 namespace {
@@ -91,6 +92,23 @@ TEST_F(TracedProgram, IsRecordedAsItLaunches) {
     EXPECT_EQ(nodes, "000012");
     EXPECT_EQ(ns, "1223--");
   }
+}
+
+TEST_F(TracedProgram, MayBeOneOfSeveralAtOnce) {
+  // The second begins and ends while the first waits.
+  const Said said = isomer("", "trace -o a.jsonl -- sh -c '" + program("memory config wait config") +
+                                   " & while [ ! -e waiting ]; do sleep 0.05; done; " +
+                                   program("memory config config") + "; touch go; wait'");
+  ASSERT_EQ(said.exit, 0) << said.err;
+  std::map<std::uint64_t, char> names;
+  std::string order;
+  double before = 0;
+  for (const Launch& launch : read("a.jsonl").launches) {
+    order += names.emplace(launch.process.value(), static_cast<char>('a' + names.size())).first->second;
+    EXPECT_GE(launch.start_ns.value(), before);
+    before = *launch.start_ns;
+  }
+  EXPECT_EQ(order, "abba");
 }
 
 TEST_F(TracedProgram, DiffersWhereItsArgumentsDo) {

@@ -119,6 +119,40 @@ struct Work {
     finish();
   }
 
+  void work_of(float scale, cudaGraph_t& graph) {
+    params.scale = scale;
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    launch(2);
+    require(cudaStreamEndCapture(stream, &graph), "capture");
+  }
+
+  /// Its arguments are set anew between launches, with no wait: scales 1, 2, 2, 4.
+  void set() {
+    cudaGraph_t graph, other;
+    cudaGraphExec_t instance;
+    work_of(1, graph);
+    require(cudaGraphInstantiate(&instance, graph, 0), "instantiate");
+    require(cudaGraphLaunch(instance, stream), "graph launch");
+    work_of(2, other);
+    cudaGraphExecUpdateResultInfo result;
+    require(cudaGraphExecUpdate(instance, other, &result), "update");
+    require(cudaGraphLaunch(instance, stream), "graph launch");
+    require(cudaGraphLaunch(instance, stream), "graph launch");
+    cudaGraphNode_t nodes[2];
+    std::size_t count = 2;
+    require(cudaGraphGetNodes(graph, nodes, &count), "nodes");
+    for (cudaGraphNode_t each : nodes) {
+      params.scale = 4;
+      void* arguments[] = {&params};
+      cudaKernelNodeParams kernel = {};
+      require(cudaGraphKernelNodeGetParams(each, &kernel), "parameters");
+      kernel.kernelParams = arguments;
+      require(cudaGraphExecKernelNodeSetParams(instance, each, &kernel), "set");
+    }
+    require(cudaGraphLaunch(instance, stream), "graph launch");
+    finish();
+  }
+
   void finish() { require(cudaStreamSynchronize(stream), "synchronize"); }
 };
 
@@ -143,6 +177,8 @@ int run(const std::string& how, int count) {
     work.graph(count);
   } else if (how == "node") {
     work.node(count);
+  } else if (how == "set") {
+    work.set();
   } else if (how == "threads") {
     std::thread other([&] { Work own; own.launch(count); own.finish(); });
     work.launch(count);

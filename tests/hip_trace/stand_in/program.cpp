@@ -1,6 +1,6 @@
 // A HIP program without a device: it tells the profiler what HIP would tell of its calls, and launches
 // nothing.
-//   program CODE_OBJECT KERNEL memory|file WORD…   with the words plain, module, graph, config, crash
+//   program CODE_OBJECT KERNEL memory|file WORD…   with the words plain, module, graph, config, wait, crash
 #include "tests/hip_trace/stand_in/sdk.hpp"
 
 #include <dlfcn.h>
@@ -174,6 +174,11 @@ int main(int count, char** words) {
     if (word == "module") shift.module();
     if (word == "config") shift.config();
     if (word == "graph") shift.graph();
+    // For tests with several of it: it says that it has come so far, and waits to be told to go on.
+    if (word == "wait") {
+      std::ofstream("waiting").put('1');
+      for (int tenths = 0; access("go", F_OK) != 0 && tenths < 600; ++tenths) usleep(100000);
+    }
     if (word == "crash") {
       complete();
       std::raise(SIGKILL);

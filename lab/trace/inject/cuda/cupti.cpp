@@ -66,6 +66,9 @@ std::string Calls::open() {
   find(driver, "cuKernelGetFunction", kernel_function);
   find(driver, "cuKernelGetName", kernel_name);
   find(driver, "cuMemGetAddressRange_v2", address_range);
+  find(driver, "cuGraphGetNodes", graph_nodes);
+  find(driver, "cuGraphNodeGetType", node_type);
+  find(driver, "cuGraphGetEdges", graph_edges);
   return {};
 }
 

@@ -34,6 +34,10 @@ struct Calls {
   decltype(&::cuKernelGetFunction) kernel_function = nullptr;
   decltype(&::cuKernelGetName) kernel_name = nullptr;
   decltype(&::cuMemGetAddressRange) address_range = nullptr;
+  decltype(&::cuGraphGetNodes) graph_nodes = nullptr;
+  decltype(&::cuGraphNodeGetType) node_type = nullptr;
+  /// Its first version, which refuses edges that carry more than an order.
+  CUresult (*graph_edges)(CUgraph, CUgraphNode*, CUgraphNode*, std::size_t*) = nullptr;
 
   /// Empty where everything that is needed is there; otherwise why not, as a sentence.
   std::string open();

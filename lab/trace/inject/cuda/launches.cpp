@@ -1,6 +1,7 @@
 #include "lab/trace/inject/cuda/launches.hpp"
 
 #include "lab/trace/inject/allocations.hpp"
+#include "lab/trace/inject/cuda/executables.hpp"
 #include "lab/trace/inject/cuda/functions.hpp"
 #include "lab/trace/inject/cuda/graphs.hpp"
 #include "lab/trace/inject/cuda/modules.hpp"
@@ -143,6 +144,7 @@ void begin(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   call.launching = false;
   call.node = 0;
   call.modules_before = Modules::count();
+  copies_begin();
   Staged staged;
   if (!stage(id, data.functionParams, staged)) return;
   tell_device_once();
@@ -173,9 +175,19 @@ const std::vector<CUpti_CallbackId>& heard_calls() {
                                                     HEARD(cuGraphAddNode),
                                                     HEARD(cuGraphAddNode_v2),
                                                     HEARD(cuGraphKernelNodeSetParams_v2),
+                                                    HEARD(cuGraphKernelNodeSetParams),
                                                     HEARD(cuGraphNodeSetParams),
+                                                    HEARD(cuGraphExecKernelNodeSetParams),
                                                     HEARD(cuGraphExecKernelNodeSetParams_v2),
                                                     HEARD(cuGraphExecNodeSetParams),
+                                                    HEARD(cuGraphExecUpdate),
+                                                    HEARD(cuGraphExecUpdate_v2),
+                                                    HEARD(cuGraphInstantiate),
+                                                    HEARD(cuGraphInstantiate_v2),
+                                                    HEARD(cuGraphInstantiateWithFlags),
+                                                    HEARD(cuGraphInstantiateWithParams),
+                                                    HEARD(cuGraphInstantiateWithParams_ptsz),
+                                                    HEARD(cuGraphExecDestroy),
                                                     HEARD(cuMemAlloc_v2),
                                                     HEARD(cuMemAllocPitch_v2),
                                                     HEARD(cuMemAllocManaged),
