@@ -2,6 +2,7 @@
 #include "cli/verbs.hpp"
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
+#include "lab/candidate/device/toolchain.hpp"
 #include "lab/candidate/folder.hpp"
 #include "lab/check/coverage.hpp"
 #include "lab/check/suite.hpp"
@@ -40,11 +41,28 @@ void sort_positionals(Options& options) {
 }
 
 #ifdef ISOMER_HAS_EMULATOR
+/// Where candidates run: on the emulated device unless a real one is asked for.
+lab::Backend backend_of(const Options& options) {
+  if (options.backends.empty()) return lab::Backend::emulated;
+  if (options.backends.size() > 1)
+    core::fail(ErrorCode::bad_argument, "check: candidates run on one --backend, got ",
+               options.backends.size());
+  for (const lab::Backend backend : {lab::Backend::emulated, lab::Backend::cuda, lab::Backend::hip})
+    if (options.backends.front() == lab::name_of(backend)) return backend;
+  core::fail(ErrorCode::bad_argument, "check: candidates run on the backend emulated, cuda or hip, got '",
+             options.backends.front(), "'");
+}
+
 /// Candidates, one after the other or several at once; whatever is wrong with one, the others go on.
 int check_candidates(Options& options) {
   if (options.selection.ops.size() > 1)
     core::fail(ErrorCode::bad_argument, "check: candidates are of one --op, got ",
                options.selection.ops.size());
+  const lab::Backend backend = backend_of(options);
+  if (backend != lab::Backend::emulated)
+    if (const std::string why = lab::device_missing(backend); !why.empty())
+      core::fail(ErrorCode::unsupported, "check: no candidate can run on ", lab::name_of(backend),
+                 " here: ", why);
   ReportFile junit("check", options.junit), html("check", options.html), markdown("check", options.markdown);
   std::vector<lab::CaseFolder> folders;
   for (const std::string& path : options.paths) {
@@ -68,7 +86,7 @@ int check_candidates(Options& options) {
   int done = 0;
   std::vector<std::vector<lab::Diagnosis>> said(folders.size());
   lab::parallel(folders.size(), options.selection.jobs, [&](std::size_t i) {
-    said[i] = lab::diagnose_folder(folders[i]);
+    said[i] = lab::diagnose_folder(folders[i], backend);
     const std::scoped_lock lock(mutex);
     bar.show(++done, static_cast<int>(folders.size()), folders[i].folder.string());
   });
@@ -134,8 +152,10 @@ Run check(CLI::App& app) {
                  "only this one: cpu/avx2, or cpu for all of a backend")
       ->option_text("NAME")
       ->allow_extra_args(false);
-  app.add_option("--backend", options->backends,
-                 "cpu, cuda, hip or emulated; without it cpu and real devices")
+  app.add_option(
+         "--backend", options->backends,
+         "cpu, cuda, hip or emulated; without it cpu and real devices. Of candidates: cuda (nvcc) or hip "
+         "(hipcc) on a machine with such a device; without it the emulated device")
       ->option_text("NAME")
       ->allow_extra_args(false);
   app.add_option("--case", options->selection.lines,

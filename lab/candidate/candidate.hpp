@@ -56,6 +56,12 @@ struct Entry {
   SourcePlace place;
 };
 
+/// Where candidates are compiled for and run.
+enum class Backend : std::uint8_t { emulated, cuda, hip };
+const char* name_of(Backend backend);
+/// Why candidates cannot run on that backend here: no such device, no compiler. Empty where they can.
+std::string device_missing(Backend backend);
+
 /// How one call is made.
 struct CallSettings {
   int lanes = 32;
@@ -69,6 +75,9 @@ struct CallSettings {
   std::uint32_t grid[3] = {0, 0, 0}, block[3] = {0, 0, 0};
   std::uint64_t shared_bytes = 0;
   int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
+  // On a real device:
+  bool fresh = false;  ///< in a process that no call was made in
+  int measured = 0;    ///< that many more calls after the answer, timed and compared with it
 };
 
 /// One fault that the emulator saw while the candidate ran (kinds of isomer/emulator/report.hpp).
@@ -92,10 +101,15 @@ struct Answer {
   int launches = 0;
   std::string output;  ///< what it printed, cut
   std::string launch;  ///< of a bare kernel: its geometry, and where that came from
+  // Of a real device:
+  std::string device;           ///< its name
+  std::vector<double> seconds;  ///< of each measured call, the device's time
+  int differing = 0;            ///< measured calls whose answer has other bytes
   bool ok() const { return end == End::returned; }
 };
 
 struct BuildSettings {
+  Backend backend = Backend::emulated;
   int lanes = 32;
   bool watch = true;
   bool device_math = true;
@@ -112,13 +126,14 @@ struct BuildFailure {
 };
 
 /// Somebody's implementation: a .cu or .hip.cpp or .cpp source with kernels, host functions over raw pointers
-/// or DLPack, or a PyTorch extension; or a prebuilt .so. Compiled for the emulated device (unchanged), called
-/// in a process of its own.
+/// or DLPack, or a PyTorch extension; or a prebuilt .so. Compiled unchanged for the emulated device, or for a
+/// real one by nvcc or hipcc, and called in a process of its own.
 class Candidate {
  public:
   virtual ~Candidate() = default;
   virtual const std::filesystem::path& path() const = 0;
   virtual const std::vector<Entry>& entries() const = 0;
+  virtual Backend backend() const { return Backend::emulated; }
   /// Storages of gigabytes travel by the pages that were touched; elsewhere every byte is.
   virtual bool carries_sparse_storages() const { return false; }
   /// Whatever the candidate does, this process survives. Values are passed in order; their number and kinds

@@ -42,6 +42,7 @@ const char* name_of(Stage stage);
 /// What is said about one candidate.
 struct Diagnosis {
   std::string folder, candidate, op, entry;
+  std::string backend = "emulated";  ///< where it ran: emulated, cuda, hip
   Stage compile = Stage::not_reached, call = Stage::not_reached, exec = Stage::not_reached;
   std::vector<Finding> findings;   ///< ordered by what to fix first
   std::vector<std::string> notes;  ///< what is no fault: differences where the op is left open

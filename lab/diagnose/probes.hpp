@@ -46,6 +46,11 @@ void probe_indices(const Subjected& s, Probed& found);
 /// where that is not asked).
 void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found);
 
+/// On a real device: more calls with the same arguments, whose answers must have the same bytes, and whose
+/// time is held against the original's where that was recorded on the same device.
+void probe_measured(const Subjected& s, const std::vector<std::shared_ptr<const Given>>& recorded,
+                    Probed& found);
+
 /// What the emulator saw in a call, and the launches that a device would refuse. `empty`: of a call with
 /// nothing to do. `shared`: of one in which several threads are asked to write one element.
 void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,

@@ -21,7 +21,7 @@ std::shared_ptr<Given> finish(const Port& port, std::string line,
   core::Expected plain(problem->call());
   port.oracle->reference(problem->call(), {}, plain);
   auto given = std::make_shared<Given>(
-      Given{std::move(line), std::move(problem), std::move(values), std::move(plain), {}});
+      Given{std::move(line), std::move(problem), std::move(values), std::move(plain), {}, {}, {}});
   if (port.original->open)
     given->open = port.original->open(given->problem->call(), given->plain);
   else

@@ -17,6 +17,9 @@ struct Given {
   std::vector<Value> values;                    ///< one per role of the port, returned ones as they will be
   core::Expected plain;                         ///< of the reference without variations
   std::vector<std::vector<std::uint8_t>> open;  ///< per output: elements that the original leaves open
+  std::vector<double>
+      original_seconds;  ///< of a recorded call: the original's times, and where they were taken
+  std::string original_device;
 
   core::Expected varied(const core::Oracle& oracle, const core::Variations& variations) const;
 };

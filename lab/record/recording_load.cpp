@@ -109,6 +109,11 @@ class Reading {
     };
     call.after = list("after");
     call.returned = list("returned");
+    if (text.contains("seconds"))
+      for (const json& each : place.field(text, "seconds", json::value_t::array, "a list")) {
+        if (!each.is_number() || each.get<double>() < 0) place.refuse("seconds is no list of times");
+        call.seconds.push_back(each.get<double>());
+      }
     if (!call.after.empty() && call.after.size() != call.before.size())
       place.refuse("it has ", call.before.size(), " arguments before the call and ", call.after.size(),
                    " after it");

@@ -152,6 +152,7 @@ void save_recording(const std::string& path, const Recording& recording) {
       if (call.keyword[i]) text["before"][i]["keyword"] = true;
     list("after", call.after, answers);
     list("returned", call.returned, answers);
+    if (!call.seconds.empty()) text["seconds"] = call.seconds;
     calls.push_back(std::move(text));
   }
   std::map<std::string, std::string> metadata = recording.metadata;

@@ -105,7 +105,8 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
         "{}{}  {}{}\n", i > 0 ? "\n" : "", Terminal::bold(title_of(d)), coloured(d.verdict()),
         d.op.empty()
             ? ""
-            : Terminal::dim(fmt::format("  op {}{}", d.op, d.entry.empty() ? "" : ", called as " + d.entry)));
+            : Terminal::dim(fmt::format("  op {}{}{}", d.op, d.entry.empty() ? "" : ", called as " + d.entry,
+                                        d.backend == "emulated" ? "" : ", on " + d.backend)));
     if (!d.error.empty()) {
       text += fmt::format("  {}\n", d.error);
       continue;
@@ -150,6 +151,7 @@ std::string candidates_json(const std::vector<Diagnosis>& diagnoses) {
     entry["candidate"] = d.candidate;
     entry["op"] = d.op;
     entry["entry"] = d.entry;
+    entry["backend"] = d.backend;
     entry["verdict"] = d.verdict();
     entry["stages"] = {{"compile", name_of(d.compile)}, {"call", name_of(d.call)}, {"exec", name_of(d.exec)}};
     entry["findings"] = nlohmann::ordered_json::array();
@@ -185,7 +187,8 @@ std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses) {
       text += escape_markdown(d.error) + "\n";
       continue;
     }
-    text += fmt::format("Op `{}`; compile {}, call {}, exec {}; {} calls.\n", d.op, name_of(d.compile),
+    text += fmt::format("Op `{}`{}; compile {}, call {}, exec {}; {} calls.\n", d.op,
+                        d.backend == "emulated" ? "" : " on " + d.backend, name_of(d.compile),
                         name_of(d.call), name_of(d.exec), d.calls);
     if (!d.findings.empty())
       text +=

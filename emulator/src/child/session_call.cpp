@@ -9,20 +9,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <deque>
 
 #include <fmt/format.h>
 
+#include "child/device_memory.hpp"
 #include "child/execute.hpp"
 #include "child/host_limits.hpp"
+#include "child/session_arguments.hpp"
 #include "child/session_child.hpp"
 #include "child/signals.hpp"
-#include "memory/memory.hpp"
-#include "runtime/settings.hpp"
+#include "child/storages.hpp"
 #include "runtime/stream_order.hpp"
 #include "watch/places.hpp"
 #include "watch/reporter.hpp"
-#include "watch/shadow.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -34,6 +33,8 @@ pid_t own_process = 0;
 void (*deliver_answer)(const std::string&) = nullptr;
 SessionAnswer answer;
 std::uint64_t answer_end = 0;  // where the next result's storage goes in the answer's file
+std::unique_ptr<Storages> storages;
+bool waits_for_device = false;
 
 constexpr int kFrames = 48;
 thread_local void* thrown_from[kFrames];
@@ -64,7 +65,10 @@ void stopped(const Stopped& what) {
   const End end = what.signal == SIGALRM   ? End::timed_out
                   : what.signal == SIGXFSZ ? End::over_limit
                                            : End::crashed;
-  finish(end, what.signal == SIGXFSZ ? "it wrote a file larger than the limit" : what.sentence, what.place);
+  std::string sentence = what.signal == SIGXFSZ ? "it wrote a file larger than the limit" : what.sentence;
+  if (what.signal == SIGALRM && waits_for_device)
+    sentence = "a kernel did not end on the device within the time";
+  finish(end, std::move(sentence), what.place);
   answer.returned.clear();
   answer.storages.clear();
   send_answer();
@@ -96,8 +100,8 @@ WireValue wire_of(const CallValue& v) {
     void* p = mmap(nullptr, t.storage_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, kSessionAnswer,
                    static_cast<off_t>(answer_end));
     if (p == MAP_FAILED) throw std::bad_alloc();
-    storage.extents = touched_extents(t.storage, t.storage_bytes);
-    copy_extents(static_cast<std::byte*>(p), static_cast<const std::byte*>(t.storage), storage.extents);
+    storage.extents = storages->fetch(static_cast<std::byte*>(p), static_cast<const std::byte*>(t.storage),
+                                      t.storage_bytes);
     munmap(p, t.storage_bytes);
     answer_end = end;
   }
@@ -106,167 +110,63 @@ WireValue wire_of(const CallValue& v) {
 }
 
 struct Call {
-  bool last = true;
+  bool last = true;       // its results are the answer
+  bool measured = false;  // its results are compared, its time is taken
   std::uint64_t memory_limit = 0, file_limit = 0;
   CallEnd end = CallEnd::returned;
   std::string message;
+  bool settled = false;
+  std::string stopped;  // why the device did
+  double seconds = 0;
+  std::vector<std::uint64_t> sums;  // of what it returned and left, where that is compared
 };
+
+std::uint64_t sum_of(const std::byte* begin, std::uint64_t bytes) {
+  std::uint64_t sum = 0xcbf29ce484222325u;
+  for (std::uint64_t i = 0; i < bytes; ++i)
+    sum = (sum ^ static_cast<std::uint64_t>(begin[i])) * 0x100000001b3u;
+  return sum;
+}
+
+std::uint64_t sum_of_storage(const void* begin, std::uint64_t bytes) {
+  std::vector<std::byte> host(bytes);
+  storages->fetch(host.data(), static_cast<const std::byte*>(begin), bytes);
+  return sum_of(host.data(), bytes);
+}
+
+// What was launched has ended, well or not.
+void settle(Call& call) {
+  if (call.settled) return;
+  call.settled = true;
+  waits_for_device = true;
+  if (call.measured) real_device()->end_timing(&call.seconds);
+  call.stopped = storages->settle(answer.result.refusals);
+  waits_for_device = false;
+}
 
 // All that the emulator reserves at its first use is there by now.
 void on_entered(void* context) {
   const auto* call = static_cast<const Call*>(context);
   begin_host_limits(call->memory_limit, call->file_limit);
   thrown_frames = 0;
+  if (call->measured) real_device()->begin_timing();
   in_user_code = true;
 }
 void on_result(void* context, const CallValue* value) {
   end_host_limits();
-  if (value->kind == CallKind::tensor) stream_order::returned(value->tensor->storage);
-  if (static_cast<Call*>(context)->last) answer.returned.push_back(wire_of(*value));
+  auto& call = *static_cast<Call*>(context);
+  if (!real_device() && value->kind == CallKind::tensor) stream_order::returned(value->tensor->storage);
+  if (real_device()) in_user_code = false;
+  settle(call);
+  if (!call.stopped.empty()) return;
+  if (call.last) answer.returned.push_back(wire_of(*value));
+  if (real_device() && value->kind == CallKind::tensor)
+    call.sums.push_back(sum_of_storage(value->tensor->storage, value->tensor->storage_bytes));
 }
 void on_end(void* context, CallEnd end, const char* message) {
   auto* call = static_cast<Call*>(context);
   call->end = end;
   call->message = message;
-}
-
-// arguments
-
-// Values as the module takes them, and what they point to.
-class Arguments {
- public:
-  explicit Arguments(const std::vector<Buffer*>& buffers) : buffers_(buffers) {}
-
-  CallValue make(const WireValue& w) {
-    CallValue v{};
-    v.kind = static_cast<CallKind>(w.kind);
-    v.integer = w.kind == ValueKind::real ? static_cast<std::int64_t>(std::max(-9e18, std::min(9e18, w.real)))
-                                          : w.integer;
-    v.real = w.kind == ValueKind::real ? w.real : static_cast<double>(w.integer);
-    v.element = w.element;
-    v.text = w.text.c_str();
-    if (w.kind == ValueKind::tensor) {
-      CallTensor t{};
-      const Buffer* b = w.storage < buffers_.size() ? buffers_[w.storage] : nullptr;
-      t.storage = b ? b->begin : nullptr;
-      t.storage_bytes = b ? b->bytes : 0;
-      t.data = b ? b->begin + w.storage_offset : nullptr;
-      t.element = w.element;
-      t.rank = static_cast<std::int32_t>(w.shape.size());
-      for (std::size_t i = 0; i < w.shape.size() && i < 8; ++i)
-        t.shape[i] = w.shape[i], t.strides[i] = w.strides[i];
-      tensors_.push_back(t);
-      v.tensor = &tensors_.back();
-    }
-    if (!w.items.empty()) {
-      std::vector<CallValue> items;
-      for (const WireValue& item : w.items) items.push_back(make(item));
-      lists_.push_back(std::move(items));
-      v.items = lists_.back().data();
-      v.count = lists_.back().size();
-    }
-    return v;
-  }
-
- private:
-  const std::vector<Buffer*>& buffers_;
-  std::deque<CallTensor> tensors_;
-  std::deque<std::vector<CallValue>> lists_;
-};
-
-// A default as it stands in the source: a number, true, false, nothing or a text.
-bool read_default(const std::string& text, WireValue& v) {
-  if (text == "true" || text == "false") {
-    v.kind = ValueKind::boolean;
-    v.integer = text == "true";
-    return true;
-  }
-  if (text == "none" || text == "nullptr" || text == "0" || text == "NULL" || text == "{}" ||
-      text.find("nullopt") != std::string::npos) {
-    v.kind = text == "0" ? ValueKind::integer : ValueKind::none;
-    return true;
-  }
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
-    v.kind = ValueKind::text;
-    v.text = text.substr(1, text.size() - 2);
-    return true;
-  }
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (end == text.c_str()) return false;
-  while (*end && std::strchr("fFlLuU", *end)) ++end;
-  if (*end) return false;
-  const bool whole = text.find_first_of(".eE") == std::string::npos || text.rfind("0x", 0) == 0;
-  v.kind = whole ? ValueKind::integer : ValueKind::real;
-  v.integer = whole ? std::strtoll(text.c_str(), nullptr, 0) : 0;
-  v.real = number;
-  return true;
-}
-
-// The arguments, filled up with defaults. A sentence where they do not fit.
-std::string complete(const OfferedEntry& entry, std::vector<WireValue>& values) {
-  const std::size_t wanted = entry.info.parameters.size();
-  if (values.size() > wanted)
-    return fmt::format("{} takes {} argument{}, got {}", entry.info.name, wanted, wanted == 1 ? "" : "s",
-                       values.size());
-  for (std::size_t i = values.size(); i < wanted; ++i) {
-    WireValue v;
-    const EntryParameter& p = entry.info.parameters[i];
-    if (p.kind == EntryParameter::Kind::stream) {
-      values.push_back(v);
-    } else if (!p.has_default) {
-      return fmt::format("{} takes {} argument{}, got {}{}", entry.info.name, wanted, wanted == 1 ? "" : "s",
-                         i, p.name.empty() ? "" : ": " + p.name + " is missing");
-    } else if (read_default(entry.defaults[i], v)) {
-      values.push_back(v);
-    } else {
-      return fmt::format("{}: the default of {} ({}) cannot be evaluated from outside: pass a value",
-                         entry.info.name, p.name, entry.defaults[i]);
-    }
-  }
-  return {};
-}
-
-std::vector<Buffer*> place_storages(const SessionRequest& request, const std::byte* arena) {
-  std::vector<Buffer*> buffers;
-  for (const WireStorage& s : request.storages) {
-    if (s.bytes == 0) {
-      buffers.push_back(nullptr);
-      continue;
-    }
-    Buffer* b = Memory::instance().allocate(s.bytes, Space::global, s.name);
-    if (!b) throw Error(fmt::format("{} bytes for {} do not fit the device's memory", s.bytes, s.name));
-    if (settings().watch) watch::forget(*b);
-    // What is too large to be poisoned is zero where nothing travels.
-    copy_extents(b->begin, arena + s.offset, s.extents);
-    b->initialised = true;
-    buffers.push_back(b);
-  }
-  return buffers;
-}
-
-void bring_back(const SessionRequest& request, const std::vector<Buffer*>& buffers, std::byte* arena) {
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const Buffer* b = buffers[i];
-    answer.after.push_back(b ? touched_extents(b->begin, b->bytes) : std::vector<Extent>{});
-    if (b) copy_extents(arena + request.storages[i].offset, b->begin, answer.after.back());
-  }
-}
-
-void note_broken_canaries(const std::vector<Buffer*>& buffers) {
-  for (const Buffer* b : buffers) {
-    const std::ptrdiff_t at = b ? Memory::instance().broken_canary(*b) : -1;
-    if (at < 0) continue;
-    Report r;
-    r.kind = Kind::out_of_bounds_write;
-    r.buffer = b->name;
-    r.offset = static_cast<std::int64_t>(b->bytes) + at;
-    r.bytes = 1;
-    r.text = fmt::format(
-        "out-of-bounds-write: something behind buffer {} of {} bytes was written, first at offset {}",
-        b->name, b->bytes, r.offset);
-    answer.result.reports.push_back(std::move(r));
-  }
 }
 
 // Who gets no stream and is no extension of PyTorch works for callers that use the default one.
@@ -278,13 +178,14 @@ void note_wrong_streams(const EntryInfo& entry) {
 }
 
 void call_once(const OfferedEntry& entry, const SessionRequest& request, const std::vector<WireValue>& values,
-               const std::vector<Buffer*>& buffers, Call& call) {
-  Arguments arguments(buffers);
+               Call& call) {
+  Arguments arguments(storages->places());
   std::vector<CallValue> made;
   for (const WireValue& v : values) made.push_back(arguments.make(v));
   CallTensor stream{};
-  stream.data = stream_order::callers_stream();
-  for (std::size_t i = 0; i < made.size(); ++i) {
+  // A real device is given its default stream.
+  if (!real_device()) stream.data = stream_order::callers_stream();
+  for (std::size_t i = 0; !real_device() && i < made.size(); ++i) {
     const EntryParameter& p = entry.info.parameters[i];
     if (p.kind != EntryParameter::Kind::stream || made[i].kind != CallKind::none) continue;
     made[i].kind = p.bits == 0 ? CallKind::tensor : CallKind::integer;
@@ -301,10 +202,50 @@ void call_once(const OfferedEntry& entry, const SessionRequest& request, const s
   }
   launch.shared_bytes = request.options.geometry.shared_bytes;
   CallOutcome outcome{&call, &on_entered, &on_result, &on_end};
-  stream_order::begin_call(buffers);
+  storages->begin_call();
   entry.call.invoke(entry.call.state, made.data(), &launch, &outcome);
   in_user_code = false;
   end_host_limits();
+  settle(call);
+}
+
+void bring_back(const SessionRequest& request, std::byte* arena) {
+  for (std::size_t i = 0; i < storages->places().size(); ++i) {
+    const StoragePlace& p = storages->places()[i];
+    answer.after.push_back(p.begin ? storages->fetch(arena + request.storages[i].offset, p.begin, p.bytes)
+                                   : std::vector<Extent>{});
+  }
+}
+
+Call call_of(const SessionRequest& request) {
+  // What a device's driver takes for itself on the first launches is not the code's.
+  constexpr std::uint64_t kDriver = std::uint64_t{16} << 30;
+  Call call;
+  call.memory_limit = request.options.memory_limit + (real_device() ? kDriver : 0);
+  call.file_limit = request.options.file_limit;
+  return call;
+}
+
+void sum_arguments(Call& call) {
+  for (const StoragePlace& p : storages->places())
+    if (p.bytes > 0) call.sums.push_back(sum_of_storage(p.begin, p.bytes));
+}
+
+// More calls of what has been answered: the device's time of each, and whether its answer is the same.
+void measure(const OfferedEntry& entry, const SessionRequest& request, const std::vector<WireValue>& values,
+             const std::byte* arena, Call& first) {
+  sum_arguments(first);
+  for (int i = 0; i < request.options.measured; ++i) {
+    storages->restore(request, arena);
+    Call call = call_of(request);
+    call.last = false;
+    call.measured = true;
+    call_once(entry, request, values, call);
+    if (call.end != CallEnd::returned || !call.stopped.empty() || storages->lost()) return;
+    sum_arguments(call);
+    answer.result.seconds.push_back(call.seconds);
+    answer.result.differing += call.sums != first.sums;
+  }
 }
 
 End end_of(CallEnd end) {
@@ -339,53 +280,80 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
                                              PROT_READ | PROT_WRITE, MAP_SHARED, kSessionArena, 0));
   if (arena == MAP_FAILED) throw Error("no memory for the arguments");
   on_stop(&leave_user_code, &stopped);
+  // The device takes the process in, which is not the code's time.
+  if (real_device()) storages->place(request, arena);
   limit_time(request.options.timeout_seconds);
+  const bool real = real_device() != nullptr;
   for (int i = 1; i <= request.options.repeats; ++i) {
-    Call call;
+    Call call = call_of(request);
     call.last = i == request.options.repeats;
-    call.memory_limit = request.options.memory_limit;
-    call.file_limit = request.options.file_limit;
-    const std::vector<Buffer*> buffers = place_storages(request, arena);
+    if (!real)
+      storages->place(request, arena);
+    else if (i > 1)
+      storages->restore(request, arena);
     // The same addresses with other contents: who keeps answers by address shows it in the last call.
-    for (Buffer* b : buffers)
-      if (b && !call.last) std::memset(b->begin, 0, b->bytes);
-    call_once(entry, request, values, buffers, call);
+    if (!call.last) storages->clear();
+    call_once(entry, request, values, call);
     if (getpid() != own_process) _exit(0);
     if (call.end != CallEnd::returned) {
       std::string message = call.message;
       if (call.end == CallEnd::not_callable) message = entry.info.name + ": " + message;
-      finish(end_of(call.end), message.substr(0, message.find('\n')),
-             watch::place_of_frames(thrown_from, thrown_frames));
+      End end = end_of(call.end);
+      if (real && device_memory_over_limit()) end = End::over_limit;
+      finish(end, message.substr(0, message.find('\n')), watch::place_of_frames(thrown_from, thrown_frames));
       call.last = true;
     }
-    if (call.last) {
-      note_broken_canaries(buffers);
-      if (call.end == CallEnd::returned) note_wrong_streams(entry.info);
-      bring_back(request, buffers, arena);
+    if (!call.stopped.empty()) {
+      finish(End::crashed, call.stopped, {});
+      answer.returned.clear();
+      answer.storages.clear();
       break;
     }
-    for (Buffer* b : buffers) {
-      if (b && b->live) Memory::instance().release(b);
+    if (call.last) {
+      if (real && call.end == CallEnd::returned && device_memory_over_limit())
+        finish(End::over_limit, "it allocates more of the device's memory than the limit allows", {});
+      storages->check_guards(answer.result.reports);
+      if (!real && call.end == CallEnd::returned) note_wrong_streams(entry.info);
+      const bool measured = real && request.options.measured > 0 && answer.result.end == End::returned;
+      // What comes back takes the place of what was given.
+      std::vector<std::byte> given;
+      if (measured) given.assign(arena, arena + s.st_size);
+      bring_back(request, arena);
+      if (measured) measure(entry, request, values, given.data(), call);
+      break;
     }
+    if (!real) storages->release();
   }
   limit_time(0);
+  munmap(arena, static_cast<std::size_t>(s.st_size));
 }
 
 }  // namespace
 
 void answer_calls_with(void (*deliver)(const std::string&)) { deliver_answer = deliver; }
 
-void make_call(const SessionRequest& request, const std::vector<OfferedEntry>& offered,
+bool make_call(const SessionRequest& request, const std::vector<OfferedEntry>& offered,
                const std::string& library) {
   own_process = getpid();
   watch::set_users_library(library);
+  answer = {};
   // The answer itself comes first: a mebibyte for it, however much was reported.
   answer_end = std::uint64_t{16} << 20;
+  storages = real_device()
+                 ? device_storages(*real_device(), request.options.poison, request.options.memory_limit)
+                 : emulated_storages();
   try {
     run(request, offered);
   } catch (const std::exception& e) {
     in_user_code = false;
+    limit_time(0);
     finish(End::not_callable, e.what(), {});
+  }
+  if (real_device()) {
+    char name[256] = "";
+    if (!storages->lost()) real_device()->name(name, sizeof name);
+    answer.result.device = name;
+    storages->release();
   }
   std::vector<Report> own = std::move(answer.result.reports);
   RunResult collected;
@@ -396,6 +364,9 @@ void make_call(const SessionRequest& request, const std::vector<OfferedEntry>& o
   answer.result.refusals = std::move(collected.refusals);
   std::fflush(nullptr);
   deliver_answer(pack(answer));
+  const bool reusable = answer.result.end == End::returned || answer.result.end == End::refused ||
+                        answer.result.end == End::not_callable;
+  return reusable && !storages->lost();
 }
 
 }  // namespace isomer::emulator

@@ -60,9 +60,7 @@ void tell(const SessionEvent& event) {
   if (write(kSessionSocket, &event, sizeof event) != sizeof event) _exit(0);
 }
 
-void run_one_call() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);
+bool run_call() {
   const SessionRequest request = unpack_session_request(read_arena_header());
   std::uint64_t storages = 0;
   for (const WireStorage& s : request.storages) storages += s.bytes;
@@ -73,40 +71,118 @@ void run_one_call() {
   s.workers = request.options.workers;
   s.step_limit = request.options.step_limit;
   answer_calls_with(&write_answer);
-  make_call(request, offered, setup.library);
+  const bool again = make_call(request, offered, setup.library);
   std::fflush(nullptr);
-  _exit(0);
+  return again;
 }
 
-// Returns at once when the call's process ends, where the kernel has descriptors of processes (Linux 5.3);
-// otherwise within milliseconds.
-int wait_for_call(pid_t pid) {
-  const int ended = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  int status = 0;
-  for (int wait_ms = 1; waitpid(pid, &status, WNOHANG) == 0; wait_ms = std::min(wait_ms + 1, 20)) {
-    pollfd fds[2] = {{kSessionSocket, POLLIN, 0}, {ended, POLLIN, 0}};
-    // Whoever speaks out of turn has gone.
-    if (poll(fds, ended < 0 ? 1 : 2, ended < 0 ? wait_ms : 1000) > 0 && fds[0].revents != 0) {
-      kill(-pid, SIGKILL);
-      _exit(0);
+// A copy of this process for calls. On the emulated device it makes one; a real device takes a process in
+// slowly, and the copy goes on as long as its calls return.
+class Worker {
+ public:
+  ~Worker() { end(); }
+
+  void begin() {
+    if (pid_ > 0) return;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) _exit(72);
+    std::fflush(nullptr);
+    pid_ = fork();
+    if (pid_ < 0) _exit(72);
+    if (pid_ == 0) {
+      close(ends[0]);
+      serve_calls(ends[1]);
     }
+    close(ends[1]);
+    socket_ = ends[0];
+    ended_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+    setpgid(pid_, pid_);
   }
-  if (ended >= 0) close(ended);
-  return status;
-}
+
+  /// What its process ended with; 0 where it has answered and goes on.
+  int call() {
+    const char word = 'c';
+    if (send(socket_, &word, 1, MSG_NOSIGNAL) != 1) return end();
+    int status = 0;
+    bool open = true;
+    // Its end is waited for and not the socket's alone, which it may close or leave to another: at once where
+    // the kernel has descriptors of processes (Linux 5.3), otherwise within milliseconds.
+    for (int wait_ms = 1; waitpid(pid_, &status, WNOHANG) == 0; wait_ms = std::min(wait_ms + 1, 20)) {
+      pollfd p[3] = {{kSessionSocket, POLLIN, 0}, {open ? socket_ : -1, POLLIN, 0}, {ended_, POLLIN, 0}};
+      poll(p, 3, ended_ < 0 ? wait_ms : 1000);
+      // Whoever speaks out of turn has gone.
+      if (p[0].revents) {
+        setup.real_device ? static_cast<void>(end()) : leave();
+        _exit(0);
+      }
+      char answered = 0;
+      if (!p[1].revents) continue;
+      if (read(socket_, &answered, 1) == 1) return 0;
+      open = false;
+    }
+    leave();
+    return status;
+  }
+
+  /// Lets go of it.
+  int end() {
+    if (pid_ <= 0) return 0;
+    int status = 0;
+    close(socket_);
+    socket_ = -1;
+    // A process without calls ends by itself, and takes the time that its device takes.
+    for (int i = 0; waitpid(pid_, &status, WNOHANG) == 0; ++i) {
+      if (i == kPatience) kill(-pid_, SIGKILL);
+      usleep(500);
+    }
+    leave();
+    return status;
+  }
+
+  pid_t pid() const { return pid_; }
+
+ private:
+  static constexpr int kPatience = 10000;  // of half a millisecond
+
+  // Whatever it has left behind ends with it.
+  void leave() {
+    kill(-pid_, SIGKILL);
+    if (socket_ >= 0) close(socket_);
+    if (ended_ >= 0) close(ended_);
+    pid_ = socket_ = ended_ = -1;
+  }
+
+  [[noreturn]] static void serve_calls(int socket) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    for (char word = 0; read(socket, &word, 1) == 1;) {
+      const bool again = run_call();
+      if (!again || !setup.real_device) break;
+      if (send(socket, &word, 1, MSG_NOSIGNAL) != 1) break;
+    }
+    _exit(0);
+  }
+
+  pid_t pid_ = -1;
+  int socket_ = -1;
+  int ended_ = -1;  // readable when the process ends
+};
 
 [[noreturn]] void serve() {
+  Worker worker;
   while (true) {
     char word = 0;
-    if (read(kSessionSocket, &word, 1) != 1) _exit(0);
-    std::fflush(nullptr);
-    const pid_t pid = fork();
-    if (pid < 0) _exit(72);
-    if (pid == 0) run_one_call();
-    setpgid(pid, pid);
+    if (read(kSessionSocket, &word, 1) != 1) {
+      worker.end();
+      _exit(0);
+    }
+    const bool fresh = unpack_session_request(read_arena_header()).options.fresh;
+    if (fresh) worker.end();
+    worker.begin();
+    const pid_t pid = worker.pid();
     tell({'b', pid, 0});
-    const int status = wait_for_call(pid);
-    kill(-pid, SIGKILL);  // whatever it has left behind
+    const int status = worker.call();
+    if (fresh) worker.end();
     tell({'e', pid, status});
   }
 }
@@ -120,6 +196,8 @@ int isomer_emulator_session() {
   setrlimit(RLIMIT_CORE, &no_core);
   signal(SIGPIPE, SIG_IGN);
   setup = unpack_setup(read_arena_header());
+  // Each tensor that PyTorch allocates is one of the device's, with its own poison and guard.
+  if (setup.real_device) setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
   Settings& s = settings();
   s.lanes = setup.lanes;
   s.watch = setup.watch;
@@ -127,7 +205,9 @@ int isomer_emulator_session() {
   std::string failure;
   std::vector<EntryInfo> infos;
   try {
-    if (!dlopen(setup.library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    // The runtime of a real device comes with the module, and is looked for behind this program's own
+    // definitions.
+    if (!dlopen(setup.library.c_str(), RTLD_NOW | (setup.real_device ? RTLD_GLOBAL : RTLD_LOCAL))) {
       failure = fmt::format("the module cannot be loaded: {}", dlerror());
     } else {
       offered = offered_entries();

@@ -60,13 +60,13 @@ void get_all(Reader& in, std::vector<T>& all) {
 
 std::string pack(const SessionSetup& s) {
   Writer w;
-  w.put(s.library).put(s.lanes).put(s.watch).put(s.hip);
+  w.put(s.library).put(s.lanes).put(s.watch).put(s.hip).put(s.real_device);
   return w.out;
 }
 SessionSetup unpack_setup(const std::string& bytes) {
   SessionSetup s;
   Reader in(bytes);
-  in.get(s.library), in.get(s.lanes), in.get(s.watch), in.get(s.hip);
+  in.get(s.library), in.get(s.lanes), in.get(s.watch), in.get(s.hip), in.get(s.real_device);
   return s;
 }
 
@@ -92,7 +92,7 @@ std::string pack(const SessionAnswer& a) {
   w.put(a.result.reports).put(a.result.launches).put(a.result.refusals);
   put_all(w, a.storages);
   put_all(w, a.returned);
-  w.put(a.after);
+  w.put(a.after).put(a.result.device).put(a.result.seconds).put(a.result.differing);
   return w.out;
 }
 SessionAnswer unpack_session_answer(const std::string& bytes) {
@@ -102,7 +102,7 @@ SessionAnswer unpack_session_answer(const std::string& bytes) {
   in.get(a.result.reports), in.get(a.result.launches), in.get(a.result.refusals);
   get_all(in, a.storages);
   get_all(in, a.returned);
-  in.get(a.after);
+  in.get(a.after), in.get(a.result.device), in.get(a.result.seconds), in.get(a.result.differing);
   return a;
 }
 

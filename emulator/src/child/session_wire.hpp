@@ -35,6 +35,7 @@ struct SessionSetup {
   std::string library;
   int lanes = 32;
   bool watch = false, hip = false;
+  bool real_device = false;
 };
 
 struct SessionRequest {

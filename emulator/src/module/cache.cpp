@@ -63,7 +63,11 @@ std::string cache_key(const BuildOptions& options, const fs::path& compiler) {
     sum.add(content_sum(source));
   }
   const bool clang = compiler.filename().string().find("clang") != std::string::npos;
-  for (const std::string& flag : compile_flags(options, is_hip(options.sources), clang)) sum.add(flag);
+  const bool hip = is_hip(options.sources);
+  const bool real = options.target != Target::emulated;
+  if (real) sum.add(options.device_compiler + stamp(options.device_compiler));
+  for (const std::string& flag : real ? device_flags(options, hip) : compile_flags(options, hip, clang))
+    sum.add(flag);
   sum.add("instantiate");
   for (const std::string& name : options.instantiate) sum.add(name);
   for (const std::string& flag : options.link_flags) sum.add(flag);

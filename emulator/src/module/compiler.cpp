@@ -69,6 +69,8 @@ std::vector<std::string> wrap_flags() {
   return flags;
 }
 
+}  // namespace
+
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream out;
@@ -76,15 +78,15 @@ std::string read_file(const fs::path& path) {
   return out.str();
 }
 
-void must_succeed(const Finished& f, const std::string& what) {
+void run_compiler(const std::vector<std::string>& command, const std::string& what, double seconds) {
+  const Finished f = run_process(command, seconds, 1 << 20);
   if (!f.started) throw Error(what + ": the compiler could not be started");
   if (f.timed_out)
-    throw Error(what + ": the compiler did not end within " +
-                std::to_string(static_cast<int>(kCompileSeconds)) + " s");
+    throw Error(what + ": the compiler did not end within " + std::to_string(static_cast<int>(seconds)) +
+                " s");
   if (f.status != 0) throw Error(first_complaint(f.output));
 }
 
-// Make's dependency format: "target: a b \<newline> c", blanks escaped by a backslash.
 std::vector<fs::path> parse_dependencies(const fs::path& file) {
   std::vector<fs::path> paths;
   const std::string text = read_file(file);
@@ -104,8 +106,6 @@ std::vector<fs::path> parse_dependencies(const fs::path& file) {
   return paths;
 }
 
-}  // namespace
-
 std::string first_complaint(const std::string& output) {
   std::istringstream lines(output);
   std::string line, fallback;
@@ -118,6 +118,14 @@ std::string first_complaint(const std::string& output) {
       if (const auto colon = where.find(":("); colon != std::string::npos) where.resize(colon);
       if (const auto slash = where.rfind(": "); slash != std::string::npos) where = where.substr(slash + 2);
       return where + ": the symbol " + name + " is used and nowhere defined";
+    }
+    // nvcc's own half: file.cu(12): error: identifier "x" is undefined
+    for (const char* mark : {"): error: ", "): catastrophic error: "}) {
+      const auto at = line.find(mark);
+      const auto open = at == std::string::npos ? at : line.rfind('(', at);
+      if (open == std::string::npos) continue;
+      return line.substr(0, open) + ":" + line.substr(open + 1, at - open - 1) + ": " +
+             line.substr(at + std::string(mark).size());
     }
     for (const char* mark : {" fatal error: ", " error: "}) {
       const auto at = line.find(mark);
@@ -211,6 +219,7 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
 
 Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs::path& directory,
                  const fs::path& library) {
+  if (options.target != Target::emulated) return compile_for_device(options, directory, library);
   Compiled result;
   result.hip = is_hip(options.sources);
   const bool clang = compiler.filename().string().find("clang") != std::string::npos;
@@ -227,7 +236,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
     command.insert(command.end(),
                    {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
-    must_succeed(run_process(command, kCompileSeconds, 1 << 20), source.string());
+    run_compiler(command, source.string(), kCompileSeconds);
     for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
 
     const std::string preprocessed = read_file(stem + ".ii");
@@ -239,7 +248,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     command = {compiler.string()};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
-    must_succeed(run_process(command, kCompileSeconds, 1 << 20), source.string());
+    run_compiler(command, source.string(), kCompileSeconds);
     link.push_back(stem + ".o");
   }
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
@@ -247,7 +256,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   link.insert(link.end(), {"-Wl,-z,defs", "-pthread"});
   const std::vector<std::string> wraps = wrap_flags();
   link.insert(link.end(), wraps.begin(), wraps.end());
-  must_succeed(run_process(link, kCompileSeconds, 1 << 20), "link");
+  run_compiler(link, "link", kCompileSeconds);
   return result;
 }
 

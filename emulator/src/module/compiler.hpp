@@ -24,6 +24,18 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
 Compiled compile(const BuildOptions& options, const std::filesystem::path& compiler,
                  const std::filesystem::path& directory, const std::filesystem::path& library);
 
+/// The same with the vendor's compiler, for a real device (device_compiler.cpp).
+Compiled compile_for_device(const BuildOptions& options, const std::filesystem::path& directory,
+                            const std::filesystem::path& library);
+/// The flags that decide what that makes.
+std::vector<std::string> device_flags(const BuildOptions& options, bool hip);
+
+/// Make's dependency format: "target: a b \<newline> c", blanks escaped by a backslash.
+std::vector<std::filesystem::path> parse_dependencies(const std::filesystem::path& file);
+std::string read_file(const std::filesystem::path& path);
+/// Runs a compiler; throws Error with its first complaint.
+void run_compiler(const std::vector<std::string>& command, const std::string& what, double seconds);
+
 /// The first complaint of a compiler's or linker's output, as one sentence.
 std::string first_complaint(const std::string& output);
 

@@ -138,6 +138,7 @@ Module Module::build(const BuildOptions& options) {
   m.hip_ = entry->compiled.hip;
   m.watch_ = options.watch;
   m.lanes_ = options.lanes;
+  m.target_ = options.target;
   return m;
 }
 

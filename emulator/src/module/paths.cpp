@@ -33,6 +33,9 @@ fs::path device_headers() {
                         "device headers");
 }
 
+fs::path toolkit_headers() { return device_headers().parent_path() / "toolkit"; }
+fs::path hip_on_cuda_headers() { return device_headers().parent_path() / "hip_on_cuda"; }
+
 fs::path runner_program() {
   return first_existing({own_library().parent_path() / "isomer-emulator-runner",
                          own_library().parent_path().parent_path() / "libexec/isomer/isomer-emulator-runner"},

@@ -7,6 +7,10 @@ namespace isomer::emulator {
 
 std::filesystem::path own_library();
 std::filesystem::path device_headers();
+/// What stands beside the vendor's own headers where a source is compiled for a real device, and what stands
+/// for HIP's headers where its compiler is CUDA's.
+std::filesystem::path toolkit_headers();
+std::filesystem::path hip_on_cuda_headers();
 std::filesystem::path runner_program();
 std::filesystem::path cache_directory();
 

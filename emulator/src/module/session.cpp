@@ -29,7 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kLoadSeconds = 60;
-constexpr double kGraceSeconds = 5;  // between the process's own deadline and the end of our patience
+constexpr double kDeviceSeconds = 60;  // for a device to take a process in
+constexpr double kGraceSeconds = 5;    // between the process's own deadline and the end of our patience
 constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
 
 double seconds_until(Clock::time_point t) { return std::chrono::duration<double>(t - Clock::now()).count(); }
@@ -354,7 +355,8 @@ CallResult silent_end(int status, const std::string& name) {
 }  // namespace
 
 Session::Session(const Module& module) : state_(std::make_unique<State>()) {
-  state_->setup = {module.library().string(), module.lanes(), module.watched(), module.hip()};
+  state_->setup = {module.library().string(), module.lanes(), module.watched(), module.hip(),
+                   module.target() != Target::emulated};
   state_->load();
 }
 Session::~Session() = default;
@@ -377,7 +379,8 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
   CallResult result;
   std::string printed;
   SessionEvent event;
-  const auto deadline = in_seconds(options.timeout_seconds + kGraceSeconds);
+  const auto deadline =
+      in_seconds(options.timeout_seconds + kGraceSeconds + (s.setup.real_device ? kDeviceSeconds : 0));
   std::string trouble = s.wait_for('b', event, deadline, options.output_limit, printed);
   const pid_t worker = event.pid;
   if (trouble.empty()) trouble = s.wait_for('e', event, deadline, options.output_limit, printed);

@@ -138,7 +138,7 @@ void describe(const char* mangled, EntryParameter& p) {
   p.is_const = strip(pointee, " const");
   if (has(pointee, "DLTensor") || has(pointee, "DLManagedTensor")) {
     p.kind = Kind::tensor;
-  } else if (has(pointee, "StreamHandle")) {
+  } else if (has(pointee, "StreamHandle") || pointee == "CUstream_st" || pointee == "ihipStream_t") {
     p.kind = Kind::stream;
   } else if (pointee == "void" && (p.name == "stream" || ends_with(p.name, "_stream") || p.name == "s")) {
     p.kind = Kind::stream;

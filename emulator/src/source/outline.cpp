@@ -112,7 +112,14 @@ class Reader {
       if ((t.is("__attribute__") || t.is("alignas") || t.is("decltype") || t.is("noexcept") ||
            t.is("__declspec") || t.is("explicit")) &&
           i + 1 < end && t_[i + 1].is("(")) {
-        i = closing(t_, i + 1);
+        const std::size_t close = closing(t_, i + 1);
+        // What the vendors' own compilers make of __global__ and its like.
+        for (std::size_t k = i + 2; t.is("__attribute__") && k < close; ++k) {
+          f.global |= t_[k].is("global");
+          f.device |= t_[k].is("device");
+          f.host |= t_[k].is("host");
+        }
+        i = close;
         continue;
       }
       if (t.is("operator") && f.name.empty()) {

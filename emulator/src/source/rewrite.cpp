@@ -141,4 +141,16 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   return result;
 }
 
+Rewritten offered(std::string_view preprocessed, const std::vector<std::string>& instantiate) {
+  Source s{preprocessed, tokenize(preprocessed), {}, {}};
+  s.outline = outline(s.text);
+  Rewritten result;
+  result.text = entries(s, instantiate);
+  for (const Function& f : s.outline.functions) {
+    if (f.global && f.definition && !f.member) result.kernels.push_back(f.scope + f.name);
+    result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;
+  }
+  return result;
+}
+
 }  // namespace isomer::emulator::source

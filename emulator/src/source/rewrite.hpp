@@ -24,6 +24,10 @@ struct Rewritten {
 Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate,
                   bool with_entries = false);
 
+/// What stands behind a source that its vendor's compiler takes as it is, so that its functions and kernels
+/// can be called by their signatures (`text`), and what it has.
+Rewritten offered(std::string_view preprocessed, const std::vector<std::string>& instantiate);
+
 /// Replacements in a text, applied all at once.
 class Edits {
  public:

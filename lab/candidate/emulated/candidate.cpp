@@ -1,5 +1,6 @@
 #include "lab/candidate/candidate.hpp"
 
+#include "lab/candidate/device/toolchain.hpp"
 #include "lab/candidate/emulated/convert.hpp"
 #include "lab/candidate/emulated/geometry.hpp"
 #include "lab/candidate/emulated/launch_line.hpp"
@@ -74,16 +75,18 @@ bool names_word(const std::string& text, const std::string& word) {
   return std::regex_search(text, std::regex("\\b" + word + "\\b"));
 }
 
-class EmulatedCandidate final : public Candidate {
+class CompiledCandidate final : public Candidate {
  public:
-  EmulatedCandidate(fs::path path, fs::path source, BuildSettings settings)
+  CompiledCandidate(fs::path path, fs::path source, BuildSettings settings)
       : path_(std::move(path)), source_(std::move(source)), settings_(std::move(settings)) {
+    const bool real = settings_.backend != Backend::emulated;
     const SourceTraits traits = traits_of(source_, settings_.include_directories);
     options_.sources = {source_};
     options_.entries = true;
     options_.include_directories = settings_.include_directories;
     options_.definitions = settings_.definitions;
-    if (traits.torch) {
+    if (real) choose_toolchain(source_, settings_, options_);
+    if (traits.torch && !real) {
       const TorchFlags torch = torch_flags();
       if (traits.float8 && !torch.float8) {
         throw Error(
@@ -114,13 +117,14 @@ class EmulatedCandidate final : public Candidate {
 
   // Throws emulator::Error where the source does not compile or the module does not load.
   void prepare() {
-    const Variant variant{settings_.lanes, settings_.watch, settings_.device_math, {}};
+    const Variant variant = variant_of(settings_.lanes, settings_.watch, settings_.device_math);
     list_entries(running(variant).session->entries());
   }
 
   const fs::path& path() const override { return path_; }
   const std::vector<Entry>& entries() const override { return entries_; }
-  bool carries_sparse_storages() const override { return true; }
+  Backend backend() const override { return settings_.backend; }
+  bool carries_sparse_storages() const override { return settings_.backend == Backend::emulated; }
 
   Answer call(const Entry& entry, const std::vector<Value>& arguments,
               const CallSettings& settings) const override {
@@ -133,7 +137,7 @@ class EmulatedCandidate final : public Candidate {
     try {
       if (known == entries_.end())
         throw emulator::Error(fmt::format("the candidate offers no {}", entry.name));
-      Variant variant{settings.lanes, settings.watch, settings.device_math, {}};
+      Variant variant = variant_of(settings.lanes, settings.watch, settings.device_math);
       const emulator::EntryInfo& info = infos_[static_cast<std::size_t>(known - entries_.begin())];
       if (!info.template_types.empty()) variant.instantiated = instantiated(*known, info, arguments);
       return call_in(running(variant), *known, std::move(answer), settings, variant);
@@ -149,6 +153,12 @@ class EmulatedCandidate final : public Candidate {
     std::unique_ptr<emulator::Module> module;
     std::unique_ptr<emulator::Session> session;
   };
+
+  // A real device has its own lanes, its own arithmetic and no watch.
+  Variant variant_of(int lanes, bool watch, bool device_math) const {
+    if (settings_.backend != Backend::emulated) return {32, false, false, {}};
+    return {lanes, watch, device_math, {}};
+  }
 
   Running& running(const Variant& variant) const {
     if (const auto it = running_.find(variant); it != running_.end()) return it->second;
@@ -202,7 +212,7 @@ class EmulatedCandidate final : public Candidate {
   // "scale<float>": each type parameter from the first argument whose parameter names it.
   std::string instantiated(const Entry& entry, const emulator::EntryInfo& info,
                            const std::vector<Value>& arguments) const {
-    const bool hip = running_.begin()->second.module->hip();
+    const bool hip = running_.begin()->second.module->hip() && settings_.backend != Backend::cuda;
     std::string list;
     for (const std::string& type : info.template_types) {
       std::string chosen;
@@ -237,6 +247,8 @@ class EmulatedCandidate final : public Candidate {
     options.poison = settings.poison;
     options.memory_limit = settings.memory_limit;
     options.repeats = std::max(settings.repeats, 1);
+    options.fresh = settings.fresh;
+    options.measured = settings.measured;
     std::string launch;
     if (entry.form == Entry::Form::kernel) {
       ChosenGeometry chosen = choose_geometry(entry, text_, answer.arguments, settings);
@@ -308,8 +320,8 @@ std::shared_ptr<const Candidate> build_candidate(const fs::path& path, const Bui
   }
   if (!std::ifstream(path)) throw Error(ErrorCode::io, fmt::format("{}: cannot be read", path.string()));
   const bool library = path.extension() == ".so";
-  auto candidate = std::make_shared<EmulatedCandidate>(
-      path, library ? source_for_library(path, settings.signature) : path, settings);
+  auto candidate = std::make_shared<CompiledCandidate>(
+      path, library ? source_for_library(path, settings) : path, settings);
   try {
     candidate->prepare();
   } catch (const emulator::Error& e) {

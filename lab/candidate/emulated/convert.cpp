@@ -145,6 +145,9 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
   answer.refused_launches = std::move(result.refusals);
   answer.launches = static_cast<int>(result.launches.size());
   answer.output = std::move(result.output);
+  answer.device = std::move(result.device);
+  answer.seconds = std::move(result.seconds);
+  answer.differing = result.differing;
   return answer;
 }
 

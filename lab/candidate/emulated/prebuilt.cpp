@@ -20,7 +20,7 @@ void refuse(const fs::path& library, const std::string& why) {
   throw Error(ErrorCode::bad_argument, fmt::format("{}: {}", library.string(), why));
 }
 
-void must_run_here(const fs::path& library) {
+void must_run_here(const fs::path& library, Backend backend) {
   std::ifstream in(library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   if (bytes.compare(0, 4,
@@ -30,6 +30,7 @@ void must_run_here(const fs::path& library) {
   if (bytes.find("libtorch") != std::string::npos || bytes.find("libc10.so") != std::string::npos)
     refuse(library,
            "a PyTorch extension built against another libtorch cannot be loaded here: give its source");
+  if (backend != Backend::emulated) return;
   for (const char* device : {".nv_fatbin", ".hip_fatbin", "libcudart.so", "libamdhip64.so"}) {
     if (bytes.find(device) != std::string::npos)
       refuse(library, fmt::format("it holds or needs compiled device code ({}), which the emulated device "
@@ -50,8 +51,9 @@ std::string literal(const std::string& text) {
 
 }  // namespace
 
-fs::path source_for_library(const fs::path& library, const std::string& signature) {
-  must_run_here(library);
+fs::path source_for_library(const fs::path& library, const BuildSettings& settings) {
+  must_run_here(library, settings.backend);
+  const std::string& signature = settings.signature;
   if (signature.empty())
     refuse(library,
            "a prebuilt library says nothing of its parameters: give the C declaration as signature in "

@@ -67,19 +67,20 @@ SourceTraits traits_of(const fs::path& source, const std::vector<std::string>& i
   return traits;
 }
 
-TorchFlags torch_flags() {
+TorchFlags torch_flags(const fs::path& folder) {
   TorchFlags flags;
-  fs::path include = "/usr/include", libraries;
-  if (const char* chosen = std::getenv("ISOMER_TORCH"); chosen && *chosen) {
-    include = fs::path(chosen) / "include";
-    libraries = fs::path(chosen) / "lib";
+  flags.folder = folder;
+  fs::path include = "/usr/include";
+  if (!folder.empty()) {
+    include = folder / "include";
     if (!fs::exists(include / "ATen/ATen.h"))
-      throw Error(ErrorCode::unsupported,
-                  fmt::format("ISOMER_TORCH is {}, where include/ATen/ATen.h is missing", chosen));
+      throw Error(
+          ErrorCode::unsupported,
+          fmt::format("PyTorch's folder is {}, where include/ATen/ATen.h is missing", folder.string()));
     flags.system_directories.push_back(include.string());
-    flags.link_flags = {"-L" + libraries.string(), "-Wl,-rpath," + libraries.string()};
+    flags.link_flags = {"-L" + (folder / "lib").string(), "-Wl,-rpath," + (folder / "lib").string()};
     // Wheels before PyTorch 2.6 keep the old strings of the standard library.
-    const std::string config = text_of(fs::path(chosen) / "share/cmake/Torch/TorchConfig.cmake");
+    const std::string config = text_of(folder / "share/cmake/Torch/TorchConfig.cmake");
     if (config.find("_GLIBCXX_USE_CXX11_ABI=0") != std::string::npos)
       flags.definitions.emplace_back("_GLIBCXX_USE_CXX11_ABI=0");
   } else if (!fs::exists(include / "ATen/ATen.h")) {
@@ -97,6 +98,11 @@ TorchFlags torch_flags() {
   if (flags.float8) flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
   flags.link_flags.insert(flags.link_flags.end(), {"-ltorch_cpu", "-lc10"});
   return flags;
+}
+
+TorchFlags torch_flags() {
+  const char* chosen = std::getenv("ISOMER_TORCH");
+  return torch_flags(chosen != nullptr ? chosen : "");
 }
 
 }  // namespace isomer::lab

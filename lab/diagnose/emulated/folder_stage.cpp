@@ -127,13 +127,14 @@ std::vector<std::string> python_functions(const std::string& source) {
   return names;
 }
 
-std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
+std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend) {
   std::vector<Diagnosis> list;
   const auto empty = [&](const fs::path& candidate) {
     Diagnosis diagnosis;
     diagnosis.folder = folder.folder.string();
     diagnosis.candidate = candidate.filename().string();
     diagnosis.op = folder.op;
+    diagnosis.backend = name_of(backend);
     return diagnosis;
   };
   if (!folder.error.empty()) {
@@ -166,6 +167,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
     try {
       if (!broken.empty()) core::fail(ErrorCode::io, broken);
       BuildSettings settings;
+      settings.backend = backend;
       settings.include_directories = folder.include_directories;
       settings.definitions = folder.definitions;
       settings.signature = folder.signature;
@@ -179,7 +181,8 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
         if (diagnosis.op.empty()) diagnosis.op = op_of_functions({request.function});
       } else {
         request.wide = nullptr;
-        if (may_depend_on_lanes(path, request.source))
+        // A real device has the lanes that it has.
+        if (backend == Backend::emulated && may_depend_on_lanes(path, request.source))
           request.wide = [path, settings]() mutable -> std::shared_ptr<const Candidate> {
             settings.lanes = 64;
             BuildFailure ignored;

@@ -14,7 +14,11 @@
 #include <vector>
 
 #include "entries_abi.h"
+#if defined(ISOMER_REAL_DEVICE)
+#include "../../toolkit/isomer_device/launch.h"
+#else
 #include "launch.h"
+#endif
 
 namespace isomer::emulator {
 
@@ -104,7 +108,7 @@ struct DlpackTensor {
     for (int i = 0; i < from.rank; ++i) shape[i] = from.shape[i], strides[i] = from.strides[i];
     // As frameworks hand out views: the storage, and where in it the tensor begins.
     tensor.data = from.storage;
-#if defined(ISOMER_EMULATOR_HIP)
+#if defined(ISOMER_EMULATOR_HIP) || defined(__HIPCC__)
     constexpr int device = 10;  // kDLROCM
 #else
     constexpr int device = 2;  // kDLCUDA
@@ -313,16 +317,23 @@ struct FunctionCall {
   }
 };
 
+#if !defined(ISOMER_REAL_DEVICE)
+template <class... P>
+auto launcher_of(const CallLaunch& launch, void (*function)(P...)) {
+  return function_launcher(
+      request_of(launch.kernel, launch.file, launch.line,
+                 Configuration(dim3(launch.grid[0], launch.grid[1], launch.grid[2]),
+                               dim3(launch.block[0], launch.block[1], launch.block[2]), launch.shared_bytes)),
+      function);
+}
+#endif
+
 template <class... P>
 struct KernelCall {
   static constexpr bool possible = (AcceptorOf<P>::possible && ...);
   static void invoke(const void* state, const CallValue* values, const CallLaunch* launch, CallOutcome* out) {
     if constexpr (possible) {
-      LaunchRequest request = request_of(
-          launch->kernel, launch->file, launch->line,
-          Configuration(dim3(launch->grid[0], launch->grid[1], launch->grid[2]),
-                        dim3(launch->block[0], launch->block[1], launch->block[2]), launch->shared_bytes));
-      auto launcher = function_launcher(request, *static_cast<void (*const*)(P...)>(state));
+      auto launcher = launcher_of(*launch, *static_cast<void (*const*)(P...)>(state));
       guarded(*out,
               [&] { call_with_values<void, P...>(launcher, values, *out, std::index_sequence_for<P...>{}); });
     }

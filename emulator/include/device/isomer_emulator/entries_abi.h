@@ -82,9 +82,26 @@ struct CallEntry {
       parameters;  ///< one line each: type, tab, name, tab, default; empty where the source says nothing
 };
 
+/// What a module that was compiled for a real device knows of it. Errors are the runtime's own numbers, 0 is
+/// success.
+struct DeviceTable {
+  const char* runtime;                           ///< "CUDA" or "HIP"
+  int (*name)(char* text, std::uint64_t bytes);  ///< of the device
+  int (*allocate)(void** out, std::uint64_t bytes);
+  int (*release)(void* p);
+  int (*copy)(void* to, const void* from, std::uint64_t bytes);  ///< either side on the host or the device
+  int (*fill)(void* to, int byte, std::uint64_t bytes);
+  int (*wait)();        ///< for all work: the error that it ended with
+  int (*last_error)();  ///< of a launch that was refused; forgets it
+  const char* (*error_text)(int error);
+  int (*begin_timing)();               ///< what is launched from here waits until `end_timing`'s mark is set
+  int (*end_timing)(double* seconds);  ///< waits; the device's time between the two marks
+};
+
 }  // namespace isomer::emulator
 
 extern "C" {
+void isomer_emulator_register_device(const isomer::emulator::DeviceTable* table);
 void isomer_emulator_register_entry(const isomer::emulator::CallEntry* entry);
 /// A function that registers exported entries when the module is looked into; it may throw.
 void isomer_emulator_register_exports(void (*exports)());

@@ -6,9 +6,17 @@
 #include <optional>
 
 #include "entries.h"
+#if !defined(ISOMER_REAL_DEVICE)
 #include "torch_device.h"
+#endif
 
 namespace isomer::emulator {
+
+#if defined(ISOMER_REAL_DEVICE)
+inline c10::Device device_of_tensors() { return c10::Device(c10::DeviceType::CUDA, 0); }
+#else
+inline c10::Device device_of_tensors() { return c10::Device(c10::DeviceType::CPU); }
+#endif
 
 inline c10::ScalarType scalar_type_of(int element) {
   using c10::ScalarType;
@@ -67,9 +75,8 @@ inline at::Tensor tensor_of(const CallTensor& from) {
   std::int64_t offset = static_cast<char*>(from.data) - begin;
   if (offset % bytes != 0) begin += offset, offset = 0;
   const auto left = static_cast<std::size_t>(static_cast<char*>(from.storage) + from.storage_bytes - begin);
-  at::Tensor tensor =
-      at::from_blob(begin, {static_cast<std::int64_t>(left) / bytes},
-                    at::TensorOptions().dtype(type).device(c10::Device(c10::DeviceType::CPU)));
+  at::Tensor tensor = at::from_blob(begin, {static_cast<std::int64_t>(left) / bytes},
+                                    at::TensorOptions().dtype(type).device(device_of_tensors()));
   return tensor.as_strided(at::IntArrayRef(from.shape, from.rank), at::IntArrayRef(from.strides, from.rank),
                            offset / bytes);
 }
@@ -161,7 +168,7 @@ struct Accept<at::Scalar> {
 template <>
 struct Accept<c10::Device> {
   struct Held {
-    c10::Device device{c10::DeviceType::CPU};
+    c10::Device device = device_of_tensors();
   };
   static constexpr bool possible = true;
   static void make(Held&, const CallValue&) {}

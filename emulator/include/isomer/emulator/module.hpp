@@ -21,11 +21,19 @@
 
 namespace isomer::emulator {
 
+/// What a module is compiled for: the emulated device, or a real one by its vendor's own compiler. Of a
+/// module for a real device only sessions can be had (session.hpp), and lanes, watch and device_math say
+/// nothing.
+enum class Target : std::uint8_t { emulated, cuda, hip };
+
 struct BuildOptions {
   std::vector<std::filesystem::path> sources;
-  int lanes = 32;            ///< of a warp: 32 or 64, a constant of the compiled module
-  bool watch = false;        ///< compile with a hook at every load and store
-  bool device_math = false;  ///< fast intrinsics with the hardware's error instead of accurate ones
+  Target target = Target::emulated;
+  std::string device_compiler;  ///< of a real target: nvcc or hipcc, as a path
+  std::string architecture;     ///< of a real target: "sm_90a", "gfx90a"; empty: the machine's own
+  int lanes = 32;               ///< of a warp: 32 or 64, a constant of the compiled module
+  bool watch = false;           ///< compile with a hook at every load and store
+  bool device_math = false;     ///< fast intrinsics with the hardware's error instead of accurate ones
   std::vector<std::string>
       instantiate;  ///< template kernels that have to be launchable by name: "scale<float, 4>"
   std::vector<std::string> include_directories;
@@ -37,6 +45,7 @@ struct BuildOptions {
   std::string standard = "gnu++17";
   std::string compiler;  ///< empty: ISOMER_CXX, else g++, else clang++
   bool entries = false;  ///< host functions and kernels can be called by their signatures (session.hpp)
+  bool entries_of_torch = false;  ///< of a real target: functions take PyTorch's tensors
 };
 
 /// What a kernel or host function is called with. The memory belongs to the caller and outlives the call.
@@ -120,6 +129,7 @@ class ISOMER_EMULATOR_EXPORT Module {
   const std::filesystem::path& library() const { return library_; }
   int lanes() const { return lanes_; }
   bool watched() const { return watch_; }
+  Target target() const { return target_; }
 
   /// Runs one kernel in a process of its own: whatever it does, this process survives. Throws Error where the
   /// kernel is unknown or the arguments do not fit its parameters.
@@ -148,6 +158,7 @@ class ISOMER_EMULATOR_EXPORT Module {
   std::vector<std::string> kernels_;
   bool has_main_ = false, hip_ = false, watch_ = false, cached_ = false;
   int lanes_ = 32;
+  Target target_ = Target::emulated;
 };
 
 /// Memory that kernels of this process may touch. Null when it is exhausted.

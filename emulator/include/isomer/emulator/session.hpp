@@ -1,7 +1,8 @@
 // Calling what a module offers, whatever its signature: host functions over pointers, DLPack or tensors,
 // functions exported to Python, bare kernels. A session keeps one process with the module loaded; each call
 // runs in a fresh copy of that process, so that no call sees what another left behind, and none of them can
-// harm the caller.
+// harm the caller. A device takes a process in slowly: of a module for a real one, a copy serves calls until
+// one ends otherwise than by returning, or a fresh one is asked for.
 //
 //   auto module = emulator::Module::build({.sources = {"port.hip.cpp"}, .watch = true, .entries = true});
 //   emulator::Session session(module);
@@ -87,6 +88,9 @@ struct CallOptions {
   std::uint64_t output_limit = std::uint64_t{64} << 20;  ///< of what it prints; the first MiB is kept
   Geometry geometry;                                     ///< of a kernel
   int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
+  // Of a module for a real device:
+  bool fresh = false;  ///< in a process that no call was made in; otherwise one serves until a call harms it
+  int measured = 0;    ///< that many more calls after the answer, as given, timed and compared with it
 };
 
 struct CallResult {
@@ -101,6 +105,10 @@ struct CallResult {
   std::vector<LaunchRecord> launches;
   std::vector<std::string> refusals;  ///< launches and calls that the device would refuse
   std::string output;                 ///< at most a mebibyte
+  // Of a module for a real device:
+  std::string device;           ///< its name
+  std::vector<double> seconds;  ///< of each measured call, the device's time
+  int differing = 0;            ///< measured calls whose answer has other bytes
 };
 
 /// Not to be used by two threads at once.

@@ -1,0 +1,4 @@
+#pragma once
+#include <cooperative_groups.h>
+
+#include "hip_runtime.h"

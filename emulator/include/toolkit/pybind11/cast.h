@@ -1,0 +1,2 @@
+#pragma once
+#include "../../device/isomer_emulator/python_binding.h"
