@@ -102,10 +102,44 @@ bool is_about_dtype(const std::string& said) {
                      [&](const auto& each) { return mentions(message, each.first); });
 }
 
+namespace {
+
+/// A number where the original has a tensor, or the other way round.
+void add_kinds(const Form& form, const Port& port, const std::vector<Value>& values,
+               std::vector<Ranked>& list) {
+  using Kind = Parameter::Kind;
+  for (std::size_t i = 0; i < form.passings.size(); ++i) {
+    const Parameter* p = parameter(form, i);
+    if (p == nullptr || form.passings[i].what != What::role || values[i].kind == Value::Kind::none) continue;
+    const std::string name = name_of_argument(form, i, port);
+    if (values[i].is_tensor() &&
+        (p->kind == Kind::integer || p->kind == Kind::real || p->kind == Kind::boolean)) {
+      Form first = form;
+      first.passings[i].what = What::first;
+      list.push_back({-1, change(std::move(first), "argument-kind", name,
+                                 fmt::format("{} is given as a tensor ({}), the parameter is a number ({})",
+                                             name, describe(values[i]), p->type),
+                                 fmt::format("take a tensor for {}", name))});
+    } else if (!values[i].is_tensor() && values[i].kind != Value::Kind::list &&
+               (p->kind == Kind::tensor || p->kind == Kind::optional_tensor || p->kind == Kind::pointer)) {
+      Form boxed = form;
+      boxed.passings[i].boxed = true;
+      boxed.passings[i].cast = p->element;
+      list.push_back({-1, change(std::move(boxed), "argument-kind", name,
+                                 fmt::format("{} is given as a number ({}), the parameter is a tensor ({})",
+                                             name, describe(values[i]), p->type),
+                                 fmt::format("take a number for {}", name))});
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<Change> changes(const Form& form, const Port& port, const Given& given, const std::string& said) {
   const std::string message = lower(said);
   std::vector<Ranked> list;
   const std::vector<Value> values = passed(form, given.values);
+  add_kinds(form, port, values, list);
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Passing& passing = form.passings[i];
     if (passing.what != What::role || !values[i].is_tensor()) continue;

@@ -236,6 +236,14 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
         role_at[i] = static_cast<int>(r);
         break;
       }
+    // Memory where the original has a number.
+    const int number = role_at[i] < 0 && !p.name.empty() ? port.role_of(p.name) : -1;
+    if (number < 0 || port.roles[static_cast<std::size_t>(number)].tensor) continue;
+    role_at[i] = number;
+    guess.findings.push_back(
+        adapted("argument-kind", p.name,
+                fmt::format("{} is a number, the parameter is a tensor ({})", p.name, p.type),
+                fmt::format("take a number for {}", p.name)));
   }
   std::vector<bool> taken(entry.parameters.size()), strided(port.roles.size());
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
@@ -250,6 +258,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
       passing = of_role(role_at[i]);
       if (p.element != DType::none && !only_bytes(p, port, role_at[i])) passing.cast = p.element;
       passing.compact = p.kind == Kind::pointer && !strided[static_cast<std::size_t>(role_at[i])];
+      passing.boxed = !port.roles[static_cast<std::size_t>(role_at[i])].tensor;
     } else if (is_number(p)) {
       const int role = port.role_of(p.name);
       if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {

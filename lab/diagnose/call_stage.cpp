@@ -31,6 +31,11 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     for (const Port* port : request.ports) {
       if (request.recorded_port != nullptr && port != request.recorded_port) continue;
       Guess guess = guess_form(entry, *port);
+      // A struct is filled by host code, not by callers.
+      if (std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
+            return p.kind == Parameter::Kind::unknown && !p.has_default;
+          }))
+        guess.score -= 50;
       // Of two originals alike in their arguments the name says which.
       guess.score += bonus + (is_name_of(*port, entry.name) || is_name_of(*port, wanted) ? 4 : 0);
       if (best.port == nullptr || guess.score > best.score) best = std::move(guess);
@@ -166,8 +171,10 @@ class Adapting {
       const std::string& code = list[i].finding.code;
       const bool asked_for =
           code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
-      if (asked_for && trial.answer.end == Answer::End::refused && seen_.count(refusal(trial.answer)) == 0 &&
-          fallback == list.size() && !still_about(trial.answer.message, list[i].finding)) {
+      const bool another =
+          code == "argument-kind" ? refused(trial) : asked_for && trial.answer.end == Answer::End::refused;
+      if (another && seen_.count(refusal(trial.answer)) == 0 && fallback == list.size() &&
+          !still_about(trial.answer.message, list[i].finding)) {
         fallback = i;
         fallback_trial = std::move(trial);
         // What the message itself asked for needs no look at everything else.
@@ -369,6 +376,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
         called.trial = trial;
       }
     }
+    judge_kinds(candidate, request, called);
+    adapt_to_rank(candidate, request, called);
   } else if (called.trial.answer.end == Answer::End::refused && before.size() < called.findings.size()) {
     called.form = first;
   }

@@ -24,6 +24,7 @@ struct CallRequest {
 /// How a candidate can be called, and what had to be adapted for it.
 struct Called {
   bool callable = false;
+  bool judgeable = true;  ///< false: what is passed is not the whole problem
   const Port* port = nullptr;
   Form form;
   std::shared_ptr<const Given> given;  ///< the plain problem that it answered
@@ -51,6 +52,11 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
 /// the right answer, writes most of it, and strays nowhere. Two at once: one that is wrong hides the other.
 void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
                  Called& called);
+
+/// Where one element alone is passed of a tensor, what that answers is not the whole: with one element it is.
+void judge_kinds(const Candidate& candidate, const CallRequest& request, Called& called);
+/// A tensor that is read beyond its end, and rightly where it has a dimension more than it has.
+void adapt_to_rank(const Candidate& candidate, const CallRequest& request, Called& called);
 
 /// What a refusal is about, by its words.
 bool is_about_rank(const std::string& message);

@@ -254,6 +254,18 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (numbers.evidence.empty()) diagnosis.exec = Stage::failed;
 }
 
+/// Why nobody can call an entry by values of the original's kinds: a struct, which only its own host code
+/// fills. Empty where somebody can.
+std::string not_for_outside(const Entry& entry) {
+  for (const Parameter& p : entry.parameters)
+    if (p.kind == Parameter::Kind::unknown && !p.has_default)
+      return fmt::format(
+          "{} takes {} as {}, which cannot be made of the callers' arguments: give a host function over "
+          "pointers or tensors that fills it and launches",
+          entry.name, p.name.empty() ? "an argument" : p.name, p.type);
+  return {};
+}
+
 void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagnosis& diagnosis) {
   CallRequest call;
   call.ports = ports_of(diagnosis.op);
@@ -273,6 +285,17 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
   diagnosis.calls += 1;
   diagnosis.call = called.findings.empty() && called.callable ? Stage::passed : Stage::failed;
+  if (const std::string why = not_for_outside(*called.form.entry); !why.empty()) {
+    diagnosis.error = why;
+    return;
+  }
+  if (called.trial.answer.message.find("8-bit floats came with PyTorch 2.1") != std::string::npos) {
+    diagnosis.error = fmt::format(
+        "{}: its callers pass 8-bit floats, which need a PyTorch of 2.1 or later: name the torch folder of "
+        "yours in ISOMER_TORCH",
+        diagnosis.entry);
+    return;
+  }
   if (!called.callable) {
     findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
     Finding finding = finding_of_end(called.trial.answer, called.given->line);
@@ -287,7 +310,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
     if (!counted) add_once(diagnosis.findings, std::move(finding));
     return;
   }
-  execute(candidate, request, call, called, diagnosis);
+  if (called.judgeable) execute(candidate, request, call, called, diagnosis);
 }
 
 }  // namespace
@@ -324,7 +347,7 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
       if (entry == nullptr || each.name == wanted) entry = &each;
     if (entry == nullptr) {
       diagnosis.error = "it has no function or kernel that can be called";
-    } else {
+    } else if (diagnosis.error = not_for_outside(*entry); diagnosis.error.empty()) {
       diagnosis.entry = entry->name;
       if (entry->name != wanted && entry->form != Entry::Form::kernel) {
         Finding finding;

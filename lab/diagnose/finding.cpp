@@ -63,7 +63,6 @@ constexpr Code kCodes[] = {
     {"nondeterministic", "two runs of one call differ"},
     {"slow", "it is slower than the original"},
     {"unexplained", "the answer is wrong for a reason that no experiment found"},
-    {"syntax-error", "the file cannot be read as what it is"},
     {"nothing-compared", "the test compares nothing, or nothing with anything"},
     {"output-not-compared", "an output is computed and never compared"},
     {"weak-input", "the inputs cannot show a fault that they should"},

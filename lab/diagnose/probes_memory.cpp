@@ -169,7 +169,7 @@ std::size_t different(const Given& given, const std::vector<std::vector<double>>
 int passing_of(const Form& form, int role) {
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     if (form.passings[i].what == Passing::What::role && form.passings[i].role == role &&
-        !form.passings[i].compact && form.passings[i].axes.empty())
+        !form.passings[i].compact && form.passings[i].axes.empty() && form.passings[i].longer == nullptr)
       return static_cast<int>(i);
   return -1;
 }

@@ -71,9 +71,58 @@ double number(const Value& value) {
   return value.kind == Value::Kind::real ? value.real : static_cast<double>(value.integer);
 }
 
-Value pass_tensor(const Passing& passing, const Value& original) {
+/// What a passing that is a number counts.
+double counted(const Passing& passing, const std::vector<Value>& values) {
+  const Value* source = passing.role >= 0 ? &values[static_cast<std::size_t>(passing.role)] : nullptr;
+  if (passing.what == Passing::What::constant) return passing.constant;
+  if (source == nullptr) return 0;
+  if (!source->is_tensor()) return number(*source);
+  const Tensor& tensor = source->tensor;
+  const int dim = passing.dim < 0 ? passing.dim + tensor.rank : passing.dim;
+  switch (passing.what) {
+    case Passing::What::rows:
+      return static_cast<double>(tensor.numel() /
+                                 (tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1));
+    case Passing::What::size:
+      return dim >= 0 && dim < tensor.rank ? static_cast<double>(tensor.size(dim)) : 1;
+    case Passing::What::first:
+      return tensor.empty() ? 0 : core::decode(tensor.dtype, static_cast<const std::byte*>(tensor.data));
+    default:
+      return static_cast<double>(tensor.numel());
+  }
+}
+
+/// A copy with one dimension more, along which the elements repeat.
+Value with_dimension(const Value& value, int at, std::int64_t length) {
+  Tensor view = value.tensor;
+  for (int d = view.rank; d > at; --d) {
+    view.shape[static_cast<std::size_t>(d)] = view.shape[static_cast<std::size_t>(d) - 1];
+    view.strides[static_cast<std::size_t>(d)] = view.strides[static_cast<std::size_t>(d) - 1];
+  }
+  view.shape[static_cast<std::size_t>(at)] = length;
+  view.strides[static_cast<std::size_t>(at)] = 0;
+  ++view.rank;
+  Value longer = value;
+  longer.tensor = view;
+  return compact_copy(longer);
+}
+
+/// A number as a tensor without dimensions, as frameworks make one.
+Value boxed(const Passing& passing, const Value& value) {
+  const bool real = value.kind == Value::Kind::real;
+  const DType dtype = passing.cast != DType::none ? passing.cast : real ? DType::f32 : DType::i64;
+  Value box = tensor_value(value.name, dtype, {});
+  core::encode(dtype, number(value), static_cast<std::byte*>(box.storage.get()));
+  return box;
+}
+
+Value pass_tensor(const Passing& passing, const Value& original, const std::vector<Value>& values) {
   if (!original.is_tensor()) return original;
   Value value = deep_copy(original);
+  if (passing.longer != nullptr && value.tensor.rank < Tensor::kMaxRank)
+    value = with_dimension(
+        value, std::min(passing.inserted, value.tensor.rank),
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(counted(*passing.longer, values))));
   value.tensor = reshaped(value.tensor, passing.drop, passing.inner, passing.axes);
   if (passing.cast != DType::none && passing.cast != value.tensor.dtype) value = cast_to(value, passing.cast);
   if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())
@@ -201,7 +250,9 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
     switch (passing.what) {
       case Passing::What::role:
         if (source->is_tensor()) {
-          list.push_back(pass_tensor(passing, *source));
+          list.push_back(pass_tensor(passing, *source, values));
+        } else if (passing.boxed && source->kind != Value::Kind::none) {
+          list.push_back(boxed(passing, *source));
         } else if (parameter != nullptr &&
                    (parameter->kind == Parameter::Kind::real ||
                     parameter->kind == Parameter::Kind::integer) &&
@@ -212,34 +263,23 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         }
         break;
       case Passing::What::elements:
-        list.push_back(as_number(static_cast<double>(source->tensor.numel())));
+      case Passing::What::rows:
+      case Passing::What::size:
+      case Passing::What::first:
+      case Passing::What::constant:
+        list.push_back(as_number(counted(passing, values)));
         break;
-      case Passing::What::rows: {
-        const Tensor& tensor = source->tensor;
-        const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
-        list.push_back(as_number(static_cast<double>(tensor.numel() / last)));
-        break;
-      }
-      case Passing::What::size: {
-        const Tensor& tensor = source->tensor;
-        const int dim = passing.dim < 0 ? passing.dim + tensor.rank : passing.dim;
-        list.push_back(as_number(dim >= 0 && dim < tensor.rank ? static_cast<double>(tensor.size(dim)) : 1));
-        break;
-      }
       case Passing::What::stride: {
         // Of the tensor as it is passed, which a cast makes compact.
         Passing tensor_passing;
         for (const Passing& each : form.passings)
           if (each.what == Passing::What::role && each.role == passing.role) tensor_passing = each;
-        const Value tensor = pass_tensor(tensor_passing, *source);
+        const Value tensor = pass_tensor(tensor_passing, *source, values);
         const int dim = passing.dim < 0 ? passing.dim + tensor.tensor.rank : passing.dim;
         list.push_back(as_number(
             dim >= 0 && dim < tensor.tensor.rank ? static_cast<double>(tensor.tensor.stride(dim)) : 1));
         break;
       }
-      case Passing::What::constant:
-        list.push_back(as_number(passing.constant));
-        break;
       case Passing::What::none:
         list.emplace_back();
         break;

@@ -36,7 +36,8 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
 
 /// What one parameter of an entry is passed, made of the original's arguments.
 struct Passing {
-  enum class What : std::uint8_t { role, elements, rows, size, stride, constant, none };
+  /// `first`: of a tensor, its first element as a number.
+  enum class What : std::uint8_t { role, elements, rows, size, stride, constant, first, none };
   What what = What::none;
   int role = -1;
   int dim = 0;  ///< of a size or stride; negative ones count from the last
@@ -47,6 +48,11 @@ struct Passing {
   bool inner = false;     ///< those that are more stand before the last dimension, not behind it
   std::vector<int> axes;  ///< its dimensions in another order; empty: as they are
   bool compact = false;   ///< copied into a compact tensor
+  bool boxed = false;     ///< of a number: given as a tensor with one element
+  /// A dimension that the original's tensor does not have, before this one, as long as `longer` counts: its
+  /// elements are copies.
+  int inserted = -1;
+  std::shared_ptr<const Passing> longer;
 };
 
 /// How an entry is called, and what its answers are.

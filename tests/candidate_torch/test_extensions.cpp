@@ -2,6 +2,8 @@
 // that they export, with tensors of any strides.
 #include "../candidate/written.hpp"
 
+#include <isomer/error.hpp>
+
 #include <cmath>
 
 namespace isomer::lab::tests {
@@ -219,6 +221,36 @@ namespace port { at::Tensor twice(const at::Tensor& x, double by = 2.0) { return
   const Answer a = c->call(e, {ramp("x", {3})}, {});
   ASSERT_TRUE(a.ok()) << a.message;
   EXPECT_EQ(data_of<float>(a.returned[0])[2], 4);
+}
+
+TEST(CandidateExtensions, WhatOnlyANewerPyTorchHasIsNoFaultOfTheCandidate) {
+  const char* chosen = std::getenv("ISOMER_TORCH");
+  const bool newer = std::filesystem::exists(std::filesystem::path(chosen ? chosen : "/usr") /
+                                             "include/c10/util/Float8_e4m3fn.h");
+  BuildFailure failure;
+  for (const char* text :
+       {"#include <torch/extension.h>\n#include <c10/util/Float8_e4m3fn.h>\n",
+        "#include <ATen/ATen.h>\nauto f(at::Tensor x) { return x.to(at::kFloat8_e4m3fn); }\n"}) {
+    try {
+      const auto c = build_candidate(write_file(fresh_folder() / "candidate.cu", text), {}, failure);
+      EXPECT_TRUE(newer && c != nullptr) << text << failure.message;
+    } catch (const Error& error) {
+      EXPECT_FALSE(newer);
+      EXPECT_EQ(error.code(), ErrorCode::unsupported);
+      EXPECT_NE(std::string(error.what()).find("candidate.cu:2: it needs a PyTorch of 2.1 or later"),
+                std::string::npos)
+          << error.what();
+      EXPECT_NE(std::string(error.what()).find("ISOMER_TORCH"), std::string::npos);
+    }
+  }
+  // Where the version is asked for, it compiles.
+  built("candidate.cu", R"(#include <torch/torch.h>
+#include <torch/version.h>
+#if TORCH_VERSION_MAJOR >= 2
+#include <c10/util/Float8_e4m3fn.h>
+#endif
+at::Tensor twice(const at::Tensor& x) { return x * 2; }
+)");
 }
 
 TEST(CandidateExtensions, ATorchLibraryExportsByItsSchemas) {

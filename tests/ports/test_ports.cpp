@@ -37,6 +37,13 @@ TEST(Ports, Fp8GemmAppliesTheFirstScales) {
   EXPECT_EQ(said_of(examined("fp8_gemm").at(0)), (Said{"missing-scale"}));
 }
 
+TEST(Ports, FlashDecodeStage2OverPointersInventsADimension) {
+  const Diagnosis diagnosis = examined("raw/flash_decode_stage2").at(0);
+  ASSERT_EQ(said_of(diagnosis), (Said{"rank-refused mid_out"}));
+  EXPECT_EQ(diagnosis.findings[0].location.line, 16);
+  EXPECT_NE(diagnosis.findings[0].evidence.find("block_seq"), std::string::npos);
+}
+
 TEST(Ports, AttentionOverPointersHasMaskAndHeadsWrong) {
   const Said said = said_of(examined("raw/attention").at(0));
   EXPECT_NE(std::find(said.begin(), said.end(), "mask-alignment"), said.end());

@@ -117,6 +117,7 @@ Kind kind_of_value(const std::string& type, EntryParameter& p) {
       type.rfind("std::array<", 0) == 0) {
     return Kind::list;
   }
+  if (has(type, "TensorStream<")) return Kind::stream;
   if (const Element e = element_of(type); e == 3 || e == 4) {
     p.bits = 16;
     return Kind::real;
@@ -203,6 +204,11 @@ OfferedEntry offer(const CallEntry& call, const std::vector<CallEntry>& all) {
       p.kind = has(w.type, "*") ? Kind::pointer : kind_of_value(w.type, p);
       if (p.kind == Kind::unknown && (has(w.type, "size_t") || has(w.type, "int")))
         p.kind = Kind::integer, p.bits = 64;
+      // A number of a type that is a parameter of the template.
+      for (const std::string& type : info.template_types)
+        if (p.kind == Kind::unknown &&
+            (w.type == type || w.type == "const " + type || w.type == type + " const"))
+          p.kind = Kind::real, p.bits = 32;
       info.parameters.push_back(p);
     }
     return offered;

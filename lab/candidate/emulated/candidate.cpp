@@ -88,13 +88,7 @@ class CompiledCandidate final : public Candidate {
     if (real) choose_toolchain(source_, settings_, options_);
     if (traits.torch && !real) {
       const TorchFlags torch = torch_flags();
-      if (traits.float8 && !torch.float8) {
-        throw Error(
-            ErrorCode::unsupported,
-            fmt::format("{}: it uses PyTorch's 8-bit floats, which these headers (before PyTorch 2.1) do not "
-                        "have: name the torch folder of a newer PyTorch in ISOMER_TORCH",
-                        path_.string()));
-      }
+      torch_version_ = torch.version;
       options_.system_directories = torch.system_directories;
       options_.link_flags = torch.link_flags;
       options_.standard = torch.standard;
@@ -113,6 +107,17 @@ class CompiledCandidate final : public Candidate {
     }
     std::ifstream in(source_, std::ios::binary);
     text_.assign(std::istreambuf_iterator<char>(in), {});
+  }
+
+  /// Why it is no fault of the candidate that it does not compile; empty where it is one.
+  std::string needs_newer_torch(const BuildFailure& failure) const {
+    const std::string needs = newer_torch_for(failure.message, failure.missing_header);
+    if (torch_version_.empty() || needs.empty()) return {};
+    return fmt::format(
+        "{}{}: it needs a PyTorch {}, and these headers are {}'s: name the torch folder of yours "
+        "in ISOMER_TORCH (python3 -c 'import torch; print(torch.__path__[0])' prints it)",
+        path_.string(), failure.place.line > 0 ? fmt::format(":{}", failure.place.line) : std::string(),
+        needs, torch_version_);
   }
 
   // Throws emulator::Error where the source does not compile or the module does not load.
@@ -276,7 +281,7 @@ class CompiledCandidate final : public Candidate {
   fs::path path_, source_;
   BuildSettings settings_;
   emulator::BuildOptions options_;
-  std::string text_;
+  std::string text_, torch_version_;  // the version is empty where no PyTorch is needed
   std::vector<Entry> entries_;
   std::vector<emulator::EntryInfo> infos_;  // beside entries_
   mutable std::mutex mutex_;
@@ -328,6 +333,8 @@ std::shared_ptr<const Candidate> build_candidate(const fs::path& path, const Bui
     const std::string what = e.what();
     if (what.find("no C++ compiler") == 0) throw Error(ErrorCode::unsupported, what);
     failure = failure_of(what);
+    if (const std::string newer = candidate->needs_newer_torch(failure); !newer.empty())
+      throw Error(ErrorCode::unsupported, newer);
     return nullptr;
   }
   return candidate;

@@ -55,7 +55,6 @@ void read(const fs::path& file, const std::vector<std::string>& directories, int
   for (const char* word : {"torch::nn", "torch::optim", "torch::autograd", "torch::jit", "torch::data",
                            "torch::load", "torch::save"})
     traits.torch_all |= text.find(word) != std::string::npos;
-  traits.float8 |= text.find("kFloat8_") != std::string::npos || text.find("Float8_e") != std::string::npos;
 }
 
 }  // namespace
@@ -92,17 +91,32 @@ TorchFlags torch_flags(const fs::path& folder) {
   flags.system_directories.push_back((include / "torch/csrc/api/include").string());
   if (text_of(include / "ATen/ATen.h").find("C++20 or later") != std::string::npos)
     flags.standard = "gnu++20";
-  flags.float8 = fs::exists(include / "c10/util/Float8_e4m3fn.h");
   if (text_of(include / "c10/core/Allocator.h").find("copy_data(") != std::string::npos)
     flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_COPYING_ALLOCATOR=1");
-  if (flags.float8) flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
+  if (fs::exists(include / "c10/util/Float8_e4m3fn.h"))
+    flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
   flags.link_flags.insert(flags.link_flags.end(), {"-ltorch_cpu", "-lc10"});
+  const std::string version = text_of(include / "torch/csrc/api/include/torch/version.h");
+  const std::string word = "#define TORCH_VERSION \"";
+  const std::size_t at = version.find(word);
+  flags.version =
+      at == std::string::npos
+          ? "an unknown version"
+          : version.substr(at + word.size(), version.find('"', at + word.size()) - at - word.size());
   return flags;
 }
 
 TorchFlags torch_flags() {
   const char* chosen = std::getenv("ISOMER_TORCH");
   return torch_flags(chosen != nullptr ? chosen : "");
+}
+
+std::string newer_torch_for(const std::string& complaint, const std::string& missing_header) {
+  if (begins(missing_header, "c10/util/Float8_") || complaint.find("Float8_e") != std::string::npos)
+    return "of 2.1 or later (8-bit floats)";
+  if (begins(missing_header, "torch/csrc/stable/") || begins(missing_header, "torch/headeronly/"))
+    return fmt::format("that has {}", missing_header);
+  return {};
 }
 
 }  // namespace isomer::lab

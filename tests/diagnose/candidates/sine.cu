@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <stdexcept>
 #include <vector>
 
@@ -99,6 +100,28 @@ __global__ void added(const float* x, float* y, int64_t n) {
 }
 extern "C" void sin_added(const float* x, float* out, int64_t n) {
   if (n > 0) added<<<(n + 63) / 64, 64>>>(x, out, n);
+}
+
+// In whatever order the threads come: the last bit of the answer is theirs, within the tolerance.
+__global__ void part(const float* x, float* y, int64_t n) {
+  const int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
+  const float parts[] = {1.0f, 0.0003f, -0.0003f};
+  if (i < 3 * n) atomicAdd(&y[i / 3], parts[i % 3] * sinf(x[i / 3]));
+}
+extern "C" void sin_added_in_any_order(const float* x, float* out, int64_t n) {
+  if (n == 0) return;
+  cudaMemset(out, 0, n * sizeof(float));
+  part<<<(3 * n + 63) / 64, 64>>>(x, out, n);
+}
+
+__global__ void shifted(const float* x, float* y, int64_t n, float by) {
+  const int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
+  if (i < n) y[i] = sinf(x[i]) + by;
+}
+extern "C" void sin_by_the_clock(const float* x, float* out, int64_t n) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (n > 0) shifted<<<(n + 63) / 64, 64>>>(x, out, n, 1e-3f * static_cast<float>(now.tv_nsec % 9973));
 }
 
 __global__ void unset(const float* x, float* y, int64_t n) {

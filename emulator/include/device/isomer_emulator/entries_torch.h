@@ -175,6 +175,17 @@ struct Accept<c10::Device> {
   static c10::Device& pass(Held& held) { return held.device; }
 };
 
+/// at::cuda::CUDAStream and its like.
+template <class Handle>
+struct Accept<TensorStream<Handle>, void> {
+  using Held = TensorStream<Handle>;
+  static constexpr bool possible = true;
+  static void make(Held& held, const CallValue& v) {
+    if (v.kind == CallKind::tensor) held = TensorStream<Handle>(v.tensor->data);
+  }
+  static Held& pass(Held& held) { return held; }
+};
+
 template <>
 struct Give<at::Tensor, void> {
   static void give(const at::Tensor& result, CallOutcome& out) {
