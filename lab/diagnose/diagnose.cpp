@@ -2,8 +2,8 @@
 
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/numbers.hpp"
-#include "lab/diagnose/patterns.hpp"
 #include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replay.hpp"
 #include "lab/diagnose/source_places.hpp"
 #include "lab/diagnose/variation_codes.hpp"
 
@@ -315,7 +315,8 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
         finding.location = entry->place;
         diagnosis.findings.push_back(std::move(finding));
       }
-      replay(candidate, *entry, *request.recording, request.rtol, request.atol, diagnosis);
+      replay(candidate, *entry,
+             {*request.recording, request.rtol, request.atol, request.settings, request.wide}, diagnosis);
     }
   }
   add_places(diagnosis.findings, request.source, request.source_file);
