@@ -294,8 +294,7 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
   } else if (!diagnosis.op.empty()) {
     known_op(candidate, request, diagnosis);
   } else if (request.recording == nullptr || request.recording->calls.empty()) {
-    diagnosis.error =
-        "its op is not known and no call is recorded: name it with --op, or keep one with isomer record";
+    diagnosis.error = "its op is not known (--op names one), and no call of its label is recorded";
   } else {
     const Entry* entry = nullptr;
     const std::string wanted =

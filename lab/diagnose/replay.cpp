@@ -229,8 +229,9 @@ class Replay {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
     }
-    for (std::size_t i = 0; i < calls.size(); ++i)
-      if (outcomes_[i].answer.ok()) numbers(calls[i], outcomes_[i]);
+    for (const bool vague : {false, true})
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        if (outcomes_[i].answer.ok()) numbers(calls[i], outcomes_[i], vague);
     const bool refused_all = !answered_;
     if (adapted_ || refused_all) diagnosis_.call = Stage::failed;
     if (diagnosis_.call == Stage::not_reached && answered_) diagnosis_.call = Stage::passed;
@@ -324,7 +325,8 @@ class Replay {
     }
   }
 
-  void numbers(const Replayed& replayed, const CallOutcome& outcome) {
+  /// `vague`: what has no cause of its own, after what has.
+  void numbers(const Replayed& replayed, const CallOutcome& outcome, bool vague) {
     const auto found = [&](std::string_view code) {
       return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
                          [&](const Finding& each) { return each.code == code; });
@@ -353,7 +355,7 @@ class Replay {
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                           found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
                           found("stale-state") || found("ignores-index") || found("ignores-argument");
-      const bool vague = finding.strength == Strength::nearest || finding.code == "nan-inf";
+      if (vague != (finding.strength == Strength::nearest || finding.code == "nan-inf")) continue;
       if (vague && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
         continue;
       if (finding.code == "tail-mask")
@@ -389,13 +391,20 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     if (const auto said = request.recording.metadata.find("unanswered");
         said != request.recording.metadata.end())
       why = said->second;
-    diagnosis.error = fmt::format("its op is not known, and none of the {} recorded calls has an answer: {}",
-                                  request.recording.calls.size(), why);
+    const std::size_t count = request.recording.calls.size();
+    diagnosis.error =
+        fmt::format("its op is not known, and {}: {}",
+                    count == 1 ? "the recorded call has no answer"
+                               : fmt::format("none of the {} recorded calls has an answer", count),
+                    why);
     return;
   }
   const std::size_t before = diagnosis.findings.size();
   for (const std::vector<Replayed>& group : by_signature(std::move(calls)))
     Replay(candidate, entry, request, facts ? &*facts : nullptr, diagnosis).run(group);
+  // Without a line of its own a finding is about the function.
+  for (Finding& finding : diagnosis.findings)
+    if (finding.location.line == 0) finding.location = entry.place;
   if (diagnosis.calls > 0)
     diagnosis.exec = diagnosis.findings.size() > before ? Stage::failed : Stage::passed;
 }

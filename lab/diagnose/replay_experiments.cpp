@@ -14,8 +14,8 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 3;        ///< faults that are peeled off one after the other
-constexpr double kSeconds = 10;  ///< for the experiments on one candidate
+constexpr int kSteps = 3;       ///< faults that are peeled off one after the other
+constexpr double kSeconds = 3;  ///< for the experiments on one candidate
 constexpr std::size_t kMostTensors = 5;
 
 /// What one experiment changes; the form, or what is done to a call.
@@ -23,6 +23,7 @@ struct Experiment {
   Form form;
   std::vector<Adaptation> adaptations;
   Finding finding;
+  Finding first;  ///< of two faults at once, the other
 };
 
 Finding named(std::string code, std::string argument, std::string evidence, std::string fix) {
@@ -142,7 +143,7 @@ class Experiments {
 
  private:
   void add(Form form, std::vector<Adaptation> adaptations, Finding finding) {
-    list_.push_back({std::move(form), std::move(adaptations), std::move(finding)});
+    list_.push_back({std::move(form), std::move(adaptations), std::move(finding), {}});
   }
   const Value& value_of(std::size_t passing) const {
     return replayed_.values[static_cast<std::size_t>(approach_.form.passings[passing].role)];
@@ -374,6 +375,40 @@ class Experiments {
   std::vector<Experiment> list_;
 };
 
+/// Whether an input is another after the call: the mark of arguments in another order.
+bool writes_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
+  const std::vector<Value> given = passed(approach.form, replayed.values);
+  for (std::size_t i = 0; i < given.size() && i < outcome.answer.arguments.size(); ++i) {
+    const Passing& passing = approach.form.passings[i];
+    if (passing.what != What::role || !given[i].is_tensor() ||
+        replayed.roles[static_cast<std::size_t>(passing.role)].output)
+      continue;
+    const std::vector<double> before = core::elements(given[i].tensor),
+                              after = core::elements(outcome.answer.arguments[i].tensor);
+    for (std::size_t e = 0; e < before.size(); ++e)
+      if (before[e] != after[e] && !std::isnan(before[e])) return true;
+  }
+  return false;
+}
+
+/// Behind the experiments the same ones again, with the arguments in another order.
+void add_pairs(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
+  const std::size_t single = list.size();
+  for (std::size_t i = 0; i < single; ++i) {
+    if (list[i].finding.code != "argument-order") continue;
+    Approach other = approach;
+    other.form = list[i].form;
+    const CallOutcome outcome = replay_once(other, replayed);
+    if (!outcome.answer.ok() || writes_inputs(other, replayed, outcome)) continue;
+    const Finding first = list[i].finding;
+    for (Experiment& each : Experiments(other, replayed).all()) {
+      if (each.finding.code == "argument-order") continue;
+      each.first = first;
+      list.push_back(std::move(each));
+    }
+  }
+}
+
 /// The wrong call with the fewest elements, but enough of them to be no chance: experiments on it cost least.
 std::size_t smallest_wrong(const std::vector<CallOutcome>& outcomes, const std::vector<bool>& given_up) {
   constexpr std::size_t kEnough = 16;
@@ -400,7 +435,9 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     const std::size_t at = smallest_wrong(outcomes, given_up);
     if (at == outcomes.size()) return;
     bool helped = false;
-    for (Experiment& each : Experiments(approach, calls[at]).all()) {
+    std::vector<Experiment> list = Experiments(approach, calls[at]).all();
+    if (step == 0 && writes_inputs(approach, calls[at], outcomes[at])) add_pairs(approach, calls[at], list);
+    for (Experiment& each : list) {
       if (late()) break;
       Approach other = approach;
       other.form = each.form;
@@ -418,6 +455,10 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
         after += all[i].right();
       }
       if (harms) continue;
+      if (!each.first.code.empty()) {
+        findings.push_back(each.first);
+        findings.back().evidence = fmt::format("'{}': {}", calls[at].line, each.first.evidence);
+      }
       Finding finding = each.finding;
       finding.evidence = fmt::format("'{}': {} ({} of {} calls are right, so adapted {})", calls[at].line,
                                      finding.evidence, before, calls.size(), after);

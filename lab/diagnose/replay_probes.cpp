@@ -80,9 +80,11 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     const CallOutcome after = replay_once(approach, other);
     if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
     Finding finding;
-    finding.code = index                             ? "ignores-index"
-                   : value.kind == Value::Kind::real ? "missing-scale"
-                                                     : "ignores-argument";
+    const bool real = value.kind == Value::Kind::real;
+    finding.code = index                                  ? "ignores-index"
+                   : real && std::fabs(value.real) < 1e-2 ? "epsilon"
+                   : real                                 ? "missing-scale"
+                                                          : "ignores-argument";
     finding.argument = name;
     finding.evidence = fmt::format("'{}': with {} {} no element of the answer changes{}", replayed.line, name,
                                    how, index ? ", and the label indexes by it" : "");
