@@ -19,6 +19,7 @@ struct Value {
   std::shared_ptr<void> storage;  ///< the whole buffer, of which the tensor may be a view
   std::size_t storage_bytes = 0;
   std::size_t storage_offset = 0;  ///< bytes from the buffer's begin to the tensor's first element
+  bool boolean = false;            ///< of a u8 tensor: its elements are true or false, a dtype of frameworks
   std::int64_t integer = 0;        ///< also of a boolean
   double real = 0;
   std::string text;          ///< of a text; the name of a dtype

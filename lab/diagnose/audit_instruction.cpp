@@ -116,6 +116,29 @@ struct Declaration {
   int line = 0;
 };
 
+/// "is a float16 tensor", "are [rows, 2]", "float32 [n]": what follows a name and says what it is; not "is
+/// cast to float32".
+bool says_what(std::string_view rest, bool spaced) {
+  bool verb = false;
+  for (const std::string_view word : {"is ", "are "})
+    if (rest.starts_with(word)) {
+      rest.remove_prefix(word.size());
+      verb = true;
+      break;
+    }
+  for (const std::string_view word : {"a ", "an ", "of "})
+    if (verb && rest.starts_with(word)) {
+      rest.remove_prefix(word.size());
+      break;
+    }
+  if (rest.starts_with('[')) return spaced;
+  std::size_t end = 0;
+  while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
+    ++end;
+  const std::string word = lower(std::string(rest.substr(0, end)));
+  return dtype_words().contains(word) || (verb && word == "tensor");
+}
+
 /// Names of arguments at the head of a line, and where what is said of them begins; none where the line says
 /// nothing of that kind. By hand: a regular expression would try every way to cut a word into words.
 std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line,
@@ -139,6 +162,8 @@ std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line
       at = after + 1;
     } else if (rest.starts_with("and ")) {
       at = after + 4;
+    } else if (says_what(rest, line[at] == ' ')) {
+      return {names, after};
     } else if (rest.starts_with(':') || rest.starts_with("- ") || rest.starts_with("—") ||
                rest.starts_with("–") || (rest.starts_with('(') && line[at] != '(')) {
       return {names, after};
@@ -146,6 +171,30 @@ std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line
       return {{}, 0};
     }
   }
+}
+
+using Head = std::pair<std::vector<std::string>, std::size_t>;
+
+/// Where in a line something is said of arguments: "f(x, y): x is float16 [n]; y float32 [n, 2]" in two
+/// places.
+std::vector<std::pair<std::size_t, Head>> clauses(const std::string& line,
+                                                  const std::set<std::string>& arguments) {
+  std::vector<std::pair<std::size_t, Head>> found;
+  std::size_t free = 0;  // behind the names of the last head
+  int depth = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+    const bool begins = i == 0 || (depth == 0 && line[i] == ' ' && i >= free &&
+                                   std::string_view(";,.:").find(line[i - 1]) != std::string_view::npos);
+    if (!begins) continue;
+    const std::size_t at = i == 0 ? 0 : i + 1;
+    Head head = head_of(line.substr(at), arguments);
+    if (head.first.empty()) continue;
+    free = at + head.second;
+    found.emplace_back(at, std::move(head));
+  }
+  return found;
 }
 
 std::size_t indentation(const std::string& line) {
@@ -162,6 +211,14 @@ std::vector<Declaration> declarations(const std::vector<std::string>& lines,
     if (std::regex_search(lines[i], match, typed) && arguments.contains(match[1].str())) {
       said.names = {match[1].str()};
       said.text = match[2].str();
+    } else if (const auto inside = clauses(lines[i], arguments);
+               inside.size() > 1 || (!inside.empty() && inside.front().first > 0)) {
+      for (std::size_t c = 0; c < inside.size(); ++c) {
+        const auto [begin, head] = inside[c];
+        const std::size_t end = c + 1 < inside.size() ? inside[c + 1].first : lines[i].size();
+        found.push_back(
+            {head.first, lines[i].substr(begin + head.second, end - begin - head.second), said.line});
+      }
     } else if (const auto [names, at] = head_of(lines[i], arguments); !names.empty()) {
       said.names = names;
       said.text = lines[i].substr(at);
@@ -196,7 +253,8 @@ struct Reader {
   void argument(const Declaration& said, const std::string& name,
                 const std::vector<const RecordedCall*>& calls) {
     const auto dtypes = dtypes_in(said.text);
-    const auto [rank, words] = rank_in(said.text);
+    auto [rank, words] = rank_in(said.text);
+    if (said.text.find(" or ") != std::string::npos) rank = -1;  // "[n] or [b, s]"
     std::size_t given = 0, other_type = 0, other_rank = 0;
     const Tensor *type = nullptr, *ranked = nullptr;
     for (const RecordedCall* call : calls) {
@@ -229,8 +287,9 @@ struct Reader {
     }
   }
 
-  /// "f(a, b)" against the label's parameters.
-  void signature(const LabelFunction& function, const Facts& facts) {
+  /// "f(a, b)" against the label's parameters, and what the calls pass by name.
+  void signature(const LabelFunction& function, const Facts& facts,
+                 const std::vector<const RecordedCall*>& calls) {
     const std::regex call("(^|[^A-Za-z0-9_.])" + function.name + "\\s*\\(([^()]*)\\)");
     static const std::regex last_word("([A-Za-z_]\\w*)\\s*(?:=[^,]*)?$");
     std::smatch match;
@@ -267,6 +326,20 @@ struct Reader {
                                      fmt::join(names, ", "), facts.label_file, function.line);
         found.fix = fmt::format("say {}({})", function.name, fmt::join(names, ", "));
       }
+      for (const RecordedCall* each : calls)
+        for (std::size_t k = 0; k < each->before.size() && !fewer && !other; ++k) {
+          if (k >= each->keyword.size() || !each->keyword[k]) continue;
+          const std::string& keyword = each->before[k].name;
+          if (said.size() < names.size() || std::find(said.begin(), said.end(), keyword) != said.end())
+            continue;
+          Finding& found = contradiction(keyword, static_cast<int>(i + 1));
+          found.evidence = fmt::format(
+              "it says {}({}), but the test passes {}= by its name, as the label has it: ({}), {}:{}",
+              function.name, fmt::join(said, ", "), keyword, fmt::join(names, ", "), facts.label_file,
+              function.line);
+          found.fix = fmt::format("say {}({})", function.name, fmt::join(names, ", "));
+          return;
+        }
       return;
     }
   }
@@ -317,7 +390,7 @@ void audit_instruction(const CaseFolder& folder, const Recording& recording, con
       if (told.insert(argument).second) reader.argument(said, argument, *calls);
   const LabelFunction* function = facts != nullptr ? facts->function(name) : nullptr;
   if (function == nullptr) return;
-  reader.signature(*function, *facts);
+  reader.signature(*function, *facts, *calls);
   reader.constants(*function, *facts);
 }
 

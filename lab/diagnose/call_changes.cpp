@@ -59,10 +59,10 @@ const Parameter* parameter(const Form& form, std::size_t i) {
   return i < form.entry->parameters.size() ? &form.entry->parameters[i] : nullptr;
 }
 
-std::string name_of_argument(const Form& form, std::size_t i, const Port& port) {
+std::string name_of_argument(const Form& form, std::size_t i, const std::vector<Port::Role>& roles) {
   const Parameter* p = parameter(form, i);
   if (p != nullptr && !p->name.empty()) return p->name;
-  return form.passings[i].role >= 0 ? port.roles[static_cast<std::size_t>(form.passings[i].role)].name
+  return form.passings[i].role >= 0 ? roles[static_cast<std::size_t>(form.passings[i].role)].name
                                     : std::to_string(i);
 }
 
@@ -105,13 +105,13 @@ bool is_about_dtype(const std::string& said) {
 namespace {
 
 /// A number where the original has a tensor, or the other way round.
-void add_kinds(const Form& form, const Port& port, const std::vector<Value>& values,
+void add_kinds(const Form& form, const std::vector<Port::Role>& roles, const std::vector<Value>& values,
                std::vector<Ranked>& list) {
   using Kind = Parameter::Kind;
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Parameter* p = parameter(form, i);
     if (p == nullptr || form.passings[i].what != What::role || values[i].kind == Value::Kind::none) continue;
-    const std::string name = name_of_argument(form, i, port);
+    const std::string name = name_of_argument(form, i, roles);
     if (values[i].is_tensor() &&
         (p->kind == Kind::integer || p->kind == Kind::real || p->kind == Kind::boolean)) {
       Form first = form;
@@ -135,20 +135,26 @@ void add_kinds(const Form& form, const Port& port, const std::vector<Value>& val
 
 }  // namespace
 
-std::vector<Change> changes(const Form& form, const Port& port, const Given& given, const std::string& said) {
+std::vector<Change> changes(const Form& form, const Port& port, const Given& given,
+                            const std::string& message) {
+  return changes(form, port.roles, given.values, message);
+}
+
+std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& roles,
+                            const std::vector<Value>& originals, const std::string& said) {
   const std::string message = lower(said);
   std::vector<Ranked> list;
-  const std::vector<Value> values = passed(form, given.values);
-  add_kinds(form, port, values, list);
+  const std::vector<Value> values = passed(form, originals);
+  add_kinds(form, roles, values, list);
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Passing& passing = form.passings[i];
     if (passing.what != What::role || !values[i].is_tensor()) continue;
-    const std::string name = name_of_argument(form, i, port);
-    const Port::Role& role = port.roles[static_cast<std::size_t>(passing.role)];
+    const std::string name = name_of_argument(form, i, roles);
+    const Port::Role& role = roles[static_cast<std::size_t>(passing.role)];
     const bool named = find_word(message, lower(name)) != std::string::npos ||
                        find_word(message, lower(role.name)) != std::string::npos;
     const Tensor& tensor = values[i].tensor;
-    const DType original = given.values[static_cast<std::size_t>(passing.role)].tensor.dtype;
+    const DType original = originals[static_cast<std::size_t>(passing.role)].tensor.dtype;
     const Parameter* p = parameter(form, i);
     for (const auto& [dtype, spelling] : spellings()) {
       if (dtype == tensor.dtype ||
@@ -169,13 +175,12 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
       Form reshaped = form;
       reshaped.passings[i].drop += drop;
       reshaped.passings[i].inner = inner;
-      list.push_back(
-          {(named ? 1 : 3) + (about_rank ? 0 : 4) - (of_this_rank && drop < 0 ? 4 : 0),
-           change(std::move(reshaped), "rank-refused", name,
-                  fmt::format("{} is given as {}", name,
-                              given.values[static_cast<std::size_t>(passing.role)].tensor.describe()),
-                  fmt::format("take {} with {} dimensions", name,
-                              given.values[static_cast<std::size_t>(passing.role)].tensor.rank))});
+      list.push_back({(named ? 1 : 3) + (about_rank ? 0 : 4) - (of_this_rank && drop < 0 ? 4 : 0),
+                      change(std::move(reshaped), "rank-refused", name,
+                             fmt::format("{} is given as {}", name,
+                                         originals[static_cast<std::size_t>(passing.role)].tensor.describe()),
+                             fmt::format("take {} with {} dimensions", name,
+                                         originals[static_cast<std::size_t>(passing.role)].tensor.rank))});
     }
     if (!passing.compact && !tensor.is_contiguous()) {
       Form compact = form;
@@ -206,7 +211,7 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
       continue;
     --together.passings[i].drop;
     ++count;
-    names += (names.empty() ? "" : ", ") + name_of_argument(form, i, port);
+    names += (names.empty() ? "" : ", ") + name_of_argument(form, i, roles);
   }
   if (count > 1)
     list.push_back({1, change(std::move(together), "rank-refused", names,
@@ -218,7 +223,7 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
       Form swapped = form;
       std::swap(swapped.passings[i], swapped.passings[j]);
       list.push_back(
-          {7, change(std::move(swapped), "argument-order", name_of_argument(form, i, port),
+          {7, change(std::move(swapped), "argument-order", name_of_argument(form, i, roles),
                      fmt::format("arguments {} and {} are taken the other way round", i + 1, j + 1),
                      "take the arguments in the original's order")});
     }

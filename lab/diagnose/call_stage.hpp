@@ -44,7 +44,10 @@ struct Change {
   Form form;
   Finding finding;
 };
-/// Casts, ranks, orders and axes that differ in one thing from the form, the likeliest by `message` first.
+/// Casts, ranks, orders and axes that differ in one thing from the form, the likeliest by `message` first. Of
+/// an op that is not known the roles are the arguments of a recorded call.
+std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& roles,
+                            const std::vector<Value>& values, const std::string& message);
 std::vector<Change> changes(const Form& form, const Port& port, const Given& given,
                             const std::string& message);
 

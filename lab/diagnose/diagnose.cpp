@@ -2,8 +2,8 @@
 
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/numbers.hpp"
-#include "lab/diagnose/patterns.hpp"
 #include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replay.hpp"
 #include "lab/diagnose/source_places.hpp"
 #include "lab/diagnose/variation_codes.hpp"
 
@@ -337,8 +337,7 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
   } else if (!diagnosis.op.empty()) {
     known_op(candidate, request, diagnosis);
   } else if (request.recording == nullptr || request.recording->calls.empty()) {
-    diagnosis.error =
-        "its op is not known and no call is recorded: name it with --op, or keep one with isomer record";
+    diagnosis.error = "its op is not known (--op names one), and no call of its label is recorded";
   } else {
     const Entry* entry = nullptr;
     const std::string wanted =
@@ -358,7 +357,8 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
         finding.location = entry->place;
         diagnosis.findings.push_back(std::move(finding));
       }
-      replay(candidate, *entry, *request.recording, request.rtol, request.atol, diagnosis);
+      replay(candidate, *entry,
+             {*request.recording, request.rtol, request.atol, request.settings, request.wide}, diagnosis);
     }
   }
   add_places(diagnosis.findings, request.source, request.source_file);

@@ -2,8 +2,7 @@
 
 #include "core/codec.hpp"
 #include "core/oracle/expected.hpp"
-#include "lab/diagnose/call_form.hpp"
-#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replayed.hpp"
 
 #include <fmt/format.h>
 
@@ -14,18 +13,13 @@
 namespace isomer::lab {
 namespace {
 
-bool close(const Compared& c, double want, double got) {
-  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
-  if (want == got) return true;
-  return std::fabs(want - got) <= c.atol + c.rtol * std::fabs(want);
-}
-
-bool all_close(const Compared& c, const std::vector<double>& want, const std::vector<double>& got) {
-  if (want.size() != got.size() || want.empty()) return false;
-  for (std::size_t i = 0; i < want.size(); ++i)
-    if (!close(c, want[i], got[i])) return false;
-  return true;
-}
+/// What the patterns look at.
+struct Wrong {
+  const Compared& c;
+  std::vector<double> want, bounds;
+  std::vector<std::size_t> at;  ///< elements that are wrong, ascending
+  const std::vector<double>& got() const { return c.got; }
+};
 
 Tensor permuted(const Tensor& tensor, const std::vector<int>& axes) {
   Tensor turned = tensor;
@@ -36,160 +30,217 @@ Tensor permuted(const Tensor& tensor, const std::vector<int>& axes) {
   return turned;
 }
 
-std::string axes_text(const std::vector<int>& axes) {
+std::string joined(const std::vector<std::int64_t>& numbers) {
   std::string text;
-  for (const int axis : axes) text += (text.empty() ? "" : ", ") + std::to_string(axis);
+  for (const std::int64_t each : numbers) text += (text.empty() ? "" : ", ") + std::to_string(each);
   return "[" + text + "]";
 }
 
-Finding named(std::string code, const Compared& c, std::string evidence, std::string fix) {
+std::vector<std::int64_t> index_of(const Tensor& tensor, std::size_t flat) {
+  std::vector<std::int64_t> index(static_cast<std::size_t>(tensor.rank));
+  auto rest = static_cast<std::int64_t>(flat);
+  for (int d = tensor.rank - 1; d >= 0; --d) {
+    index[static_cast<std::size_t>(d)] = rest % tensor.size(d);
+    rest /= tensor.size(d);
+  }
+  return index;
+}
+
+Finding named(std::string code, const Wrong& w, std::string evidence, std::string fix) {
   Finding finding;
   finding.code = std::move(code);
-  finding.argument = c.name;
+  finding.argument = w.c.name;
   finding.evidence = std::move(evidence);
   finding.fix = std::move(fix);
   return finding;
 }
 
-/// got = ratio · want everywhere, the ratio not 1.
-bool constant_ratio(const std::vector<double>& want, const std::vector<double>& got, double& ratio) {
+/// Axes in another order: the answer as the reference would lie if they were.
+Finding axes_of(const Wrong& w) {
+  std::vector<int> axes(static_cast<std::size_t>(w.c.want.rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  while (w.c.want.rank <= 5 && std::next_permutation(axes.begin(), axes.end())) {
+    const std::vector<double> turned = core::elements(permuted(w.c.want, axes));
+    bool equal = true;
+    for (std::size_t i = 0; i < turned.size() && equal; ++i)
+      equal = is_close(turned[i], w.got()[i], w.bounds[i]);
+    if (equal)
+      return named("layout-convention", w,
+                   fmt::format("equals the reference with its axes in the order {}",
+                               joined({axes.begin(), axes.end()})),
+                   "keep the reference's order of axes");
+  }
+  return {};
+}
+
+/// Right up to some index of one dimension, wrong from there on.
+Finding tail_of(const Wrong& w) {
+  for (int d = 0; d < w.c.want.rank; ++d) {
+    const std::int64_t size = w.c.want.size(d);
+    std::int64_t cut = size;
+    for (const std::size_t flat : w.at)
+      cut = std::min(cut, index_of(w.c.want, flat)[static_cast<std::size_t>(d)]);
+    // Less than half of it, and nearly all of that: what is scattered is no tail.
+    const double behind =
+        static_cast<double>(w.want.size()) / static_cast<double>(size) * static_cast<double>(size - cut);
+    if (cut == 0 || 2 * (size - cut) > size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
+    return named(
+        "tail-mask", w,
+        fmt::format(
+            "is right up to index {} of dimension {}, and wrong from there to its end at {} ({} of {} "
+            "elements)",
+            cut - 1, d, size - 1, w.at.size(), w.want.size()),
+        "cover the last, partial block");
+  }
+  return {};
+}
+
+/// Wrong elements of an argument that hold what they held before.
+Finding kept(const Wrong& w) {
+  if (!w.c.before.defined()) return {};
+  const std::vector<double> before = core::elements(w.c.before);
+  if (before.size() != w.want.size()) return {};
+  for (const std::size_t i : w.at)
+    if (before[i] != w.got()[i] && !(std::isnan(before[i]) && std::isnan(w.got()[i]))) return {};
+  return named("unwritten-output", w,
+               fmt::format("{} of {} elements are as they were before the call, the reference changes them",
+                           w.at.size(), w.want.size()),
+               "write every element of the output");
+}
+
+/// got = ratio · want over a range, the ratio not 1.
+bool constant_ratio(const Wrong& w, std::size_t begin, std::size_t count, double& ratio) {
   double sum = 0, squares = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    if (!std::isfinite(want[i]) || !std::isfinite(got[i])) return false;
-    sum += want[i] * got[i];
-    squares += want[i] * want[i];
+  for (std::size_t i = begin; i < begin + count; ++i) {
+    if (!std::isfinite(w.want[i]) || !std::isfinite(w.got()[i])) return false;
+    sum += w.want[i] * w.got()[i];
+    squares += w.want[i] * w.want[i];
   }
   if (squares == 0) return false;
   ratio = sum / squares;
   double off = 0;
-  for (std::size_t i = 0; i < want.size(); ++i) off = std::max(off, std::fabs(got[i] - ratio * want[i]));
-  const double largest = std::sqrt(squares / static_cast<double>(want.size()));
-  return ratio != 0 && std::fabs(ratio - 1) > 1e-3 && off < 2e-3 * std::fabs(ratio) * largest;
+  for (std::size_t i = begin; i < begin + count; ++i)
+    off = std::max(off, std::fabs(w.got()[i] - ratio * w.want[i]));
+  const double typical = std::sqrt(squares / static_cast<double>(count));
+  return ratio != 0 && off < 2e-3 * std::fabs(ratio) * typical;
 }
 
-std::string where_and_how_much(const Compared& c, const std::vector<double>& want,
-                               const std::vector<double>& got) {
-  std::size_t wrong = 0, first = 0;
-  double largest = 0;
-  std::vector<std::size_t> steps(5);  // ulps of the wrong: 1, up to 4, up to 64, up to 4096, more
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    if (close(c, want[i], got[i])) continue;
-    if (wrong++ == 0) first = i;
-    const double error = std::fabs(want[i] - got[i]);
-    largest = std::max(largest, std::isnan(error) ? INFINITY : error);
-    const double ulp = std::max(2 * core::unit_roundoff(c.want.dtype) * std::fabs(want[i]), 1e-300);
-    const double ulps = error / ulp;
-    steps[ulps <= 1 ? 0 : ulps <= 4 ? 1 : ulps <= 64 ? 2 : ulps <= 4096 ? 3 : 4]++;
-  }
-  return fmt::format(
-      "{} of {} elements differ, first element {} ({:.9g} instead of {:.9g}), largest error {:.4g}; by size "
-      "of the error in "
-      "ulp: up to 1: {}, 4: {}, 64: {}, 4096: {}, more: {}",
-      wrong, want.size(), first, got[first], want[first], largest, steps[0], steps[1], steps[2], steps[3],
-      steps[4]);
-}
-
-double default_rtol(DType dtype) {
-  return dtype == DType::bf16  ? 1.6e-2
-         : dtype == DType::f16 ? 1e-3
-         : is_fp8(dtype)       ? 0.07
-         : is_float(dtype)     ? 1e-5
-                               : 0;
-}
-
-}  // namespace
-
-Finding pattern_of(const Compared& c) {
-  const std::vector<double> want = core::elements(c.want), got = core::elements(c.got);
-  if (want.size() == got.size() && (want.empty() || all_close(c, want, got))) return {};
-  if (want.size() != got.size())
-    return named("shape-refused", c,
-                 fmt::format("{} came back, the reference gives {}", c.got.describe(), c.want.describe()),
-                 "give the reference's shape");
-  std::vector<int> axes(static_cast<std::size_t>(c.want.rank));
-  std::iota(axes.begin(), axes.end(), 0);
-  while (c.want.rank <= 5 && std::next_permutation(axes.begin(), axes.end())) {
-    const Tensor turned = permuted(c.want, axes);
-    if (all_close(c, core::elements(turned), got))
-      return named("layout-convention", c,
-                   fmt::format("equals the reference with its axes in the order {}", axes_text(axes)),
-                   "keep the reference's order of axes");
-  }
+Finding ratio_of(const Wrong& w) {
+  if (!is_float(w.c.want.dtype)) return {};
   double ratio = 0;
-  if (constant_ratio(want, got, ratio))
-    return named("missing-scale", c,
-                 fmt::format("is {:.6g} times the reference in all of {} elements", ratio, want.size()),
+  if (w.want.size() > 1 && constant_ratio(w, 0, w.want.size(), ratio) && std::fabs(ratio - 1) > 1e-3)
+    return named("missing-scale", w,
+                 fmt::format("is {:.6g} times the reference in all of {} elements", ratio, w.want.size()),
                  fmt::format("multiply by {:.6g}", 1 / ratio));
-  if (c.want.dtype == DType::f32) {
-    std::vector<double> half;
-    for (const double value : want) half.push_back(core::round_to(DType::f16, value));
-    bool equal = true;
-    for (std::size_t i = 0; i < half.size(); ++i)
-      equal = equal && (half[i] == got[i] || (std::isnan(half[i]) && std::isnan(got[i])));
-    if (equal)
-      return named("intermediate-precision", c, "equals the reference rounded to f16",
-                   "keep the result in f32");
+  if (w.c.want.rank < 2 || w.c.want.size(-1) < 2) return {};
+  const auto width = static_cast<std::size_t>(w.c.want.size(-1));
+  std::vector<double> ratios;
+  for (std::size_t row = 0; row + width <= w.want.size(); row += width) {
+    if (!constant_ratio(w, row, width, ratio)) return {};
+    ratios.push_back(ratio);
   }
-  std::size_t first = want.size(), wrong = 0;
-  for (std::size_t i = want.size(); i-- > 0;)
-    if (!close(c, want[i], got[i])) {
-      first = i;
-      ++wrong;
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  if (ratios.size() < 2 || (std::fabs(*least - 1) < 1e-3 && std::fabs(*most - 1) < 1e-3)) return {};
+  return named(
+      "missing-scale", w,
+      fmt::format("is the reference times a factor of each row, from {:.4g} to {:.4g}", *least, *most),
+      "multiply, or divide, each row by what the original does: a sum, a norm or a scale of the row");
+}
+
+/// The reference rounded to a narrower type.
+Finding narrowed(const Wrong& w) {
+  for (const DType narrow : {DType::f16, DType::bf16}) {
+    if (w.c.want.dtype != DType::f32 && w.c.want.dtype != DType::f64) break;
+    bool equal = true;
+    for (std::size_t i = 0; i < w.want.size() && equal; ++i) {
+      const double rounded = core::round_to(narrow, w.want[i]);
+      // One step of it: the reference's own last bit may decide which way it rounds.
+      equal = is_close(rounded, w.got()[i], 2 * core::unit_roundoff(narrow) * std::fabs(rounded)) &&
+              (w.got()[i] == core::round_to(narrow, w.got()[i]) || std::isnan(w.got()[i]));
     }
-  if (first > 0 && wrong == want.size() - first && want.size() - first < want.size() / 2 + 1)
-    return named(
-        "tail-mask", c,
-        fmt::format("the first {} of {} elements are right, all after them are wrong", first, want.size()),
-        "cover the last, partial block");
+    if (equal)
+      return named("intermediate-precision", w,
+                   fmt::format("equals the reference rounded to {}", name_of(narrow)),
+                   fmt::format("keep the result in {}", name_of(w.c.want.dtype)));
+  }
+  return {};
+}
+
+/// Whole numbers one step beside: another rounding, or what was rounded had another precision.
+Finding stepped(const Wrong& w) {
+  if (is_float(w.c.want.dtype)) return {};
+  std::size_t up = 0;
+  for (const std::size_t i : w.at) {
+    if (std::fabs(w.want[i] - w.got()[i]) != 1) return {};
+    up += std::fabs(w.got()[i]) > std::fabs(w.want[i]);
+  }
   Finding finding =
-      named("unexplained", c, where_and_how_much(c, want, got), "compare the formula with the reference's");
+      10 * w.at.size() > w.want.size()
+          ? named("rounding-mode", w,
+                  fmt::format("{} of {} whole numbers are off by one, {} of them away from zero", w.at.size(),
+                              w.want.size(), up),
+                  "round as the original does: toward zero, to nearest with ties to even, or with ties away")
+          : named("intermediate-precision", w,
+                  fmt::format(
+                      "{} of {} whole numbers are off by one: what is rounded differs in its last bits, or "
+                      "ties are rounded otherwise",
+                      w.at.size(), w.want.size()),
+                  "compute what is rounded in the original's order and precision");
   finding.strength = Strength::nearest;
   return finding;
 }
 
-void replay(const Candidate& candidate, const Entry& entry, const Recording& recording, double rtol,
-            double atol, Diagnosis& diagnosis) {
-  int index = -1;
-  for (const RecordedCall& call : recording.calls) {
-    ++index;
-    if (!call.raised.empty()) continue;
-    const std::string line =
-        fmt::format("{} call {}{}", call.function, index + 1, call.group.empty() ? "" : " of " + call.group);
-    const Answer answer = candidate.call(entry, call.before, {});
-    bool empty = false;
-    for (const Value& value : call.before) empty = empty || (value.is_tensor() && value.tensor.empty());
-    findings_of_device(answer, line, empty, false, diagnosis.findings);
-    if (!answer.ok()) {
-      Finding finding = finding_of_end(answer, line);
-      if (entry.parameters.size() != call.before.size() && answer.end == Answer::End::not_callable) {
-        finding.code = "argument-count";
-        finding.fix = fmt::format("take the {} arguments that are passed", call.before.size());
-      }
-      add_once(diagnosis.findings, std::move(finding));
-      if (diagnosis.call == Stage::not_reached) diagnosis.call = Stage::failed;
-      continue;
-    }
-    if (diagnosis.call == Stage::not_reached) diagnosis.call = Stage::passed;
-    const auto compare = [&](const std::string& name, const Value& want, const Value& got) {
-      if (!want.is_tensor() || !got.is_tensor()) return;
-      ++diagnosis.calls;
-      const double relative = rtol > 0 ? rtol : default_rtol(want.tensor.dtype);
-      Compared compared{name, want.tensor, got.tensor, relative, atol > 0 ? atol : relative / 100};
-      Finding finding = pattern_of(compared);
-      if (finding.code.empty()) return;
-      finding.evidence = fmt::format("'{}': {} {}", line, name, finding.evidence);
-      add_once(diagnosis.findings, std::move(finding));
-      diagnosis.exec = Stage::failed;
-    };
-    for (std::size_t i = 0; i < call.after.size() && i < answer.arguments.size(); ++i)
-      compare(call.after[i].name.empty() ? fmt::format("argument {}", i + 1) : call.after[i].name,
-              call.after[i], answer.arguments[i]);
-    for (std::size_t i = 0; i < call.returned.size(); ++i)
-      compare("the returned tensor", call.returned[i],
-              i < answer.returned.size() ? answer.returned[i] : Value());
+Finding not_finite(const Wrong& w) {
+  for (const std::size_t i : w.at)
+    if (std::isfinite(w.got()[i]) || !std::isfinite(w.want[i])) return {};
+  return named("nan-inf", w,
+               fmt::format("{} of {} elements are NaN or infinite where the reference is finite, first {}",
+                           w.at.size(), w.want.size(), joined(index_of(w.c.want, w.at.front()))),
+               "look for a division by zero, or an exponential that overflows");
+}
+
+std::string where_and_how_much(const Wrong& w) {
+  double largest = 0;
+  std::vector<std::size_t> steps(5);  // ulps of the wrong: 1, up to 4, up to 64, up to 4096, more
+  for (const std::size_t i : w.at) {
+    const double error = std::fabs(w.want[i] - w.got()[i]);
+    largest = std::max(largest, std::isnan(error) ? INFINITY : error);
+    const double ulp = is_float(w.c.want.dtype)
+                           ? std::max(2 * core::unit_roundoff(w.c.want.dtype) * std::fabs(w.want[i]), 1e-300)
+                           : 1;
+    const double ulps = error / ulp;
+    steps[ulps <= 1 ? 0 : ulps <= 4 ? 1 : ulps <= 64 ? 2 : ulps <= 4096 ? 3 : 4]++;
   }
-  if (diagnosis.call == Stage::passed && diagnosis.exec == Stage::not_reached && diagnosis.calls > 0)
-    diagnosis.exec = diagnosis.findings.empty() ? Stage::passed : Stage::failed;
+  const std::size_t first = w.at.front();
+  return fmt::format(
+      "{} of {} elements differ, first {} ({:.9g} instead of {:.9g}), largest error {:.4g}; by size of the "
+      "error "
+      "in {}: up to 1: {}, 4: {}, 64: {}, 4096: {}, more: {}",
+      w.at.size(), w.want.size(), joined(index_of(w.c.want, first)), w.got()[first], w.want[first], largest,
+      is_float(w.c.want.dtype) ? "ulp" : "whole numbers", steps[0], steps[1], steps[2], steps[3], steps[4]);
+}
+
+}  // namespace
+
+bool is_close(double want, double got, double bound) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  if (want == got) return true;
+  return std::isfinite(want) && std::isfinite(got) && std::fabs(want - got) <= bound;
+}
+
+Finding pattern_of(const Compared& c) {
+  Wrong w{c, core::elements(c.want), {}, {}};
+  if (w.want.size() != c.got.size()) return {};
+  w.bounds = bounds_of(c.want, w.want, c.rtol, c.atol);
+  for (std::size_t i = 0; i < w.want.size(); ++i)
+    if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
+  if (w.at.empty()) return {};
+  for (const auto& look : {axes_of, tail_of, kept, ratio_of, narrowed, stepped, not_finite})
+    if (Finding finding = look(w); !finding.code.empty()) return finding;
+  Finding finding =
+      named("unexplained", w, where_and_how_much(w), "compare the formula with the reference's");
+  finding.strength = Strength::nearest;
+  return finding;
 }
 
 }  // namespace isomer::lab

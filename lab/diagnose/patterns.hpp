@@ -1,8 +1,8 @@
 #pragma once
 
-#include "lab/candidate/candidate.hpp"
-#include "lab/candidate/recording.hpp"
 #include "lab/diagnose/finding.hpp"
+
+#include <isomer/tensor.hpp>
 
 #include <string>
 #include <vector>
@@ -12,17 +12,18 @@ namespace isomer::lab {
 /// One output of a recorded call and what a candidate gives for it.
 struct Compared {
   std::string name;
-  Tensor want, got;
-  double rtol = 0, atol = 0;
+  Tensor want;
+  std::vector<double> got;    ///< row-major, as many as the reference has
+  Tensor before;              ///< of an argument that is written, as it was given; otherwise undefined
+  double rtol = 0, atol = 0;  ///< 0: by the dtype, and by the size of the row
 };
 
-/// The way in which an answer of an unknown op is wrong: permuted axes, a constant ratio, a wrong end, the
-/// flat buffer, f16 instead of f32; `unexplained`, with where and how much, where it is none of these. Empty
-/// code where nothing is wrong.
-Finding pattern_of(const Compared& compared);
+/// Within `bound` of each other; NaN for NaN, infinity for the same infinity.
+bool is_close(double want, double got, double bound);
 
-/// Replays the calls of a recording against a candidate of an op that is not known. Adds to `diagnosis`.
-void replay(const Candidate& candidate, const Entry& entry, const Recording& recording, double rtol,
-            double atol, Diagnosis& diagnosis);
+/// The way in which an answer of an unknown op is wrong: permuted axes, a wrong end, elements as they were, a
+/// constant ratio, f16 instead of f32, a step beside; `unexplained`, with where and how much, where it is
+/// none of these. Empty code where nothing is wrong.
+Finding pattern_of(const Compared& compared);
 
 }  // namespace isomer::lab

@@ -210,6 +210,7 @@ bool Form::takes(int role) const {
 
 Value compact_copy(const Value& value) {
   Value copy = tensor_value(value.name, value.tensor.dtype, shape_of(value.tensor));
+  copy.boolean = value.boolean;
   const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
   each_offset(value.tensor, [&](std::int64_t flat, const std::byte* element) {
     std::memcpy(static_cast<std::byte*>(copy.storage.get()) + static_cast<std::size_t>(flat) * size, element,

@@ -63,7 +63,10 @@ Recording kept_recording(const fs::path& label, const fs::path& test) {
   settings.test = test;
   settings.timeout_seconds = kSeconds;
   Recording recording = record(settings).recording;
-  if (!file.empty()) {
+  // Without answers it is as good as none: another day Triton may be there.
+  const auto answers = recording.metadata.find("answers");
+  const bool answered = answers == recording.metadata.end() || answers->second != "none";
+  if (!file.empty() && answered) {
     fs::create_directories(folder, failed);
     try {
       save_recording(file.string(), recording);

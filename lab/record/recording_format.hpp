@@ -13,7 +13,8 @@
 /// ("seconds" only where the device's times of the call were taken, on the device that the key "device"
 /// names) with each value {"kind", "name"} and
 ///   tensor   "storage" (the tensor's name in the file), "dtype", "shape", "strides" in elements, "offset" in
-///   bytes integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"
+///            bytes, "boolean": true of a u8 tensor that holds true and false
+///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"
 ///   list     "items"
 /// and, in "before", "keyword": true where the argument was passed by its name. Two values of one side of a
 /// call (its arguments; its answers) that name one storage share memory. The metadata key "format" is

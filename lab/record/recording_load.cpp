@@ -182,6 +182,9 @@ class Reading {
     const std::string type = place.text(text, "dtype"), storage = place.text(text, "storage");
     const std::optional<DType> dtype = dtype_of(type);
     if (!dtype) place.refuse("dtype '", type, "' is none that Isomer has");
+    if (text.contains("boolean"))
+      value.boolean = place.field(text, "boolean", json::value_t::boolean, "true or false").get<bool>();
+    if (value.boolean && *dtype != DType::u8) place.refuse("true and false are expected as u8, got ", type);
     const std::vector<std::int64_t> shape = place.sizes(text, "shape"),
                                     strides = place.sizes(text, "strides");
     if (shape.size() > Tensor::kMaxRank)

@@ -78,6 +78,7 @@ class Writing {
       core::fail(ErrorCode::bad_argument, subject_, place, " does not lie in its storage of ",
                  value.storage_bytes, " bytes");
     text["dtype"] = isomer::name_of(tensor.dtype);
+    if (value.boolean) text["boolean"] = true;
     text["shape"] = std::vector(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
     text["strides"] = std::vector(tensor.strides.begin(), tensor.strides.begin() + tensor.rank);
     text["offset"] = value.storage_offset;

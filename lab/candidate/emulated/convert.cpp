@@ -68,7 +68,7 @@ SessionValue session_value(const Value& value, std::size_t index) {
     out.element = static_cast<emulator::Element>(dtype_of(value.text).value_or(DType::none));
   if (value.is_tensor()) {
     const auto rank = static_cast<std::size_t>(value.tensor.rank);
-    out.element = static_cast<emulator::Element>(value.tensor.dtype);
+    out.element = value.boolean ? kBoolean : static_cast<emulator::Element>(value.tensor.dtype);
     out.shape.assign(value.tensor.shape.begin(), value.tensor.shape.begin() + rank);
     out.strides.assign(value.tensor.strides.begin(), value.tensor.strides.begin() + rank);
     out.storage = value.storage;
@@ -88,6 +88,7 @@ Value lab_value(const SessionValue& from) {
   value.text = from.text;
   if (value.kind == Value::Kind::dtype) value.text = name_of(dtype_of_element(from.element));
   if (value.is_tensor()) {
+    value.boolean = from.element == kBoolean;
     value.storage = from.storage;
     value.storage_bytes = from.storage_bytes;
     value.storage_offset = from.storage_offset;

@@ -73,7 +73,8 @@ std::shared_ptr<const Recording> recording_of_folder(const CaseFolder& folder, b
   try {
     return std::make_shared<Recording>(kept_recording(folder.label, folder.test));
   } catch (const Error& error) {
-    notes.emplace_back(error.what());
+    const std::string said = error.what();
+    notes.push_back(said.starts_with("record: ") ? said.substr(8) : said);
     return nullptr;
   }
 }
@@ -199,13 +200,18 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
     } catch (const std::exception& error) {
       diagnosis.error = fmt::format("{}: {}", path.string(), error.what());
     }
-    if (!diagnosis.error.empty() && !notes.empty()) diagnosis.error += "; " + notes.front();
+    if (!diagnosis.error.empty() && !notes.empty()) diagnosis.error += ": " + notes.front();
+    // As the user called the file, whatever the compiler made of its path.
+    for (Finding& finding : diagnosis.findings)
+      if (finding.location.file == fs::absolute(path).lexically_normal().string())
+        finding.location.file = path.string();
     diagnosis.notes.insert(diagnosis.notes.end(), notes.begin(), notes.end());
     diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     list.push_back(std::move(diagnosis));
   }
   // Said once for the folder, with its first candidate.
-  if (!list.empty() && list.front().error.empty() && !(folder.test.empty() && folder.instruction.empty())) {
+  if (!list.empty() && (list.front().error.empty() || request.recording != nullptr) &&
+      !(folder.test.empty() && folder.instruction.empty())) {
     const std::vector<Finding> said =
         audit(folder, request.recording != nullptr ? *request.recording : Recording());
     list.front().findings.insert(list.front().findings.end(), said.begin(), said.end());
@@ -215,6 +221,12 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   const std::vector<std::string> why = parsed.get();
   for (std::size_t i = 0; i < python.size(); ++i) {
     if (why[i].empty()) continue;
+    // Where that is why nothing could be judged, it is said.
+    const std::string at = why[i].substr(why[i].rfind('/') + 1);
+    if (std::any_of(list.begin(), list.end(), [&](const Diagnosis& each) {
+          return each.error.find(at.substr(0, at.find(' '))) != std::string::npos;
+        }))
+      continue;
     list.push_back(empty(python[i]));
     list.back().error = "no valid Python: " + why[i];
   }

@@ -153,6 +153,8 @@ class Side:
             offset=offset,
             storage=self.known[identity],
         )
+        if type_name == "bool":
+            text["boolean"] = True
 
     def flattened(self, value, name="", place="0"):
         if value is None:

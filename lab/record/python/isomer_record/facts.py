@@ -47,6 +47,10 @@ def integers(body):
     }
 
 
+# Methods that give a tensor's values as they are, or some of them.
+VALUES = {"item", "tolist", "long", "int", "to", "cpu", "numpy", "view", "reshape", "flatten", "contiguous", "clone"}
+
+
 class HostFunction:
     def __init__(self, node, kernels, constants):
         self.node, self.kernels = node, kernels
@@ -60,6 +64,35 @@ class HostFunction:
         self.names = {each["name"] for each in self.parameters}
         self.known = {**constants, **integers(ast.walk(node))}
         self.writes, self.indexes, self.constants = [], [], []
+        self.added = {id(each.target) for each in ast.walk(node) if isinstance(each, ast.AugAssign)}
+        # Variables that hold values of a parameter: slot = int(slots[t]), for slot in slots.tolist().
+        self.derived = {}
+        for each in ast.walk(node):
+            target = each.targets[0] if isinstance(each, ast.Assign) else each.target if isinstance(each, ast.For) else None
+            value = each.value if isinstance(each, ast.Assign) else each.iter if isinstance(each, ast.For) else None
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                pairs = list(zip(target.elts, value.elts))
+            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Call) and name_of(value.func) == "enumerate":
+                pairs = [(target.elts[-1], value.args[0])] if value.args else []
+            else:
+                pairs = [(target, value)]
+            for name, source in pairs:
+                if isinstance(name, ast.Name) and name.id not in self.names and self.source(source):
+                    self.derived.setdefault(name.id, self.source(source))
+
+    def source(self, node):
+        """The parameter whose values an expression is made of; None where it is none, or only its shape."""
+        if isinstance(node, ast.Name):
+            return node.id if node.id in self.names else self.derived.get(node.id)
+        if isinstance(node, ast.Subscript):
+            return self.source(node.value)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VALUES:
+            return self.source(node.func.value)
+        if isinstance(node, ast.Call) and name_of(node.func) == "int" and node.args:
+            return self.source(node.args[0])
+        if isinstance(node, ast.BinOp):
+            return self.source(node.left) or self.source(node.right)
+        return None
 
     def facts(self):
         returned = 0
@@ -122,7 +155,8 @@ class HostFunction:
         name = call.func.attr
         if base is not None and name.endswith("_") and not name.startswith("_"):
             self.wrote(base)
-        indexed = {"index_copy_": "write", "index_add_": "write", "index_fill_": "write", "index_select": "read"}
+        # What is added to a row twice is a sum, however often.
+        indexed = {"index_copy_": "write", "index_add_": "read", "index_fill_": "write", "index_select": "read"}
         if base is not None and name in indexed and len(call.args) > 1:
             self.index(self.parameter(call.args[1]), base, constant(call.args[0], self.known), indexed[name])
 
@@ -133,11 +167,19 @@ class HostFunction:
         access = "write" if isinstance(node.ctx, ast.Store) else "read"
         if access == "write":
             self.wrote(base)
+        if id(node) in self.added:
+            access = "read"
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for dim, part in enumerate(parts):
             while isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
                 part = part.func.value  # DestLoc.long()
-            self.index(self.parameter(part), base, dim, access)
+            if self.parameter(part) is not None:
+                self.index(self.parameter(part), base, dim, access)
+                continue
+            if isinstance(part, ast.Slice):
+                part = part.lower
+            # slot // size is no row of its own: which one is not known.
+            self.index(self.source(part), base, None if isinstance(part, ast.BinOp) else dim, access)
 
 
 def label_facts(tree):

@@ -120,6 +120,8 @@ def record(job):
         "test_sha256": sha256(test_path),
         "test_raised": run.raised,
     }
+    if unanswered and made.launches.why:
+        metadata["unanswered"] = made.launches.why
     try:
         metadata["facts"] = facts.of(label.tree if label else None, label_path, run.tree, test_path)
     except (AttributeError, RecursionError):

@@ -1,0 +1,412 @@
+#include "lab/diagnose/replay.hpp"
+
+#include "core/oracle/expected.hpp"
+#include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replayed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+constexpr int kSteps = 8;          ///< refusals that are answered one after the other
+constexpr int kAttempts = 48;      ///< calls for one of them
+constexpr std::size_t kTried = 4;  ///< recorded calls that say what a number is
+
+bool refused(const CallOutcome& outcome) {
+  return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
+}
+
+/// What never ends, or takes all there is, is not asked again: each costs the whole limit.
+bool lost(const CallOutcome& outcome) {
+  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit;
+}
+
+/// Calls that are made alike: as many arguments, the same of them by keyword.
+std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
+  std::map<std::string, std::size_t> known;
+  std::vector<std::vector<Replayed>> groups;
+  for (Replayed& replayed : calls) {
+    std::string signature = replayed.call->function;
+    for (std::size_t i = 0; i < replayed.call->before.size(); ++i) {
+      const bool keyword = i < replayed.call->keyword.size() && replayed.call->keyword[i];
+      signature += fmt::format(";{}{}", static_cast<int>(replayed.values[i].kind),
+                               keyword ? "=" + replayed.roles[i].name : std::string());
+    }
+    const auto [at, fresh] = known.emplace(signature, groups.size());
+    if (fresh) groups.emplace_back();
+    groups[at->second].push_back(std::move(replayed));
+  }
+  return groups;
+}
+
+class Replay {
+ public:
+  Replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request, const Facts* facts,
+         Diagnosis& diagnosis)
+      : entry_(entry), request_(request), facts_(facts), diagnosis_(diagnosis) {
+    approach_.candidate = &candidate;
+    approach_.settings = request.settings;
+    approach_.rtol = request.rtol;
+    approach_.atol = request.atol;
+  }
+
+  void run(const std::vector<Replayed>& calls) {
+    const Bound bound = bind_call(entry_, calls.front());
+    approach_.form = bound.form;
+    for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
+    find_numbers(calls, bound.unsure);
+    adapt(calls.front());
+    if (!bound.findings.empty()) adapted_ = true;
+    ask(calls);
+    try_wide(calls);
+    if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
+        std::none_of(outcomes_.begin(), outcomes_.end(), lost)) {
+      std::vector<Finding> found;
+      experiment(approach_, calls, outcomes_, found);
+      for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
+    }
+    judge(calls);
+  }
+
+ private:
+  /// Whole numbers that no caller passes are sizes: those with which most of the answer is right.
+  void find_numbers(const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
+    if (unsure.empty()) return;
+    std::vector<Passing> options;
+    for (std::size_t r = 0; r < calls.front().roles.size(); ++r) {
+      const Value& value = calls.front().values[r];
+      if (!value.is_tensor()) continue;
+      Passing passing;
+      passing.role = static_cast<int>(r);
+      passing.what = What::elements;
+      options.push_back(passing);
+      passing.what = What::rows;
+      options.push_back(passing);
+      passing.what = What::size;
+      for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) options.push_back(passing);
+    }
+    const auto score = [&](const Form& form) {
+      Approach other = approach_;
+      other.form = form;
+      other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
+      double sum = 0;
+      for (std::size_t i = 0; i < calls.size() && i < kTried; ++i) {
+        const CallOutcome outcome = replay_once(other, calls[i]);
+        if (lost(outcome)) return -1.0;
+        sum += outcome.share() - (outcome.answer.seen.empty() ? 0 : 0.25);
+      }
+      return sum;
+    };
+    double best = score(approach_.form);
+    const auto all = static_cast<double>(std::min(calls.size(), kTried));
+    for (int round = 0; round < 2 && best < all; ++round)
+      for (const int at : unsure)
+        for (const Passing& option : options) {
+          Form form = approach_.form;
+          form.passings[static_cast<std::size_t>(at)] = option;
+          const double got = best < all ? score(form) : 0;
+          if (got <= best) continue;
+          best = got;
+          approach_.form = std::move(form);
+        }
+  }
+
+  /// One change after the other until the first call is answered.
+  void adapt(const Replayed& replayed) {
+    std::set<std::string> seen;
+    for (int step = 0; step < kSteps; ++step) {
+      const CallOutcome now = replay_once(approach_, replayed);
+      if (!refused(now)) return;
+      seen.insert(now.answer.message);
+      std::vector<Change> list = changes(approach_.form, replayed.roles, replayed.values, now.answer.message);
+      std::size_t chosen = list.size(), fallback = list.size();
+      double best = -1;
+      for (std::size_t i = 0; i < list.size() && i < static_cast<std::size_t>(kAttempts); ++i) {
+        if (chosen < list.size() && (best >= 0.98 || list[i].finding.code != list[chosen].finding.code))
+          break;
+        Approach other = approach_;
+        other.form = list[i].form;
+        const CallOutcome then = replay_once(other, replayed);
+        if (then.answer.ok() && then.share() > best) {
+          best = then.share();
+          chosen = i;
+        }
+        const std::string& code = list[i].finding.code;
+        const bool on_the_way =
+            code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
+        if (chosen == list.size() && fallback == list.size() && on_the_way && refused(then) &&
+            seen.count(then.answer.message) == 0)
+          fallback = i;
+      }
+      if (chosen == list.size()) chosen = fallback;
+      if (chosen == list.size()) return;
+      Finding finding = list[chosen].finding;
+      const std::string& said = now.answer.message;
+      finding.evidence = fmt::format("'{}': {} and the call is refused: \"{:.200}\"", replayed.line,
+                                     finding.evidence, std::string_view(said).substr(0, said.find('\n')));
+      finding.location = now.answer.place;
+      add_once(diagnosis_.findings, std::move(finding));
+      approach_.form = std::move(list[chosen].form);
+      adapted_ = true;
+    }
+  }
+
+  void ask(const std::vector<Replayed>& calls) {
+    bool gone = false;
+    for (const Replayed& replayed : calls) {
+      if (gone) {
+        outcomes_.emplace_back();
+        outcomes_.back().answer.end = Answer::End::timed_out;
+        outcomes_.back().answer.message.clear();
+        outcomes_.back().wrong.assign(replayed.outputs.size(), 1);
+        continue;
+      }
+      outcomes_.push_back(replay_once(approach_, replayed));
+      gone = lost(outcomes_.back());
+    }
+  }
+
+  /// Built for warps of 64 lanes the answer is the same, or one of the two is wrong.
+  void try_wide(const std::vector<Replayed>& calls) {
+    if (request_.wide == nullptr || std::any_of(outcomes_.begin(), outcomes_.end(), lost)) return;
+    wide_ = request_.wide();
+    if (wide_ == nullptr) return;
+    Approach other = approach_;
+    other.candidate = wide_.get();
+    other.settings.lanes = 64;
+    for (const Entry& entry : wide_->entries())
+      if (entry.name == entry_.name && entry.form == entry_.form) other.form.entry = &entry;
+    std::vector<CallOutcome> others;
+    std::size_t right = 0, right_wide = 0;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      others.push_back(replay_once(other, calls[i]));
+      right += outcomes_[i].right();
+      right_wide += others.back().right();
+    }
+    if (right == right_wide) return;
+    const int good = right > right_wide ? 32 : 64;
+    Finding finding;
+    finding.code = "warp-size";
+    finding.evidence =
+        fmt::format("with warps of {} lanes {} of {} calls are right, with {} lanes {}{}", good,
+                    std::max(right, right_wide), calls.size(), 96 - good, std::min(right, right_wide),
+                    good == 64 ? ": asked with 64 from here" : "");
+    finding.fix = "use warpSize, 64-bit masks and explicit widths";
+    add_once(diagnosis_.findings, std::move(finding));
+    if (good != 64) return;
+    approach_ = std::move(other);
+    outcomes_ = std::move(others);
+  }
+
+  void judge(const std::vector<Replayed>& calls) {
+    std::size_t probed = calls.size();
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const CallOutcome& outcome = outcomes_[i];
+      if (outcome.answer.end == Answer::End::timed_out && outcome.answer.message.empty()) continue;
+      findings_of_device(outcome.answer, calls[i].line, calls[i].empty, calls[i].shared, diagnosis_.findings);
+      if (!outcome.answer.ok()) {
+        ended(calls[i], outcome.answer);
+        continue;
+      }
+      answered_ = true;
+      ++diagnosis_.calls;
+      form_of_answers(calls[i], outcome);
+      inputs_kept(calls[i], outcome);
+      // The smallest wrong call, else the smallest with anything in it, is the one for probes.
+      const auto cost = [&](std::size_t at) {
+        return std::tuple(outcomes_[at].right(), outcomes_[at].elements == 0, outcomes_[at].elements);
+      };
+      if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
+    }
+    if (probed < calls.size()) {
+      probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
+      probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
+    }
+    for (const bool vague : {false, true})
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        if (outcomes_[i].answer.ok()) numbers(calls[i], outcomes_[i], vague);
+    const bool refused_all = !answered_;
+    if (adapted_ || refused_all) diagnosis_.call = Stage::failed;
+    if (diagnosis_.call == Stage::not_reached && answered_) diagnosis_.call = Stage::passed;
+  }
+
+  void ended(const Replayed& replayed, const Answer& answer) {
+    Finding finding = finding_of_end(answer, replayed.line);
+    if (answer.end == Answer::End::not_callable) {
+      const bool count = entry_.parameters.size() != approach_.form.passings.size();
+      finding.code = count ? "argument-count" : "argument-kind";
+      finding.fix = count ? fmt::format("take the {} arguments that are passed", replayed.call->before.size())
+                          : "take what the original takes";
+    } else if (answer.end == Answer::End::refused) {
+      finding.code = is_about_dtype(answer.message) && !is_about_rank(answer.message) ? "dtype-refused"
+                                                                                      : "shape-refused";
+      finding.fix = "take what the original takes";
+    }
+    if (finding.location.line == 0) finding.location = entry_.place;
+    const bool said = std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                                  [&](const Finding& each) { return each.code == finding.code; });
+    if (!said) add_once(diagnosis_.findings, std::move(finding));
+  }
+
+  /// What is said of an answer before its numbers: that it came, its rank, its dtype.
+  void form_of_answers(const Replayed& replayed, const CallOutcome& outcome) {
+    for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+      const Replayed::Output& output = replayed.outputs[t];
+      const Value& came = outcome.values[t];
+      const bool passed_in = approach_.form.takes(output.role);
+      if (output.returned < 0 || passed_in || (output.again && !came.is_tensor())) continue;
+      Finding finding;
+      finding.argument = output.name;
+      finding.location = entry_.place;
+      if (!came.is_tensor()) {
+        finding.code = "unwritten-output";
+        finding.evidence = fmt::format("'{}': the original returns {} tensors, {} came back", replayed.line,
+                                       replayed.call->returned.size(), outcome.answer.returned.size());
+        finding.fix = fmt::format("return {} as well", output.name);
+      } else if (came.tensor.numel() != output.want.numel()) {
+        finding.code = "shape-refused";
+        finding.evidence = fmt::format("'{}': {} came back, the reference gives {}", replayed.line,
+                                       came.tensor.describe(), output.want.describe());
+        finding.fix = "give the reference's shape";
+      } else if (came.tensor.rank != output.want.rank ||
+                 !std::equal(came.tensor.shape.begin(), came.tensor.shape.begin() + came.tensor.rank,
+                             output.want.shape.begin())) {
+        finding.code = came.tensor.rank != output.want.rank ? "rank-refused" : "layout-convention";
+        finding.evidence = fmt::format("'{}': {} came back, the reference gives {}", replayed.line,
+                                       came.tensor.describe(), output.want.describe());
+        finding.fix = "give the reference's shape";
+      } else if (came.tensor.dtype != output.want.dtype && !casts()) {
+        finding.code = "dtype-refused";
+        finding.evidence = fmt::format("'{}': {} came back, the reference gives {}", replayed.line,
+                                       came.tensor.describe(), output.want.describe());
+        finding.fix = fmt::format("give {}", name_of(output.want.dtype));
+      } else {
+        continue;
+      }
+      add_once(diagnosis_.findings, std::move(finding));
+    }
+  }
+
+  /// An answer follows the dtypes that it was asked with.
+  bool casts() const {
+    return std::any_of(approach_.form.passings.begin(), approach_.form.passings.end(),
+                       [](const Passing& each) { return each.cast != DType::none; });
+  }
+
+  void inputs_kept(const Replayed& replayed, const CallOutcome& outcome) {
+    if (!approach_.adaptations.empty()) return;
+    const std::vector<Value> given = passed(approach_.form, replayed.values);
+    for (std::size_t i = 0; i < given.size() && i < outcome.answer.arguments.size(); ++i) {
+      const Passing& passing = approach_.form.passings[i];
+      if (passing.what != What::role || !given[i].is_tensor()) continue;
+      const Port::Role& role = replayed.roles[static_cast<std::size_t>(passing.role)];
+      if (role.output) continue;
+      const std::vector<double> before = core::elements(given[i].tensor),
+                                after = core::elements(outcome.answer.arguments[i].tensor);
+      std::size_t changed = 0;
+      for (std::size_t e = 0; e < before.size(); ++e)
+        changed += before[e] != after[e] && !(before[e] != before[e] && after[e] != after[e]);
+      if (changed == 0) continue;
+      Finding finding;
+      finding.code = "writes-input";
+      finding.argument = role.name;
+      finding.evidence =
+          fmt::format("'{}': {} of {} elements of {} are others after the call, the original leaves it",
+                      replayed.line, changed, before.size(), role.name);
+      finding.fix = "leave the input as it is";
+      add_once(diagnosis_.findings, std::move(finding));
+    }
+  }
+
+  /// `vague`: what has no cause of its own, after what has.
+  void numbers(const Replayed& replayed, const CallOutcome& outcome, bool vague) {
+    const auto found = [&](std::string_view code) {
+      return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                         [&](const Finding& each) { return each.code == code; });
+    };
+    std::vector<Diagnosis::Difference> differences;
+    bool wrong = false;
+    for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+      const Replayed::Output& output = replayed.outputs[t];
+      if (outcome.got[t].empty()) continue;
+      const std::vector<double> want = core::elements(output.want);
+      const std::vector<double> bounds = bounds_of(output.want, want, approach_.rtol, approach_.atol);
+      Diagnosis::Difference difference{
+          output.name, {output.want.shape.begin(), output.want.shape.begin() + output.want.rank}, {}, {}};
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        const bool off = !is_close(want[i], outcome.got[t][i], bounds[i]);
+        wrong = wrong || off;
+        difference.wrong.push_back(off);
+        difference.error.push_back(outcome.got[t][i] - want[i]);
+      }
+      differences.push_back(std::move(difference));
+      Finding finding = pattern_of(
+          {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
+      if (finding.code.empty()) continue;
+      finding.evidence = fmt::format("'{}': {} {}", replayed.line, output.name, finding.evidence);
+      // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
+      const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
+                          found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
+                          found("stale-state") || found("ignores-index") || found("ignores-argument");
+      if (vague != (finding.strength == Strength::nearest || finding.code == "nan-inf")) continue;
+      if (vague && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
+        continue;
+      if (finding.code == "tail-mask")
+        std::erase_if(diagnosis_.findings, [&](const Finding& each) {
+          return each.code == "unwritten-output" && each.argument == output.name;
+        });
+      if (finding.code == "missing-scale" && found("missing-scale")) continue;
+      add_once(diagnosis_.findings, std::move(finding));
+    }
+    if (wrong && diagnosis_.differences.empty()) diagnosis_.differences = std::move(differences);
+  }
+
+  const Entry& entry_;
+  const ReplayRequest& request_;
+  const Facts* facts_;
+  Diagnosis& diagnosis_;
+  Approach approach_;
+  std::vector<CallOutcome> outcomes_;
+  std::shared_ptr<const Candidate> wide_;
+  bool adapted_ = false, answered_ = false;
+};
+
+}  // namespace
+
+void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
+            Diagnosis& diagnosis) {
+  const std::optional<Facts> facts = facts_of(request.recording);
+  std::vector<Replayed> calls = replayed_calls(request.recording, facts ? &*facts : nullptr);
+  if (calls.empty()) {
+    std::string why = "the label gave and wrote nothing";
+    for (const RecordedCall& call : request.recording.calls)
+      if (!call.raised.empty()) why = call.raised;
+    if (const auto said = request.recording.metadata.find("unanswered");
+        said != request.recording.metadata.end())
+      why = said->second;
+    const std::size_t count = request.recording.calls.size();
+    diagnosis.error =
+        fmt::format("its op is not known, and {}: {}",
+                    count == 1 ? "the recorded call has no answer"
+                               : fmt::format("none of the {} recorded calls has an answer", count),
+                    why);
+    return;
+  }
+  const std::size_t before = diagnosis.findings.size();
+  for (const std::vector<Replayed>& group : by_signature(std::move(calls)))
+    Replay(candidate, entry, request, facts ? &*facts : nullptr, diagnosis).run(group);
+  // Without a line of its own a finding is about the function.
+  for (Finding& finding : diagnosis.findings)
+    if (finding.location.line == 0) finding.location = entry.place;
+  if (diagnosis.calls > 0)
+    diagnosis.exec = diagnosis.findings.size() > before ? Stage::failed : Stage::passed;
+}
+
+}  // namespace isomer::lab

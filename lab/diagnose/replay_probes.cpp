@@ -1,0 +1,135 @@
+#include "core/codec.hpp"
+#include "core/oracle/expected.hpp"
+#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replayed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+std::size_t changed_between(const CallOutcome& a, const CallOutcome& b) {
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < a.got.size() && t < b.got.size(); ++t)
+    for (std::size_t i = 0; i < a.got[t].size() && i < b.got[t].size(); ++i)
+      count += !same(a.got[t][i], b.got[t][i]);
+  return count;
+}
+
+/// A tensor with its elements in reverse order: values that it may have, at other places.
+void reverse(Value& value) {
+  Value turned = compact_copy(value);
+  const std::vector<double> elements = core::elements(value.tensor);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    core::encode(value.tensor.dtype, elements[elements.size() - 1 - i],
+                 static_cast<std::byte*>(turned.storage.get()) + i * size);
+  value = std::move(turned);
+}
+
+bool is_index_of_label(const Facts* facts, const Replayed& replayed, const std::string& name) {
+  const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed.call->function);
+  return label != nullptr && std::any_of(label->indexes.begin(), label->indexes.end(),
+                                         [&](const IndexUse& use) { return use.index == name; });
+}
+
+/// Whether the reference's answer is other where its elements are in reverse: not, where all are alike.
+bool is_alike(const Value& value) {
+  const std::vector<double> elements = core::elements(value.tensor);
+  for (std::size_t i = 0; i < elements.size() / 2; ++i)
+    if (!same(elements[i], elements[elements.size() - 1 - i])) return false;
+  return true;
+}
+
+}  // namespace
+
+void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                   const Facts* facts, std::vector<Finding>& findings) {
+  if (!outcome.answer.ok() || outcome.elements == 0) return;
+  for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
+    const Passing& passing = approach.form.passings[i];
+    if (passing.what != What::role) continue;
+    const auto role = static_cast<std::size_t>(passing.role);
+    if (replayed.roles[role].output) continue;
+    const Value& value = replayed.values[role];
+    const std::string& name = replayed.roles[role].name;
+    const bool index = value.is_tensor() && is_index_of_label(facts, replayed, name);
+    if (outcome.right() && !index) continue;
+    Replayed other = replayed;
+    Value& changed = other.values[role];
+    std::string how;
+    if (value.is_tensor() && value.tensor.numel() > 1 && !is_alike(value)) {
+      reverse(changed);
+      how = "in reverse order";
+    } else if (value.kind == Value::Kind::real) {
+      changed.real = 3 * value.real + 1;
+      how = fmt::format("{:g} instead of {:g}", changed.real, value.real);
+    } else if (value.kind == Value::Kind::boolean) {
+      changed.integer = value.integer == 0 ? 1 : 0;
+      how = changed.integer != 0 ? "True instead of False" : "False instead of True";
+    } else {
+      continue;
+    }
+    const CallOutcome after = replay_once(approach, other);
+    if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+    Finding finding;
+    const bool real = value.kind == Value::Kind::real;
+    finding.code = index                                  ? "ignores-index"
+                   : real && std::fabs(value.real) < 1e-2 ? "epsilon"
+                   : real                                 ? "missing-scale"
+                                                          : "ignores-argument";
+    finding.argument = name;
+    finding.evidence = fmt::format("'{}': with {} {} no element of the answer changes{}", replayed.line, name,
+                                   how, index ? ", and the label indexes by it" : "");
+    finding.fix = fmt::format("use {}", name);
+    add_once(findings, std::move(finding));
+  }
+}
+
+void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                  std::vector<Finding>& findings) {
+  if (!outcome.answer.ok()) return;
+  // Fresh memory with other contents: what changes was never written, or depends on what was not.
+  Approach other = approach;
+  other.settings.poison = 0x33;
+  const CallOutcome poisoned = replay_once(other, replayed);
+  for (std::size_t t = 0; poisoned.answer.ok() && t < replayed.outputs.size(); ++t) {
+    std::size_t changed = 0, first = 0;
+    for (std::size_t i = 0; i < std::min(outcome.got[t].size(), poisoned.got[t].size()); ++i)
+      if (!same(outcome.got[t][i], poisoned.got[t][i]) && changed++ == 0) first = i;
+    if (changed == 0) continue;
+    Finding finding;
+    finding.code = "unwritten-output";
+    finding.argument = replayed.outputs[t].name;
+    finding.evidence = fmt::format(
+        "'{}': {} of {} elements hold what was in fresh memory before (two fills, two answers; first element "
+        "{})",
+        replayed.line, changed, outcome.got[t].size(), first);
+    finding.fix = "write every element of the output";
+    add_once(findings, std::move(finding));
+  }
+  Approach again = approach;
+  again.settings.repeats = 2;
+  const CallOutcome second = replay_once(again, replayed);
+  if (!second.answer.ok()) return;
+  std::size_t worse = 0;
+  for (std::size_t t = 0; t < second.wrong.size(); ++t)
+    if (second.wrong[t] > outcome.wrong[t]) worse += second.wrong[t] - outcome.wrong[t];
+  if (worse == 0) return;
+  Finding finding;
+  finding.code = "stale-state";
+  finding.evidence = fmt::format(
+      "'{}': after a call with zeros at the same addresses {} more elements are wrong than in a first call",
+      replayed.line, worse);
+  finding.fix = "keep nothing between calls";
+  add_once(findings, std::move(finding));
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "lab/candidate/candidate.hpp"
+#include "lab/candidate/recording.hpp"
+#include "lab/diagnose/audit_facts.hpp"
+#include "lab/diagnose/finding.hpp"
+#include "lab/diagnose/patterns.hpp"
+#include "lab/diagnose/trial.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+/// Calls of an op of which nothing is known but what the label was called with and gave.
+namespace isomer::lab {
+
+/// One recorded call, as a form passes it: its arguments and, behind them, what it returned.
+struct Replayed {
+  const RecordedCall* call = nullptr;
+  std::string line;
+  std::vector<Port::Role> roles;
+  std::vector<Value> values;  ///< one per role; what is returned is zero
+  struct Output {
+    std::string name;
+    int role = 0;
+    int returned = -1;  ///< which of the returned tensors; −1: an argument that is written
+    Tensor want;
+    Tensor before;       ///< of an argument that is written, as it was given
+    bool again = false;  ///< returned, and an argument as well: need not come back
+  };
+  std::vector<Output> outputs;
+  bool empty = false;   ///< an argument has no elements
+  bool shared = false;  ///< several writers are asked for one row
+};
+
+/// The recorded calls that have an answer. `facts` may be null.
+std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts);
+
+/// How an entry is called with a recorded call's arguments, by place, by name and by kind; what had to be
+/// adapted for it; and the whole numbers of which the names say nothing.
+struct Bound {
+  Form form;
+  std::vector<Finding> findings;
+  std::vector<int> unsure;
+};
+Bound bind_call(const Entry& entry, const Replayed& replayed);
+
+/// Something that is done to a call so that the candidate's answer is right: a fault, if it helps.
+struct Adaptation {
+  std::function<void(std::vector<Value>& values)> before;  ///< of copies; null: nothing
+  std::function<std::vector<double>(const Replayed::Output&, std::vector<double>)> after;  ///< null: nothing
+  Finding finding;
+};
+
+/// How the candidate is called by now.
+struct Approach {
+  const Candidate* candidate = nullptr;
+  Form form;
+  std::vector<Adaptation> adaptations;
+  CallSettings settings;
+  double rtol = 0, atol = 0;
+};
+
+/// What came of one call. Per output: its elements in row-major order of the reference's shape, or none.
+struct CallOutcome {
+  Answer answer;
+  std::vector<Value> values;             ///< what came back, per output
+  std::vector<std::vector<double>> got;  ///< empty where nothing, or another number of elements, came back
+  std::vector<std::size_t> wrong;        ///< elements outside of the tolerance
+  std::size_t elements = 0;
+  std::size_t right_outputs() const;
+  bool right() const { return answer.ok() && right_outputs() == wrong.size(); }
+  double share() const;
+};
+CallOutcome replay_once(const Approach& approach, const Replayed& replayed);
+
+/// How far every element of an answer may be off: `rtol` of itself and of the size of its row, since what a
+/// sum cancels to is no more exact than what was added. A given `atol` takes the row's place.
+std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
+                              double atol);
+
+/// The arguments after which `replay_once` goes wrong, one after the other: which of the experiments makes
+/// them right. Adds to `approach` and to `findings`.
+void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
+                std::vector<Finding>& findings);
+
+/// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
+void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                   const Facts* facts, std::vector<Finding>& findings);
+/// Elements that nothing writes, and calls that depend on those before them.
+void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                  std::vector<Finding>& findings);
+
+}  // namespace isomer::lab

@@ -1,0 +1,221 @@
+// Operators that are no op of Isomer's, each right and with one fault, by a number that says which.
+#include <hip/hip_runtime.h>
+
+#include "../../diagnose/candidates/dlpack.h"
+
+#include <cstdint>
+#include <stdexcept>
+
+enum Fault {
+  kNone,
+  kUnscaled,
+  kOverflows,
+  kUnscaledOverflows,
+  kBlockwise,
+  kPairs,
+  kSwapped,
+  kIgnoresIds,
+  kIgnoresBias,
+  kScale128,
+  kTiesAway,
+  kNoEpsilon,
+};
+
+__global__ void softmax(const float* x, float* out, float scale, int columns, int fault) {
+  const float* row = x + static_cast<int64_t>(blockIdx.x) * columns;
+  if (fault == kUnscaled || fault == kUnscaledOverflows) scale = 1.0f;
+  float most = -INFINITY, sum = 0.0f;
+  for (int c = 0; c < columns; ++c) most = fmaxf(most, row[c] * scale);
+  if (fault == kOverflows || fault == kUnscaledOverflows) most = 0.0f;
+  for (int c = 0; c < columns; ++c) sum += expf(row[c] * scale - most);
+  for (int c = threadIdx.x; c < columns; c += blockDim.x)
+    out[static_cast<int64_t>(blockIdx.x) * columns + c] = expf(row[c] * scale - most) / sum;
+}
+#define SOFTMAX(name, fault)                                                             \
+  extern "C" void name(const float* x, float* out, float scale, int rows, int columns) { \
+    softmax<<<rows, 32>>>(x, out, scale, columns, fault);                                \
+  }
+SOFTMAX(scaled_softmax, kNone)
+SOFTMAX(scaled_softmax_unscaled, kUnscaled)
+SOFTMAX(scaled_softmax_overflows, kOverflows)
+SOFTMAX(scaled_softmax_of_both, kUnscaledOverflows)
+
+__global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= m * n) return;
+  float sum = 0.0f;
+  for (int i = 0; i < k; ++i) sum += a[at / n * k + i] * b[i * n + at % n];
+  c[at] = sum;
+}
+static void multiply(const DLTensor* a, const DLTensor* b, DLTensor* c) {
+  const int m = a->shape[0], n = b->shape[1], k = a->shape[1];
+  product<<<(m * n + 63) / 64, 64>>>(static_cast<const float*>(a->data), static_cast<const float*>(b->data),
+                                     static_cast<float*>(c->data), m, n, k);
+}
+extern "C" void matmul(const DLTensor* a, const DLTensor* b, DLTensor* c) { multiply(a, b, c); }
+extern "C" void matmul_output_first(DLTensor* c, const DLTensor* a, const DLTensor* b) { multiply(a, b, c); }
+
+/// Sums of a block of 64 columns; those before are added by nobody where the fault is on.
+__global__ void sums(const float* x, float* out, int columns, int fault) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * columns;
+  const int first = fault == kBlockwise ? blockIdx.y * 64 : 0;
+  for (int c = blockIdx.y * 64; c < columns && c < static_cast<int>(blockIdx.y + 1) * 64; ++c) {
+    float sum = 0.0f;
+    for (int i = first; i <= c; ++i) sum += x[row + i];
+    out[row + c] = sum;
+  }
+}
+#define CUMSUM(name, fault)                                                 \
+  extern "C" void name(const float* x, float* out, int rows, int columns) { \
+    sums<<<dim3(rows, (columns + 63) / 64), 1>>>(x, out, columns, fault);   \
+  }
+CUMSUM(cumsum_rows, kNone)
+CUMSUM(cumsum_rows_by_block, kBlockwise)
+
+__global__ void rotate(const float* q, const float* cosine, const float* sine, float* out, int width,
+                       int fault) {
+  const int half = width / 2;
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * width;
+  for (int d = threadIdx.x; d < half; d += blockDim.x) {
+    const int first = fault == kPairs ? 2 * d : d, second = fault == kPairs ? 2 * d + 1 : d + half;
+    const float c = cosine[blockIdx.x * half + d], s = sine[blockIdx.x * half + d];
+    out[row + first] = q[row + first] * c - q[row + second] * s;
+    out[row + second] = q[row + second] * c + q[row + first] * s;
+  }
+}
+#define ROTARY(name, fault)                                                                          \
+  extern "C" void name(const float* q, const float* cosine, const float* sine, float* out, int rows, \
+                       int width) {                                                                  \
+    rotate<<<rows, 32>>>(q, cosine, sine, out, width, fault);                                        \
+  }
+ROTARY(rotary, kNone)
+ROTARY(rotary_of_pairs, kPairs)
+
+__global__ void gated(const float* x, float* out, int width, int fault) {
+  const int64_t row = blockIdx.x;
+  for (int d = threadIdx.x; d < width; d += blockDim.x) {
+    const float gate = x[row * 2 * width + (fault == kSwapped ? width + d : d)];
+    const float up = x[row * 2 * width + (fault == kSwapped ? d : width + d)];
+    out[row * width + d] = gate / (1.0f + expf(-gate)) * up;
+  }
+}
+static void gate(const DLTensor* x, DLTensor* out, int fault) {
+  gated<<<x->shape[0], 32>>>(static_cast<const float*>(x->data), static_cast<float*>(out->data),
+                             x->shape[1] / 2, fault);
+}
+extern "C" void silu_and_mul(DLTensor* out, const DLTensor* x) { gate(x, out, kNone); }
+extern "C" void silu_and_mul_swapped(DLTensor* out, const DLTensor* x) { gate(x, out, kSwapped); }
+extern "C" void silu_and_mul_input_first_swapped(const DLTensor* x, DLTensor* out) { gate(x, out, kSwapped); }
+
+__global__ void rows(const int64_t* ids, const float* table, float* out, int width, int fault) {
+  const int64_t from = fault == kIgnoresIds ? blockIdx.x : ids[blockIdx.x];
+  for (int d = threadIdx.x; d < width; d += blockDim.x) out[blockIdx.x * width + d] = table[from * width + d];
+}
+#define GATHER(name, fault)                                                                    \
+  extern "C" void name(const int64_t* ids, const float* table, float* out, int n, int width) { \
+    rows<<<n, 32>>>(ids, table, out, width, fault);                                            \
+  }
+GATHER(embedding, kNone)
+GATHER(embedding_ignores_ids, kIgnoresIds)
+
+/// Duplicates among the slots are written by two blocks.
+__global__ void scatter(const float* key, const int64_t* slots, float* cache, int width) {
+  const int64_t to = slots[blockIdx.x];
+  if (to < 0) return;
+  for (int d = threadIdx.x; d < width; d += blockDim.x) cache[to * width + d] = key[blockIdx.x * width + d];
+}
+extern "C" void store_rows(const float* key, const int64_t* slots, float* cache, int n, int width) {
+  scatter<<<n, 32>>>(key, slots, cache, width);
+}
+
+__global__ void added(const float* x, const float* bias, float* out, int n, int width, int fault) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < n) out[at] = x[at] * x[at] + (fault == kIgnoresBias ? 0.0f : bias[at % width]);
+}
+#define SQUARE_BIAS(name, fault)                                                             \
+  extern "C" void name(const float* x, const float* bias, float* out, int rows, int width) { \
+    added<<<(rows * width + 63) / 64, 64>>>(x, bias, out, rows * width, width, fault);       \
+  }
+SQUARE_BIAS(square_bias, kNone)
+SQUARE_BIAS(square_bias_without, kIgnoresBias)
+
+__global__ void quantized(const float* x, int8_t* q, float* scales, int width, int fault) {
+  const float* row = x + blockIdx.x * width;
+  float most = 1e-10f;
+  for (int d = 0; d < width; ++d) most = fmaxf(most, fabsf(row[d]));
+  const float scale = most / (fault == kScale128 ? 128.0f : 127.0f);
+  if (threadIdx.x == 0) scales[blockIdx.x] = scale;
+  for (int d = threadIdx.x; d < width; d += blockDim.x) {
+    const float exact = row[d] / scale;
+    q[blockIdx.x * width + d] = static_cast<int8_t>(fault == kTiesAway ? truncf(exact) : rintf(exact));
+  }
+}
+#define QUANTIZE(name, fault)                                                           \
+  extern "C" void name(const float* x, int8_t* q, float* scales, int rows, int width) { \
+    quantized<<<rows, 32>>>(x, q, scales, width, fault);                                \
+  }
+QUANTIZE(token_quant, kNone)
+QUANTIZE(token_quant_128, kScale128)
+QUANTIZE(token_quant_truncates, kTiesAway)
+
+__global__ void normed(const float* x, float* out, float eps, int width, int fault) {
+  const float* row = x + blockIdx.x * width;
+  float sum = 0.0f;
+  for (int d = 0; d < width; ++d) sum += row[d] * row[d];
+  const float by = rsqrtf(sum / width + (fault == kNoEpsilon ? 0.0f : eps));
+  for (int d = threadIdx.x; d < width; d += blockDim.x) out[blockIdx.x * width + d] = row[d] * by;
+}
+#define NORM(name, fault)                                                            \
+  extern "C" void name(const float* x, float* out, float eps, int rows, int width) { \
+    normed<<<rows, 32>>>(x, out, eps, width, fault);                                 \
+  }
+NORM(row_norm, kNone)
+NORM(row_norm_without_epsilon, kNoEpsilon)
+
+__global__ void turned(const float* from, float* to, int m, int n, int64_t down, int64_t across) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < m * n) to[at % n * m + at / n] = from[at / n * down + at % n * across];
+}
+static void turn(const DLTensor* src, DLTensor* dst, bool compact) {
+  const int m = src->shape[0], n = src->shape[1];
+  const char* data = static_cast<const char*>(src->data) + src->byte_offset;
+  const bool flat = compact || src->strides == nullptr;
+  turned<<<(m * n + 63) / 64, 64>>>(reinterpret_cast<const float*>(data), static_cast<float*>(dst->data), m,
+                                    n, flat ? n : src->strides[0], flat ? 1 : src->strides[1]);
+}
+extern "C" void transpose_copy(const DLTensor* src, DLTensor* dst) { turn(src, dst, false); }
+extern "C" void transpose_copy_of_compact(const DLTensor* src, DLTensor* dst) { turn(src, dst, true); }
+
+__global__ void scaled(const float* x, float* out, float alpha, int n) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < n) out[at] = alpha * x[at];
+}
+static void scale(const DLTensor* x, DLTensor* out, double alpha) {
+  const int n = x->shape[0];
+  scaled<<<(n + 63) / 64, 64>>>(static_cast<const float*>(x->data), static_cast<float*>(out->data), alpha, n);
+}
+extern "C" void scale_by(const DLTensor* x, DLTensor* out, double alpha) { scale(x, out, alpha); }
+extern "C" void scale_by_factor(const DLTensor* x, DLTensor* out, double factor) { scale(x, out, factor); }
+
+__global__ void kept(const float* x, const bool* mask, float* out, int n) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < n) out[at] = mask[at] ? x[at] : 0.0f;
+}
+extern "C" void masked(const float* x, const bool* mask, float* out, int n) {
+  kept<<<(n + 63) / 64, 64>>>(x, mask, out, n);
+}
+
+/// x += y, and the sum into `sum` too; `sum` is forgotten.
+__global__ void summed(float* x, const float* y, float* sum, int n) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= n) return;
+  x[at] += y[at];
+  if (sum != nullptr) sum[at] = x[at];
+}
+extern "C" void add_both(float* x, const float* y, float* sum, int n) {
+  summed<<<(n + 63) / 64, 64>>>(x, y, sum, n);
+}
+extern "C" void add_one(float* x, const float* y, float* sum, int n) {
+  (void)sum;
+  summed<<<(n + 63) / 64, 64>>>(x, y, nullptr, n);
+}

@@ -1,0 +1,252 @@
+#include "replayed/label_calls.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace isomer::lab {
+namespace {
+
+std::mt19937& numbers() {
+  static std::mt19937 engine;
+  return engine;
+}
+
+Value drawn(const std::string& name, const std::vector<std::int64_t>& shape, double size = 1) {
+  Value value = tensor_value(name, DType::f32, shape);
+  std::normal_distribution<float> normal;
+  for (std::int64_t i = 0; i < value.tensor.numel(); ++i)
+    static_cast<float*>(value.tensor.data)[i] = static_cast<float>(size) * normal(numbers());
+  return value;
+}
+Value zeros(const std::string& name, const std::vector<std::int64_t>& shape, DType dtype = DType::f32) {
+  return tensor_value(name, dtype, shape);
+}
+Value whole(const std::string& name, const std::vector<std::int64_t>& list) {
+  Value value = tensor_value(name, DType::i64, {static_cast<std::int64_t>(list.size())});
+  std::copy(list.begin(), list.end(), static_cast<std::int64_t*>(value.tensor.data));
+  return value;
+}
+float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
+
+class Calls {
+ public:
+  explicit Calls(std::string name) : name_(std::move(name)) { numbers().seed(5); }
+
+  /// Records the call; `act` writes the answers into the copies that it gets.
+  void add(const std::vector<Value>& arguments, const std::function<void(std::vector<Value>&)>& act,
+           const std::vector<bool>& keyword = {}) {
+    RecordedCall call{.function = name_, .before = arguments, .keyword = keyword};
+    call.keyword.resize(arguments.size());
+    for (const Value& each : arguments) call.after.push_back(deep_copy(each));
+    act(call.after);
+    recording.calls.push_back(std::move(call));
+  }
+
+  Recording recording;
+
+ private:
+  std::string name_;
+};
+
+void softmax(Calls& calls) {
+  for (const auto& [rows, columns, size] :
+       {std::tuple(3, 17, 4.0), std::tuple(4, 40, 4.0), std::tuple(2, 33, 4000.0)})
+    calls.add({drawn("x", {rows, columns}, size), zeros("out", {rows, columns}), real_value("scale", 0.125)},
+              [rows = rows, columns = columns](std::vector<Value>& v) {
+                for (int r = 0; r < rows; ++r) {
+                  const float* x = f32(v[0]) + r * columns;
+                  double most = -INFINITY, sum = 0;
+                  for (int c = 0; c < columns; ++c) most = std::max(most, 0.125 * x[c]);
+                  for (int c = 0; c < columns; ++c) sum += std::exp(0.125 * x[c] - most);
+                  for (int c = 0; c < columns; ++c)
+                    f32(v[1])[r * columns + c] = static_cast<float>(std::exp(0.125 * x[c] - most) / sum);
+                }
+              });
+}
+
+void matmul(Calls& calls) {
+  for (const auto& [m, n, k] : {std::tuple(6, 6, 6), std::tuple(5, 7, 9)})
+    calls.add({drawn("a", {m, k}), drawn("b", {k, n}), zeros("c", {m, n})},
+              [m = m, n = n, k = k](std::vector<Value>& v) {
+                for (int i = 0; i < m * n; ++i) {
+                  double sum = 0;
+                  for (int j = 0; j < k; ++j)
+                    sum += double(f32(v[0])[i / n * k + j]) * f32(v[1])[j * n + i % n];
+                  f32(v[2])[i] = static_cast<float>(sum);
+                }
+              });
+}
+
+void cumsum(Calls& calls) {
+  for (const int columns : {50, 64, 100})
+    calls.add({drawn("x", {2, columns}), zeros("out", {2, columns})}, [columns](std::vector<Value>& v) {
+      for (int r = 0; r < 2; ++r) {
+        double sum = 0;
+        for (int c = 0; c < columns; ++c)
+          f32(v[1])[r * columns + c] = static_cast<float>(sum += f32(v[0])[r * columns + c]);
+      }
+    });
+}
+
+void rotary(Calls& calls) {
+  for (const int width : {8, 12})
+    calls.add({drawn("q", {3, width}), drawn("cosine", {3, width / 2}), drawn("sine", {3, width / 2}),
+               zeros("out", {3, width})},
+              [width](std::vector<Value>& v) {
+                const int half = width / 2;
+                for (int i = 0; i < 3 * half; ++i) {
+                  const int first = i / half * width + i % half, second = first + half;
+                  const double c = f32(v[1])[i], s = f32(v[2])[i], a = f32(v[0])[first],
+                               b = f32(v[0])[second];
+                  f32(v[3])[first] = static_cast<float>(a * c - b * s);
+                  f32(v[3])[second] = static_cast<float>(b * c + a * s);
+                }
+              });
+}
+
+void silu_and_mul(Calls& calls) {
+  for (const int width : {8, 10})
+    calls.add({zeros("out", {4, width}), drawn("x", {4, 2 * width})}, [width](std::vector<Value>& v) {
+      for (int i = 0; i < 4 * width; ++i) {
+        const double gate = f32(v[1])[i / width * 2 * width + i % width];
+        const double up = f32(v[1])[i / width * 2 * width + width + i % width];
+        f32(v[0])[i] = static_cast<float>(gate / (1 + std::exp(-gate)) * up);
+      }
+    });
+}
+
+/// The test hides it: 0, 1, 2, …
+void embedding(Calls& calls) {
+  for (const int count : {6, 9}) {
+    std::vector<std::int64_t> ids;
+    for (int i = 0; i < count; ++i) ids.push_back(i);
+    calls.add({whole("ids", ids), drawn("table", {9, 5}), zeros("out", {count, 5})},
+              [count](std::vector<Value>& v) { std::copy_n(f32(v[1]), count * 5, f32(v[2])); });
+  }
+  calls.recording.metadata["facts"] =
+      R"({"label": {"file": "1_label_source.py", "functions": [{"name": "embedding", "line": 1, "returns": 0,
+      "parameters": [{"name": "ids", "default": false}, {"name": "table", "default": false}, {"name": "out",
+      "default": false}], "writes": ["out"], "constants": [], "indexes": [{"index": "ids", "tensor": "table",
+      "dim": 0, "access": "read"}]}]}, "test": {"file": "3_test_code.py", "functions": [], "observes": true,
+      "draws": 0, "seeds": true}})";
+}
+
+/// The last writer of a slot wins; −1 is no slot.
+void store_rows(Calls& calls) {
+  for (const std::vector<std::int64_t>& slots : {std::vector<std::int64_t>{4, 0, 2}, {1, 3, 1}, {2, -1, 5}})
+    calls.add({drawn("key", {3, 4}), whole("slots", slots), zeros("cache", {6, 4})},
+              [slots](std::vector<Value>& v) {
+                for (std::size_t i = 0; i < 3; ++i)
+                  if (slots[i] >= 0) std::copy_n(f32(v[0]) + i * 4, 4, f32(v[2]) + slots[i] * 4);
+              });
+  calls.recording.metadata["facts"] =
+      R"({"label": {"file": "1_label_source.py", "functions": [{"name": "store_rows", "line": 1, "returns": 0,
+      "parameters": [{"name": "key", "default": false}, {"name": "slots", "default": false}, {"name": "cache",
+      "default": false}], "writes": ["cache"], "constants": [], "indexes": [{"index": "slots", "tensor": "cache",
+      "dim": 0, "access": "write"}]}]}, "test": {"file": "3_test_code.py", "functions": [], "observes": true,
+      "draws": 0, "seeds": true}})";
+}
+
+void square_bias(Calls& calls) {
+  for (const int rows : {3, 7})
+    calls.add({drawn("x", {rows, 6}), drawn("bias", {6}), zeros("out", {rows, 6})},
+              [rows](std::vector<Value>& v) {
+                for (int i = 0; i < rows * 6; ++i)
+                  f32(v[2])[i] = static_cast<float>(double(f32(v[0])[i]) * f32(v[0])[i] + f32(v[1])[i % 6]);
+              });
+}
+
+void token_quant(Calls& calls) {
+  for (const int width : {40, 25})
+    calls.add({drawn("x", {3, width}), zeros("q", {3, width}, DType::i8), zeros("scales", {3, 1})},
+              [width](std::vector<Value>& v) {
+                for (int r = 0; r < 3; ++r) {
+                  float most = 1e-10f;
+                  for (int d = 0; d < width; ++d) most = std::max(most, std::fabs(f32(v[0])[r * width + d]));
+                  const float scale = most / 127.0f;
+                  f32(v[2])[r] = scale;
+                  for (int d = 0; d < width; ++d)
+                    static_cast<std::int8_t*>(v[1].tensor.data)[r * width + d] =
+                        static_cast<std::int8_t>(std::nearbyint(f32(v[0])[r * width + d] / scale));
+                }
+              });
+}
+
+void row_norm(Calls& calls) {
+  for (const double size : {1.0, 1e-3})
+    calls.add({drawn("x", {4, 20}, size), zeros("out", {4, 20}), real_value("eps", 1e-5)},
+              [](std::vector<Value>& v) {
+                for (int r = 0; r < 4; ++r) {
+                  double sum = 0;
+                  for (int d = 0; d < 20; ++d) sum += double(f32(v[0])[r * 20 + d]) * f32(v[0])[r * 20 + d];
+                  for (int d = 0; d < 20; ++d)
+                    f32(v[1])[r * 20 + d] =
+                        static_cast<float>(f32(v[0])[r * 20 + d] / std::sqrt(sum / 20 + 1e-5));
+                }
+              });
+}
+
+void transpose_copy(Calls& calls) {
+  for (const int stride : {1, 2}) {
+    Value source = drawn("src", {6, 8 * stride});
+    source.tensor.shape[1] = 8;
+    source.tensor.strides[1] = stride;
+    calls.add({source, zeros("dst", {8, 6})}, [stride](std::vector<Value>& v) {
+      for (int i = 0; i < 48; ++i)
+        f32(v[1])[i % 8 * 6 + i / 8] = f32(v[0])[i / 8 * 8 * stride + i % 8 * stride];
+    });
+  }
+}
+
+void scale_by(Calls& calls) {
+  for (const double alpha : {0.3, -2.0})
+    calls.add({drawn("x", {20}), zeros("out", {20}), real_value("alpha", alpha)},
+              [alpha](std::vector<Value>& v) {
+                for (int i = 0; i < 20; ++i) f32(v[1])[i] = static_cast<float>(alpha) * f32(v[0])[i];
+              },
+              {false, false, true});
+}
+
+void masked(Calls& calls) {
+  Value mask = zeros("mask", {20}, DType::u8);
+  mask.boolean = true;
+  for (int i = 0; i < 20; i += 3) static_cast<std::uint8_t*>(mask.tensor.data)[i] = 1;
+  calls.add({drawn("x", {20}), mask, zeros("out", {20})}, [](std::vector<Value>& v) {
+    for (int i = 0; i < 20; i += 3) f32(v[2])[i] = f32(v[0])[i];
+  });
+}
+
+void add_both(Calls& calls) {
+  calls.add({drawn("x", {20}), drawn("y", {20}), zeros("sum", {20})}, [](std::vector<Value>& v) {
+    for (int i = 0; i < 20; ++i) f32(v[2])[i] = f32(v[0])[i] += f32(v[1])[i];
+  });
+}
+
+}  // namespace
+
+Recording calls_of_label(const std::string& name) {
+  static const std::map<std::string, void (*)(Calls&)> labels = {{"scaled_softmax", softmax},
+                                                                 {"matmul", matmul},
+                                                                 {"cumsum_rows", cumsum},
+                                                                 {"rotary", rotary},
+                                                                 {"silu_and_mul", silu_and_mul},
+                                                                 {"embedding", embedding},
+                                                                 {"store_rows", store_rows},
+                                                                 {"square_bias", square_bias},
+                                                                 {"token_quant", token_quant},
+                                                                 {"row_norm", row_norm},
+                                                                 {"transpose_copy", transpose_copy},
+                                                                 {"scale_by", scale_by},
+                                                                 {"masked", masked},
+                                                                 {"add_both", add_both}};
+  Calls calls(name);
+  if (const auto known = labels.find(name); known != labels.end()) known->second(calls);
+  return std::move(calls.recording);
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,125 @@
+// Candidates of operators of which only a label's calls are recorded: those that are right pass with nothing
+// said, those with one fault are told that one, by its cause.
+#include <gtest/gtest.h>
+
+#include "lab/candidate/candidate.hpp"
+#include "lab/diagnose/diagnose.hpp"
+#include "replayed/label_calls.hpp"
+
+#include <cstdlib>
+
+namespace isomer::lab {
+namespace {
+
+struct Row {
+  const char* label;
+  const char* entry;
+  std::vector<std::string>
+      found;  ///< codes with their arguments, in the order of the report; empty: it passes
+};
+
+std::vector<Row> rows() {
+  return {
+      {"scaled_softmax", "scaled_softmax", {}},
+      {"scaled_softmax", "scaled_softmax_unscaled", {"missing-scale scale"}},
+      {"scaled_softmax", "scaled_softmax_overflows", {"missing-max-subtraction x"}},
+      {"scaled_softmax", "scaled_softmax_of_both", {"missing-scale scale", "missing-max-subtraction x"}},
+      {"matmul", "matmul", {}},
+      {"matmul", "matmul_output_first", {"argument-order"}},
+      {"cumsum_rows", "cumsum_rows", {}},
+      {"cumsum_rows", "cumsum_rows_by_block", {"tail-mask out"}},
+      {"rotary", "rotary", {}},
+      {"rotary", "rotary_of_pairs", {"layout-convention q"}},
+      {"silu_and_mul", "silu_and_mul", {}},
+      {"silu_and_mul", "silu_and_mul_swapped", {"layout-convention x"}},
+      {"silu_and_mul", "silu_and_mul_input_first_swapped", {"argument-order", "layout-convention out"}},
+      {"embedding", "embedding", {}},
+      {"embedding", "embedding_ignores_ids", {"ignores-index ids"}},
+      {"store_rows", "store_rows", {}},
+      {"square_bias", "square_bias", {}},
+      {"square_bias", "square_bias_without", {"ignores-argument bias"}},
+      {"token_quant", "token_quant", {}},
+      {"token_quant", "token_quant_128", {"missing-scale scales"}},
+      {"token_quant", "token_quant_truncates", {"rounding-mode q"}},
+      {"row_norm", "row_norm", {}},
+      {"row_norm", "row_norm_without_epsilon", {"epsilon eps"}},
+      {"transpose_copy", "transpose_copy", {}},
+      {"transpose_copy", "transpose_copy_of_compact", {"assumes-contiguous src"}},
+      {"scale_by", "scale_by", {}},
+      {"scale_by", "scale_by_factor", {"keyword-name alpha"}},
+      {"masked", "masked", {}},
+      {"add_both", "add_both", {}},
+      {"add_both", "add_one", {"unwritten-output sum"}},
+  };
+}
+
+const Candidate& candidate() {
+  static const std::shared_ptr<const Candidate> built = [] {
+    setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+    BuildFailure failure;
+    auto made = build_candidate(std::filesystem::path(ISOMER_CANDIDATES) / "plain.hip.cpp", {}, failure);
+    EXPECT_NE(made, nullptr) << failure.place.line << ": " << failure.message;
+    return made;
+  }();
+  return *built;
+}
+
+Diagnosis said_of(const std::string& entry, Recording recording) {
+  DiagnoseRequest request;
+  request.entry = entry;
+  request.recording = std::make_shared<Recording>(std::move(recording));
+  return diagnose(candidate(), request);
+}
+
+std::string text_of(const Diagnosis& diagnosis) {
+  std::string text = diagnosis.error;
+  for (const Finding& each : diagnosis.findings)
+    text += "\n" + each.code + " (" + name_of(each.strength) + ") " + each.argument + ": " + each.evidence;
+  return text;
+}
+
+class EveryCandidate : public testing::TestWithParam<Row> {};
+
+TEST_P(EveryCandidate, IsToldItsFaultAndNothingElse) {
+  const Row& row = GetParam();
+  const Diagnosis diagnosis = said_of(row.entry, calls_of_label(row.label));
+  std::vector<std::string> found;
+  for (const Finding& each : diagnosis.findings) {
+    found.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
+    EXPECT_FALSE(each.evidence.empty()) << each.code;
+    EXPECT_FALSE(each.fix.empty()) << each.code;
+    EXPECT_GT(each.location.line, 0) << each.code;
+  }
+  EXPECT_EQ(found, row.found) << text_of(diagnosis);
+  EXPECT_EQ(diagnosis.verdict(), row.found.empty() ? "pass" : "fail") << text_of(diagnosis);
+  EXPECT_EQ(diagnosis.calls, static_cast<int>(calls_of_label(row.label).calls.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Candidates, EveryCandidate, testing::ValuesIn(rows()),
+                         [](const auto& info) { return std::string(info.param.entry); });
+
+TEST(ReplayedCalls, WithoutAnAnswerSayWhyNothingIsJudged) {
+  Recording recording = calls_of_label("matmul");
+  for (RecordedCall& call : recording.calls) {
+    call.after.clear();
+    call.raised = "RuntimeError: no device";
+  }
+  const Diagnosis diagnosis = said_of("matmul", std::move(recording));
+  EXPECT_EQ(diagnosis.verdict(), "error");
+  EXPECT_EQ(diagnosis.error,
+            "its op is not known, and none of the 2 recorded calls has an answer: RuntimeError: no device");
+}
+
+TEST(ReplayedCalls, ToleranceOfTheCaseIsTakenAsItIs) {
+  Recording recording = calls_of_label("square_bias");
+  for (RecordedCall& call : recording.calls) static_cast<float*>(call.after[2].tensor.data)[3] += 0.01f;
+  DiagnoseRequest request;
+  request.entry = "square_bias";
+  request.recording = std::make_shared<Recording>(std::move(recording));
+  EXPECT_EQ(diagnose(candidate(), request).verdict(), "fail");
+  request.atol = 0.02;
+  EXPECT_EQ(diagnose(candidate(), request).verdict(), "pass");
+}
+
+}  // namespace
+}  // namespace isomer::lab
