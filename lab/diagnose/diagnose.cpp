@@ -178,6 +178,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     add_once(diagnosis.findings, std::move(finding));
   }
   Probed probed;
+  for (std::size_t i = 0; i < numbers.answers.size(); ++i)
+    streams_of_device(numbers.answers[i], numbers.answered[i]->line, request.current_stream, probed);
   const Subjected subject{*asked,
                           called.form,
                           *called.port,
@@ -226,7 +228,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   if (found("missing-barrier"))  // what another thread has not written yet
     std::erase_if(diagnosis.findings, [](const Finding& f) {
-      return f.code == "uninitialised-read" && f.argument.find("shared") != std::string::npos;
+      return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
     });
   diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);

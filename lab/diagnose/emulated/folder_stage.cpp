@@ -202,6 +202,8 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, int jobs) {
   request.rtol = folder.rtol;
   request.atol = folder.atol;
   request.function = function_of_label(folder);
+  static const std::regex current("current\\s+(\\w+\\s+)?stream|getCurrent\\w+Stream", std::regex::icase);
+  request.current_stream = std::regex_search(text_of(folder.instruction), current);
   std::vector<std::string> notes;
   std::string broken;
   const bool known = !folder.op.empty() || !request.function.empty();
