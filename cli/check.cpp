@@ -85,8 +85,11 @@ int check_candidates(Options& options) {
   std::mutex mutex;
   int done = 0;
   std::vector<std::vector<lab::Diagnosis>> said(folders.size());
-  lab::parallel(folders.size(), options.selection.jobs, [&](std::size_t i) {
-    said[i] = lab::diagnose_folder(folders[i], backend);
+  const int jobs = options.selection.jobs > 0 ? options.selection.jobs : Executor::standard()->concurrency();
+  // What several folders leave over is for the candidates of one.
+  const int each = std::max(1, jobs / std::max(1, static_cast<int>(folders.size())));
+  lab::parallel(folders.size(), jobs, [&](std::size_t i) {
+    said[i] = lab::diagnose_folder(folders[i], backend, each);
     const std::scoped_lock lock(mutex);
     bar.show(++done, static_cast<int>(folders.size()), folders[i].folder.string());
   });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 
 namespace isomer::lab {
@@ -16,13 +17,17 @@ constexpr std::byte kPoison[2] = {std::byte{0xA5}, std::byte{0x5A}};
 template <class Visit>
 void each_element(const Tensor& tensor, Visit visit) {
   const std::int64_t count = tensor.numel();
+  std::array<std::int64_t, Tensor::kMaxRank> index{};
+  std::int64_t offset = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    std::int64_t offset = 0, index = i;
-    for (int d = tensor.rank - 1; d >= 0; --d) {
-      offset += index % tensor.size(d) * tensor.stride(d);
-      index /= tensor.size(d);
-    }
     visit(i, offset * size_of(tensor.dtype));
+    for (int d = tensor.rank - 1; d >= 0; --d) {
+      const auto at = static_cast<std::size_t>(d);
+      offset += tensor.stride(d);
+      if (++index[at] < tensor.size(d)) break;
+      offset -= index[at] * tensor.stride(d);
+      index[at] = 0;
+    }
   }
 }
 
@@ -31,14 +36,13 @@ void each_element(const Tensor& tensor, Visit visit) {
 Arena::Arena(const core::Problem& problem) {
   const core::Call& call = problem.call();
   for (const core::Problem::Buffer& buffer : problem.buffers()) {
-    Region region{&buffer, Use::input, std::vector<bool>(buffer.bytes, false), {}};
+    Region region{&buffer, Use::input, std::vector<std::uint8_t>(buffer.bytes, 0), {}};
     // A buffer that an output shares with an input holds the input first: it is not poisoned.
     bool read = false, written = false;
     const auto origin = static_cast<std::size_t>(static_cast<std::byte*>(buffer.tensor.data) - buffer.base);
     const auto bytes = static_cast<std::size_t>(size_of(buffer.tensor.dtype));
     each_element(buffer.tensor, [&](std::int64_t, std::int64_t offset) {
-      for (std::size_t b = 0; b < bytes; ++b)
-        region.element[origin + static_cast<std::size_t>(offset) + b] = true;
+      std::memset(&region.element[origin + static_cast<std::size_t>(offset)], 1, bytes);
     });
     for (int i = 0; i < call.count; ++i) {
       const Tensor& tensor = call.tensor(i);
@@ -113,6 +117,7 @@ std::string Arena::overwritten(const core::ExpectedTensor& expected, const Tenso
 std::vector<std::byte> Arena::content(const Tensor& tensor) const {
   std::vector<std::byte> bytes;
   const auto size = static_cast<std::size_t>(size_of(tensor.dtype));
+  bytes.reserve(static_cast<std::size_t>(tensor.numel()) * size);
   each_element(tensor, [&](std::int64_t, std::int64_t offset) {
     const std::byte* at = static_cast<const std::byte*>(tensor.data) + offset;
     bytes.insert(bytes.end(), at, at + size);

@@ -4,6 +4,7 @@
 #include "core/oracle/problem.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ class Arena {
   struct Region {
     const core::Problem::Buffer* buffer;
     Use use;
-    std::vector<bool> element;       ///< per byte: belongs to an element
-    std::vector<std::byte> initial;  ///< as run() must find it
+    std::vector<std::uint8_t> element;  ///< per byte: 1 where it belongs to an element
+    std::vector<std::byte> initial;     ///< as run() must find it
   };
   const Region* region_at(const std::byte* address) const;
   std::vector<Region> regions_;

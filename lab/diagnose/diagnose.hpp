@@ -33,7 +33,9 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request);
 
 /// Every candidate of a folder, in order, from source to findings; and, with the first, what is wrong with
 /// test and instruction. Compiled with the includes and definitions of case.toml, for that backend.
-std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend = Backend::emulated);
+/// `jobs`: how many cores the folder has to itself, for candidates and builds at once.
+std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend = Backend::emulated,
+                                       int jobs = 1);
 
 /// The op whose original has one of those functions; empty where none has.
 std::string op_of_functions(const std::vector<std::string>& functions);

@@ -2,6 +2,7 @@
 
 #include <isomer/attention.hpp>
 
+#include <ostream>
 #include <vector>
 
 namespace isomer {
@@ -13,6 +14,7 @@ struct BadCall {
   void (*spoil)(AttentionArgs&, AttentionOptions&);
   const char* sentence;
 };
+inline void PrintTo(const BadCall& call, std::ostream* out) { *out << call.name; }
 
 /// Dtypes, shapes, strides, memory and options: what the host sees of any call.
 const std::vector<BadCall>& calls_of_bad_form();

@@ -27,7 +27,7 @@ Program sin_of(const char* element, const char* vector) {
            {"threads", "128"}}};
 }
 
-class Compilers : public testing::TestWithParam<std::pair<const char*, const char*>> {
+class Compilers : public testing::TestWithParam<std::pair<std::string, std::string>> {
  protected:
   void SetUp() override {
     vendor_ = find_vendor(std::string_view(GetParam().first));

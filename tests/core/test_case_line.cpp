@@ -119,6 +119,8 @@ struct Malformed {
 constexpr char kKnown[] =
     "known: n=, scale=, inplace, f32 or f16, out=, contiguous or padded, regime=, seed=";
 
+void PrintTo(const Malformed& malformed, std::ostream* out) { *out << '\'' << malformed.line << '\''; }
+
 class MalformedLine : public testing::TestWithParam<Malformed> {};
 
 TEST_P(MalformedLine, IsRefusedWithASentence) { EXPECT_EQ(sentence(GetParam().line), GetParam().sentence); }

@@ -16,6 +16,7 @@ struct Row {
   void (*change)(ProbeCall& probe);
   const char* sentence;
 };
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
 
 constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
 

@@ -116,6 +116,8 @@ std::string text_of(const Diagnosis& diagnosis) {
   return text;
 }
 
+void PrintTo(const Row& row, std::ostream* out) { *out << row.code << " by " << row.entry; }
+
 class EveryCode : public testing::TestWithParam<Row> {};
 
 TEST_P(EveryCode, IsNamed) {

@@ -10,6 +10,9 @@
 #include <chrono>
 
 namespace isomer::lab {
+
+inline void PrintTo(const Port* port, std::ostream* out) { *out << port->functions.front(); }
+
 namespace {
 
 std::string joined(std::vector<std::string> names) {
@@ -38,6 +41,11 @@ std::vector<Planted> singles() {
       list.push_back({&port, {variation.name}});
   }
   return list;
+}
+
+void PrintTo(const Planted& planted, std::ostream* out) {
+  PrintTo(planted.port, out);
+  for (const std::string& each : planted.variations) *out << ' ' << each;
 }
 
 class EveryVariation : public testing::TestWithParam<Planted> {};

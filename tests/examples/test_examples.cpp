@@ -45,6 +45,8 @@ const Example kExamples[] = {
      "(.*=.*\n)+=+ COMPUTED =+\n(.*=.*\n)+( [^\n]*grid [^\n]*\n)+ran in [0-9.]+ ms\n"},
 };
 
+void PrintTo(const Example& example, std::ostream* out) { *out << example.program; }
+
 class Examples : public testing::TestWithParam<Example> {};
 
 TEST_P(Examples, PrintWhatTheyPromise) {

@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <cmath>
 
+namespace isomer::core {
+inline void PrintTo(const Oracle* oracle, std::ostream* out) { *out << oracle->contract->op; }
+}  // namespace isomer::core
+
 namespace isomer {
 namespace {
 
@@ -39,6 +43,8 @@ std::vector<std::string> failures(const core::Oracle& oracle, const core::Implem
   }
   return lines;
 }
+
+void PrintTo(const Planting& planting, std::ostream* out) { *out << planting.name(); }
 
 class EveryVariation : public testing::TestWithParam<Planting> {};
 
@@ -92,8 +98,9 @@ TEST_P(EveryOp, AllZeroFailsEveryCaseThatHasAnAnswer) {
   const auto planted = lab::plant_zero();
   const auto failed = failures(oracle, *planted, SIZE_MAX);
   for (const core::Case& c : oracle.cases()) {
-    if (!says_something(oracle, c, "zero")) continue;
-    EXPECT_NE(std::find(failed.begin(), failed.end(), fixed(c).line()), failed.end()) << c.line();
+    // What failed needs no second look at its reference.
+    if (std::find(failed.begin(), failed.end(), fixed(c).line()) != failed.end()) continue;
+    EXPECT_FALSE(says_something(oracle, c, "zero")) << c.line();
   }
 }
 
@@ -102,8 +109,9 @@ TEST_P(EveryOp, AllMeanFailsEveryCaseThatHasAnAnswer) {
   const auto planted = lab::plant_mean(oracle);
   const auto failed = failures(oracle, *planted, SIZE_MAX);
   for (const core::Case& c : oracle.cases()) {
-    if (!says_something(oracle, c, "mean")) continue;
-    EXPECT_NE(std::find(failed.begin(), failed.end(), fixed(c).line()), failed.end()) << c.line();
+    // What failed needs no second look at its reference.
+    if (std::find(failed.begin(), failed.end(), fixed(c).line()) != failed.end()) continue;
+    EXPECT_FALSE(says_something(oracle, c, "mean")) << c.line();
   }
 }
 

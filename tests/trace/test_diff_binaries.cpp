@@ -37,6 +37,10 @@ struct Change {
   std::set<std::string> kernels;  ///< the families that differ
 };
 
+void PrintTo(const Change& change, std::ostream* out) {
+  *out << change.what << (change.logs ? " with logs" : "");
+}
+
 class OneChange : public testing::TestWithParam<Change> {};
 
 DiffResult diff_of(const Change& change) {

@@ -21,8 +21,6 @@ __thread int isomer_emulator_patience;
 namespace isomer::emulator {
 namespace {
 
-thread_local Thread* running_thread = nullptr;
-
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -32,7 +30,7 @@ std::uint64_t mix(std::uint64_t x) {
 
 }  // namespace
 
-Thread* current_thread() { return running_thread; }
+__thread Thread* running_thread = nullptr;
 Block* current_block() { return running_thread ? Worker::current()->block() : nullptr; }
 
 Block::Block(Worker& worker, Launch& launch) : worker_(worker), launch_(launch) {

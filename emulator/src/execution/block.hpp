@@ -141,8 +141,10 @@ class Block {
   watch::BlockClock clock_;
 };
 
-/// The device thread that runs on this operating-system thread; null in host code.
-Thread* current_thread();
+/// The device thread that runs on this operating-system thread; null in host code. Asked at every load and
+/// store of a watched module: hence a bare variable, which C++'s thread_local would hide behind a call.
+extern __thread Thread* running_thread;
+inline Thread* current_thread() { return running_thread; }
 Block* current_block();
 
 }  // namespace isomer::emulator

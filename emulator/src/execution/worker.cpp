@@ -13,7 +13,6 @@
 namespace isomer::emulator {
 namespace {
 
-thread_local Worker* this_worker = nullptr;
 constexpr std::uint64_t kHopelessRounds = 2'000'000;  // every thread spinning, nothing ever moving
 
 void land(boost::context::detail::transfer_t from) { static_cast<Fiber*>(from.data)->context = from.fctx; }
@@ -80,13 +79,13 @@ Worker::~Worker() {
   sigaltstack(&stack, nullptr);
 }
 
+__thread Worker* Worker::current_ = nullptr;
+
 Worker& Worker::here() {
   static thread_local Worker worker;
-  this_worker = &worker;
+  current_ = &worker;
   return worker;
 }
-
-Worker* Worker::current() { return this_worker; }
 
 void Worker::switch_to(Fiber* fiber) {
   Fiber* from = running_;
@@ -96,7 +95,7 @@ void Worker::switch_to(Fiber* fiber) {
 
 void Worker::body(boost::context::detail::transfer_t from) {
   land(from);
-  Worker& worker = *this_worker;
+  Worker& worker = *current_;
   for (;;) {
     Block& block = *worker.block_;
     if (Thread* fresh = block.take_fresh()) {

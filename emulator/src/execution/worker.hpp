@@ -29,7 +29,7 @@ struct Launch {
   std::atomic<bool> cancelled{false};
   std::atomic<int> error{0};
   std::atomic<std::uint64_t> thread_steps{0};
-  std::atomic<std::uint64_t> watched_steps{0};
+  std::uint64_t watched_steps = 0;  ///< of a watched launch, which runs on one worker
 
   // The grid barrier of a cooperative launch.
   std::atomic<std::uint64_t> grid_generation{0};
@@ -59,9 +59,10 @@ class Worker {
   Block* block() { return block_; }
   void enter(Block* block) { block_ = block; }
   static Worker& here();  ///< this operating-system thread's worker
-  static Worker* current();
+  static Worker* current() { return current_; }
 
  private:
+  static __thread Worker* current_;
   static void body(boost::context::detail::transfer_t from);
   FiberPool pool_;
   std::vector<char> signal_stack_;

@@ -20,8 +20,9 @@ T* reserve(std::size_t count) {
 }
 }  // namespace
 
-Memory& Memory::instance() {
+Memory& Memory::first() {
   static Memory* memory = new Memory;  // outlives every static destructor of a user's module
+  only_.store(memory, std::memory_order_release);
   return *memory;
 }
 

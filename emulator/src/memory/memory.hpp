@@ -36,7 +36,10 @@ class Memory {
   static constexpr std::size_t kPage = 4096;
   static constexpr std::size_t kSlack = 256;  ///< canary bytes behind a buffer, at least
 
-  static Memory& instance();
+  static Memory& instance() {
+    Memory* const known = only_.load(std::memory_order_acquire);
+    return known != nullptr ? *known : first();
+  }
 
   /// A buffer of `bytes`, aligned to 256 (or more), filled with the poison byte. Null when the range is full.
   Buffer* allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment = 256);
@@ -82,6 +85,8 @@ class Memory {
 
  private:
   Memory();
+  static Memory& first();
+  inline static std::atomic<Memory*> only_{nullptr};
   void lay_canary(Buffer& buffer) const;
   std::uintptr_t base_ = 0;
   std::size_t bytes_ = 0;

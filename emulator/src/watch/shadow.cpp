@@ -2,9 +2,11 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
 #include <new>
 
+#include "execution/worker.hpp"
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
 #include "watch/order.hpp"
@@ -39,10 +41,18 @@ T* reserve(std::size_t count) {
   return static_cast<T*>(p);
 }
 
-Shadow& shadow() {
+std::atomic<Shadow*> known_shadow{nullptr};
+
+Shadow& first_shadow() {
   static Shadow s{reserve<Cell>(Memory::instance().reserved()),
                   reserve<std::uint8_t>(Memory::instance().reserved())};
+  known_shadow.store(&s, std::memory_order_release);
   return s;
+}
+
+inline Shadow& shadow() {
+  Shadow* const known = known_shadow.load(std::memory_order_acquire);
+  return known != nullptr ? *known : first_shadow();
 }
 
 std::size_t position(const void* address) {
@@ -154,25 +164,21 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
   }
 }
 
-}  // namespace
-
-void access(const void* address, std::size_t bytes, unsigned how, const void* site) {
-  Thread* thread = current_thread();
-  if (!thread || bytes == 0) return;
+/// An access to what is not the thread's own stack.
+[[gnu::noinline]] void judge(Thread& thread, const void* address, std::size_t bytes, unsigned how,
+                             const void* site) {
   const auto* at = static_cast<const std::byte*>(address);
-  if (thread->fiber->contains(at)) return;
-  Block& block = *current_block();
+  Block& block = *Worker::current()->block();
   Launch& launch = block.launch();
   if (!launch.watch) return;
-  if (launch.step_limit != 0 &&
-      launch.watched_steps.fetch_add(1, std::memory_order_relaxed) >= launch.step_limit) {
+  if (launch.step_limit != 0 && launch.watched_steps++ >= launch.step_limit) {
     report_event(
         Kind::step_limit, site,
         "was still running after " + std::to_string(launch.step_limit) + " memory accesses of the launch");
     launch.fail(error::launch_timeout);
     block.abandon();
   }
-  if ((how & atomic) && ++thread->clock.spins % 64 == 0) block.yield();
+  if ((how & atomic) && ++thread.clock.spins % 64 == 0) block.yield();
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.page_owner(at);
   if (!buffer || !buffer->live || at < buffer->begin || at + bytes > buffer->end()) {
@@ -208,12 +214,20 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
   }
   if (buffer->input && !(how & write) && buffer->initialised)
     return;  // nobody may write it, so nobody can race
-  check_races(block, *thread, *buffer, address, bytes, how, site);
+  check_races(block, thread, *buffer, address, bytes, how, site);
   if (how & write) std::memset(written, 1, bytes);
   if (how & atomic) {
-    if (how & read) pick_up(block, *thread, address);
-    if (how & write) publish(block, *thread, address, (how & release) != 0);
+    if (how & read) pick_up(block, thread, address);
+    if (how & write) publish(block, thread, address, (how & release) != 0);
   }
+}
+
+}  // namespace
+
+void access(const void* address, std::size_t bytes, unsigned how, const void* site) {
+  Thread* const thread = current_thread();
+  if (thread == nullptr || bytes == 0 || thread->fiber->contains(address)) return;
+  judge(*thread, address, bytes, how, site);
 }
 
 void misaligned(const void* address, std::size_t alignment, const void* site) {

@@ -2,6 +2,7 @@
 #include "lab/candidate/candidate.hpp"
 #include "lab/diagnose/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
+#include "lab/plan/parallel.hpp"
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
 
@@ -111,6 +112,73 @@ std::vector<std::string> broken_python(const std::vector<fs::path>& files) {
   return why;
 }
 
+Diagnosis empty_diagnosis(const CaseFolder& folder, const fs::path& candidate, Backend backend) {
+  Diagnosis diagnosis;
+  diagnosis.folder = folder.folder.string();
+  diagnosis.candidate = candidate.filename().string();
+  diagnosis.op = folder.op;
+  diagnosis.backend = name_of(backend);
+  return diagnosis;
+}
+
+/// The candidate with 64 lanes, built when it is asked for or, with `beside`, from now on in a thread of its
+/// own.
+std::function<std::shared_ptr<const Candidate>()> with_64_lanes(const fs::path& path, BuildSettings settings,
+                                                                bool beside) {
+  settings.lanes = 64;
+  const auto build = [path, settings]() -> std::shared_ptr<const Candidate> {
+    BuildFailure ignored;
+    return build_candidate(path, settings, ignored);
+  };
+  if (!beside) return build;
+  return [built = std::async(std::launch::async, build).share()] { return built.get(); };
+}
+
+/// `broken`: why the folder's recording cannot be read; `beside`: a core is free for a second build.
+Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Backend backend,
+                             DiagnoseRequest request, const std::string& broken,
+                             const std::vector<std::string>& notes, bool beside) {
+  const auto begin = std::chrono::steady_clock::now();
+  Diagnosis diagnosis = empty_diagnosis(folder, path, backend);
+  try {
+    if (!broken.empty()) core::fail(ErrorCode::io, broken);
+    BuildSettings settings;
+    settings.backend = backend;
+    settings.include_directories = folder.include_directories;
+    settings.definitions = folder.definitions;
+    settings.signature = folder.signature;
+    BuildFailure failure;
+    request.source = is_library(path) ? std::string() : text_of(path);
+    request.source_file = path.string();
+    // A real device has the lanes that it has.
+    if (backend == Backend::emulated && may_depend_on_lanes(path, request.source))
+      request.wide = with_64_lanes(path, settings, beside);
+    const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
+    if (candidate == nullptr) {
+      diagnosis.compile = Stage::failed;
+      diagnosis.findings.push_back(not_compiled(failure));
+      if (diagnosis.op.empty()) diagnosis.op = op_of_functions({request.function});
+    } else {
+      const std::string where = diagnosis.folder, name = diagnosis.candidate;
+      diagnosis = diagnose(*candidate, request);
+      diagnosis.folder = where;
+      diagnosis.candidate = name;
+    }
+  } catch (const Error& error) {
+    diagnosis.error = error.what();
+  } catch (const std::exception& error) {
+    diagnosis.error = fmt::format("{}: {}", path.string(), error.what());
+  }
+  if (!diagnosis.error.empty() && !notes.empty()) diagnosis.error += ": " + notes.front();
+  // As the user called the file, whatever the compiler made of its path.
+  for (Finding& finding : diagnosis.findings)
+    if (finding.location.file == fs::absolute(path).lexically_normal().string())
+      finding.location.file = path.string();
+  diagnosis.notes.insert(diagnosis.notes.end(), notes.begin(), notes.end());
+  diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return diagnosis;
+}
+
 }  // namespace
 
 std::vector<std::string> python_functions(const std::string& source) {
@@ -128,18 +196,10 @@ std::vector<std::string> python_functions(const std::string& source) {
   return names;
 }
 
-std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend) {
+std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend, int jobs) {
   std::vector<Diagnosis> list;
-  const auto empty = [&](const fs::path& candidate) {
-    Diagnosis diagnosis;
-    diagnosis.folder = folder.folder.string();
-    diagnosis.candidate = candidate.filename().string();
-    diagnosis.op = folder.op;
-    diagnosis.backend = name_of(backend);
-    return diagnosis;
-  };
   if (!folder.error.empty()) {
-    list.push_back(empty({}));
+    list.push_back(empty_diagnosis(folder, {}, backend));
     list.back().error = folder.error;
     return list;
   }
@@ -162,53 +222,12 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   } catch (const Error& error) {
     broken = error.what();
   }
-  for (const fs::path& path : folder.candidates) {
-    const auto begin = std::chrono::steady_clock::now();
-    Diagnosis diagnosis = empty(path);
-    try {
-      if (!broken.empty()) core::fail(ErrorCode::io, broken);
-      BuildSettings settings;
-      settings.backend = backend;
-      settings.include_directories = folder.include_directories;
-      settings.definitions = folder.definitions;
-      settings.signature = folder.signature;
-      BuildFailure failure;
-      request.source = is_library(path) ? std::string() : text_of(path);
-      request.source_file = path.string();
-      const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
-      if (candidate == nullptr) {
-        diagnosis.compile = Stage::failed;
-        diagnosis.findings.push_back(not_compiled(failure));
-        if (diagnosis.op.empty()) diagnosis.op = op_of_functions({request.function});
-      } else {
-        request.wide = nullptr;
-        // A real device has the lanes that it has.
-        if (backend == Backend::emulated && may_depend_on_lanes(path, request.source))
-          request.wide = [path, settings]() mutable -> std::shared_ptr<const Candidate> {
-            settings.lanes = 64;
-            BuildFailure ignored;
-            return build_candidate(path, settings, ignored);
-          };
-        const Diagnosis said = diagnose(*candidate, request);
-        const std::string where = diagnosis.folder, name = diagnosis.candidate;
-        diagnosis = said;
-        diagnosis.folder = where;
-        diagnosis.candidate = name;
-      }
-    } catch (const Error& error) {
-      diagnosis.error = error.what();
-    } catch (const std::exception& error) {
-      diagnosis.error = fmt::format("{}: {}", path.string(), error.what());
-    }
-    if (!diagnosis.error.empty() && !notes.empty()) diagnosis.error += ": " + notes.front();
-    // As the user called the file, whatever the compiler made of its path.
-    for (Finding& finding : diagnosis.findings)
-      if (finding.location.file == fs::absolute(path).lexically_normal().string())
-        finding.location.file = path.string();
-    diagnosis.notes.insert(diagnosis.notes.end(), notes.begin(), notes.end());
-    diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    list.push_back(std::move(diagnosis));
-  }
+  list.resize(folder.candidates.size());
+  const bool beside = jobs > static_cast<int>(list.size());
+  // A real device is timed: one candidate has it to itself.
+  parallel(list.size(), backend == Backend::emulated ? jobs : 1, [&](std::size_t i) {
+    list[i] = diagnose_candidate(folder, folder.candidates[i], backend, request, broken, notes, beside);
+  });
   // Said once for the folder, with its first candidate.
   if (!list.empty() && (list.front().error.empty() || request.recording != nullptr) &&
       !(folder.test.empty() && folder.instruction.empty())) {
@@ -227,7 +246,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
           return each.error.find(at.substr(0, at.find(' '))) != std::string::npos;
         }))
       continue;
-    list.push_back(empty(python[i]));
+    list.push_back(empty_diagnosis(folder, python[i], backend));
     list.back().error = "no valid Python: " + why[i];
   }
   return list;

@@ -7,6 +7,8 @@ namespace isomer::core {
 double element(const Tensor& tensor, std::size_t flat) {
   std::int64_t offset = 0;
   auto index = static_cast<std::int64_t>(flat);
+  if (tensor.is_contiguous())
+    return decode(tensor.dtype, static_cast<const std::byte*>(tensor.data) + index * size_of(tensor.dtype));
   for (int i = tensor.rank - 1; i >= 0; --i) {
     offset += index % tensor.size(i) * tensor.stride(i);
     index /= tensor.size(i);
