@@ -7,6 +7,7 @@
 #include "gpu/vendors/switched.hpp"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -107,7 +108,8 @@ class DriverVendor : public Vendor {
 
   /// A device that has been opened.
   struct Place {
-    std::once_flag once;
+    std::atomic<bool> opened{false};
+    std::mutex opening;
     typename Interface::Current current{};
     Facts facts;
   };
@@ -135,7 +137,14 @@ class DriverVendor : public Vendor {
       core::fail(ErrorCode::device, name(), ": at most ", kMostDevices, " devices are used, got ", name(),
                  ":", device);
     Place& found = places_[static_cast<std::size_t>(device)];
-    std::call_once(found.once, [&] { open(found, device); });
+    // Not std::call_once: under the thread sanitizer a call that throws is never over.
+    if (!found.opened.load(std::memory_order_acquire)) {
+      const std::scoped_lock lock(found.opening);
+      if (!found.opened.load(std::memory_order_relaxed)) {
+        open(found, device);
+        found.opened.store(true, std::memory_order_release);
+      }
+    }
     return found;
   }
 
