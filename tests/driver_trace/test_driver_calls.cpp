@@ -78,8 +78,8 @@ TEST_F(DriverCalls, AreNotThereWhereThereIsNoDriver) {
 
 TEST_F(DriverCalls, KeepWhatElseIsPreloaded) {
   // A sanitizer of this build's own wants no library before it.
-  const std::string wrapper =
-      "ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=" ISOMER_DRIVER_FOLDER "/libisomer_stand_in_wrapper.so";
+  const std::string wrapper = "ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=" ISOMER_DRIVER_FOLDER
+                              "/libisomer_stand_in_wrapper.so";
   ASSERT_EQ(isomer("trace --driver -o a.jsonl -- " ISOMER_LOOKING_PROGRAM, wrapper), 0) << said();
   EXPECT_EQ(read("a.jsonl").launches.size(), 2u);
 }
