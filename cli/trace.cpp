@@ -16,7 +16,7 @@ namespace {
 struct Options {
   std::string out, perfetto, csv;
   std::vector<std::string> command;
-  bool json = false;
+  bool json = false, driver = false;
 };
 
 /// Where the parts are kept meanwhile: beside the result, where there will be room for it too.
@@ -39,11 +39,14 @@ int run(const Options& options) {
     file = std::make_unique<lab::CaptureWriter>(options.out, header);
   }
   lab::Grouping grouping;
-  lab::Traced traced = lab::trace_command(options.command, folder_of(options.out), [&](lab::Launch&& launch) {
-    if (file) file->add(launch);
-    for (const auto& each : exports) each->add(launch);
-    grouping.add(std::move(launch));
-  });
+  lab::Traced traced = lab::trace_command(
+      options.command, folder_of(options.out),
+      [&](lab::Launch&& launch) {
+        if (file) file->add(launch);
+        for (const auto& each : exports) each->add(launch);
+        grouping.add(std::move(launch));
+      },
+      options.driver);
   if (file) {
     for (const auto& [name, value] : traced.about.facts) file->fact(name, value);
     for (const std::string& sentence : traced.missing) file->note(sentence);
@@ -86,6 +89,10 @@ Run trace(CLI::App& app) {
       ->option_text("FILE");
   app.add_option("--csv", options->csv, "write one row a launch")->option_text("FILE");
   app.add_flag("--json", options->json, "JSON on stdout, after what the program prints");
+  app.add_flag(
+      "--driver", options->driver,
+      "record CUDA's launches by the driver's calls, where another profiler holds CUPTI: no times, no "
+      "machine code, no kernels of graphs");
   app.add_option("command", options->command, "the program and its arguments, after --")
       ->required()
       ->option_text("-- COMMAND…");

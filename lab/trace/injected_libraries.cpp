@@ -1,5 +1,7 @@
 #include "lab/trace/injected_libraries.hpp"
 
+#include "core/sentence.hpp"
+
 #include <unistd.h>
 
 #include <cstdlib>
@@ -25,7 +27,9 @@ bool is_there(const fs::path& path) {
 }  // namespace
 
 std::string injected_library(const std::string& vendor) {
-  const char* named = std::getenv(vendor == "hip" ? "ISOMER_TRACE_HIP" : "ISOMER_TRACE_CUDA");
+  const char* named = std::getenv(vendor == "hip"      ? "ISOMER_TRACE_HIP"
+                                  : vendor == "driver" ? "ISOMER_TRACE_DRIVER"
+                                                       : "ISOMER_TRACE_CUDA");
   if (named != nullptr) return is_there(named) ? fs::absolute(named).string() : "";
   std::error_code none;
   const fs::path here = fs::read_symlink("/proc/self/exe", none).parent_path();
@@ -67,10 +71,16 @@ std::string why_not_recorded(const std::string& vendor) {
   return {};
 }
 
-std::vector<std::string> traced_environment(const std::string& folder) {
+std::vector<std::string> traced_environment(const std::string& folder, bool by_driver_calls) {
   std::vector<std::pair<std::string, std::string>> ours = {{"ISOMER_TRACE", folder}};
   // Whatever else is there is another profiler's, which would take this one's place.
-  ours.emplace_back("CUDA_INJECTION64_PATH", injected_library("cuda"));
+  ours.emplace_back("CUDA_INJECTION64_PATH", by_driver_calls ? "" : injected_library("cuda"));
+  if (by_driver_calls) {
+    const std::string library = injected_library("driver"), others = variable("LD_PRELOAD");
+    if (library.empty()) core::fail(ErrorCode::unsupported, "trace: --driver: ", why_not_recorded("driver"));
+    ours.back().second = variable("CUDA_INJECTION64_PATH");
+    ours.emplace_back("LD_PRELOAD", others.empty() ? library : library + ":" + others);
+  }
   if (why_not_recorded("hip").empty()) {
     const std::string others = variable("ROCP_TOOL_LIBRARIES");
     const std::string library = injected_library("hip");

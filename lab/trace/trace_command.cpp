@@ -58,10 +58,10 @@ int run(std::vector<std::string> command, std::vector<std::string> variables) {
 }  // namespace
 
 Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
-                     const LaunchSink& sink) {
+                     const LaunchSink& sink, bool by_driver_calls) {
   const core::TemporaryFolder parts("trace", "trace", folder);
   const auto begun = std::chrono::system_clock::now().time_since_epoch();
-  const int status = run(command, traced_environment(parts.path().string()));
+  const int status = run(command, traced_environment(parts.path().string(), by_driver_calls));
   Traced traced;
   if (WIFSIGNALED(status))
     traced.signal = WTERMSIG(status);

@@ -19,10 +19,12 @@ struct Traced {
 
 /// Runs a command with its input and output as they are, every process of it recorded: CUDA's launches and
 /// HIP's through the injected libraries, Isomer's own by the library itself. Then gives all launches on, each
-/// process's in its order and the processes' by their times. Parts are kept in `folder` (a temporary one
-/// where empty) meanwhile and removed. Throws Error bad_argument where the program cannot be started, io
-/// where there is no room for the parts.
+/// process's in its order and the processes' by their times. `by_driver_calls` records CUDA's launches by the
+/// driver's calls instead, for where another profiler holds CUPTI: without times, machine code and kernels of
+/// graphs. Parts are kept in `folder` (a temporary one where empty) meanwhile and removed. Throws Error
+/// bad_argument where the program cannot be started, io where there is no room for the parts, unsupported
+/// where the driver's calls cannot be recorded.
 Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
-                     const LaunchSink& sink);
+                     const LaunchSink& sink, bool by_driver_calls = false);
 
 }  // namespace isomer::lab

@@ -33,12 +33,19 @@ std::string Allocations::place(std::uint64_t word) {
     offset = word - range->first;
     return offset < range->second.bytes;
   };
-  if (!find()) {
+  if (always_ || !find()) {
     // Allocated before the first callback, or by a call that has none (static __device__ arrays). The driver
     // is asked with no lock held: another of its threads may wait for ours.
     std::uint64_t begin = 0, bytes = 0;
     if (lookup_ == nullptr || !lookup_(word, begin, bytes)) return {};
-    add(begin, bytes);
+    if (always_) {
+      // What lay there before is gone.
+      const std::lock_guard lock(mutex_);
+      if (const auto known = ranges_.find(begin); known == ranges_.end() || known->second.bytes != bytes)
+        ranges_[begin] = {bytes, next_++};
+    } else {
+      add(begin, bytes);
+    }
     if (!find()) return {};
   }
   std::string text;

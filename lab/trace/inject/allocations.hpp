@@ -13,8 +13,11 @@ class Allocations {
   /// Asks the driver for the allocation around an address; false where there is none.
   using Lookup = bool (*)(std::uint64_t address, std::uint64_t& begin, std::uint64_t& bytes);
 
-  /// Whom place() asks of what no call has told of; before anything else.
-  void ask(Lookup lookup) { lookup_ = lookup; }
+  /// Whom place() asks of what no call has told of; always, where no call tells of anything. Before all else.
+  void ask(Lookup lookup, bool always = false) {
+    lookup_ = lookup;
+    always_ = always;
+  }
   void add(std::uint64_t address, std::uint64_t bytes);
   void remove(std::uint64_t address);
   /// "3+512": byte 512 of the fourth allocation; empty where the word is no address of device memory.
@@ -25,6 +28,7 @@ class Allocations {
     std::uint64_t bytes, ordinal;
   };
   Lookup lookup_ = nullptr;
+  bool always_ = false;
   std::mutex mutex_;
   std::map<std::uint64_t, Range> ranges_;  ///< by their first address
   std::uint64_t next_ = 0;

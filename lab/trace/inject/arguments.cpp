@@ -15,13 +15,14 @@ struct Buffer {
 
 Buffer buffer_of(void** extra) {
   // The ends differ (CUDA's is null, HIP's is 3); what stands before them does not.
-  void* const kPointer = reinterpret_cast<void*>(std::uintptr_t{1});
-  void* const kSize = reinterpret_cast<void*>(std::uintptr_t{2});
+  constexpr std::uintptr_t kPointer = 1, kSize = 2;
   Buffer buffer;
   if (extra == nullptr) return buffer;
-  for (int i = 0; i < 16 && (extra[i] == kPointer || extra[i] == kSize); i += 2) {
-    if (extra[i] == kPointer) buffer.bytes = static_cast<const unsigned char*>(extra[i + 1]);
-    if (extra[i] == kSize && extra[i + 1] != nullptr)
+  for (int i = 0; i < 16; i += 2) {
+    const auto kind = reinterpret_cast<std::uintptr_t>(extra[i]);
+    if (kind != kPointer && kind != kSize) break;
+    if (kind == kPointer) buffer.bytes = static_cast<const unsigned char*>(extra[i + 1]);
+    if (kind == kSize && extra[i + 1] != nullptr)
       buffer.size = *static_cast<const std::size_t*>(extra[i + 1]);
   }
   return buffer;

@@ -1,5 +1,7 @@
 #include "lab/trace/inject/cuda/cupti.hpp"
 
+#include "lab/trace/inject/allocations.hpp"
+
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -28,6 +30,17 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
+/// The driver is asked for allocations that no call has told of.
+bool around(std::uint64_t address, std::uint64_t& begin, std::uint64_t& bytes) {
+  CUdeviceptr first = 0;
+  std::size_t size = 0;
+  if (calls().address_range == nullptr || calls().address_range(&first, &size, address) != CUDA_SUCCESS)
+    return false;
+  begin = first;
+  bytes = size;
+  return true;
+}
+
 }  // namespace
 
 Calls& calls() {
@@ -53,6 +66,10 @@ std::string Calls::open() {
       find(cupti, "cuptiActivityGetNumDroppedRecords", activity_dropped) &&
       find(cupti, "cuptiActivityFlushAll", activity_flush) && find(cupti, "cuptiGetVersion", version);
   if (!whole) return "this libcupti lacks functions that CUDA 11's already has";
+  return open_driver(true);
+}
+
+std::string Calls::open_driver(bool calls_are_heard) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == nullptr) return "libcuda.so.1 is not on this machine";
   find(driver, "cuDriverGetVersion", driver_version);
@@ -69,6 +86,9 @@ std::string Calls::open() {
   find(driver, "cuGraphGetNodes", graph_nodes);
   find(driver, "cuGraphNodeGetType", node_type);
   find(driver, "cuGraphGetEdges", graph_edges);
+  find(driver, "cuStreamIsCapturing", is_capturing);
+  find(driver, "cuStreamIsCapturing_ptsz", is_capturing_of_thread);
+  allocations().ask(around, !calls_are_heard);
   return {};
 }
 

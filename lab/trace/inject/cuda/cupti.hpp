@@ -39,8 +39,13 @@ struct Calls {
   /// Its first version, which refuses edges that carry more than an order.
   CUresult (*graph_edges)(CUgraph, CUgraphNode*, CUgraphNode*, std::size_t*) = nullptr;
 
+  CUresult (*is_capturing)(CUstream, CUstreamCaptureStatus*) = nullptr;
+  CUresult (*is_capturing_of_thread)(CUstream, CUstreamCaptureStatus*) = nullptr;
+
   /// Empty where everything that is needed is there; otherwise why not, as a sentence.
   std::string open();
+  /// The driver alone; `calls_are_heard` where its calls tell of memory.
+  std::string open_driver(bool calls_are_heard);
 };
 
 Calls& calls();

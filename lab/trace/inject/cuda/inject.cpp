@@ -1,7 +1,6 @@
 // What `isomer trace` puts into a CUDA program: the driver loads this library where CUDA_INJECTION64_PATH
 // names it and calls InitializeInjection. It records every kernel launch into a file of its own in the folder
 // ISOMER_TRACE and changes nothing: where it cannot record, the file says why and the program runs on.
-#include "lab/trace/inject/allocations.hpp"
 #include "lab/trace/inject/cuda/cupti.hpp"
 #include "lab/trace/inject/cuda/launches.hpp"
 #include "lab/trace/inject/cuda/modules.hpp"
@@ -50,7 +49,9 @@ std::string subscribe() {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
     return std::string("nothing could be recorded: another profiler or debugger holds CUPTI") +
            (holder[0] != '\0' ? std::string(" (") + holder + ")" : "") +
-           "; run without it, or export its own trace and give that to isomer diff";
+           "; run without it, record without times by isomer trace --driver, or export its own trace and "
+           "give that to "
+           "isomer diff";
   if (result != CUPTI_SUCCESS) {
     const char* why = nullptr;
     if (calls().result_string != nullptr) calls().result_string(result, &why);
@@ -62,17 +63,6 @@ std::string subscribe() {
   for (const CUpti_CallbackId id : heard_resources())
     calls().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
   return {};
-}
-
-/// The driver is asked for allocations that no call has told of.
-bool around(std::uint64_t address, std::uint64_t& begin, std::uint64_t& bytes) {
-  CUdeviceptr first = 0;
-  std::size_t size = 0;
-  if (calls().address_range == nullptr || calls().address_range(&first, &size, address) != CUDA_SUCCESS)
-    return false;
-  begin = first;
-  bytes = size;
-  return true;
 }
 
 bool listening = false;
@@ -88,7 +78,6 @@ void at_exit() {
 void begin() {
   if (!open_part("cuda")) return;
   std::string failure = calls().open();
-  allocations().ask(around);
   begin_file();
   if (failure.empty()) failure = subscribe();
   if (failure.empty()) {

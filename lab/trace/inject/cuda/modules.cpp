@@ -58,7 +58,7 @@ void Modules::loaded(std::uint32_t id, const char* cubin, std::size_t bytes) {
   std::string image = "cubin of " + std::to_string(bytes) + " bytes";
   for_each_text(cubin, bytes, [&](std::string&& kernel, std::span<const std::byte> code) {
     hashed += code.size();
-    found.push_back({std::move(kernel), {id, {core::sha256(code), image}}});
+    found.emplace_back(std::move(kernel), Entry{id, {core::sha256(code), image}});
   });
   ++recent.count;
   recent.last = id;

@@ -1,7 +1,5 @@
 #pragma once
 
-// The headers choose the platform's types by it.
-#define __HIP_PLATFORM_AMD__ 1
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 

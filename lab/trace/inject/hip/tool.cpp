@@ -48,11 +48,12 @@ void heard_code_object(const rocprofiler_callback_tracing_record_t& record) {
   if (record.operation == ROCPROFILER_CODE_OBJECT_LOAD) {
     const auto& from =
         *static_cast<const rocprofiler_callback_tracing_code_object_load_data_t*>(record.payload);
-    if (from.storage_type == ROCPROFILER_CODE_OBJECT_STORAGE_TYPE_MEMORY)
-      return recorder().loaded(
-          from.code_object_id,
-          {reinterpret_cast<const std::uint8_t*>(static_cast<std::uintptr_t>(from.memory_base)),
-           static_cast<std::size_t>(from.memory_size)});
+    if (from.storage_type == ROCPROFILER_CODE_OBJECT_STORAGE_TYPE_MEMORY) {
+      rocprofiler_address_t begin{};
+      begin.value = from.memory_base;
+      return recorder().loaded(from.code_object_id, {static_cast<const std::uint8_t*>(begin.ptr),
+                                                     static_cast<std::size_t>(from.memory_size)});
+    }
     const std::vector<std::uint8_t> image = image_at(from.uri == nullptr ? "" : from.uri);
     return recorder().loaded(from.code_object_id, image);
   }
