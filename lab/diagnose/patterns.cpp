@@ -3,6 +3,7 @@
 #include "core/codec.hpp"
 #include "core/oracle/expected.hpp"
 #include "lab/diagnose/call_form.hpp"
+#include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/probes.hpp"
 
 #include <fmt/format.h>
@@ -150,12 +151,14 @@ Finding pattern_of(const Compared& c) {
 void replay(const Candidate& candidate, const Entry& entry, const Recording& recording, double rtol,
             double atol, Diagnosis& diagnosis) {
   int index = -1;
+  bool guessed = false;
   for (const RecordedCall& call : recording.calls) {
     ++index;
     if (!call.raised.empty()) continue;
     const std::string line =
         fmt::format("{} call {}{}", call.function, index + 1, call.group.empty() ? "" : " of " + call.group);
     const Answer answer = candidate.call(entry, call.before, {});
+    guessed = guessed || answer.launch_guessed;
     bool empty = false;
     for (const Value& value : call.before) empty = empty || (value.is_tensor() && value.tensor.empty());
     findings_of_device(answer, line, empty, false, diagnosis.findings);
@@ -187,6 +190,19 @@ void replay(const Candidate& candidate, const Entry& entry, const Recording& rec
     for (std::size_t i = 0; i < call.returned.size(); ++i)
       compare("the returned tensor", call.returned[i],
               i < answer.returned.size() ? answer.returned[i] : Value());
+  }
+  // What a wrong launch does looks like faults of the kernel.
+  const bool doubtful =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& finding) {
+        for (const char* code : {"out-of-bounds-read", "out-of-bounds-write", "index-overflow", "race",
+                                 "missing-barrier", "tail-mask", "crash", "timeout", "unexplained"})
+          if (finding.code == code) return true;
+        return false;
+      });
+  if (guessed && doubtful) {
+    diagnosis.findings.clear();
+    diagnosis.error = launch_is_unknown(entry.name);
+    return;
   }
   if (diagnosis.call == Stage::passed && diagnosis.exec == Stage::not_reached && diagnosis.calls > 0)
     diagnosis.exec = diagnosis.findings.empty() ? Stage::passed : Stage::failed;

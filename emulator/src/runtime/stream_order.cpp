@@ -178,7 +178,9 @@ class Reading {
   }
 
   void tell(const Access& first, std::optional<std::size_t> second, const Buffer* buffer) {
-    const std::size_t blamed = second ? *second : *first.step;
+    // The caller's stream is the right one.
+    const bool right = second && first.step && index_of(canonical(steps[*second].stream)) == caller_;
+    const std::size_t blamed = second && !right ? *second : *first.step;
     if (!told_.insert(blamed).second) return;
     const Step& step = steps[blamed];
     Report r;

@@ -243,10 +243,12 @@ class EmulatedCandidate final : public Candidate {
     options.memory_limit = settings.memory_limit;
     options.repeats = std::max(settings.repeats, 1);
     std::string launch;
+    bool guessed = false;
     if (entry.form == Entry::Form::kernel) {
       ChosenGeometry chosen = choose_geometry(entry, text_, answer.arguments, settings);
       options.geometry = chosen.geometry;
       launch = std::move(chosen.said);
+      guessed = chosen.guessed;
       // Who launches a bare kernel leaves it alone where there is nothing to do.
       if (std::find(chosen.geometry.grid.begin(), chosen.geometry.grid.end(), 0u) !=
           chosen.geometry.grid.end()) {
@@ -263,6 +265,7 @@ class EmulatedCandidate final : public Candidate {
     }
     Answer result = lab_answer(running.session->call(index, values, options), answer.arguments);
     result.launch = std::move(launch);
+    result.launch_guessed = guessed;
     return result;
   }
 
