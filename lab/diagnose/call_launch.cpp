@@ -56,7 +56,12 @@ std::vector<LaunchForm> geometries(const Port& port, const Given& given) {
     if (!grids.insert(extents(tried.grid, given.values)).second) return;
     for (const LaunchForm::Axis& block : blocks) list.push_back(launch(x, y, z, block));
   };
-  for (std::size_t r = 0; r < port.roles.size(); ++r) {
+  // What a kernel writes says more of its launch than what it reads.
+  std::vector<std::size_t> order;
+  for (const bool output : {true, false})
+    for (std::size_t r = 0; r < port.roles.size(); ++r)
+      if (port.roles[r].output == output) order.push_back(r);
+  for (const std::size_t r : order) {
     const Value& value = given.values[r];
     if (!value.is_tensor() || value.tensor.rank == 0) continue;
     for (const std::int64_t per : {256, 1}) {
