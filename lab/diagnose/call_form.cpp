@@ -1,5 +1,7 @@
 #include "lab/diagnose/call_form.hpp"
 
+#include "lab/diagnose/call_strides.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,19 +24,6 @@ std::string lower(std::string_view text) {
   std::string out;
   for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
-}
-
-/// Words of a name: "stride_Mid_O_dmodel" is stride, mid, o, dmodel.
-std::vector<std::string> words(std::string_view name) {
-  std::vector<std::string> list(1);
-  for (const char c : lower(name)) {
-    if (c == '_')
-      list.emplace_back();
-    else
-      list.back() += c;
-  }
-  list.erase(std::remove(list.begin(), list.end(), ""), list.end());
-  return list;
 }
 
 /// What the letters of the contracts' shapes are called in kernels.
@@ -73,23 +62,6 @@ const std::vector<std::string>& count_names() {
 
 bool one_of(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::vector<std::string> shape_words(const Port& port, int role) {
-  const core::Contract& contract = *port.oracle->contract;
-  const int at = contract.index_of(port.roles[static_cast<std::size_t>(role)].argument);
-  std::vector<std::string> list;
-  if (at < 0) return list;
-  std::string word;
-  for (const char c : contract.args[static_cast<std::size_t>(at)].shapes.front() + " ") {
-    if (c == ' ') {
-      if (!word.empty()) list.push_back(word);
-      word.clear();
-    } else {
-      word += c;
-    }
-  }
-  return list;
 }
 
 /// A size of some tensor by the name of a number: H or head_num is the second size of K.
@@ -222,6 +194,15 @@ void by_position(const Entry& entry, const Port& port, Guess& guess) {
                                    fmt::format("take ({})", arguments_of(port))));
 }
 
+/// uint8_t and int8_t of memory whose elements have 8 bits by the contract: its bytes, whatever they mean.
+bool only_bytes(const Parameter& p, const Port& port, int role) {
+  const core::Contract& contract = *port.oracle->contract;
+  const int at = contract.index_of(port.roles[static_cast<std::size_t>(role)].argument);
+  if (at < 0 || (p.element != DType::u8 && p.element != DType::i8)) return false;
+  const auto& dtypes = contract.args[static_cast<std::size_t>(at)].dtypes;
+  return std::any_of(dtypes.begin(), dtypes.end(), [](DType dtype) { return size_of(dtype) == 1; });
+}
+
 /// A function over raw memory, or a kernel: pointers by name, else in the original's order; numbers by name.
 void by_kind(const Entry& entry, const Port& port, Guess& guess) {
   std::vector<bool> used(port.roles.size());
@@ -232,7 +213,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
     int role = port.role_of(p.name);
     if (role < 0) {
       std::size_t count = 0;
-      role = role_of_words(port, words(p.name), count);
+      role = role_of_words(port, words_of(p.name), count);
     }
     if (role < 0 || used[static_cast<std::size_t>(role)] ||
         !port.roles[static_cast<std::size_t>(role)].tensor)
@@ -264,38 +245,31 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
                 fmt::format("{} is a number, the parameter is a tensor ({})", p.name, p.type),
                 fmt::format("take a number for {}", p.name)));
   }
-  std::map<int, int> dims;
+  std::vector<bool> taken(entry.parameters.size()), strided(port.roles.size());
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    const int role = port.role_of(entry.parameters[i].name);
+    taken[i] = role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor;
+  }
+  const std::vector<std::optional<StrideOf>> strides = strides_by_name(entry, port, role_at, taken);
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
     Passing passing;
     if (role_at[i] >= 0) {
       passing = of_role(role_at[i]);
-      if (p.element != DType::none) passing.cast = p.element;
-      passing.compact = p.kind == Kind::pointer;
+      if (p.element != DType::none && !only_bytes(p, port, role_at[i])) passing.cast = p.element;
+      passing.compact = p.kind == Kind::pointer && !strided[static_cast<std::size_t>(role_at[i])];
       passing.boxed = !port.roles[static_cast<std::size_t>(role_at[i])].tensor;
     } else if (is_number(p)) {
-      const std::vector<std::string> list = words(p.name);
       const int role = port.role_of(p.name);
-      std::size_t count = 0;
       if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {
         passing = of_role(role);
-      } else if (!list.empty() && (list.front() == "stride" || list.front() == "strides")) {
-        const std::vector<std::string> rest(list.begin() + 1, list.end());
-        int of = role_of_words(port, rest, count);
-        if (of < 0 && !rest.empty() && rest.front().size() > 1)  // stride_kbs: letters run together
-          of = port.role_of(rest.front().substr(0, 1));
-        if (of < 0) of = 0;
-        // More strides than the tensor has dimensions are those of the next: stride_mid_o_eb after mid_o's.
-        const auto full = [&](int role) {
-          return dims[role] >= static_cast<int>(shape_words(port, role).size());
-        };
-        for (int next = of; full(of) && ++next < static_cast<int>(port.roles.size());)
-          if (port.roles[static_cast<std::size_t>(next)].tensor && !full(next)) of = next;
+      } else if (strides[i]) {
         passing.what = What::stride;
-        passing.role = of;
-        passing.dim = dims[passing.role]++;
-        for (Passing& earlier : guess.form.passings)
-          if (earlier.what == What::role && earlier.role == passing.role) earlier.compact = false;
+        passing.role = strides[i]->role;
+        passing.dim = strides[i]->dim;
+        for (Passing& each : guess.form.passings)
+          if (each.what == What::role && each.role == passing.role) each.compact = false;
+        strided[static_cast<std::size_t>(passing.role)] = true;
       } else if (p.kind == Kind::integer &&
                  !(entry.parameters.size() <= 4 && one_of(count_names(), lower(p.name))) &&
                  size_by_name(port, p.name, passing)) {

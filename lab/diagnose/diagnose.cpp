@@ -228,7 +228,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   if (found("missing-barrier"))  // what another thread has not written yet
     std::erase_if(diagnosis.findings, [](const Finding& f) {
-      return f.code == "uninitialised-read" && f.argument.find("shared") != std::string::npos;
+      return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
     });
   diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);

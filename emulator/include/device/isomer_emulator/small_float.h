@@ -134,6 +134,11 @@ struct Float16 {
   Float16(double x) : bits(encode16<F>(x)) {}
   template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
   Float16(I x) : bits(encode16<F>(static_cast<double>(x))) {}
+  /// Of the toolkits' raw structs, whose one member x holds the bits.
+  template <class Raw,
+            class = std::enable_if_t<std::is_same_v<decltype(Raw::x), unsigned short> && sizeof(Raw) == 2>,
+            class = void>
+  Float16(Raw raw) : bits(raw.x) {}
   static Float16 from_bits(std::uint16_t b) {
     Float16 h;
     h.bits = b;
