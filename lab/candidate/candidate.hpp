@@ -99,8 +99,9 @@ struct Answer {
   std::vector<Seen> seen;
   std::vector<std::string> refused_launches;  ///< launches that a device would refuse
   int launches = 0;
-  std::string output;  ///< what it printed, cut
-  std::string launch;  ///< of a bare kernel: its geometry, and where that came from
+  std::string output;           ///< what it printed, cut
+  std::string launch;           ///< of a bare kernel: its geometry, and where that came from
+  bool launch_guessed = false;  ///< neither its source nor the caller says it
   // Of a real device:
   std::string device;           ///< its name
   std::vector<double> seconds;  ///< of each measured call, the device's time

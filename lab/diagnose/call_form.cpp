@@ -274,6 +274,15 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
                  !(entry.parameters.size() <= 4 && one_of(count_names(), lower(p.name))) &&
                  size_by_name(port, p.name, passing)) {
         guess.score += 0.5;
+      } else if (role >= 0 && !used[static_cast<std::size_t>(role)]) {
+        // A number by the name of a tensor that no pointer takes.
+        used[static_cast<std::size_t>(role)] = true;
+        passing.what = What::first;
+        passing.role = role;
+        guess.findings.push_back(
+            adapted("argument-kind", p.name,
+                    fmt::format("{} is a tensor, the parameter is a number ({})", p.name, p.type),
+                    fmt::format("take a tensor for {}", p.name)));
       } else {
         passing.what = What::elements;
         passing.role = 0;

@@ -8,23 +8,6 @@ namespace {
 
 using What = Passing::What;
 
-/// What speaks for a way of calling: right answers, then written ones, and no access out of bounds.
-double worth(const Given& given, const Trial& trial) {
-  if (!trial.ok()) return -2;
-  std::size_t written = 0, all = 0;
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
-      if (!given.plain.tensors[t].written[i]) continue;
-      ++all;
-      written += trial.untouched[t][i] == 0;
-    }
-  const bool strays = std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [](const Seen& seen) {
-    return seen.kind.starts_with("out-of-bounds") || seen.kind == "race" || seen.kind == "index-overflow";
-  });
-  return share_right(given, trial) +
-         (all == 0 ? 0 : 0.4 * static_cast<double>(written) / static_cast<double>(all)) - (strays ? 0.9 : 0);
-}
-
 /// Every number that the tensors of a problem could mean, each value once.
 std::vector<Passing> numbers_of(const Port& port, const Given& given) {
   std::vector<Passing> guesses;
@@ -48,6 +31,22 @@ std::vector<Passing> numbers_of(const Port& port, const Given& given) {
 }
 
 }  // namespace
+
+double worth(const Given& given, const Trial& trial) {
+  if (!trial.ok()) return -2;
+  std::size_t written = 0, all = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      if (!given.plain.tensors[t].written[i]) continue;
+      ++all;
+      written += trial.untouched[t][i] == 0;
+    }
+  const bool strays = std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [](const Seen& seen) {
+    return seen.kind.starts_with("out-of-bounds") || seen.kind == "race" || seen.kind == "index-overflow";
+  });
+  return share_right(given, trial) +
+         (all == 0 ? 0 : 0.4 * static_cast<double>(written) / static_cast<double>(all)) - (strays ? 0.9 : 0);
+}
 
 void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
                  Called& called) {

@@ -342,6 +342,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       called.callable = Adapting(candidate, request, called).run();
     }
   }
+  if (!called.callable && called.trial.answer.end != Answer::End::refused)
+    find_launch(candidate, request, called);
   if (!called.callable && called.trial.answer.end == Answer::End::crashed)
     adapt_to_crash(candidate, request, called);
   if (called.callable) {
@@ -376,6 +378,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
         called.trial = trial;
       }
     }
+    find_launch(candidate, request, called);
     judge_kinds(candidate, request, called);
     adapt_to_rank(candidate, request, called);
   } else if (called.trial.answer.end == Answer::End::refused && before.size() < called.findings.size()) {

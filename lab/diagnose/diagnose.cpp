@@ -296,6 +296,10 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
         diagnosis.entry);
     return;
   }
+  if (!called.unknown_launch.empty()) {
+    diagnosis.error = called.unknown_launch;
+    return;
+  }
   if (!called.callable) {
     findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
     Finding finding = finding_of_end(called.trial.answer, called.given->line);

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace isomer::lab {
 namespace {
@@ -46,6 +48,14 @@ std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
   return groups;
 }
 
+bool may_be_the_launch(const Finding& finding) {
+  constexpr std::array<std::string_view, 11> kCodes = {
+      "out-of-bounds-read", "out-of-bounds-write", "index-overflow",     "race",  "missing-barrier",
+      "tail-mask",          "unwritten-output",    "uninitialised-read", "crash", "timeout",
+      "unexplained"};
+  return std::find(kCodes.begin(), kCodes.end(), finding.code) != kCodes.end();
+}
+
 class Replay {
  public:
   Replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request, const Facts* facts,
@@ -73,6 +83,12 @@ class Replay {
       for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
     }
     judge(calls);
+  }
+
+  /// A bare kernel was launched as nothing says that it is.
+  bool guessed() const {
+    return std::any_of(outcomes_.begin(), outcomes_.end(),
+                       [](const CallOutcome& outcome) { return outcome.answer.launch_guessed; });
   }
 
  private:
@@ -400,8 +416,18 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     return;
   }
   const std::size_t before = diagnosis.findings.size();
-  for (const std::vector<Replayed>& group : by_signature(std::move(calls)))
-    Replay(candidate, entry, request, facts ? &*facts : nullptr, diagnosis).run(group);
+  bool guessed = false;
+  for (const std::vector<Replayed>& group : by_signature(std::move(calls))) {
+    Replay of_group(candidate, entry, request, facts ? &*facts : nullptr, diagnosis);
+    of_group.run(group);
+    guessed = guessed || of_group.guessed();
+  }
+  // What a wrong launch does looks like faults of the kernel.
+  if (guessed && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), may_be_the_launch)) {
+    diagnosis.findings.clear();
+    diagnosis.error = launch_is_unknown(entry.name);
+    return;
+  }
   // Without a line of its own a finding is about the function.
   for (Finding& finding : diagnosis.findings)
     if (finding.location.line == 0) finding.location = entry.place;

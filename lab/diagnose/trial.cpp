@@ -327,8 +327,28 @@ void take_outputs(const Form& form, const Port& port, const Given& given, const 
       trial.misfit = core::say(given.plain.tensors[at].name, ": the call neither takes nor returns it");
 }
 
+std::array<std::int64_t, 3> extents(const std::array<LaunchForm::Axis, 3>& axes,
+                                    const std::vector<Value>& values) {
+  std::array<std::int64_t, 3> list{};
+  for (std::size_t i = 0; i < 3; ++i)
+    list[i] = axes[i].times *
+              ((static_cast<std::int64_t>(counted(axes[i].count, values)) + axes[i].per - 1) / axes[i].per);
+  return list;
+}
+
 Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
-               const CallSettings& settings, std::uint8_t poison) {
+               const CallSettings& asked, std::uint8_t poison) {
+  CallSettings settings = asked;
+  bool nothing = false;
+  if (form.launch != nullptr) {
+    const auto grid = extents(form.launch->grid, given.values),
+               block = extents(form.launch->block, given.values);
+    for (std::size_t i = 0; i < 3; ++i) {
+      nothing = nothing || grid[i] <= 0;
+      settings.grid[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(grid[i], 0, 0x7fffffff));
+      settings.block[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(block[i], 1, 1024));
+    }
+  }
   std::vector<Value> arguments = passed(form, given.values);
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     if (form.passings[i].what == Passing::What::role && arguments[i].is_tensor() &&
@@ -337,7 +357,11 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
   std::vector<Value> before;
   for (const Value& argument : arguments) before.push_back(deep_copy(argument));
   Trial trial;
-  trial.answer = candidate.call(*form.entry, arguments, settings);
+  // Who launches a kernel leaves it alone where there is nothing to do.
+  if (nothing)
+    trial.answer.arguments = arguments;
+  else
+    trial.answer = candidate.call(*form.entry, arguments, settings);
   refuse_by_status(*form.entry, before, trial.answer);
   take_outputs(form, port, given, before, trial);
   return trial;

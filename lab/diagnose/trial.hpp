@@ -3,6 +3,7 @@
 #include "lab/candidate/candidate.hpp"
 #include "lab/diagnose/port.hpp"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -55,12 +56,24 @@ struct Passing {
   std::shared_ptr<const Passing> longer;
 };
 
+/// How a bare kernel is launched: each extent is so many, divided by `per` and rounded up, and `times` that.
+struct LaunchForm {
+  struct Axis {
+    Passing count;
+    std::int64_t per = 1, times = 1;
+  };
+  std::array<Axis, 3> grid, block;
+};
+/// The numbers that three extents are for a problem's values.
+std::array<std::int64_t, 3> extents(const std::array<LaunchForm::Axis, 3>& axes,
+                                    const std::vector<Value>& values);
+
 /// How an entry is called, and what its answers are.
 struct Form {
   const Entry* entry = nullptr;
-  std::vector<Passing> passings;  ///< one per parameter that is given
-  std::vector<int> returned;      ///< the role of each returned tensor
-  bool block_per_row = false;     ///< of a kernel: a block for each row rather than threads for each element
+  std::vector<Passing> passings;             ///< one per parameter that is given
+  std::vector<int> returned;                 ///< the role of each returned tensor
+  std::shared_ptr<const LaunchForm> launch;  ///< of a bare kernel; null: what its source says or suggests
 
   bool takes(int role) const;
 };

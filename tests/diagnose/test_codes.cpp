@@ -181,6 +181,23 @@ TEST(Codes, AStructThatOnlyHostCodeFillsIsNoFault) {
   EXPECT_EQ(filled.verdict(), "pass") << text_of(filled);
 }
 
+TEST(Codes, AKernelThatNobodyLaunchesIsJudgedByALaunchThatFitsOrNotAtAll) {
+  const Row row{"", "bare.cu", "", "sin", ""};
+  const Diagnosis unknown = said_of(row, "sin_by_ninety_six", nullptr);
+  EXPECT_EQ(unknown.verdict(), "error") << text_of(unknown);
+  EXPECT_TRUE(unknown.findings.empty()) << text_of(unknown);
+  EXPECT_NE(unknown.error.find("how sin_by_ninety_six is launched is said nowhere"), std::string::npos)
+      << unknown.error;
+  const Diagnosis found = said_of(row, "sin_one_element_each", nullptr);
+  EXPECT_EQ(found.verdict(), "pass") << text_of(found);
+  // What strays under every launch is the kernel's fault.
+  const Diagnosis strays = said_of(row, "sin_one_too_many", nullptr);
+  EXPECT_EQ(strays.verdict(), "fail") << text_of(strays);
+  EXPECT_TRUE(std::any_of(strays.findings.begin(), strays.findings.end(), [](const Finding& f) {
+    return f.code == "out-of-bounds-write";
+  })) << text_of(strays);
+}
+
 TEST(Codes, DoesNotCompileNamesTheLine) {
   const Diagnosis diagnosis = said_of_file("broken.cu");
   ASSERT_EQ(diagnosis.findings.size(), 1u) << text_of(diagnosis);

@@ -178,7 +178,9 @@ class Reading {
   }
 
   void tell(const Access& first, std::optional<std::size_t> second, const Buffer* buffer) {
-    const std::size_t blamed = second ? *second : *first.step;
+    // The caller's stream is the right one.
+    const bool right = second && first.step && index_of(canonical(steps[*second].stream)) == caller_;
+    const std::size_t blamed = second && !right ? *second : *first.step;
     if (!told_.insert(blamed).second) return;
     const Step& step = steps[blamed];
     Report r;
@@ -188,15 +190,22 @@ class Reading {
     r.place = step.place;
     if (r.place.line == 0)
       r.place = watch::place_of_frames(step.frames.data(), static_cast<int>(step.frames.size()));
-    const char* when = !first.step ? "may run before what the caller's stream has written there"
-                       : !second   ? "may not be done when the caller's stream goes on"
-                                   : "is not ordered with other work of the call";
-    r.text = fmt::format("{} {} on {}, and nothing orders it with {}: {} {}",
-                         step.kernel.empty() ? "a copy or memset" : "kernel " + step.kernel,
-                         step.kernel.empty() ? "is made" : "is launched",
-                         canonical(step.stream) == nullptr ? "the default stream" : "a stream of its own",
-                         first.step && second ? "the other streams" : "the caller's stream",
-                         r.buffer.empty() ? "its memory" : "its use of " + r.buffer, when);
+    const auto name = [](const Step& s) {
+      return s.kernel.empty() ? "a copy or memset" : "kernel " + s.kernel;
+    };
+    const std::string memory = r.buffer.empty() ? "memory" : r.buffer;
+    std::string why;
+    if (!first.step)
+      why = fmt::format("the caller's stream: it may run before {} is written there", memory);
+    else if (!second)
+      why = fmt::format("the caller's stream, which may go on before {} is done with", memory);
+    else
+      why = fmt::format("{} on another one, which uses the same {}",
+                        name(steps[right ? *second : *first.step]), memory);
+    r.text =
+        fmt::format("{} {} on {}, and nothing orders it with {}", name(step),
+                    step.kernel.empty() ? "is made" : "is launched",
+                    canonical(step.stream) == nullptr ? "the default stream" : "a stream of its own", why);
     reports_.push_back(std::move(r));
   }
 

@@ -255,10 +255,12 @@ class CompiledCandidate final : public Candidate {
     options.fresh = settings.fresh;
     options.measured = settings.measured;
     std::string launch;
+    bool guessed = false;
     if (entry.form == Entry::Form::kernel) {
       ChosenGeometry chosen = choose_geometry(entry, text_, answer.arguments, settings);
       options.geometry = chosen.geometry;
       launch = std::move(chosen.said);
+      guessed = chosen.guessed;
       // Who launches a bare kernel leaves it alone where there is nothing to do.
       if (std::find(chosen.geometry.grid.begin(), chosen.geometry.grid.end(), 0u) !=
           chosen.geometry.grid.end()) {
@@ -275,6 +277,7 @@ class CompiledCandidate final : public Candidate {
     }
     Answer result = lab_answer(running.session->call(index, values, options), answer.arguments);
     result.launch = std::move(launch);
+    result.launch_guessed = guessed;
     return result;
   }
 

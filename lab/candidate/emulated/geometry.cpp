@@ -168,7 +168,7 @@ ChosenGeometry choose_geometry(const Entry& kernel, const std::string& source,
       chosen.geometry.grid[i] = std::max(settings.grid[i], 1u);
       chosen.geometry.block[i] = std::max(settings.block[i], 1u);
     }
-    chosen.geometry.shared_bytes = settings.shared_bytes;
+    chosen.geometry.shared_bytes = settings.shared_bytes > 0 ? settings.shared_bytes : shared;
     chosen.said = "as asked for";
   } else if (const std::string comment = launch_comment(kernel, lines); !comment.empty()) {
     const auto grid = in_parentheses(comment, "grid"), block = in_parentheses(comment, "block"),
@@ -186,6 +186,7 @@ ChosenGeometry choose_geometry(const Entry& kernel, const std::string& source,
   } else {
     const auto indices = by_indices(body, kernel, arguments);
     chosen = indices ? *indices : suggested(body, arguments);
+    chosen.guessed = settings.block[0] == 0;
     chosen.geometry.shared_bytes = settings.shared_bytes ? settings.shared_bytes : shared;
     if (settings.block[0] > 0)
       chosen.geometry.block = {settings.block[0], std::max(settings.block[1], 1u),

@@ -13,6 +13,7 @@ namespace isomer::lab {
 struct ChosenGeometry {
   emulator::Geometry geometry;
   std::string said;
+  bool guessed = false;  ///< by the kernel's text and its arguments alone
 };
 
 /// The settings' own geometry where it is given; else a comment `// launch: grid(ceil(n/256)) block(256)`
