@@ -15,17 +15,11 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 8;          ///< refusals that are answered one after the other
-constexpr int kAttempts = 48;      ///< calls for one of them
-constexpr std::size_t kTried = 4;  ///< recorded calls that say what a number is
+constexpr int kSteps = 8;      ///< refusals that are answered one after the other
+constexpr int kAttempts = 48;  ///< calls for one of them
 
 bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
-}
-
-/// What never ends, or takes all there is, is not asked again: each costs the whole limit.
-bool lost(const CallOutcome& outcome) {
-  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit;
 }
 
 /// Calls that are made alike: as many arguments, the same of them by keyword.
@@ -61,7 +55,7 @@ class Replay {
     const Bound bound = bind_call(entry_, calls.front());
     approach_.form = bound.form;
     for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
-    find_numbers(calls, bound.unsure);
+    find_sizes(approach_, calls, bound.unsure);
     adapt(calls.front());
     if (!bound.findings.empty()) adapted_ = true;
     ask(calls);
@@ -76,48 +70,6 @@ class Replay {
   }
 
  private:
-  /// Whole numbers that no caller passes are sizes: those with which most of the answer is right.
-  void find_numbers(const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
-    if (unsure.empty()) return;
-    std::vector<Passing> options;
-    for (std::size_t r = 0; r < calls.front().roles.size(); ++r) {
-      const Value& value = calls.front().values[r];
-      if (!value.is_tensor()) continue;
-      Passing passing;
-      passing.role = static_cast<int>(r);
-      passing.what = What::elements;
-      options.push_back(passing);
-      passing.what = What::rows;
-      options.push_back(passing);
-      passing.what = What::size;
-      for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) options.push_back(passing);
-    }
-    const auto score = [&](const Form& form) {
-      Approach other = approach_;
-      other.form = form;
-      other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
-      double sum = 0;
-      for (std::size_t i = 0; i < calls.size() && i < kTried; ++i) {
-        const CallOutcome outcome = replay_once(other, calls[i]);
-        if (lost(outcome)) return -1.0;
-        sum += outcome.share() - (outcome.answer.seen.empty() ? 0 : 0.25);
-      }
-      return sum;
-    };
-    double best = score(approach_.form);
-    const auto all = static_cast<double>(std::min(calls.size(), kTried));
-    for (int round = 0; round < 2 && best < all; ++round)
-      for (const int at : unsure)
-        for (const Passing& option : options) {
-          Form form = approach_.form;
-          form.passings[static_cast<std::size_t>(at)] = option;
-          const double got = best < all ? score(form) : 0;
-          if (got <= best) continue;
-          best = got;
-          approach_.form = std::move(form);
-        }
-  }
-
   /// One change after the other until the first call is answered.
   void adapt(const Replayed& replayed) {
     std::set<std::string> seen;
@@ -362,7 +314,9 @@ class Replay {
         std::erase_if(diagnosis_.findings, [&](const Finding& each) {
           return each.code == "unwritten-output" && each.argument == output.name;
         });
-      if (finding.code == "missing-scale" && found("missing-scale")) continue;
+      if (finding.code == "missing-scale" &&
+          (found("missing-scale") || found("epsilon") || found("ignores-argument")))
+        continue;
       add_once(diagnosis_.findings, std::move(finding));
     }
     if (wrong && diagnosis_.differences.empty()) diagnosis_.differences = std::move(differences);

@@ -69,7 +69,7 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
       reverse(changed);
       how = "in reverse order";
     } else if (value.kind == Value::Kind::real) {
-      changed.real = 3 * value.real + 1;
+      changed.real = value.real == 0 ? 1 : 1.75 * value.real;
       how = fmt::format("{:g} instead of {:g}", changed.real, value.real);
     } else if (value.kind == Value::Kind::boolean) {
       changed.integer = value.integer == 0 ? 1 : 0;
@@ -80,11 +80,8 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     const CallOutcome after = replay_once(approach, other);
     if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
     Finding finding;
-    const bool real = value.kind == Value::Kind::real;
-    finding.code = index                                  ? "ignores-index"
-                   : real && std::fabs(value.real) < 1e-2 ? "epsilon"
-                   : real                                 ? "missing-scale"
-                                                          : "ignores-argument";
+    const bool small = value.kind == Value::Kind::real && std::fabs(value.real) < 1e-2;
+    finding.code = index ? "ignores-index" : small ? "epsilon" : "ignores-argument";
     finding.argument = name;
     finding.evidence = fmt::format("'{}': with {} {} no element of the answer changes{}", replayed.line, name,
                                    how, index ? ", and the label indexes by it" : "");
