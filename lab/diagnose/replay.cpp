@@ -181,7 +181,7 @@ class Replay {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
     }
-    for (const bool vague : {false, true})
+    for (const int vague : {0, 1, 2})
       for (std::size_t i = 0; i < calls.size(); ++i)
         if (outcomes_[i].answer.ok()) numbers(calls[i], outcomes_[i], vague);
     const bool refused_all = !answered_;
@@ -277,8 +277,8 @@ class Replay {
     }
   }
 
-  /// `vague`: what has no cause of its own, after what has.
-  void numbers(const Replayed& replayed, const CallOutcome& outcome, bool vague) {
+  /// `vague`: 0 what has a cause of its own, then (1) what is likely, then (2) what is not explained.
+  void numbers(const Replayed& replayed, const CallOutcome& outcome, int vague) {
     const auto found = [&](std::string_view code) {
       return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
                          [&](const Finding& each) { return each.code == code; });
@@ -307,13 +307,20 @@ class Replay {
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                           found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
                           found("stale-state") || found("ignores-index") || found("ignores-argument");
-      if (vague != (finding.strength == Strength::nearest || finding.code == "nan-inf")) continue;
-      if (vague && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
+      const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
+      if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
+      if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
         continue;
       if (finding.code == "tail-mask")
         std::erase_if(diagnosis_.findings, [&](const Finding& each) {
           return each.code == "unwritten-output" && each.argument == output.name;
         });
+      // What one call says exactly, another need not say again without a name.
+      if (finding.code == "unexplained" &&
+          std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const Finding& each) {
+            return each.argument == output.name && each.code != "dtype-refused";
+          }))
+        continue;
       if (finding.code == "missing-scale" &&
           (found("missing-scale") || found("epsilon") || found("ignores-argument")))
         continue;
