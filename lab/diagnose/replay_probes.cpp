@@ -34,6 +34,16 @@ void reverse(Value& value) {
   value = std::move(turned);
 }
 
+/// Every element made the first one: a value that it may have.
+void fill_with_first(Value& value) {
+  Value filled = compact_copy(value);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  auto* bytes = static_cast<std::byte*>(filled.storage.get());
+  for (std::int64_t i = 1; i < value.tensor.numel(); ++i)
+    std::copy_n(bytes, size, bytes + static_cast<std::size_t>(i) * size);
+  value = std::move(filled);
+}
+
 bool is_index_of_label(const Facts* facts, const Replayed& replayed, const std::string& name) {
   const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed.call->function);
   return label != nullptr && std::any_of(label->indexes.begin(), label->indexes.end(),
@@ -80,6 +90,12 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     }
     CallOutcome after = replay_once(approach, other);
     if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+    if (value.is_tensor()) {  // a sum or a count has no order
+      changed = value;
+      fill_with_first(changed);
+      after = replay_once(approach, other);
+      if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+    }
     if (value.kind == Value::Kind::real) {  // a bound that nothing reaches is looked at all the same
       changed.real = 0.25 * value.real;
       after = replay_once(approach, other);

@@ -66,6 +66,8 @@ double score(const Approach& approach, const Form& form, const std::vector<Repla
         sum -= 2;
         break;
       }
+    // Once astray it is not followed through the larger calls.
+    if (sum < 0) return sum - 4 * static_cast<double>(calls.size() - i);
   }
   return sum;
 }
