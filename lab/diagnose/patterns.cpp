@@ -73,6 +73,34 @@ Finding axes_of(const Wrong& w) {
   return {};
 }
 
+/// One dimension of a · b elements read as b · a: heads that are mapped in turn instead of in groups.
+Finding split_of(const Wrong& w) {
+  for (int d = 0; d < w.c.want.rank; ++d) {
+    const std::int64_t size = w.c.want.size(d);
+    std::int64_t behind = 1;
+    for (int e = d + 1; e < w.c.want.rank; ++e) behind *= w.c.want.size(e);
+    for (std::int64_t a = 2; a < size; ++a) {
+      if (size % a != 0) continue;
+      const std::int64_t b = size / a;
+      bool equal = true;
+      for (std::size_t i = 0; i < w.want.size() && equal; ++i) {
+        const auto flat = static_cast<std::int64_t>(i);
+        const std::int64_t at = flat / behind % size, from = at % a * b + at / a;
+        equal =
+            is_close(w.want[static_cast<std::size_t>(flat + (from - at) * behind)], w.got()[i], w.bounds[i]);
+      }
+      if (!equal) continue;
+      return named(
+          "layout-convention", w,
+          fmt::format(
+              "is right where the {} elements of dimension {} are taken as {} groups of {}, not as {} of {}",
+              size, d, b, a, a, b),
+          "map the index as the original does: i / n where it divides, i % n where it takes the rest");
+    }
+  }
+  return {};
+}
+
 /// Right up to some index of one dimension, wrong from there on.
 Finding tail_of(const Wrong& w) {
   for (int d = 0; d < w.c.want.rank; ++d) {
@@ -199,6 +227,35 @@ Finding not_finite(const Wrong& w) {
                "look for a division by zero, or an exponential that overflows");
 }
 
+/// Small errors of both signs that have nothing to do with the value are those of rounding on the way.
+Finding rounded_on_the_way(const Wrong& w) {
+  if (!is_float(w.c.want.dtype) || w.at.size() < 8) return {};
+  double squares = 0, errors = 0, noise = 0, product = 0, largest = 0;
+  for (std::size_t i = 0; i < w.want.size(); ++i) {
+    const double error = w.got()[i] - w.want[i];
+    if (!std::isfinite(error)) return {};
+    squares += w.want[i] * w.want[i];
+    errors += error;
+    noise += error * error;
+    product += error * w.want[i];
+    largest = std::max(largest, std::fabs(error));
+  }
+  const auto count = static_cast<double>(w.want.size());
+  const double typical = std::sqrt(squares / count), spread = std::sqrt(noise / count);
+  const bool small = largest < 0.05 * typical;
+  const bool balanced = std::fabs(errors / count) < 0.3 * spread;
+  const bool unrelated = std::fabs(product) < 0.3 * std::sqrt(squares * noise);
+  if (!small || !balanced || !unrelated) return {};
+  Finding finding =
+      named("intermediate-precision", w,
+            fmt::format("{} of {} elements differ by little (at most {:.2g} of a typical element), up and "
+                        "down and whatever their value: as from rounding on the way",
+                        w.at.size(), w.want.size(), largest / typical),
+            "accumulate and keep what lies between in the precision that the original has there");
+  finding.strength = Strength::nearest;
+  return finding;
+}
+
 std::string where_and_how_much(const Wrong& w) {
   double largest = 0;
   std::vector<std::size_t> steps(5);  // ulps of the wrong: 1, up to 4, up to 64, up to 4096, more
@@ -235,7 +292,8 @@ Finding pattern_of(const Compared& c) {
   for (std::size_t i = 0; i < w.want.size(); ++i)
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
-  for (const auto& look : {axes_of, tail_of, kept, ratio_of, narrowed, stepped, not_finite})
+  for (const auto& look :
+       {axes_of, split_of, tail_of, kept, ratio_of, narrowed, stepped, not_finite, rounded_on_the_way})
     if (Finding finding = look(w); !finding.code.empty()) return finding;
   Finding finding =
       named("unexplained", w, where_and_how_much(w), "compare the formula with the reference's");

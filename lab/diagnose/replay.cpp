@@ -17,17 +17,11 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 8;          ///< refusals that are answered one after the other
-constexpr int kAttempts = 48;      ///< calls for one of them
-constexpr std::size_t kTried = 4;  ///< recorded calls that say what a number is
+constexpr int kSteps = 8;      ///< refusals that are answered one after the other
+constexpr int kAttempts = 48;  ///< calls for one of them
 
 bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
-}
-
-/// What never ends, or takes all there is, is not asked again: each costs the whole limit.
-bool lost(const CallOutcome& outcome) {
-  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit;
 }
 
 /// Calls that are made alike: as many arguments, the same of them by keyword.
@@ -71,7 +65,7 @@ class Replay {
     const Bound bound = bind_call(entry_, calls.front());
     approach_.form = bound.form;
     for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
-    find_numbers(calls, bound.unsure);
+    find_sizes(approach_, calls, bound.unsure);
     adapt(calls.front());
     if (!bound.findings.empty()) adapted_ = true;
     ask(calls);
@@ -92,48 +86,6 @@ class Replay {
   }
 
  private:
-  /// Whole numbers that no caller passes are sizes: those with which most of the answer is right.
-  void find_numbers(const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
-    if (unsure.empty()) return;
-    std::vector<Passing> options;
-    for (std::size_t r = 0; r < calls.front().roles.size(); ++r) {
-      const Value& value = calls.front().values[r];
-      if (!value.is_tensor()) continue;
-      Passing passing;
-      passing.role = static_cast<int>(r);
-      passing.what = What::elements;
-      options.push_back(passing);
-      passing.what = What::rows;
-      options.push_back(passing);
-      passing.what = What::size;
-      for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) options.push_back(passing);
-    }
-    const auto score = [&](const Form& form) {
-      Approach other = approach_;
-      other.form = form;
-      other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
-      double sum = 0;
-      for (std::size_t i = 0; i < calls.size() && i < kTried; ++i) {
-        const CallOutcome outcome = replay_once(other, calls[i]);
-        if (lost(outcome)) return -1.0;
-        sum += outcome.share() - (outcome.answer.seen.empty() ? 0 : 0.25);
-      }
-      return sum;
-    };
-    double best = score(approach_.form);
-    const auto all = static_cast<double>(std::min(calls.size(), kTried));
-    for (int round = 0; round < 2 && best < all; ++round)
-      for (const int at : unsure)
-        for (const Passing& option : options) {
-          Form form = approach_.form;
-          form.passings[static_cast<std::size_t>(at)] = option;
-          const double got = best < all ? score(form) : 0;
-          if (got <= best) continue;
-          best = got;
-          approach_.form = std::move(form);
-        }
-  }
-
   /// One change after the other until the first call is answered.
   void adapt(const Replayed& replayed) {
     std::set<std::string> seen;
@@ -245,7 +197,7 @@ class Replay {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
     }
-    for (const bool vague : {false, true})
+    for (const int vague : {0, 1, 2})
       for (std::size_t i = 0; i < calls.size(); ++i)
         if (outcomes_[i].answer.ok()) numbers(calls[i], outcomes_[i], vague);
     const bool refused_all = !answered_;
@@ -341,8 +293,8 @@ class Replay {
     }
   }
 
-  /// `vague`: what has no cause of its own, after what has.
-  void numbers(const Replayed& replayed, const CallOutcome& outcome, bool vague) {
+  /// `vague`: 0 what has a cause of its own, then (1) what is likely, then (2) what is not explained.
+  void numbers(const Replayed& replayed, const CallOutcome& outcome, int vague) {
     const auto found = [&](std::string_view code) {
       return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
                          [&](const Finding& each) { return each.code == code; });
@@ -371,14 +323,23 @@ class Replay {
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                           found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
                           found("stale-state") || found("ignores-index") || found("ignores-argument");
-      if (vague != (finding.strength == Strength::nearest || finding.code == "nan-inf")) continue;
-      if (vague && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
+      const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
+      if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
+      if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
         continue;
       if (finding.code == "tail-mask")
         std::erase_if(diagnosis_.findings, [&](const Finding& each) {
           return each.code == "unwritten-output" && each.argument == output.name;
         });
-      if (finding.code == "missing-scale" && found("missing-scale")) continue;
+      // What one call says exactly, another need not say again without a name.
+      if (finding.code == "unexplained" &&
+          std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const Finding& each) {
+            return each.argument == output.name && each.code != "dtype-refused";
+          }))
+        continue;
+      if (finding.code == "missing-scale" &&
+          (found("missing-scale") || found("epsilon") || found("ignores-argument")))
+        continue;
       add_once(diagnosis_.findings, std::move(finding));
     }
     if (wrong && diagnosis_.differences.empty()) diagnosis_.differences = std::move(differences);

@@ -1,11 +1,10 @@
+#include "lab/diagnose/replay_experiments.hpp"
 #include "core/codec.hpp"
 #include "core/oracle/expected.hpp"
-#include "lab/diagnose/replayed.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -14,17 +13,7 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 3;       ///< faults that are peeled off one after the other
-constexpr double kSeconds = 3;  ///< for the experiments on one candidate
 constexpr std::size_t kMostTensors = 5;
-
-/// What one experiment changes; the form, or what is done to a call.
-struct Experiment {
-  Form form;
-  std::vector<Adaptation> adaptations;
-  Finding finding;
-  Finding first;  ///< of two faults at once, the other
-};
 
 Finding named(std::string code, std::string argument, std::string evidence, std::string fix) {
   Finding finding;
@@ -134,6 +123,7 @@ class Experiments {
   std::vector<Experiment> all() {
     compact();
     orders();
+    numbers_swapped();
     numbers();
     maxima();
     axes();
@@ -229,6 +219,25 @@ class Experiments {
                             taken),
                 fmt::format("take ({}) in this order", given)));
     }
+  }
+
+  /// Two numbers the other way round: a lower and an upper bound.
+  void numbers_swapped() {
+    for (std::size_t a = 0; a < approach_.form.passings.size(); ++a)
+      for (std::size_t b = a + 1; b < approach_.form.passings.size(); ++b) {
+        if (!is_input(a) || !is_input(b) || value_of(a).kind != value_of(b).kind) continue;
+        if (value_of(a).kind != Value::Kind::real && value_of(a).kind != Value::Kind::integer) continue;
+        Form form = approach_.form;
+        std::swap(form.passings[a].role, form.passings[b].role);
+        const std::string first = replayed_.roles[static_cast<std::size_t>(form.passings[b].role)].name,
+                          second = replayed_.roles[static_cast<std::size_t>(form.passings[a].role)].name;
+        add(std::move(form), {},
+            named("argument-order", first,
+                  fmt::format("callers pass {} before {}, and the answer is right where they are given the "
+                              "other way round",
+                              first, second),
+                  fmt::format("take {} before {}", first, second)));
+      }
   }
 
   void numbers() {
@@ -375,102 +384,10 @@ class Experiments {
   std::vector<Experiment> list_;
 };
 
-/// Whether an input is another after the call: the mark of arguments in another order.
-bool writes_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
-  const std::vector<Value> given = passed(approach.form, replayed.values);
-  for (std::size_t i = 0; i < given.size() && i < outcome.answer.arguments.size(); ++i) {
-    const Passing& passing = approach.form.passings[i];
-    if (passing.what != What::role || !given[i].is_tensor() ||
-        replayed.roles[static_cast<std::size_t>(passing.role)].output)
-      continue;
-    const std::vector<double> before = core::elements(given[i].tensor),
-                              after = core::elements(outcome.answer.arguments[i].tensor);
-    for (std::size_t e = 0; e < before.size(); ++e)
-      if (before[e] != after[e] && !std::isnan(before[e])) return true;
-  }
-  return false;
-}
-
-/// Behind the experiments the same ones again, with the arguments in another order.
-void add_pairs(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
-  const std::size_t single = list.size();
-  for (std::size_t i = 0; i < single; ++i) {
-    if (list[i].finding.code != "argument-order") continue;
-    Approach other = approach;
-    other.form = list[i].form;
-    const CallOutcome outcome = replay_once(other, replayed);
-    if (!outcome.answer.ok() || writes_inputs(other, replayed, outcome)) continue;
-    const Finding first = list[i].finding;
-    for (Experiment& each : Experiments(other, replayed).all()) {
-      if (each.finding.code == "argument-order") continue;
-      each.first = first;
-      list.push_back(std::move(each));
-    }
-  }
-}
-
-/// The wrong call with the fewest elements, but enough of them to be no chance: experiments on it cost least.
-std::size_t smallest_wrong(const std::vector<CallOutcome>& outcomes, const std::vector<bool>& given_up) {
-  constexpr std::size_t kEnough = 16;
-  const auto cost = [&](std::size_t i) {
-    const std::size_t n = outcomes[i].elements;
-    return std::pair(n < kEnough, n < kEnough ? kEnough - n : n);
-  };
-  std::size_t best = outcomes.size();
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
-    if (!outcomes[i].right() && !given_up[i] && (best == outcomes.size() || cost(i) < cost(best))) best = i;
-  return best;
-}
-
 }  // namespace
 
-void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
-                std::vector<Finding>& findings) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto late = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > kSeconds;
-  };
-  std::vector<bool> given_up(calls.size());
-  for (int step = 0; step < kSteps && !late();) {
-    const std::size_t at = smallest_wrong(outcomes, given_up);
-    if (at == outcomes.size()) return;
-    bool helped = false;
-    std::vector<Experiment> list = Experiments(approach, calls[at]).all();
-    if (step == 0 && writes_inputs(approach, calls[at], outcomes[at])) add_pairs(approach, calls[at], list);
-    for (Experiment& each : list) {
-      if (late()) break;
-      Approach other = approach;
-      other.form = each.form;
-      other.adaptations.insert(other.adaptations.begin(), each.adaptations.begin(), each.adaptations.end());
-      const CallOutcome outcome = replay_once(other, calls[at]);
-      if (outcome.right_outputs() <= outcomes[at].right_outputs()) continue;
-      // A fault is one of all calls: what helps here and harms there is none.
-      std::vector<CallOutcome> all;
-      std::size_t before = 0, after = 0;
-      bool harms = false;
-      for (std::size_t i = 0; i < calls.size(); ++i) {
-        all.push_back(i == at ? outcome : replay_once(other, calls[i]));
-        harms = harms || all[i].right_outputs() < outcomes[i].right_outputs();
-        before += outcomes[i].right();
-        after += all[i].right();
-      }
-      if (harms) continue;
-      if (!each.first.code.empty()) {
-        findings.push_back(each.first);
-        findings.back().evidence = fmt::format("'{}': {}", calls[at].line, each.first.evidence);
-      }
-      Finding finding = each.finding;
-      finding.evidence = fmt::format("'{}': {} ({} of {} calls are right, so adapted {})", calls[at].line,
-                                     finding.evidence, before, calls.size(), after);
-      findings.push_back(std::move(finding));
-      approach = std::move(other);
-      outcomes = std::move(all);
-      helped = true;
-      ++step;
-      break;
-    }
-    if (!helped) given_up[at] = true;
-  }
+std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed) {
+  return Experiments(approach, replayed).all();
 }
 
 }  // namespace isomer::lab

@@ -34,6 +34,16 @@ void reverse(Value& value) {
   value = std::move(turned);
 }
 
+/// Every element made the first one: a value that it may have.
+void fill_with_first(Value& value) {
+  Value filled = compact_copy(value);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  auto* bytes = static_cast<std::byte*>(filled.storage.get());
+  for (std::int64_t i = 1; i < value.tensor.numel(); ++i)
+    std::copy_n(bytes, size, bytes + static_cast<std::size_t>(i) * size);
+  value = std::move(filled);
+}
+
 bool is_index_of_label(const Facts* facts, const Replayed& replayed, const std::string& name) {
   const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed.call->function);
   return label != nullptr && std::any_of(label->indexes.begin(), label->indexes.end(),
@@ -69,7 +79,8 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
       reverse(changed);
       how = "in reverse order";
     } else if (value.kind == Value::Kind::real) {
-      changed.real = 3 * value.real + 1;
+      // Far off: a small change of a small number is lost beside the others.
+      changed.real = std::fabs(value.real) < 1e-2 ? 1 : -3 * value.real;
       how = fmt::format("{:g} instead of {:g}", changed.real, value.real);
     } else if (value.kind == Value::Kind::boolean) {
       changed.integer = value.integer == 0 ? 1 : 0;
@@ -77,14 +88,22 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     } else {
       continue;
     }
-    const CallOutcome after = replay_once(approach, other);
+    CallOutcome after = replay_once(approach, other);
     if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+    if (value.is_tensor()) {  // a sum or a count has no order
+      changed = value;
+      fill_with_first(changed);
+      after = replay_once(approach, other);
+      if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+    }
+    if (value.kind == Value::Kind::real) {  // a bound that nothing reaches is looked at all the same
+      changed.real = 0.25 * value.real;
+      after = replay_once(approach, other);
+      if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+    }
     Finding finding;
-    const bool real = value.kind == Value::Kind::real;
-    finding.code = index                                  ? "ignores-index"
-                   : real && std::fabs(value.real) < 1e-2 ? "epsilon"
-                   : real                                 ? "missing-scale"
-                                                          : "ignores-argument";
+    const bool small = value.kind == Value::Kind::real && std::fabs(value.real) < 1e-2;
+    finding.code = index ? "ignores-index" : small ? "epsilon" : "ignores-argument";
     finding.argument = name;
     finding.evidence = fmt::format("'{}': with {} {} no element of the answer changes{}", replayed.line, name,
                                    how, index ? ", and the label indexes by it" : "");

@@ -74,6 +74,13 @@ struct CallOutcome {
 };
 CallOutcome replay_once(const Approach& approach, const Replayed& replayed);
 
+/// What never ends, or takes all there is, is not asked again: each costs the whole limit.
+bool lost(const CallOutcome& outcome);
+
+/// Whole numbers that no caller passes (`unsure`) are sizes: those with which nothing is accessed outside,
+/// most is written, and most of that is right. Two at once: one that is wrong hides the other.
+void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
+
 /// How far every element of an answer may be off: `rtol` of itself and of the size of its row, since what a
 /// sum cancels to is no more exact than what was added. A given `atol` takes the row's place.
 std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,

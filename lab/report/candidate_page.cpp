@@ -113,6 +113,13 @@ std::string finding_row(const Finding& finding, int number) {
       name_of(finding.strength), escape_markup(finding.evidence), escape_markup(finding.fix));
 }
 
+/// A path that breaks behind its folders rather than inside of a name.
+std::string breaking(const std::string& path) {
+  std::string text;
+  for (const char c : path) text += c == '/' ? std::string("/<wbr>") : std::string(1, c);
+  return text;
+}
+
 }  // namespace
 
 std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
@@ -128,8 +135,9 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
     html += fmt::format(
         "<tr><td><a href=\"#c{}\">{}</a></td><td>{}</td><td "
         "class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        i, escape_markup(d.folder.empty() ? d.candidate : d.folder + "/" + d.candidate), escape_markup(d.op),
-        d.verdict(), d.verdict(), name_of(d.compile), name_of(d.call), name_of(d.exec),
+        i, breaking(escape_markup(d.folder.empty() ? d.candidate : d.folder + "/" + d.candidate)),
+        d.op.empty() ? "<span class=\"dim\">not known</span>" : escape_markup(d.op), d.verdict(), d.verdict(),
+        name_of(d.compile), name_of(d.call), name_of(d.exec),
         d.findings.empty() ? "" : "<code>" + escape_markup(d.findings.front().code) + "</code>");
   }
   html += "</table>\n";
@@ -145,6 +153,9 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
       for (const Finding& finding : d.findings) html += finding_row(finding, ++number);
       html += "</table>\n";
     }
+    if (d.findings.empty() && d.error.empty())
+      html += fmt::format("<p class=\"dim\">{} {}, nothing found</p>\n", d.calls,
+                          d.calls == 1 ? "call" : "calls");
     bool any = false;
     for (const Diagnosis::Difference& difference : d.differences)
       any = any || std::find(difference.wrong.begin(), difference.wrong.end(), 1) != difference.wrong.end();

@@ -101,24 +101,25 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
   std::string text;
   for (std::size_t i = 0; i < diagnoses.size(); ++i) {
     const Diagnosis& d = diagnoses[i];
+    const std::string device = d.backend == "emulated" ? "" : ", on " + d.backend;
     text += fmt::format(
         "{}{}  {}{}\n", i > 0 ? "\n" : "", Terminal::bold(title_of(d)), coloured(d.verdict()),
         d.op.empty()
-            ? ""
-            : Terminal::dim(fmt::format("  op {}{}{}", d.op, d.entry.empty() ? "" : ", called as " + d.entry,
-                                        d.backend == "emulated" ? "" : ", on " + d.backend)));
-    if (!d.error.empty()) {
-      text += fmt::format("  {}\n", d.error);
-      continue;
-    }
+            ? d.entry.empty() ? ""
+                              : Terminal::dim(fmt::format("  no known op, called as {}{}", d.entry, device))
+            : Terminal::dim(
+                  fmt::format("  op {}{}{}", d.op, d.entry.empty() ? "" : ", called as " + d.entry, device)));
+    if (!d.error.empty()) text += fmt::format("  {}\n", d.error);
     const auto stage = [](const char* name, Stage s) {
       const std::string word = fmt::format("{} {}", name, name_of(s));
       return s == Stage::failed   ? Terminal::red(word)
              : s == Stage::passed ? Terminal::green(word)
                                   : Terminal::dim(word);
     };
-    text += fmt::format("  {} · {} · {} · {} calls in {:.1f} s\n", stage("compile", d.compile),
-                        stage("call", d.call), stage("exec", d.exec), d.calls, d.seconds);
+    if (d.error.empty())
+      text += fmt::format("  {} · {} · {} · {} {} in {:.1f} s\n", stage("compile", d.compile),
+                          stage("call", d.call), stage("exec", d.exec), d.calls,
+                          d.calls == 1 ? "call" : "calls", d.seconds);
     int number = 0;
     for (const Finding& finding : d.findings) {
       const std::string whose =
@@ -135,8 +136,9 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
     if (i > 0 && same_folder(diagnoses[i - 1], d)) text += "  " + mending_line(diagnoses[i - 1], d) + "\n";
   }
   const auto counts = counted(diagnoses);
-  text += fmt::format("\n{} candidates: {} pass, {} fail, {} could not be judged\n", diagnoses.size(),
-                      counts.at("pass"), counts.at("fail"), counts.at("error"));
+  text += fmt::format("\n{} {}: {} pass, {} fail, {} could not be judged\n", diagnoses.size(),
+                      diagnoses.size() == 1 ? "candidate" : "candidates", counts.at("pass"),
+                      counts.at("fail"), counts.at("error"));
   return text;
 }
 
@@ -187,7 +189,8 @@ std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses) {
       text += escape_markdown(d.error) + "\n";
       continue;
     }
-    text += fmt::format("Op `{}`{}; compile {}, call {}, exec {}; {} calls.\n", d.op,
+    text += fmt::format("{}{}; compile {}, call {}, exec {}; {} calls.\n",
+                        d.op.empty() ? "No known op" : fmt::format("Op `{}`", d.op),
                         d.backend == "emulated" ? "" : " on " + d.backend, name_of(d.compile),
                         name_of(d.call), name_of(d.exec), d.calls);
     if (!d.findings.empty())

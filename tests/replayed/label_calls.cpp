@@ -227,6 +227,20 @@ void add_both(Calls& calls) {
   });
 }
 
+void repeat_heads(Calls& calls) {
+  for (const int times : {2, 4})
+    calls.add({drawn("x", {3, 7}), zeros("out", {3 * times, 7})}, [times](std::vector<Value>& v) {
+      for (int i = 0; i < 3 * times * 7; ++i) f32(v[1])[i] = f32(v[0])[i / 7 / times * 7 + i % 7];
+    });
+}
+
+void clamp_into(Calls& calls) {
+  calls.add({drawn("x", {60}), real_value("low", -0.5), real_value("high", 0.75), zeros("out", {60})},
+            [](std::vector<Value>& v) {
+              for (int i = 0; i < 60; ++i) f32(v[3])[i] = std::clamp(f32(v[0])[i], -0.5f, 0.75f);
+            });
+}
+
 }  // namespace
 
 Recording calls_of_label(const std::string& name) {
@@ -243,7 +257,9 @@ Recording calls_of_label(const std::string& name) {
                                                                  {"transpose_copy", transpose_copy},
                                                                  {"scale_by", scale_by},
                                                                  {"masked", masked},
-                                                                 {"add_both", add_both}};
+                                                                 {"add_both", add_both},
+                                                                 {"repeat_heads", repeat_heads},
+                                                                 {"clamp_into", clamp_into}};
   Calls calls(name);
   if (const auto known = labels.find(name); known != labels.end()) known->second(calls);
   return std::move(calls.recording);

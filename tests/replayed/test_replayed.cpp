@@ -12,6 +12,7 @@ namespace isomer::lab {
 namespace {
 
 struct Row {
+  friend void PrintTo(const Row& row, std::ostream* out) { *out << row.label << " as " << row.entry; }
   const char* label;
   const char* entry;
   std::vector<std::string>
@@ -32,7 +33,7 @@ std::vector<Row> rows() {
       {"rotary", "rotary_of_pairs", {"layout-convention q"}},
       {"silu_and_mul", "silu_and_mul", {}},
       {"silu_and_mul", "silu_and_mul_swapped", {"layout-convention x"}},
-      {"silu_and_mul", "silu_and_mul_input_first_swapped", {"argument-order", "layout-convention out"}},
+      {"silu_and_mul", "silu_and_mul_input_first_swapped", {"argument-order", "layout-convention x"}},
       {"embedding", "embedding", {}},
       {"embedding", "embedding_ignores_ids", {"ignores-index ids"}},
       {"store_rows", "store_rows", {}},
@@ -48,6 +49,10 @@ std::vector<Row> rows() {
       {"scale_by", "scale_by", {}},
       {"scale_by", "scale_by_factor", {"keyword-name alpha"}},
       {"masked", "masked", {}},
+      {"repeat_heads", "repeat_heads", {}},
+      {"repeat_heads", "repeat_heads_in_turn", {"layout-convention out"}},
+      {"clamp_into", "clamp_into", {}},
+      {"clamp_into", "clamp_into_high_first", {"argument-order low"}},
       {"add_both", "add_both", {}},
       {"add_both", "add_one", {"unwritten-output sum"}},
   };

@@ -172,7 +172,12 @@ struct Session::State {
     const std::string trouble = wait_for('a', event, in_seconds(kLoadSeconds), ~std::uint64_t{0}, printed);
     if (!trouble.empty()) {
       end();
-      throw Error("the module cannot be loaded: " + trouble);
+      // What runs before any call is what its static objects do.
+      throw Error("the module cannot be loaded: " +
+                  (trouble == "time"
+                       ? fmt::format("a static constructor does not end within {} s", kLoadSeconds)
+                   : trouble == "it ended" ? std::string("a static constructor crashes, or ends the process")
+                                           : trouble));
     }
     const std::string bytes = read_answer();
     if (bytes.empty() || bytes[0] != '+') {

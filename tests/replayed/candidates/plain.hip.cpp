@@ -219,3 +219,31 @@ extern "C" void add_one(float* x, const float* y, float* sum, int n) {
   (void)sum;
   summed<<<(n + 63) / 64, 64>>>(x, y, nullptr, n);
 }
+
+__global__ void repeated(const float* x, float* out, int heads, int times, int width, bool in_turn) {
+  const int head = blockIdx.x, from = in_turn ? head % heads : head / times;
+  for (int d = threadIdx.x; d < width; d += blockDim.x) out[head * width + d] = x[from * width + d];
+}
+static void repeat(const DLTensor* x, DLTensor* out, bool in_turn) {
+  const int heads = x->shape[0], all = out->shape[0];
+  repeated<<<all, 32>>>(static_cast<const float*>(x->data), static_cast<float*>(out->data), heads,
+                        all / heads, x->shape[1], in_turn);
+}
+extern "C" void repeat_heads(const DLTensor* x, DLTensor* out) { repeat(x, out, false); }
+extern "C" void repeat_heads_in_turn(const DLTensor* x, DLTensor* out) { repeat(x, out, true); }
+
+__global__ void clamped(const float* x, float* out, float low, float high, int n) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < n) out[at] = fminf(fmaxf(x[at], low), high);
+}
+static void clamp(const DLTensor* x, DLTensor* out, double low, double high) {
+  const int n = x->shape[0];
+  clamped<<<(n + 63) / 64, 64>>>(static_cast<const float*>(x->data), static_cast<float*>(out->data), low,
+                                 high, n);
+}
+extern "C" void clamp_into(const DLTensor* x, double low, double high, DLTensor* out) {
+  clamp(x, out, low, high);
+}
+extern "C" void clamp_into_high_first(const DLTensor* x, double high, double low, DLTensor* out) {
+  clamp(x, out, low, high);
+}

@@ -102,10 +102,14 @@ class HostFunction:
                     self.launch(node, self.kernels[name_of(node.func)])
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 self.method(node)
+                for each in node.keywords:
+                    if each.arg == "out":  # torch.clamp(x, 0, 1, out=y)
+                        self.wrote(self.parameter(each.value))
             elif isinstance(node, ast.Subscript):
                 self.subscript(node)
             elif isinstance(node, ast.Return) and node.value is not None:
-                if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+                # An argument that is returned as well is no output of its own.
+                if not (isinstance(node.value, ast.Constant) and node.value.value is None) and not self.given(node.value):
                     returned = len(node.value.elts) if isinstance(node.value, ast.Tuple) else 1
         return {
             "name": self.node.name,
@@ -119,6 +123,11 @@ class HostFunction:
 
     def parameter(self, node):
         return node.id if isinstance(node, ast.Name) and node.id in self.names else None
+
+    def given(self, node):
+        """Whether it is a parameter that still is what was passed."""
+        stored = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        return self.parameter(node) is not None and node.id not in stored
 
     def wrote(self, name):
         if name is not None and name not in self.writes:
