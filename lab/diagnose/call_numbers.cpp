@@ -31,6 +31,11 @@ std::vector<Passing> numbers_of(const Port& port, const Given& given) {
   std::set<std::int64_t> values;
   for (std::size_t r = 0; r < port.roles.size(); ++r) {
     const Value& value = given.values[r];
+    if (value.kind == Value::Kind::integer && values.insert(value.integer).second) {
+      guesses.emplace_back();
+      guesses.back().what = What::role;
+      guesses.back().role = static_cast<int>(r);
+    }
     if (!value.is_tensor()) continue;
     const auto add = [&](What what, int dim, std::int64_t number) {
       if (!values.insert(number).second) return;

@@ -332,8 +332,15 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       called.dtypes = usual(*called.port, 0);
       for (const auto& [field, dtype] : pointers) called.dtypes[field] = dtype;
       called.given = plain_problem(*called.port, called.dtypes);
-      called.callable = Adapting(candidate, request, called).run();
+      // Before one thing after the other is adapted: it may be a port of another of the op's originals.
+      if (request.ports.size() > 1) try_other_originals(candidate, request, called);
+      called.callable = called.trial.ok() || Adapting(candidate, request, called).run();
     }
+  }
+  if (!called.callable && called.trial.answer.end == Answer::End::crashed && !guess.unsure.empty()) {
+    // A number that was taken for another one may be what it crashed on.
+    try_numbers(candidate, request, guess.unsure, called);
+    called.callable = called.trial.answer.ok();
   }
   if (!called.callable && called.trial.answer.end == Answer::End::crashed)
     adapt_to_crash(candidate, request, called);

@@ -71,7 +71,7 @@ std::optional<Value> widened(const Value& value, int dim, std::int64_t last) {
 }
 
 /// The strides that are passed beside the tensor become those of the view; false where a parameter takes 32
-/// bits: who calls it so has no such view.
+/// bits and the stride needs more: who calls it so has no such view.
 bool pass_strides(const Form& form, int role, const Tensor& view, std::vector<Value>& arguments) {
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Passing& passing = form.passings[i];
@@ -79,7 +79,7 @@ bool pass_strides(const Form& form, int role, const Tensor& view, std::vector<Va
     const int dim = passing.dim < 0 ? passing.dim + view.rank : passing.dim;
     if (dim < 0 || dim >= view.rank) continue;
     const bool narrow = i < form.entry->parameters.size() && form.entry->parameters[i].bits == 32;
-    if (narrow) return false;
+    if (narrow && view.stride(dim) > INT32_MAX) return false;
     arguments[i].integer = view.stride(dim);
     arguments[i].real = static_cast<double>(view.stride(dim));
   }
@@ -111,9 +111,11 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     if (passing < 0 || reads == core::Original::Reads::compact) continue;
     const std::string name = argument_name(s, passing);
     // Who takes no strides at all computes no offset with them.
-    if (std::any_of(found.findings.begin(), found.findings.end(), [&](const Finding& each) {
-          return each.code == "assumes-contiguous" && each.argument == name;
-        }))
+    if (std::any_of(found.findings.begin(), found.findings.end(),
+                    [&](const Finding& each) {
+                      return each.code == "assumes-contiguous" && each.argument == name;
+                    }) &&
+        std::find(found.inner_only.begin(), found.inner_only.end(), name) == found.inner_only.end())
       continue;
     std::vector<Value> arguments = poisoned_arguments(s);
     Value& argument = arguments[static_cast<std::size_t>(passing)];
@@ -149,7 +151,7 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
         fmt::format("{} ({}) with the same values, row {} beginning {} elements behind the first: ", name,
                     view->tensor.describe(), last, last * view->tensor.stride(dim));
     if (seen != trial.answer.seen.end()) {
-      finding.evidence += seen->text;
+      finding.evidence += without_folders(seen->text, seen->place);
       finding.location = seen->place;
     } else if (!trial.answer.ok()) {
       finding.evidence += trial.answer.message;
