@@ -225,6 +225,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   for (Finding& finding : probed.findings) {
     // What is not written at the end of every size is the tail; what was not launched writes nothing.
     if (finding.code == "unwritten-output" && (found("tail-mask") || found("launch-failed"))) continue;
+    // Sizes that cannot be launched are wrong for no mask.
+    if (finding.code == "tail-mask" && found("launch-failed")) continue;
     // Rows that another output of the same index leaves out are not where the index says.
     if (finding.code == "unwritten-output" && found("ignores-index")) continue;
     // What the kernel was seen to read is said with its line.

@@ -70,15 +70,16 @@ std::optional<Value> widened(const Value& value, int dim, std::int64_t last) {
   return result;
 }
 
-/// The strides that are passed beside the tensor become those of the view; false where a parameter takes 32
-/// bits and the stride needs more: who calls it so has no such view.
-bool pass_strides(const Form& form, int role, const Tensor& view, std::vector<Value>& arguments) {
+/// The strides that are passed beside the tensor become those of the view. `narrow`: a parameter takes 32
+/// bits, so that who calls it may have no such view. False where a stride does not even fit.
+bool pass_strides(const Form& form, int role, const Tensor& view, std::vector<Value>& arguments,
+                  bool& narrow) {
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Passing& passing = form.passings[i];
     if (passing.what != Passing::What::stride || passing.role != role) continue;
     const int dim = passing.dim < 0 ? passing.dim + view.rank : passing.dim;
     if (dim < 0 || dim >= view.rank) continue;
-    const bool narrow = i < form.entry->parameters.size() && form.entry->parameters[i].bits == 32;
+    narrow = narrow || (i < form.entry->parameters.size() && form.entry->parameters[i].bits == 32);
     if (narrow && view.stride(dim) > INT32_MAX) return false;
     arguments[i].integer = view.stride(dim);
     arguments[i].real = static_cast<double>(view.stride(dim));
@@ -127,7 +128,8 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
         last_index(s, s.port.roles[static_cast<std::size_t>(role)], argument.tensor, dim);
     if (last < 1) continue;
     const std::optional<Value> view = widened(argument, dim, last);
-    if (!view.has_value() || !pass_strides(s.form, role, view->tensor, arguments)) continue;
+    bool narrow = false;
+    if (!view.has_value() || !pass_strides(s.form, role, view->tensor, arguments, narrow)) continue;
     argument = *view;
     Trial trial;
     ++found.calls;
@@ -160,6 +162,11 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
       finding.evidence += fmt::format("{} elements of the answer change", wrong);
     }
     finding.fix = "multiply index and stride in 64 bits";
+    if (narrow) {
+      found.notes.push_back(fmt::format(
+          "its strides have 32 bits, and so has their product with an index: {}", finding.evidence));
+      continue;
+    }
     add_once(found.findings, std::move(finding));
   }
 }

@@ -1,5 +1,5 @@
 // op: quantize_copy_kv
-// finds: scale-precision, index-overflow, assumes-contiguous
+// finds: scale-precision, assumes-contiguous
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
 #include <cstdint>
