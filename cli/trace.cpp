@@ -2,6 +2,7 @@
 #include "core/sentence.hpp"
 #include "lab/report/trace_report.hpp"
 #include "lab/trace/capture_file.hpp"
+#include "lab/trace/injected_libraries.hpp"
 #include "lab/trace/trace_export.hpp"
 
 #include <fmt/format.h>
@@ -56,14 +57,14 @@ int run(const Options& options) {
       if (std::filesystem::is_regular_file(path, none)) std::filesystem::remove(path, none);
     std::string why;
     for (const std::string& sentence : traced.missing) why += (why.empty() ? "" : "; ") + sentence;
-    if (why.empty())
-      why =
-          lab::injected_library().empty()
-              ? "this build has no library for CUDA programs (it needs CUPTI's headers, CUDA's "
-                "cuda-cupti-dev), "
-                "and the program launched no kernel of Isomer's"
-              : "the program initialised no CUDA driver and launched no kernel of Isomer's; is there a GPU? "
-                "isomer doctor";
+    if (why.empty()) {
+      const std::string cuda = lab::why_not_recorded("cuda"), hip = lab::why_not_recorded("hip");
+      why = cuda.empty()
+                ? "the program initialised no CUDA driver and launched no kernel of Isomer's; is there a "
+                  "GPU? isomer doctor"
+                : cuda + ", and the program launched no kernel of Isomer's";
+      why += hip.empty() ? "; nor did it initialise HIP" : "; " + hip;
+    }
     core::fail(ErrorCode::io, "trace: no launch was recorded: ", why,
                traced.signal != 0        ? core::say("; the program was ended by signal ", traced.signal)
                : traced.exit_status != 0 ? core::say("; the program ended with status ", traced.exit_status)
@@ -89,7 +90,8 @@ Run trace(CLI::App& app) {
       ->required()
       ->option_text("-- COMMAND…");
   app.footer(
-      "Records every kernel launch of an unpatched program: CUDA's through CUPTI, Isomer's own by itself.\n"
+      "Records every kernel launch of an unpatched program: CUDA's through CUPTI, HIP's through\n"
+      "rocprofiler-sdk, Isomer's own by itself.\n"
       "Exit codes: 0 recorded, 1 the program itself failed, 2 nothing was recorded.");
   return [options] { return run(*options); };
 }

@@ -178,6 +178,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     add_once(diagnosis.findings, std::move(finding));
   }
   Probed probed;
+  for (std::size_t i = 0; i < numbers.answers.size(); ++i)
+    streams_of_device(numbers.answers[i], numbers.answered[i]->line, request.current_stream, probed);
   const Subjected subject{*asked,
                           called.form,
                           *called.port,

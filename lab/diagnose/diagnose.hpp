@@ -22,6 +22,7 @@ struct DiagnoseRequest {
   double rtol = 0, atol = 0;  ///< for an op that is not known; 0: 1e-3 of a 16-bit type, 1e-5 of f32
   std::string source;         ///< of the candidate, for places only
   std::string source_file;
+  bool current_stream = false;  ///< the instruction demands PyTorch's current stream
   CallSettings settings;
   /// The same candidate built for warps of 64 lanes; null where that makes no difference.
   std::function<std::shared_ptr<const Candidate>()> wide;

@@ -54,6 +54,9 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found);
 void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
                         std::vector<Finding>& list);
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
+/// Work on the default stream where PyTorch's current one may be another: a finding where the instruction
+/// demands the current one, otherwise a note.
+void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found);
 /// Why a call came to no answer: a crash, a timeout, a limit, a refusal.
 Finding finding_of_end(const Answer& answer, const std::string& line);
 

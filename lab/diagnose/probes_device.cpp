@@ -30,6 +30,7 @@ constexpr Kind kKinds[] = {
     {"trap", "crash", "the kernel traps"},
     {"crash", "crash", "the kernel crashes"},
     {"host-call", "does-not-compile", "call only device functions in device code"},
+    {"wrong-stream", "wrong-stream", "put the work on the caller's stream, or order the two by events"},
 };
 
 /// Whether two races are the two orders of one pair of lines: what is written here is read there.
@@ -97,6 +98,28 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   finding.fix =
       empty ? "return before the launch where there is nothing to do" : "launch within the device's limits";
   add_once(list, std::move(finding));
+}
+
+void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found) {
+  for (const Seen& seen : answer.seen) {
+    if (seen.kind != "default-stream") continue;
+    const std::string text = without_folders(seen.text, seen.place);
+    if (demanded) {
+      Finding finding;
+      finding.code = "wrong-stream";
+      finding.argument = seen.buffer;
+      finding.evidence =
+          fmt::format("the instruction demands the current stream, and in '{}' {}", line, text);
+      finding.location = seen.place;
+      finding.fix = "launch on PyTorch's current stream";
+      add_once(found.findings, std::move(finding));
+    } else {
+      std::string note = fmt::format("{}: right only as long as callers leave PyTorch's current stream alone",
+                                     text.substr(0, text.find(',')));
+      if (std::find(found.notes.begin(), found.notes.end(), note) == found.notes.end())
+        found.notes.push_back(std::move(note));
+    }
+  }
 }
 
 Finding finding_of_end(const Answer& answer, const std::string& line) {

@@ -24,7 +24,8 @@ struct Launch {
   std::string demangled;
   std::optional<std::array<std::uint32_t, 3>> grid, block, cluster;
   std::optional<std::uint64_t> shared_dynamic, shared_static, local_bytes;
-  std::optional<std::uint32_t> registers;
+  std::optional<std::uint32_t> registers;         ///< of a thread; AMD: vector registers
+  std::optional<std::uint32_t> scalar_registers;  ///< of a wave, which AMD counts apart
   std::optional<std::uint64_t> stream, correlation, graph_node;
   std::optional<std::uint64_t> device, process, thread;
   std::optional<double> start_ns, duration_ns;

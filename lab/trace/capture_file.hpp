@@ -12,7 +12,7 @@ namespace isomer::lab {
 
 /// Isomer's capture files: one JSON object a line, told apart by its first key.
 ///   {"isomer_trace":1,"tool","command","process","facts":{…}}                          the first line
-///   {"kernel":3,"name","demangled","code_hash","module","registers","shared_static","local_bytes",
+///   {"kernel":3,"name","demangled","code_hash","module","registers","scalar_registers","shared_static","local_bytes",
 ///    "parameters":[[offset,size],…],"variant":{…}}                                     before its first
 ///    launch
 ///   {"launch":17,"kernel":3,"grid":[x,y,z],"block":[…],"cluster":[…],"shared_dynamic","stream","thread",

@@ -46,6 +46,7 @@ std::string key_of(const Launch& launch) {
   add_key(key, launch.shared_static);
   add_key(key, launch.local_bytes);
   add_key(key, launch.registers);
+  add_key(key, launch.scalar_registers);
   key += launch.cooperative ? 'c' : '-';
   key += launch.programmatic ? 'p' : '-';
   key += launch.graph_node ? 'g' : '-';

@@ -129,6 +129,7 @@ ordered_json kernel_json(const Launch& launch) {
   put(line, "code_hash", launch.code_hash);
   put(line, "module", launch.module);
   put(line, "registers", launch.registers);
+  put(line, "scalar_registers", launch.scalar_registers);
   put(line, "shared_static", launch.shared_static);
   put(line, "local_bytes", launch.local_bytes);
   if (launch.arguments_known) {
@@ -178,6 +179,7 @@ void read_kernel(const json& line, Launch& launch, ParameterLayout& layout) {
   get(line, "code_hash", launch.code_hash);
   get(line, "module", launch.module);
   get(line, "registers", launch.registers);
+  get(line, "scalar_registers", launch.scalar_registers);
   get(line, "shared_static", launch.shared_static);
   get(line, "local_bytes", launch.local_bytes);
   get(line, "variant", launch.variant);

@@ -64,6 +64,7 @@ Differences code_differences(const Launch& a, const Launch& b) {
   if (!a.code_hash.empty() && !b.code_hash.empty())
     add(differences, "machine code", a.code_hash.substr(0, 16), b.code_hash.substr(0, 16));
   add(differences, "registers", a.registers, b.registers);
+  add(differences, "scalar_registers", a.scalar_registers, b.scalar_registers);
   add(differences, "shared_static", a.shared_static, b.shared_static);
   add(differences, "local_bytes", a.local_bytes, b.local_bytes);
   return differences;

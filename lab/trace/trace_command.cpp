@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "core/temporary_folder.hpp"
+#include "lab/trace/injected_libraries.hpp"
 #include "lab/trace/traced_parts.hpp"
 
 #include <fcntl.h>
@@ -11,28 +12,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 namespace isomer::lab {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// What the program's environment has besides ours.
-std::vector<std::string> environment(const std::string& folder) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!text.starts_with("ISOMER_TRACE=") && !text.starts_with("CUDA_INJECTION64_PATH="))
-      all.emplace_back(text);
-  }
-  all.push_back("ISOMER_TRACE=" + folder);
-  if (const std::string library = injected_library(); !library.empty())
-    all.push_back("CUDA_INJECTION64_PATH=" + library);
-  return all;
-}
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
@@ -74,25 +57,11 @@ int run(std::vector<std::string> command, std::vector<std::string> variables) {
 
 }  // namespace
 
-std::string injected_library() {
-  if (const char* named = std::getenv("ISOMER_TRACE_CUDA"); named != nullptr) {
-    std::error_code none;
-    return fs::exists(named, none) ? fs::absolute(named).string() : "";
-  }
-  std::error_code none;
-  const fs::path here = fs::read_symlink("/proc/self/exe", none).parent_path();
-  for (const char* folder :
-       {"../lib", "../lib64", "../lib/x86_64-linux-gnu", "../lib/aarch64-linux-gnu", "."})
-    if (const fs::path library = here / folder / "libisomer_trace_cuda.so"; fs::exists(library, none))
-      return fs::canonical(library, none).string();
-  return {};
-}
-
 Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
                      const LaunchSink& sink) {
   const core::TemporaryFolder parts("trace", "trace", folder);
   const auto begun = std::chrono::system_clock::now().time_since_epoch();
-  const int status = run(command, environment(parts.path().string()));
+  const int status = run(command, traced_environment(parts.path().string()));
   Traced traced;
   if (WIFSIGNALED(status))
     traced.signal = WTERMSIG(status);

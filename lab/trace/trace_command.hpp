@@ -17,16 +17,12 @@ struct Traced {
   std::vector<std::string> missing;  ///< sentences: what could not be captured
 };
 
-/// Runs a command with its input and output as they are, every process of it recorded: CUDA's launches
-/// through the injected library, Isomer's own by the library itself. Then gives all launches on, one process
-/// after the other, each in order. Parts are kept in `folder` (a temporary one where empty) meanwhile and
-/// removed. Throws Error bad_argument where the program cannot be started, io where there is no room for the
-/// parts.
+/// Runs a command with its input and output as they are, every process of it recorded: CUDA's launches and
+/// HIP's through the injected libraries, Isomer's own by the library itself. Then gives all launches on, one
+/// process after the other, each in order. Parts are kept in `folder` (a temporary one where empty) meanwhile
+/// and removed. Throws Error bad_argument where the program cannot be started, io where there is no room for
+/// the parts.
 Traced trace_command(const std::vector<std::string>& command, const std::string& folder,
                      const LaunchSink& sink);
-
-/// The library that is put into CUDA programs: ISOMER_TRACE_CUDA, else beside this program. Empty where there
-/// is none.
-std::string injected_library();
 
 }  // namespace isomer::lab

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// Files of one process.
 struct Process {
   fs::file_time_type begun;
-  fs::path cuda, isomer;
+  fs::path device, isomer;  ///< the driver's, and Isomer's own
 };
 
 std::map<std::string, Process> processes_in(const std::string& folder) {
@@ -29,7 +29,7 @@ std::map<std::string, Process> processes_in(const std::string& folder) {
     const std::size_t dash = name.find('-');
     if (dash == std::string::npos) continue;
     Process& process = all[name.substr(dash + 1)];
-    (name.starts_with("cuda-") ? process.cuda : process.isomer) = entry.path();
+    (name.starts_with("isomer-") ? process.isomer : process.device) = entry.path();
     process.begun = entry.last_write_time(none);
   }
   return all;
@@ -119,7 +119,7 @@ void read_parts(const std::string& folder, std::uint64_t begun_ns, const LaunchS
   };
   for (const auto& [number, process] : in_order) {
     ++traced.processes;
-    if (process.cuda.empty()) {
+    if (process.device.empty()) {
       join(number, read(process.isomer, begun_ns, count), traced);
       continue;
     }
@@ -127,7 +127,7 @@ void read_parts(const std::string& folder, std::uint64_t begun_ns, const LaunchS
     if (!process.isomer.empty())
       join(number, read(process.isomer, begun_ns, [&](Launch&& launch) { own.add(std::move(launch)); }),
            traced);
-    const Capture part = read(process.cuda, begun_ns, [&](Launch&& launch) {
+    const Capture part = read(process.device, begun_ns, [&](Launch&& launch) {
       own.name(launch);
       count(std::move(launch));
     });

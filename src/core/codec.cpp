@@ -1,5 +1,7 @@
 #include "core/codec.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +51,11 @@ constexpr std::uint32_t nan_pattern(Format f) {
   }
 }
 
+/// For normal results. References decode and round element by element: the C library's ldexp is most of that.
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 double unpack(Format f, std::uint32_t bits) {
   const bool negative = (bits & sign_bit(f)) != 0;
   const std::uint32_t magnitude = bits & (sign_bit(f) - 1);
@@ -62,10 +69,10 @@ double unpack(Format f, std::uint32_t bits) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   const int exponent = static_cast<int>(magnitude >> f.mantissa);
-  const auto fraction = static_cast<double>(magnitude & ((1u << f.mantissa) - 1));
-  const double value = exponent == 0 ? std::ldexp(fraction, 1 - f.bias - f.mantissa)
-                                     : std::ldexp(fraction + static_cast<double>(1u << f.mantissa),
-                                                  exponent - f.bias - f.mantissa);
+  const std::uint32_t fraction = magnitude & ((1u << f.mantissa) - 1);
+  const double value = exponent == 0 ? static_cast<double>(fraction) * power_of_two(1 - f.bias - f.mantissa)
+                                     : (1 + static_cast<double>(fraction) * power_of_two(-f.mantissa)) *
+                                           power_of_two(exponent - f.bias);
   return negative ? -value : value;
 }
 
@@ -79,8 +86,10 @@ std::uint32_t pack(Format f, double value, Overflow overflow) {
     pattern = max_pattern(f) + 1;
   } else if (magnitude > 0) {
     // The quantum of the value's binade; below the normals all values share one.
-    const int exponent = std::max(std::ilogb(magnitude), 1 - f.bias);
-    const double steps = std::nearbyint(std::ldexp(magnitude, f.mantissa - exponent));
+    const auto binade = static_cast<int>(std::bit_cast<std::uint64_t>(magnitude) >> 52) - 1023;
+    const int exponent = std::max(binade, 1 - f.bias);
+    // Less than 2^52 by far: the sum rounds to a whole number, ties to even.
+    const double steps = magnitude * power_of_two(f.mantissa - exponent) + 0x1p52 - 0x1p52;
     const int field = exponent + f.bias - 1;
     // A normal has its leading bit in `steps`, which carries into the exponent field; rounding up to the next
     // binade too.
@@ -163,10 +172,16 @@ double decode(DType type, const void* element) {
       return unpack(kF16, load<std::uint16_t>(element));
     case DType::bf16:
       return static_cast<double>(bf16_to_f32(load<std::uint16_t>(element)));
-    case DType::none:
-      return 0;
+    case DType::e4m3fn:
+      return unpack(kE4M3FN, load<std::uint8_t>(element));
+    case DType::e5m2:
+      return unpack(kE5M2, load<std::uint8_t>(element));
+    case DType::e4m3fnuz:
+      return unpack(kE4M3FNUZ, load<std::uint8_t>(element));
+    case DType::e5m2fnuz:
+      return unpack(kE5M2FNUZ, load<std::uint8_t>(element));
     default:
-      return unpack(*small_format(type), load<std::uint8_t>(element));
+      return 0;
   }
 }
 
@@ -191,8 +206,9 @@ void encode(DType type, double value, void* element, Overflow overflow) {
     case DType::u8:
       return store(element, to_integer<std::uint8_t>(value));
     case DType::f16:
+      return store(element, static_cast<std::uint16_t>(pack(kF16, value, overflow)));
     case DType::bf16:
-      return store(element, static_cast<std::uint16_t>(pack(*small_format(type), value, overflow)));
+      return store(element, static_cast<std::uint16_t>(pack(kBF16, value, overflow)));
     default:
       return store(element, static_cast<std::uint8_t>(pack(*small_format(type), value, overflow)));
   }

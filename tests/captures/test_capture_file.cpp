@@ -17,6 +17,7 @@ Launch full_launch() {
   launch.shared_static = 16;
   launch.local_bytes = 8;
   launch.registers = 168;
+  launch.scalar_registers = 32;
   launch.stream = 7;
   launch.correlation = 12;
   launch.graph_node = 4294967299;
@@ -47,6 +48,7 @@ void expect_equal(const Launch& a, const Launch& b) {
   EXPECT_EQ(a.shared_static, b.shared_static);
   EXPECT_EQ(a.local_bytes, b.local_bytes);
   EXPECT_EQ(a.registers, b.registers);
+  EXPECT_EQ(a.scalar_registers, b.scalar_registers);
   EXPECT_EQ(a.stream, b.stream);
   EXPECT_EQ(a.correlation, b.correlation);
   EXPECT_EQ(a.graph_node, b.graph_node);

@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
+#include <vector>
+
 namespace isomer {
 namespace {
 
@@ -30,8 +33,22 @@ class Fault : public testing::TestWithParam<StandIn> {
   Folder cache_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Of, Fault, testing::ValuesIn(kStandIns),
-                         [](const auto& info) { return std::string(info.param.vendor); });
+// Faults that only one vendor's driver can have.
+class CudaFault : public Fault {};
+class HipFault : public Fault {};
+
+std::vector<StandIn> stand_ins_of(DeviceType device) {
+  std::vector<StandIn> found;
+  for (const StandIn& stand_in : kStandIns)
+    if (stand_in.device == device) found.push_back(stand_in);
+  return found;
+}
+
+std::string vendor_of(const testing::TestParamInfo<StandIn>& info) { return info.param.vendor; }
+
+INSTANTIATE_TEST_SUITE_P(Of, Fault, testing::ValuesIn(kStandIns), vendor_of);
+INSTANTIATE_TEST_SUITE_P(Of, CudaFault, testing::ValuesIn(stand_ins_of(DeviceType::cuda)), vendor_of);
+INSTANTIATE_TEST_SUITE_P(Of, HipFault, testing::ValuesIn(stand_ins_of(DeviceType::hip)), vendor_of);
 
 TEST_P(Fault, WithoutOneTheStandInsServe) { EXPECT_EQ(sin_with(""), "done from compiled"); }
 
@@ -59,14 +76,14 @@ TEST_P(Fault, AnOldDriverIsNamedWithTheOneThatIsNeeded) {
                        : "the HIP runtime is version 4.3, and 5.0 or later is needed; update ROCm"));
 }
 
-TEST_P(Fault, ADriverThatLacksAFunctionIsSaid) {
-  if (!cuda()) GTEST_SKIP() << "HIP's functions are the library's own symbols, which it has or has not";
+// HIP's functions are the library's own symbols, which it has or has not.
+TEST_P(CudaFault, ADriverThatLacksAFunctionIsSaid) {
   EXPECT_EQ(sin_with("no-function:cuLaunchKernelEx"),
             on_device("the NVIDIA driver has no cuLaunchKernelEx; update the driver"));
 }
 
-TEST_P(Fault, AnArchitectureWithoutANameIsSaid) {
-  if (cuda()) GTEST_SKIP() << "CUDA tells its architectures by numbers";
+// CUDA tells its architectures by numbers.
+TEST_P(HipFault, AnArchitectureWithoutANameIsSaid) {
   EXPECT_EQ(
       sin_with("nameless-architecture"),
       "device: hip: hipGetDevicePropertiesR0600 does not name the architecture of hip:0 (stand-in for an "
@@ -101,8 +118,8 @@ TEST_P(Fault, ALibraryThatIsNoCompilerIsSaid) {
                 "Version: a newer one is needed; update it");
 }
 
-TEST_P(Fault, AnOldCompilerIsNamedWithTheOneThatIsNeeded) {
-  if (!cuda()) GTEST_SKIP() << "hipRTC's version says nothing of its release";
+// hipRTC's version says nothing of its release.
+TEST_P(CudaFault, AnOldCompilerIsNamedWithTheOneThatIsNeeded) {
   EXPECT_EQ(sin_with("old-compiler"),
             "unsupported: " + program() +
                 " is not compiled for sm_80 and cannot be here: 'libnvrtc.so.13' is "
@@ -127,8 +144,8 @@ TEST_P(Fault, ACompilerThatDoesNotKnowTheArchitectureIsSaid) {
   EXPECT_EQ(said.find("internal: "), 0u) << said;
 }
 
-TEST_P(Fault, NoMemoryForAContextIsSaidAndLaterThereIsSome) {
-  if (!cuda()) GTEST_SKIP() << "HIP makes its contexts unasked";
+// HIP makes its contexts unasked.
+TEST_P(CudaFault, NoMemoryForAContextIsSaidAndLaterThereIsSome) {
   EXPECT_EQ(in_child(with("context-out-of-memory"),
                      [&] {
                        const auto call = [&] { return SinOnDevice(GetParam()).run(); };

@@ -51,6 +51,7 @@ class Writer {
         .put(r.grid)
         .put(r.block)
         .put(r.shared_bytes)
+        .put(r.stream)
         .put(r.error)
         .put(r.seconds)
         .put(r.thread_steps);
@@ -84,8 +85,8 @@ class Reader {
     get(r.other), get(r.other_block), get(r.other_thread), get(r.count), get(r.text);
   }
   void get(LaunchRecord& r) {
-    get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.error), get(r.seconds),
-        get(r.thread_steps);
+    get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.stream), get(r.error),
+        get(r.seconds), get(r.thread_steps);
   }
   std::uint64_t length() {
     std::uint64_t n = 0;

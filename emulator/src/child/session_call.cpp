@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -18,6 +19,7 @@
 #include "child/signals.hpp"
 #include "memory/memory.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/stream_order.hpp"
 #include "watch/places.hpp"
 #include "watch/reporter.hpp"
 #include "watch/shadow.hpp"
@@ -119,6 +121,7 @@ void on_entered(void* context) {
 }
 void on_result(void* context, const CallValue* value) {
   end_host_limits();
+  if (value->kind == CallKind::tensor) stream_order::returned(value->tensor->storage);
   if (static_cast<Call*>(context)->last) answer.returned.push_back(wire_of(*value));
 }
 void on_end(void* context, CallEnd end, const char* message) {
@@ -266,11 +269,28 @@ void note_broken_canaries(const std::vector<Buffer*>& buffers) {
   }
 }
 
+// Who gets no stream and is no extension of PyTorch works for callers that use the default one.
+void note_wrong_streams(const EntryInfo& entry) {
+  const bool given = std::any_of(entry.parameters.begin(), entry.parameters.end(),
+                                 [](const auto& p) { return p.kind == EntryParameter::Kind::stream; });
+  if (!given && !entry.takes_tensors && !entry.returns_tensors) return;
+  for (Report& r : stream_order::end_call(given)) answer.result.reports.push_back(std::move(r));
+}
+
 void call_once(const OfferedEntry& entry, const SessionRequest& request, const std::vector<WireValue>& values,
                const std::vector<Buffer*>& buffers, Call& call) {
   Arguments arguments(buffers);
   std::vector<CallValue> made;
   for (const WireValue& v : values) made.push_back(arguments.make(v));
+  CallTensor stream{};
+  stream.data = stream_order::callers_stream();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const EntryParameter& p = entry.info.parameters[i];
+    if (p.kind != EntryParameter::Kind::stream || made[i].kind != CallKind::none) continue;
+    made[i].kind = p.bits == 0 ? CallKind::tensor : CallKind::integer;
+    made[i].tensor = &stream;
+    made[i].integer = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.data));
+  }
   CallLaunch launch{};
   launch.kernel = entry.launch_name.c_str();
   launch.file = entry.call.file;
@@ -281,6 +301,7 @@ void call_once(const OfferedEntry& entry, const SessionRequest& request, const s
   }
   launch.shared_bytes = request.options.geometry.shared_bytes;
   CallOutcome outcome{&call, &on_entered, &on_result, &on_end};
+  stream_order::begin_call(buffers);
   entry.call.invoke(entry.call.state, made.data(), &launch, &outcome);
   in_user_code = false;
   end_host_limits();
@@ -339,6 +360,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
     }
     if (call.last) {
       note_broken_canaries(buffers);
+      if (call.end == CallEnd::returned) note_wrong_streams(entry.info);
       bring_back(request, buffers, arena);
       break;
     }

@@ -85,7 +85,10 @@ Kind kind_of_value(const std::string& type, EntryParameter& p) {
   for (const auto& [name, bits] : integers) {
     if (type == name) {
       p.bits = bits;
-      return Kind::integer;
+      // A handle as a number, as Python passes it.
+      const bool handle = bits == 64 && (p.name == "stream" || ends_with(p.name, "_stream") ||
+                                         p.name == "stream_ptr" || p.name == "stream_handle");
+      return handle ? Kind::stream : Kind::integer;
     }
   }
   if (type == "bool") return Kind::boolean;

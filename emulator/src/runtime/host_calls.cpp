@@ -16,6 +16,7 @@
 #include "runtime/kernels.hpp"
 #include "runtime/limits.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/stream_order.hpp"
 #include "watch/reporter.hpp"
 #include "watch/shadow.hpp"
 
@@ -74,6 +75,7 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
 
 EXPORT int isomer_emulator_free(void* pointer) {
   if (!pointer) return error::success;
+  stream_order::released(pointer);
   if (Memory::instance().release(pointer)) return error::success;
   return refuse(error::invalid_value, "free: the pointer is not the begin of a live device buffer");
 }
@@ -169,13 +171,14 @@ EXPORT int isomer_emulator_last_error(int clear) { return last_error(clear != 0)
 EXPORT int isomer_emulator_fail(int code) { return refuse(code, ""); }
 EXPORT const char* isomer_emulator_error_string(int code) { return describe(code); }
 
-// action: 0 create, 1 destroy, 2 use
+// action: 0 create, 1 destroy, 2 use, 3 create one that does not wait for the default stream
 EXPORT int isomer_emulator_stream(void** stream, int action) {
   std::lock_guard lock(handles_mutex);
-  if (action == 0) {
+  if (action == 0 || action == 3) {
     if (!stream) return refuse(error::invalid_value, "stream: null pointer for the result");
     *stream = new char;
     streams.insert(*stream);
+    stream_order::created(*stream, action == 0);
     return error::success;
   }
   // The default streams are null and two small numbers.

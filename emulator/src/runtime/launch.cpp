@@ -17,6 +17,7 @@
 #include "runtime/limits.hpp"
 #include "runtime/records.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/stream_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
 
@@ -125,8 +126,10 @@ int launch(const LaunchRequest& request) {
   record.grid = {request.grid.x, request.grid.y, request.grid.z};
   record.block = {request.block.x, request.block.y, request.block.z};
   record.shared_bytes = request.shared_bytes;
+  record.stream = stream_order::number_of(request.stream);
   record.error = check_geometry(request);
   if (record.error == error::success) {
+    stream_order::launched(request, parameter_kinds(request.kernel));
     Launch run(request);
     std::vector<Buffer*> inputs;
     if (run.watch) {

@@ -45,6 +45,10 @@ const char* name(Kind kind) {
       return "crash";
     case Kind::host_call:
       return "host-call";
+    case Kind::wrong_stream:
+      return "wrong-stream";
+    case Kind::default_stream:
+      return "default-stream";
   }
   return "?";
 }

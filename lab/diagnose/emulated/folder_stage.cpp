@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <regex>
+#include <sstream>
 
 namespace isomer::lab {
 namespace {
@@ -78,17 +81,36 @@ std::shared_ptr<const Recording> recording_of_folder(const CaseFolder& folder, b
   }
 }
 
-/// Why a file is no Python, with its line; empty where it is, or where there is no Python to ask.
-std::string broken_python(const fs::path& file) {
-  if (file.empty()) return {};
+/// Why each of the files is no Python, with its line; empty where it is, where there is no file, or no Python
+/// to ask.
+std::vector<std::string> broken_python(const std::vector<fs::path>& files) {
   constexpr const char* kParse =
       "import ast, sys\n"
-      "try:\n    ast.parse(open(sys.argv[1], 'rb').read())\n"
-      "except SyntaxError as error:\n    print(error.lineno, error.msg, sep=': ')\n    sys.exit(3)\n"
-      "except ValueError as error:\n    print(1, error, sep=': ')\n    sys.exit(3)\n";
-  const ChildEnd end = run_child({"python3", "-c", kParse, file.string()}, 10);
-  if (!end.started || end.timed_out || end.exit_status != 3) return {};
-  return fmt::format("{}:{}", file.string(), end.output.substr(0, end.output.find('\n')));
+      "for number, name in enumerate(sys.argv[1:]):\n"
+      "    if not name: continue\n"
+      "    try:\n        ast.parse(open(name, 'rb').read())\n"
+      "    except SyntaxError as error:\n        print(number, error.lineno, error.msg, sep=': ')\n"
+      "    except ValueError as error:\n        print(number, 1, error, sep=': ')\n"
+      "    except Exception:\n        pass\n";
+  std::vector<std::string> why(files.size()), words = {"python3", "-c", kParse};
+  for (const fs::path& file : files) words.push_back(file.string());
+  const auto named = static_cast<std::size_t>(
+      std::count_if(files.begin(), files.end(), [](const fs::path& file) { return !file.empty(); }));
+  if (named == 0) return why;
+  const ChildEnd end = run_child(words, 10);
+  if (!end.started) return why;
+  if (named > 1 && (end.timed_out || end.signal != 0 || end.exit_status != 0)) {
+    // A file may be too much for the parser: the other is judged all the same.
+    for (std::size_t i = 0; i < files.size(); ++i) why[i] = broken_python({files[i]}).front();
+    return why;
+  }
+  std::istringstream lines(end.output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t number = line.empty() ? files.size() : static_cast<std::size_t>(line.front() - '0');
+    if (number < files.size() && line.compare(1, 2, ": ") == 0 && why[number].empty())
+      why[number] = fmt::format("{}:{}", files[number].string(), line.substr(3));
+  }
+  return why;
 }
 
 }  // namespace
@@ -122,12 +144,17 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
     list.back().error = folder.error;
     return list;
   }
+  // Python takes as long to start as several calls of the candidate: it starts beside them.
+  const std::vector<fs::path> python = {folder.label, folder.test};
+  std::future<std::vector<std::string>> parsed = std::async(std::launch::async, broken_python, python);
   DiagnoseRequest request;
   request.op = folder.op;
   request.entry = folder.entry;
   request.rtol = folder.rtol;
   request.atol = folder.atol;
   request.function = function_of_label(folder);
+  static const std::regex current("current\\s+(\\w+\\s+)?stream|getCurrent\\w+Stream", std::regex::icase);
+  request.current_stream = std::regex_search(text_of(folder.instruction), current);
   std::vector<std::string> notes;
   std::string broken;
   const bool known = !folder.op.empty() || !request.function.empty();
@@ -185,11 +212,11 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder) {
     order(list.front().findings);
   }
   // The candidate is judged as far as that goes without them.
-  for (const fs::path& file : {folder.label, folder.test}) {
-    const std::string why = broken_python(file);
-    if (why.empty()) continue;
-    list.push_back(empty(file));
-    list.back().error = "no valid Python: " + why;
+  const std::vector<std::string> why = parsed.get();
+  for (std::size_t i = 0; i < python.size(); ++i) {
+    if (why[i].empty()) continue;
+    list.push_back(empty(python[i]));
+    list.back().error = "no valid Python: " + why[i];
   }
   return list;
 }

@@ -1,6 +1,5 @@
 #include "lab/trace/inject/allocations.hpp"
 
-#include "lab/trace/inject/cupti.hpp"
 #include "lab/trace/inject/output.hpp"
 
 namespace isomer::inject {
@@ -22,7 +21,7 @@ void Allocations::remove(std::uint64_t address) {
 }
 
 std::string Allocations::place(std::uint64_t word) {
-  // The driver's unified addresses: above every integer and flag, below what a double's exponent makes.
+  // Addresses of device memory: above every integer and flag, below what a double's exponent makes.
   if (word < 0x100000000ull || word >= 0x800000000000ull) return {};
   std::uint64_t ordinal = 0, offset = 0;
   const auto find = [&] {
@@ -37,10 +36,8 @@ std::string Allocations::place(std::uint64_t word) {
   if (!find()) {
     // Allocated before the first callback, or by a call that has none (static __device__ arrays). The driver
     // is asked with no lock held: another of its threads may wait for ours.
-    CUdeviceptr begin = 0;
-    std::size_t bytes = 0;
-    if (calls().address_range == nullptr || calls().address_range(&begin, &bytes, word) != CUDA_SUCCESS)
-      return {};
+    std::uint64_t begin = 0, bytes = 0;
+    if (lookup_ == nullptr || !lookup_(word, begin, bytes)) return {};
     add(begin, bytes);
     if (!find()) return {};
   }

@@ -37,6 +37,7 @@ Output& output() {
 
 bool Output::open(const std::string& path) {
   const std::lock_guard lock(mutex_);
+  window_begin_ = end_ = lost_ = 0;
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   return file_ >= 0;
 }

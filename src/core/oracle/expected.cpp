@@ -16,7 +16,15 @@ double element(const Tensor& tensor, std::size_t flat) {
 
 std::vector<double> elements(const Tensor& tensor) {
   std::vector<double> values(static_cast<std::size_t>(tensor.numel()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(tensor, i);
+  if (!tensor.is_contiguous()) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = element(tensor, i);
+    return values;
+  }
+  const auto* at = static_cast<const std::byte*>(tensor.data);
+  for (double& value : values) {
+    value = decode(tensor.dtype, at);
+    at += size_of(tensor.dtype);
+  }
   return values;
 }
 

@@ -4,6 +4,7 @@
 #include "core/codec.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -29,48 +30,73 @@ float max_magnitude(const std::vector<float>& x, bool ignore_nan) {
   return most;
 }
 
+/// The variations, looked up once: an element asks for a dozen of them.
+struct Switches {
+  explicit Switches(const Variations& vary)
+      : scale_product(vary.has("scale=amax*(1/127)")),
+        scale_f16(vary.has("scale=f16")),
+        scale_f32(vary.has("scale=f32")),
+        guard(vary.has("zero_guard=1e-6")),
+        guard_quotient(vary.has("zero_guard=quotient")),
+        reciprocal(vary.has("quotient=reciprocal")),
+        quotient_f16(vary.has("quotient=f16")),
+        nearest(vary.has("rounding=nearest")),
+        nearest_even(vary.has("rounding=nearest_even")),
+        floor(vary.has("rounding=floor")),
+        wrap(vary.has("saturation=wrap")),
+        clamp(vary.has("clamp=127")),
+        nan_ignored(vary.has("nan=ignored")),
+        identity(vary.has("dest=identity")),
+        product_int32(vary.has("dest=int32_product")),
+        contiguous(vary.has("indexing=contiguous")) {}
+  bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_f16, nearest,
+      nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous;
+};
+
 struct Scale {
   float divisor = 0;
   float stored = 0;
 };
 
-Scale scale_of(float most, DType type, const Variations& vary) {
-  const float exact = vary.has("scale=amax*(1/127)") ? most * (1.0f / 127.0f) : most / 127.0f;
-  if (vary.has("zero_guard=1e-6") && most < 1e-6f) return {1.0f, as_f32(type, 1.0f)};
-  if (vary.has("scale=f16")) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact))};
+Scale scale_of(float most, DType type, const Switches& vary) {
+  const float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
+  if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f)};
+  if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact))};
   const float stored = as_f32(type, exact);
-  return {vary.has("scale=f32") ? exact : stored, stored};
+  return {vary.scale_f32 ? exact : stored, stored};
 }
 
-float quotient_of(float x, float divisor, const Variations& vary) {
+float quotient_of(float x, float divisor, const Switches& vary) {
   float q = x / divisor;
-  if (vary.has("quotient=reciprocal")) q = x * (1.0f / divisor);
-  if (vary.has("quotient=f16")) q = as_f32(DType::f16, q);
+  if (vary.reciprocal) q = x * (1.0f / divisor);
+  if (vary.quotient_f16) q = as_f32(DType::f16, q);
   return q;
 }
 
-double to_int8(float quotient, const Variations& vary) {
+double to_int8(float quotient, const Switches& vary) {
   const auto q = static_cast<double>(quotient);
   if (std::isnan(q)) return 0;
   double whole = std::trunc(q);
-  if (vary.has("rounding=nearest")) whole = std::round(q);
-  if (vary.has("rounding=nearest_even")) whole = std::nearbyint(q);
-  if (vary.has("rounding=floor")) whole = std::floor(q);
-  if (vary.has("saturation=wrap")) {
+  if (vary.nearest) whole = std::round(q);
+  if (vary.nearest_even) whole = std::nearbyint(q);
+  if (vary.floor) whole = std::floor(q);
+  if (vary.wrap) {
     const auto word = static_cast<std::int16_t>(std::clamp(whole, -32768.0, 32767.0));
     return static_cast<double>(static_cast<std::int8_t>(word));
   }
-  return std::clamp(whole, vary.has("clamp=127") ? -127.0 : -128.0, 127.0);
+  return std::clamp(whole, vary.clamp ? -127.0 : -128.0, 127.0);
 }
 
 /// Whether an approximate division may land on the other side of an integer: within 4 ulp of one that is not
 /// 0.
 bool near_integer(float q) {
-  if (!(std::fabs(q) < 128.5f)) return false;
-  const float nearest = std::nearbyint(q);
+  const float magnitude = std::fabs(q);
+  if (!(magnitude < 128.5f)) return false;
+  // To the nearest whole number, ties to even, and to the next float: this is asked for every element.
+  const float nearest = magnitude + 0x1p23f - 0x1p23f;
   if (nearest == 0) return false;
-  const float ulp = std::nextafter(std::fabs(q), 256.0f) - std::fabs(q);
-  return std::fabs(q - nearest) <= 4 * ulp;
+  const float ulp = std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) + 1) - magnitude;
+  return std::fabs(magnitude - nearest) <= 4 * ulp;
 }
 
 class Reference {
@@ -87,10 +113,10 @@ class Reference {
   void run() {
     for (std::int64_t s = 0; s < args_.k.size(0); ++s) {
       auto t = static_cast<std::int64_t>(core::read(args_.dest, s));
-      if (vary_.has("dest=identity")) t = s;
+      if (vary_.identity) t = s;
       if (t >= args_.out.size(0)) continue;
       const bool overflows = std::abs(t * args_.out.stride(0)) > INT32_MAX;
-      if (vary_.has("dest=int32_product") && overflows) continue;  // written to somewhere else
+      if (vary_.product_int32 && overflows) continue;  // written to somewhere else
       for (std::int64_t h = 0; h < args_.k.size(1); ++h) row(s, t, h);
     }
   }
@@ -99,15 +125,16 @@ class Reference {
   void row(std::int64_t s, std::int64_t t, std::int64_t h) {
     const std::int64_t channels = args_.k.size(2), length = group_ == 0 ? channels : group_;
     const std::int64_t groups = group_ == 0 ? 1 : channels / group_;
+    std::vector<float> x;
     for (std::int64_t g = 0; g < groups; ++g) {
-      std::vector<float> x;
+      x.clear();
       for (std::int64_t d = g * length; d < (g + 1) * length; ++d) x.push_back(element(s, h, d));
-      const Scale scale = scale_of(max_magnitude(x, vary_.has("nan=ignored")), args_.out_scale.dtype, vary_);
+      const Scale scale = scale_of(max_magnitude(x, vary_.nan_ignored), args_.out_scale.dtype, vary_);
       const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
       set(scale_, at, static_cast<double>(scale.stored));
       for (std::int64_t i = 0; i < length; ++i) {
         float q = quotient_of(x[static_cast<std::size_t>(i)], scale.divisor, vary_);
-        if (vary_.has("zero_guard=quotient") && !(scale.divisor > 1e-6f)) q = 0;
+        if (vary_.guard_quotient && !(scale.divisor > 1e-6f)) q = 0;
         const std::size_t flat = out_.index(t, h, g * length + i);
         set(out_, flat, to_int8(q, vary_));
         out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
@@ -123,7 +150,7 @@ class Reference {
 
   float element(std::int64_t s, std::int64_t h, std::int64_t d) const {
     const Tensor& k = args_.k;
-    if (!vary_.has("indexing=contiguous")) return static_cast<float>(core::read(k, s, h, d));
+    if (!vary_.contiguous) return static_cast<float>(core::read(k, s, h, d));
     // What lies there if k were compact; beyond the memory of the view nothing is known.
     const std::int64_t flat = (s * k.size(1) + h) * k.size(2) + d;
     std::int64_t last = 0;
@@ -135,7 +162,7 @@ class Reference {
 
   const QuantizeCopyKvArgs& args_;
   std::int64_t group_;
-  const Variations& vary_;
+  Switches vary_;
   core::ExpectedTensor& out_;
   core::ExpectedTensor& scale_;
 };

@@ -44,6 +44,16 @@ struct LaunchRequest {
   unsigned argument_count;
 };
 
+/// What host code does with streams and events, so that it can be told what nothing orders.
+enum class OrderStep : int {
+  work,              ///< of a stream: a copy or a memset
+  host_waits,        ///< for a stream
+  host_waits_all,    ///< for every stream
+  record,            ///< of an event (`read`) on a stream
+  stream_waits,      ///< for an event (`read`)
+  host_waits_event,  ///< (`subject`)
+};
+
 struct KernelEntry {
   const char* name;
   const char* file;
@@ -115,6 +125,10 @@ int isomer_emulator_last_error(int clear);
 int isomer_emulator_fail(int error);
 const char* isomer_emulator_error_string(int error);
 int isomer_emulator_stream(void** stream, int action);
+void* isomer_emulator_current_stream();
+void isomer_emulator_set_current_stream(void* stream);
+void isomer_emulator_order(isomer::emulator::OrderStep step, void* subject, const void* written,
+                           const void* read);
 int isomer_emulator_event(void** event, int action);
 int isomer_emulator_event_elapsed(float* milliseconds, void* start, void* stop);
 int isomer_emulator_set_max_shared(const void* function, std::size_t bytes);

@@ -48,26 +48,27 @@ static inline hipError_t hipInit(unsigned) { return hipSuccess; }
 static inline hipError_t hipMemsetD8(void* to, unsigned char value, std::size_t count) {
   return hipMemset(to, value, count);
 }
-static inline hipError_t hipMemsetD16(void* to, unsigned short value, std::size_t count) {
-  if (const hipError_t e = hipMemset(to, 0, 2 * count)) return e;
+static inline hipError_t hipMemsetD16Async(void* to, unsigned short value, std::size_t count,
+                                           hipStream_t stream = nullptr) {
+  if (const hipError_t e = hipMemsetAsync(to, 0, 2 * count, stream)) return e;
   for (std::size_t i = 0; i < count; ++i) static_cast<unsigned short*>(to)[i] = value;
   return hipSuccess;
 }
-static inline hipError_t hipMemsetD32(void* to, int value, std::size_t count) {
-  if (const hipError_t e = hipMemset(to, 0, 4 * count)) return e;
+static inline hipError_t hipMemsetD32Async(void* to, int value, std::size_t count,
+                                           hipStream_t stream = nullptr) {
+  if (const hipError_t e = hipMemsetAsync(to, 0, 4 * count, stream)) return e;
   for (std::size_t i = 0; i < count; ++i) static_cast<int*>(to)[i] = value;
   return hipSuccess;
 }
+static inline hipError_t hipMemsetD16(void* to, unsigned short value, std::size_t count) {
+  return hipMemsetD16Async(to, value, count);
+}
+static inline hipError_t hipMemsetD32(void* to, int value, std::size_t count) {
+  return hipMemsetD32Async(to, value, count);
+}
 static inline hipError_t hipMemsetD8Async(void* to, unsigned char value, std::size_t count,
-                                          hipStream_t = nullptr) {
-  return hipMemsetD8(to, value, count);
-}
-static inline hipError_t hipMemsetD16Async(void* to, unsigned short value, std::size_t count,
-                                           hipStream_t = nullptr) {
-  return hipMemsetD16(to, value, count);
-}
-static inline hipError_t hipMemsetD32Async(void* to, int value, std::size_t count, hipStream_t = nullptr) {
-  return hipMemsetD32(to, value, count);
+                                          hipStream_t stream = nullptr) {
+  return hipMemsetAsync(to, value, count, stream);
 }
 
 // The lambda names the kernel only where it is called, so that template arguments may still be deduced there.

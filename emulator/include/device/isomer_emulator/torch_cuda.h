@@ -10,10 +10,13 @@ using CUDAStream = isomer::emulator::TensorStream<cudaStream_t>;
 using CUDAGuard = isomer::emulator::TensorGuard;
 using OptionalCUDAGuard = isomer::emulator::TensorGuard;
 using CUDAStreamGuard = isomer::emulator::TensorStreamGuard<cudaStream_t>;
-inline CUDAStream getCurrentCUDAStream(c10::DeviceIndex = -1) { return {}; }
+inline CUDAStream getCurrentCUDAStream(c10::DeviceIndex = -1) { return CUDAStream::current(); }
 inline CUDAStream getDefaultCUDAStream(c10::DeviceIndex = -1) { return {}; }
-inline CUDAStream getStreamFromPool(bool = false, c10::DeviceIndex = -1) { return {}; }
-inline void setCurrentCUDAStream(CUDAStream) {}
+inline CUDAStream getStreamFromPool(bool = false, c10::DeviceIndex = -1) { return CUDAStream::pooled(); }
+inline CUDAStream getStreamFromExternal(cudaStream_t stream, c10::DeviceIndex) {
+  return CUDAStream(static_cast<void*>(stream));
+}
+inline void setCurrentCUDAStream(CUDAStream stream) { CUDAStream::set_current(stream); }
 inline c10::DeviceIndex device_count() noexcept { return 1; }
 inline c10::DeviceIndex current_device() { return 0; }
 inline void set_device(c10::DeviceIndex) {}
@@ -25,6 +28,8 @@ using c10::cuda::CUDAStream;
 using c10::cuda::CUDAStreamGuard;
 using c10::cuda::getCurrentCUDAStream;
 using c10::cuda::getDefaultCUDAStream;
+using CUDAEvent = isomer::emulator::TensorEvent<cudaStream_t, cudaEvent_t>;
+using c10::cuda::getStreamFromExternal;
 using c10::cuda::getStreamFromPool;
 using c10::cuda::OptionalCUDAGuard;
 using c10::cuda::setCurrentCUDAStream;

@@ -9,10 +9,13 @@ using HIPStream = isomer::emulator::TensorStream<hipStream_t>;
 using HIPGuard = isomer::emulator::TensorGuard;
 using OptionalHIPGuard = isomer::emulator::TensorGuard;
 using HIPStreamGuard = isomer::emulator::TensorStreamGuard<hipStream_t>;
-inline HIPStream getCurrentHIPStream(c10::DeviceIndex = -1) { return {}; }
+inline HIPStream getCurrentHIPStream(c10::DeviceIndex = -1) { return HIPStream::current(); }
 inline HIPStream getDefaultHIPStream(c10::DeviceIndex = -1) { return {}; }
-inline HIPStream getStreamFromPool(bool = false, c10::DeviceIndex = -1) { return {}; }
-inline void setCurrentHIPStream(HIPStream) {}
+inline HIPStream getStreamFromPool(bool = false, c10::DeviceIndex = -1) { return HIPStream::pooled(); }
+inline HIPStream getStreamFromExternal(hipStream_t stream, c10::DeviceIndex) {
+  return HIPStream(static_cast<void*>(stream));
+}
+inline void setCurrentHIPStream(HIPStream stream) { HIPStream::set_current(stream); }
 inline c10::DeviceIndex device_count() noexcept { return 1; }
 inline c10::DeviceIndex current_device() { return 0; }
 inline void set_device(c10::DeviceIndex) {}
@@ -21,6 +24,8 @@ inline void device_synchronize() {}
 namespace at::hip {
 using c10::hip::getCurrentHIPStream;
 using c10::hip::getDefaultHIPStream;
+using HIPEvent = isomer::emulator::TensorEvent<hipStream_t, hipEvent_t>;
+using c10::hip::getStreamFromExternal;
 using c10::hip::getStreamFromPool;
 using c10::hip::HIPGuard;
 using c10::hip::HIPStream;
@@ -57,7 +62,7 @@ using HIPStreamMasqueradingAsCUDA = HIPStream;
 using HIPGuardMasqueradingAsCUDA = HIPGuard;
 using OptionalHIPGuardMasqueradingAsCUDA = OptionalHIPGuard;
 using HIPStreamGuardMasqueradingAsCUDA = HIPStreamGuard;
-inline HIPStream getCurrentHIPStreamMasqueradingAsCUDA(c10::DeviceIndex = -1) { return {}; }
+inline HIPStream getCurrentHIPStreamMasqueradingAsCUDA(c10::DeviceIndex = -1) { return HIPStream::current(); }
 }  // namespace c10::hip
 namespace at::hip {
 using c10::hip::getCurrentHIPStreamMasqueradingAsCUDA;
@@ -69,9 +74,10 @@ namespace c10::cuda {
 using CUDAStream = c10::hip::HIPStream;
 using CUDAGuard = c10::hip::HIPGuard;
 using OptionalCUDAGuard = c10::hip::OptionalHIPGuard;
-inline CUDAStream getCurrentCUDAStream(c10::DeviceIndex = -1) { return {}; }
+inline CUDAStream getCurrentCUDAStream(c10::DeviceIndex = -1) { return CUDAStream::current(); }
 }  // namespace c10::cuda
 namespace at::cuda {
+using CUDAEvent = at::hip::HIPEvent;
 using at::hip::getCurrentDeviceProperties;
 using at::hip::getDeviceProperties;
 using at::hip::is_available;

@@ -28,7 +28,9 @@ enum class Kind : std::uint8_t {
   assertion,
   trap,
   crash,
-  host_call,  ///< a host function called by a device thread
+  host_call,       ///< a host function called by a device thread
+  wrong_stream,    ///< work that nothing orders with that of the caller's stream
+  default_stream,  ///< likewise, but only where the caller's stream is not the default one
 };
 ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 
@@ -60,7 +62,8 @@ struct LaunchRecord {
   std::string kernel;
   Index3 grid{}, block{};
   std::uint64_t shared_bytes = 0;
-  int error = 0;  ///< the runtime's error code; 0 is success
+  std::uint32_t stream = 0;  ///< 0: the default one; 1: the caller's of a session; others as they come
+  int error = 0;             ///< the runtime's error code; 0 is success
   double seconds = 0;
   std::uint64_t thread_steps = 0;  ///< times that a thread was started or resumed
 };

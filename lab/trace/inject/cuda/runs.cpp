@@ -1,6 +1,6 @@
-#include "lab/trace/inject/runs.hpp"
+#include "lab/trace/inject/cuda/runs.hpp"
 
-#include "lab/trace/inject/cupti.hpp"
+#include "lab/trace/inject/cuda/cupti.hpp"
 #include "lab/trace/inject/output.hpp"
 
 #include <atomic>

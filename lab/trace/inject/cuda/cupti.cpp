@@ -1,4 +1,4 @@
-#include "lab/trace/inject/cupti.hpp"
+#include "lab/trace/inject/cuda/cupti.hpp"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
-#include "lab/trace/inject/functions.hpp"
+#include "lab/trace/inject/cuda/functions.hpp"
 
-#include "lab/trace/inject/modules.hpp"
+#include "lab/trace/inject/cuda/modules.hpp"
 #include "lab/trace/inject/output.hpp"
 
 #include <mutex>
@@ -84,18 +84,7 @@ std::shared_ptr<const Function> examine(CUfunction handle, const char* symbol) {
     add_attribute(line, "shared_static", CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, own);
     add_attribute(line, "local_bytes", CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, own);
   }
-  if (function->layout_known) {
-    std::string layout = ",\"parameters\":[";
-    for (const auto& [offset, size] : function->layout) {
-      if (layout.back() != '[') layout += ',';
-      layout += '[';
-      append(layout, offset);
-      layout += ',';
-      append(layout, size);
-      layout += ']';
-    }
-    line.raw(layout + "]");
-  }
+  if (function->layout_known) line.raw(layout_json(function->layout));
   line.write();
   return function;
 }

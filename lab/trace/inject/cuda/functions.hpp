@@ -1,19 +1,18 @@
 #pragma once
 
-#include "lab/trace/inject/cupti.hpp"
+#include "lab/trace/inject/arguments.hpp"
+#include "lab/trace/inject/cuda/cupti.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace isomer::inject {
 
 /// What is known of a kernel's handle, CUfunction or CUkernel; found out once.
 struct Function {
-  std::uint64_t id = 0;                                         ///< of its kernel line
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> layout;  ///< offset and size of each parameter
+  std::uint64_t id = 0;  ///< of its kernel line
+  Layout layout;
   bool layout_known = false;
 };
 

@@ -1,4 +1,4 @@
-#include "lab/trace/inject/modules.hpp"
+#include "lab/trace/inject/cuda/modules.hpp"
 
 #include "core/sha256.hpp"
 

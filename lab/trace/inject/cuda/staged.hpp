@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/trace/inject/cupti.hpp"
+#include "lab/trace/inject/cuda/cupti.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
-#include "lab/trace/inject/graphs.hpp"
+#include "lab/trace/inject/cuda/graphs.hpp"
 
+#include "lab/trace/inject/cuda/staged.hpp"
 #include "lab/trace/inject/output.hpp"
-#include "lab/trace/inject/staged.hpp"
 
 #include <mutex>
 #include <unordered_map>

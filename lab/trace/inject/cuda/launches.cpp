@@ -1,14 +1,12 @@
-#include "lab/trace/inject/launches.hpp"
+#include "lab/trace/inject/cuda/launches.hpp"
 
 #include "lab/trace/inject/allocations.hpp"
-#include "lab/trace/inject/functions.hpp"
-#include "lab/trace/inject/graphs.hpp"
-#include "lab/trace/inject/modules.hpp"
+#include "lab/trace/inject/cuda/functions.hpp"
+#include "lab/trace/inject/cuda/graphs.hpp"
+#include "lab/trace/inject/cuda/modules.hpp"
+#include "lab/trace/inject/cuda/staged.hpp"
 #include "lab/trace/inject/output.hpp"
-#include "lab/trace/inject/staged.hpp"
-
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "lab/trace/inject/recording.hpp"
 
 #include <atomic>
 
@@ -27,11 +25,6 @@ struct Call {
 thread_local Call call;
 
 std::atomic<std::uint64_t> recorded{0};
-
-std::uint64_t thread_id() {
-  thread_local const auto id = static_cast<std::uint64_t>(syscall(SYS_gettid));
-  return id;
-}
 
 /// The launch that a call makes; false where it makes none.
 bool stage(CUpti_CallbackId id, const void* parameters, Staged& staged) {
@@ -143,7 +136,7 @@ void tell_device_once() {
   if (calls().current_device != nullptr && calls().device_name != nullptr &&
       calls().current_device(&device) == CUDA_SUCCESS &&
       calls().device_name(name, sizeof name - 1, device) == CUDA_SUCCESS)
-    Line("fact", 0).text("name", "device").text("is", name).write();
+    fact("device", name);
 }
 
 void begin(CUpti_CallbackId id, const CUpti_CallbackData& data) {

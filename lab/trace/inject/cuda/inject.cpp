@@ -1,19 +1,14 @@
 // What `isomer trace` puts into a CUDA program: the driver loads this library where CUDA_INJECTION64_PATH
 // names it and calls InitializeInjection. It records every kernel launch into a file of its own in the folder
 // ISOMER_TRACE and changes nothing: where it cannot record, the file says why and the program runs on.
-#include "core/sha256.hpp"
-#include "lab/trace/inject/cupti.hpp"
-#include "lab/trace/inject/launches.hpp"
-#include "lab/trace/inject/modules.hpp"
-#include "lab/trace/inject/output.hpp"
-#include "lab/trace/inject/runs.hpp"
+#include "lab/trace/inject/allocations.hpp"
+#include "lab/trace/inject/cuda/cupti.hpp"
+#include "lab/trace/inject/cuda/launches.hpp"
+#include "lab/trace/inject/cuda/modules.hpp"
+#include "lab/trace/inject/cuda/runs.hpp"
+#include "lab/trace/inject/recording.hpp"
 
-#include <pthread.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 namespace isomer::inject {
@@ -24,39 +19,17 @@ void CUPTIAPI on_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId i
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) heard_resource(id, *static_cast<const CUpti_ResourceData*>(data));
 }
 
-void note(const std::string& sentence) {
-  std::string line = "{\"note\":";
-  append_quoted(line, sentence);
-  output().line(line + "}");
-}
-
-std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string words((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  while (!words.empty() && words.back() == '\0') words.pop_back();
-  for (char& c : words)
-    if (c == '\0') c = ' ';
-  constexpr std::size_t kLongest = 4096;
-  return words.substr(0, kLongest);
-}
-
 std::string version_text(unsigned version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-void write_header() {
+void begin_file() {
   unsigned cupti = 0;
   int driver = 0;
   if (calls().version != nullptr) calls().version(&cupti);
   if (calls().driver_version != nullptr) calls().driver_version(&driver);
-  Line line("isomer_trace", 1);
-  line.text("tool", "isomer, through CUPTI").text("command", command_line());
-  line.number("process", static_cast<std::uint64_t>(getpid()));
-  std::string facts = ",\"facts\":{\"cupti\":";
-  append_quoted(facts, std::to_string(cupti));
-  facts += ",\"driver\":";
-  append_quoted(facts, version_text(static_cast<unsigned>(driver)));
-  line.raw(facts + "}").write();
+  write_header("isomer, through CUPTI",
+               {{"cupti", std::to_string(cupti)}, {"driver", version_text(static_cast<unsigned>(driver))}});
 }
 
 /// Empty, or who or what keeps us from listening.
@@ -91,6 +64,17 @@ std::string subscribe() {
   return {};
 }
 
+/// The driver is asked for allocations that no call has told of.
+bool around(std::uint64_t address, std::uint64_t& begin, std::uint64_t& bytes) {
+  CUdeviceptr first = 0;
+  std::size_t size = 0;
+  if (calls().address_range == nullptr || calls().address_range(&first, &size, address) != CUDA_SUCCESS)
+    return false;
+  begin = first;
+  bytes = size;
+  return true;
+}
+
 bool listening = false;
 
 void at_exit() {
@@ -98,24 +82,14 @@ void at_exit() {
   if (modules().ambiguous() > 0)
     note(std::to_string(modules().ambiguous()) +
          " kernels have the name of another one of other code, and which was launched is not known");
-  if (output().lost() > 0) note(std::to_string(output().lost()) + " lines found no space on the disk");
-  std::string line = "{\"end\":{\"recorded\":";
-  append(line, recorded_launches());
-  line += ",\"dropped\":";
-  append(line, dropped_runs() + output().lost());
-  line += ",\"hashed_bytes\":";
-  append(line, modules().hashed_bytes());
-  output().line(line + "}}");
-  output().close();
+  write_end({recorded_launches(), dropped_runs(), modules().hashed_bytes()});
 }
 
 void begin() {
-  const char* folder = std::getenv("ISOMER_TRACE");
-  if (folder == nullptr || *folder == '\0') return;
-  if (!output().open(std::string(folder) + "/cuda-" + std::to_string(getpid()) + ".jsonl")) return;
-  pthread_atfork(nullptr, nullptr, [] { output().abandon(); });
+  if (!open_part("cuda")) return;
   std::string failure = calls().open();
-  write_header();
+  allocations().ask(around);
+  begin_file();
   if (failure.empty()) failure = subscribe();
   if (failure.empty()) {
     listening = true;
