@@ -14,6 +14,11 @@ std::vector<Passing> numbers_of(const Port& port, const Given& given) {
   std::set<std::int64_t> values;
   for (std::size_t r = 0; r < port.roles.size(); ++r) {
     const Value& value = given.values[r];
+    if (value.kind == Value::Kind::integer && values.insert(value.integer).second) {
+      guesses.emplace_back();
+      guesses.back().what = What::role;
+      guesses.back().role = static_cast<int>(r);
+    }
     if (!value.is_tensor()) continue;
     const auto add = [&](What what, int dim, std::int64_t number) {
       if (!values.insert(number).second) return;
@@ -51,9 +56,16 @@ double worth(const Given& given, const Trial& trial) {
 void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
                  Called& called) {
   double best = worth(*called.given, called.trial);
+  // A wrong size may make a loop endless: each call gets little, and all of them together no more than a few.
+  constexpr double kSecondsEach = 1, kSecondsLost = 8;
+  CallSettings settings = request.settings;
+  settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsEach);
+  double lost = 0;
   const std::vector<Passing> guesses = numbers_of(*called.port, *called.given);
   const auto attempt = [&](const Form& form) {
-    Trial trial = try_call(candidate, form, *called.port, *called.given, request.settings);
+    if (lost > kSecondsLost) return;
+    Trial trial = try_call(candidate, form, *called.port, *called.given, settings);
+    if (trial.answer.end == Answer::End::timed_out) lost += kSecondsEach;
     const double now = worth(*called.given, trial);
     if (now <= best) return;
     best = now;

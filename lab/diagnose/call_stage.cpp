@@ -11,8 +11,9 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 10;     ///< things that are adapted one after the other
-constexpr int kAttempts = 48;  ///< calls for one of them
+constexpr int kSteps = 10;           ///< things that are adapted one after the other
+constexpr double kGuessSeconds = 3;  ///< of a call in which the meaning of a number is a guess
+constexpr int kAttempts = 48;        ///< calls for one of them
 
 bool is_name_of(const Port& port, const std::string& name) {
   return std::find(port.functions.begin(), port.functions.end(), name) != port.functions.end();
@@ -330,7 +331,9 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
         called.dtypes = usual(*called.port, way);
         called.given = plain_problem(*called.port, called.dtypes);
       }
-      called.trial = try_call(candidate, called.form, *called.port, *called.given, request.settings);
+      CallSettings settings = request.settings;
+      if (!guess.unsure.empty()) settings.timeout_seconds = std::min(settings.timeout_seconds, kGuessSeconds);
+      called.trial = try_call(candidate, called.form, *called.port, *called.given, settings);
       called.callable = called.trial.answer.ok();
       if (called.trial.answer.end != Answer::End::refused) break;
     }
@@ -339,11 +342,20 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       called.dtypes = usual(*called.port, 0);
       for (const auto& [field, dtype] : pointers) called.dtypes[field] = dtype;
       called.given = plain_problem(*called.port, called.dtypes);
-      called.callable = Adapting(candidate, request, called).run();
+      // Before one thing after the other is adapted: it may be a port of another of the op's originals.
+      if (request.ports.size() > 1) try_other_originals(candidate, request, called);
+      called.callable = called.trial.ok() || Adapting(candidate, request, called).run();
     }
   }
   if (!called.callable && called.trial.answer.end != Answer::End::refused)
     find_launch(candidate, request, called);
+  const auto ended = [&](Answer::End end) { return called.trial.answer.end == end; };
+  if (!called.callable && !guess.unsure.empty() &&
+      (ended(Answer::End::crashed) || ended(Answer::End::timed_out))) {
+    // A number that was taken for another one may be what it crashed on, or what its loop runs to.
+    try_numbers(candidate, request, guess.unsure, called);
+    called.callable = called.trial.answer.ok();
+  }
   if (!called.callable && called.trial.answer.end == Answer::End::crashed)
     adapt_to_crash(candidate, request, called);
   if (called.callable) {

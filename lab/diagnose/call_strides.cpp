@@ -122,7 +122,7 @@ class Grouping {
         }
         if (!said && word.ends_with("stride")) word.erase(word.size() - 6), said = true;
       }
-      if (!said && words.size() <= 2 && words.front().starts_with("ld") && words.front().size() <= 3) {
+      if (!said && words.size() <= 2 && words.front().starts_with("ld") && words.front().size() <= 5) {
         words.front().erase(0, 2);
         leading = said = true;
       }

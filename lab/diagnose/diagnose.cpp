@@ -212,6 +212,10 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       probed.notes.emplace_back(kNotOnDevice);
     }
   }
+  if (!numbers.explanation.explains &&
+      std::none_of(probed.findings.begin(), probed.findings.end(),
+                   [](const Finding& f) { return f.code == "unwritten-output"; }))
+    unwritten_elements(*called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
   const auto found = [&](std::string_view code) {
     const auto has = [&](const std::vector<Finding>& list) {
@@ -224,7 +228,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     const bool memory = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                         found("warp-size") || found("uninitialised-read") || found("unwritten-output") ||
                         found("tail-mask") || found("out-of-bounds-write") || found("stale-state") ||
-                        found("index-overflow");
+                        found("index-overflow") || found("ignores-index");
     if (finding.code == "unexplained" && memory) continue;
     // One fault, one finding: the probe's has the better evidence.
     const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
@@ -232,11 +236,20 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     if (probed_too && found(finding.code)) continue;
     add_once(diagnosis.findings, std::move(finding));
   }
+  const bool read_by_kernel =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& f) { return f.code == "uninitialised-read" && f.location.line != 0; });
   for (Finding& finding : probed.findings) {
     // What a call leaves for the next one, or what chance left in memory, has been said.
     if (finding.code == "nondeterministic" && (found("stale-state") || found("uninitialised-read"))) continue;
     // What is not written at the end of every size is the tail; what was not launched writes nothing.
     if (finding.code == "unwritten-output" && (found("tail-mask") || found("launch-failed"))) continue;
+    // Sizes that cannot be launched are wrong for no mask.
+    if (finding.code == "tail-mask" && found("launch-failed")) continue;
+    // Rows that another output of the same index leaves out are not where the index says.
+    if (finding.code == "unwritten-output" && found("ignores-index")) continue;
+    // What the kernel was seen to read is said with its line.
+    if (finding.code == "uninitialised-read" && finding.location.line == 0 && read_by_kernel) continue;
     // Answers that depend on the order of threads are right for some sizes and wrong for others as well.
     if (finding.code == "tail-mask" &&
         (found("missing-barrier") || found("race") || found("uninitialised-read") || found("stale-state")))
@@ -308,6 +321,18 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
       finding.code = takes == called.form.passings.size() ? "argument-kind" : "argument-count";
     if (finding.code != "crash" && finding.code != "timeout" && finding.code != "resource-limit")
       finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
+    // A crash on memory that was not given is the caller's, who does not know what the parameter is.
+    for (std::size_t i = 0; i < called.form.passings.size() && i < takes; ++i) {
+      const Parameter& p = called.form.entry->parameters[i];
+      if (called.form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer) continue;
+      finding.code = "argument-kind";
+      finding.argument = p.name;
+      finding.evidence = fmt::format("{} ({}) is no argument that the original has, and was given null: {}",
+                                     p.name, p.type, finding.evidence);
+      finding.fix = "take the original's tensors and numbers, strides as whole numbers of their own";
+      finding.location = called.form.entry->place;
+      break;
+    }
     const bool counted = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                                      [&](const Finding& each) { return each.code == finding.code; });
     if (finding.location.line == 0) finding.location = called.form.entry->place;

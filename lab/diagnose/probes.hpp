@@ -27,6 +27,7 @@ struct Subjected {
 struct Probed {
   std::vector<Finding> findings;
   std::vector<std::string> notes;
+  std::vector<std::string> inner_only;  ///< arguments of which the innermost stride alone is ignored
   int calls = 0;
 };
 
@@ -37,6 +38,8 @@ void probe_strides(const Subjected& s, Probed& found);
 void probe_wide_strides(const Subjected& s, Probed& found);
 /// Outputs poisoned with two patterns, fresh memory likewise; inputs compared before and after.
 void probe_poison(const Subjected& s, Probed& found);
+/// Wrong elements of answers that hold what was there before the call: outputs that are left out.
+void unwritten_elements(const Port& port, const Numbers& numbers, std::vector<Finding>& findings);
 /// Sizes round the edges of blocks.
 void probe_sizes(const Subjected& s, Probed& found);
 void probe_empty(const Subjected& s, Probed& found);
@@ -62,6 +65,9 @@ void streams_of_device(const Answer& answer, const std::string& line, bool deman
 /// Why a call came to no answer: a crash, a timeout, a limit, a refusal.
 Finding finding_of_end(const Answer& answer, const std::string& line);
 
+/// The text with the folder of a place's file taken out: a line of a report is read by people.
+std::string without_folders(std::string text, const SourcePlace& place);
+
 /// The index of the passing by which a role is given as a tensor that keeps its strides; -1: none is.
 int passing_of(const Form& form, int role);
 /// What people call the parameter that a passing fills.
@@ -69,6 +75,9 @@ std::string argument_name(const Subjected& s, int passing);
 /// Elements that differ, among those that the op writes and the original does not leave open.
 std::size_t different(const Given& given, const std::vector<std::vector<double>>& a,
                       const std::vector<std::vector<double>>& b);
+/// Of one output.
+std::size_t different(const Given& given, const std::vector<std::vector<double>>& a,
+                      const std::vector<std::vector<double>>& b, std::size_t output);
 
 /// Keeps one finding of each code, argument and place, the first.
 void add_once(std::vector<Finding>& list, Finding finding);

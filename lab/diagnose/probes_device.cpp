@@ -33,7 +33,18 @@ constexpr Kind kKinds[] = {
     {"wrong-stream", "wrong-stream", "put the work on the caller's stream, or order the two by events"},
 };
 
-/// The text with every path of a file shortened to its name: a line of a report is read by people.
+/// Whether two races are the two orders of one pair of lines: what is written here is read there.
+bool one_pair(const Finding& a, const Finding& b) {
+  const auto names = [](const Finding& finding, int line) {
+    const std::string place = fmt::format(":{} ", line);
+    return line > 0 && finding.evidence.find(place) != std::string::npos;
+  };
+  return a.code == "missing-barrier" && b.code == a.code && a.argument == b.argument &&
+         a.location.file == b.location.file && names(a, b.location.line) && names(b, a.location.line);
+}
+
+}  // namespace
+
 std::string without_folders(std::string text, const SourcePlace& place) {
   const std::size_t slash = place.file.rfind('/');
   if (slash == std::string::npos) return text;
@@ -42,8 +53,6 @@ std::string without_folders(std::string text, const SourcePlace& place) {
     text.erase(at, folder.size());
   return text;
 }
-
-}  // namespace
 
 void add_once(std::vector<Finding>& list, Finding finding) {
   const bool known = std::any_of(list.begin(), list.end(), [&](const Finding& each) {
@@ -79,7 +88,8 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
     finding.evidence =
         fmt::format("{} ({} times in '{}')", without_folders(seen.text, seen.place), seen.count, line);
     finding.location = seen.place;
-    add_once(list, std::move(finding));
+    if (std::none_of(list.begin(), list.end(), [&](const Finding& each) { return one_pair(each, finding); }))
+      add_once(list, std::move(finding));
   }
   if (answer.refused_launches.empty()) return;
   Finding finding;

@@ -160,9 +160,16 @@ Differs compare_view(const Subjected& s, std::size_t role, const Value& view, co
 std::size_t different(const Given& given, const std::vector<std::vector<double>>& a,
                       const std::vector<std::vector<double>>& b) {
   std::size_t count = 0;
-  for (std::size_t t = 0; t < a.size(); ++t)
-    for (std::size_t i = 0; i < a[t].size(); ++i)
-      count += given.plain.tensors[t].written[i] && !given.open[t][i] && !same(a[t][i], b[t][i]);
+  for (std::size_t t = 0; t < a.size(); ++t) count += different(given, a, b, t);
+  return count;
+}
+
+std::size_t different(const Given& given, const std::vector<std::vector<double>>& a,
+                      const std::vector<std::vector<double>>& b, std::size_t output) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a[output].size(); ++i)
+    count +=
+        given.plain.tensors[output].written[i] && !given.open[output][i] && !same(a[output][i], b[output][i]);
   return count;
 }
 
@@ -218,6 +225,7 @@ void probe_strides(const Subjected& s, Probed& found) {
         const Differs d = compare_view(s, static_cast<std::size_t>(role), view, base.outputs, false, found);
         if (d.refused || d.elements > 0) {
           fill("assumes-contiguous", laid.how, view, d, "address the tensor by its strides");
+          if (laid.strides.back() != 1) found.inner_only.push_back(argument_name(s, passing));
           break;
         }
       }
@@ -312,17 +320,23 @@ void probe_indices(const Subjected& s, Probed& found) {
     Outputs reference_a, reference_b;
     for (const core::ExpectedTensor& tensor : s.given->plain.tensors) reference_a.push_back(tensor.value);
     for (const core::ExpectedTensor& tensor : other->plain.tensors) reference_b.push_back(tensor.value);
-    const std::size_t should = different(*s.given, reference_a, reference_b);
-    if (should == 0) continue;
+    if (different(*s.given, reference_a, reference_b) == 0) continue;
     const Trial trial = call(s, *other, found);
-    if (!trial.ok() || different(*s.given, base.outputs, trial.outputs) > 0) continue;
-    Finding finding;
-    finding.code = "ignores-index";
-    finding.argument = s.port.roles[role].name;
-    finding.evidence = fmt::format("with {} in reverse order {} elements must change, and none does ('{}')",
-                                   s.port.roles[role].name, should, s.given->line);
-    finding.fix = fmt::format("use {}", s.port.roles[role].name);
-    add_once(found.findings, std::move(finding));
+    if (!trial.ok()) continue;
+    const std::string& index = s.port.roles[role].name;
+    for (std::size_t t = 0; t < base.outputs.size(); ++t) {
+      // One output may be put where the index says and another not.
+      const std::size_t should = different(*s.given, reference_a, reference_b, t);
+      if (should == 0 || different(*s.given, base.outputs, trial.outputs, t) > 0) continue;
+      Finding finding;
+      finding.code = "ignores-index";
+      finding.argument = index;
+      finding.evidence =
+          fmt::format("with {} in reverse order {} elements of {} must change, and none does ('{}')", index,
+                      should, s.given->plain.tensors[t].name, s.given->line);
+      finding.fix = fmt::format("use {} for {}", index, s.given->plain.tensors[t].name);
+      add_once(found.findings, std::move(finding));
+    }
   }
 }
 

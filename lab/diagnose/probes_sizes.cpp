@@ -115,6 +115,38 @@ void probe_sizes(const Subjected& s, Probed& found) {
   }
 }
 
+void unwritten_elements(const Port& port, const Numbers& numbers, std::vector<Finding>& findings) {
+  for (const Evidence& evidence : numbers.evidence) {
+    const core::Expected want =
+        evidence.given->varied(*port.oracle, core::Variations(numbers.explanation.set));
+    for (std::size_t t = 0; t < want.tensors.size(); ++t) {
+      const core::ExpectedTensor& tensor = want.tensors[t];
+      std::size_t wrong = 0, kept = 0, first = tensor.value.size(), written_after = 0;
+      for (std::size_t i = 0; i < tensor.value.size(); ++i) {
+        if (!tensor.written[i] || evidence.given->open[t][i]) continue;
+        const bool untouched = evidence.untouched[t][i] != 0;
+        written_after += first < tensor.value.size() && !untouched;
+        if (holds(tensor, i, evidence.outputs[t][i])) continue;
+        ++wrong;
+        kept += untouched;
+        if (untouched) first = std::min(first, i);
+      }
+      if (kept == 0 || 2 * kept < wrong) continue;
+      Finding finding;
+      finding.code = "unwritten-output";
+      finding.argument = tensor.name;
+      finding.evidence =
+          fmt::format("{} of {} elements of {} are left as they were before the call in '{}', {}", kept,
+                      tensor.value.size(), tensor.name, evidence.given->line,
+                      written_after == 0 ? fmt::format("all from element {} on", first)
+                                         : fmt::format("the first is element {}", first));
+      finding.fix = "let the number of blocks, or a loop over them, follow the tensor's size";
+      add_once(findings, std::move(finding));
+      return;
+    }
+  }
+}
+
 void probe_empty(const Subjected& s, Probed& found) {
   for (const std::string& line : s.port.original->empties) {
     std::shared_ptr<const Given> given;

@@ -70,16 +70,17 @@ std::optional<Value> widened(const Value& value, int dim, std::int64_t last) {
   return result;
 }
 
-/// The strides that are passed beside the tensor become those of the view; false where a parameter takes 32
-/// bits: who calls it so has no such view.
-bool pass_strides(const Form& form, int role, const Tensor& view, std::vector<Value>& arguments) {
+/// The strides that are passed beside the tensor become those of the view. `narrow`: a parameter takes 32
+/// bits, so that who calls it may have no such view. False where a stride does not even fit.
+bool pass_strides(const Form& form, int role, const Tensor& view, std::vector<Value>& arguments,
+                  bool& narrow) {
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Passing& passing = form.passings[i];
     if (passing.what != Passing::What::stride || passing.role != role) continue;
     const int dim = passing.dim < 0 ? passing.dim + view.rank : passing.dim;
     if (dim < 0 || dim >= view.rank) continue;
-    const bool narrow = i < form.entry->parameters.size() && form.entry->parameters[i].bits == 32;
-    if (narrow) return false;
+    narrow = narrow || (i < form.entry->parameters.size() && form.entry->parameters[i].bits == 32);
+    if (narrow && view.stride(dim) > INT32_MAX) return false;
     arguments[i].integer = view.stride(dim);
     arguments[i].real = static_cast<double>(view.stride(dim));
   }
@@ -111,9 +112,11 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     if (passing < 0 || reads == core::Original::Reads::compact) continue;
     const std::string name = argument_name(s, passing);
     // Who takes no strides at all computes no offset with them.
-    if (std::any_of(found.findings.begin(), found.findings.end(), [&](const Finding& each) {
-          return each.code == "assumes-contiguous" && each.argument == name;
-        }))
+    if (std::any_of(found.findings.begin(), found.findings.end(),
+                    [&](const Finding& each) {
+                      return each.code == "assumes-contiguous" && each.argument == name;
+                    }) &&
+        std::find(found.inner_only.begin(), found.inner_only.end(), name) == found.inner_only.end())
       continue;
     std::vector<Value> arguments = poisoned_arguments(s);
     Value& argument = arguments[static_cast<std::size_t>(passing)];
@@ -125,7 +128,8 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
         last_index(s, s.port.roles[static_cast<std::size_t>(role)], argument.tensor, dim);
     if (last < 1) continue;
     const std::optional<Value> view = widened(argument, dim, last);
-    if (!view.has_value() || !pass_strides(s.form, role, view->tensor, arguments)) continue;
+    bool narrow = false;
+    if (!view.has_value() || !pass_strides(s.form, role, view->tensor, arguments, narrow)) continue;
     argument = *view;
     Trial trial;
     ++found.calls;
@@ -149,7 +153,7 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
         fmt::format("{} ({}) with the same values, row {} beginning {} elements behind the first: ", name,
                     view->tensor.describe(), last, last * view->tensor.stride(dim));
     if (seen != trial.answer.seen.end()) {
-      finding.evidence += seen->text;
+      finding.evidence += without_folders(seen->text, seen->place);
       finding.location = seen->place;
     } else if (!trial.answer.ok()) {
       finding.evidence += trial.answer.message;
@@ -158,6 +162,11 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
       finding.evidence += fmt::format("{} elements of the answer change", wrong);
     }
     finding.fix = "multiply index and stride in 64 bits";
+    if (narrow) {
+      found.notes.push_back(fmt::format(
+          "its strides have 32 bits, and so has their product with an index: {}", finding.evidence));
+      continue;
+    }
     add_once(found.findings, std::move(finding));
   }
 }

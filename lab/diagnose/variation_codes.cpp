@@ -60,6 +60,7 @@ const std::vector<VariationCode>& table() {
        "missing-scale",
        "multiply q·k by the scale (1/sqrt(D) by default)",
        {"scale|rsqrt|sqrt"}},
+      {"scale=twice", "missing-scale", "multiply q·k by the scale once", {"scale"}},
       {"scale=of-dv", "missing-scale", "take 1/sqrt of q's head dimension", {"sqrt"}},
       {"quotient=f16",
        "intermediate-precision",

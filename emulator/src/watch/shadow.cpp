@@ -95,6 +95,14 @@ bool wraps_into(const Buffer& b, const void* address, std::size_t bytes) {
   return false;
 }
 
+constexpr std::uintptr_t kFar = std::uintptr_t{1} << 30;  // bytes: no buffer is meant by such an address
+
+std::uintptr_t away(const Buffer& b, const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address),
+             begin = reinterpret_cast<std::uintptr_t>(b.begin);
+  return at < begin ? begin - at : at - begin < b.bytes ? 0 : at - begin - b.bytes;
+}
+
 [[gnu::noinline]] void out_of_bounds(Block& block, const void* address, std::size_t bytes, unsigned how,
                                      const void* site) {
   Memory& memory = Memory::instance();
@@ -111,11 +119,14 @@ bool wraps_into(const Buffer& b, const void* address, std::size_t bytes) {
       }
     }
   }
-  if (!memory.contains(address)) {
-    const bool null = reinterpret_cast<std::uintptr_t>(address) < 65536;
+  const bool nowhere = reinterpret_cast<std::uintptr_t>(address) < 65536;
+  if (!owner && near && !nowhere && kind != Kind::index_overflow && away(*near, address) > kFar) {
+    report_access(kind, site, nullptr, address, bytes,
+                  "far from every buffer: its index is no index of this launch");
+  } else if (!memory.contains(address)) {
     if (kind != Kind::index_overflow) {
-      report_access(kind, site, null ? nullptr : near, address, bytes,
-                    null ? "through a null pointer" : "in host memory, which the device cannot see");
+      report_access(kind, site, nowhere ? nullptr : near, address, bytes,
+                    nowhere ? "through a null pointer" : "in host memory, which the device cannot see");
     } else {
       report_access(kind, site, near, address, bytes, "");
     }

@@ -39,7 +39,7 @@ bool may_depend_on_lanes(const fs::path& file, const std::string& source) {
          std::regex_search(source, warps);
 }
 
-Finding not_compiled(const BuildFailure& failure) {
+Finding not_compiled(const BuildFailure& failure, const std::string& source) {
   Finding finding;
   finding.code = "does-not-compile";
   finding.argument = failure.missing_header;
@@ -47,7 +47,10 @@ Finding not_compiled(const BuildFailure& failure) {
   finding.location = failure.place;
   finding.fix =
       failure.missing_header.empty()
-          ? "mend what the compiler complains of"
+          ? source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos
+                ? "mend what the compiler complains of; where a newer PyTorch has it, name that one's torch "
+                  "folder in ISOMER_TORCH"
+                : "mend what the compiler complains of"
           : fmt::format(
                 "install what has {}, name its folder in case.toml (include_directories), or do without it",
                 failure.missing_header);
@@ -156,7 +159,7 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr) {
       diagnosis.compile = Stage::failed;
-      diagnosis.findings.push_back(not_compiled(failure));
+      diagnosis.findings.push_back(not_compiled(failure, request.source));
       if (diagnosis.op.empty()) diagnosis.op = op_of_functions({request.function});
     } else {
       const std::string where = diagnosis.folder, name = diagnosis.candidate;

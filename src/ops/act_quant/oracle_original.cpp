@@ -49,7 +49,7 @@ Original original(bool returned) {
                           .kind = Original::Kind::integer,
                           .optional = true,
                           .fallback = 128,
-                          .also = "block group_size group"},
+                          .also = "block bs group_size group"},
                          {.name = "y",
                           .argument = "y",
                           .output = true,

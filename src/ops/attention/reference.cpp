@@ -20,6 +20,7 @@ class Row {
     const double d = static_cast<double>(a_.q.size(-1)), dv = static_cast<double>(a_.out.size(-1));
     scale_ = o_.scale != 0 ? static_cast<double>(o_.scale) : 1 / std::sqrt(d);
     if (vary_.has("scale=missing")) scale_ = 1;
+    if (vary_.has("scale=twice")) scale_ *= scale_;
     if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
     logits_.resize(static_cast<std::size_t>(s.k_len));
     weights_.resize(static_cast<std::size_t>(s.k_len));

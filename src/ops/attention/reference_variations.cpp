@@ -9,6 +9,7 @@ const std::vector<core::Variation>& variations() {
       {"window_left=exclusive", "the window's left end is not part of it"},
       {"window_right=exclusive", "the window's right end, under causal the diagonal, is not part of it"},
       {"scale=missing", "logits are q·k"},
+      {"scale=twice", "logits are scale · scale · q·k"},
       {"scale=of-dv", "the default scale is 1/sqrt(Dv)"},
       {"heads=modulo", "query head h reads kv head h % Hkv"},
       {"softcap=after-mask", "tanh applied to masked logits: hidden keys get the logit −softcap"},

@@ -26,7 +26,7 @@ std::vector<Original::Parameter> inputs() {
        .argument = "b_seqlen",
        .index = true,
        .field = "index",
-       .also = "b_seqlen seqlen b_seq_len"}};
+       .also = "b_seqlen seqlen b_seq_len seqlens context_lens seq_lens lens lengths"}};
 }
 
 /// Sequences without tokens or without weight, where the original gives NaN.
@@ -135,8 +135,10 @@ std::vector<Original> stage1::originals() {
                                  .output = true,
                                  .reads = Reads::outer_strides,
                                  .also = "mid_out_logexpsum mid_lse mid_o_logexpsum Mid_O_LogExpSum"});
-  original.parameters.push_back(
-      {.name = "block_seq", .argument = "block_seq", .kind = Original::Kind::integer, .also = "BLOCK_SEQ"});
+  original.parameters.push_back({.name = "block_seq",
+                                 .argument = "block_seq",
+                                 .kind = Original::Kind::integer,
+                                 .also = "BLOCK_SEQ block_size partition_size split_size chunk_size"});
   return {original};
 }
 
@@ -157,7 +159,7 @@ std::vector<Original> stage2::originals() {
                       .argument = "b_seqlen",
                       .index = true,
                       .field = "index",
-                      .also = "b_seqlen seqlen"},
+                      .also = "b_seqlen seqlen seqlens context_lens seq_lens lens lengths"},
                      {.name = "Out",
                       .argument = "out",
                       .output = true,
@@ -167,7 +169,7 @@ std::vector<Original> stage2::originals() {
                      {.name = "block_seq",
                       .argument = "block_seq",
                       .kind = Original::Kind::integer,
-                      .also = "BLOCK_SEQ"}},
+                      .also = "BLOCK_SEQ block_size partition_size split_size chunk_size"}},
       .bind =
           [](core::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>& numbers,
              DType) {

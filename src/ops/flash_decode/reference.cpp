@@ -86,6 +86,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
   double scale =
       in.scale != 0.0f ? static_cast<double>(in.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
   if (vary.has("scale=missing")) scale = 1.0;
+  if (vary.has("scale=twice")) scale *= scale;
 
   const std::int64_t request = index_at(in.b_req_idx, b);
   std::vector<std::int64_t> slots;
@@ -120,7 +121,8 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     p.push_back(vary.has("max=none") ? round_to(DType::f32, std::exp(value)) : std::exp(value - m));
     l = half(l + p.back());
   }
-  part.lse = (vary.has("max=none") ? 0.0 : m) + std::log(l);
+  const double ln = vary.has("log=base-2-of-sum") ? std::log2(l) : std::log(l);
+  part.lse = (vary.has("max=none") ? 0.0 : m) + ln;
   for (std::int64_t d = 0; d < head_dim; ++d) {
     Sums& sums = part.out[static_cast<std::size_t>(d)];
     double acc = 0;
@@ -294,6 +296,8 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
       {"strides=inner-one", "the innermost stride of every input taken as 1"},
       {"heads=modulo", "kv head = h % Hkv instead of h / (Hq/Hkv)"},
       {"scale=missing", "logits not multiplied by the scale"},
+      {"scale=twice", "logits multiplied by the scale twice"},
+      {"log=base-2-of-sum", "the lse is the maximum, a natural logarithm, plus log2 of the sum"},
       {"logits=input-type",
        "q·k multiplied and summed in the input's type, as lightllm's kernel without GQA does"},
   };
@@ -307,15 +311,16 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
 }  // namespace
 
 const std::vector<core::Variation>& variations() {
-  static const auto list =
-      some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "accumulate=f16", "empty=nan",
-            "strides=v-as-k", "strides=inner-one", "heads=modulo", "scale=missing", "logits=input-type"});
+  static const auto list = some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "accumulate=f16",
+                                 "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
+                                 "scale=missing", "scale=twice", "logits=input-type"});
   return list;
 }
 
 const std::vector<core::Variation>& stage1::variations() {
-  static const auto list = some({"blocks=floor", "log=base-2", "max=none", "accumulate=f16", "strides=v-as-k",
-                                 "strides=inner-one", "heads=modulo", "scale=missing", "logits=input-type"});
+  static const auto list =
+      some({"blocks=floor", "log=base-2", "max=none", "accumulate=f16", "strides=v-as-k", "strides=inner-one",
+            "heads=modulo", "scale=missing", "scale=twice", "log=base-2-of-sum", "logits=input-type"});
   return list;
 }
 

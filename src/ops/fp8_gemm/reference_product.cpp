@@ -88,8 +88,10 @@ double Product::b_scale(std::int64_t column, std::int64_t block) const {
 }
 
 Element Product::operator()(std::int64_t m, std::int64_t n) const {
-  const bool narrow = vary_.has("accumulator=f16") || vary_.has("accumulator=bf16");
-  const DType accumulator = vary_.has("accumulator=f16") ? DType::f16 : DType::bf16;
+  const bool narrow_c = vary_.has("accumulator=f16") || vary_.has("accumulator=bf16");
+  const bool f16_inside = vary_.has("accumulator=f16-in-block");
+  const bool narrow = narrow_c || f16_inside || vary_.has("accumulator=bf16-in-block");
+  const DType accumulator = vary_.has("accumulator=f16") || f16_inside ? DType::f16 : DType::bf16;
   // b[n][k] is b_[n·depth + k].
   const bool transposed = vary_.has("b=transposed");
   const std::int64_t b_row = transposed ? 1 : depth_, b_step = transposed ? columns_ : 1;
@@ -109,7 +111,7 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
     }
     const double a_s = a_scale(m, kb), b_s = b_scale(n, kb);
     c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sum * a_s) * b_s));
-    if (narrow) c.value = round_to(accumulator, c.value);
+    if (narrow_c) c.value = round_to(accumulator, c.value);
     c.magnitude += std::fabs(a_s * b_s) * sum_abs;
     // A block may be summed in parts, one for each lane of a vector: 32 subnormal steps of f32.
     c.underflow += 0x1p-144 * (1 + std::fabs(b_s));
@@ -146,6 +148,8 @@ const std::vector<core::Variation>& product_variations() {
        "floor(N/128) rows of scales of b: a ragged last block of columns takes the row before it"},
       {"accumulator=f16", "sums inside a block and across blocks rounded to f16"},
       {"accumulator=bf16", "sums inside a block and across blocks rounded to bf16"},
+      {"accumulator=f16-in-block", "sums inside a block rounded to f16, across blocks in f32"},
+      {"accumulator=bf16-in-block", "sums inside a block rounded to bf16, across blocks in f32"},
       {"a_s=ignored", "the scales of a taken as 1"},
       {"a_s=row-major", "the scales of a read as compact and row-major whatever their strides"},
       {"k_tail=unmasked", "the last block of K is read whole, into the rows after"},

@@ -107,6 +107,9 @@ Original by_group() {
   for (std::string& line : original.sizes) line = "group=8 " + line;
   for (std::string& line : original.empties) line += " group=8";
   original.sizes.erase(original.sizes.begin());
+  // It views the channels as groups, and steps through a group and from scale to scale by one.
+  for (Original::Parameter& parameter : original.parameters)
+    if (parameter.reads == Original::Reads::every_stride) parameter.reads = Original::Reads::outer_strides;
   return original;
 }
 

@@ -27,7 +27,7 @@ Original original(bool returned) {
                           .kind = Original::Kind::integer,
                           .optional = true,
                           .fallback = 128,
-                          .also = "block"},
+                          .also = "block bs group_size"},
                          {.name = "y",
                           .argument = "y",
                           .output = true,
