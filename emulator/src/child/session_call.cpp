@@ -50,7 +50,8 @@ void send_answer() {
   collect(collected);
   answer.result.reports = std::move(collected.reports);
   answer.result.launches = std::move(collected.launches);
-  answer.result.refusals = std::move(collected.refusals);
+  std::vector<std::string>& refusals = answer.result.refusals;
+  refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
   deliver_answer(pack(answer));
 }
 
@@ -338,7 +339,8 @@ bool make_call(const SessionRequest& request, const std::vector<OfferedEntry>& o
   answer.result.reports = std::move(collected.reports);
   answer.result.reports.insert(answer.result.reports.end(), own.begin(), own.end());
   answer.result.launches = std::move(collected.launches);
-  answer.result.refusals = std::move(collected.refusals);
+  std::vector<std::string>& refusals = answer.result.refusals;
+  refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
   std::fflush(nullptr);
   deliver_answer(pack(answer));
   const bool reusable = answer.result.end == End::returned || answer.result.end == End::refused ||
