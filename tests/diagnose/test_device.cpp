@@ -120,6 +120,46 @@ TEST_F(OnADevice, AKernelThatStopsTheDeviceIsACrash) { expect("sin_stops_the_dev
 TEST_F(OnADevice, AKernelThatNeverEndsIsATimeout) { expect("sin_hangs", "timeout"); }
 TEST_F(OnADevice, ALaunchThatTheDeviceRefusesIsNamed) { expect("sin_launches_too_much", "launch-failed"); }
 
+/// Compiling for a device needs none: a HIP source by CUDA's names, and what it offers.
+TEST(ThroughNvcc, AHipSourceOffersItsFunctionsAndKernels) {
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  BuildFailure failure;
+  BuildSettings settings;
+  settings.backend = Backend::cuda;
+  std::shared_ptr<const Candidate> candidate;
+  try {
+    candidate = build_candidate(fs::path(ISOMER_CANDIDATES) / "lanes.hip.cpp", settings, failure);
+  } catch (const Error& error) {
+    GTEST_SKIP() << "not run: " << error.what();
+  }
+  ASSERT_NE(candidate, nullptr) << failure.place.line << ": " << failure.message;
+  EXPECT_EQ(candidate->backend(), Backend::cuda);
+  EXPECT_FALSE(candidate->carries_sparse_storages());
+  int functions = 0, kernels = 0;
+  for (const Entry& entry : candidate->entries()) {
+    (entry.form == Entry::Form::kernel ? kernels : functions) += 1;
+    EXPECT_FALSE(entry.parameters.empty()) << entry.name;
+    EXPECT_GT(entry.place.line, 0) << entry.name;
+  }
+  EXPECT_GT(functions, 0);
+  EXPECT_GT(kernels, 0);
+}
+
+TEST(ThroughNvcc, AComplaintHasItsPlace) {
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  BuildFailure failure;
+  BuildSettings settings;
+  settings.backend = Backend::cuda;
+  try {
+    EXPECT_EQ(build_candidate(fs::path(ISOMER_CANDIDATES) / "broken.cu", settings, failure), nullptr);
+  } catch (const Error& error) {
+    GTEST_SKIP() << "not run: " << error.what();
+  }
+  EXPECT_FALSE(failure.message.empty());
+  EXPECT_EQ(fs::path(failure.place.file).filename(), "broken.cu");
+  EXPECT_GT(failure.place.line, 0);
+}
+
 TEST(DeviceMissing, SaysWhyOrThatNothingIs) {
   EXPECT_EQ(device_missing(Backend::emulated), "");
   const std::string why = device_missing(Backend::hip);

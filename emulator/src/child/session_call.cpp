@@ -213,18 +213,23 @@ void sum_arguments(Call& call) {
 // More calls of what has been answered: the device's time of each, and whether its answer is the same.
 void measure(const OfferedEntry& entry, const SessionRequest& request, const std::vector<WireValue>& values,
              const std::byte* arena, Call& first) {
+  constexpr int kWarmUps = 3;
   sum_arguments(first);
-  for (int i = 0; i < request.options.measured; ++i) {
+  keep_device_memory(true);
+  for (int i = -kWarmUps; i < request.options.measured; ++i) {
     storages->restore(request, arena);
+    poison_kept_device_memory();
     Call call = call_of(request);
     call.last = false;
     call.measured = true;
     call_once(entry, request, values, call);
-    if (call.end != CallEnd::returned || !call.stopped.empty() || storages->lost()) return;
+    if (call.end != CallEnd::returned || !call.stopped.empty() || storages->lost()) break;
+    if (i < 0) continue;
     sum_arguments(call);
     answer.result.seconds.push_back(call.seconds);
     answer.result.differing += call.sums != first.sums;
   }
+  if (!storages->lost()) keep_device_memory(false);
 }
 
 End end_of(CallEnd end) {

@@ -17,15 +17,11 @@ void launch(const float* x, float* out, int64_t n, int rounds) {
   if (n > 0) sines<<<static_cast<unsigned>((n + 255) / 256), 256>>>(x, out, n, rounds);
 }
 
-// Which of many blocks comes last is nobody's choice.
-__device__ unsigned last_block;
-__global__ void leave_number() { last_block = blockIdx.x; }
-__global__ void sines_with_number(const float* x, float* out, int64_t n) {
+// Which of two good sines an element gets is nobody's choice.
+__global__ void sines_by_clock(const float* x, float* out, int64_t n) {
   const int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
   if (i >= n) return;
-  const float value = sinf(x[i]);
-  // In the last bit alone: far within any tolerance.
-  out[i] = __int_as_float(__float_as_int(value) ^ static_cast<int>(last_block & 1));
+  out[i] = clock64() / 32 % 2 ? sinf(x[i]) : static_cast<float>(sin(static_cast<double>(x[i])));
 }
 
 __global__ void write_behind(float* out, int64_t n) { out[n + threadIdx.x] = 1.0f; }
@@ -41,9 +37,7 @@ extern "C" {
 void sin_right(const float* x, float* out, int64_t n) { launch(x, out, n, 0); }
 void sin_slow(const float* x, float* out, int64_t n) { launch(x, out, n, 20000); }
 void sin_by_chance(const float* x, float* out, int64_t n) {
-  if (n == 0) return;
-  leave_number<<<4096, 32>>>();
-  sines_with_number<<<static_cast<unsigned>((n + 255) / 256), 256>>>(x, out, n);
+  if (n > 0) sines_by_clock<<<static_cast<unsigned>((n + 255) / 256), 256>>>(x, out, n);
 }
 void sin_overruns(const float* x, float* out, int64_t n) {
   launch(x, out, n, 0);
