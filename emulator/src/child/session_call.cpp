@@ -210,11 +210,12 @@ void sum_arguments(Call& call) {
     if (p.bytes > 0) call.sums.push_back(sum_of_storage(p.begin, p.bytes));
 }
 
-// More calls of what has been answered: the device's time of each, and whether its answer is the same.
+// More calls of what has been answered: the device's time of each, and whether its answer is that of the last
+// call before them. What a first call leaves for all later ones shows elsewhere.
 void measure(const OfferedEntry& entry, const SessionRequest& request, const std::vector<WireValue>& values,
-             const std::byte* arena, Call& first) {
+             const std::byte* arena) {
   constexpr int kWarmUps = 3;
-  sum_arguments(first);
+  std::vector<std::uint64_t> before;
   keep_device_memory(true);
   for (int i = -kWarmUps; i < request.options.measured; ++i) {
     storages->restore(request, arena);
@@ -224,10 +225,13 @@ void measure(const OfferedEntry& entry, const SessionRequest& request, const std
     call.measured = true;
     call_once(entry, request, values, call);
     if (call.end != CallEnd::returned || !call.stopped.empty() || storages->lost()) break;
-    if (i < 0) continue;
     sum_arguments(call);
+    if (i < 0) {
+      before = std::move(call.sums);
+      continue;
+    }
     answer.result.seconds.push_back(call.seconds);
-    answer.result.differing += call.sums != first.sums;
+    answer.result.differing += call.sums != before;
   }
   if (!storages->lost()) keep_device_memory(false);
 }
@@ -302,7 +306,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
       std::vector<std::byte> given;
       if (measured) given.assign(arena, arena + s.st_size);
       bring_back(request, arena);
-      if (measured) measure(entry, request, values, given.data(), call);
+      if (measured) measure(entry, request, values, given.data());
       break;
     }
     if (!real) storages->release();
