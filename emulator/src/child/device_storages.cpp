@@ -167,11 +167,14 @@ const DeviceTable* real_device() { return loaded; }
 bool device_memory_over_limit() { return theirs.over_limit; }
 
 void keep_device_memory(bool keep) {
-  const std::lock_guard lock(theirs.mutex);
-  theirs.keeps = keep;
-  if (keep) return;
-  for (const auto& [bytes, begin] : theirs.kept) loaded->release(begin);
-  theirs.kept.clear();
+  std::multimap<std::uint64_t, std::byte*> freed;
+  {
+    const std::lock_guard lock(theirs.mutex);
+    theirs.keeps = keep;
+    if (!keep) freed.swap(theirs.kept);
+  }
+  // Not under the lock: the runtime's function comes back here, as everybody's does.
+  for (const auto& [bytes, begin] : freed) loaded->release(begin);
 }
 
 void poison_kept_device_memory() {
