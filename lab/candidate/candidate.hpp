@@ -77,7 +77,7 @@ struct CallSettings {
   int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
   // On a real device:
   bool fresh = false;  ///< in a process that no call was made in
-  int measured = 0;    ///< that many more calls after the answer, timed and compared with it
+  int measured = 0;    ///< that many more calls after the answer, timed and compared
 };
 
 /// One fault that the emulator saw while the candidate ran (kinds of isomer/emulator/report.hpp).

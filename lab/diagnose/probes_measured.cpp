@@ -45,7 +45,7 @@ bool judge_time(const Given& given, const Answer& answer, Probed& found) {
       fmt::format("'{}' on {}: {}", given.line, answer.device,
                   sentence_of(speed, answer.seconds.size(), given.original_seconds.size()));
   if (!speed.slow) {
-    found.notes.push_back("as fast as the original: " + said);
+    found.notes.push_back("its time, which is no fault: " + said);
     return true;
   }
   Finding finding;
@@ -62,7 +62,8 @@ void probe_measured(const Subjected& s, const std::vector<std::shared_ptr<const 
                     Probed& found) {
   CallSettings settings = s.settings;
   settings.measured = kMeasured;
-  std::vector<std::shared_ptr<const Given>> asked = {s.given};
+  std::vector<std::shared_ptr<const Given>> asked;
+  if (std::find(recorded.begin(), recorded.end(), s.given) == recorded.end()) asked.push_back(s.given);
   asked.insert(asked.end(), recorded.begin(),
                recorded.begin() + static_cast<std::ptrdiff_t>(std::min(recorded.size(), kRecorded)));
   bool compared = false;

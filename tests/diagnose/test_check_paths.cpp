@@ -82,6 +82,28 @@ TEST_F(CheckPaths, HoldsForAPortThatIsRight) {
   EXPECT_EQ(json["candidates"][0]["findings"].size(), 0u) << said.out;
 }
 
+TEST_F(CheckPaths, RunOnOneBackendThatCandidatesHave) {
+  const fs::path file = write("sine.hip.cpp", sine("call_kernel", "false"));
+  const Said emulated = check(file.string() + " --op sin --backend emulated --json");
+  EXPECT_EQ(emulated.exit, 0) << emulated.out << emulated.err;
+  EXPECT_EQ(nlohmann::json::parse(emulated.out)["candidates"][0]["backend"], "emulated");
+  const Said cpu = check(file.string() + " --op sin --backend cpu");
+  EXPECT_EQ(cpu.exit, 2);
+  EXPECT_NE(cpu.err.find("candidates run on the backend emulated, cuda or hip, got 'cpu'"), std::string::npos)
+      << cpu.err;
+  const Said both = check(file.string() + " --op sin --backend cuda --backend hip");
+  EXPECT_EQ(both.exit, 2);
+  EXPECT_NE(both.err.find("on one --backend, got 2"), std::string::npos) << both.err;
+}
+
+TEST_F(CheckPaths, OnAMachineWithoutThatDeviceItIsSaidInOneSentence) {
+  const fs::path file = write("sine.hip.cpp", sine("call_kernel", "false"));
+  const Said said = check(file.string() + " --op sin --backend hip");
+  if (said.err.empty()) GTEST_SKIP() << "not run: this machine has an AMD device and hipcc";
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_NE(said.err.find("no candidate can run on hip here: "), std::string::npos) << said.err;
+}
+
 TEST_F(CheckPaths, FindsTheFaultAndWritesEveryReport) {
   const fs::path file = write("sine.hip.cpp", sine("call_kernel", "true"));
   const auto at = [&](const char* name) { return (folder / name).string(); };

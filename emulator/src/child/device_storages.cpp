@@ -27,6 +27,8 @@ struct Theirs {
   std::uint64_t bytes = 0, limit = ~std::uint64_t{0};
   int poison = 0xff;
   bool over_limit = false;
+  bool keeps = false;
+  std::multimap<std::uint64_t, std::byte*> kept;  // free, by their size
 };
 Theirs theirs;
 
@@ -164,6 +166,22 @@ const DeviceTable* real_device() { return loaded; }
 
 bool device_memory_over_limit() { return theirs.over_limit; }
 
+void keep_device_memory(bool keep) {
+  std::multimap<std::uint64_t, std::byte*> freed;
+  {
+    const std::lock_guard lock(theirs.mutex);
+    theirs.keeps = keep;
+    if (!keep) freed.swap(theirs.kept);
+  }
+  // Not under the lock: the runtime's function comes back here, as everybody's does.
+  for (const auto& [bytes, begin] : freed) loaded->release(begin);
+}
+
+void poison_kept_device_memory() {
+  const std::lock_guard lock(theirs.mutex);
+  for (const auto& [bytes, begin] : theirs.kept) loaded->fill(begin, theirs.poison, bytes + kGuard);
+}
+
 }  // namespace isomer::emulator
 
 using namespace isomer::emulator;
@@ -179,6 +197,13 @@ int isomer_emulator_device_allocate(void** out, unsigned long bytes, int (*alloc
       theirs.over_limit = true;
       return kOutOfMemory;
     }
+    if (const auto it = theirs.kept.find(bytes); it != theirs.kept.end()) {
+      *out = it->second;
+      theirs.kept.erase(it);
+      theirs.live[static_cast<std::byte*>(*out)] = bytes;
+      theirs.bytes += bytes;
+      return 0;
+    }
   }
   const int error = allocate(out, bytes + kGuard);
   if (error != 0 || !loaded) return error;
@@ -189,10 +214,12 @@ int isomer_emulator_device_allocate(void** out, unsigned long bytes, int (*alloc
   return 0;
 }
 
-void isomer_emulator_device_release(void* p) {
+int isomer_emulator_device_release(void* p) {
   const std::lock_guard lock(theirs.mutex);
   const auto it = theirs.live.find(static_cast<std::byte*>(p));
-  if (it == theirs.live.end()) return;
+  if (it == theirs.live.end()) return 0;
   theirs.bytes -= it->second;
+  if (theirs.keeps) theirs.kept.emplace(it->second, it->first);
   theirs.live.erase(it);
+  return theirs.keeps ? 1 : 0;
 }

@@ -24,8 +24,7 @@ int allocated(void** out, unsigned long bytes, const char* name) {
 int released(void* p, const char* name) {
   const auto real = next<int (*)(void*)>(name);
   if (!real) return kNotThere;
-  isomer_emulator_device_release(p);
-  return real(p);
+  return isomer_emulator_device_release(p) ? 0 : real(p);
 }
 
 }  // namespace

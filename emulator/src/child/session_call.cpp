@@ -52,7 +52,8 @@ void send_answer() {
   collect(collected);
   answer.result.reports = std::move(collected.reports);
   answer.result.launches = std::move(collected.launches);
-  answer.result.refusals = std::move(collected.refusals);
+  std::vector<std::string>& refusals = answer.result.refusals;
+  refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
   deliver_answer(pack(answer));
 }
 
@@ -231,21 +232,30 @@ void sum_arguments(Call& call) {
     if (p.bytes > 0) call.sums.push_back(sum_of_storage(p.begin, p.bytes));
 }
 
-// More calls of what has been answered: the device's time of each, and whether its answer is the same.
+// More calls of what has been answered: the device's time of each, and whether its answer is that of the last
+// call before them. What a first call leaves for all later ones shows elsewhere.
 void measure(const OfferedEntry& entry, const SessionRequest& request, const std::vector<WireValue>& values,
-             const std::byte* arena, Call& first) {
-  sum_arguments(first);
-  for (int i = 0; i < request.options.measured; ++i) {
+             const std::byte* arena) {
+  constexpr int kWarmUps = 3;
+  std::vector<std::uint64_t> before;
+  keep_device_memory(true);
+  for (int i = -kWarmUps; i < request.options.measured; ++i) {
     storages->restore(request, arena);
+    poison_kept_device_memory();
     Call call = call_of(request);
     call.last = false;
     call.measured = true;
     call_once(entry, request, values, call);
-    if (call.end != CallEnd::returned || !call.stopped.empty() || storages->lost()) return;
+    if (call.end != CallEnd::returned || !call.stopped.empty() || storages->lost()) break;
     sum_arguments(call);
+    if (i < 0) {
+      before = std::move(call.sums);
+      continue;
+    }
     answer.result.seconds.push_back(call.seconds);
-    answer.result.differing += call.sums != first.sums;
+    answer.result.differing += call.sums != before;
   }
+  if (!storages->lost()) keep_device_memory(false);
 }
 
 End end_of(CallEnd end) {
@@ -319,7 +329,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
       std::vector<std::byte> given;
       if (measured) given.assign(arena, arena + s.st_size);
       bring_back(request, arena);
-      if (measured) measure(entry, request, values, given.data(), call);
+      if (measured) measure(entry, request, values, given.data());
       break;
     }
     if (!real) storages->release();
@@ -361,7 +371,8 @@ bool make_call(const SessionRequest& request, const std::vector<OfferedEntry>& o
   answer.result.reports = std::move(collected.reports);
   answer.result.reports.insert(answer.result.reports.end(), own.begin(), own.end());
   answer.result.launches = std::move(collected.launches);
-  answer.result.refusals = std::move(collected.refusals);
+  std::vector<std::string>& refusals = answer.result.refusals;
+  refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
   std::fflush(nullptr);
   deliver_answer(pack(answer));
   const bool reusable = answer.result.end == End::returned || answer.result.end == End::refused ||

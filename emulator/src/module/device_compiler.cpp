@@ -68,7 +68,10 @@ Compiled compile_for_device(const BuildOptions& options, const fs::path& directo
     return command;
   };
   // As the compiler sees it: what its conditions leave out is offered by nobody.
-  run_compiler(command_for({"-E", source.string(), "-o", stem + ".ii"}), source.string(), kCompileSeconds);
+  std::vector<std::string> preprocess = command_for({"-E", source.string(), "-o", stem + ".ii"});
+  // Otherwise clang writes what the device sees as well.
+  if (options.target == Target::hip) preprocess.emplace_back("--cuda-host-only");
+  run_compiler(preprocess, source.string(), kCompileSeconds);
   const source::Rewritten offered = source::offered(read_file(stem + ".ii"), options.instantiate);
   result.kernels = offered.kernels;
   result.has_main = offered.has_main;

@@ -99,6 +99,7 @@ std::string architecture_of(Backend backend) {
 }  // namespace
 
 std::string device_missing(Backend backend) {
+  if (backend == Backend::emulated) return {};
   gpu::Vendor* vendor = gpu::find_vendor(name_of(backend));
   if (vendor == nullptr) return fmt::format("this build knows no {} devices", name_of(backend));
   if (std::string why = vendor->unavailable(); !why.empty()) return why;

@@ -70,6 +70,12 @@ inline int element_of(c10::ScalarType type) {
 /// The tensor over the caller's whole storage, with its offset where that is a number of elements.
 inline at::Tensor tensor_of(const CallTensor& from) {
   const c10::ScalarType type = scalar_type_of(from.element);
+#if defined(ISOMER_REAL_DEVICE)
+  // Nothing lies nowhere, and PyTorch asks on which device that is.
+  if (from.storage == nullptr)
+    return at::empty_strided(at::IntArrayRef(from.shape, from.rank), at::IntArrayRef(from.strides, from.rank),
+                             at::TensorOptions().dtype(type).device(device_of_tensors()));
+#endif
   const auto bytes = static_cast<std::int64_t>(c10::elementSize(type));
   auto* begin = static_cast<char*>(from.storage);
   std::int64_t offset = static_cast<char*>(from.data) - begin;

@@ -90,7 +90,7 @@ struct CallOptions {
   int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
   // Of a module for a real device:
   bool fresh = false;  ///< in a process that no call was made in; otherwise one serves until a call harms it
-  int measured = 0;    ///< that many more calls after the answer, as given, timed and compared with it
+  int measured = 0;    ///< that many more calls after the answer and three more, as given, timed and compared
 };
 
 struct CallResult {
@@ -108,7 +108,7 @@ struct CallResult {
   // Of a module for a real device:
   std::string device;           ///< its name
   std::vector<double> seconds;  ///< of each measured call, the device's time
-  int differing = 0;            ///< measured calls whose answer has other bytes
+  int differing = 0;  ///< measured calls whose answer has other bytes than that of the call before them all
 };
 
 /// Not to be used by two threads at once.

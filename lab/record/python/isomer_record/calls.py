@@ -8,6 +8,8 @@ import sys
 
 import torch
 
+from . import device_time
+
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
 
@@ -242,6 +244,7 @@ class Calls:
                     text["keyword"] = True
                 call["before"].append(text)
             self.made.append(call)
+            given = device_time.copies(args, kwargs)
             self.launches.reset()
             self.inside = True
             try:
@@ -258,6 +261,12 @@ class Calls:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
                 self.answers.add("triton" if self.launches.answered else "torch")
+                if given is not None:
+                    self.inside = True
+                    times = device_time.seconds(function, given)
+                    self.inside = False
+                    if times:
+                        call["seconds"] = times
             return result
 
         recorded.isomer_records = function
