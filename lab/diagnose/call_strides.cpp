@@ -241,7 +241,7 @@ std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const P
   for (const Group& group : groups) {
     std::map<std::pair<unsigned, int>, State> next;
     for (const auto& [at, state] : states) {
-      const auto keep = [&](int pointer, double score) {
+      const auto keep = [&, at = at, &state = state](int pointer, double score) {
         const unsigned mask = at.first | (pointer >= 0 ? 1U << pointer : 0U);
         State& known = next[{mask, pointer >= 0 ? pointer : at.second}];
         if (!known.chosen.empty() && known.score >= score) return;

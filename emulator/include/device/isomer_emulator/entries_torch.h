@@ -181,6 +181,7 @@ struct Accept<c10::Device> {
   static c10::Device& pass(Held& held) { return held.device; }
 };
 
+#if !defined(ISOMER_REAL_DEVICE)
 /// at::cuda::CUDAStream and its like.
 template <class Handle>
 struct Accept<TensorStream<Handle>, void> {
@@ -191,6 +192,7 @@ struct Accept<TensorStream<Handle>, void> {
   }
   static Held& pass(Held& held) { return held; }
 };
+#endif
 
 template <>
 struct Give<at::Tensor, void> {
