@@ -125,7 +125,7 @@ void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKern
     kernel.compiler = compiler;
     kernel.options = options;
     kernel.code_hash = core::sha256(std::as_bytes(code->bytes.span()));
-    kernel.code_bytes = code->size;
+    kernel.code_bytes = code->bytes.size();  // a section without contents has a size all the same
     // Before sm_70 an instruction was 64 bits.
     if (const int number = std::atoi(arch.c_str() + 3); number >= 70)
       kernel.instructions = count_instructions(code->bytes);

@@ -13,13 +13,13 @@ LARGEST = 1 << 30
 HELD_CYCLES = 1_000_000
 
 
-def possible():
-    return torch.cuda.is_available() and torch.cuda.device_count() > 0
+# Asked before anything stands in for a device that is not there.
+POSSIBLE = torch.cuda.is_available() and torch.cuda.device_count() > 0
 
 
 def bytes_of(value):
     if isinstance(value, torch.Tensor):
-        return value.untyped_storage().nbytes() if value.layout == torch.strided else LARGEST
+        return value.untyped_storage().nbytes() if value.layout == torch.strided else LARGEST + 1
     if isinstance(value, (list, tuple)):
         return sum(bytes_of(each) for each in value)
     if isinstance(value, dict):
@@ -29,10 +29,10 @@ def bytes_of(value):
 
 def copies(args, kwargs):
     """As given, with strides, offsets and shared storages kept; nothing where no copy can be made."""
-    if not possible() or bytes_of(args) + bytes_of(kwargs) > LARGEST:
+    if not POSSIBLE:
         return None
     try:
-        return copy.deepcopy((args, kwargs))
+        return copy.deepcopy((args, kwargs)) if bytes_of((args, kwargs)) <= LARGEST else None
     except Exception:
         return None
 
