@@ -42,18 +42,33 @@ std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
   return options;
 }
 
-double score(const Approach& approach, const Form& form, const std::vector<Replayed>& calls) {
+/// The first of the calls, small ones before large ones: most guesses go astray in the first.
+std::vector<const Replayed*> by_size(const std::vector<Replayed>& calls) {
+  std::vector<const Replayed*> list;
+  for (std::size_t i = 0; i < calls.size() && i < kTried; ++i) list.push_back(&calls[i]);
+  const auto elements = [](const Replayed* replayed) {
+    std::int64_t sum = 0;
+    for (const Value& value : replayed->values)
+      if (value.is_tensor()) sum += value.tensor.numel();
+    return sum;
+  };
+  std::stable_sort(list.begin(), list.end(),
+                   [&](const Replayed* a, const Replayed* b) { return elements(a) < elements(b); });
+  return list;
+}
+
+double score(const Approach& approach, const Form& form, const std::vector<const Replayed*>& calls) {
   Approach other = approach;
   other.form = form;
   other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
   double sum = 0;
-  for (std::size_t i = 0; i < calls.size() && i < kTried; ++i) {
-    const CallOutcome outcome = replay_once(other, calls[i]);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallOutcome outcome = replay_once(other, *calls[i]);
     if (!outcome.answer.ok()) sum -= 4;
     if (lost(outcome)) break;
     std::size_t written = 0;
     for (std::size_t t = 0; t < outcome.got.size(); ++t) {
-      const Tensor& before = calls[i].outputs[t].before;
+      const Tensor& before = calls[i]->outputs[t].before;
       const std::vector<double> old = before.defined() ? core::elements(before) : std::vector<double>();
       for (std::size_t e = 0; e < outcome.got[t].size(); ++e)
         written += e >= old.size() || outcome.got[t][e] != old[e];
@@ -81,11 +96,12 @@ bool lost(const CallOutcome& outcome) {
 void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
   if (unsure.empty()) return;
   const std::vector<Passing> options = sizes(calls);
-  const double all = 1.5 * static_cast<double>(std::min(calls.size(), kTried));
+  const std::vector<const Replayed*> tried = by_size(calls);
+  const double all = 1.5 * static_cast<double>(tried.size());
   double best = -INFINITY;
   const auto attempt = [&](const Form& form) {
     if (best >= all) return;
-    const double got = score(approach, form, calls);
+    const double got = score(approach, form, tried);
     if (got <= best) return;
     best = got;
     approach.form = form;
