@@ -2,7 +2,6 @@
 #include "cli/verbs.hpp"
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
-#include "lab/candidate/device/toolchain.hpp"
 #include "lab/candidate/folder.hpp"
 #include "lab/check/coverage.hpp"
 #include "lab/check/suite.hpp"

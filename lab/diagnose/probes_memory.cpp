@@ -295,39 +295,78 @@ void probe_poison(const Subjected& s, Probed& found) {
   }
 }
 
+namespace {
+
+/// A compact tensor with what its first dimension counts in reverse order.
+Value reversed(const Value& value) {
+  Value turned = deep_copy(value);
+  const auto count = static_cast<std::size_t>(value.tensor.size(0));
+  const std::size_t row =
+      static_cast<std::size_t>(value.tensor.numel()) / count * size_of(value.tensor.dtype);
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(static_cast<std::byte*>(turned.tensor.data) + i * row,
+                static_cast<const std::byte*>(value.tensor.data) + (count - 1 - i) * row, row);
+  return turned;
+}
+
+bool reversible(const Value& value) {
+  return value.is_tensor() && value.tensor.rank > 0 && value.tensor.size(0) > 1 && value.tensor.numel() > 0 &&
+         value.tensor.is_contiguous();
+}
+
+/// The same call with other values, or null where the contract does not have them.
+std::shared_ptr<Given> with_values(const Subjected& s, const std::string& what, std::vector<Value> values) {
+  try {
+    return given_by_values(s.port, s.given->line + what, std::move(values));
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+/// Whether the rows' own order shows in each output: an answer of nothing but zeros is the same in any order,
+/// and says nothing of the index.
+std::vector<bool> shows_rows(const Subjected& s, std::size_t index, const Outputs& base, Probed& found) {
+  std::vector<bool> shows(base.size(), false);
+  std::vector<Value> values = s.given->values;
+  for (std::size_t role = 0; role < s.port.roles.size(); ++role) {
+    const auto& parameter = s.port.original->parameters[role];
+    if (role == index || parameter.index || s.port.roles[role].output || !reversible(values[role])) continue;
+    if (values[role].tensor.size(0) == values[index].tensor.size(0)) values[role] = reversed(values[role]);
+  }
+  const std::shared_ptr<Given> other = with_values(s, " with its rows reversed", std::move(values));
+  if (!other) return shows;
+  const Trial trial = call(s, *other, found);
+  if (!trial.ok()) return shows;
+  for (std::size_t t = 0; t < base.size(); ++t) shows[t] = different(*s.given, base, trial.outputs, t) > 0;
+  return shows;
+}
+
+}  // namespace
+
 void probe_indices(const Subjected& s, Probed& found) {
   const Trial base = call(s, *s.given, found);
   if (!base.ok()) return;
   for (std::size_t role = 0; role < s.port.roles.size(); ++role) {
-    if (!s.port.original->parameters[role].index || !s.given->values[role].is_tensor()) continue;
-    if (!s.form.takes(static_cast<int>(role))) continue;
-    const Value& value = s.given->values[role];
-    if (value.tensor.rank != 1 || value.tensor.size(0) < 2 || !value.tensor.is_contiguous()) continue;
-    Value turned = deep_copy(value);
-    const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
-    const auto count = static_cast<std::size_t>(value.tensor.size(0));
-    for (std::size_t i = 0; i < count; ++i)
-      std::memcpy(static_cast<std::byte*>(turned.tensor.data) + i * size,
-                  static_cast<const std::byte*>(value.tensor.data) + (count - 1 - i) * size, size);
+    if (!s.port.original->parameters[role].index || !reversible(s.given->values[role])) continue;
+    if (!s.form.takes(static_cast<int>(role)) || s.given->values[role].tensor.rank != 1) continue;
     std::vector<Value> values = s.given->values;
-    values[role] = turned;
-    std::shared_ptr<Given> other;
-    try {
-      other = given_by_values(s.port, s.given->line + " with " + value.name + " reversed", values);
-    } catch (const Error&) {
-      continue;
-    }
+    const std::string& index = s.port.roles[role].name;
+    values[role] = reversed(values[role]);
+    const std::shared_ptr<Given> other = with_values(s, " with " + index + " reversed", std::move(values));
+    if (!other) continue;
     Outputs reference_a, reference_b;
     for (const core::ExpectedTensor& tensor : s.given->plain.tensors) reference_a.push_back(tensor.value);
     for (const core::ExpectedTensor& tensor : other->plain.tensors) reference_b.push_back(tensor.value);
     if (different(*s.given, reference_a, reference_b) == 0) continue;
     const Trial trial = call(s, *other, found);
     if (!trial.ok()) continue;
-    const std::string& index = s.port.roles[role].name;
+    std::vector<bool> shows;
     for (std::size_t t = 0; t < base.outputs.size(); ++t) {
       // One output may be put where the index says and another not.
       const std::size_t should = different(*s.given, reference_a, reference_b, t);
       if (should == 0 || different(*s.given, base.outputs, trial.outputs, t) > 0) continue;
+      if (shows.empty()) shows = shows_rows(s, role, base.outputs, found);
+      if (!shows[t]) continue;
       Finding finding;
       finding.code = "ignores-index";
       finding.argument = index;
