@@ -188,6 +188,10 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     findings_of_device(failure.trial.answer, *failure.given, diagnosis.findings);
     add_once(diagnosis.findings, std::move(finding));
   }
+  const bool memory_safe =
+      std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
+        return f.code == "race" || f.code == "out-of-bounds-write" || f.code == "out-of-bounds-read";
+      });
   Probed probed;
   for (std::size_t i = 0; i < numbers.answers.size(); ++i)
     streams_of_device(numbers.answers[i], numbers.answered[i]->line, request.current_stream, probed);
@@ -198,7 +202,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                           called.given,
                           questions.settings,
                           numbers.explanation.set,
-                          numbers.explanation.explains};
+                          numbers.explanation.explains,
+                          memory_safe};
   if (!numbers.evidence.empty()) {
     probe_poison(subject, probed);
     probe_strides(subject, probed);

@@ -21,6 +21,7 @@ struct Subjected {
   CallSettings settings;
   std::vector<std::string> set;  ///< variations that explain its numbers
   bool explained = true;         ///< nothing is left over beside them
+  bool memory_safe = true;       ///< the plain calls stayed in their buffers and raced for none
 };
 
 /// What probes found. A call that comes to no answer (a crash, a refusal) is a finding too.

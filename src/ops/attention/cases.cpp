@@ -160,6 +160,9 @@ void values(List& list) {
     list.say("sq=7 sk=33 hq=2 lse scale=", scale, " f32");
     list.say("sq=7 sk=33 hq=2 lse scale=", scale, " bf16 softcap=5");
   }
+  // Rows in which every logit is far below 0.
+  for (const char* type : {"f32", "f16", "bf16"})
+    list.say("b=2 sq=8 sk=1 hq=4 hkv=2 d=64 lse scale=30 ", type);
   for (const char* cap : {"0.01", "1", "30", "1000"})
     list.say("b=2 sq=12 sk=33 hq=2 lse causal scale=1 softcap=", cap);
 }

@@ -59,7 +59,7 @@ Original original(bool returned) {
           },
       .probes = {"b=2 sq=7 sk=12 hq=4 hkv=2 d=16 causal", "b=1 sq=9 sk=9 hq=4 hkv=2 d=32",
                  "b=1 sq=12 sk=7 hq=2 hkv=1 d=16 causal", "b=1 sq=5 sk=11 hq=2 hkv=1 d=16 scale=40",
-                 "b=2 sq=6 sk=10 hq=6 hkv=3 d=16 causal scale=0.5"},
+                 "b=2 sq=8 sk=2 hq=4 hkv=2 d=16 scale=40", "b=2 sq=6 sk=10 hq=6 hkv=3 d=16 causal scale=0.5"},
       .sizes = {"sk=20 hq=2 hkv=1 d=16 causal sq=", "sq=4 hq=2 hkv=1 d=16 sk="},
       .empties = {"b=0 sq=4 d=16"},
       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};

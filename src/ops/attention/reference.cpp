@@ -112,14 +112,19 @@ class Row {
     }
     empty_ = !any && sink == -kInfinity;
     if (empty_) return;
-    const bool raw = vary_.has("max=none");
+    const bool raw = vary_.has("max=none"), from_zero = vary_.has("max=from-zero");
+    if (from_zero) m = std::max(m, 0.0);
     // Without the subtraction f32 overflows above 88, which is the fault.
     const auto weight = [&](double s) {
+      if (from_zero)
+        return static_cast<double>(std::exp(static_cast<float>(s - m)));  // f32 underflows below −104
       return raw ? static_cast<double>(std::exp(static_cast<float>(s))) : std::exp(s - m);
     };
     const double sink_weight = std::isfinite(sink) ? weight(sink) : 0;
     denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);
     for (std::size_t j = 0; j < logits_.size(); ++j) denominator_ += weights_[j] = weight(logits_[j]);
+    empty_ = from_zero && denominator_ == 0;
+    if (empty_) return;
     const double sum = vary_.has("lse=without-sink") ? denominator_ - sink_weight : denominator_;
     lse = (raw ? 0 : m) + std::log(sum);
     if (vary_.has("log=base-2")) lse /= std::log(2.0);

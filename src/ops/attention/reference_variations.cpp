@@ -16,6 +16,8 @@ const std::vector<core::Variation>& variations() {
       {"softcap=before-scale", "tanh applied to q·k, then scaled"},
       {"softcap=ignored", "no softcap"},
       {"max=none", "e^S in f32 instead of e^(S − max)"},
+      {"max=from-zero",
+       "the running maximum begins at 0: e^(S − max(max, 0)), a row of logits far below 0 sums to 0"},
       {"logits=f16", "logits rounded to f16 before the softmax"},
       {"log=base-2", "lse is a logarithm of base 2"},
       {"lse=without-sink", "the sink is missing in lse"},

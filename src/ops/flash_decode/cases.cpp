@@ -215,6 +215,8 @@ std::vector<Case> common(const core::CaseSchema& schema) {
     // to almost nothing and the bound, which knows only the largest, with them.
     add(dtype + " d=64 len=100 lengths=full block_seq=64 q_scale=40");
     add(dtype + " d=64 len=120 block_seq=64 q_scale=0.01 scale=3");
+    // Rows in which every logit is far below 0: a maximum that begins there is none of theirs.
+    add(dtype + " d=64 len=1 lengths=full block_seq=16 hq=8 hkv=4 q_scale=400");
   }
   // Head dimensions: below, at and past the vectors of every instruction set.
   for (const std::string d :

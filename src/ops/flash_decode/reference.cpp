@@ -112,13 +112,17 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
   }
   part.out.resize(static_cast<std::size_t>(head_dim));
   if (m == kNothing) return part;
+  const bool from_zero = vary.has("max=from-zero");
+  if (from_zero) m = std::max(m, 0.0);
   const auto half = [&](double value) {
     return vary.has("accumulate=f16") ? round_to(DType::f16, value) : value;
   };
   std::vector<double> p;
   double l = 0;
   for (const double value : s) {
-    p.push_back(vary.has("max=none") ? round_to(DType::f32, std::exp(value)) : std::exp(value - m));
+    p.push_back(vary.has("max=none") ? round_to(DType::f32, std::exp(value))
+                : from_zero          ? round_to(DType::f32, std::exp(value - m))
+                                     : std::exp(value - m));
     l = half(l + p.back());
   }
   const double ln = vary.has("log=base-2-of-sum") ? std::log2(l) : std::log(l);
@@ -157,6 +161,8 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
       for (Sums& sums : whole.out) sums.value = kNaN;
     return whole;
   }
+  const bool from_zero = vary.has("max=from-zero");
+  if (from_zero) m = std::max(m, 0.0);
   // An online merge that begins with −inf computes −inf − −inf.
   const bool poisoned = vary.has("infinity=unguarded") && parts.front().lse == kNothing;
   std::vector<double> weights;
@@ -164,6 +170,7 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
   for (const Part& part : parts) {
     weights.push_back(part.lse == kNothing   ? 0.0
                       : vary.has("max=none") ? round_to(DType::f32, e(part.lse))
+                      : from_zero            ? round_to(DType::f32, e(part.lse - m))
                                              : e(part.lse - m));
     total = half(total + weights.back());
   }
@@ -179,7 +186,8 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
       sums.squared += w * w * part.squared;
       sums.lost += w * part.lost + core::lost_to_underflow(DType::f32, w, total) * part.weighted;
     }
-    sums.value = poisoned ? kNaN : acc / total;
+    const bool lost = from_zero && total == 0 && !vary.has("empty=nan");
+    sums.value = poisoned ? kNaN : lost ? 0 : acc / total;
   }
   return whole;
 }
@@ -289,6 +297,8 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
       {"blocks=floor", "floor instead of ceil in the block count: the last, short block is lost"},
       {"log=base-2", "the merge takes 2^lse, or stage 1 gives log2, instead of the natural log"},
       {"max=none", "exponentials without subtracting the maximum: f32 overflows"},
+      {"max=from-zero",
+       "the running maximum begins at 0, not −inf: where all is far below 0 every exponential is 0"},
       {"accumulate=f16", "sums kept in f16"},
       {"empty=nan", "a row without weight (length 0, every lse −inf) gives 0/0"},
       {"infinity=unguarded", "an online merge whose first lse is −inf: −inf − −inf is NaN"},
@@ -311,22 +321,22 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
 }  // namespace
 
 const std::vector<core::Variation>& variations() {
-  static const auto list = some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "accumulate=f16",
-                                 "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
-                                 "scale=missing", "scale=twice", "logits=input-type"});
+  static const auto list = some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "max=from-zero",
+                                 "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one",
+                                 "heads=modulo", "scale=missing", "scale=twice", "logits=input-type"});
   return list;
 }
 
 const std::vector<core::Variation>& stage1::variations() {
-  static const auto list =
-      some({"blocks=floor", "log=base-2", "max=none", "accumulate=f16", "strides=v-as-k", "strides=inner-one",
-            "heads=modulo", "scale=missing", "scale=twice", "log=base-2-of-sum", "logits=input-type"});
+  static const auto list = some({"blocks=floor", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
+                                 "strides=v-as-k", "strides=inner-one", "heads=modulo", "scale=missing",
+                                 "scale=twice", "log=base-2-of-sum", "logits=input-type"});
   return list;
 }
 
 const std::vector<core::Variation>& stage2::variations() {
-  static const auto list = some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "accumulate=f16",
-                                 "empty=nan", "infinity=unguarded", "strides=inner-one"});
+  static const auto list = some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "max=from-zero",
+                                 "accumulate=f16", "empty=nan", "infinity=unguarded", "strides=inner-one"});
   return list;
 }
 
