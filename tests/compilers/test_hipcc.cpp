@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 namespace isomer::gpu::hip {
@@ -27,27 +28,50 @@ const Translation kSin = {"ops/sin/kernels/sin.cu",
                           "gfx90a"};
 const std::string kWhat = "hip: compiling ops/sin/kernels/sin.cu for gfx90a with ISOMER_ELEMENT=f32 ";
 
-/// hipcc is looked for once in a process, so each test must be the first to ask; ctest starts one for each.
+/// A variable of the environment, as it was again at the end.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    if (const char* before = ::getenv(name)) before_ = before;
+  }
+  ~Variable() {
+    if (before_)
+      ::setenv(name_, before_->c_str(), 1);
+    else
+      ::unsetenv(name_);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  void set(const std::string& value) const { ::setenv(name_, value.c_str(), 1); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+/// A program in the place of hipcc, and a folder of its own for its files.
 class HipccFault : public testing::Test {
  protected:
-  HipccFault() : folder_("test", "hipcc") { ::setenv("TMPDIR", folder_.path().c_str(), 1); }
-  /// A program of these lines in the place of hipcc.
-  void stand_in(const std::string& lines) {
-    const fs::path file = folder_.path().string() + ".program";
-    std::ofstream(file) << "#!/bin/sh\n" << lines << "\n";
-    fs::permissions(file, fs::perms::owner_all);
-    ::setenv("ISOMER_HIPCC", file.c_str(), 1);
+  HipccFault() : folder_("test", "hipcc"), program_(folder_.path().string() + ".program") {
+    temporary_.set(folder_.path());
   }
-  ~HipccFault() override { fs::remove(folder_.path().string() + ".program"); }
+  ~HipccFault() override { fs::remove(program_); }
+  void stand_in(const std::string& lines) const {
+    std::ofstream(program_) << "#!/bin/sh\n" << lines << "\n";
+    fs::permissions(program_, fs::perms::owner_all);
+  }
   std::string said() const {
     try {
-      Hipcc::get().compile(kSin);
+      hipcc().compile(kSin);
       return "compiled";
     } catch (const Error& error) {
       return error.what();
     }
   }
+  Hipcc hipcc() const { return Hipcc(program_.string()); }
   core::TemporaryFolder folder_;
+  fs::path program_;
+  Variable temporary_{"TMPDIR"};
 };
 
 TEST_F(HipccFault, ThatSaysNothingAndMakesNothing) {
@@ -77,15 +101,15 @@ TEST_F(HipccFault, ThatComplainsIsQuotedWithoutTheFolderOfItsFiles) {
 
 TEST_F(HipccFault, ThatIsGoneMeanwhile) {
   stand_in("exit 0");
-  ASSERT_EQ(Hipcc::get().unavailable(), "");
-  fs::remove(Hipcc::get().program());
-  EXPECT_EQ(said(), "hip: cannot run '" + Hipcc::get().program() + "': No such file or directory");
+  ASSERT_EQ(hipcc().unavailable(), "");
+  fs::remove(program_);
+  EXPECT_EQ(said(), "hip: cannot run '" + program_.string() + "': No such file or directory");
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 TEST_F(HipccFault, NoFolderForItsFiles) {
   stand_in("exit 0");
-  ::setenv("TMPDIR", "/nowhere", 1);
+  temporary_.set("/nowhere");
   const std::string text = said();
   EXPECT_EQ(text.find("hip: no folder for temporary files can be made: "), 0u) << text;
   EXPECT_NE(text.find("; set TMPDIR to a folder that can be written"), text.npos) << text;

@@ -78,10 +78,8 @@ std::int64_t number_after(std::string_view log, std::string_view word) {
 
 }  // namespace
 
-Hipcc::Hipcc() : program_(find()) {}
-
 const Hipcc& Hipcc::get() {
-  static const Hipcc* const hipcc = new Hipcc;
+  static const Hipcc* const hipcc = new Hipcc(find());
   return *hipcc;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace isomer::gpu::hip {
 
@@ -14,6 +15,7 @@ class Hipcc {
   /// Looked for once in this process: the program that ISOMER_HIPCC names, hipcc on the PATH, and in
   /// ROCM_PATH or /opt/rocm.
   static const Hipcc& get();
+  explicit Hipcc(std::string program) : program_(std::move(program)) {}
 
   /// Why there is none, and what to install; empty where there is.
   std::string unavailable() const;
@@ -23,7 +25,6 @@ class Hipcc {
   Image compile(const Translation& translation) const;
 
  private:
-  Hipcc();
   std::string program_;
 };
 
