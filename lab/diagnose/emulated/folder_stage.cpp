@@ -2,6 +2,7 @@
 #include "lab/candidate/candidate.hpp"
 #include "lab/diagnose/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
+#include "lab/diagnose/emulated/not_built.hpp"
 #include "lab/plan/parallel.hpp"
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
@@ -37,24 +38,6 @@ bool may_depend_on_lanes(const fs::path& file, const std::string& source) {
   return (file.string().find(".hip") != std::string::npos ||
           source.find("hip/hip_runtime.h") != std::string::npos) &&
          std::regex_search(source, warps);
-}
-
-Finding not_compiled(const BuildFailure& failure, const std::string& source) {
-  Finding finding;
-  finding.code = "does-not-compile";
-  finding.argument = failure.missing_header;
-  finding.evidence = failure.message;
-  finding.location = failure.place;
-  finding.fix =
-      failure.missing_header.empty()
-          ? source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos
-                ? "mend what the compiler complains of; where a newer PyTorch has it, name that one's torch "
-                  "folder in ISOMER_TORCH"
-                : "mend what the compiler complains of"
-          : fmt::format(
-                "install what has {}, name its folder in case.toml (include_directories), or do without it",
-                failure.missing_header);
-  return finding;
 }
 
 /// What the label's host functions are called: those that launch are what callers use.
@@ -158,8 +141,10 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
       request.wide = with_64_lanes(path, settings, beside);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr) {
-      diagnosis.compile = Stage::failed;
-      diagnosis.findings.push_back(not_compiled(failure, request.source));
+      diagnosis.findings.push_back(not_built(failure, request.source));
+      diagnosis.compile =
+          diagnosis.findings.back().code == "does-not-compile" ? Stage::failed : Stage::passed;
+      if (diagnosis.compile == Stage::passed) diagnosis.call = Stage::failed;
       if (diagnosis.op.empty()) diagnosis.op = op_of_functions({request.function});
     } else {
       const std::string where = diagnosis.folder, name = diagnosis.candidate;
