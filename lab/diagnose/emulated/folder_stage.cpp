@@ -8,6 +8,7 @@
 #include "lab/record/python_child.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -48,6 +49,24 @@ std::string function_of_label(const CaseFolder& folder) {
   for (const std::string& name : defined)
     if (find_port(name) != nullptr) return name;
   return {};
+}
+
+/// What of the test raised when it was recorded: calls behind it are missing.
+void note_what_raised(const Recording& recording, const fs::path& test, std::vector<std::string>& notes) {
+  constexpr std::size_t kMost = 3;
+  const auto found = recording.metadata.find("test_raised");
+  const nlohmann::json raised = found == recording.metadata.end()
+                                    ? nlohmann::json()
+                                    : nlohmann::json::parse(found->second, nullptr, false);
+  if (!raised.is_array() || test.empty()) return;
+  for (std::size_t i = 0; i < raised.size() && i < kMost; ++i) {
+    const nlohmann::json& each = raised[i];
+    if (!each.is_object() || !each.value("where", nlohmann::json()).is_string() ||
+        !each.value("error", nlohmann::json()).is_string())
+      continue;
+    notes.push_back(fmt::format("{}: {} raised {}", test.filename().string(),
+                                each["where"].get<std::string>(), each["error"].get<std::string>()));
+  }
 }
 
 std::shared_ptr<const Recording> recording_of_folder(const CaseFolder& folder, bool op_known,
@@ -207,6 +226,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   const bool known = !folder.op.empty() || !request.function.empty();
   try {
     request.recording = recording_of_folder(folder, known, notes);
+    if (request.recording != nullptr) note_what_raised(*request.recording, folder.test, notes);
   } catch (const Error& error) {
     broken = error.what();
   }
