@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace isomer::cli {
 namespace {
@@ -54,6 +55,16 @@ lab::Backend backend_of(const Options& options) {
 
 /// Candidates, one after the other or several at once; whatever is wrong with one, the others go on.
 int check_candidates(Options& options) {
+  const std::pair<const char*, bool> of_ops[] = {
+      {"--implementation", !options.selection.implementations.empty()},
+      {"--case", !options.selection.lines.empty()},
+      {"--sample", options.selection.sample > 0},
+      {"--seed", options.selection.seed != 0},
+      {"--coverage", options.coverage}};
+  for (const auto& [name, given] : of_ops)
+    if (given)
+      core::fail(ErrorCode::bad_argument, "check: ", name, " is for ops, got a path as well: '",
+                 options.paths.front(), "'");
   if (options.selection.ops.size() > 1)
     core::fail(ErrorCode::bad_argument, "check: candidates are of one --op, got ",
                options.selection.ops.size());
@@ -151,7 +162,7 @@ Run check(CLI::App& app) {
       ->option_text("OP")
       ->allow_extra_args(false);
   app.add_option("--implementation", options->selection.implementations,
-                 "only this one: cpu/avx2, or cpu for all of a backend")
+                 "of ops: only this one: cpu/avx2, or cpu for all of a backend")
       ->option_text("NAME")
       ->allow_extra_args(false);
   app.add_option(
@@ -161,23 +172,25 @@ Run check(CLI::App& app) {
       ->option_text("NAME")
       ->allow_extra_args(false);
   app.add_option("--case", options->selection.lines,
-                 "a case line instead of the ordinary cases, as a failure prints it")
+                 "of ops: a case line instead of the ordinary cases, as a failure prints it")
       ->option_text("'LINE'")
       ->allow_extra_args(false);
-  app.add_option("--sample", options->selection.sample,
-                 "only N cases of each op, spread over its list: of each stretch of the list the case that "
-                 "costs least in work and in kernels to compile, and more where these do not run every "
-                 "kernel; told as a sample, never as the whole")
+  app.add_option(
+         "--sample", options->selection.sample,
+         "of ops: only N cases of each, spread over its list: of each stretch of the list the case that "
+         "costs least in work and in kernels to compile, and more where these do not run every "
+         "kernel; told as a sample, never as the whole")
       ->check(CLI::Range(1, 1000000))
       ->option_text("N");
   app.add_option("--seed", options->selection.seed,
-                 "seed of the random inputs; without it a fresh one, printed")
+                 "of ops: seed of the random inputs; without it a fresh one, printed")
       ->check(positive_whole_number)
       ->option_text("N");
-  app.add_option("--jobs", options->selection.jobs, "cases at once; without it one per CPU")
+  app.add_option("--jobs", options->selection.jobs, "cases or candidates at once; without it one per CPU")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
-  app.add_flag("--coverage", options->coverage, "also print how many checked cases fall into each cell");
+  app.add_flag("--coverage", options->coverage,
+               "of ops: also print how many checked cases fall into each cell");
   app.add_flag("--json", options->json, "JSON on stdout instead of the table");
   app.add_option("--junit", options->junit, "also write a JUnit report")->option_text("FILE");
   app.add_option("--entry", options->entry, "of a candidate: the function or kernel to call")

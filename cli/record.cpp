@@ -1,6 +1,7 @@
 #include "lab/record/record.hpp"
 #include "cli/verbs.hpp"
 #include "core/sentence.hpp"
+#include "lab/report/markup.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -65,7 +66,7 @@ int run(const Options& options) {
   else
     fmt::print("answers by {}\n", answers == "triton" ? "Triton " + recorded.recording.metadata.at("triton")
                                                       : "PyTorch " + recorded.recording.metadata.at("torch"));
-  for (const std::string& each : recorded.raised) fmt::print("stopped: {}\n", each);
+  for (const std::string& each : recorded.raised) fmt::print("stopped: {}\n", lab::escape_terminal(each));
   fmt::print("{}, {} bytes\n", out, fs::file_size(out));
   return holds;
 }
@@ -83,10 +84,10 @@ Run record(CLI::App& app) {
   app.add_option("--test", options->test, "what calls it")->option_text("FILE");
   app.add_option("--python", options->python, "the Python that has PyTorch; without it python3")
       ->option_text("PROGRAM");
-  app.add_option("--timeout", options->timeout, "seconds before the test is stopped")
+  app.add_option("--timeout", options->timeout, "seconds before the test is stopped; without it 120")
       ->check(CLI::PositiveNumber)
       ->option_text("S");
-  app.add_option("--max-bytes", options->max_bytes, "of all recorded tensors together")
+  app.add_option("--max-bytes", options->max_bytes, "bytes of all recorded tensors together; without it 268435456")
       ->check(positive_whole_number)
       ->option_text("N");
   app.add_flag("--json", options->json, "JSON on stdout");

@@ -14,13 +14,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// toml11's own text draws the line with a caret below; the line's number and the first words serve.
+// toml11's own text names its function and draws the line with a caret below; the first words serve.
 std::string short_complaint(const std::exception& e) {
   std::string text = e.what();
   if (const auto end = text.find('\n'); end != std::string::npos) text.resize(end);
   for (const char* prefix : {"[error] ", "toml::"}) {
     if (text.rfind(prefix, 0) == 0) text.erase(0, std::string(prefix).size());
   }
+  for (const char* function : {"parse_", "insert_", "detail::"})
+    if (const auto end = text.find(": "); text.rfind(function, 0) == 0 && end != std::string::npos)
+      text.erase(0, end + 2);
+  while (!text.empty() && text.back() == '.') text.pop_back();
   return text;
 }
 
@@ -34,6 +38,9 @@ class Reader {
     std::optional<toml::value> root;
     try {
       root = toml::parse(in, file_.string());
+    } catch (const toml::exception& e) {
+      throw Error(ErrorCode::bad_argument, fmt::format("{}:{}: no valid TOML: {}", file_.string(),
+                                                       e.location().line(), short_complaint(e)));
     } catch (const std::exception& e) {
       throw Error(ErrorCode::bad_argument,
                   fmt::format("{}: no valid TOML: {}", file_.string(), short_complaint(e)));
@@ -85,7 +92,8 @@ class Reader {
   }
 
   std::string text(const std::string& key, const toml::value& value) const {
-    if (!value.is_string() || value.as_string().str.empty()) wrong(value, key + " is no text");
+    if (!value.is_string()) wrong(value, key + " is no text");
+    if (value.as_string().str.empty()) wrong(value, key + " is empty");
     return value.as_string().str;
   }
 

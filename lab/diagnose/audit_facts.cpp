@@ -90,6 +90,8 @@ std::optional<Facts> facts_of(const Recording& recording) {
   for (const json& scope : list(test, "functions"))
     for (const json& each : list(scope, "calls")) facts.calls.push_back(call_of(each));
   facts.observes = flag(test, "observes", true);
+  for (const json& each : list(test, "idle"))
+    facts.idle.push_back({text(each, "text"), text(each, "why"), number(each, "line")});
   facts.draws = number(test, "draws");
   facts.seeds = flag(test, "seeds", true);
   return facts;

@@ -52,11 +52,18 @@ struct TestCall {
   std::optional<std::vector<Observed>> returned;  ///< nothing: part of a larger expression
 };
 
+/// A check of the test that holds whatever its calls give, and why.
+struct IdleCheck {
+  std::string text, why;
+  int line = 0;
+};
+
 struct Facts {
   std::string label_file, test_file;
   std::vector<LabelFunction> functions;
   std::vector<TestCall> calls;
   bool observes = true;
+  std::vector<IdleCheck> idle;
   int draws = 0;  ///< line of the first random input
   bool seeds = true;
 

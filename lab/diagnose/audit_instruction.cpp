@@ -1,9 +1,10 @@
+#include "lab/diagnose/audit_declarations.hpp"
 #include "lab/diagnose/audit_parts.hpp"
+#include "lab/diagnose/audit_wording.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -22,217 +23,17 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::string line;
   while (lines.size() < kMostLines && std::getline(file, line)) {
     if (line.size() > kMostCharacters) line.resize(kMostCharacters);
-    lines.push_back(line);
+    lines.push_back(plain_wording(line));
   }
   return lines;
 }
 
-const std::map<std::string, DType>& dtype_words() {
-  static const std::map<std::string, DType> words = {
-      {"float32", DType::f32},
-      {"fp32", DType::f32},
-      {"f32", DType::f32},
-      {"kfloat", DType::f32},
-      {"float16", DType::f16},
-      {"fp16", DType::f16},
-      {"f16", DType::f16},
-      {"half", DType::f16},
-      {"khalf", DType::f16},
-      {"bfloat16", DType::bf16},
-      {"bf16", DType::bf16},
-      {"kbfloat16", DType::bf16},
-      {"float64", DType::f64},
-      {"fp64", DType::f64},
-      {"double", DType::f64},
-      {"int8", DType::i8},
-      {"int8_t", DType::i8},
-      {"kchar", DType::i8},
-      {"int32", DType::i32},
-      {"int32_t", DType::i32},
-      {"kint", DType::i32},
-      {"int64", DType::i64},
-      {"int64_t", DType::i64},
-      {"klong", DType::i64},
-      {"uint8", DType::u8},
-      {"uint8_t", DType::u8},
-      {"e4m3", DType::e4m3fn},
-      {"e4m3fn", DType::e4m3fn},
-      {"float8_e4m3fn", DType::e4m3fn},
-      {"e5m2", DType::e5m2},
-  };
-  return words;
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-/// Every dtype that a text names, in its order.
-std::vector<std::pair<DType, std::string>> dtypes_in(const std::string& text) {
-  static const std::regex word("[A-Za-z_][A-Za-z0-9_]*");
-  std::vector<std::pair<DType, std::string>> found;
-  for (std::sregex_iterator it(text.begin(), text.end(), word), end; it != end; ++it)
-    if (const auto known = dtype_words().find(lower(it->str())); known != dtype_words().end())
-      found.emplace_back(known->second, it->str());
-  return found;
-}
-
-/// The rank that a text gives a tensor, and the words that say so; −1 where it gives none.
-std::pair<int, std::string> rank_in(const std::string& text) {
-  // "[rows, heads, 1]" on its own, not K[token, head].
-  static const std::regex list("(^|[^A-Za-z0-9_\\])])\\[([^\\[\\]]*)\\]"),
-      shape("shape[^(\\[]{0,8}\\(([^()]*)\\)"),
-      number("\\b(?:rank[ -]?(\\d)|(\\d)[ -]?[dD]\\b|(\\d)[ -]dimensional)");
-  std::smatch match;
-  std::string inside, words;
-  if (std::regex_search(text, match, list)) {
-    inside = match[2].str();
-    words = "[" + inside + "]";
-  } else if (std::regex_search(text, match, shape)) {
-    inside = match[1].str();
-    words = "(" + inside + ")";
-  } else if (std::regex_search(text, match, number)) {
-    for (std::size_t i = 1; i < match.size(); ++i)
-      if (match[i].matched) return {std::stoi(match[i].str()), match.str()};
-  }
-  if (words.empty() || inside.find("..") != std::string::npos || inside.find("…") != std::string::npos)
-    return {-1, ""};
-  int rank = 0;
-  std::size_t begin = 0;
-  while (begin <= inside.size()) {
-    const std::size_t end = std::min(inside.find(',', begin), inside.size());
-    if (inside.find_first_not_of(" \t", begin) < end) ++rank;
-    begin = end + 1;
-  }
-  return {rank, words};
-}
-
-/// What one line says of arguments: "- q, k: float16 tensors [B, S, H, D]", "at::Tensor K,  // [S, H]
-/// float32".
-struct Declaration {
-  std::vector<std::string> names;
-  std::string text;
-  int line = 0;
-};
-
-/// "is a float16 tensor", "are [rows, 2]", "float32 [n]": what follows a name and says what it is; not "is
-/// cast to float32".
-bool says_what(std::string_view rest, bool spaced) {
-  bool verb = false;
-  for (const std::string_view word : {"is ", "are "})
-    if (rest.starts_with(word)) {
-      rest.remove_prefix(word.size());
-      verb = true;
-      break;
-    }
-  for (const std::string_view word : {"a ", "an ", "of "})
-    if (verb && rest.starts_with(word)) {
-      rest.remove_prefix(word.size());
-      break;
-    }
-  if (rest.starts_with('[')) return spaced;
-  std::size_t end = 0;
-  while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
-    ++end;
-  const std::string word = lower(std::string(rest.substr(0, end)));
-  return dtype_words().contains(word) || (verb && word == "tensor");
-}
-
-/// Names of arguments at the head of a line, and where what is said of them begins; none where the line says
-/// nothing of that kind. By hand: a regular expression would try every way to cut a word into words.
-std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line,
-                                                         const std::set<std::string>& arguments) {
-  const auto skip = [&](std::size_t at, const char* these) {
-    return std::min(line.find_first_not_of(these, at), line.size());
-  };
-  std::size_t at = skip(0, " \t*-#.)0123456789`");
-  std::vector<std::string> names;
-  for (;;) {
-    at = skip(at, "`* ");
-    const std::size_t begin = at;
-    while (at < line.size() && (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_'))
-      ++at;
-    const std::string name = line.substr(begin, at - begin);
-    if (!arguments.contains(name)) return {{}, 0};
-    names.push_back(name);
-    const std::size_t after = skip(at, "`* ");
-    const std::string_view rest = std::string_view(line).substr(after);
-    if (rest.starts_with(',') || rest.starts_with('/')) {
-      at = after + 1;
-    } else if (rest.starts_with("and ")) {
-      at = after + 4;
-    } else if (says_what(rest, line[at] == ' ')) {
-      return {names, after};
-    } else if (rest.starts_with(':') || rest.starts_with("- ") || rest.starts_with("—") ||
-               rest.starts_with("–") || (rest.starts_with('(') && line[at] != '(')) {
-      return {names, after};
-    } else {
-      return {{}, 0};
-    }
-  }
-}
-
-using Head = std::pair<std::vector<std::string>, std::size_t>;
-
-/// Where in a line something is said of arguments: "f(x, y): x is float16 [n]; y float32 [n, 2]" in two
-/// places.
-std::vector<std::pair<std::size_t, Head>> clauses(const std::string& line,
-                                                  const std::set<std::string>& arguments) {
-  std::vector<std::pair<std::size_t, Head>> found;
-  std::size_t free = 0;  // behind the names of the last head
-  int depth = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-    const bool begins = i == 0 || (depth == 0 && line[i] == ' ' && i >= free &&
-                                   std::string_view(";,.:").find(line[i - 1]) != std::string_view::npos);
-    if (!begins) continue;
-    const std::size_t at = i == 0 ? 0 : i + 1;
-    Head head = head_of(line.substr(at), arguments);
-    if (head.first.empty()) continue;
-    free = at + head.second;
-    found.emplace_back(at, std::move(head));
-  }
-  return found;
-}
-
-std::size_t indentation(const std::string& line) {
-  return std::min(line.find_first_not_of(" \t"), line.size());
-}
-
-std::vector<Declaration> declarations(const std::vector<std::string>& lines,
-                                      const std::set<std::string>& arguments) {
-  static const std::regex typed("(?:Tensor|\\*)\\s*&?\\s*([A-Za-z_]\\w*)\\s*[,)]?\\s*//(.*)$");
-  std::vector<Declaration> found;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::smatch match;
-    Declaration said{.names = {}, .text = {}, .line = static_cast<int>(i + 1)};
-    if (std::regex_search(lines[i], match, typed) && arguments.contains(match[1].str())) {
-      said.names = {match[1].str()};
-      said.text = match[2].str();
-    } else if (const auto inside = clauses(lines[i], arguments);
-               inside.size() > 1 || (!inside.empty() && inside.front().first > 0)) {
-      for (std::size_t c = 0; c < inside.size(); ++c) {
-        const auto [begin, head] = inside[c];
-        const std::size_t end = c + 1 < inside.size() ? inside[c + 1].first : lines[i].size();
-        found.push_back(
-            {head.first, lines[i].substr(begin + head.second, end - begin - head.second), said.line});
-      }
-    } else if (const auto [names, at] = head_of(lines[i], arguments); !names.empty()) {
-      said.names = names;
-      said.text = lines[i].substr(at);
-      // What is said may go on below, further in.
-      for (std::size_t j = i + 1; j < lines.size() && j < i + 4; ++j) {
-        if (indentation(lines[j]) <= indentation(lines[i]) || indentation(lines[j]) == lines[j].size() ||
-            !head_of(lines[j], arguments).first.empty())
-          break;
-        said.text += " " + lines[j];
-      }
-    }
-    if (!said.names.empty()) found.push_back(std::move(said));
-  }
-  return found;
+/// The same names, not in their order.
+bool in_another_order(std::vector<std::string> said, std::vector<std::string> names) {
+  if (said == names || said.size() != names.size()) return false;
+  std::sort(said.begin(), said.end());
+  std::sort(names.begin(), names.end());
+  return said == names;
 }
 
 struct Reader {
@@ -326,6 +127,13 @@ struct Reader {
                                      fmt::join(names, ", "), facts.label_file, function.line);
         found.fix = fmt::format("say {}({})", function.name, fmt::join(names, ", "));
       }
+      if (in_another_order(said, names)) {
+        Finding& found = contradiction("", static_cast<int>(i + 1));
+        found.evidence = fmt::format("it says {}({}), but the label takes them in another order: ({}), {}:{}",
+                                     function.name, fmt::join(said, ", "), fmt::join(names, ", "),
+                                     facts.label_file, function.line);
+        found.fix = fmt::format("say {}({})", function.name, fmt::join(names, ", "));
+      }
       for (const RecordedCall* each : calls)
         for (std::size_t k = 0; k < each->before.size() && !fewer && !other; ++k) {
           if (k >= each->keyword.size() || !each->keyword[k]) continue;
@@ -344,12 +152,66 @@ struct Reader {
     }
   }
 
+  /// "in this order: dest, K, scale" against the label's.
+  void order(const LabelFunction& function, const Facts& facts) {
+    static const std::regex word("[A-Za-z_]\\w*");
+    std::vector<std::string> names;
+    for (const LabelParameter& each : function.parameters)
+      if (!each.has_default) names.push_back(each.name);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::size_t colon = lines[i].find(':');
+      if (colon == std::string::npos || (lines[i].find("order") > colon && lines[i].find("顺序") > colon))
+        continue;
+      const std::string list = lines[i].substr(colon);
+      std::vector<std::string> said;
+      for (std::sregex_iterator it(list.begin(), list.end(), word), end; it != end; ++it)
+        said.push_back(it->str());
+      if (!in_another_order(said, names)) continue;
+      Finding& found = contradiction("", static_cast<int>(i + 1));
+      found.evidence =
+          fmt::format("it says the order {}, but {} of the label takes ({}), {}:{}", fmt::join(said, ", "),
+                      function.name, fmt::join(names, ", "), facts.label_file, function.line);
+      found.fix = fmt::format("say {}", fmt::join(names, ", "));
+      return;
+    }
+  }
+
+  /// "the function takes 3 arguments" against what the label cannot do without. More may be what C needs.
+  void count(const LabelFunction& function, const Facts& facts) {
+    static const std::regex counted(
+        "\\b(?:takes|accepts|expects|receives|has|with)\\s+(?:exactly |only "
+        ")?(\\d)\\s+(?:arguments|parameters)\\b");
+    const auto required = std::count_if(function.parameters.begin(), function.parameters.end(),
+                                        [](const LabelParameter& each) { return !each.has_default; });
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      std::smatch match;
+      const bool about =
+          lines[i].find("function") != std::string::npos || lines[i].find(function.name) != std::string::npos;
+      if (!about || lines[i].find("kernel") != std::string::npos ||
+          !std::regex_search(lines[i], match, counted))
+        continue;
+      if (std::stol(match[1].str()) >= required) continue;
+      Finding& found = contradiction("", static_cast<int>(i + 1));
+      found.evidence = fmt::format("it says '{}', but {} of the label takes {}: {}:{}", match.str(),
+                                   function.name, required, facts.label_file, function.line);
+      found.fix = fmt::format("say {} arguments", required);
+      return;
+    }
+  }
+
   /// "BLOCK_SIZE = 256" against what the label launches with.
   void constants(const LabelFunction& function, const Facts& facts) {
-    std::set<std::string> told;
+    std::set<std::string> told, block_names;
+    for (const LabelConstant& constant : function.constants)
+      if (constant.name.starts_with("BLOCK")) block_names.insert(constant.name);
+    const std::size_t blocks = block_names.size();
     for (const LabelConstant& constant : function.constants) {
       if (constant.values.empty() || !told.insert(constant.name).second) continue;
-      const std::regex assigned("\\b" + constant.name + "\\b`?\\s*(?:=|:|of|is)?\\s*`?\\s*(\\d{1,9})\\b");
+      // Where only one of them is a block, "BLOCK = 256" and "block size 256" mean it.
+      const std::string names = constant.name.starts_with("BLOCK") && blocks == 1
+                                    ? "(?:" + constant.name + "|BLOCK|[Bb]lock size)"
+                                    : constant.name;
+      const std::regex assigned("\\b" + names + "\\b`?\\s*(?:=|:|of|is)?\\s*`?\\s*(\\d{1,9})\\b");
       for (std::size_t i = 0; i < lines.size(); ++i) {
         std::smatch match;
         if (!std::regex_search(lines[i], match, assigned)) continue;
@@ -388,9 +250,26 @@ void audit_instruction(const CaseFolder& folder, const Recording& recording, con
   for (const Declaration& said : declarations(reader.lines, arguments))
     for (const std::string& argument : said.names)
       if (told.insert(argument).second) reader.argument(said, argument, *calls);
+  std::set<std::pair<std::string, bool>> demanded;
+  for (std::size_t i = 0; i < reader.lines.size(); ++i)
+    for (const CodeDemand& demand : demands_of(reader.lines[i], arguments)) {
+      // Once for each argument and kind, and not what is said of it in words as well.
+      if (!demanded.insert({demand.name, demand.rank >= 0}).second) continue;
+      const Declaration said{{demand.name},
+                             demand.rank >= 0 ? fmt::format("rank {}", demand.rank) : demand.text,
+                             static_cast<int>(i + 1)};
+      const bool known = std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+        return each.subject == Subject::instruction && each.argument == demand.name &&
+               (each.evidence.find(", rank ") != std::string::npos) == (demand.rank >= 0);
+      });
+      if (!known) reader.argument(said, demand.name, *calls);
+    }
   const LabelFunction* function = facts != nullptr ? facts->function(name) : nullptr;
   if (function == nullptr) return;
+  const std::size_t before = findings.size();
   reader.signature(*function, *facts, *calls);
+  if (findings.size() == before) reader.count(*function, *facts);
+  if (findings.size() == before) reader.order(*function, *facts);
   reader.constants(*function, *facts);
 }
 

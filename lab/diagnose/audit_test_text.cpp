@@ -69,13 +69,19 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
     found.location = {folder.test.string(), line};
     return findings.emplace_back(std::move(found));
   };
-  if (!facts.observes && !facts.calls.empty()) {
+  if (!facts.observes && facts.idle.empty() && !facts.calls.empty()) {
     Finding& found = finding("nothing-compared", facts.calls.front().line);
     found.evidence =
-        fmt::format("{} makes {} and asserts, compares, prints and returns nothing of what they give",
+        fmt::format("{} makes {} and asserts, compares, prints and returns none of the values that they give",
                     facts.test_file, calls_in_words(facts.calls.size()));
     found.fix = "compare every output with the label's, or return it to whoever does";
   }
+  if (!facts.calls.empty())
+    for (const IdleCheck& check : facts.idle) {
+      Finding& found = finding("nothing-compared", check.line);
+      found.evidence = fmt::format("{}: {}", check.text, check.why);
+      found.fix = "let the test fail where the two differ";
+    }
   std::set<std::string> functions;
   for (const TestCall& call : facts.calls) functions.insert(call.function);
   for (const std::string& name : functions) {

@@ -60,6 +60,8 @@ void probe_measured(const Subjected& s, const std::vector<std::shared_ptr<const 
 void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
                         std::vector<Finding>& list);
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
+/// Whether what a device refuses for an empty tensor is refused in the same words for others.
+bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings);
 /// Work on the default stream where PyTorch's current one may be another: a finding where the instruction
 /// demands the current one, otherwise a note.
 void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found);

@@ -100,6 +100,15 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   add_once(list, std::move(finding));
 }
 
+bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings) {
+  const auto words = [](const Finding& finding) {
+    return finding.evidence.substr(std::min(finding.evidence.find("': "), finding.evidence.size()));
+  };
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+    return each.code == "launch-failed" && words(each) == words(of_empty);
+  });
+}
+
 void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found) {
   for (const Seen& seen : answer.seen) {
     if (seen.kind != "default-stream") continue;
@@ -133,7 +142,7 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
       break;
     case Answer::End::over_limit:
       finding.code = "resource-limit";
-      finding.fix = "allocate no more than the tensors need";
+      finding.fix = "take no more memory, files, output and processes than the answer needs";
       break;
     case Answer::End::refused:
     case Answer::End::not_callable:

@@ -1,12 +1,12 @@
 #include "lab/record/kept.hpp"
 
 #include "core/sha256.hpp"
+#include "lab/candidate/cache_folder.hpp"
 #include "lab/record/python_files.hpp"
 #include "lab/record/record.hpp"
 
 #include <isomer/error.hpp>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -17,19 +17,6 @@ namespace fs = std::filesystem;
 
 /// A check is not to wait for a test as long as its author may.
 constexpr double kSeconds = 60;
-
-/// Empty where there is no place for a cache.
-fs::path cache_folder() {
-  const auto under = [](const char* variable, const char* inside) {
-    const char* value = std::getenv(variable);
-    return value != nullptr && *value != '\0' ? fs::path(value) / inside : fs::path();
-  };
-  for (const fs::path& folder :
-       {under("ISOMER_CACHE", "recordings"), under("XDG_CACHE_HOME", "isomer/recordings"),
-        under("HOME", ".cache/isomer/recordings")})
-    if (!folder.empty()) return folder;
-  return {};
-}
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -48,7 +35,7 @@ std::string key_of(const fs::path& label, const fs::path& test) {
 }  // namespace
 
 Recording kept_recording(const fs::path& label, const fs::path& test) {
-  const fs::path folder = cache_folder(),
+  const fs::path folder = cache_folder("recordings"),
                  file = folder.empty() ? folder : folder / (key_of(label, test) + ".safetensors");
   std::error_code failed;
   if (!file.empty() && fs::exists(file, failed)) {

@@ -1,6 +1,7 @@
 #include "lab/record/python_child.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/record/reaping.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -41,6 +42,7 @@ struct Pipe {
 
 [[noreturn]] void become(char** words, const Pipe& output, const Pipe& failure) {
   setpgid(0, 0);
+  stay_behind_as_reaper();
   const int none = open("/dev/null", O_RDONLY);
   dup2(none, 0);
   dup2(output.write, 1);
@@ -79,7 +81,7 @@ ChildEnd run_child(const std::vector<std::string>& words, double timeout_seconds
     over = waitpid(child, &status, WNOHANG) == child;
     if (!over && Clock::now() >= limit) {
       end.timed_out = true;
-      kill(-child, SIGKILL);
+      kill(child, SIGTERM);  // it ends whatever is below it
       over = waitpid(child, &status, 0) == child;
     }
     pollfd ready{output.read, POLLIN, 0};

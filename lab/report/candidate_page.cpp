@@ -17,6 +17,8 @@ table{border-collapse:collapse;width:100%}td a{overflow-wrap:anywhere}td code{wh
 code{font-family:ui-monospace,monospace;font-size:.92em}.pass{color:#116329}.fail{color:#a40e26}.error{color:#7d4e00}
 .fix{color:#116329}.dim{color:#57606a}.pictures{display:flex;flex-wrap:wrap;gap:1.5rem;margin:.8rem 0}figure{margin:0}
 figcaption{font-size:.85em;color:#57606a}
+.scroll{overflow-x:auto}svg{max-width:100%}h2{overflow-wrap:anywhere}
+@media (max-width:44rem){.findings tr,.findings td{display:block;border:0;padding:.1rem 0}.findings th{display:none}.findings tr{border-bottom:1px solid #8884;padding:.5rem 0}td code{white-space:normal;overflow-wrap:anywhere}}
 @media (prefers-color-scheme:dark){body{background:#14171a;color:#e2e6ea}td,th,h2{border-color:#2e343a}.pass,.fix{color:#5fce7d}.fail{color:#ff8896}.error{color:#e3b25b}.dim,figcaption{color:#98a2ad}}
 )css";
 
@@ -24,8 +26,11 @@ figcaption{font-size:.85em;color:#57606a}
 constexpr std::size_t kCells = 64;
 
 std::string grid(const Diagnosis::Difference& d) {
-  std::size_t columns =
-      d.shape.empty() ? 1 : static_cast<std::size_t>(std::max<std::int64_t>(d.shape.back(), 1));
+  // A last dimension of one element would be a line: the ones before it are put beside each other.
+  std::size_t columns = 1;
+  int folded = 0;
+  for (std::size_t i = d.shape.size(); i > 0 && columns == 1; --i, ++folded)
+    columns = static_cast<std::size_t>(std::max<std::int64_t>(d.shape[i - 1], 1));
   std::size_t rows = std::max<std::size_t>(d.wrong.size() / columns, 1);
   const std::size_t across = std::min(columns, kCells), down = std::min(rows, kCells);
   std::vector<double> share(across * down), count(across * down);
@@ -54,8 +59,9 @@ std::string grid(const Diagnosis::Difference& d) {
   for (const std::int64_t n : d.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(n);
   return fmt::format(
       "<figure>{}</svg><figcaption>{} [{}]: {} of {} elements differ (rows: all but the last "
-      "dimension)</figcaption></figure>",
-      svg, escape_markup(d.output), shape, wrong, d.wrong.size());
+      "{})</figcaption></figure>",
+      svg, escape_markup(d.output), shape, wrong, d.wrong.size(),
+      folded > 1 ? fmt::format("{} dimensions", folded) : "dimension");
 }
 
 /// How large the errors of the wrong elements are, by powers of ten.
@@ -126,7 +132,8 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width\">"
-      "<title>Isomer: candidates</title><style>{}</style></head><body>\n<h1>Candidates</h1>\n<table>"
+      "<title>Isomer: candidates</title><style>{}</style></head><body>\n<h1>Candidates</h1>\n<div "
+      "class=\"scroll\"><table>"
       "<tr><th>candidate</th><th>op</th><th>verdict</th><th>compile</th><th>call</th><th>exec</th><th>fix "
       "first</th></tr>\n",
       kStyle);
@@ -140,15 +147,18 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
         name_of(d.compile), name_of(d.call), name_of(d.exec),
         d.findings.empty() ? "" : "<code>" + escape_markup(d.findings.front().code) + "</code>");
   }
-  html += "</table>\n";
+  html += "</table></div>\n";
   for (std::size_t i = 0; i < diagnoses.size(); ++i) {
     const Diagnosis& d = diagnoses[i];
-    html += fmt::format("<h2 id=\"c{}\">{} <span class=\"{}\">{}</span></h2>\n", i,
-                        escape_markup(d.folder.empty() ? d.candidate : d.folder + "/" + d.candidate),
-                        d.verdict(), d.verdict());
+    html +=
+        fmt::format("<h2 id=\"c{}\">{} <span class=\"{}\">{}</span></h2>\n", i,
+                    breaking(escape_markup(d.folder.empty() ? d.candidate : d.folder + "/" + d.candidate)),
+                    d.verdict(), d.verdict());
     if (!d.error.empty()) html += "<p>" + escape_markup(d.error) + "</p>\n";
     if (!d.findings.empty()) {
-      html += "<table><tr><th></th><th>finding</th><th>strength</th><th>evidence and fix</th></tr>\n";
+      html +=
+          "<table class=\"findings\"><tr><th></th><th>finding</th><th>strength</th><th>evidence and "
+          "fix</th></tr>\n";
       int number = 0;
       for (const Finding& finding : d.findings) html += finding_row(finding, ++number);
       html += "</table>\n";

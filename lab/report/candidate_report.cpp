@@ -85,6 +85,14 @@ nlohmann::ordered_json json_of(const Finding& finding) {
   return json;
 }
 
+/// "rounding-mode K (proved): evidence. Fix: … (candidate.hip.cpp:27)"
+std::string junit_line(const Finding& finding) {
+  const std::string place = place_of(finding);
+  return fmt::format("{}{} ({}): {}. Fix: {}{}\n", finding.code,
+                     finding.argument.empty() ? "" : " " + finding.argument, name_of(finding.strength),
+                     finding.evidence, finding.fix, place.empty() ? "" : " (" + place + ")");
+}
+
 }  // namespace
 
 Mended mended(const Diagnosis& before, const Diagnosis& after) {
@@ -103,13 +111,14 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
     const Diagnosis& d = diagnoses[i];
     const std::string device = d.backend == "emulated" ? "" : ", on " + d.backend;
     text += fmt::format(
-        "{}{}  {}{}\n", i > 0 ? "\n" : "", Terminal::bold(title_of(d)), coloured(d.verdict()),
+        "{}{}  {}{}\n", i > 0 ? "\n" : "", Terminal::bold(escape_terminal(title_of(d))),
+        coloured(d.verdict()),
         d.op.empty()
             ? d.entry.empty() ? ""
                               : Terminal::dim(fmt::format("  no known op, called as {}{}", d.entry, device))
             : Terminal::dim(
                   fmt::format("  op {}{}{}", d.op, d.entry.empty() ? "" : ", called as " + d.entry, device)));
-    if (!d.error.empty()) text += fmt::format("  {}\n", d.error);
+    if (!d.error.empty()) text += fmt::format("  {}\n", escape_terminal(d.error));
     const auto stage = [](const char* name, Stage s) {
       const std::string word = fmt::format("{} {}", name, name_of(s));
       return s == Stage::failed   ? Terminal::red(word)
@@ -124,16 +133,18 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
     for (const Finding& finding : d.findings) {
       const std::string whose =
           finding.subject == Subject::candidate ? "" : fmt::format(" [{}]", name_of(finding.subject));
-      text += fmt::format("  {:>2}. {}{}{}  {}  {}\n", ++number, Terminal::red(finding.code),
-                          finding.argument.empty() ? "" : " " + Terminal::bold(finding.argument), whose,
-                          Terminal::dim(name_of(finding.strength)), finding.evidence);
-      const std::string place = place_of(finding);
+      text +=
+          fmt::format("  {:>2}. {}{}{}  {}  {}\n", ++number, Terminal::red(finding.code),
+                      finding.argument.empty() ? "" : " " + Terminal::bold(escape_terminal(finding.argument)),
+                      whose, Terminal::dim(name_of(finding.strength)), escape_terminal(finding.evidence));
+      const std::string place = escape_terminal(place_of(finding));
       if (!finding.fix.empty())
-        text += fmt::format("      {} {}{}\n", Terminal::green("fix:"), finding.fix,
+        text += fmt::format("      {} {}{}\n", Terminal::green("fix:"), escape_terminal(finding.fix),
                             place.empty() ? "" : Terminal::dim("  (" + place + ")"));
     }
-    for (const std::string& note : d.notes) text += Terminal::dim("  note: " + note) + "\n";
-    if (i > 0 && same_folder(diagnoses[i - 1], d)) text += "  " + mending_line(diagnoses[i - 1], d) + "\n";
+    for (const std::string& note : d.notes) text += Terminal::dim("  note: " + escape_terminal(note)) + "\n";
+    if (i > 0 && same_folder(diagnoses[i - 1], d))
+      text += "  " + escape_terminal(mending_line(diagnoses[i - 1], d)) + "\n";
   }
   const auto counts = counted(diagnoses);
   text += fmt::format("\n{} {}: {} pass, {} fail, {} could not be judged\n", diagnoses.size(),
@@ -184,7 +195,7 @@ std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses) {
   std::string text = "# Candidates\n";
   for (std::size_t i = 0; i < diagnoses.size(); ++i) {
     const Diagnosis& d = diagnoses[i];
-    text += fmt::format("\n## {}: {}\n\n", title_of(d), d.verdict());
+    text += fmt::format("\n## {}: {}\n\n", escape_markdown(title_of(d)), d.verdict());
     if (!d.error.empty()) {
       text += escape_markdown(d.error) + "\n";
       continue;
@@ -235,9 +246,7 @@ std::string candidates_junit(const std::vector<Diagnosis>& diagnoses) {
       } else {
         std::string lines;
         for (const Finding& finding : d->findings)
-          if (finding.subject == Subject::candidate)
-            lines += fmt::format("{} {} ({}): {} Fix: {}\n", finding.code, finding.argument,
-                                 name_of(finding.strength), finding.evidence, finding.fix);
+          if (finding.subject == Subject::candidate) lines += junit_line(finding);
         xml += fmt::format("><failure message=\"{}\">{}</failure></testcase>\n",
                            escape_markup(joined(codes_of(*d))), escape_markup(lines));
       }

@@ -1,5 +1,9 @@
 #include "lab/report/markup.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace isomer::lab {
 namespace {
 
@@ -42,9 +46,35 @@ std::string escape_markup(std::string_view text) {
   return out;
 }
 
+std::string escape_terminal(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character(text, i);
+    const auto c = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are controls too.
+    const bool control =
+        c < 0x20 || c == 0x7f || (c == 0xC2 && length == 2 && static_cast<unsigned char>(text[i + 1]) < 0xA0);
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += ' ';
+    else if (length == 0 || control)
+      for (std::size_t k = 0; k < std::max<std::size_t>(length, 1); ++k)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i + k]));
+    else
+      out += text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
 std::string escape_markdown(std::string_view text) {
   std::string out;
   for (const char c : text) {
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) {
+      out += "\xEF\xBF\xBD";
+      continue;
+    }
     if (c == '|' || c == '<' || c == '*' || c == '_' || c == '`' || c == '\\') out += '\\';
     out += c == '\n' ? ' ' : c;
   }

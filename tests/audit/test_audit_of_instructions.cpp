@@ -54,13 +54,44 @@ TEST_F(AuditOfInstructions, ADtypeThatTheTestDoesNotPassIsFound) {
   EXPECT_EQ(said("- K: any float").size(), 0u);
 }
 
+TEST_F(AuditOfInstructions, ADtypeIsReadInProseTablesCodeAndChinese) {
+  for (const char* text :
+       {"The kernel must accept float32 K of shape [S, H, D].", "| `K` | `float32` | `[S, H, D]` |",
+        "参数：K 必须是 float32 类型的三维张量；dest 为 int32", "Input K: torch.float32",
+        "void quantise(const float* K, const int* dest, __half* scale);", "K must be a float32 tensor.",
+        "TORCH_CHECK(K.scalar_type() == at::kFloat, \"no\")", "assert K.dtype == torch.float32"}) {
+    EXPECT_EQ(said(text), (Findings{"instruction contradicts-label K @1"})) << text;
+  }
+  for (const char* text :
+       {"The kernel must accept float16 K of shape [S, H, D].", "| `K` | `float16` | `[S, H, D]` |",
+        "参数：K 必须是 float16 类型的三维张量；dest 为 int32", "K 不是 float32", "K must not be float32",
+        "void quantise(const __half* K, const int* dest, __half* scale); float* shared;",
+        "Convert to float32 K and scale.", "It need not take float32 K.", "K was float32 once.",
+        "TORCH_CHECK(K.scalar_type() == at::kHalf || K.scalar_type() == at::kFloat)",
+        "float32 K or float16 K"})
+    EXPECT_EQ(said(text), Findings{}) << text;
+}
+
+TEST_F(AuditOfInstructions, AnotherOrderOfTheArgumentsIsFound) {
+  EXPECT_EQ(said("Arguments, in this order: dest, K, scale."),
+            (Findings{"instruction contradicts-label @1"}));
+  EXPECT_EQ(said("void quantise(dest, K, scale, group)"), (Findings{"instruction contradicts-label @1"}));
+  EXPECT_EQ(said("Arguments, in this order: K, dest, scale."), Findings{});
+  EXPECT_EQ(said("They are visited in this order: dest first, then K and scale."), Findings{});
+}
+
 TEST_F(AuditOfInstructions, ARankThatTheTestDoesNotPassIsFound) {
-  for (const char* text : {"- scale: tensor [out_rows, head_num]", "scale (shape (rows, heads)): half",
-                           "scale: a 2-D tensor", "scale: rank 2", "at::Tensor scale // [rows, heads]"})
+  for (const char* text :
+       {"- scale: tensor [out_rows, head_num]", "scale (shape (rows, heads)): half", "scale: a 2-D tensor",
+        "scale: rank 2", "at::Tensor scale // [rows, heads]", "scale has two dimensions: row and head.",
+        "scale 是二维张量（float16）。", "scale must be two-dimensional", "if (scale.dim() != 2) throw 1;",
+        "| scale | float16 | [rows, heads] |"})
     EXPECT_EQ(said(text), (Findings{"instruction contradicts-label scale @1"})) << text;
   for (const char* text :
        {"- scale: tensor [rows, heads, 1]", "scale: [..., 1]", "scale[dest[token], head] = s",
-        "scale: shape of K without its last dimension", "scale: a 3-D tensor"})
+        "scale: shape of K without its last dimension", "scale: a 3-D tensor", "scale has three dimensions",
+        "scale 是三维张量", "TORCH_CHECK(scale.dim() == 2 || scale.dim() == 3)",
+        "a two-dimensional grid of blocks"})
     EXPECT_EQ(said(text), Findings{}) << text;
 }
 
@@ -68,6 +99,12 @@ TEST_F(AuditOfInstructions, AnotherNumberOfArgumentsIsFound) {
   EXPECT_EQ(said("Export quantise(K, dest)"), (Findings{"instruction contradicts-label scale @1"}));
   EXPECT_EQ(said("\nvoid quantise(at::Tensor K, at::Tensor scale)"),
             (Findings{"instruction contradicts-label dest @2"}));
+  EXPECT_EQ(said("The exported function takes two arguments."),
+            (Findings{"instruction contradicts-label @1"}));
+  EXPECT_EQ(said("函数接收两个参数。"), (Findings{"instruction contradicts-label @1"}));
+  EXPECT_EQ(said("The function takes three arguments; the kernel of one block has 2 parameters."),
+            Findings{});
+  EXPECT_EQ(said("The function takes 4 arguments."), Findings{});
   // A port in C takes sizes as well; an example of a call is no signature.
   EXPECT_EQ(said("quantise(K, dest, scale, rows, heads)"), Findings{});
   EXPECT_EQ(said("quantise(K, dest, scale, group)"), Findings{});
@@ -79,6 +116,9 @@ TEST_F(AuditOfInstructions, AnotherBlockSizeIsFound) {
   EXPECT_EQ(said("- Set block size: `BLOCK_SIZE = 256`"),
             (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));
   EXPECT_EQ(said("BLOCK_SIZE: 256 threads"), (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));
+  EXPECT_EQ(said("Use BLOCK=256 threads."), (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));
+  EXPECT_EQ(said("A block size of 256."), (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));
+  EXPECT_EQ(said("any block size will do, 256 threads are a start"), Findings{});
   EXPECT_EQ(said("MY_BLOCK_SIZE = 256"), Findings{});
   EXPECT_EQ(said("choose BLOCK_SIZE as you like"), Findings{});
 }

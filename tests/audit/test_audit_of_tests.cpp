@@ -117,6 +117,44 @@ TEST_F(AuditOfTests, ATestThatOnlyCallsComparesNothing) {
   EXPECT_EQ(found(), Findings{});
 }
 
+TEST_F(AuditOfTests, ACheckThatHoldsWhateverTheCallGivesComparesNothing) {
+  const char* label = "def twice(x):\n    return 2 * x\n";
+  const std::string called = "y = twice(x)\n";
+  call("twice", {floats("x", {4}, 1)});
+  for (const char* check :
+       {"torch.allclose(y, 2 * x)\nprint('passed')\n", "(y == 2 * x).all()\n", "ok = torch.equal(y, 2 * x)\n",
+        "torch.testing.assert_close(y, y)\n", "assert torch.allclose(y, y)\n", "assert True\n",
+        "assert y is not None and y.shape == x.shape\n", "assert y.shape == (rows, 4), 'shape'\n",
+        "assert isinstance(y, torch.Tensor) and len(y) > 0 and y.dtype == torch.float32\n"}) {
+    sources(label, called + check);
+    const Findings all = found();
+    ASSERT_EQ(all.size(), 1u) << check;
+    EXPECT_EQ(all[0].rfind("test nothing-compared @", 0), 0u) << check << all[0];
+  }
+  sources(label, "y = twice(x)\nagain = twice(x)\ntorch.testing.assert_close(y, again)\n");
+  EXPECT_EQ(found(), (Findings{"test nothing-compared @3"}));
+  sources(label,
+          "try:\n    assert torch.allclose(twice(x), 2 * x)\nexcept AssertionError as e:\n    print(e)\n");
+  EXPECT_EQ(found(), (Findings{"test nothing-compared @2"}));
+}
+
+TEST_F(AuditOfTests, ACheckThatCanFailIsAComparison) {
+  const char* label = "def twice(x):\n    return 2 * x\n";
+  call("twice", {floats("x", {4}, 1)});
+  for (const char* check :
+       {"assert torch.allclose(y, 2 * x)\n", "if not torch.allclose(y, 2 * x):\n    raise SystemExit('no')\n",
+        "ok = torch.equal(y, 2 * x)\nassert ok\n", "assert (y - 2 * x).abs().max() < 1e-6\n",
+        "assert y.shape == x.shape\nnp.testing.assert_allclose(y, 2 * x)\n", "result_gold = {'y': y}\n",
+        "import sys\nsys.exit(int((y != 2 * x).any()))\n", "assert y[0] == 2 and y.sum() == 8\n",
+        "try:\n    assert torch.allclose(y, 2 * x)\nexcept AssertionError:\n    failed += 1\nassert failed "
+        "== 0\n",
+        "try:\n    assert torch.allclose(y, 2 * x)\nexcept AssertionError:\n    print('no')\n    raise\n",
+        "assert torch.equal(y, twice(x * 1.0))\n"}) {
+    sources(label, std::string("y = twice(x)\n") + check);
+    EXPECT_EQ(found(), Findings{}) << check;
+  }
+}
+
 TEST_F(AuditOfTests, AnIndexThatCountsUpInEveryCallIsAWeakInput) {
   sources(kScatter, "def test():\n    scatter(x, dest, out, sums)\n    return out, sums\n");
   scatter({0, 1, 2});

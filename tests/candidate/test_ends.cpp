@@ -39,6 +39,14 @@ void writes(int* y) {
   for (int i = 0; i < 10240; ++i) fwrite(chunk.data(), 1, chunk.size(), f);
   y[0] = 1;
 }
+void trusts_malloc(int* y) { auto* p = (volatile char*)malloc(10ull << 30); p[y[0]] = 1; y[0] = p[0]; }
+void trusts_hip_malloc(int* y) { int* p; hipMalloc(&p, 10ull << 30); hipMemset(p, 0, 4); y[0] = 1; }
+void gives_up(int* y) {
+  int* p;
+  if (hipMalloc(&p, 10ull << 30) != hipSuccess) { fprintf(stderr, "no memory\n"); exit(1); }
+}
+void asks_and_goes_on(int* y) { void* volatile p = malloc(10ull << 30); y[0] = p == nullptr; }
+void says_why(int* y) { fprintf(stderr, "first\n\x1b[31mcheck failed:\x1b[0m y\a is null\n\n"); abort(); }
 void recurses(int* y) { volatile char page[4096]; page[0] = y[0]; recurses(y); y[0] = page[0]; }
 static int calls = 0;
 void counts(int* y) { y[0] = ++calls; y[1] += 1; }
@@ -71,7 +79,7 @@ TEST_F(CandidateEnds, EndlessLoopsAreTimedOutOnDeviceAndHost) {
 
 TEST_F(CandidateEnds, CrashesTellTheirPlace) {
   for (const auto& [name, line] : std::vector<std::pair<std::string, int>>{
-           {"host_null", 14}, {"divide", 16}, {"aborts", 21}, {"recurses", 33}}) {
+           {"host_null", 14}, {"divide", 16}, {"aborts", 21}, {"recurses", 41}}) {
     const Answer a = call(name);
     EXPECT_EQ(a.end, Answer::End::crashed) << name << ": " << a.message;
     EXPECT_EQ(a.place.line, line) << name << ": " << a.message;
@@ -126,6 +134,24 @@ TEST_F(CandidateEnds, MemoryWithoutEndIsALimit) {
   settings.timeout_seconds = 10;  // touched within it on a busy machine
   const Answer a = call("eats", settings);
   EXPECT_EQ(a.end, Answer::End::over_limit) << a.message;
+}
+
+TEST_F(CandidateEnds, MemoryThatIsDeniedIsTheCauseOfWhatFollows) {
+  for (const char* name : {"trusts_malloc", "trusts_hip_malloc", "gives_up"}) {
+    const Answer a = call(name);
+    EXPECT_EQ(a.end, Answer::End::over_limit) << name << ": " << a.message;
+    EXPECT_NE(a.message.find("10737418240 bytes"), std::string::npos) << name << ": " << a.message;
+    EXPECT_TRUE(a.refused_launches.empty()) << name << ": " << a.refused_launches.front();
+  }
+  const Answer lives = call("asks_and_goes_on");
+  ASSERT_TRUE(lives.ok()) << lives.message;
+  EXPECT_EQ(data_of<int>(lives.arguments[0])[0], 1);
+}
+
+TEST_F(CandidateEnds, WhatItPrintedLastIsToldWithoutWhatATerminalObeys) {
+  const Answer a = call("says_why");
+  EXPECT_EQ(a.end, Answer::End::crashed);
+  EXPECT_TRUE(a.message.ends_with("; the last that it printed: check failed: y is null")) << a.message;
 }
 
 TEST_F(CandidateEnds, OutputWithoutEndIsALimitAndKeptToAMebibyte) {

@@ -71,6 +71,8 @@ TEST(CandidateFolders, WhatCaseTomlSaysWins) {
 TEST(CandidateFolders, ABadCaseTomlIsOneSentenceWithItsLine) {
   const std::vector<std::pair<std::string, std::string>> files = {
       {"op = ", "no valid TOML"},
+      {"op = \"sin\"\nentry = \"f\nrtol = 1\n", "case.toml:2: no valid TOML: the next token is not"},
+      {"op = \"\"\n", ":1: op is empty"},
       {"op = \"sin\"\nspeed = 3\n", ":2: unknown key speed"},
       {"op = 3\n", ":1: op is no text"},
       {"candidate = \"absent.cu\"\n", ":1: candidate names absent.cu, which does not exist"},

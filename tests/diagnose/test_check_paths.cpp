@@ -150,5 +150,15 @@ TEST_F(CheckPaths, SaysInOneSentenceWhatIsNoCandidate) {
   EXPECT_NE((said.out + said.err).find("no op 'no_such_op'"), std::string::npos) << said.out << said.err;
 }
 
+TEST_F(CheckPaths, WhatIsForOpsIsRefusedRatherThanIgnored) {
+  const fs::path candidate = write("sine.hip.cpp", kSine);
+  for (const char* option :
+       {"--case 'sin n=8 seed=1'", "--seed 5", "--sample 3", "--coverage", "--implementation cpu"}) {
+    const Said said = check(candidate.string() + " --op sin " + option);
+    EXPECT_EQ(said.exit, 2) << option << said.out;
+    EXPECT_NE(said.err.find(" is for ops, got a path as well"), std::string::npos) << said.err;
+  }
+}
+
 }  // namespace
 }  // namespace isomer

@@ -91,5 +91,32 @@ TEST(CandidateReport, MarkdownKeepsItsTableWhateverTheEvidence) {
   EXPECT_NE(candidates_markdown(said).find("a \\| b c"), std::string::npos);
 }
 
+TEST(CandidateReport, NothingThatATerminalObeysReachesIt) {
+  std::vector<Diagnosis> said = two_candidates();
+  said[0].folder = "ports/two\nlines";
+  said[0].findings[0].evidence = "#error \xff\x1b[31m red \x07 Größe \xc2\x9b 中";
+  said[0].notes = {"a note\x1b]0;title\x07"};
+  const std::string text = candidates_table(said);
+  EXPECT_NE(text.find("ports/two\\nlines/2_initial_predict.hip.cpp"), std::string::npos) << text;
+  EXPECT_NE(text.find("#error \\xff\\x1b[31m red \\x07 Größe \\xc2\\x9b 中"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  EXPECT_EQ(candidates_markdown(said).find('\x1b'), std::string::npos);
+  EXPECT_EQ(candidates_html(said).find('\x1b'), std::string::npos);
+}
+
+TEST(CandidateReport, JUnitTellsPlaceAndFixOfEveryFinding) {
+  const std::string xml = candidates_junit(two_candidates());
+  EXPECT_NE(xml.find("\nrounding-mode (proved): rounds"), std::string::npos) << xml;
+  EXPECT_NE(xml.find(". Fix: mend it (k.hip.cpp:7)\n"), std::string::npos) << xml;
+}
+
+TEST(CandidateReport, AnOutputOfOneColumnIsDrawnByTheDimensionBeforeIt) {
+  std::vector<Diagnosis> said = two_candidates();
+  said[0].differences = {{"scale", {3, 2, 1}, {0, 1, 0, 0, 0, 1}, {0, 0.5, 0, 0, 0, -2}}};
+  const std::string html = candidates_html(said);
+  EXPECT_NE(html.find("viewBox=\"0 0 40 60\""), std::string::npos);  // two across, three down
+  EXPECT_NE(html.find("rows: all but the last 2 dimensions"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace isomer::lab

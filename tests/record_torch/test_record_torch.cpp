@@ -79,6 +79,15 @@ TEST_F(RecordTorch, AKernelThatCannotRunLeavesTheCallWithoutAnAnswer) {
   EXPECT_EQ(call.group, "<module>:2");
 }
 
+TEST_F(RecordTorch, ACallInsideOfAnAssertionIsKeptWhereItsAnswerCannotBeAsserted) {
+  const Recorded got =
+      recorded(kTwice,
+               "x = torch.ones(6, device='cuda')\nassert torch.equal(twice(x), 2 * x), 'no'\n"
+               "def test_more():\n    assert twice(x[1:]).sum() == 10\n");
+  EXPECT_EQ(got.recording.calls.size(), 2u);
+  EXPECT_TRUE(got.raised.empty());
+}
+
 TEST_F(RecordTorch, ALaunchOfNoBlocksIsAnAnswer) {
   const Recorded got = recorded(kTwice, "twice(torch.empty(0, device='cuda'))\n");
   EXPECT_EQ(got.unanswered, 0);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "child/denied_memory.hpp"
 #include "child/device_memory.hpp"
 #include "child/execute.hpp"
 #include "child/host_limits.hpp"
@@ -46,14 +47,22 @@ void finish(End end, std::string message, Place place) {
   answer.result.place = std::move(place);
 }
 
-void send_answer() {
-  end_host_limits();
+void add_collected() {
   RunResult collected;
   collect(collected);
-  answer.result.reports = std::move(collected.reports);
+  std::vector<Report>& reports = answer.result.reports;
+  collected.reports.insert(collected.reports.end(), reports.begin(), reports.end());
+  reports = std::move(collected.reports);
   answer.result.launches = std::move(collected.launches);
   std::vector<std::string>& refusals = answer.result.refusals;
   refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
+  judge_by_memory(answer.result);
+}
+
+void send_answer() {
+  end_host_limits();
+  answer.result.reports.clear();
+  add_collected();
   deliver_answer(pack(answer));
 }
 
@@ -149,6 +158,7 @@ void settle(Call& call) {
 void on_entered(void* context) {
   const auto* call = static_cast<const Call*>(context);
   begin_host_limits(call->memory_limit, call->file_limit);
+  forget_denied_memory();
   thrown_frames = 0;
   if (call->measured) real_device()->begin_timing();
   in_user_code = true;
@@ -365,14 +375,7 @@ bool make_call(const SessionRequest& request, const std::vector<OfferedEntry>& o
     answer.result.device = name;
     storages->release();
   }
-  std::vector<Report> own = std::move(answer.result.reports);
-  RunResult collected;
-  collect(collected);
-  answer.result.reports = std::move(collected.reports);
-  answer.result.reports.insert(answer.result.reports.end(), own.begin(), own.end());
-  answer.result.launches = std::move(collected.launches);
-  std::vector<std::string>& refusals = answer.result.refusals;
-  refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
+  add_collected();
   std::fflush(nullptr);
   deliver_answer(pack(answer));
   const bool reusable = answer.result.end == End::returned || answer.result.end == End::refused ||

@@ -21,6 +21,7 @@
 #include "isomer_emulator/entries_abi.h"
 #include "module/paths.hpp"
 #include "module/shared_memory.hpp"
+#include "text/last_line.hpp"
 
 extern char** environ;
 
@@ -36,6 +37,12 @@ constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
 double seconds_until(Clock::time_point t) { return std::chrono::duration<double>(t - Clock::now()).count(); }
 Clock::time_point in_seconds(double s) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+}
+
+// Whoever gives up often says why before.
+std::string with_last_line(std::string sentence, const std::string& printed) {
+  const std::string line = last_line(printed);
+  return line.empty() ? sentence : fmt::format("{}; the last that it printed: {}", sentence, line);
 }
 
 std::uint64_t file_bytes(int fd) {
@@ -171,13 +178,15 @@ struct Session::State {
     SessionEvent event;
     const std::string trouble = wait_for('a', event, in_seconds(kLoadSeconds), ~std::uint64_t{0}, printed);
     if (!trouble.empty()) {
+      drain(printed);
       end();
       // What runs before any call is what its static objects do.
       throw Error("the module cannot be loaded: " +
                   (trouble == "time"
                        ? fmt::format("a static constructor does not end within {} s", kLoadSeconds)
-                   : trouble == "it ended" ? std::string("a static constructor crashes, or ends the process")
-                                           : trouble));
+                   : trouble == "it ended"
+                       ? with_last_line("a static constructor crashes, or ends the process", printed)
+                       : trouble));
     }
     const std::string bytes = read_answer();
     if (bytes.empty() || bytes[0] != '+') {
@@ -410,6 +419,8 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
       result = silent_end(event.status, name);
     }
   }
+  if (result.end == CallResult::End::crashed || result.end == CallResult::End::exited)
+    result.message = with_last_line(std::move(result.message), printed);
   if (result.arguments.size() != arguments.size()) result.arguments = arguments;
   result.output = std::move(printed);
   return result;

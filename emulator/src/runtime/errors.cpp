@@ -7,6 +7,7 @@ namespace isomer::emulator {
 namespace {
 std::mutex mutex;
 std::vector<std::string> sentences;
+std::string shortage;
 thread_local int pending = error::success;
 }  // namespace
 
@@ -14,6 +15,7 @@ int refuse(int code, std::string sentence) {
   pending = code;
   if (!sentence.empty()) {
     std::lock_guard lock(mutex);
+    if (code == error::out_of_memory && shortage.empty()) shortage = sentence;
     if (sentences.size() < 64) sentences.push_back(std::move(sentence));
   }
   return code;
@@ -22,6 +24,11 @@ int refuse(int code, std::string sentence) {
 std::vector<std::string> take_refusals() {
   std::lock_guard lock(mutex);
   return std::exchange(sentences, {});
+}
+
+std::string take_shortage() {
+  std::lock_guard lock(mutex);
+  return std::exchange(shortage, {});
 }
 
 int last_error(bool clear) {

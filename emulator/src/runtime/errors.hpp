@@ -20,6 +20,8 @@ inline constexpr int success = 0, invalid_value = 1, out_of_memory = 2, invalid_
 int refuse(int code, std::string sentence);
 /// The sentences since the last call, oldest first.
 std::vector<std::string> take_refusals();
+/// The first of those that refused memory; empty where none did.
+std::string take_shortage();
 int last_error(bool clear);
 const char* describe(int code);
 

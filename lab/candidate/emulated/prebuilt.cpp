@@ -1,9 +1,13 @@
 #include "lab/candidate/emulated/prebuilt.hpp"
 
+#include "lab/candidate/cache_folder.hpp"
+#include "lab/trace/elf.hpp"
+
 #include <isomer/error.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -20,23 +24,75 @@ void refuse(const fs::path& library, const std::string& why) {
   throw Error(ErrorCode::bad_argument, fmt::format("{}: {}", library.string(), why));
 }
 
-void must_run_here(const fs::path& library, Backend backend) {
+// As the C library's <elf.h> numbers them.
+constexpr std::uint16_t kX86 = 62, kArm = 183;
+#if defined(__x86_64__)
+constexpr std::uint16_t kHere = kX86;
+#else
+constexpr std::uint16_t kHere = kArm;
+#endif
+
+std::string machine_name(std::uint16_t machine) {
+  return machine == kX86 ? "x86-64" : machine == kArm ? "AArch64" : fmt::format("ELF machine {}", machine);
+}
+
+Elf whole(const fs::path& library, const Bytes& file) {
+  try {
+    return read_elf(file);
+  } catch (const Error& error) {
+    throw Error(ErrorCode::bad_argument,
+                fmt::format("{}: the library is cut off, damaged or of another class", error.what()));
+  }
+}
+
+/// What the loader finds in it: functions that it defines for others.
+std::vector<std::string> exported_functions(const Elf& elf) {
+  constexpr std::uint64_t kEntry = 24;
+  constexpr int kFunction = 2;
+  std::vector<std::string> names;
+  const Elf::Section* table = elf.find(".dynsym");
+  if (table == nullptr || table->link >= elf.sections.size()) return names;
+  const Bytes& texts = elf.sections[table->link].bytes;
+  for (std::uint64_t at = 0; at + kEntry <= table->bytes.size(); at += kEntry) {
+    const auto name = table->bytes.at<std::uint32_t>(at, "a symbol");
+    const auto info = table->bytes.at<std::uint8_t>(at + 4, "a symbol");
+    const auto section = table->bytes.at<std::uint16_t>(at + 6, "a symbol");
+    if ((info & 15) != kFunction || section == 0 || name >= texts.size()) continue;
+    const std::string_view text = texts.text().substr(name);
+    names.emplace_back(text.substr(0, text.find('\0')));
+  }
+  return names;
+}
+
+/// Its exported functions, where it can be loaded at all.
+std::vector<std::string> functions_of(const fs::path& library, Backend backend) {
   std::ifstream in(library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (bytes.compare(0, 4,
-                    "\x7f"
-                    "ELF") != 0)
-    refuse(library, "no shared library of this system (ELF)");
+  const Bytes file({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, library.native());
+  if (!is_elf(file)) refuse(library, "no shared library of this system (ELF)");
   if (bytes.find("libtorch") != std::string::npos || bytes.find("libc10.so") != std::string::npos)
     refuse(library,
            "a PyTorch extension built against another libtorch cannot be loaded here: give its source");
-  if (backend != Backend::emulated) return;
+  const Elf elf = whole(library, file);
+  if (elf.machine != kHere)
+    refuse(library,
+           fmt::format("a library for {}, this machine is {}: build it for this one, or give its source",
+                       machine_name(elf.machine), machine_name(kHere)));
+  if (backend != Backend::emulated) return exported_functions(elf);
   for (const char* device : {".nv_fatbin", ".hip_fatbin", "libcudart.so", "libamdhip64.so"}) {
     if (bytes.find(device) != std::string::npos)
       refuse(library, fmt::format("it holds or needs compiled device code ({}), which the emulated device "
                                   "cannot run: give its source",
                                   device));
   }
+  return exported_functions(elf);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 8;
+  std::string list;
+  for (std::size_t i = 0; i < names.size() && i < kShown; ++i) list += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > kShown ? fmt::format("{} and {} more", list, names.size() - kShown) : list;
 }
 
 std::string literal(const std::string& text) {
@@ -52,7 +108,7 @@ std::string literal(const std::string& text) {
 }  // namespace
 
 fs::path source_for_library(const fs::path& library, const BuildSettings& settings) {
-  must_run_here(library, settings.backend);
+  const std::vector<std::string> functions = functions_of(library, settings.backend);
   const std::string& signature = settings.signature;
   if (signature.empty())
     refuse(library,
@@ -67,6 +123,11 @@ fs::path source_for_library(const fs::path& library, const BuildSettings& settin
         fmt::format(
             "the signature '{}' is no C declaration such as void scale(const float* x, float* y, int64_t n)",
             signature));
+  if (!functions.empty() && std::find(functions.begin(), functions.end(), parts[2].str()) == functions.end())
+    refuse(
+        library,
+        fmt::format("the signature in case.toml names {}, which the library does not export; it exports {}",
+                    parts[2].str(), listed(functions)));
   std::string parameters;
   static const std::regex parameter(R"(\s*(.*?[\s\*])([A-Za-z_]\w*)\s*$)");
   const std::string list = parts[3];
@@ -83,8 +144,9 @@ fs::path source_for_library(const fs::path& library, const BuildSettings& settin
       "static const ::isomer::emulator::FunctionRegistration isomer_prebuilt(&{}, \"{}\", {}, 0, {});\n",
       parts[1].str(), parts[2].str(), list, parts[2].str(), parts[2].str(), literal(library.string()),
       literal(parameters));
-  const fs::path folder = fs::temp_directory_path() / fmt::format("isomer-prebuilt-{}", getuid());
   std::error_code failed;
+  fs::path folder = cache_folder("prebuilt");
+  if (folder.empty()) folder = fs::temp_directory_path(failed) / fmt::format("isomer-prebuilt-{}", getuid());
   fs::create_directories(folder, failed);
   const fs::path source = folder / fmt::format("{:016x}.cpp", std::hash<std::string>{}(text));
   // Written aside and renamed: several processes may want the same one.

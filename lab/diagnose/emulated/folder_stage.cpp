@@ -2,11 +2,13 @@
 #include "lab/candidate/candidate.hpp"
 #include "lab/diagnose/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
+#include "lab/diagnose/emulated/not_built.hpp"
 #include "lab/plan/parallel.hpp"
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -39,24 +41,6 @@ bool may_depend_on_lanes(const fs::path& file, const std::string& source) {
          std::regex_search(source, warps);
 }
 
-Finding not_compiled(const BuildFailure& failure, const std::string& source) {
-  Finding finding;
-  finding.code = "does-not-compile";
-  finding.argument = failure.missing_header;
-  finding.evidence = failure.message;
-  finding.location = failure.place;
-  finding.fix =
-      failure.missing_header.empty()
-          ? source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos
-                ? "mend what the compiler complains of; where a newer PyTorch has it, name that one's torch "
-                  "folder in ISOMER_TORCH"
-                : "mend what the compiler complains of"
-          : fmt::format(
-                "install what has {}, name its folder in case.toml (include_directories), or do without it",
-                failure.missing_header);
-  return finding;
-}
-
 /// What the label's host functions are called: those that launch are what callers use.
 std::string function_of_label(const CaseFolder& folder) {
   const std::vector<std::string> defined = python_functions(text_of(folder.label));
@@ -65,6 +49,24 @@ std::string function_of_label(const CaseFolder& folder) {
   for (const std::string& name : defined)
     if (find_port(name) != nullptr) return name;
   return {};
+}
+
+/// What of the test raised when it was recorded: calls behind it are missing.
+void note_what_raised(const Recording& recording, const fs::path& test, std::vector<std::string>& notes) {
+  constexpr std::size_t kMost = 3;
+  const auto found = recording.metadata.find("test_raised");
+  const nlohmann::json raised = found == recording.metadata.end()
+                                    ? nlohmann::json()
+                                    : nlohmann::json::parse(found->second, nullptr, false);
+  if (!raised.is_array() || test.empty()) return;
+  for (std::size_t i = 0; i < raised.size() && i < kMost; ++i) {
+    const nlohmann::json& each = raised[i];
+    if (!each.is_object() || !each.value("where", nlohmann::json()).is_string() ||
+        !each.value("error", nlohmann::json()).is_string())
+      continue;
+    notes.push_back(fmt::format("{}: {} raised {}", test.filename().string(),
+                                each["where"].get<std::string>(), each["error"].get<std::string>()));
+  }
 }
 
 std::shared_ptr<const Recording> recording_of_folder(const CaseFolder& folder, bool op_known,
@@ -158,8 +160,10 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
       request.wide = with_64_lanes(path, settings, beside);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr) {
-      diagnosis.compile = Stage::failed;
-      diagnosis.findings.push_back(not_compiled(failure, request.source));
+      diagnosis.findings.push_back(not_built(failure, request.source));
+      diagnosis.compile =
+          diagnosis.findings.back().code == "does-not-compile" ? Stage::failed : Stage::passed;
+      if (diagnosis.compile == Stage::passed) diagnosis.call = Stage::failed;
       if (diagnosis.op.empty()) diagnosis.op = op_of_functions({request.function});
     } else {
       const std::string where = diagnosis.folder, name = diagnosis.candidate;
@@ -222,6 +226,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   const bool known = !folder.op.empty() || !request.function.empty();
   try {
     request.recording = recording_of_folder(folder, known, notes);
+    if (request.recording != nullptr) note_what_raised(*request.recording, folder.test, notes);
   } catch (const Error& error) {
     broken = error.what();
   }

@@ -5,7 +5,8 @@ label: {"functions": [{"name", "line", "parameters": [{"name", "default"}], "ret
         "constants": [{"name", "values", "line"}]}]}
 test:  {"file", "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
         "open": bool, "arguments": [{"name", "text", "observed"}], "returned": [{"name", "observed"}]}]}], "observes": bool,
-        "draws": line of the first random input or 0, "seeds": bool}
+        "draws": line of the first random input or 0, "seeds": bool,
+        "idle": [{"line", "text", "why"}]: checks that hold whatever the calls give}
 "returned" is null where the answer is part of a larger expression, and empty where nothing takes it.
 A call that is "open" passes *args or **kwargs: what becomes of its arguments cannot be read from the text.
 """
@@ -13,6 +14,7 @@ A call that is "open" passes *args or **kwargs: what becomes of its arguments ca
 import ast
 import os
 
+from .idle_checks import IdleChecks
 from .label_kernels import Kernel, is_jit
 
 COMPARES = ("allclose", "assert", "equal", "isclose", "compare", "check", "verify", "expect")
@@ -264,23 +266,33 @@ class Scope:
             "returned": returned,
         }
 
-    def observes(self):
+    def observes(self, idle):
         for node in self.nodes:
+            if id(node) in idle.nodes:
+                continue
             if isinstance(node, (ast.Assert, ast.Raise)):
                 return True
             if isinstance(node, ast.Return) and node.value is not None:
                 return True
+            # What whoever runs the test compares.
+            if not self.name and isinstance(node, ast.Assign):
+                if any(isinstance(t, ast.Name) and t.id.lower().startswith("result") for t in node.targets):
+                    return True
             if isinstance(node, ast.Call):
                 name = name_of(node.func).lower()
-                if name == "print" or any(word in name for word in COMPARES):
+                if name == "print" and any(isinstance(n, ast.Name) for each in passed(node) for n in ast.walk(each)):
+                    return True
+                if any(word in name for word in COMPARES):
+                    return True
+                if name in ("exit", "_exit") and not all(isinstance(each, ast.Constant) for each in node.args):
                     return True
         return False
 
-    def facts(self):
+    def facts(self, idle):
         return {
             "name": self.name,
             "line": self.line,
-            "observes": self.observes(),
+            "observes": self.observes(idle),
             "calls": [self.call(node) for node in sorted(self.calls, key=lambda n: (n.lineno, n.col_offset))],
         }
 
@@ -304,7 +316,8 @@ def test_facts(tree, path, label):
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             scopes.append(Scope(node.name, node.lineno, node.body, names, parameters))
-    functions = [scope.facts() for scope in scopes]
+    idle = IdleChecks(tree, names)
+    functions = [scope.facts(idle) for scope in scopes]
     called = [(name_of(node.func), node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Call)]
     draws = [line for name, line in called if name in DRAWS]
     return {
@@ -313,6 +326,7 @@ def test_facts(tree, path, label):
         "observes": any(each["observes"] for each in functions),
         "draws": min(draws, default=0),
         "seeds": any("seed" in name or name == "Generator" for name, _ in called),
+        **({"idle": idle.found} if idle.found else {}),
     }
 
 

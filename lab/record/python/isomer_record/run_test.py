@@ -44,11 +44,22 @@ def without_answers(launches):
                 setattr(holder, name, lenient(getattr(holder, name)))
 
 
+class WithoutAsserts(ast.NodeTransformer):
+    """What an assertion calls is called, and what it says is left alone."""
+
+    def visit_Assert(self, node):
+        if not any(isinstance(each, ast.Call) for each in ast.walk(node.test)):
+            return ast.copy_location(ast.Pass(), node)
+        handler = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [ast.Pass()])
+        tried = ast.Try([ast.Expr(node.test)], [handler], [], [])
+        return ast.fix_missing_locations(ast.copy_location(tried, node))
+
+
 class TestRun:
     def __init__(self, path, text, label, calls, strip_asserts):
         self.path, self.label, self.calls = path, label, calls
         self.tree = parse(text, path)
-        self.optimize = 1 if strip_asserts else 0
+        self.strip_asserts = strip_asserts
         self.raised = []
         self.ran = set()
         self.module = types.ModuleType("__main__")
@@ -127,9 +138,10 @@ class TestRun:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 for each in node.names:
                     flags |= getattr(__future__, each.name).compiler_flag
-            code = compile(
-                ast.Module([node], []), self.path, "exec", flags=flags, dont_inherit=True, optimize=self.optimize
-            )
+            module = ast.Module([node], [])
+            if self.strip_asserts:
+                module = WithoutAsserts().visit(module)
+            code = compile(module, self.path, "exec", flags=flags, dont_inherit=True)
             try:
                 exec(code, self.names)
             except SystemExit:

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "lab/candidate/candidate.hpp"
+#include "lab/diagnose/finding.hpp"
+
+#include <string>
+
+namespace isomer::lab {
+
+/// What is said of a candidate that does not compile, does not link or cannot be loaded. `source` is its
+/// text, empty of a library.
+Finding not_built(const BuildFailure& failure, const std::string& source);
+
+}  // namespace isomer::lab
