@@ -25,6 +25,7 @@ std::vector<Finding> audit(const CaseFolder& folder, const Recording& recording)
   const std::optional<Facts> facts = facts_of(recording);
   if (facts) audit_test_text(folder, recording, *facts, findings);
   audit_test_values(folder, recording, facts ? &*facts : nullptr, findings);
+  audit_outside(folder, recording, findings);
   audit_instruction(folder, recording, facts ? &*facts : nullptr, findings);
   return findings;
 }

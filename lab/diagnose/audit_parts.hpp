@@ -14,6 +14,8 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
 /// What the recorded values show. `facts` may be null.
 void audit_test_values(const CaseFolder& folder, const Recording& recording, const Facts* facts,
                        std::vector<Finding>& findings);
+/// Where the label's kernels left the memory of their arguments, as the recorder saw it.
+void audit_outside(const CaseFolder& folder, const Recording& recording, std::vector<Finding>& findings);
 /// What the instruction says of the call and label or calls contradict. `facts` may be null.
 void audit_instruction(const CaseFolder& folder, const Recording& recording, const Facts* facts,
                        std::vector<Finding>& findings);

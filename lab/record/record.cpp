@@ -60,6 +60,7 @@ class Run {
                       {"test", absolute(settings.test)},
                       {"arguments", settings.arguments},
                       {"max_bytes", settings.max_bytes},
+                      {"seconds", settings.timeout_seconds},
                       {"status", (folder_.path() / "status.json").string()},
                       {"recording", (folder_.path() / "recording.safetensors").string()}};
     write(folder_.path() / "job.json", job.dump(-1, ' ', false, json::error_handler_t::replace));

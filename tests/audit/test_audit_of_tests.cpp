@@ -214,6 +214,49 @@ TEST_F(AuditOfTests, AnEmptySequenceAndMissingBlocksAreKnownOfTheMerge) {
   EXPECT_EQ(found(), (Findings{"test index-out-of-range B_Seqlen @0"}));
 }
 
+TEST_F(AuditOfTests, WhatTheLabelReachesOutsideIsNamedOnceAndByItsFirstCause) {
+  call("gather", {floats("x", {2, 8}, 1), indices("ends", {0, 5})}, "test_gather:4");
+  call("gather", {floats("x", {2, 8}, 1), indices("ends", {0, 5})}, "test_gather:6");
+  EXPECT_EQ(found(), Findings{});
+  recording.metadata["outside"] =
+      R"([{"call": 0, "kernel": "_gather", "access": "reads", "argument": "ends", "bytes": 8, "holds": 8},
+          {"call": 0, "kernel": "_gather", "access": "writes", "argument": "x", "bytes": 70, "holds": 64},
+          {"call": 1, "kernel": "_gather", "access": "reads", "argument": "ends", "bytes": 8, "holds": 8}])";
+  EXPECT_EQ(found(), (Findings{"test index-out-of-range ends @4"}));
+  const std::vector<Finding> all = audit(folder, recording);
+  EXPECT_NE(all.at(0).evidence.find("_gather reads element 2 of ends, which has 2"), std::string::npos)
+      << all[0].evidence;
+  for (const char* text : {"", "{}", "[1]", R"([{"call": 7}])", R"([{"call": "x"}])", R"([{"call": -1}])"}) {
+    recording.metadata["outside"] = text;
+    EXPECT_EQ(found(), Findings{}) << text;
+  }
+}
+
+TEST_F(AuditOfTests, AnOutputOfAnAutogradFunctionIsOneOfItsCall) {
+  const std::string label = R"(
+class Halves(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, sums):
+        sums.copy_(x.sum(0))
+        return x / 2
+)";
+  const std::string begin = "def test_halves():\n    y = Halves.apply(torch.ones(2, 8), sums)\n";
+  call("Halves", {floats("x", {2, 8}, 1), floats("sums", {8}, 0)}, "test_halves:2");
+  sources(label, begin + "    return y, sums\n");
+  EXPECT_EQ(found(), Findings{});
+  sources(label, begin + "    return y\n");
+  EXPECT_EQ(found(), (Findings{"test output-not-compared sums @2"}));
+}
+
+TEST_F(AuditOfTests, AnIndexThatLeadsOutsideIsOneFault) {
+  sources(kScatter, "def test_scatter():\n    return 1\n");
+  scatter({3, 4});
+  const Findings one = found();
+  recording.metadata["outside"] =
+      R"([{"call": 0, "kernel": "_scatter", "access": "writes", "argument": "out", "bytes": 128, "holds": 128}])";
+  EXPECT_EQ(found(), one);
+}
+
 TEST_F(AuditOfTests, ARowOfZerosIsKnownOfTheScatter) {
   call("destindex_copy_quantize_kv", {floats("K", {2, 3, 8}, 1)});
   EXPECT_EQ(found(), Findings{});

@@ -286,6 +286,86 @@ TEST_F(RecordTorch, WhatWasRecordedForACheckIsKeptUntilItsSourcesChange) {
   unsetenv("ISOMER_CACHE");
 }
 
+TEST_F(RecordTorch, AFunctionOfAutogradIsCalledByItsClass) {
+  const Recorded got =
+      recorded(R"(
+import torch
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by=3.0):
+        ctx.by = by
+        return x * by
+
+    @staticmethod
+    def backward(ctx, given):
+        return given * ctx.by, None
+)",
+               "x = torch.ones(2, requires_grad=True)\ny = Scaled.apply(x, 2.0)\ny.sum().backward()\n"
+               "assert x.grad[0] == 2\n");
+  EXPECT_TRUE(got.raised.empty());
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  const RecordedCall& call = got.recording.calls[0];
+  EXPECT_EQ(call.function, "Scaled");
+  ASSERT_EQ(call.before.size(), 2u);
+  EXPECT_EQ(call.before[0].name, "x");
+  EXPECT_EQ(call.before[1].name, "by");
+  EXPECT_EQ(*call.returned.at(0).tensor.at<float>(1), 2.0f);
+}
+
+TEST_F(RecordTorch, AModuleBringsItsTensorsAndNumbersAlong) {
+  const Recorded got = recorded(R"(
+import torch
+
+class Norm(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.full((size,), 2.0))
+        self.epsilon = 0.5
+
+    def forward(self, x):
+        return self.weight * x / (x.norm() + self.epsilon)
+)",
+                                "norm = Norm(4)\nnorm(torch.ones(4))\nnorm(torch.zeros(4))\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const RecordedCall& call = got.recording.calls[1];
+  EXPECT_EQ(call.function, "Norm");
+  ASSERT_EQ(call.before.size(), 3u);
+  EXPECT_EQ(call.before[0].name, "x");
+  EXPECT_EQ(call.before[1].name, "weight");
+  EXPECT_TRUE(call.keyword[1]);
+  EXPECT_EQ(call.before[2].name, "epsilon");
+  EXPECT_EQ(call.before[2].real, 0.5);
+}
+
+TEST_F(RecordTorch, CallsBeyondTheLimitAreLeftOutAndSaidSo) {
+  std::ofstream(folder / "1_label_source.py") << kPlain;
+  std::ofstream(folder / "3_test_code.py")
+      << "import torch\ntwice(torch.ones(50))\ntwice(torch.ones(3000))\ntwice(torch.ones(60))\n";
+  RecordSettings settings = settings_of_folder(folder);
+  settings.python = {ISOMER_PYTHON};
+  settings.max_bytes = 1000;
+  const Recorded got = record(settings);
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  EXPECT_EQ(got.recording.calls[0].before[0].tensor.describe(), "f32[50]");
+  ASSERT_EQ(got.raised.size(), 1u);
+  EXPECT_NE(got.raised[0].find("more than 1000 bytes; --max-bytes allows more"), std::string::npos);
+}
+
+TEST_F(RecordTorch, WhatACallLeavesAsItIsIsKeptOnce) {
+  std::ofstream(folder / "1_label_source.py") << "def both(x, y):\n    return x\n";
+  std::ofstream(folder / "3_test_code.py")
+      << "import torch\nx = torch.arange(100.)\nfor _ in range(9):\n    both(x, x.clone())\n";
+  RecordSettings settings = settings_of_folder(folder);
+  settings.python = {ISOMER_PYTHON};
+  settings.max_bytes = 800;  // x and its equal, which are two
+  const Recorded got = record(settings);
+  EXPECT_TRUE(got.raised.empty());
+  ASSERT_EQ(got.recording.calls.size(), 9u);
+  const RecordedCall& call = got.recording.calls[8];
+  EXPECT_EQ(*call.returned.at(0).tensor.at<float>(99), 99.0f);
+}
+
 TEST_F(RecordTorch, TheExamplesAreWhatTheirSourcesGive) {
   for (const char* name : {"quantize_copy_kv", "flash_decode_stage2", "sin", "attention"}) {
     RecordSettings settings = settings_of_folder(fs::path(ISOMER_PORTS) / name);

@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import hashlib
 import inspect
 import math
 import sys
@@ -55,9 +56,15 @@ class Storages:
         self.limit = limit
         self.bytes = {}
         self.types = {}
+        self.same = {}
         self.total = 0
 
-    def add(self, name, type_name, content):
+    def add(self, name, type_name, content, taken):
+        """The name of a storage with that content, of those that are not `taken`: what a call leaves as it is is kept once."""
+        same = self.same.setdefault((type_name, hashlib.sha256(content).digest()), [])
+        for each in same:
+            if each not in taken:
+                return each
         self.total += len(content)
         if self.total > self.limit:
             raise TooLarge(f"the calls hold more than {self.limit} bytes; --max-bytes allows more")
@@ -66,12 +73,25 @@ class Storages:
             unique, again = f"{name}#{again}", again + 1
         self.bytes[unique] = content
         self.types[unique] = type_name
+        same.append(unique)
         return unique
+
+    def keep(self, names):
+        """Drops every other."""
+        self.bytes = {name: content for name, content in self.bytes.items() if name in names}
+
+
+def untyped_storage(tensor):
+    """Under a PyTorch before 2.0 as well."""
+    if hasattr(tensor, "untyped_storage"):
+        return tensor.untyped_storage()
+    storage = tensor.storage()
+    return storage.untyped() if hasattr(storage, "untyped") else storage
 
 
 def storage_of(tensor):
     """The tensor's storage as a list of bytes on the CPU, and which storage it is."""
-    untyped = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+    untyped = untyped_storage(tensor)
     identity = (untyped.data_ptr(), untyped.nbytes())
     if untyped.nbytes() == 0:
         return b"", identity, tensor.storage_offset() * tensor.element_size()
@@ -92,6 +112,17 @@ def storage_of(tensor):
     return content, identity, first - begin
 
 
+def names_in(value):
+    """The storages that values name."""
+    if isinstance(value, dict):
+        if "storage" in value:
+            yield value["storage"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from names_in(each)
+
+
 class Side:
     """The arguments of a call, or its answers: what shares a storage here shares it in the file."""
 
@@ -99,6 +130,7 @@ class Side:
         self.storages = storages
         self.prefix = prefix
         self.known = {}
+        self.taken = set()
 
     def value(self, value, name, place, depth=0):
         text = {"kind": "none", "name": name}
@@ -144,8 +176,10 @@ class Side:
         if tensor.is_conj() or tensor.is_neg():
             tensor = tensor.resolve_conj().resolve_neg()
         content, identity, offset = storage_of(tensor)
-        if identity[0] == 0 or identity not in self.known:
-            name = self.storages.add(f"{self.prefix}.{place}", DTYPES[type_name], content)
+        name = self.known.get(identity) if identity[0] != 0 else None
+        if name is None:
+            name = self.storages.add(f"{self.prefix}.{place}", DTYPES[type_name], content, self.taken)
+            self.taken.add(name)
             self.known[identity] = name
         text.update(
             kind="tensor",
@@ -153,7 +187,7 @@ class Side:
             shape=list(tensor.shape),
             strides=list(tensor.stride()),
             offset=offset,
-            storage=self.known[identity],
+            storage=name,
         )
         if type_name == "bool":
             text["boolean"] = True
@@ -191,6 +225,8 @@ class Launches:
         self.why = self.why or why
 
     def reset(self):
+        self.outside = []
+        self.outside_matters = False
         self.answered = 0
         self.interpreted = 0
         self.unanswered = 0
@@ -204,6 +240,8 @@ class Calls:
         self.storages = Storages(limit)
         self.launches = Launches()
         self.made = []
+        self.outside = []
+        self.unfinished = False
         self.answers = set()
         self.inside = False
 
@@ -216,10 +254,31 @@ class Calls:
             frame = frame.f_back
         return ""
 
-    def wrap(self, name, function):
-        """The function, each of whose calls is kept. Calls inside a call are the function's own business."""
+    def left(self, index, arguments):
+        """Where the call's kernels addressed what none of their arguments holds; an answer made of that is none."""
+        storages = {}
+        for key, value, _ in arguments:
+            if isinstance(value, torch.Tensor) and value.layout == torch.strided:
+                storages.setdefault(untyped_storage(value).data_ptr(), key)
+        for each in self.launches.outside:
+            argument = "" if each.pop("astray") else storages.get(each["pointer"], "")
+            each.update(call=index, argument=argument, matters=self.launches.outside_matters)
+            del each["pointer"]
+            self.outside.append(each)
+        if self.launches.outside_matters:
+            self.launches.refuse("the label's kernel leaves the memory of its arguments")
+
+    def keep_finished(self):
+        """Drops a call that was not kept to its end."""
+        if self.unfinished:
+            self.made.pop()
+        self.storages.keep(set(names_in(self.made)))
+
+    def wrap(self, name, function, signature=None, state=None):
+        """The function, each of whose calls is kept. Calls inside a call are the function's own business. `signature` is of
+        another function that names the parameters; `state` gives what stands for the first argument, as keywords."""
         try:
-            parameters = list(inspect.signature(function).parameters.values())
+            parameters = list(inspect.signature(signature or function).parameters.values())
         except (TypeError, ValueError):
             parameters = []
 
@@ -237,6 +296,8 @@ class Calls:
             index = len(self.made)
             call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
             arguments = names(args, kwargs)
+            if state:
+                arguments = arguments[1:] + state(args[0])
             side = Side(self.storages, f"{index}.before")
             for key, value, keyword in arguments:
                 text = side.value(value, key, key)
@@ -244,6 +305,7 @@ class Calls:
                     text["keyword"] = True
                 call["before"].append(text)
             self.made.append(call)
+            self.unfinished = True
             given = device_time.copies(args, kwargs)
             self.launches.reset()
             self.inside = True
@@ -251,9 +313,11 @@ class Calls:
                 result = function(*args, **kwargs)
             except BaseException as error:
                 call["raised"] = f"{type(error).__name__}: {error}"[:2000]
+                self.unfinished = False
                 raise
             finally:
                 self.inside = False
+                self.left(index, arguments)
             side = Side(self.storages, f"{index}.after")
             if self.launches.interpreted and misrounded(call["before"], result):
                 self.launches.refuse("Triton's interpreter rounds to bf16 and to 8-bit floats in its own way")
@@ -267,6 +331,7 @@ class Calls:
                     self.inside = False
                     if times:
                         call["seconds"] = times
+            self.unfinished = False
             return result
 
         recorded.isomer_records = function

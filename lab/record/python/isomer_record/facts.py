@@ -54,8 +54,9 @@ VALUES = {"item", "tolist", "long", "int", "to", "cpu", "numpy", "view", "reshap
 
 
 class HostFunction:
-    def __init__(self, node, kernels, constants):
+    def __init__(self, node, kernels, constants, of=None):
         self.node, self.kernels = node, kernels
+        self.name = of or node.name
         arguments = node.args
         plain = arguments.posonlyargs + arguments.args
         defaults = [False] * (len(plain) - len(arguments.defaults)) + [True] * len(arguments.defaults)
@@ -63,6 +64,8 @@ class HostFunction:
         self.parameters += [
             {"name": a.arg, "default": d is not None} for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)
         ]
+        # The context of an autograd Function's forward is not its caller's.
+        self.parameters = self.parameters[1 if of else 0 :]
         self.names = {each["name"] for each in self.parameters}
         self.known = {**constants, **integers(ast.walk(node))}
         self.writes, self.indexes, self.constants = [], [], []
@@ -114,7 +117,7 @@ class HostFunction:
                 if not (isinstance(node.value, ast.Constant) and node.value.value is None) and not self.given(node.value):
                     returned = len(node.value.elts) if isinstance(node.value, ast.Tuple) else 1
         return {
-            "name": self.node.name,
+            "name": self.name,
             "line": self.node.lineno,
             "parameters": self.parameters,
             "returns": returned,
@@ -197,7 +200,26 @@ def label_facts(tree):
     constants = integers(tree.body)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     kernels = {node.name: Kernel(node) for node in functions if is_jit(node)}
-    return {"functions": [HostFunction(n, kernels, constants).facts() for n in functions if n.name not in kernels]}
+    hosts = [HostFunction(node, kernels, constants) for node in functions if node.name not in kernels]
+    hosts += [HostFunction(forward, kernels, constants, of=name) for name, forward in autograd_functions(tree)]
+    return {"functions": [host.facts() for host in hosts]}
+
+
+def autograd_functions(tree):
+    """(class, its forward) of each class whose forward has no self: what is called is Class.apply."""
+    for node in tree.body:
+        for method in node.body if isinstance(node, ast.ClassDef) else []:
+            if isinstance(method, ast.FunctionDef) and method.name == "forward":
+                if any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in method.decorator_list):
+                    yield node.name, method
+
+
+def called_of(call, label):
+    """Of the label's functions the one that is called; "" where it is none."""
+    function = call.func
+    if isinstance(function, ast.Attribute) and function.attr == "apply" and name_of(function.value) in label:
+        return name_of(function.value)
+    return name_of(function) if name_of(function) in label else ""
 
 
 class Scope:
@@ -206,7 +228,7 @@ class Scope:
     def __init__(self, name, line, body, label, parameters):
         self.name, self.line, self.label, self.parameters = name, line, label, parameters
         self.nodes = [node for statement in body for node in walk_scope(statement)]
-        self.calls = [n for n in self.nodes if isinstance(n, ast.Call) and name_of(n.func) in label]
+        self.calls = [n for n in self.nodes if isinstance(n, ast.Call) and called_of(n, label)]
         inside = {id(each) for call in self.calls for argument in passed(call) for each in ast.walk(argument)}
         # What is read, as far as its name reaches: data["Out"][0], and of a method's call what has the method.
         bases = {id(n.value) for n in self.nodes if isinstance(n, (ast.Subscript, ast.Attribute))}
@@ -239,7 +261,7 @@ class Scope:
         return None
 
     def call(self, node):
-        name = name_of(node.func)
+        name = called_of(node, self.label)
         names = self.parameters.get(name, [])
         arguments = []
         for i, each in enumerate(node.args):

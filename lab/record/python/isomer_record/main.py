@@ -42,7 +42,8 @@ def record(job):
         whole = sources.read(test_path)
         first, second = sources.parts(whole)
         if job["label"]:
-            test_text = whole
+            brings = second is not None and sources.brings_along(first, label_text)
+            test_text = second if brings else whole
         else:
             label_text, test_text = (first, second) if second is not None else (None, whole)
         sources.parse(test_text, test_path)
@@ -68,19 +69,17 @@ def record(job):
         triton = real.__version__
         if has_gpu:
             with_triton.count_launches(made.launches)
-        elif os.environ["TRITON_INTERPRET"] == "1" and with_triton.install(made.launches):
+        elif os.environ["TRITON_INTERPRET"] == "1" and with_triton.install(made.launches, job["seconds"]):
             triton += " interpreter"
         else:
             raise ImportError("kernels need a GPU or the interpreter")
+        no_triton.install_former(made.launches)
     except Exception:  # a Triton that is there may still not load
         for name in [each for each in sys.modules if each.split(".")[0] == "triton"]:
             del sys.modules[name]
         no_triton.install(made.launches)
-    stands_in = isinstance(sys.meta_path[-1], no_triton.Finder)
-    if stands_in:
         triton = "none"
-        # Ahead of an installed Triton that cannot run.
-        sys.meta_path.insert(0, sys.meta_path.pop())
+    stands_in = triton == "none"
     if not has_gpu:
         no_gpu.install()
     seed(torch)
@@ -97,13 +96,13 @@ def record(job):
     run_test.without_answers(made.launches)
     sys.argv = [test_path] + job["arguments"]
     run = run_test.TestRun(test_path, test_text, label, made, cannot_answer)
-    error = None
     try:
         run.run()
     except calls.TooLarge as large:
-        error = str(large)
-    if error:
-        return {"error": error}
+        made.keep_finished()
+        if not made.made:
+            return {"error": str(large)}
+        run.note("the calls that followed", large)
     if not made.made:
         names = ", ".join(label.functions) if label and label.functions else "a function"
         first = f"; {run.raised[0]['where']} raised {run.raised[0]['error']}" if run.raised else ""
@@ -120,6 +119,8 @@ def record(job):
         "test_sha256": sha256(test_path),
         "test_raised": run.raised,
     }
+    if made.outside:
+        metadata["outside"] = made.outside
     if unanswered and made.launches.why:
         metadata["unanswered"] = made.launches.why
     try:

@@ -105,15 +105,27 @@ PROPERTIES = Properties(
 )
 
 
+class DeviceGenerator:
+    """torch.cuda.default_generators[0], as far as kernels draw from it: a seed and an offset, 16 bytes."""
+
+    def __init__(self):
+        self.state = torch.zeros(16, dtype=torch.uint8)
+
+    def get_state(self):
+        return self.state.clone()
+
+    def set_state(self, state):
+        self.state = state.clone()
+
+    def initial_seed(self):
+        return 0
+
+
 class CpuGenerator(GENERATOR):
     """torch.Generator(device="cuda") that draws on the CPU."""
 
     def __new__(cls, device="cpu"):
         return GENERATOR.__new__(GENERATOR, "cpu")
-
-
-def nothing(*args, **kwargs):
-    return None
 
 
 def install():
@@ -142,10 +154,17 @@ def install():
         "synchronize empty_cache init set_device manual_seed manual_seed_all reset_peak_memory_stats "
         "reset_max_memory_allocated set_stream _lazy_init ipc_collect set_per_process_memory_fraction"
     ).split():
-        setattr(cuda, name, nothing)
+        # Each its own: PyTorch's compiler keeps a table of functions.
+        setattr(cuda, name, lambda *args, **kwargs: None)
     cuda.Event, cuda.Stream = Event, Stream
     cuda.current_stream = cuda.default_stream = lambda *args, **kwargs: Stream()
-    cuda.device = cuda.stream = cuda.device_of = lambda *args, **kwargs: contextlib.nullcontext()
+    cuda.default_generators = (DeviceGenerator(),)
+    cuda.device = cuda.stream = cuda.device_of = cuda._DeviceGuard = lambda *args, **kwargs: contextlib.nullcontext()
+    # What PyTorch's own compiler writes into the code that it makes.
+    torch._C._cuda_getCurrentRawStream = lambda device: 0
+    guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+    if hasattr(guards, "_empty_strided_cuda"):
+        guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype)
     torch.Generator = CpuGenerator
     if hasattr(torch, "set_default_device"):
         original = torch.set_default_device

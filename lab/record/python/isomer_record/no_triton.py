@@ -88,11 +88,11 @@ def exports(launches):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    def __init__(self, launches):
-        self.launches = launches
+    def __init__(self, launches, package="triton"):
+        self.launches, self.package = launches, package
 
     def find_spec(self, name, path=None, target=None):
-        if name == "triton" or name.startswith("triton."):
+        if name == self.package or name.startswith(self.package + "."):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
@@ -113,4 +113,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install(launches):
-    sys.meta_path.append(Finder(launches))
+    """Ahead of an installed Triton that cannot run."""
+    sys.meta_path.insert(0, Finder(launches))
+
+
+def install_former(launches):
+    """What Triton had once and labels still import, beside one that runs: models of a kernel's speed."""
+    sys.meta_path.append(Finder(launches, "triton.ops"))

@@ -70,6 +70,54 @@ def assigned(tree):
     return names
 
 
+def watched_class(kind, name, calls):
+    """An autograd Function whose apply is kept, or a module whose calls are; None where it is another class."""
+    import torch
+
+    if issubclass(kind, torch.autograd.Function):
+        apply = calls.wrap(name, kind.apply, signature=forward_of(kind))
+        # Some call forward itself, with whatever as its context.
+        forward = calls.wrap(name, kind.forward, state=lambda context: [])
+        return type(name, (kind,), {"apply": staticmethod(apply), "forward": staticmethod(forward)})
+    if issubclass(kind, torch.nn.Module):
+        call = calls.wrap(name, kind.__call__, signature=kind.forward, state=state_of)
+        return type(name, (kind,), {"__call__": call})
+    return None
+
+
+def forward_of(kind):
+    """A function with the parameters of an autograd Function's apply: those of forward without its context."""
+    import inspect
+
+    import torch
+
+    forward = kind.forward
+    plain = getattr(torch.autograd.Function, "setup_context", None)
+    if getattr(kind, "setup_context", plain) is not plain:
+        return forward  # it has none
+    signature = inspect.signature(forward)
+
+    def apply():
+        pass
+
+    apply.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
+    return apply
+
+
+def state_of(module):
+    """What a module brings along: its tensors and plain numbers, by their names."""
+    numbers = [(k, v) for k, v in vars(module).items() if type(v) in (int, float, bool) and k != "training" and k[0] != "_"]
+    return [(key, value, True) for key, value in list(module.state_dict().items()) + numbers]
+
+
+def brings_along(text, label):
+    """Whether a test's first half is the label itself, as where the one is appended to the other."""
+    try:
+        return set(assigned(ast.parse(label))) <= set(assigned(ast.parse(text)))
+    except SyntaxError:
+        return False
+
+
 class Label:
     """The label, imported: its own functions wrapped, everything else as it is."""
 
@@ -85,7 +133,13 @@ class Label:
         self.functions = []
         for name in assigned(self.tree):
             value = self.module.__dict__.get(name)
-            if isinstance(value, type) or not callable(value) and not is_kernel(value):
+            if isinstance(value, type):
+                watched = watched_class(value, name, calls) if value.__module__ == "isomer_label" else None
+                if watched is not None:
+                    self.names[name] = watched
+                    self.functions.append(name)
+                continue
+            if not callable(value) and not is_kernel(value):
                 continue
             if is_kernel(value):
                 self.names[name] = LaunchedByTest(value, name, calls)
