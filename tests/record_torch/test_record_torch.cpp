@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -98,6 +100,33 @@ TEST_F(RecordTorch, PlainPyTorchAnswers) {
   ASSERT_EQ(call.after.size(), 2u);
   ASSERT_EQ(call.returned.size(), 1u);
   EXPECT_EQ(*call.returned[0].tensor.at<float>(1, 2), 3.5f);
+}
+
+TEST_F(RecordTorch, ValuesThatNoTestHasAreAskedForOnceOfEachFunction) {
+  const Recorded got =
+      recorded("import torch\n\ndef softmax(x, scale, bias=None):\n    return torch.softmax(x * scale, -1)\n",
+               "x = torch.randn(3, 5)\nsoftmax(x, 0.5)\nsoftmax(x, scale=2.0)\nprint(torch.rand(1))\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  ASSERT_EQ(got.recording.asked.size(), 2u);
+  const auto largest = [](const RecordedCall& call) {
+    double most = 0;
+    for (int i = 0; i < 15; ++i)
+      most = std::max<double>(most, std::fabs(static_cast<const float*>(call.before[0].tensor.data)[i]));
+    return most;
+  };
+  EXPECT_EQ(got.recording.asked[0].asked, "large");
+  EXPECT_NEAR(largest(got.recording.asked[0]), 400, 1e-3);
+  EXPECT_EQ(got.recording.asked[1].asked, "small");
+  EXPECT_NEAR(largest(got.recording.asked[1]), 1e-3, 1e-8);
+  for (const RecordedCall& call : got.recording.asked) {
+    EXPECT_EQ(call.function, "softmax");
+    ASSERT_EQ(call.before.size(), 2u);
+    EXPECT_EQ(call.before[1].real, 0.5);
+    ASSERT_EQ(call.returned.size(), 1u);
+    EXPECT_EQ(call.returned[0].tensor.describe(), "f32[3, 5]");
+  }
+  // The test's own numbers are what they are without.
+  EXPECT_LT(largest(got.recording.calls[1]), 10);
 }
 
 TEST_F(RecordTorch, WhatIsWrittenInPlaceIsSeenBeforeAndAfter) {

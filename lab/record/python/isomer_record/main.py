@@ -120,6 +120,11 @@ def record(job):
         "test_sha256": sha256(test_path),
         "test_raised": run.raised,
     }
+    # What is beyond the limit of all bytes was not kept.
+    kept = made.storages.bytes
+    asked = [each for each in made.beyond.asked if all(value["storage"] in kept for value in calls.tensors(each))]
+    if asked:
+        metadata["asked"] = asked
     if unanswered and made.launches.why:
         metadata["unanswered"] = made.launches.why
     try:

@@ -3,6 +3,8 @@
 import signal
 import threading
 
+from . import calls, interpreter_bf16
+
 SECONDS_OF_A_LAUNCH = 20
 SECONDS_OF_ALL = 60
 
@@ -52,6 +54,8 @@ def install(launches):
                 signal.signal(signal.SIGALRM, before)
             spent[0] += time.monotonic() - begin
 
+    if interpreter_bf16.install(interpreter):
+        calls.NOT_INTERPRETED.discard("bf16")
     interpreter.GridExecutor.__call__ = call
     return True
 
