@@ -13,7 +13,9 @@ struct RecordedCall {
   std::string function;
   std::vector<Value> before = {};  ///< arguments as passed; a keyword argument bears its name and `keyword`
   std::vector<bool> keyword = {};  ///< per argument
-  std::vector<Value> after = {};   ///< the same arguments after the call; empty where no answer was recorded
+  std::vector<Value> left_out =
+      {};                         ///< numbers that are the defaults of parameters which the call leaves out
+  std::vector<Value> after = {};  ///< the same arguments after the call; empty where no answer was recorded
   std::vector<Value> returned = {};  ///< flattened; empty for None
   std::string raised = {};           ///< the exception's text; empty where there was none
   std::string group = {};            ///< the test case or line that made the call

@@ -31,22 +31,13 @@ const json& list(const json& object, const char* key) {
   return value.is_array() ? value : empty;
 }
 
-Value default_of(const json& parameter) {
-  const json& value = member(parameter, "value");
-  const std::string name = text(parameter, "name");
-  return value.is_boolean()          ? boolean_value(name, value.get<bool>())
-         : value.is_number_integer() ? integer_value(name, value.get<std::int64_t>())
-         : value.is_number()         ? real_value(name, value.get<double>())
-                                     : Value();
-}
-
 LabelFunction function_of(const json& object) {
   LabelFunction function;
   function.name = text(object, "name");
   function.line = number(object, "line");
   function.returns = number(object, "returns");
   for (const json& each : list(object, "parameters"))
-    function.parameters.push_back({text(each, "name"), flag(each, "default"), default_of(each)});
+    function.parameters.push_back({text(each, "name"), flag(each, "default")});
   for (const json& each : list(object, "writes"))
     if (each.is_string()) function.writes.push_back(each.get<std::string>());
   for (const json& each : list(object, "indexes"))

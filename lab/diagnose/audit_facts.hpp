@@ -13,7 +13,6 @@ namespace isomer::lab {
 struct LabelParameter {
   std::string name;
   bool has_default = false;
-  Value value = {};  ///< of the default, where it is a number, true or false; else none
 };
 
 /// `tensor` is addressed in dimension `dim` by the values of `index`; −1: not known which.

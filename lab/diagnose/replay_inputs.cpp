@@ -57,9 +57,11 @@ std::vector<Beside> beside(const Replayed& replayed, const Tensor& want) {
 Finding other_function(const Replayed& replayed, const Replayed::Output& output, const Elements& want,
                        const Elements& got) {
   constexpr std::size_t kFewest = 48;
+  constexpr std::size_t kMost = 20'000;
   constexpr double kSmooth = 0.1;
   if (!is_float(output.want.dtype) || want.size() < kFewest) return {};
   const std::vector<Beside> inputs = beside(replayed, output.want);
+  const std::size_t step = std::max<std::size_t>(want.size() / kMost, 1);
   double typical = 0;
   for (const double each : want) typical += each * each / static_cast<double>(want.size());
   Finding best;
@@ -71,15 +73,20 @@ Finding other_function(const Replayed& replayed, const Replayed::Output& output,
       const Elements* factor = by < inputs.size() ? &inputs[by].elements : nullptr;
       Elements error(want.size());
       std::vector<std::size_t> order;
-      for (std::size_t i = 0; i < want.size(); ++i) {
+      for (std::size_t i = 0; i < want.size(); i += step) {
         error[i] = (got[i] - want[i]) / (factor == nullptr ? 1 : (*factor)[i]);
         const bool lost = factor != nullptr && std::fabs((*factor)[i]) < 0.05;
         if (std::isfinite(error[i]) && std::isfinite(inputs[x].elements[i]) && !lost) order.push_back(i);
       }
-      if (order.size() < kFewest || 2 * order.size() < want.size()) continue;
+      if (2 * order.size() * step < want.size()) continue;
       const auto value = [&](std::size_t i) { return inputs[x].elements[i]; };
       std::sort(order.begin(), order.end(),
                 [&](std::size_t a, std::size_t b) { return value(a) < value(b); });
+      // Of equal values one: that they agree says nothing.
+      order.erase(std::unique(order.begin(), order.end(),
+                              [&](std::size_t a, std::size_t b) { return value(a) == value(b); }),
+                  order.end());
+      if (order.size() < kFewest) continue;
       const double rough = roughness(error, order);
       if (rough >= least) continue;
       least = rough;
@@ -91,15 +98,13 @@ Finding other_function(const Replayed& replayed, const Replayed::Output& output,
       best.strength = small ? Strength::observed : Strength::nearest;
       best.argument = output.name;
       best.evidence = fmt::format(
-          "the error{} is a function of {} and of nothing else, no noise: largest at {:.3g}, where {:.6g} "
-          "comes "
+          "is off by a function of {}{} and by nothing else, no noise: most at {:.3g}, where {:.6g} comes "
           "instead of {:.6g}",
-          factor == nullptr ? "" : fmt::format(" divided by {}", inputs[by].said), inputs[x].said,
-          value(most), got[most], want[most]);
+          inputs[x].said, factor == nullptr ? "" : fmt::format(" times {}", inputs[by].said), value(most),
+          got[most], want[most]);
       best.fix =
-          "compute the original's function by the original's formula: of GELU, say, the tanh form or the "
-          "exact "
-          "one, as it has it";
+          "compute the function by the original's formula: of GELU, say, the tanh form or the exact one, as "
+          "it has it";
     }
   return best;
 }

@@ -78,12 +78,7 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
       replayed.roles.push_back(std::move(role));
       replayed.values.push_back(value);
     }
-    if (label != nullptr)
-      for (const LabelParameter& each : label->parameters)
-        if (each.value.kind != Value::Kind::none &&
-            std::none_of(call.before.begin(), call.before.end(),
-                         [&](const Value& value) { return value.name == each.name; }))
-          replayed.left_out.push_back(each.value);
+    replayed.left_out = call.left_out;
     for (std::size_t i = 0; i < call.returned.size(); ++i) {
       const Value& value = call.returned[i];
       Port::Role role;

@@ -8,10 +8,11 @@
 #include <string_view>
 
 /// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
-///   {"function", "group", "raised", "before": [value…], "after": [value…], "returned": [value…], "seconds":
-///   [number…]}
+///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "after": [value…], "returned":
+///   [value…], "seconds": [number…]}
 /// ("seconds" only where the device's times of the call were taken, on the device that the key "device"
-/// names) with each value {"kind", "name"} and
+/// names; "left_out", numbers that are the defaults of parameters which the call leaves out, only where there
+/// are any) with each value {"kind", "name"} and
 ///   tensor   "storage" (the tensor's name in the file), "dtype", "shape", "strides" in elements, "offset" in
 ///            bytes, "boolean": true of a u8 tensor that holds true and false
 ///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"

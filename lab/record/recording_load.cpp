@@ -113,6 +113,7 @@ class Reading {
       if (!text.contains(when)) return std::vector<Value>();
       return values(place.field(text, when, json::value_t::array, "a list"), place(when), 0);
     };
+    call.left_out = list("left_out");
     call.after = list("after");
     call.returned = list("returned");
     if (text.contains("seconds"))

@@ -153,9 +153,7 @@ void scale_and_shift(Recording& recording) {
                                            f32(v[1])[i] = 2 * f32(v[0])[i] + static_cast<float>(shift);
                                        },
                                        {false, false, true}));
-  recording.metadata["facts"] = R"({"label": {"functions": [{"name": "scale_and_shift", "parameters": [
-    {"name": "x"}, {"name": "out"}, {"name": "scale", "default": true, "value": 2.0},
-    {"name": "shift", "default": true, "value": 0.0}]}]}})";
+  for (RecordedCall& call : recording.calls) call.left_out = {real_value("scale", 2.0)};
 }
 
 struct Row {

@@ -256,6 +256,10 @@ class Calls:
                 if keyword:
                     text["keyword"] = True
                 call["before"].append(text)
+            named = {key for key, _, _ in arguments}
+            defaults = [each for each in parameters if type(each.default) in (int, float, bool) and each.name not in named]
+            if defaults:
+                call["left_out"] = [side.value(each.default, each.name, each.name) for each in defaults]
             self.made.append(call)
             given = device_time.copies(args, kwargs)
             self.launches.reset()

@@ -1,6 +1,6 @@
 """What the texts of label and test say, for the audit: no code runs here.
 
-label: {"functions": [{"name", "line", "parameters": [{"name", "default", "value" of a number}], "returns": count of values,
+label: {"functions": [{"name", "line", "parameters": [{"name", "default"}], "returns": count of values,
         "writes": [parameter], "indexes": [{"index", "tensor", "dim", "access": "read"|"write"}],
         "constants": [{"name", "values", "line"}]}]}
 test:  {"file", "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
@@ -11,7 +11,6 @@ A call that is "open" passes *args or **kwargs: what becomes of its arguments ca
 """
 
 import ast
-import math
 import os
 
 from .label_kernels import Kernel, is_jit
@@ -37,15 +36,6 @@ def constant(node, known):
     return known.get(node.id) if isinstance(node, ast.Name) else None
 
 
-def default_number(node):
-    """{"value": it} of a number, true or false."""
-    try:
-        value = ast.literal_eval(node) if node is not None else None
-    except (ValueError, TypeError, SyntaxError):
-        return {}
-    return {"value": value} if isinstance(value, (int, float)) and math.isfinite(value) else {}
-
-
 def integers(body):
     """NAME = 128 among these statements."""
     return {
@@ -66,9 +56,10 @@ class HostFunction:
         self.node, self.kernels = node, kernels
         arguments = node.args
         plain = arguments.posonlyargs + arguments.args
-        defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
-        self.parameters = [
-            {"name": a.arg, "default": d is not None, **default_number(d)} for a, d in zip(plain + arguments.kwonlyargs, defaults)
+        defaults = [False] * (len(plain) - len(arguments.defaults)) + [True] * len(arguments.defaults)
+        self.parameters = [{"name": a.arg, "default": d} for a, d in zip(plain, defaults)]
+        self.parameters += [
+            {"name": a.arg, "default": d is not None} for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)
         ]
         self.names = {each["name"] for each in self.parameters}
         self.known = {**constants, **integers(ast.walk(node))}

@@ -3,7 +3,7 @@
 import signal
 import threading
 
-from . import calls, interpreter_bf16
+from . import calls
 
 SECONDS_OF_A_LAUNCH = 20
 SECONDS_OF_ALL = 60
@@ -53,6 +53,8 @@ def install(launches):
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 signal.signal(signal.SIGALRM, before)
             spent[0] += time.monotonic() - begin
+
+    from . import interpreter_bf16
 
     if interpreter_bf16.install(interpreter):
         calls.NOT_INTERPRETED.discard("bf16")
