@@ -186,6 +186,14 @@ const Row kRows[] = {
     {"groups.cu", "group_dynamic_tile", 1, 64, [](unsigned t, unsigned, unsigned) -> U { return 40 + t % 4; }},
     {"groups.cu", "group_scan", 1, 64, [](unsigned t, unsigned, unsigned) -> U { return 2 * (t % 32 + 1) + 1000 * (t % 32); }},
     {"groups.cu", "group_grid_sync", 6, 64, [](unsigned t, unsigned, unsigned) -> U { return 6 * 64 - t; }, 0, true},
+
+    {"cub.cu", "cub_block_sum", 1, 96, [](unsigned t, unsigned, unsigned) -> U { return t == 0 ? 4656 + 6900000 : 0; }},
+    {"cub.cu", "cub_block_sum_of_items", 1, 64, [](unsigned t, unsigned, unsigned) -> U { return t == 0 ? 384 : 0; }},
+    {"cub.cu", "cub_block_scan", 1, 96, [](unsigned t, unsigned, unsigned) -> U { return 2 * (t + 1) + 1000 * t + 96000000; }},
+    {"cub.cu", "cub_block_scan_of_items", 1, 64, [](unsigned t, unsigned, unsigned) -> U { return 134 + 2 * t + 1000 * (135 + 2 * t); }},
+    {"cub.cu", "cub_warp_collectives", 1, 64, [](unsigned t, unsigned, unsigned) -> U { return t % 16 == 0 ? 120000 : t % 16; }},
+    {"cub.cu", "cub_load_store", 1, 32, [](unsigned t, unsigned, unsigned) -> U { return 2 * t + (t == 31 ? 0 : 1000 * (2 * t + 2)); }},
+    {"cub.cu", "cub_arg_max", 1, 128, [](unsigned t, unsigned, unsigned) -> U { return t == 0 ? 4949 : 0; }},
 };
 
 }  // namespace

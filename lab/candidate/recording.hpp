@@ -13,16 +13,20 @@ struct RecordedCall {
   std::string function;
   std::vector<Value> before = {};  ///< arguments as passed; a keyword argument bears its name and `keyword`
   std::vector<bool> keyword = {};  ///< per argument
-  std::vector<Value> after = {};   ///< the same arguments after the call; empty where no answer was recorded
+  std::vector<Value> left_out =
+      {};                         ///< numbers that are the defaults of parameters which the call leaves out
+  std::vector<Value> after = {};  ///< the same arguments after the call; empty where no answer was recorded
   std::vector<Value> returned = {};  ///< flattened; empty for None
   std::string raised = {};           ///< the exception's text; empty where there was none
   std::string group = {};            ///< the test case or line that made the call
+  std::string asked = {};  ///< of a call that no test makes: "large" or "small", the size of its values
   std::vector<double> seconds = {};  ///< the device's time of each of a few more such calls; empty: not taken
 };
 
 /// What a reference was called with, and what it gave: a bundle that replays with no Python.
 struct Recording {
   std::vector<RecordedCall> calls;
+  std::vector<RecordedCall> asked = {};  ///< made by the recorder, with values that the calls do not have
   std::map<std::string, std::string> metadata =
       {};  ///< "python", "torch", "command", "answers": "triton" or "none", "device", …
 };

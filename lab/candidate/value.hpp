@@ -12,7 +12,8 @@ namespace isomer::lab {
 
 /// What one parameter of a kernel or of its host function is called with, or what it gave back.
 struct Value {
-  enum class Kind : std::uint8_t { none, tensor, integer, real, boolean, text, dtype, list };
+  /// omitted: of a parameter that its caller leaves to its default, others behind it named.
+  enum class Kind : std::uint8_t { none, tensor, integer, real, boolean, text, dtype, list, omitted };
   Kind kind = Kind::none;
   std::string name;               ///< of the parameter, where it is known
   Tensor tensor;                  ///< on the CPU, any strides; lies in `storage`

@@ -61,7 +61,10 @@ class Replay {
     approach_.atol = request.atol;
   }
 
-  void run(const std::vector<Replayed>& calls) {
+  void run(const std::vector<Replayed>& group) {
+    std::vector<Replayed> calls, asked;
+    for (const Replayed& each : group) (each.call->asked.empty() ? calls : asked).push_back(each);
+    if (calls.empty()) return;
     const Bound bound = bind_call(entry_, calls.front());
     approach_.form = bound.form;
     for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
@@ -76,6 +79,8 @@ class Replay {
       experiment(approach_, calls, outcomes_, found);
       for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
     }
+    if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); }))
+      ask_beyond(approach_, asked, diagnosis_.findings);
     judge(calls);
   }
 
@@ -213,6 +218,8 @@ class Replay {
       finding.fix = count ? fmt::format("take the {} arguments that are passed", replayed.call->before.size())
                           : "take what the original takes";
     } else if (answer.end == Answer::End::refused) {
+      // A launch that the device refuses has been told, and the candidate has only passed it on.
+      if (!answer.refused_launches.empty()) return;
       finding.code = is_about_dtype(answer.message) && !is_about_rank(answer.message) ? "dtype-refused"
                                                                                       : "shape-refused";
       finding.fix = "take what the original takes";
@@ -318,6 +325,9 @@ class Replay {
       Finding finding = pattern_of(
           {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
       if (finding.code.empty()) continue;
+      if (finding.strength == Strength::nearest && is_float(output.want.dtype))
+        if (Finding better = pattern_of_inputs(approach_, replayed, outcome, t); !better.code.empty())
+          finding = std::move(better);
       finding.evidence = fmt::format("'{}': {} {}", replayed.line, output.name, finding.evidence);
       // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||

@@ -122,6 +122,7 @@ class Experiments {
 
   std::vector<Experiment> all() {
     compact();
+    defaults();
     orders();
     numbers_swapped();
     numbers();
@@ -141,6 +142,12 @@ class Experiments {
   bool is_input(std::size_t passing) const {
     const Passing& each = approach_.form.passings[passing];
     return each.what == What::role && !replayed_.roles[static_cast<std::size_t>(each.role)].output;
+  }
+
+  /// An argument that the original reads and writes: it has contents to change as well.
+  bool is_given(std::size_t passing) const {
+    const Passing& each = approach_.form.passings[passing];
+    return each.what == What::role && each.role < static_cast<int>(replayed_.call->before.size());
   }
 
   void compact() {
@@ -182,6 +189,30 @@ class Experiments {
                     "{} are views, and the answer is right only where they are copied to compact tensors",
                     names),
                 "address the tensors by their strides"));
+  }
+
+  /// What the callers leave out, given as the original has it.
+  void defaults() {
+    const std::vector<Parameter>& parameters = approach_.form.entry->parameters;
+    for (const Value& value : replayed_.left_out)
+      for (std::size_t p = 0; p < parameters.size(); ++p) {
+        const std::vector<Passing>& now = approach_.form.passings;
+        if (parameters[p].name != value.name || !parameters[p].has_default) continue;
+        if (p < now.size() && now[p].what != What::none) continue;
+        Form form = approach_.form;
+        if (form.passings.size() <= p) form.passings.resize(p + 1);
+        form.passings[p].what = What::constant;
+        form.passings[p].constant =
+            value.kind == Value::Kind::real ? value.real : static_cast<double>(value.integer);
+        const std::string said = fmt::format("{:g}", form.passings[p].constant);
+        add(std::move(form), {},
+            named(
+                "argument-default", value.name,
+                fmt::format("callers leave {} to its default, which is {} in the original, and the answer is "
+                            "right where that is passed",
+                            value.name, said),
+                fmt::format("make {} the default of {}", said, value.name)));
+      }
   }
 
   void orders() {
@@ -302,7 +333,7 @@ class Experiments {
 
   void maxima() {
     for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
-      if (!is_input(i) || !value_of(i).is_tensor() || !is_float(value_of(i).tensor.dtype)) continue;
+      if (!is_given(i) || !value_of(i).is_tensor() || !is_float(value_of(i).tensor.dtype)) continue;
       if (value_of(i).tensor.rank == 0 || value_of(i).tensor.size(-1) < 2) continue;
       const std::string name = parameter_name(approach_.form, i, replayed_);
       Adaptation lowered;
@@ -357,7 +388,7 @@ class Experiments {
                 fmt::format("along the last axis the answer has {}: so reordered, it is right", row.said),
                 "keep the original's order along the last axis"));
       for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
-        if (!is_input(i) || !value_of(i).is_tensor() || !has_row_order(value_of(i).tensor)) continue;
+        if (!is_given(i) || !value_of(i).is_tensor() || !has_row_order(value_of(i).tensor)) continue;
         const std::string name = parameter_name(approach_.form, i, replayed_);
         Adaptation laid;
         laid.before = on_value(approach_.form.passings[i].role, [&row](Value& v) {
@@ -367,6 +398,7 @@ class Experiments {
                                                         static_cast<std::size_t>(v.tensor.size(-1)))));
         });
         for (const bool both : {false, true}) {
+          if (!both && !is_input(i)) continue;  // what is written in place is read and written alike
           Adaptation adaptation = laid;
           if (both) adaptation.after = rows_back(row);
           add(approach_.form, {adaptation},

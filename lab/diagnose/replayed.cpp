@@ -51,13 +51,15 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
         written.emplace(call.function, i);
   std::vector<Replayed> list;
   int index = 0;
-  for (const RecordedCall& call : recording.calls) {
+  const auto add = [&](const RecordedCall& call) {
     ++index;
-    if (!call.raised.empty()) continue;
+    if (!call.raised.empty()) return;
     Replayed replayed;
     replayed.call = &call;
-    replayed.line =
-        fmt::format("{} call {}{}", call.function, index, call.group.empty() ? "" : " of " + call.group);
+    replayed.line = !call.asked.empty() ? fmt::format("{} with {} values ({} at most)", call.function,
+                                                      call.asked, call.asked == "large" ? "400" : "0.001")
+                                        : fmt::format("{} call {}{}", call.function, index,
+                                                      call.group.empty() ? "" : " of " + call.group);
     const LabelFunction* label = facts == nullptr ? nullptr : facts->function(call.function);
     for (std::size_t i = 0; i < call.before.size(); ++i) {
       const Value& value = call.before[i];
@@ -76,6 +78,7 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
       replayed.roles.push_back(std::move(role));
       replayed.values.push_back(value);
     }
+    replayed.left_out = call.left_out;
     for (std::size_t i = 0; i < call.returned.size(); ++i) {
       const Value& value = call.returned[i];
       Port::Role role;
@@ -101,7 +104,9 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
       replayed.values.push_back(std::move(made));
     }
     if (!replayed.outputs.empty()) list.push_back(std::move(replayed));
-  }
+  };
+  for (const RecordedCall& call : recording.calls) add(call);
+  for (const RecordedCall& call : recording.asked) add(call);
   return list;
 }
 

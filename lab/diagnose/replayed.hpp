@@ -29,11 +29,12 @@ struct Replayed {
     bool again = false;  ///< returned, and an argument as well: need not come back
   };
   std::vector<Output> outputs;
+  std::vector<Value> left_out;  ///< defaults of the reference's that the call makes use of, by their names
   bool empty = false;   ///< an argument has no elements
   bool shared = false;  ///< several writers are asked for one row
 };
 
-/// The recorded calls that have an answer. `facts` may be null.
+/// The recorded calls that have an answer, and those with values of the recorder's. `facts` may be null.
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts);
 
 /// How an entry is called with a recorded call's arguments, by place, by name and by kind; what had to be
@@ -94,6 +95,16 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
 /// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings);
+/// What the inputs say of an output that is wrong for a reason unknown: wrong where an input has one value,
+/// or off by a function of an input.
+Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                          std::size_t output);
+/// An answer that is the reference and a multiple of something more: of one, of an input, of a product of
+/// two.
+Finding missing_term(const Replayed& replayed, std::size_t output, const std::vector<double>& got);
+/// What candidates that are right so far do with values that no recorded call has, of which the reference was
+/// asked as well: exponentials that overflow, an epsilon that counts. Small differences are no matter there.
+void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

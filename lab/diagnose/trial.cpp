@@ -283,6 +283,8 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       }
       case Passing::What::none:
         list.emplace_back();
+        if (i < form.entry->parameters.size() && form.entry->parameters[i].has_default)
+          list.back().kind = Value::Kind::omitted;
         break;
     }
     list.back().name = name;

@@ -8,17 +8,19 @@
 #include <string_view>
 
 /// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
-///   {"function", "group", "raised", "before": [value…], "after": [value…], "returned": [value…], "seconds":
-///   [number…]}
+///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "after": [value…], "returned":
+///   [value…], "seconds": [number…]}
 /// ("seconds" only where the device's times of the call were taken, on the device that the key "device"
-/// names) with each value {"kind", "name"} and
+/// names; "left_out", numbers that are the defaults of parameters which the call leaves out, only where there
+/// are any) with each value {"kind", "name"} and
 ///   tensor   "storage" (the tensor's name in the file), "dtype", "shape", "strides" in elements, "offset" in
 ///            bytes, "boolean": true of a u8 tensor that holds true and false
 ///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"
 ///   list     "items"
 /// and, in "before", "keyword": true where the argument was passed by its name. Two values of one side of a
-/// call (its arguments; its answers) that name one storage share memory. The metadata key "format" is
-/// kRecordingFormat; every other key is the recording's own.
+/// call (its arguments; its answers) that name one storage share memory. The metadata key "asked" is a list
+/// of such calls that no test made, each with "asked": "large" or "small", the size of its values; absent
+/// where there are none. "format" is kRecordingFormat; every other key is the recording's own.
 namespace isomer::lab {
 
 inline constexpr std::string_view kRecordingFormat = "isomer-calls 1";

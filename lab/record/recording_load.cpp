@@ -84,6 +84,11 @@ class Reading {
     const json calls = json::parse(text, nullptr, false);
     if (!calls.is_array()) subject_.refuse("metadata calls is not a JSON list");
     for (const json& each : calls) recording.calls.push_back(call(each, recording.calls.size()));
+    if (const auto asked = recording.metadata.extract("asked"); !asked.empty()) {
+      const json list = json::parse(asked.mapped(), nullptr, false);
+      if (!list.is_array()) subject_.refuse("metadata asked is not a JSON list");
+      for (const json& each : list) recording.asked.push_back(call(each, recording.asked.size()));
+    }
     return recording;
   }
 
@@ -96,6 +101,7 @@ class Reading {
     const Place place = subject_("call ", index, " (", call.function, ")");
     call.group = place.text_or_empty(text, "group");
     call.raised = place.text_or_empty(text, "raised");
+    call.asked = place.text_or_empty(text, "asked");
     const json& before = place.field(text, "before", json::value_t::array, "a list");
     call.before = values(before, place("before"), 0);
     for (const json& each : before) {
@@ -107,6 +113,7 @@ class Reading {
       if (!text.contains(when)) return std::vector<Value>();
       return values(place.field(text, when, json::value_t::array, "a list"), place(when), 0);
     };
+    call.left_out = list("left_out");
     call.after = list("after");
     call.returned = list("returned");
     if (text.contains("seconds"))
@@ -138,6 +145,7 @@ class Reading {
     };
     switch (value.kind) {
       case Value::Kind::none:
+      case Value::Kind::omitted:
         break;
       case Value::Kind::tensor:
         tensor(text, place, value);

@@ -17,8 +17,8 @@ namespace isomer::lab {
 using nlohmann::json;
 
 std::string_view name_of(Value::Kind kind) {
-  constexpr std::string_view kNames[] = {"none",    "tensor", "integer", "real",
-                                         "boolean", "text",   "dtype",   "list"};
+  constexpr std::string_view kNames[] = {"none", "tensor", "integer", "real",   "boolean",
+                                         "text", "dtype",  "list",    "omitted"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -35,6 +35,7 @@ class Writing {
     json text = {{"kind", name_of(value.kind)}, {"name", value.name}};
     switch (value.kind) {
       case Value::Kind::none:
+      case Value::Kind::omitted:
         break;
       case Value::Kind::tensor:
         tensor(value, place, side, text);
@@ -133,9 +134,7 @@ std::string part(const Value& value, std::size_t index) {
 
 void save_recording(const std::string& path, const Recording& recording) {
   Writing writing("save: " + path + ": ");
-  json calls = json::array();
-  for (std::size_t c = 0; c < recording.calls.size(); ++c) {
-    const RecordedCall& call = recording.calls[c];
+  const auto written = [&](const RecordedCall& call, const std::string& c) {
     if (!call.after.empty() && call.after.size() != call.before.size())
       core::fail(ErrorCode::bad_argument, "save: ", path, ": call ", c, " has ", call.before.size(),
                  " arguments before it and ", call.after.size(), " after it");
@@ -151,18 +150,26 @@ void save_recording(const std::string& path, const Recording& recording) {
     list("before", call.before, arguments);
     for (std::size_t i = 0; i < std::min(call.keyword.size(), call.before.size()); ++i)
       if (call.keyword[i]) text["before"][i]["keyword"] = true;
+    if (!call.left_out.empty()) list("left_out", call.left_out, arguments);
     list("after", call.after, answers);
     list("returned", call.returned, answers);
     if (!call.seconds.empty()) text["seconds"] = call.seconds;
-    calls.push_back(std::move(text));
-  }
+    if (!call.asked.empty()) text["asked"] = call.asked;
+    return text;
+  };
+  json calls = json::array(), asked = json::array();
+  for (const RecordedCall& call : recording.calls)
+    calls.push_back(written(call, std::to_string(calls.size())));
+  for (const RecordedCall& call : recording.asked)
+    asked.push_back(written(call, core::say("beyond.", asked.size())));
   std::map<std::string, std::string> metadata = recording.metadata;
-  for (const char* own : {"format", "calls"})
+  for (const char* own : {"format", "calls", "asked"})
     if (metadata.contains(own))
       core::fail(ErrorCode::bad_argument, "save: ", path, ": metadata ", own,
                  " is a key that save_recording itself writes");
   metadata["format"] = kRecordingFormat;
   metadata["calls"] = calls.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (!asked.empty()) metadata["asked"] = asked.dump(-1, ' ', false, json::error_handler_t::replace);
   save(path, writing.tensors(), metadata);
 }
 

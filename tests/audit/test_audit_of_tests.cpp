@@ -190,6 +190,26 @@ TEST_F(AuditOfTests, AReadIndexMayNameARowTwice) {
   EXPECT_EQ(found(), (Findings{"test index-out-of-range rows @2"}));
 }
 
+TEST_F(AuditOfTests, AnIndexBesideARowsStrideCountsNoRows) {
+  sources(R"(
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def _pick(X, Target, Out, stride):
+    r = tl.program_id(0)
+    row = X + r * stride
+    t = tl.load(Target + r)
+    tl.store(Out + r, tl.load(row + t))
+
+def pick(x, target, out):
+    _pick[(x.shape[0],)](x, target, out, x.stride(0))
+)",
+          "def test():\n    pick(x, target, out)\n    return out\n");
+  call("pick", {floats("x", {2, 8}, 1), indices("target", {7, 5}), floats("out", {2}, 0)});
+  EXPECT_EQ(found(), Findings{});
+}
+
 TEST_F(AuditOfTests, AnAnswerOfNaNFromFiniteInputsIsUndefined) {
   RecordedCall& made = call("f", {floats("x", {4}, 0)}, "test:7");
   made.after = made.before;

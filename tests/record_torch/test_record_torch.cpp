@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -58,6 +60,24 @@ class RecordTorch : public testing::Test {
   fs::path folder;
 };
 
+TEST_F(RecordTorch, Bf16OfTheInterpreterIsRoundedAsPyTorchDoes) {
+  const fs::path script = folder / "bf16.py";
+  std::ofstream(script) << R"(
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy, torch
+from isomer_record.interpreter_bf16 import rounded, widened
+
+x = numpy.random.default_rng(1).integers(0, 2**32, 100000, dtype=numpy.uint32).view(numpy.float32)
+want, got = torch.from_numpy(x).bfloat16().float(), torch.from_numpy(widened(rounded(x)))
+same = (want == got) & (torch.signbit(want) == torch.signbit(got)) | torch.isnan(want) & torch.isnan(got)
+sys.exit(0 if bool(same.all()) and int(torch.isnan(want).sum()) > 100 else 1)
+)";
+  const std::string command =
+      std::string(ISOMER_PYTHON) + " '" + script.string() + "' '" + ISOMER_RECORDER + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
 TEST_F(RecordTorch, AKernelThatCannotRunLeavesTheCallWithoutAnAnswer) {
   const Recorded got = recorded(kTwice,
                                 "x = torch.arange(6, dtype=torch.float32, device='cuda')\ny = twice(x[2:])\n"
@@ -107,6 +127,39 @@ TEST_F(RecordTorch, PlainPyTorchAnswers) {
   ASSERT_EQ(call.after.size(), 2u);
   ASSERT_EQ(call.returned.size(), 1u);
   EXPECT_EQ(*call.returned[0].tensor.at<float>(1, 2), 3.5f);
+}
+
+TEST_F(RecordTorch, ValuesThatNoTestHasAreAskedForOnceOfEachFunction) {
+  const Recorded got = recorded(
+      "import torch\n\ndef softmax(x, scale, bias=None, axis=-1):\n    return torch.softmax(x * scale, "
+      "axis)\n",
+      "x = torch.randn(3, 5)\nsoftmax(x, 0.5)\nsoftmax(x, scale=2.0)\nprint(torch.rand(1))\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  ASSERT_EQ(got.recording.asked.size(), 2u);
+  const auto largest = [](const RecordedCall& call) {
+    double most = 0;
+    for (int i = 0; i < 15; ++i)
+      most = std::max<double>(most, std::fabs(static_cast<const float*>(call.before[0].tensor.data)[i]));
+    return most;
+  };
+  EXPECT_EQ(got.recording.asked[0].asked, "large");
+  EXPECT_NEAR(largest(got.recording.asked[0]), 400, 1e-3);
+  EXPECT_EQ(got.recording.asked[1].asked, "small");
+  EXPECT_NEAR(largest(got.recording.asked[1]), 1e-3, 1e-8);
+  for (const RecordedCall& call : got.recording.asked) {
+    EXPECT_EQ(call.function, "softmax");
+    ASSERT_EQ(call.before.size(), 2u);
+    EXPECT_EQ(call.before[1].real, 0.5);
+    ASSERT_EQ(call.returned.size(), 1u);
+    EXPECT_EQ(call.returned[0].tensor.describe(), "f32[3, 5]");
+  }
+  for (const RecordedCall& call : got.recording.calls) {
+    ASSERT_EQ(call.left_out.size(), 1u);  // a default of None is no number
+    EXPECT_EQ(call.left_out[0].name, "axis");
+    EXPECT_EQ(call.left_out[0].integer, -1);
+  }
+  // The test's own numbers are what they are without.
+  EXPECT_LT(largest(got.recording.calls[1]), 10);
 }
 
 TEST_F(RecordTorch, WhatIsWrittenInPlaceIsSeenBeforeAndAfter) {

@@ -76,16 +76,19 @@ std::string complete(const OfferedEntry& entry, std::vector<WireValue>& values) 
   if (values.size() > wanted)
     return fmt::format("{} takes {} argument{}, got {}", entry.info.name, wanted, wanted == 1 ? "" : "s",
                        values.size());
-  for (std::size_t i = values.size(); i < wanted; ++i) {
+  const std::size_t given = values.size();
+  values.resize(wanted);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    if (i < given && values[i].kind != ValueKind::omitted) continue;
     WireValue v;
     const EntryParameter& p = entry.info.parameters[i];
     if (p.kind == EntryParameter::Kind::stream) {
-      values.push_back(v);
+      values[i] = v;
     } else if (!p.has_default) {
       return fmt::format("{} takes {} argument{}, got {}{}", entry.info.name, wanted, wanted == 1 ? "" : "s",
-                         i, p.name.empty() ? "" : ": " + p.name + " is missing");
+                         given, p.name.empty() ? "" : ": " + p.name + " is missing");
     } else if (read_default(entry.defaults[i], v)) {
-      values.push_back(v);
+      values[i] = v;
     } else {
       return fmt::format("{}: the default of {} ({}) cannot be evaluated from outside: pass a value",
                          entry.info.name, p.name, entry.defaults[i]);

@@ -285,7 +285,7 @@ struct Session::State {
 
   SessionValue unpack(const WireValue& w, const std::vector<std::shared_ptr<void>>& storages,
                       const std::vector<WireStorage>& wires) const {
-    if (w.kind > ValueKind::list) throw Error("the answer of the session's process is not valid");
+    if (w.kind > ValueKind::omitted) throw Error("the answer of the session's process is not valid");
     SessionValue v;
     v.kind = w.kind;
     v.integer = w.integer;

@@ -19,7 +19,8 @@
 
 namespace isomer::emulator {
 
-enum class ValueKind : std::uint8_t { none, tensor, integer, real, boolean, text, dtype, list };
+/// omitted: the parameter's default is meant, which the child reads off the source.
+enum class ValueKind : std::uint8_t { none, tensor, integer, real, boolean, text, dtype, list, omitted };
 
 /// none, f64, f32, f16, bf16, e4m3fn, e5m2, e4m3fnuz, e5m2fnuz, i8, i32, i64, u8, bool, i16, by number.
 using Element = std::uint8_t;

@@ -6,10 +6,11 @@ import hashlib
 import inspect
 import math
 import sys
+import time
 
 import torch
 
-from . import device_time
+from . import beyond, device_time
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -121,6 +122,16 @@ def names_in(value):
     if isinstance(value, list):
         for each in value:
             yield from names_in(each)
+
+
+def tensors(call):
+    """Those among a call's values."""
+    values = call["before"] + call["after"] + call["returned"]
+    while values:
+        value = values.pop()
+        values += value.get("items", [])
+        if "storage" in value:
+            yield value
 
 
 class Side:
@@ -239,6 +250,7 @@ class Calls:
         self.test_path = test_path
         self.storages = Storages(limit)
         self.launches = Launches()
+        self.beyond = beyond.Beyond(self.launches)
         self.made = []
         self.outside = []
         self.unfinished = False
@@ -272,7 +284,7 @@ class Calls:
         """Drops a call that was not kept to its end."""
         if self.unfinished:
             self.made.pop()
-        self.storages.keep(set(names_in(self.made)))
+        self.storages.keep(set(names_in(self.made + self.beyond.asked)))
 
     def wrap(self, name, function, signature=None, state=None):
         """The function, each of whose calls is kept. Calls inside a call are the function's own business. `signature` is of
@@ -294,6 +306,7 @@ class Calls:
             if self.inside:
                 return function(*args, **kwargs)
             index = len(self.made)
+            spare, begin = self.beyond.copies(name, args, kwargs), time.process_time()
             call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
             arguments = names(args, kwargs)
             if state:
@@ -304,6 +317,10 @@ class Calls:
                 if keyword:
                     text["keyword"] = True
                 call["before"].append(text)
+            named = {key for key, _, _ in arguments}
+            defaults = [each for each in parameters if type(each.default) in (int, float, bool) and each.name not in named]
+            if defaults:
+                call["left_out"] = [side.value(each.default, each.name, each.name) for each in defaults]
             self.made.append(call)
             self.unfinished = True
             given = device_time.copies(args, kwargs)
@@ -324,6 +341,11 @@ class Calls:
             if self.launches.unanswered == 0:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
+                self.inside = True
+                lasted = time.process_time() - begin
+                side_of = functools.partial(Side, self.storages)
+                self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
+                self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
                 if given is not None:
                     self.inside = True

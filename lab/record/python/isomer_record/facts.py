@@ -149,7 +149,7 @@ class HostFunction:
         for name in kernel.writes:
             self.wrote(self.parameter(passed.get(name)))
         for use in kernel.indexes:
-            dim = 0
+            dim = 0 if use["alone"] else None
             stride = passed.get(use["stride"]) if use["stride"] else None
             if use["stride"]:
                 # Only Out.stride(0) says of which dimension it is.

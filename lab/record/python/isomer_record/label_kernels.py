@@ -32,7 +32,8 @@ def tuned_constants(function):
 
 class Kernel:
     """`writes`: pointers that are stored through. `indexes`: {"index", "tensor", "stride", "access"} for each pointer
-    `tensor` that is addressed by a number loaded from `index`, times the parameter `stride` (None: times nothing)."""
+    `tensor` that is addressed by a number loaded from `index`, times the parameter `stride` (None: times nothing); "alone":
+    nothing else in the address is multiplied by anything, so that the number counts rows."""
 
     def __init__(self, function):
         self.parameters = [each.arg for each in function.args.posonlyargs + function.args.args]
@@ -40,6 +41,7 @@ class Kernel:
         self.bases = {name: {name} for name in self.parameters}
         self.loaded = {}
         self.strides = {}
+        self.multiplied = set()
         self.writes, self.indexes = [], []
         statements = [n for n in ast.walk(function) if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
         # Twice: a loop's end feeds its begin.
@@ -60,6 +62,18 @@ class Kernel:
         self.loaded.setdefault(name, set()).update(self.loaded_of(value))
         for index, stride in self.strides_of(value):
             self.strides.setdefault(name, set()).add((index, stride))
+        if self.multiplies(value):
+            self.multiplied.add(name)
+
+    def multiplies(self, node):
+        """Whether an address or an offset has a product in it: of a stride, or of a block's number."""
+        if called(node) == "load":
+            return False
+        if isinstance(node, ast.Name):
+            return node.id in self.multiplied
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            return True
+        return any(self.multiplies(child) for child in ast.iter_child_nodes(node))
 
     def bases_of(self, node):
         """The pointers that an address is counted from: what stands first in its sum."""
@@ -105,9 +119,9 @@ class Kernel:
             if kind == "write" and tensor not in self.writes:
                 self.writes.append(tensor)
             for index, stride in sorted(strides) + [(index, None) for index in sorted(direct)]:
-                self.note(index, tensor, stride, kind)
+                self.note(index, tensor, stride, kind, not self.multiplies(address))
 
-    def note(self, index, tensor, stride, kind):
-        fact = {"index": index, "tensor": tensor, "stride": stride, "access": kind}
+    def note(self, index, tensor, stride, kind, alone):
+        fact = {"index": index, "tensor": tensor, "stride": stride, "access": kind, "alone": alone}
         if index != tensor and index in self.parameters and fact not in self.indexes:
             self.indexes.append(fact)

@@ -121,6 +121,11 @@ def record(job):
     }
     if made.outside:
         metadata["outside"] = made.outside
+    # What is beyond the limit of all bytes was not kept.
+    kept = made.storages.bytes
+    asked = [each for each in made.beyond.asked if all(value["storage"] in kept for value in calls.tensors(each))]
+    if asked:
+        metadata["asked"] = asked
     if unanswered and made.launches.why:
         metadata["unanswered"] = made.launches.why
     try:

@@ -3,6 +3,8 @@
 import signal
 import threading
 
+from . import calls
+
 # Of the time that the whole test has.
 SHARE_OF_A_LAUNCH = 0.35
 SHARE_OF_ALL = 0.7
@@ -57,6 +59,10 @@ def install(launches, seconds):
                 signal.signal(signal.SIGALRM, before)
             spent[0] += time.monotonic() - begin
 
+    from . import interpreter_bf16
+
+    if interpreter_bf16.install(interpreter):
+        calls.NOT_INTERPRETED.discard("bf16")
     interpreter.GridExecutor.__call__ = call
     return True
 

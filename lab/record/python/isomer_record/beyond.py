@@ -1,0 +1,93 @@
+"""What the label answers to values that a test seldom has, one call of each function: so large that an exponential of them
+overflows, and so small that an epsilon beside their squares counts."""
+
+import copy
+import random
+import time
+
+import torch
+
+LARGEST = 4 << 20
+SECONDS_OF_A_CALL = 1.0
+REGIMES = {"large": 400.0, "small": 1e-3}
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
+
+def tensors_of(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [each for item in value for each in tensors_of(item)] if isinstance(value, (list, tuple)) else []
+
+
+def is_finite(values):
+    return all(bool(torch.isfinite(each).all()) for each in tensors_of(values) if each.dtype in FLOATS)
+
+
+def scaled(args, kwargs, most):
+    """The same with the tensors of most elements made that large at most; their names or places, or none."""
+    places = list(enumerate(args)) + list(kwargs.items())
+    floats = [(key, each) for key, each in places if isinstance(each, torch.Tensor) and each.dtype in FLOATS and each.numel() > 1]
+    count = max((each.numel() for _, each in floats), default=0)
+    found = []
+    for key, each in floats:
+        if each.numel() == count and not each.requires_grad and float(each.abs().max()) > 0:
+            each.mul_(most / float(each.abs().max()))
+            found.append(key)
+    return found
+
+
+class Beyond:
+    def __init__(self, launches):
+        self.launches = launches
+        self.functions = set()
+        self.asked = []
+
+    def copies(self, function, args, kwargs):
+        """What a call was given, before it is made; nothing where that function was asked, or is not to be."""
+        size = sum(each.numel() * each.element_size() for each in tensors_of([args, kwargs]))
+        if function in self.functions or size > LARGEST:
+            return None
+        try:
+            return copy.deepcopy((args, kwargs))
+        except Exception:
+            return None
+
+    def ask(self, name, function, given, group, seconds, storages, side_of, names):
+        """Adds the answers, as calls. `side_of` and `names` write a value and name the arguments as of every call."""
+        from .calls import TooLarge
+
+        if given is None or name in self.functions or seconds > SECONDS_OF_A_CALL or not is_finite(given):
+            return
+        self.functions.add(name)
+        launches, total = self.launches.__dict__.copy(), storages.total
+        states = torch.get_rng_state(), random.getstate()
+        try:
+            for regime, most in REGIMES.items():
+                args, kwargs = copy.deepcopy(given)
+                if not scaled(args, kwargs, most):
+                    return
+                before = copy.deepcopy((args, kwargs))
+                self.launches.reset()
+                result = function(*args, **kwargs)
+                if self.launches.unanswered or not is_finite([args, kwargs, result]):
+                    continue
+                index = len(self.asked)
+                call = {"function": name, "asked": regime, "group": group, "before": [], "raised": ""}
+                side = side_of(f"beyond.{index}.before")
+                for key, value, keyword in names(*before):
+                    text = side.value(value, key, key)
+                    if keyword:
+                        text["keyword"] = True
+                    call["before"].append(text)
+                side = side_of(f"beyond.{index}.after")
+                call["after"] = [side.value(value, key, key) for key, value, _ in names(args, kwargs)]
+                call["returned"] = side.flattened(result, place="returned")
+                self.asked.append(call)
+        except (Exception, TooLarge):
+            storages.total = total  # it does not take such values, or they are too many
+        finally:
+            self.launches.__dict__.update(launches)
+            torch.set_rng_state(states[0])
+            random.setstate(states[1])
