@@ -1,6 +1,7 @@
 #include "lab/diagnose/call_stage.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/diagnose/call_dtypes.hpp"
 
 #include <fmt/format.h>
 
@@ -250,7 +251,10 @@ void try_other_originals(const Candidate& candidate, const CallRequest& request,
       other.port = port;
       const Guess guess = guess_form(*first.form.entry, *port);
       if (!guess.findings.empty()) continue;
-      if (port != first.port) other.form = guess.form;
+      if (port != first.port) {
+        other.form = guess.form;
+        pass_in_bytes(request, other.form);
+      }
       other.dtypes = usual(*port, way);
       for (const auto& [field, dtype] : dtypes_of_pointers(*port, other.form)) other.dtypes[field] = dtype;
       try {
@@ -289,6 +293,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
   }
   called.port = guess.port;
   called.form = guess.form;
+  pass_in_bytes(request, called.form);
   called.findings.insert(called.findings.end(), guess.findings.begin(), guess.findings.end());
   for (Finding& finding : called.findings)
     if (finding.location.line == 0) finding.location = called.form.entry->place;
@@ -303,7 +308,9 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       Passing& passing = called.form.passings[i];
       if (passing.what != What::role || passing.cast == DType::none) continue;
       const Value& value = called.given->values[static_cast<std::size_t>(passing.role)];
-      if (!value.is_tensor() || value.tensor.dtype == passing.cast) continue;
+      if (!value.is_tensor() || value.tensor.dtype == passing.cast ||
+          same_bytes(value.tensor.dtype, passing.cast))
+        continue;
       Finding finding;
       finding.code = "dtype-refused";
       finding.argument = called.form.entry->parameters[i].name;
@@ -365,6 +372,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       called.given = plain_problem(*called.port, called.dtypes);
       called.trial = try_call(candidate, called.form, *called.port, *called.given, request.settings);
     }
+    if (!request.recorded.empty() && !request.answered) follow_returned_dtypes(called);
     if (request.recorded.empty() && (!called.trial.ok() || share_right(*called.given, called.trial) < 0.5))
       try_other_originals(candidate, request, called);
     // The names may say another order, which the kinds did not refuse.

@@ -4,6 +4,7 @@
 #include "lab/diagnose/finding.hpp"
 #include "lab/diagnose/trial.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct CallRequest {
   /// Recorded calls, by role of a port, with the port that they fit; what callers really pass.
   std::vector<std::shared_ptr<const Given>> recorded;
   const Port* recorded_port = nullptr;
+  bool answered = false;  ///< what the recorded calls give is recorded as well
+  /// Roles whose 8-bit floats callers pass as bytes of that dtype.
+  std::map<int, DType> in_bytes;
   CallSettings settings;
 };
 

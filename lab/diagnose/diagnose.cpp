@@ -1,5 +1,6 @@
 #include "lab/diagnose/diagnose.hpp"
 
+#include "lab/diagnose/call_dtypes.hpp"
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/numbers.hpp"
 #include "lab/diagnose/probes.hpp"
@@ -44,7 +45,8 @@ std::string op_of(const Candidate& candidate, const DiagnoseRequest& request) {
 
 /// Recorded calls that one of the op's ports can make sense of, as problems; what the reference leaves open
 /// by its contract (an index out of range) is no call that can be judged.
-void take_recording(const DiagnoseRequest& request, const std::vector<const Port*>& ports, CallRequest& call,
+void take_recording(const Candidate& candidate, const DiagnoseRequest& request,
+                    const std::vector<const Port*>& ports, CallRequest& call,
                     std::vector<std::string>& notes) {
   if (request.recording == nullptr) return;
   int index = 0;
@@ -58,6 +60,8 @@ void take_recording(const DiagnoseRequest& request, const std::vector<const Port
         DType made = DType::none;
         for (const Value& returned : recorded.returned)
           if (returned.is_tensor() && made == DType::none) made = returned.tensor.dtype;
+        call.answered = call.answered || made != DType::none;
+        if (made == DType::none) made = made_for(candidate, *port);
         const std::shared_ptr<Given> given =
             given_by_values(*port,
                             fmt::format("{} call {}{}", recorded.function, index,
@@ -68,6 +72,9 @@ void take_recording(const DiagnoseRequest& request, const std::vector<const Port
             device != request.recording->metadata.end())
           given->original_device = device->second;
         call.recorded.push_back(given);
+        for (std::size_t role = 0; role < values.size(); ++role)
+          if (port->in_bytes(role, values[role]) != DType::none)
+            call.in_bytes[static_cast<int>(role)] = values[role].tensor.dtype;
         call.recorded_port = port;
         why.clear();
         break;
@@ -154,7 +161,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   questions.dtypes = {called.dtypes};
   questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
   Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
-  if (!numbers.explanation.explains && adapt_to_answer(candidate, call.settings, called)) {
+  if (!numbers.explanation.explains && !numbers.raced && adapt_to_answer(candidate, call.settings, called)) {
     diagnosis.findings.push_back(called.findings.back());
     diagnosis.call = Stage::failed;
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
@@ -293,10 +300,17 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
   call.entry = request.entry;
   call.function = request.function;
   call.settings = request.settings;
-  take_recording(request, call.ports, call, diagnosis.notes);
+  take_recording(candidate, request, call.ports, call, diagnosis.notes);
   if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
     call.function = request.recording->calls.front().function;
   Called called = find_call(candidate, call);
+  constexpr const char* kNoFloat8 = "8-bit floats came with PyTorch 2.1";
+  if (called.port != nullptr && called.trial.answer.message.find(kNoFloat8) != std::string::npos) {
+    // Who has such a PyTorch passes bytes.
+    call.in_bytes = roles_in_bytes(*called.port);
+    Called in_bytes = find_call(candidate, call);
+    if (in_bytes.callable) called = std::move(in_bytes);
+  }
   if (called.form.entry == nullptr) {
     diagnosis.error = "it has no function or kernel that can be called";
     return;
@@ -310,7 +324,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagno
     diagnosis.error = why;
     return;
   }
-  if (called.trial.answer.message.find("8-bit floats came with PyTorch 2.1") != std::string::npos) {
+  if (called.trial.answer.message.find(kNoFloat8) != std::string::npos) {
     diagnosis.error = fmt::format(
         "{}: its callers pass 8-bit floats, which need a PyTorch of 2.1 or later: name the torch folder of "
         "yours in ISOMER_TORCH",

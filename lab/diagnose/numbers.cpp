@@ -12,6 +12,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr int kMostLost = 4;
+constexpr double kPatienceWithRaces = 0.3;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -126,6 +127,11 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
       if (const auto evidence = ask(given)) search.add(*evidence);
     }
   if (search.evidence().empty()) return numbers;
+  for (const Answer& answer : numbers.answers)
+    for (const Seen& seen : answer.seen) numbers.raced = numbers.raced || seen.kind == "race";
+  // Of numbers that chance makes hardly any set is the cause, and looking for one takes all the time there
+  // is.
+  if (numbers.raced) search.set_patience(kPatienceWithRaces);
   numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
     try {
       return ask(given_by_line(port, line));

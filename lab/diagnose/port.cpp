@@ -129,6 +129,17 @@ std::shared_ptr<core::Problem> Port::problem(const std::vector<Value>& values, D
   return problem;
 }
 
+DType Port::in_bytes(std::size_t role, const Value& value) const {
+  if (role >= roles.size() || !roles[role].tensor || !value.is_tensor()) return DType::none;
+  if (value.tensor.dtype != DType::u8 && value.tensor.dtype != DType::i8) return DType::none;
+  const int at = oracle->contract->index_of(roles[role].argument);
+  if (at < 0) return DType::none;
+  const auto& dtypes = oracle->contract->args[static_cast<std::size_t>(at)].dtypes;
+  if (std::find(dtypes.begin(), dtypes.end(), value.tensor.dtype) != dtypes.end()) return DType::none;
+  const auto fp8 = std::find_if(dtypes.begin(), dtypes.end(), [](DType dtype) { return is_fp8(dtype); });
+  return fp8 == dtypes.end() ? DType::none : *fp8;
+}
+
 int Port::role_of(std::string_view name) const {
   const auto& list = original->parameters;
   for (std::size_t i = 0; i < list.size(); ++i)

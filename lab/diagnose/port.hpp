@@ -37,6 +37,8 @@ struct Port {
   /// A recorded call's arguments, or its answers, by role: `none` where it gives nothing for a role. Throws
   /// Error bad_argument for an argument that the original does not have.
   std::vector<Value> by_role(const std::vector<Value>& arguments, const std::vector<bool>& keyword) const;
+  /// The 8-bit float that the contract asks for where callers pass its bytes; `none` elsewhere.
+  DType in_bytes(std::size_t role, const Value& value) const;
   int role_of(std::string_view name) const;  ///< −1 where no role goes by it
   int inputs() const;                        ///< roles that are passed: all but the returned ones
 };

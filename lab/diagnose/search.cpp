@@ -24,7 +24,6 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 /// Faults of one port; more are not told apart in the time that there is.
 constexpr std::size_t kLargest = 7;
 constexpr std::size_t kBeam = 10;
-constexpr double kSeconds = 2.0;
 
 double error_of(const core::ExpectedTensor& want, std::size_t i, double got) {
   const double value = want.value[i];
@@ -151,7 +150,7 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
            std::tuple(b.distance.wrong, b.set.size(), b.distance.error);
   };
   const double begin = seconds_worked();
-  const auto late = [&] { return seconds_worked() - begin > kSeconds; };
+  const auto late = [&] { return seconds_worked() - begin > patience_; };
   std::vector<Node> beam = {{from, distance(from, open, kAll)}};
   Node best = beam.front();
   std::set<Set> seen = {from};
@@ -196,7 +195,7 @@ std::vector<Search::Set> Search::equals(const Set& set, const std::vector<int>& 
   const double begin = seconds_worked();
   // The evidence that kills most is asked first.
   const auto grow = [&](const auto& self, Set& partial, std::size_t next) -> void {
-    if (seconds_worked() - begin > kSeconds) return;
+    if (seconds_worked() - begin > patience_) return;
     if (!partial.empty() && partial != set && explains(partial)) found.push_back(partial);
     if (partial.size() == set.size()) return;
     for (std::size_t i = next; i < active.size(); ++i) {
@@ -215,7 +214,7 @@ std::string Search::separating_line(const Set& a, const Set& b) const {
   const double begin = seconds_worked();
   const core::Call& like = evidence_.front().given->problem->call();
   for (const core::Case& c : oracle_.cases()) {
-    if (seconds_worked() - begin > kSeconds) break;
+    if (seconds_worked() - begin > patience_) break;
     try {
       const core::Case fixed = c.with_seed(77);
       core::Problem problem(fixed);

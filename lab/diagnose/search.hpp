@@ -48,6 +48,8 @@ class Search {
   Search(const core::Oracle& oracle, bool exact) : oracle_(oracle), exact_(exact) {}
 
   void add(Evidence evidence);
+  /// How long sets are looked for, in seconds of work for each of the ways.
+  void set_patience(double seconds) { patience_ = seconds; }
   const std::vector<Evidence>& evidence() const { return evidence_; }
 
   /// `more`, where not null, answers a call with another case (null where it cannot): asked for inputs that
@@ -71,6 +73,7 @@ class Search {
 
   const core::Oracle& oracle_;
   bool exact_;
+  double patience_ = 2.0;
   std::vector<Evidence> evidence_;
   mutable std::map<std::pair<Set, std::size_t>, core::Expected> cache_;
 };

@@ -151,6 +151,7 @@ void take(const Passing& passing, const Value& value, const Value& before, const
     return;
   }
   Tensor got = value.tensor;
+  if (same_bytes(got.dtype, want.dtype)) got.dtype = want.dtype;
   if (!passing.axes.empty()) got = reshaped(got, 0, false, inverse(passing.axes));
   if (got.numel() != static_cast<std::int64_t>(want.value.size())) {
     trial.misfit = core::say(want.name, ": ", value.tensor.describe(), " came back, expected ",
@@ -197,7 +198,10 @@ std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, 
 std::shared_ptr<Given> given_by_values(const Port& port, const std::string& origin,
                                        const std::vector<Value>& values, DType made) {
   std::vector<Value> copies;
-  for (const Value& value : values) copies.push_back(deep_copy(value));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const DType asked = port.in_bytes(i, values[i]);
+    copies.push_back(asked == DType::none ? deep_copy(values[i]) : cast_to(values[i], asked));
+  }
   const std::shared_ptr<core::Problem> problem = port.problem(copies, made);
   return finish(port, origin, problem, port.values(*problem));
 }
@@ -219,7 +223,17 @@ Value compact_copy(const Value& value) {
   return copy;
 }
 
+bool same_bytes(DType one, DType other) {
+  const auto bytes = [](DType dtype) { return dtype == DType::u8 || dtype == DType::i8; };
+  return (is_fp8(one) && bytes(other)) || (bytes(one) && is_fp8(other));
+}
+
 Value cast_to(const Value& value, DType dtype) {
+  if (same_bytes(value.tensor.dtype, dtype)) {
+    Value copy = deep_copy(value);
+    copy.tensor.dtype = dtype;
+    return copy;
+  }
   // The whole storage, gaps between strided elements included.
   const auto from = static_cast<std::size_t>(size_of(value.tensor.dtype));
   const auto to = static_cast<std::size_t>(size_of(dtype));

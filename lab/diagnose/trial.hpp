@@ -101,7 +101,10 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
 void take_outputs(const Form& form, const Port& port, const Given& given, const std::vector<Value>& before,
                   Trial& trial);
 
-/// A value with its whole storage converted to `dtype`, strides and offset kept.
+/// Whether one is an 8-bit float and the other the bytes that programs without such a type keep it in.
+bool same_bytes(DType one, DType other);
+/// A value with its whole storage converted to `dtype`, strides and offset kept; 8-bit floats in bytes, and
+/// bytes in 8-bit floats, keep their patterns.
 Value cast_to(const Value& value, DType dtype);
 /// A compact copy.
 Value compact_copy(const Value& value);

@@ -97,12 +97,12 @@ TorchFlags torch_flags(const fs::path& folder) {
     flags.definitions.emplace_back("ISOMER_EMULATOR_TORCH_FLOAT8=1");
   flags.link_flags.insert(flags.link_flags.end(), {"-ltorch_cpu", "-lc10"});
   const std::string version = text_of(include / "torch/csrc/api/include/torch/version.h");
-  const std::string word = "#define TORCH_VERSION \"";
-  const std::size_t at = version.find(word);
+  // In quotes, on the line of its name or, behind a backslash, on the next one.
+  const std::size_t named = version.find("#define TORCH_VERSION ");
+  const std::size_t open = named == std::string::npos ? named : version.find('"', named);
+  const std::size_t close = open == std::string::npos ? open : version.find('"', open + 1);
   flags.version =
-      at == std::string::npos
-          ? "an unknown version"
-          : version.substr(at + word.size(), version.find('"', at + word.size()) - at - word.size());
+      close == std::string::npos ? "an unknown version" : version.substr(open + 1, close - open - 1);
   return flags;
 }
 

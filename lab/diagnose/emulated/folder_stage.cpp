@@ -3,6 +3,7 @@
 #include "lab/diagnose/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
 #include "lab/diagnose/emulated/not_built.hpp"
+#include "lab/diagnose/label_version.hpp"
 #include "lab/plan/parallel.hpp"
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
@@ -236,6 +237,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   parallel(list.size(), backend == Backend::emulated ? jobs : 1, [&](std::size_t i) {
     list[i] = diagnose_candidate(folder, folder.candidates[i], backend, request, broken, notes, beside);
   });
+  for (Diagnosis& diagnosis : list) follow_label(text_of(folder.label), diagnosis);
   // Said once for the folder, with its first candidate.
   if (!list.empty() && (list.front().error.empty() || request.recording != nullptr) &&
       !(folder.test.empty() && folder.instruction.empty())) {

@@ -180,7 +180,8 @@ core::Oracle grouped_oracle() {
           .reference = grouped_reference,
           .variations = grouped_variations(),
           .bench_cases = bench_cases,
-          .features = features};
+          .features = features,
+          .originals = grouped_originals()};
 }
 
 }  // namespace isomer::ops::fp8_gemm

@@ -13,6 +13,7 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
 const std::vector<core::Variation>& variations();
 
 core::Oracle grouped_oracle();
+std::vector<core::Original> grouped_originals();
 void grouped_reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
 const std::vector<core::Variation>& grouped_variations();
 

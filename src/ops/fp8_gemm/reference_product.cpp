@@ -74,10 +74,12 @@ double Product::a_scale(std::int64_t row, std::int64_t block) const {
   if (vary_.has("a_s=ignored")) return 1;
   if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
   if (vary_.has("scale=once")) block = 0;
-  return a_s_[static_cast<std::size_t>(row * blocks_ + block)];
+  return a_s_[static_cast<std::size_t>(vary_.has("a_s=transposed") ? block * rows_ + row
+                                                                   : row * blocks_ + block)];
 }
 
 double Product::b_scale(std::int64_t column, std::int64_t block) const {
+  if (vary_.has("b_s=ignored")) return 1;
   std::int64_t row = column / kScaleBlock;
   if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
   if (vary_.has("scale=once")) block = 0;
@@ -99,7 +101,8 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
     return index < static_cast<std::int64_t>(matrix.size()) ? matrix[static_cast<std::size_t>(index)] : 0.0;
   };
   Element c;
-  for (std::int64_t kb = 0; kb < blocks_; ++kb) {
+  const std::int64_t blocks = vary_.has("k_tail=dropped") ? depth_ / kScaleBlock : blocks_;
+  for (std::int64_t kb = 0; kb < blocks; ++kb) {
     const std::int64_t whole = (kb + 1) * kScaleBlock;
     const std::int64_t end = vary_.has("k_tail=unmasked") ? whole : std::min(whole, depth_);
     double sum = 0, sum_abs = 0;
@@ -152,6 +155,9 @@ const std::vector<core::Variation>& product_variations() {
       {"accumulator=bf16-in-block", "sums inside a block rounded to bf16, across blocks in f32"},
       {"a_s=ignored", "the scales of a taken as 1"},
       {"a_s=row-major", "the scales of a read as compact and row-major whatever their strides"},
+      {"a_s=transposed", "the scales of a read as if their matrix were stored transposed"},
+      {"b_s=ignored", "the scales of b taken as 1"},
+      {"k_tail=dropped", "a ragged last block of K left out"},
       {"k_tail=unmasked", "the last block of K is read whole, into the rows after"},
       {"b=transposed", "b read as [K, N]"},
       {"indexing=flat", "strides ignored: every input read as compact and row-major"},

@@ -4,6 +4,7 @@
 #include "core/codec.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace isomer::ops::weight_dequant {
 
@@ -27,7 +28,10 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
         j = args.s.size(1) - 1;
       }
       const std::int64_t at = vary.has("scale=transposed") ? j * scale_rows + i : i * scale_columns + j;
-      const double x = core::read(args.x, m, n), s = scales[static_cast<std::size_t>(at)];
+      double x = core::read(args.x, m, n);
+      const double s = scales[static_cast<std::size_t>(at)];
+      if (vary.has("nan=480") && std::isnan(x)) x = 480;
+      if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-6) x = std::copysign(0.0, x);
       double product = static_cast<double>(static_cast<float>(x) * static_cast<float>(s));
       if (vary.has("product=bf16")) product = round_to(DType::bf16, x * round_to(DType::bf16, s));
       y.set(y.index(m, n), round_to(args.y.dtype, product));
@@ -40,6 +44,8 @@ const std::vector<core::Variation>& variations() {
       {"scale_grid=floor",
        "floor(N / block_size) scales in a row of s: a ragged edge shifts the rows after it"},
       {"product=bf16", "scale and product rounded to bf16"},
+      {"nan=480", "the NaN pattern of e4m3fn taken as the number it would be"},
+      {"subnormals=flushed", "subnormals of e4m3fn taken as 0"},
       {"edge=unmasked", "the last block of a ragged row is stored whole, over the beginning of the next row"},
   };
   return list;
