@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace isomer::lab {
 namespace {
@@ -30,6 +31,7 @@ constexpr Kind kKinds[] = {
     {"trap", "crash", "the kernel traps"},
     {"crash", "crash", "the kernel crashes"},
     {"host-call", "does-not-compile", "call only device functions in device code"},
+    {"stale-state", "stale-state", "return a tensor of its own from each call"},
     {"wrong-stream", "wrong-stream", "put the work on the caller's stream, or order the two by events"},
 };
 
@@ -98,6 +100,13 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   finding.fix =
       empty ? "return before the launch where there is nothing to do" : "launch within the device's limits";
   add_once(list, std::move(finding));
+}
+
+void results_of_device(const Answer& answer, const std::string& line, std::vector<Finding>& list) {
+  Answer results;
+  std::copy_if(answer.seen.begin(), answer.seen.end(), std::back_inserter(results.seen),
+               [](const Seen& seen) { return seen.kind == "stale-state"; });
+  findings_of_device(results, line, false, false, list);
 }
 
 void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found) {
