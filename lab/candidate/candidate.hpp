@@ -74,7 +74,9 @@ struct CallSettings {
   /// Of a kernel without a host function; zeros: from its own launch line or the element count.
   std::uint32_t grid[3] = {0, 0, 0}, block[3] = {0, 0, 0};
   std::uint64_t shared_bytes = 0;
-  int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
+  /// Calls in one process, at the same addresses: of zeros, and last, the answer, as given. What the earlier
+  /// ones return is held meanwhile: who writes it in a later one is seen ("stale-state").
+  int repeats = 1;
   // On a real device:
   bool fresh = false;  ///< in a process that no call was made in
   int measured = 0;    ///< that many more calls after the answer, timed and compared

@@ -67,6 +67,12 @@ const std::vector<std::string>& count_names() {
   return names;
 }
 
+/// How many dimensions an array of sizes or strides has.
+const std::vector<std::string>& rank_names() {
+  static const std::vector<std::string> names = {"ndim", "rank", "n_dims", "nd", "ndims", "num_dims"};
+  return names;
+}
+
 bool one_of(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -214,9 +220,13 @@ bool only_bytes(const Parameter& p, const Port& port, int role) {
 void by_kind(const Entry& entry, const Port& port, Guess& guess) {
   std::vector<bool> used(port.roles.size());
   std::vector<int> role_at(entry.parameters.size(), -1);
+  std::vector<ArrayName> arrays;
+  for (const Parameter& p : entry.parameters)
+    arrays.push_back(port.role_of(p.name) < 0 ? array_name(p) : ArrayName());
+  const auto is_array = [&](std::size_t i) { return arrays[i].what != What::none; };
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
-    if (!is_memory(p) || p.name.empty()) continue;
+    if (!is_memory(p) || p.name.empty() || is_array(i)) continue;
     int role = port.role_of(p.name);
     if (role < 0) {
       std::size_t count = 0;
@@ -233,7 +243,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
   }
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
-    if (!is_memory(p) || role_at[i] >= 0) continue;
+    if (!is_memory(p) || role_at[i] >= 0 || is_array(i)) continue;
     for (int pass = 0; pass < 2 && role_at[i] < 0; ++pass)
       for (std::size_t r = 0; r < port.roles.size(); ++r) {
         const Port::Role& role = port.roles[r];
@@ -257,6 +267,15 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
     const int role = port.role_of(entry.parameters[i].name);
     taken[i] = role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor;
   }
+  int array_role = -1;
+  for (std::size_t i = entry.parameters.size(); i-- > 0;)
+    if (is_array(i)) array_role = role_of_array(arrays[i], i, entry, port, role_at);
+  // Who is given its strides needs no compact tensor, wherever they stand.
+  const auto give_strided = [&](int role) {
+    for (Passing& each : guess.form.passings)
+      if (each.what == What::role && each.role == role) each.compact = false;
+    strided[static_cast<std::size_t>(role)] = true;
+  };
   const std::vector<std::optional<StrideOf>> strides = strides_by_name(entry, port, role_at, taken);
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
@@ -266,6 +285,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
       if (p.element != DType::none && !only_bytes(p, port, role_at[i])) passing.cast = p.element;
       passing.compact = p.kind == Kind::pointer && !strided[static_cast<std::size_t>(role_at[i])];
       passing.boxed = !port.roles[static_cast<std::size_t>(role_at[i])].tensor;
+    } else if (is_array(i)) {
+      passing.role = role_of_array(arrays[i], i, entry, port, role_at);
+      passing.what = passing.role < 0 ? What::none : arrays[i].what;
+      if (passing.what == What::strides) give_strided(passing.role);
     } else if (is_number(p)) {
       const int role = port.role_of(p.name);
       if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {
@@ -274,9 +297,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
         passing.what = What::stride;
         passing.role = strides[i]->role;
         passing.dim = strides[i]->dim;
-        for (Passing& each : guess.form.passings)
-          if (each.what == What::role && each.role == passing.role) each.compact = false;
-        strided[static_cast<std::size_t>(passing.role)] = true;
+        give_strided(passing.role);
+      } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower(p.name))) {
+        passing.what = What::rank;
+        passing.role = array_role;
       } else if (p.kind == Kind::integer &&
                  !(entry.parameters.size() <= 4 && one_of(count_names(), lower(p.name))) &&
                  size_by_name(port, p.name, passing)) {

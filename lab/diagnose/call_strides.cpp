@@ -192,6 +192,35 @@ std::vector<int> dimensions(const Group& group, const Words& shape) {
 
 }  // namespace
 
+ArrayName array_name(const Parameter& parameter) {
+  ArrayName array;
+  const bool numbers = parameter.kind == Parameter::Kind::list ||
+                       (parameter.kind == Parameter::Kind::pointer &&
+                        (parameter.element == DType::i64 || parameter.element == DType::i32));
+  if (!numbers) return array;
+  for (std::string& word : words_of(parameter.name))
+    if (word == "strides" || word == "stride")
+      array.what = Passing::What::strides;
+    else if (word == "shape" || word == "sizes" || word == "dims")
+      array.what = Passing::What::sizes;
+    else
+      array.of += word;
+  return array;
+}
+
+int role_of_array(const ArrayName& name, std::size_t parameter, const Entry& entry, const Port& port,
+                  const std::vector<int>& role_at) {
+  const Grouping grouping(entry, port, role_at);
+  int best = -1;
+  double most = 0;
+  for (std::size_t i = 0; i < role_at.size(); ++i) {
+    if (role_at[i] < 0) continue;
+    const double alike = name.of.empty() ? (i < parameter ? 1 : 0) : grouping.likeness_of(name.of, i);
+    if (alike > most || (name.of.empty() && alike == most && alike > 0)) best = role_at[i], most = alike;
+  }
+  return best;
+}
+
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> list(1);
   for (const char c : name) {

@@ -2,6 +2,7 @@
 
 #include "lab/candidate/candidate.hpp"
 #include "lab/diagnose/port.hpp"
+#include "lab/diagnose/trial.hpp"
 
 #include <optional>
 #include <string>
@@ -22,6 +23,18 @@ struct StrideOf {
 std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const Port& port,
                                                      const std::vector<int>& role_at,
                                                      const std::vector<bool>& taken);
+
+/// An array of a tensor's sizes or strides, by a parameter's name: "q_strides", "strides_out", "shape".
+struct ArrayName {
+  Passing::What what = Passing::What::none;  ///< none: it is no such array
+  std::string of;  ///< what the name says of the tensor; empty where it says nothing
+};
+ArrayName array_name(const Parameter& parameter);
+
+/// The tensor role that an array is of: the pointer that its name says most of; where it says nothing, the
+/// one before it. −1: none.
+int role_of_array(const ArrayName& name, std::size_t parameter, const Entry& entry, const Port& port,
+                  const std::vector<int>& role_at);
 
 /// The words of the first shape that the contract has for a role: "S", "H", "D".
 std::vector<std::string> shape_words(const Port& port, int role);

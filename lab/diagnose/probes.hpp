@@ -32,6 +32,10 @@ struct Probed {
   int calls = 0;
 };
 
+/// The other fill of fresh memory: large in every type, where the first, all ones, is NaN, or −1, beside
+/// which a maximum is as right as beside 0.
+constexpr std::uint8_t kLargePoison = 0x7b;
+
 /// Strided, offset and padded views of every tensor that the original reads by its strides.
 void probe_strides(const Subjected& s, Probed& found);
 /// Views whose last rows lie more than 2^31 elements behind the first: an offset that is computed in 32 bits
@@ -62,6 +66,8 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
 /// Whether what a device refuses for an empty tensor is refused in the same words for others.
 bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings);
+/// Of repeated calls, of which the earlier ones are of zeros: only that one writes what another returned.
+void results_of_device(const Answer& answer, const std::string& line, std::vector<Finding>& list);
 /// Work on the default stream where PyTorch's current one may be another: a finding where the instruction
 /// demands the current one, otherwise a note.
 void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace isomer::lab {
 namespace {
@@ -30,6 +31,7 @@ constexpr Kind kKinds[] = {
     {"trap", "crash", "the kernel traps"},
     {"crash", "crash", "the kernel crashes"},
     {"host-call", "does-not-compile", "call only device functions in device code"},
+    {"stale-state", "stale-state", "return a tensor of its own from each call"},
     {"wrong-stream", "wrong-stream", "put the work on the caller's stream, or order the two by events"},
 };
 
@@ -107,6 +109,13 @@ bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& finding
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
     return each.code == "launch-failed" && words(each) == words(of_empty);
   });
+}
+
+void results_of_device(const Answer& answer, const std::string& line, std::vector<Finding>& list) {
+  Answer results;
+  std::copy_if(answer.seen.begin(), answer.seen.end(), std::back_inserter(results.seen),
+               [](const Seen& seen) { return seen.kind == "stale-state"; });
+  findings_of_device(results, line, false, false, list);
 }
 
 void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found) {

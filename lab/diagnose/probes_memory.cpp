@@ -250,7 +250,7 @@ void probe_strides(const Subjected& s, Probed& found) {
 
 void probe_poison(const Subjected& s, Probed& found) {
   Subjected other = s;
-  other.settings.poison = 0x33;
+  other.settings.poison = kLargePoison;
   const Trial a = call(s, *s.given, found, 0x5a);
   const Trial b = call(other, *s.given, found, 0xa5);
   if (!a.ok() || !b.ok()) return;

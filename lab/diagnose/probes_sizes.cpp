@@ -250,6 +250,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     finding.fix = "keep nothing between calls";
     add_once(found.findings, std::move(finding));
   }
+  if (second.ok()) results_of_device(second.answer, s.given->line, found.findings);
   if (wide == nullptr) return;
   CallSettings lanes = s.settings;
   lanes.lanes = 64;

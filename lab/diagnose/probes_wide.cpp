@@ -76,7 +76,15 @@ bool pass_strides(const Form& form, int role, const Tensor& view, std::vector<Va
                   bool& narrow) {
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     const Passing& passing = form.passings[i];
-    if (passing.what != Passing::What::stride || passing.role != role) continue;
+    if (passing.role != role) continue;
+    if (passing.what == Passing::What::strides) {
+      for (std::size_t d = 0; d < arguments[i].items.size(); ++d)
+        arguments[i].items[d].integer = view.stride(static_cast<int>(d));
+      // A kernel's lie in the device's memory, as they were.
+      narrow = narrow || arguments[i].is_tensor() || form.entry->parameters[i].element == DType::i32;
+      if (narrow) return false;
+    }
+    if (passing.what != Passing::What::stride) continue;
     const int dim = passing.dim < 0 ? passing.dim + view.rank : passing.dim;
     if (dim < 0 || dim >= view.rank) continue;
     narrow = narrow || (i < form.entry->parameters.size() && form.entry->parameters[i].bits == 32);

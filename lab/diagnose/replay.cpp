@@ -4,6 +4,7 @@
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/replayed.hpp"
+#include "lab/diagnose/row_factors.hpp"
 
 #include <fmt/format.h>
 
@@ -202,6 +203,12 @@ class Replay {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
     }
+    for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
+      Finding finding = factor_of_rows(approach_, calls, outcomes_, t);
+      if (finding.code.empty()) continue;
+      factored_.insert(calls.front().outputs[t].name);
+      add_once(diagnosis_.findings, std::move(finding));
+    }
     for (const int vague : {0, 1, 2})
       for (std::size_t i = 0; i < calls.size(); ++i)
         if (outcomes_[i].answer.ok()) numbers(calls[i], outcomes_[i], vague);
@@ -322,6 +329,7 @@ class Replay {
         difference.error.push_back(outcome.got[t][i] - want[i]);
       }
       differences.push_back(std::move(difference));
+      if (factored_.count(output.name) > 0) continue;
       Finding finding = pattern_of(
           {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
       if (finding.code.empty()) continue;
@@ -362,6 +370,7 @@ class Replay {
   Approach approach_;
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
+  std::set<std::string> factored_;  ///< outputs whose rows are the reference's times a factor that is told
   bool adapted_ = false, answered_ = false;
 };
 

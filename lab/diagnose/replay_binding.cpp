@@ -1,4 +1,5 @@
 #include "lab/diagnose/call_form.hpp"
+#include "lab/diagnose/call_strides.hpp"
 #include "lab/diagnose/replayed.hpp"
 
 #include <fmt/format.h>
@@ -151,6 +152,22 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
   }
 }
 
+/// The tensor that an array of sizes or strides is of: the one that its name begins, or the pointer before it
+/// where the name says nothing. −1: none.
+int role_of_array(const ArrayName& array, std::size_t parameter, const std::vector<Parameter>& parameters,
+                  const std::vector<Port::Role>& roles, const std::vector<int>& role_at) {
+  for (const bool whole : {true, false})
+    for (std::size_t p = 0; p < role_at.size() && !array.of.empty(); ++p) {
+      if (role_at[p] < 0 || !roles[static_cast<std::size_t>(role_at[p])].tensor) continue;
+      for (const std::string& name :
+           {plain(parameters[p].name), plain(roles[static_cast<std::size_t>(role_at[p])].name)})
+        if (whole ? name == array.of : name.starts_with(array.of)) return role_at[p];
+    }
+  for (std::size_t p = parameter; p-- > 0 && array.of.empty();)
+    if (role_at[p] >= 0 && roles[static_cast<std::size_t>(role_at[p])].tensor) return role_at[p];
+  return -1;
+}
+
 /// A function over raw memory, or a kernel: what nothing is passed for follows from the tensors.
 void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
   const std::vector<Parameter>& parameters = entry.parameters;
@@ -160,9 +177,15 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
     role_at[p] = static_cast<int>(r);
     used[r] = true;
   };
+  std::vector<ArrayName> arrays;
+  for (const Parameter& p : parameters)
+    arrays.push_back(std::any_of(replayed.roles.begin(), replayed.roles.end(),
+                                 [&](const Port::Role& role) { return plain(role.name) == plain(p.name); })
+                         ? ArrayName()
+                         : array_name(p));
   const auto may = [&](std::size_t p, std::size_t r) {
     const Parameter& parameter = parameters[p];
-    if (role_at[p] >= 0 || used[r]) return false;
+    if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
     const bool number = replayed.values[r].kind == Value::Kind::integer ||
                         replayed.values[r].kind == Value::Kind::real ||
                         replayed.values[r].kind == Value::Kind::boolean;
@@ -188,6 +211,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
       if (is_number(parameters[p]) && may(p, r) &&
           (parameters[p].kind == Kind::real) == (replayed.values[r].kind == Value::Kind::real))
         take(p, r);
+  std::vector<int> strided;  // roles whose strides are given
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     Passing passing;
     if (role_at[p] >= 0) {
@@ -205,6 +229,10 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
               fmt::format("take {}", name_of(tensor.dtype))));
         }
       }
+    } else if (arrays[p].what != What::none) {
+      passing.role = role_of_array(arrays[p], p, parameters, replayed.roles, role_at);
+      passing.what = passing.role < 0 ? What::none : arrays[p].what;
+      if (passing.what == What::strides) strided.push_back(passing.role);
     } else if (parameters[p].kind == Kind::integer) {
       passing.what = What::elements;
       passing.role = replayed.outputs.front().role;
@@ -212,6 +240,9 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
     }
     bound.form.passings.push_back(passing);
   }
+  for (Passing& passing : bound.form.passings)
+    if (passing.what == What::role && std::count(strided.begin(), strided.end(), passing.role) > 0)
+      passing.compact = false;
 }
 
 }  // namespace

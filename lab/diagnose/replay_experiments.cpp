@@ -129,6 +129,7 @@ class Experiments {
     maxima();
     axes();
     rows();
+    emptied();
     return std::move(list_);
   }
 
@@ -408,6 +409,25 @@ class Experiments {
                     fmt::format("keep the original's order along the last axis of {}", name)));
         }
       }
+    }
+  }
+
+  /// Outputs that are zero beforehand: who adds to what lies there, or takes its maximum, needs that.
+  void emptied() {
+    for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
+      const Passing& passing = approach_.form.passings[i];
+      if (passing.what != What::role || is_input(i) || !value_of(i).is_tensor()) continue;
+      Adaptation zeroed;
+      zeroed.before = on_value(passing.role, [](Value& v) {
+        write_elements(v, std::vector<double>(static_cast<std::size_t>(v.tensor.numel()), 0.0));
+      });
+      const std::string name = parameter_name(approach_.form, i, replayed_);
+      add(approach_.form, {zeroed},
+          named(
+              "uninitialised-read", name,
+              fmt::format("the answer depends on what {} holds before the call, and is right where that is 0",
+                          name),
+              fmt::format("set {} before it is added to or compared with", name)));
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace isomer::lab {
 namespace {
@@ -42,6 +43,13 @@ void fill_with_first(Value& value) {
   for (std::int64_t i = 1; i < value.tensor.numel(); ++i)
     std::copy_n(bytes, size, bytes + static_cast<std::size_t>(i) * size);
   value = std::move(filled);
+}
+
+/// What an element of that type is where all of its bytes are one.
+double filled_with(DType dtype, std::uint8_t byte) {
+  std::byte bytes[8];
+  std::fill(std::begin(bytes), std::end(bytes), std::byte{byte});
+  return core::decode(dtype, bytes);
 }
 
 bool is_index_of_label(const Facts* facts, const Replayed& replayed, const std::string& name) {
@@ -117,27 +125,35 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   if (!outcome.answer.ok()) return;
   // Fresh memory with other contents: what changes was never written, or depends on what was not.
   Approach other = approach;
-  other.settings.poison = 0x33;
+  other.settings.poison = kLargePoison;
   const CallOutcome poisoned = replay_once(other, replayed);
   for (std::size_t t = 0; poisoned.answer.ok() && t < replayed.outputs.size(); ++t) {
-    std::size_t changed = 0, first = 0;
-    for (std::size_t i = 0; i < std::min(outcome.got[t].size(), poisoned.got[t].size()); ++i)
-      if (!same(outcome.got[t][i], poisoned.got[t][i]) && changed++ == 0) first = i;
+    std::size_t changed = 0, kept = 0, first = 0;
+    const double filled = filled_with(poisoned.values[t].tensor.dtype, kLargePoison);
+    for (std::size_t i = 0; i < std::min(outcome.got[t].size(), poisoned.got[t].size()); ++i) {
+      if (same(outcome.got[t][i], poisoned.got[t][i])) continue;
+      if (changed++ == 0) first = i;
+      kept += poisoned.got[t][i] == filled;
+    }
     if (changed == 0) continue;
+    const bool unwritten = 2 * kept >= changed;
     Finding finding;
-    finding.code = "unwritten-output";
+    finding.code = unwritten ? "unwritten-output" : "uninitialised-read";
     finding.argument = replayed.outputs[t].name;
     finding.evidence = fmt::format(
-        "'{}': {} of {} elements hold what was in fresh memory before (two fills, two answers; first element "
-        "{})",
-        replayed.line, changed, outcome.got[t].size(), first);
-    finding.fix = "write every element of the output";
+        "'{}': {} of {} elements {} (two fills, two answers; first element {})", replayed.line, changed,
+        outcome.got[t].size(),
+        unwritten ? "hold what was in fresh memory before" : "depend on what was in fresh memory before",
+        first);
+    finding.fix = unwritten ? "write every element of the output"
+                            : "set the memory before it is read, added to or compared with";
     add_once(findings, std::move(finding));
   }
   Approach again = approach;
   again.settings.repeats = 2;
   const CallOutcome second = replay_once(again, replayed);
   if (!second.answer.ok()) return;
+  results_of_device(second.answer, replayed.line, findings);
   std::size_t worse = 0;
   for (std::size_t t = 0; t < second.wrong.size(); ++t)
     if (second.wrong[t] > outcome.wrong[t]) worse += second.wrong[t] - outcome.wrong[t];

@@ -30,6 +30,18 @@ bool writes_inputs(const Approach& approach, const Replayed& replayed, const Cal
   return false;
 }
 
+/// Whether every wrong element of an argument is as it was before the call.
+bool leaves_out(const Replayed& replayed, const CallOutcome& outcome) {
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Replayed::Output& output = replayed.outputs[t];
+    if (outcome.wrong[t] == 0 || !output.before.defined() || outcome.got[t].empty()) continue;
+    const std::vector<double> want = core::elements(output.want), before = core::elements(output.before);
+    for (std::size_t i = 0; i < want.size(); ++i)
+      if (outcome.got[t][i] != want[i] && outcome.got[t][i] != before[i]) return false;
+  }
+  return true;
+}
+
 /// Behind the experiments the same ones again, with the arguments in another order.
 void add_pairs(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
   const std::size_t single = list.size();
@@ -75,6 +87,9 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     if (at == outcomes.size()) return;
     bool helped = false;
     std::vector<Experiment> list = experiments(approach, calls[at]);
+    // What is left out holds what it held: zeros there would only look right.
+    if (leaves_out(calls[at], outcomes[at]))
+      std::erase_if(list, [](const Experiment& each) { return each.finding.code == "uninitialised-read"; });
     if (step == 0 && writes_inputs(approach, calls[at], outcomes[at])) add_pairs(approach, calls[at], list);
     for (Experiment& each : list) {
       if (late()) break;

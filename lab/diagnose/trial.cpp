@@ -85,6 +85,8 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
                                  (tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1));
     case Passing::What::size:
       return dim >= 0 && dim < tensor.rank ? static_cast<double>(tensor.size(dim)) : 1;
+    case Passing::What::rank:
+      return tensor.rank;
     case Passing::What::first:
       return tensor.empty() ? 0 : core::decode(tensor.dtype, static_cast<const std::byte*>(tensor.data));
     default:
@@ -128,6 +130,34 @@ Value pass_tensor(const Passing& passing, const Value& original, const std::vect
   if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())
     value = compact_copy(value);
   return value;
+}
+
+/// A role's tensor as the form passes it, which may be a copy with other strides.
+Value as_passed(const Form& form, int role, const Value& source, const std::vector<Value>& values) {
+  Passing passing;
+  for (const Passing& each : form.passings)
+    if (each.what == Passing::What::role && each.role == role) passing = each;
+  return pass_tensor(passing, source, values);
+}
+
+/// Sizes or strides in an array: on the host, where a function reads them; of a kernel, where kernels read.
+Value array_of(const Form& form, const Passing& passing, const Value& source,
+               const std::vector<Value>& values, const Parameter* parameter) {
+  Value array;
+  array.kind = Value::Kind::list;
+  if (source.is_tensor()) {
+    const Value given = as_passed(form, passing.role, source, values);
+    const auto& numbers = passing.what == Passing::What::sizes ? given.tensor.shape : given.tensor.strides;
+    for (int d = 0; d < given.tensor.rank; ++d)
+      array.items.push_back(integer_value("", numbers[static_cast<std::size_t>(d)]));
+  }
+  if (form.entry->form != Entry::Form::kernel || parameter == nullptr) return array;
+  Value memory = tensor_value("", parameter->element, {static_cast<std::int64_t>(array.items.size())});
+  const auto size = static_cast<std::size_t>(size_of(parameter->element));
+  for (std::size_t i = 0; i < array.items.size(); ++i)
+    core::encode(parameter->element, static_cast<double>(array.items[i].integer),
+                 static_cast<std::byte*>(memory.storage.get()) + i * size);
+  return memory;
 }
 
 /// A C function says no with the number that it returns, unless it did what was asked: then that is a count.
@@ -281,20 +311,21 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::rows:
       case Passing::What::size:
       case Passing::What::first:
+      case Passing::What::rank:
       case Passing::What::constant:
         list.push_back(as_number(counted(passing, values)));
         break;
       case Passing::What::stride: {
-        // Of the tensor as it is passed, which a cast makes compact.
-        Passing tensor_passing;
-        for (const Passing& each : form.passings)
-          if (each.what == Passing::What::role && each.role == passing.role) tensor_passing = each;
-        const Value tensor = pass_tensor(tensor_passing, *source, values);
+        const Value tensor = as_passed(form, passing.role, *source, values);
         const int dim = passing.dim < 0 ? passing.dim + tensor.tensor.rank : passing.dim;
         list.push_back(as_number(
             dim >= 0 && dim < tensor.tensor.rank ? static_cast<double>(tensor.tensor.stride(dim)) : 1));
         break;
       }
+      case Passing::What::sizes:
+      case Passing::What::strides:
+        list.push_back(array_of(form, passing, *source, values, parameter));
+        break;
       case Passing::What::none:
         list.emplace_back();
         if (i < form.entry->parameters.size() && form.entry->parameters[i].has_default)

@@ -37,8 +37,21 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
 
 /// What one parameter of an entry is passed, made of the original's arguments.
 struct Passing {
-  /// `first`: of a tensor, its first element as a number.
-  enum class What : std::uint8_t { role, elements, rows, size, stride, constant, first, none };
+  /// `first`: of a tensor, its first element as a number. `sizes`, `strides`: all of a tensor's, in an array
+  /// of the host's, or, of a kernel, in the device's memory; `rank`: how many those are.
+  enum class What : std::uint8_t {
+    role,
+    elements,
+    rows,
+    size,
+    stride,
+    constant,
+    first,
+    sizes,
+    strides,
+    rank,
+    none
+  };
   What what = What::none;
   int role = -1;
   int dim = 0;  ///< of a size or stride; negative ones count from the last

@@ -191,6 +191,36 @@ void row_norm(Calls& calls) {
               });
 }
 
+void layer_norm(Calls& calls) {
+  for (const auto& [width, size] : {std::pair(20, 1.0), std::pair(33, 5.0), std::pair(20, 2e-3)})
+    calls.add(
+        {drawn("x", {4, width}, size), drawn("weight", {width}), drawn("bias", {width}),
+         zeros("out", {4, width})},
+        [width = width](std::vector<Value>& v) {
+          for (int r = 0; r < 4; ++r) {
+            const float* x = f32(v[0]) + r * width;
+            double sum = 0, squares = 0;
+            for (int d = 0; d < width; ++d) sum += x[d];
+            for (int d = 0; d < width; ++d) squares += (x[d] - sum / width) * (x[d] - sum / width);
+            for (int d = 0; d < width; ++d)
+              f32(v[3])[r * width + d] = static_cast<float>(
+                  (x[d] - sum / width) / std::sqrt(squares / width + 1e-6) * f32(v[1])[d] + f32(v[2])[d]);
+          }
+        });
+}
+
+/// Into memory that holds something.
+void row_sums(Calls& calls) {
+  for (const int width : {40, 25})
+    calls.add({drawn("x", {5, width}), drawn("sums", {5})}, [width](std::vector<Value>& v) {
+      for (int r = 0; r < 5; ++r) {
+        double sum = 0;
+        for (int d = 0; d < width; ++d) sum += f32(v[0])[r * width + d];
+        f32(v[1])[r] = static_cast<float>(sum);
+      }
+    });
+}
+
 void transpose_copy(Calls& calls) {
   for (const int stride : {1, 2}) {
     Value source = drawn("src", {6, 8 * stride});
@@ -254,6 +284,8 @@ Recording calls_of_label(const std::string& name) {
                                                                  {"square_bias", square_bias},
                                                                  {"token_quant", token_quant},
                                                                  {"row_norm", row_norm},
+                                                                 {"row_sums", row_sums},
+                                                                 {"layer_norm", layer_norm},
                                                                  {"transpose_copy", transpose_copy},
                                                                  {"scale_by", scale_by},
                                                                  {"masked", masked},

@@ -15,6 +15,7 @@
 #include "child/denied_memory.hpp"
 #include "child/device_memory.hpp"
 #include "child/execute.hpp"
+#include "child/held_results.hpp"
 #include "child/host_limits.hpp"
 #include "child/session_arguments.hpp"
 #include "child/session_child.hpp"
@@ -129,20 +130,8 @@ struct Call {
   std::string stopped;  // why the device did
   double seconds = 0;
   std::vector<std::uint64_t> sums;  // of what it returned and left, where that is compared
+  HeldResults* held = nullptr;      // of all calls of the request, where there are more than one
 };
-
-std::uint64_t sum_of(const std::byte* begin, std::uint64_t bytes) {
-  std::uint64_t sum = 0xcbf29ce484222325u;
-  for (std::uint64_t i = 0; i < bytes; ++i)
-    sum = (sum ^ static_cast<std::uint64_t>(begin[i])) * 0x100000001b3u;
-  return sum;
-}
-
-std::uint64_t sum_of_storage(const void* begin, std::uint64_t bytes) {
-  std::vector<std::byte> host(bytes);
-  storages->fetch(host.data(), static_cast<const std::byte*>(begin), bytes);
-  return sum_of(host.data(), bytes);
-}
 
 // What was launched has ended, well or not.
 void settle(Call& call) {
@@ -171,8 +160,14 @@ void on_result(void* context, const CallValue* value) {
   settle(call);
   if (!call.stopped.empty()) return;
   if (call.last) answer.returned.push_back(wire_of(*value));
-  if (real_device() && value->kind == CallKind::tensor)
-    call.sums.push_back(sum_of_storage(value->tensor->storage, value->tensor->storage_bytes));
+  if (value->kind != CallKind::tensor) return;
+  if (real_device())
+    call.sums.push_back(sum_of_storage(*storages, value->tensor->storage, value->tensor->storage_bytes));
+  if (call.held && call.last) call.held->answered(*value->tensor);
+  if (call.held && !call.last) call.held->add(*storages, *value->tensor);
+}
+void on_kept(void* context, void* result, void (*let_go)(void*)) {
+  static_cast<Call*>(context)->held->keep(result, let_go);
 }
 void on_end(void* context, CallEnd end, const char* message) {
   auto* call = static_cast<Call*>(context);
@@ -212,7 +207,8 @@ void call_once(const OfferedEntry& entry, const SessionRequest& request, const s
     launch.block[i] = request.options.geometry.block[static_cast<std::size_t>(i)];
   }
   launch.shared_bytes = request.options.geometry.shared_bytes;
-  CallOutcome outcome{&call, &on_entered, &on_result, &on_end};
+  const bool keeps = call.held && !call.last;
+  CallOutcome outcome{&call, &on_entered, &on_result, &on_end, keeps ? &on_kept : nullptr};
   storages->begin_call();
   entry.call.invoke(entry.call.state, made.data(), &launch, &outcome);
   in_user_code = false;
@@ -239,7 +235,7 @@ Call call_of(const SessionRequest& request) {
 
 void sum_arguments(Call& call) {
   for (const StoragePlace& p : storages->places())
-    if (p.bytes > 0) call.sums.push_back(sum_of_storage(p.begin, p.bytes));
+    if (p.bytes > 0) call.sums.push_back(sum_of_storage(*storages, p.begin, p.bytes));
 }
 
 // More calls of what has been answered: the device's time of each, and whether its answer is that of the last
@@ -304,9 +300,11 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
   if (real_device()) storages->place(request, arena);
   limit_time(request.options.timeout_seconds);
   const bool real = real_device() != nullptr;
+  HeldResults held;
   for (int i = 1; i <= request.options.repeats; ++i) {
     Call call = call_of(request);
     call.last = i == request.options.repeats;
+    if (request.options.repeats > 1) call.held = &held;
     if (!real)
       storages->place(request, arena);
     else if (i > 1)
@@ -333,6 +331,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
       if (real && call.end == CallEnd::returned && device_memory_over_limit())
         finish(End::over_limit, "it allocates more of the device's memory than the limit allows", {});
       storages->check_guards(answer.result.reports);
+      if (call.end == CallEnd::returned) held.check(*storages, answer.result.reports);
       if (!real && call.end == CallEnd::returned) note_wrong_streams(entry.info);
       const bool measured = real && request.options.measured > 0 && answer.result.end == End::returned;
       // What comes back takes the place of what was given.

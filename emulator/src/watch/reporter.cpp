@@ -49,6 +49,8 @@ const char* name(Kind kind) {
       return "wrong-stream";
     case Kind::default_stream:
       return "default-stream";
+    case Kind::stale_state:
+      return "stale-state";
   }
   return "?";
 }

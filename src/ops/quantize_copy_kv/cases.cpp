@@ -142,17 +142,21 @@ std::vector<std::int64_t> destinations(const Case& c, Random& random) {
 }
 
 /// Rows n·c with |n| up to 127, one of them ±127·c: the scale is c and every quotient is n, which a
-/// reciprocal or a quotient rounded once more misses from below.
+/// reciprocal or a quotient rounded once more misses from below. In every other row c is so short that k
+/// holds each n·c; those few digits of a narrow k's scales have reciprocals that miss nothing, so in the rows
+/// between c has all digits of the scale, and k holds n·c where n is small or a power of 2.
 void fill_whole(const Tensor& k, DType scale_type, std::int64_t group, Random& random) {
   const auto digits = [](DType type) { return type == DType::f32 ? 24 : type == DType::f16 ? 11 : 8; };
-  const int length = std::max(1, std::min(digits(k.dtype) - 7, digits(scale_type)));
-  const auto top = std::int64_t{1} << (length - 1);
   const std::int64_t row = group == 0 ? k.size(2) : group;
   double c = 1;
   for (std::int64_t i = 0; i < k.numel(); ++i) {
-    if (i % row == 0)
+    if (i % row == 0) {
+      const int all = digits(scale_type);
+      const int length = i / row % 2 == 0 ? std::max(1, std::min(digits(k.dtype) - 7, all)) : all;
+      const auto top = std::int64_t{1} << (length - 1);
       c = std::ldexp(static_cast<double>(top + random.below(top)),
                      static_cast<int>(random.below(5)) - length);
+    }
     const auto n = static_cast<double>(i % row == 0 ? 127 - 254 * random.below(2) : random.below(255) - 127);
     core::encode(k.dtype, n * c, static_cast<std::byte*>(k.data) + i * size_of(k.dtype));
   }

@@ -19,6 +19,9 @@ enum Fault {
   kScale128,
   kTiesAway,
   kNoEpsilon,
+  kEpsilonOutside,
+  kEpsilonOther,
+  kUnbiased,
 };
 
 __global__ void softmax(const float* x, float* out, float scale, int columns, int fault) {
@@ -162,7 +165,10 @@ __global__ void normed(const float* x, float* out, float eps, int width, int fau
   const float* row = x + blockIdx.x * width;
   float sum = 0.0f;
   for (int d = 0; d < width; ++d) sum += row[d] * row[d];
-  const float by = rsqrtf(sum / width + (fault == kNoEpsilon ? 0.0f : eps));
+  float by = rsqrtf(sum / (fault == kUnbiased ? width - 1 : width) + (fault == kNoEpsilon      ? 0.0f
+                                                                      : fault == kEpsilonOther ? 3e-7f
+                                                                                               : eps));
+  if (fault == kEpsilonOutside) by = 1.0f / (sqrtf(sum / width) + eps);
   for (int d = threadIdx.x; d < width; d += blockDim.x) out[blockIdx.x * width + d] = row[d] * by;
 }
 #define NORM(name, fault)                                                            \
@@ -171,6 +177,49 @@ __global__ void normed(const float* x, float* out, float eps, int width, int fau
   }
 NORM(row_norm, kNone)
 NORM(row_norm_without_epsilon, kNoEpsilon)
+NORM(row_norm_epsilon_outside, kEpsilonOutside)
+NORM(row_norm_of_one_less, kUnbiased)
+NORM(row_norm_epsilon_of_another_size, kEpsilonOther)
+
+/// With an epsilon that nobody passes.
+__global__ void centred(const float* x, const float* weight, const float* bias, float* out, int width,
+                        int fault) {
+  const float* row = x + blockIdx.x * width;
+  float sum = 0.0f, squares = 0.0f;
+  for (int d = 0; d < width; ++d) sum += row[d];
+  const float mean = sum / width;
+  for (int d = 0; d < width; ++d) squares += (row[d] - mean) * (row[d] - mean);
+  const float variance = squares / (fault == kUnbiased ? width - 1 : width);
+  const float by = fault == kEpsilonOutside ? 1.0f / (sqrtf(variance) + 1e-6f) : rsqrtf(variance + 1e-6f);
+  for (int d = threadIdx.x; d < width; d += blockDim.x)
+    out[blockIdx.x * width + d] = (row[d] - mean) * by * weight[d] + bias[d];
+}
+#define LAYER_NORM(name, fault)                                                                      \
+  extern "C" void name(const float* x, const float* weight, const float* bias, float* out, int rows, \
+                       int width) {                                                                  \
+    centred<<<rows, 32>>>(x, weight, bias, out, width, fault);                                       \
+  }
+LAYER_NORM(layer_norm, kNone)
+LAYER_NORM(layer_norm_epsilon_outside, kEpsilonOutside)
+LAYER_NORM(layer_norm_unbiased, kUnbiased)
+
+/// Each block adds its part of the row.
+__global__ void added_up(const float* x, float* sums, int width) {
+  float part = 0.0f;
+  for (int d = blockIdx.y * 16; d < width && d < static_cast<int>(blockIdx.y + 1) * 16; ++d)
+    part += x[blockIdx.x * width + d];
+  atomicAdd(sums + blockIdx.x, part);
+}
+static void add_up(const float* x, float* sums, int rows, int width) {
+  added_up<<<dim3(rows, (width + 15) / 16), 1>>>(x, sums, width);
+}
+extern "C" void row_sums(const float* x, float* sums, int rows, int width) {
+  hipMemset(sums, 0, rows * sizeof(float));
+  add_up(x, sums, rows, width);
+}
+extern "C" void row_sums_onto_what_is_there(const float* x, float* sums, int rows, int width) {
+  add_up(x, sums, rows, width);
+}
 
 __global__ void turned(const float* from, float* to, int m, int n, int64_t down, int64_t across) {
   const int at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -185,6 +234,17 @@ static void turn(const DLTensor* src, DLTensor* dst, bool compact) {
 }
 extern "C" void transpose_copy(const DLTensor* src, DLTensor* dst) { turn(src, dst, false); }
 extern "C" void transpose_copy_of_compact(const DLTensor* src, DLTensor* dst) { turn(src, dst, true); }
+
+extern "C" void transpose_copy_by_arrays(const float* src, const int64_t* src_shape,
+                                         const int64_t* src_strides, float* dst) {
+  const int m = src_shape[0], n = src_shape[1];
+  turned<<<(m * n + 63) / 64, 64>>>(src, dst, m, n, src_strides[0], src_strides[1]);
+}
+extern "C" void transpose_copy_by_half_an_array(const float* src, const int64_t* src_shape,
+                                                const int64_t* src_strides, float* dst) {
+  const int m = src_shape[0], n = src_shape[1];
+  turned<<<(m * n + 63) / 64, 64>>>(src, dst, m, n, src_strides[0], 1);
+}
 
 __global__ void scaled(const float* x, float* out, float alpha, int n) {
   const int at = blockIdx.x * blockDim.x + threadIdx.x;

@@ -38,12 +38,14 @@ struct CallValue {
 enum class CallEnd : std::int32_t { returned, refused, not_callable, out_of_memory };
 
 /// What a call tells: `entered` once the arguments are made, `give` for each result, `end` where it does not
-/// return.
+/// return. `keep`, where it is not null, takes over a tensor that was given, as a caller that holds it does,
+/// until it calls `let_go`.
 struct CallOutcome {
   void* context;
   void (*entered)(void* context);
   void (*give)(void* context, const CallValue* value);
   void (*end)(void* context, CallEnd end, const char* message);
+  void (*keep)(void* context, void* result, void (*let_go)(void* result));
 };
 
 /// How a bare kernel is launched.

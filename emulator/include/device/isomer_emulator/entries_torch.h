@@ -221,6 +221,9 @@ struct Give<at::Tensor, void> {
     v.kind = CallKind::tensor;
     v.tensor = &t;
     out.give(out.context, &v);
+    if (out.keep)
+      out.keep(out.context, new at::Tensor(result),
+               [](void* kept) { delete static_cast<at::Tensor*>(kept); });
   }
 };
 template <class T>

@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   host_call,       ///< a host function called by a device thread
   wrong_stream,    ///< work that nothing orders with that of the caller's stream
   default_stream,  ///< likewise, but only where the caller's stream is not the default one
+  stale_state,     ///< a result that the caller still holds is written by a later call
 };
 ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 

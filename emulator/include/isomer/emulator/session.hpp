@@ -88,7 +88,9 @@ struct CallOptions {
   std::uint64_t file_limit = std::uint64_t{64} << 20;    ///< of a file that it writes
   std::uint64_t output_limit = std::uint64_t{64} << 20;  ///< of what it prints; the first MiB is kept
   Geometry geometry;                                     ///< of a kernel
-  int repeats = 1;  ///< calls in one process, at the same addresses: of zeros, and last, the answer, as given
+  /// Calls in one process, at the same addresses: of zeros, and last, the answer, as given. What the earlier
+  /// ones return is held meanwhile: who writes it in a later one is reported.
+  int repeats = 1;
   // Of a module for a real device:
   bool fresh = false;  ///< in a process that no call was made in; otherwise one serves until a call harms it
   int measured = 0;    ///< that many more calls after the answer and three more, as given, timed and compared
