@@ -52,6 +52,7 @@ constexpr Code kCodes[] = {
     {"missing-scale", "a scale factor is missing, or is not the original's"},
     {"log-base", "a logarithm or exponential has the wrong base"},
     {"missing-max-subtraction", "exponentials are taken without subtracting the maximum"},
+    {"missing-rescale", "what was summed under a smaller maximum is not rescaled to the larger one"},
     {"rounding-mode", "values are rounded in another way"},
     {"scale-precision", "a scale has another precision than the original's when it is used"},
     {"intermediate-precision", "an intermediate result has another precision"},

@@ -196,6 +196,7 @@ class Replay {
     if (probed < calls.size()) {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
+      probe_overflow(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
     }
     for (const int vague : {0, 1, 2})
       for (std::size_t i = 0; i < calls.size(); ++i)
@@ -317,12 +318,16 @@ class Replay {
       differences.push_back(std::move(difference));
       Finding finding = pattern_of(
           {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
+      if (finding.code == "unexplained" || finding.code == "nan-inf")
+        if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong); !rows.code.empty())
+          finding = std::move(rows);
       if (finding.code.empty()) continue;
       finding.evidence = fmt::format("'{}': {} {}", replayed.line, output.name, finding.evidence);
       // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                           found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
-                          found("stale-state") || found("ignores-index") || found("ignores-argument");
+                          found("stale-state") || found("ignores-index") || found("ignores-argument") ||
+                          found("empty-input");
       const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
       if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
       if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))

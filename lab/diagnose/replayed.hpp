@@ -91,9 +91,16 @@ std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& ele
 void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
                 std::vector<Finding>& findings);
 
+/// Where an output is wrong in just the rows of which some count, a length, is 0, or no multiple of a tile:
+/// the finding that this is; empty code where there is no such count. `wrong`: per element, row-major.
+Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong);
+
 /// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings);
+/// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
+void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                    const Facts* facts, std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);
