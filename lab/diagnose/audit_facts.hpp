@@ -64,7 +64,8 @@ struct Facts {
   std::vector<TestCall> calls;
   bool observes = true;
   std::vector<IdleCheck> idle;
-  int draws = 0;  ///< line of the first random input
+  bool subtracts_maximum = false;  ///< the label has exponentials and maxima, as a softmax has
+  int draws = 0;                   ///< line of the first random input
   bool seeds = true;
 
   const LabelFunction* function(const std::string& name) const;

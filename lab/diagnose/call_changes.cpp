@@ -198,7 +198,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
           turned.passings[j].axes = {0, 2, 1, 3};
       list.push_back({5, change(std::move(turned), "layout-convention", name,
                                 fmt::format("{} is given as {}", name, tensor.describe()),
-                                "take and give [batch, sequence, heads, dim]")});
+                                "take and give the axes as callers have them, the second before the third")});
     }
   }
   // Two tensors of one rank that lack one dimension each are refused with the same words.

@@ -247,7 +247,11 @@ std::vector<std::string> shape_words(const Port& port, int role) {
       word += c;
     }
   }
-  return list;
+  const std::vector<int>& axes = port.original->parameters[static_cast<std::size_t>(role)].axes;
+  if (axes.size() != list.size()) return list;
+  std::vector<std::string> turned;
+  for (const int axis : axes) turned.push_back(list[static_cast<std::size_t>(axis)]);
+  return turned;
 }
 
 std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const Port& port,

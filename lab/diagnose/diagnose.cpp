@@ -4,6 +4,7 @@
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/numbers.hpp"
 #include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/reading.hpp"
 #include "lab/diagnose/replay.hpp"
 #include "lab/diagnose/source_places.hpp"
 #include "lab/diagnose/variation_codes.hpp"
@@ -22,11 +23,8 @@ constexpr const char* kNotOnDevice =
     "orders of blocks and threads, warps of another size, rows 2^31 elements apart: --backend emulated runs "
     "them";
 
-std::vector<const Port*> ports_of(const std::string& op) {
-  std::vector<const Port*> list;
-  for (const Port& port : ports())
-    if (port.op == op) list.push_back(&port);
-  return list;
+bool has_ports(const std::string& op) {
+  return std::any_of(ports().begin(), ports().end(), [&](const Port& port) { return port.op == op; });
 }
 
 bool among(const std::vector<std::string>& names, const std::string& name) {
@@ -294,9 +292,10 @@ std::string not_for_outside(const Entry& entry) {
   return {};
 }
 
-void known_op(const Candidate& candidate, const DiagnoseRequest& request, Diagnosis& diagnosis) {
+void known_op(const Candidate& candidate, const DiagnoseRequest& request, const Reading& reading,
+              Diagnosis& diagnosis) {
   CallRequest call;
-  call.ports = ports_of(diagnosis.op);
+  call.ports = reading.ports;
   call.entry = request.entry;
   call.function = request.function;
   call.settings = request.settings;
@@ -379,14 +378,22 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
   diagnosis.compile = Stage::passed;
   diagnosis.backend = name_of(candidate.backend());
   diagnosis.op = op_of(candidate, request);
-  if (!diagnosis.op.empty() && ports_of(diagnosis.op).empty()) {
+  const Reading reading = reading_of(diagnosis.op, request.recording.get(), request.texts);
+  // A name is no op: what callers pass and get decides, unless the user does.
+  if (!reading.another.empty() && request.op.empty()) {
+    diagnosis.notes.push_back(
+        fmt::format("named as {} is, and another operation: {}: judged by what is recorded", diagnosis.op,
+                    reading.another));
+    diagnosis.op.clear();
+  }
+  if (!diagnosis.op.empty() && !has_ports(diagnosis.op)) {
     std::string known;
     for (const Port& port : ports())
       if (known.find(port.op) == std::string::npos) known += (known.empty() ? "" : ", ") + port.op;
     diagnosis.error =
         fmt::format("there is no op '{}' that ports are made of, expected one of {}", diagnosis.op, known);
   } else if (!diagnosis.op.empty()) {
-    known_op(candidate, request, diagnosis);
+    known_op(candidate, request, reading, diagnosis);
   } else if (request.recording == nullptr || request.recording->calls.empty()) {
     diagnosis.error = "its op is not known (--op names one), and no call of its label is recorded";
   } else {

@@ -19,8 +19,9 @@ struct DiagnoseRequest {
   std::string entry;     ///< asked for by the user or case.toml; empty: found out
   std::string function;  ///< that the label defines and the test calls; empty: unknown
   std::shared_ptr<const Recording> recording;
-  double rtol = 0, atol = 0;  ///< for an op that is not known; 0: 1e-3 of a 16-bit type, 1e-5 of f32
-  std::string source;         ///< of the candidate, for places only
+  double rtol = 0, atol = 0;       ///< for an op that is not known; 0: 1e-3 of a 16-bit type, 1e-5 of f32
+  std::vector<std::string> texts;  ///< of instruction, label and test: what they call the axes
+  std::string source;              ///< of the candidate, for places only
   std::string source_file;
   bool current_stream = false;  ///< the instruction demands PyTorch's current stream
   CallSettings settings;

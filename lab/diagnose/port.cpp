@@ -1,6 +1,7 @@
 #include "lab/diagnose/port.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/diagnose/trial.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -37,6 +38,24 @@ Value value_of(const std::string& name, Tensor tensor, bool drop_ones) {
   tensor.data = value.storage.get();
   value.tensor = tensor;
   return value;
+}
+
+Tensor with_axes(const Tensor& tensor, const std::vector<int>& axes) {
+  if (axes.size() != static_cast<std::size_t>(tensor.rank)) return tensor;
+  Tensor turned = tensor;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    turned.shape[i] = tensor.size(axes[i]);
+    turned.strides[i] = tensor.stride(axes[i]);
+  }
+  return turned;
+}
+
+/// The tensor with its axes as the original has them: compact where it was, whatever its order.
+Value in_order_of(const Original::Parameter& parameter, Value value) {
+  if (parameter.axes.empty()) return value;
+  const bool compact = value.tensor.is_contiguous();
+  value.tensor = with_axes(value.tensor, parameter.axes);
+  return compact && !value.tensor.is_contiguous() ? compact_copy(value) : value;
 }
 
 double number_of(const Value& value, double fallback) {
@@ -81,7 +100,8 @@ std::vector<Value> Port::values(const core::Problem& problem) const {
     switch (parameter.kind) {
       case Original::Kind::tensor: {
         const Tensor& tensor = call.tensor(call.contract->index_of(parameter.argument));
-        values.push_back(tensor.defined() ? value_of(parameter.name, tensor, original->drops_leading_ones)
+        values.push_back(tensor.defined() ? in_order_of(parameter, value_of(parameter.name, tensor,
+                                                                            original->drops_leading_ones))
                                           : Value());
         values.back().name = parameter.name;
         break;
@@ -101,7 +121,8 @@ std::vector<Value> Port::values(const core::Problem& problem) const {
   return values;
 }
 
-std::shared_ptr<core::Problem> Port::problem(const std::vector<Value>& values, DType made) const {
+std::shared_ptr<core::Problem> Port::problem(const std::vector<Value>& values, DType made,
+                                             bool contents) const {
   // The values keep the memory that the problem's tensors lie in.
   std::shared_ptr<core::Problem> problem(new core::Problem(core::Case(*oracle->schema).with_seed(1)),
                                          [values](core::Problem* p) { delete p; });
@@ -122,10 +143,10 @@ std::shared_ptr<core::Problem> Port::problem(const std::vector<Value>& values, D
     }
     if (!values[i].is_tensor())
       core::fail(ErrorCode::bad_argument, op, ": ", parameter.name, " is expected to be a tensor");
-    tensors[i] = values[i].tensor;
+    tensors[i] = by_contract(i, values[i].tensor);
   }
   original->bind(*problem, tensors, numbers, made);
-  core::validate(problem->call(), Device{}, true);
+  core::validate(problem->call(), Device{}, contents);
   return problem;
 }
 
@@ -138,6 +159,13 @@ DType Port::in_bytes(std::size_t role, const Value& value) const {
   if (std::find(dtypes.begin(), dtypes.end(), value.tensor.dtype) != dtypes.end()) return DType::none;
   const auto fp8 = std::find_if(dtypes.begin(), dtypes.end(), [](DType dtype) { return is_fp8(dtype); });
   return fp8 == dtypes.end() ? DType::none : *fp8;
+}
+
+Tensor Port::by_contract(std::size_t role, const Tensor& tensor) const {
+  const std::vector<int>& axes = original->parameters[role].axes;
+  std::vector<int> back(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) back[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);
+  return with_axes(tensor, back);
 }
 
 int Port::role_of(std::string_view name) const {

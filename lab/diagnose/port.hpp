@@ -33,12 +33,16 @@ struct Port {
   std::vector<Value> values(const core::Problem& problem) const;
   /// The op's call for such values, which live as long as it does; returned roles may be left off, and are
   /// made then (of dtype `made` where nothing else says it). Throws Error where the contract refuses them.
-  std::shared_ptr<core::Problem> problem(const std::vector<Value>& values, DType made = DType::none) const;
+  /// `contents`: what lies in index tensors is looked at too.
+  std::shared_ptr<core::Problem> problem(const std::vector<Value>& values, DType made = DType::none,
+                                         bool contents = true) const;
   /// A recorded call's arguments, or its answers, by role: `none` where it gives nothing for a role. Throws
   /// Error bad_argument for an argument that the original does not have.
   std::vector<Value> by_role(const std::vector<Value>& arguments, const std::vector<bool>& keyword) const;
   /// The 8-bit float that the contract asks for where callers pass its bytes; `none` elsewhere.
   DType in_bytes(std::size_t role, const Value& value) const;
+  /// A tensor of that role, as the original has it, with its axes in the contract's order.
+  Tensor by_contract(std::size_t role, const Tensor& tensor) const;
   int role_of(std::string_view name) const;  ///< −1 where no role goes by it
   int inputs() const;                        ///< roles that are passed: all but the returned ones
 };

@@ -140,7 +140,7 @@ Differs compare_view(const Subjected& s, std::size_t role, const Value& view, co
       if (s.form.passings[i].what != Passing::What::role || s.form.passings[i].role != static_cast<int>(role))
         continue;
       const Value flat = flat_view(trial.answer.arguments[i], from_begin);
-      const std::vector<double> elements = core::elements(flat.tensor);
+      const std::vector<double> elements = core::elements(s.port.by_contract(role, flat.tensor));
       for (std::size_t t = 0; t < s.given->plain.tensors.size(); ++t) {
         const core::ExpectedTensor& want = s.given->plain.tensors[t];
         if (want.name != s.port.roles[role].argument) continue;
@@ -153,6 +153,43 @@ Differs compare_view(const Subjected& s, std::size_t role, const Value& view, co
     }
   }
   return result;
+}
+
+/// An input whose own strides the answer does not follow.
+struct Misread {
+  int role, passing;
+  bool flat;  ///< its strides are not looked at at all
+  Value view;
+};
+
+/// Of two inputs alike in shape one may be addressed by the strides of the other: laid alike, both are read
+/// rightly, and the other has no fault.
+void strides_of_another(const Subjected& s, const std::vector<Misread>& misread, const Outputs& base,
+                        Probed& found) {
+  for (const Misread& one : misread)
+    for (const Misread& other : misread) {
+      const Tensor &a = one.view.tensor, &b = other.view.tensor;
+      if (one.role == other.role || !one.flat || other.flat || a.rank != b.rank || a.shape != b.shape ||
+          a.strides != b.strides)
+        continue;
+      auto both = with_value(*s.given, static_cast<std::size_t>(one.role), one.view);
+      both->values[static_cast<std::size_t>(other.role)] = other.view;
+      const Trial trial = call(s, *both, found);
+      if (!trial.ok() || different(*s.given, trial.outputs, base) > 0) continue;
+      const std::string name = argument_name(s, one.passing), of = argument_name(s, other.passing);
+      std::erase_if(found.findings, [&](const Finding& each) {
+        return each.code == "assumes-contiguous" && each.argument == of;
+      });
+      for (Finding& each : found.findings)
+        if (each.code == "assumes-contiguous" && each.argument == name) {
+          each.evidence += fmt::format(
+              "; with {} laid in the same way no element changes: {} is addressed "
+              "by the strides of {}",
+              of, name, of);
+          each.fix = fmt::format("address {} by its own strides", name);
+        }
+      return;
+    }
 }
 
 }  // namespace
@@ -192,6 +229,7 @@ void probe_strides(const Subjected& s, Probed& found) {
   const Trial base = call(s, *s.given, found);
   if (!base.ok()) return;
   const std::size_t all = looked_at(*s.given);
+  std::vector<Misread> misread;
   for (int role = 0; role < static_cast<int>(s.port.roles.size()); ++role) {
     const core::Original::Parameter& parameter = s.port.original->parameters[static_cast<std::size_t>(role)];
     const int passing = passing_of(s.form, role);
@@ -227,6 +265,8 @@ void probe_strides(const Subjected& s, Probed& found) {
         if (!s.memory_safe && !d.refused && !d.flat) continue;
         if (d.refused || d.elements > 0) {
           fill("assumes-contiguous", laid.how, view, d, "address the tensor by its strides");
+          if (!d.refused && !s.port.roles[static_cast<std::size_t>(role)].output)
+            misread.push_back({role, passing, d.flat, view});
           if (laid.strides.back() != 1) found.inner_only.push_back(argument_name(s, passing));
           break;
         }
@@ -246,6 +286,7 @@ void probe_strides(const Subjected& s, Probed& found) {
       fill("ignores-offset", "beginning 5 elements into its storage", view, d,
            "begin at the view's offset (byte_offset)");
   }
+  strides_of_another(s, misread, base.outputs, found);
 }
 
 void probe_poison(const Subjected& s, Probed& found) {

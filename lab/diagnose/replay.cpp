@@ -202,6 +202,7 @@ class Replay {
     if (probed < calls.size()) {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
+      probe_overflow(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
     }
     for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
       Finding finding = factor_of_rows(approach_, calls, outcomes_, t);
@@ -332,6 +333,9 @@ class Replay {
       if (factored_.count(output.name) > 0) continue;
       Finding finding = pattern_of(
           {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
+      if (finding.code == "unexplained" || finding.code == "nan-inf")
+        if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong); !rows.code.empty())
+          finding = std::move(rows);
       if (finding.code.empty()) continue;
       if (finding.strength == Strength::nearest && is_float(output.want.dtype))
         if (Finding better = pattern_of_inputs(approach_, replayed, outcome, t); !better.code.empty())
@@ -340,7 +344,8 @@ class Replay {
       // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                           found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
-                          found("stale-state") || found("ignores-index") || found("ignores-argument");
+                          found("stale-state") || found("ignores-index") || found("ignores-argument") ||
+                          found("empty-input");
       const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
       if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
       if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))

@@ -120,6 +120,53 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
   }
 }
 
+void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                    const Facts* facts, std::vector<Finding>& findings) {
+  if (!outcome.answer.ok() || facts == nullptr || !facts->subtracts_maximum) return;
+  constexpr double kLarge = 2000;  // e^89 overflows f32, and a scale may lie before it
+  // Infinity in a narrow type may be what the original gives too.
+  const auto not_finite = [&](const CallOutcome& of) {
+    std::size_t count = 0;
+    for (std::size_t t = 0; t < of.got.size(); ++t)
+      for (const double each : of.got[t])
+        count += std::isnan(each) || (std::isinf(each) && size_of(replayed.outputs[t].want.dtype) >= 4);
+    return count;
+  };
+  if (not_finite(outcome) > 0) return;
+  for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
+    const Passing& passing = approach.form.passings[i];
+    if (passing.what != What::role) continue;
+    const auto role = static_cast<std::size_t>(passing.role);
+    const Value& value = replayed.values[role];
+    if (replayed.roles[role].output || !value.is_tensor() || !is_float(value.tensor.dtype)) continue;
+    std::vector<double> elements = core::elements(value.tensor);
+    double largest = 0;
+    for (const double each : elements)
+      largest = std::isfinite(each) ? std::max(largest, std::fabs(each)) : largest;
+    if (largest == 0 || largest >= kLarge) continue;
+    Replayed other = replayed;
+    Value scaled = compact_copy(value);
+    const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+    for (std::size_t e = 0; e < elements.size(); ++e)
+      core::encode(value.tensor.dtype, elements[e] * (kLarge / largest),
+                   static_cast<std::byte*>(scaled.storage.get()) + e * size);
+    other.values[role] = std::move(scaled);
+    const CallOutcome after = replay_once(approach, other);
+    const std::size_t count = after.answer.ok() ? not_finite(after) : 0;
+    if (count == 0) continue;
+    Finding finding;
+    finding.code = "missing-max-subtraction";
+    finding.argument = replayed.roles[role].name;
+    finding.evidence = fmt::format(
+        "'{}': with {} multiplied by {:.3g}, so that its largest element is {:g}, {} of {} elements of the "
+        "answer are NaN or infinite; the label takes a maximum before its exponentials",
+        replayed.line, finding.argument, kLarge / largest, kLarge, count, after.elements);
+    finding.fix = "subtract the maximum of the row before the exponential";
+    add_once(findings, std::move(finding));
+    return;
+  }
+}
+
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings) {
   if (!outcome.answer.ok()) return;

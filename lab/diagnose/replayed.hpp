@@ -30,8 +30,8 @@ struct Replayed {
   };
   std::vector<Output> outputs;
   std::vector<Value> left_out;  ///< defaults of the reference's that the call makes use of, by their names
-  bool empty = false;   ///< an argument has no elements
-  bool shared = false;  ///< several writers are asked for one row
+  bool empty = false;           ///< an argument has no elements
+  bool shared = false;          ///< several writers are asked for one row
 };
 
 /// The recorded calls that have an answer, and those with values of the recorder's. `facts` may be null.
@@ -92,6 +92,10 @@ std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& ele
 void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
                 std::vector<Finding>& findings);
 
+/// Where an output is wrong in just the rows of which some count, a length, is 0, or no multiple of a tile:
+/// the finding that this is; empty code where there is no such count. `wrong`: per element, row-major.
+Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong);
+
 /// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings);
@@ -105,6 +109,9 @@ Finding missing_term(const Replayed& replayed, std::size_t output, const std::ve
 /// What candidates that are right so far do with values that no recorded call has, of which the reference was
 /// asked as well: exponentials that overflow, an epsilon that counts. Small differences are no matter there.
 void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, std::vector<Finding>& findings);
+/// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
+void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                    const Facts* facts, std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

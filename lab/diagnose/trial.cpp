@@ -174,8 +174,8 @@ void refuse_by_status(const Entry& entry, const std::vector<Value>& before, Answ
 }
 
 /// What a candidate left in a tensor, as the original would have it.
-void take(const Passing& passing, const Value& value, const Value& before, const core::ExpectedTensor& want,
-          std::size_t at, Trial& trial) {
+void take(const Passing& passing, const Port& port, const Value& value, const Value& before,
+          const core::ExpectedTensor& want, std::size_t at, Trial& trial) {
   if (!value.is_tensor()) {
     trial.misfit = core::say(want.name, ": no tensor came back");
     return;
@@ -183,6 +183,7 @@ void take(const Passing& passing, const Value& value, const Value& before, const
   Tensor got = value.tensor;
   if (same_bytes(got.dtype, want.dtype)) got.dtype = want.dtype;
   if (!passing.axes.empty()) got = reshaped(got, 0, false, inverse(passing.axes));
+  got = port.by_contract(static_cast<std::size_t>(passing.role), got);
   if (got.numel() != static_cast<std::int64_t>(want.value.size())) {
     trial.misfit = core::say(want.name, ": ", value.tensor.describe(), " came back, expected ",
                              want.value.size(), " elements");
@@ -352,8 +353,8 @@ void take_outputs(const Form& form, const Port& port, const Given& given, const 
     if (!role.output) continue;
     const std::size_t at = outputs_index(given.plain, role.argument);
     if (at == taken.size() || i >= trial.answer.arguments.size()) continue;
-    take(passing, trial.answer.arguments[i], i < before.size() ? before[i] : Value(), given.plain.tensors[at],
-         at, trial);
+    take(passing, port, trial.answer.arguments[i], i < before.size() ? before[i] : Value(),
+         given.plain.tensors[at], at, trial);
     taken[at] = true;
   }
   for (std::size_t i = 0; i < form.returned.size() && i < trial.answer.returned.size(); ++i) {
@@ -361,12 +362,13 @@ void take_outputs(const Form& form, const Port& port, const Given& given, const 
         outputs_index(given.plain, port.roles[static_cast<std::size_t>(form.returned[i])].argument);
     if (at == taken.size() || taken[at]) continue;
     Passing as_returned;
+    as_returned.role = form.returned[i];
     for (const Passing& passing : form.passings)  // axes of what is returned follow the first input's
       if (!passing.axes.empty() && passing.what == Passing::What::role) {
         as_returned.axes = passing.axes;
         break;
       }
-    take(as_returned, trial.answer.returned[i], Value(), given.plain.tensors[at], at, trial);
+    take(as_returned, port, trial.answer.returned[i], Value(), given.plain.tensors[at], at, trial);
     taken[at] = true;
   }
   for (std::size_t at = 0; at < taken.size() && trial.misfit.empty(); ++at)

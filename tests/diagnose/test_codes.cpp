@@ -72,6 +72,7 @@ constexpr Row kRows[] = {
     {"head-mapping", "attention.cu", "attention_modulo", "attention", "attention_right"},
     {"missing-scale", "attention.cu", "attention_unscaled", "attention", "attention_right"},
     {"missing-max-subtraction", "attention.cu", "attention_overflows", "attention", "attention_right"},
+    {"missing-rescale", "attention.cu", "attention_not_rescaled", "attention", "attention_right"},
     {"nan-inf", "attention.cu", "attention_of_nothing", "attention", "attention_right"},
     {"log-base", "attention.cu", "merge_base_2", "merge_attention", "merge_right"},
     {"nondeterministic", "sine.cu", "sin_by_the_clock", "sin", "sin_added_in_any_order"},

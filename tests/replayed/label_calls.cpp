@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 namespace isomer::lab {
@@ -53,9 +54,8 @@ class Calls {
   std::string name_;
 };
 
-void softmax(Calls& calls) {
-  for (const auto& [rows, columns, size] :
-       {std::tuple(3, 17, 4.0), std::tuple(4, 40, 4.0), std::tuple(2, 33, 4000.0)})
+void softmax_of(Calls& calls, const std::vector<std::tuple<int, int, double>>& cases) {
+  for (const auto& [rows, columns, size] : cases)
     calls.add({drawn("x", {rows, columns}, size), zeros("out", {rows, columns}), real_value("scale", 0.125)},
               [rows = rows, columns = columns](std::vector<Value>& v) {
                 for (int r = 0; r < rows; ++r) {
@@ -67,6 +67,16 @@ void softmax(Calls& calls) {
                     f32(v[1])[r * columns + c] = static_cast<float>(std::exp(0.125 * x[c] - most) / sum);
                 }
               });
+}
+
+void softmax(Calls& calls) { softmax_of(calls, {{3, 17, 4.0}, {4, 40, 4.0}, {2, 33, 4000.0}}); }
+
+/// Of inputs that overflow no exponential; the label has a maximum all the same.
+void mild_softmax(Calls& calls) {
+  softmax_of(calls, {{3, 17, 1.0}, {4, 40, 1.0}});
+  calls.recording.metadata["facts"] =
+      R"({"label": {"file": "1_label_source.py", "subtracts_maximum": true, "functions": []},
+      "test": {"file": "3_test_code.py", "functions": [], "observes": true, "draws": 0, "seeds": true}})";
 }
 
 void matmul(Calls& calls) {
@@ -134,6 +144,21 @@ void embedding(Calls& calls) {
       "default": false}], "writes": ["out"], "constants": [], "indexes": [{"index": "ids", "tensor": "table",
       "dim": 0, "access": "read"}]}]}, "test": {"file": "3_test_code.py", "functions": [], "observes": true,
       "draws": 0, "seeds": true}})";
+}
+
+/// Of each row the mean of its first elements, as many as counted; 0 of none.
+void row_means(Calls& calls) {
+  for (const std::vector<std::int64_t>& counts :
+       {std::vector<std::int64_t>{3, 0, 6, 1}, {5, 2, 2, 6}, {0, 4, 0, 1}})
+    calls.add(
+        {drawn("x", {4, 6}), whole("counts", counts), zeros("out", {4, 1})}, [counts](std::vector<Value>& v) {
+          for (std::size_t r = 0; r < 4; ++r) {
+            double sum = 0;
+            for (std::int64_t c = 0; c < counts[r]; ++c)
+              sum += f32(v[0])[static_cast<std::int64_t>(r) * 6 + c];
+            f32(v[2])[r] = counts[r] == 0 ? 0.0f : static_cast<float>(sum / static_cast<double>(counts[r]));
+          }
+        });
 }
 
 /// The last writer of a slot wins; −1 is no slot.
@@ -275,11 +300,13 @@ void clamp_into(Calls& calls) {
 
 Recording calls_of_label(const std::string& name) {
   static const std::map<std::string, void (*)(Calls&)> labels = {{"scaled_softmax", softmax},
+                                                                 {"mild_softmax", mild_softmax},
                                                                  {"matmul", matmul},
                                                                  {"cumsum_rows", cumsum},
                                                                  {"rotary", rotary},
                                                                  {"silu_and_mul", silu_and_mul},
                                                                  {"embedding", embedding},
+                                                                 {"row_means", row_means},
                                                                  {"store_rows", store_rows},
                                                                  {"square_bias", square_bias},
                                                                  {"token_quant", token_quant},

@@ -220,6 +220,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   request.rtol = folder.rtol;
   request.atol = folder.atol;
   request.function = function_of_label(folder);
+  request.texts = {text_of(folder.instruction), text_of(folder.label), text_of(folder.test)};
   static const std::regex current("current\\s+(\\w+\\s+)?stream|getCurrent\\w+Stream", std::regex::icase);
   request.current_stream = std::regex_search(text_of(folder.instruction), current);
   std::vector<std::string> notes;

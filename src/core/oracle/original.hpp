@@ -31,6 +31,9 @@ struct Original {
     std::string field = {};  ///< of the case line, that sets the dtype; empty where the op fixes it
     double fallback = 0;     ///< what the original takes where the argument is not given
     std::string also = {};   ///< other names that ports give it, separated by spaces
+    /// Of a tensor whose axes the original has in another order than the contract: dimension i of it is the
+    /// contract's axes[i]. Empty: the same order.
+    std::vector<int> axes = {};
   };
 
   std::string op;
@@ -57,6 +60,9 @@ struct Original {
   /// The dtypes in which it is used, by the field of the case line, the commonest first: a port that takes
   /// one of them is a port.
   std::vector<std::vector<std::pair<std::string, DType>>> usual;
+  /// Where originals of an op differ in the order of their axes: what a text calls those of a first tensor
+  /// that has this order, one regular expression (of lower case) for each axis.
+  std::vector<std::string> axis_words = {};
   /// Leading dimensions of size 1 of the case's tensors are not the original's.
   bool drops_leading_ones = false;
   /// Marks (1) the elements of `expected`, per output, on which the original's answer is left open; null

@@ -1,5 +1,6 @@
 #include "ops/attention/cases.hpp"
 
+#include "core/oracle/online_softmax.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/attention/oracle.hpp"
 
@@ -247,7 +248,7 @@ core::Oracle oracle() {
           .cases = cases,
           .make = make,
           .reference = reference,
-          .variations = variations(),
+          .variations = core::with_tiles(variations()),
           .bench_cases = bench_cases,
           .device_bench_lines = {"attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal",
                                  "attention b=4 sq=4096 hq=16 d=128 bf16",

@@ -2,6 +2,7 @@
 #include "ops/attention/oracle.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace isomer::ops::attention {
 namespace {
@@ -9,8 +10,10 @@ namespace {
 using core::Original;
 using Reads = Original::Reads;
 
-Original original(bool returned) {
-  return {
+/// `lse`: gives the logarithm of the sums as well. `heads_first`: tensors are [batch, heads, sequence, dim],
+/// as the kernels of Triton's tutorials have them.
+Original original(bool returned, bool lse, bool heads_first) {
+  Original original = {
       .op = "attention",
       .functions = {"attention", "flash_attn_func", "flash_attention"},
       .parameters =
@@ -43,11 +46,14 @@ Original original(bool returned) {
             args.k = t[1];
             args.v = t[2];
             args.out = t[5];
+            if (t.size() > 6) args.lse = t[6];
             options.causal = numbers[3] != 0;
             options.scale = static_cast<float>(numbers[4]);
             if (!args.out.defined() && args.q.rank == 4 && args.v.rank == 4)
               args.out = problem.make("out", is_fp8(args.q.dtype) ? DType::bf16 : args.q.dtype,
                                       {args.q.size(0), args.q.size(1), args.q.size(2), args.v.size(3)});
+            if (t.size() > 6 && !args.lse.defined() && args.q.rank == 4)
+              args.lse = problem.make("lse", DType::f32, {args.q.size(0), args.q.size(2), args.q.size(1)});
             problem.bind(bind(args, options));
           },
       .number =
@@ -63,10 +69,37 @@ Original original(bool returned) {
       .sizes = {"sk=20 hq=2 hkv=1 d=16 causal sq=", "sq=4 hq=2 hkv=1 d=16 sk="},
       .empties = {"b=0 sq=4 d=16"},
       .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f32}}}};
+  const std::string any = "\\w+",
+                    heads = "h|hq|hkv|nh|n_?heads?\\w*|num_\\w*heads?|\\w*_heads?|heads?|heads?_\\w+",
+                    rows = "s|sq|sk|n|m|l|t|lq|lk|\\w*seq\\w*|n_?ctx\\w*|ctx|\\w*_?len|tokens?|queries|keys";
+  original.probes.emplace_back("b=1 sq=2 sk=140 hq=2 hkv=1 d=16 scale=1");  // more than one tile of keys
+  original.axis_words = {any, rows, heads, any};
+  if (lse) {
+    original.parameters.push_back({.name = "lse",
+                                   .argument = "lse",
+                                   .output = true,
+                                   .returned = returned,
+                                   .reads = Reads::outer_strides,
+                                   .also = "softmax_lse LSE L logsumexp"});
+    for (std::vector<std::string>* lines : {&original.probes, &original.sizes, &original.empties})
+      for (std::string& line : *lines) line = "lse " + line;
+  }
+  if (heads_first) {
+    std::swap(original.axis_words[1], original.axis_words[2]);
+    for (Original::Parameter& parameter : original.parameters)
+      if (parameter.kind == Original::Kind::tensor && parameter.name != "lse") parameter.axes = {0, 2, 1, 3};
+  }
+  return original;
 }
 
 }  // namespace
 
-std::vector<Original> originals() { return {original(true), original(false)}; }
+std::vector<Original> originals() {
+  std::vector<Original> list;
+  for (const bool heads_first : {false, true})
+    for (const bool lse : {false, true})
+      for (const bool returned : {true, false}) list.push_back(original(returned, lse, heads_first));
+  return list;
+}
 
 }  // namespace isomer::ops::attention

@@ -1,6 +1,7 @@
 #include "ops/attention/reference.hpp"
 
 #include "core/oracle/attention_bound.hpp"
+#include "core/oracle/online_softmax.hpp"
 #include "ops/attention/oracle.hpp"
 
 #include <algorithm>
@@ -37,7 +38,9 @@ class Row {
     blur_ = max_products_ = 0;
     for (std::int64_t j = 0; j < s_.k_len; ++j)
       logits_[static_cast<std::size_t>(j)] = masked(logit(i, j, head, g), i, j);
+    behind_ = visible(i, s_.k_len) ? core::weighing_tail(vary_, s_.k_len) : 0;
     softmax(head);
+    rescale();
     weigh(g);
   }
 
@@ -102,7 +105,7 @@ class Row {
     double sink = -kInfinity;
     if (a_.sink.defined() && !vary_.has("sink=ignored")) sink = core::read(a_.sink, head);
     if (vary_.has("sink=scaled") && std::isfinite(sink)) sink *= scale_;
-    double m = sink;
+    double m = behind_ > 0 ? std::max(sink, 0.0) : sink;
     max_abs_logit_ = std::isfinite(sink) ? std::fabs(sink) : 0;
     bool any = false;  // a NaN logit counts: the row is NaN then, not empty
     for (const double s : logits_) {
@@ -122,6 +125,7 @@ class Row {
     };
     const double sink_weight = std::isfinite(sink) ? weight(sink) : 0;
     denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);
+    if (behind_ > 0) denominator_ += static_cast<double>(behind_) * weight(0);
     for (std::size_t j = 0; j < logits_.size(); ++j) denominator_ += weights_[j] = weight(logits_[j]);
     empty_ = from_zero && denominator_ == 0;
     if (empty_) return;
@@ -129,6 +133,14 @@ class Row {
     lse = (raw ? 0 : m) + std::log(sum);
     if (vary_.has("log=base-2")) lse /= std::log(2.0);
     lse_bound = std::isnan(lse) ? 0 : core::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
+  }
+
+  /// Nothing, but for variations that leave it out.
+  void rescale() {
+    if (empty_) return;
+    const double sum = denominator_;
+    core::leave_out_rescaling(vary_, logits_, weights_, denominator_);
+    if (denominator_ != sum) lse += std::log(denominator_ / sum);
   }
 
   /// out = Σ_j p_j·v_j, p = weight / l; an empty row is 0 with lse = −inf.
@@ -197,6 +209,7 @@ class Row {
   double blur_ = 0;           ///< of a logit, by rotary rounding
   double max_abs_logit_ = 0;  ///< of the visible keys and the sink
   double max_products_ = 0;   ///< largest scale·Σ_d |q·k| of a visible key
+  std::int64_t behind_ = 0;   ///< keys behind the last that weigh in a variation
   bool empty_ = false;
   std::vector<double> logits_, weights_;
 };

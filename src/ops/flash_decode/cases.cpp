@@ -1,4 +1,5 @@
 #include "core/codec.hpp"
+#include "core/oracle/online_softmax.hpp"
 #include "core/sentence.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/flash_decode/oracle.hpp"
@@ -314,7 +315,7 @@ core::Oracle stage1::oracle() {
           .cases = stage1_cases,
           .make = make_stage1,
           .reference = stage1::reference,
-          .variations = stage1::variations(),
+          .variations = core::with_tiles(stage1::variations()),
           .bench_cases =
               [] {
                 std::vector<Case> list = bench_cases(stage1_schema());

@@ -1,4 +1,5 @@
 #include "core/oracle/attention_bound.hpp"
+#include "core/oracle/online_softmax.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/flash_decode/oracle.hpp"
 
@@ -105,7 +106,8 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     if (std::isfinite(absolute)) part.products = std::max(part.products, std::fabs(scale) * absolute);
   }
 
-  double m = kNothing;
+  const std::int64_t behind = core::weighing_tail(vary, end - begin);
+  double m = behind > 0 ? 0.0 : kNothing;
   for (const double value : s) {
     m = std::isnan(value) || value > m ? value : m;
     if (std::isfinite(value)) part.largest = std::max(part.largest, std::fabs(value));
@@ -125,6 +127,8 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
                                      : std::exp(value - m));
     l = half(l + p.back());
   }
+  if (behind > 0) l += static_cast<double>(behind) * (vary.has("max=none") ? 1.0 : std::exp(-m));
+  core::leave_out_rescaling(vary, s, p, l);
   const double ln = vary.has("log=base-2-of-sum") ? std::log2(l) : std::log(l);
   part.lse = (vary.has("max=none") ? 0.0 : m) + ln;
   for (std::int64_t d = 0; d < head_dim; ++d) {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-enum Fault { kNone, kTopLeft, kModulo, kNoScale, kNoMaximum, kEmptyNaN, kHeadsFirst };
+enum Fault { kNone, kTopLeft, kModulo, kNoScale, kNoMaximum, kEmptyNaN, kHeadsFirst, kNoRescale };
 
 // A thread for each query of each head of each batch entry.
 __global__ void attend(const float* q, const float* k, const float* v, float* out, int batch, int sq, int sk,
@@ -27,11 +27,15 @@ __global__ void attend(const float* q, const float* k, const float* v, float* ou
     for (int d = 0; d < dim; ++d) dot += query[d] * key[d];
     return dot * factor;
   };
-  for (int j = 0; j < keys; ++j) largest = fmaxf(largest, logit(j));
+  for (int j = 0; j < keys && fault != kNoRescale; ++j) largest = fmaxf(largest, logit(j));
   if (fault == kNoMaximum) largest = 0.0f;
   for (int d = 0; d < dim; ++d) answer[d] = 0.0f;
   for (int j = 0; j < keys; ++j) {
     const float* value = v + (first ? ((b * hkv + kv) * sk + j) : ((b * sk + j) * hkv + kv)) * dim;
+    if (fault == kNoRescale && logit(j) > largest) {
+      total *= expf(largest - logit(j));
+      largest = logit(j);
+    }
     const float weight = expf(logit(j) - largest);
     total += weight;
     for (int d = 0; d < dim; ++d) answer[d] += weight * value[d];
@@ -55,6 +59,7 @@ CANDIDATE(attention_unscaled, kNoScale)
 CANDIDATE(attention_overflows, kNoMaximum)
 CANDIDATE(attention_of_nothing, kEmptyNaN)
 CANDIDATE(attention_heads_first, kHeadsFirst)
+CANDIDATE(attention_not_rescaled, kNoRescale)
 
 __global__ void quantize_blocks(const float* x, __nv_fp8_e4m3* y, float* s, int size, float floor,
                                 float most) {

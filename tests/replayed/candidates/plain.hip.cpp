@@ -42,6 +42,8 @@ SOFTMAX(scaled_softmax, kNone)
 SOFTMAX(scaled_softmax_unscaled, kUnscaled)
 SOFTMAX(scaled_softmax_overflows, kOverflows)
 SOFTMAX(scaled_softmax_of_both, kUnscaledOverflows)
+SOFTMAX(mild_softmax, kNone)
+SOFTMAX(mild_softmax_overflows, kOverflows)
 
 __global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
   const int at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -307,3 +309,16 @@ extern "C" void clamp_into(const DLTensor* x, double low, double high, DLTensor*
 extern "C" void clamp_into_high_first(const DLTensor* x, double high, double low, DLTensor* out) {
   clamp(x, out, low, high);
 }
+
+__global__ void means(const float* x, const int64_t* counts, float* out, int columns, bool guarded) {
+  const int64_t row = blockIdx.x;
+  float sum = 0.0f;
+  for (int64_t c = 0; c < counts[row]; ++c) sum += x[row * columns + c];
+  out[row] = guarded && counts[row] == 0 ? 0.0f : sum / static_cast<float>(counts[row]);
+}
+#define MEANS(NAME, GUARDED)                                                                       \
+  extern "C" void NAME(const float* x, const int64_t* counts, float* out, int rows, int columns) { \
+    means<<<rows, 1>>>(x, counts, out, columns, GUARDED);                                          \
+  }
+MEANS(row_means, true)
+MEANS(row_means_of_nothing, false)

@@ -2,7 +2,7 @@
 
 label: {"functions": [{"name", "line", "parameters": [{"name", "default"}], "returns": count of values,
         "writes": [parameter], "indexes": [{"index", "tensor", "dim", "access": "read"|"write"}],
-        "constants": [{"name", "values", "line"}]}]}
+        "constants": [{"name", "values", "line"}]}], "subtracts_maximum": bool}
 test:  {"file", "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
         "open": bool, "arguments": [{"name", "text", "observed"}], "returned": [{"name", "observed"}]}]}], "observes": bool,
         "draws": line of the first random input or 0, "seeds": bool,
@@ -196,13 +196,24 @@ class HostFunction:
             self.index(self.source(part), base, None if isinstance(part, ast.BinOp) else dim, access)
 
 
+EXPONENTIALS = {"exp", "exp2"}
+MAXIMA = {"max", "maximum", "amax"}
+BOTH = {"softmax", "log_softmax", "logsumexp", "scaled_dot_product_attention"}
+
+
+def subtracts_maximum(tree):
+    """Whether it has exponentials and maxima: of a softmax, whose exponentials then cannot overflow."""
+    called = {name_of(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return bool(called & BOTH) or bool(called & EXPONENTIALS and called & MAXIMA)
+
+
 def label_facts(tree):
     constants = integers(tree.body)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     kernels = {node.name: Kernel(node) for node in functions if is_jit(node)}
     hosts = [HostFunction(node, kernels, constants) for node in functions if node.name not in kernels]
     hosts += [HostFunction(forward, kernels, constants, of=name) for name, forward in autograd_functions(tree)]
-    return {"functions": [host.facts() for host in hosts]}
+    return {"functions": [host.facts() for host in hosts], "subtracts_maximum": subtracts_maximum(tree)}
 
 
 def autograd_functions(tree):

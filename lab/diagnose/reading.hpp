@@ -1,0 +1,23 @@
+#pragma once
+
+#include "lab/candidate/recording.hpp"
+#include "lab/diagnose/port.hpp"
+
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// What callers mean by an op, of which the name says too little.
+struct Reading {
+  std::vector<const Port*> ports;  ///< the originals that they may call, likeliest first
+  std::string another;             ///< why it is another operation of the same name; empty where it is none
+};
+
+/// Of the op's originals, which may differ in the order of their axes, those that fit the recorded calls,
+/// their answers and what instruction, label and test (`texts`) call the axes; where nobody says it, the
+/// contract's order. A recorded operation whose arguments no original has, or whose answers the op nowhere
+/// gives, is another one.
+Reading reading_of(const std::string& op, const Recording* recording, const std::vector<std::string>& texts);
+
+}  // namespace isomer::lab
