@@ -57,6 +57,20 @@ std::vector<const Replayed*> by_size(const std::vector<Replayed>& calls) {
   return list;
 }
 
+/// How near an answer comes, 0 to 1: what has a fault is right nowhere, and yet near with the right sizes.
+double nearness(const Tensor& want, const std::vector<double>& got) {
+  const std::vector<double> elements = core::elements(want);
+  double squares = 0, near = 0;
+  for (const double each : elements) squares += std::isfinite(each) ? each * each : 0;
+  if (got.size() != elements.size() || squares == 0) return 0;
+  const double typical = std::sqrt(squares / static_cast<double>(elements.size()));
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double off = std::fabs(got[i] - elements[i]) / typical;
+    if (off < 1) near += 1 - off;
+  }
+  return near / static_cast<double>(elements.size());
+}
+
 double score(const Approach& approach, const Form& form, const std::vector<const Replayed*>& calls) {
   Approach other = approach;
   other.form = form;
@@ -67,15 +81,18 @@ double score(const Approach& approach, const Form& form, const std::vector<const
     if (!outcome.answer.ok()) sum -= 4;
     if (lost(outcome)) break;
     std::size_t written = 0;
+    double near = 0;
     for (std::size_t t = 0; t < outcome.got.size(); ++t) {
       const Tensor& before = calls[i]->outputs[t].before;
       const std::vector<double> old = before.defined() ? core::elements(before) : std::vector<double>();
       for (std::size_t e = 0; e < outcome.got[t].size(); ++e)
         written += e >= old.size() || outcome.got[t][e] != old[e];
+      near += nearness(calls[i]->outputs[t].want, outcome.got[t]);
     }
     sum += outcome.share();
     if (outcome.elements > 0)
       sum += 0.5 * static_cast<double>(written) / static_cast<double>(outcome.elements);
+    if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
     for (const Seen& seen : outcome.answer.seen)
       if (seen.kind.starts_with("out-of-bounds")) {
         sum -= 2;
@@ -97,7 +114,7 @@ void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const st
   if (unsure.empty()) return;
   const std::vector<Passing> options = sizes(calls);
   const std::vector<const Replayed*> tried = by_size(calls);
-  const double all = 1.5 * static_cast<double>(tried.size());
+  const double all = 2 * static_cast<double>(tried.size());
   double best = -INFINITY;
   const auto attempt = [&](const Form& form) {
     if (best >= all) return;

@@ -147,6 +147,7 @@ const std::vector<VariationCode>& table() {
        "read mid_out as [batch, head, block, dim]",
        {"(size|stride)\\s*\\(\\s*4\\s*\\)"}},
       {"blocks=floor", "tail-mask", "count ceil(len / block_seq) blocks", {"/\\s*block_seq|/\\s*BLOCK_SEQ"}},
+      {"length=one-less", "tail-mask", "the tokens before len are attended, the last one too", {"len"}},
       {"log=base-2", "log-base", "use the natural logarithm and e^x", {"exp2|log2"}},
       {"empty=nan", "nan-inf", "write 0 where a row has no weight", {"/"}},
       {"empty_lse=", "nan-inf", "write -inf for the lse of a row without keys", {"INFINITY|log"}},

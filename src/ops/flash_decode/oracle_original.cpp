@@ -58,6 +58,7 @@ Original fused() {
                              return static_cast<double>(call.options<FlashDecodeOptions>().block_seq);
                            },
                        .probes = {"b=3 hq=4 hkv=2 d=16 len=40 block_seq=16 lengths=full",
+                                  "b=2 hq=2 hkv=1 d=16 len=54 block_seq=32 lengths=full",
                                   "b=2 hq=4 hkv=2 d=16 len=37 block_seq=16 lengths=full v_layout=padded",
                                   "b=2 hq=2 hkv=1 d=16 len=30 block_seq=16 lengths=full q_scale=60",
                                   "b=4 hq=4 hkv=2 d=16 len=17 block_seq=16 lengths=full q_scale=400",
@@ -117,6 +118,7 @@ std::vector<Original> stage1::originals() {
                              return static_cast<double>(longest);
                            },
                        .probes = {"b=3 hq=4 hkv=2 d=16 len=40 block_seq=16 lengths=full",
+                                  "b=2 hq=2 hkv=1 d=16 len=54 block_seq=32 lengths=full",
                                   "b=2 hq=4 hkv=2 d=16 len=37 block_seq=16 lengths=full v_layout=padded",
                                   "b=2 hq=2 hkv=1 d=16 len=30 block_seq=16 lengths=full q_scale=60",
                                   "b=4 hq=4 hkv=2 d=16 len=17 block_seq=16 lengths=full q_scale=400",

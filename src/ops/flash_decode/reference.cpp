@@ -206,6 +206,11 @@ std::int64_t block_count(std::int64_t length, std::int64_t block_seq, const Vari
   return vary.has("blocks=floor") ? length / block_seq : ceil_div(length, block_seq);
 }
 
+std::int64_t length_of(const Tensor& b_seqlen, std::int64_t b, const Variations& vary) {
+  const std::int64_t length = index_at(b_seqlen, b);
+  return vary.has("length=one-less") ? std::max<std::int64_t>(0, length - 1) : length;
+}
+
 double bound_of(const Sums& sums, const Part& part, DType out, DType p) {
   return core::attention_bound(out, p, sums.value, sums.weighted, sums.squared, part.largest, sums.lost);
 }
@@ -225,7 +230,7 @@ void stage1::reference(const core::Call& call, const Variations& vary, core::Exp
   core::ExpectedTensor& mid_lse = expected["mid_lse"];
   for (std::int64_t b = 0; b < args.q.size(0); ++b)
     for (std::int64_t h = 0; h < args.q.size(1); ++h) {
-      const std::int64_t length = index_at(args.b_seqlen, b);
+      const std::int64_t length = length_of(args.b_seqlen, b, vary);
       for (std::int64_t j = 0; j < block_count(length, options.block_seq, vary); ++j) {
         const std::int64_t begin = j * options.block_seq;
         const Part part = attend(in, vary, b, h, begin, std::min(length, begin + options.block_seq));
@@ -275,7 +280,7 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
   core::ExpectedTensor& out = expected["out"];
   for (std::int64_t b = 0; b < args.q.size(0); ++b)
     for (std::int64_t h = 0; h < args.q.size(1); ++h) {
-      const std::int64_t length = index_at(args.b_seqlen, b);
+      const std::int64_t length = length_of(args.b_seqlen, b, vary);
       std::vector<Part> parts;
       for (std::int64_t j = 0; j < ceil_div(length, block_seq); ++j)
         parts.push_back(attend(in, vary, b, h, j * block_seq, std::min(length, (j + 1) * block_seq)));
@@ -299,6 +304,7 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
        "of d from the "
        "fifth, which is 0"},
       {"blocks=floor", "floor instead of ceil in the block count: the last, short block is lost"},
+      {"length=one-less", "the last token of each sequence left out"},
       {"log=base-2", "the merge takes 2^lse, or stage 1 gives log2, instead of the natural log"},
       {"max=none", "exponentials without subtracting the maximum: f32 overflows"},
       {"max=from-zero",
@@ -325,16 +331,17 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
 }  // namespace
 
 const std::vector<core::Variation>& variations() {
-  static const auto list = some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "max=from-zero",
-                                 "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one",
-                                 "heads=modulo", "scale=missing", "scale=twice", "logits=input-type"});
+  static const auto list =
+      some({"dims=rank-5", "blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
+            "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
+            "scale=missing", "scale=twice", "logits=input-type"});
   return list;
 }
 
 const std::vector<core::Variation>& stage1::variations() {
-  static const auto list = some({"blocks=floor", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
-                                 "strides=v-as-k", "strides=inner-one", "heads=modulo", "scale=missing",
-                                 "scale=twice", "log=base-2-of-sum", "logits=input-type"});
+  static const auto list = some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
+                                 "accumulate=f16", "strides=v-as-k", "strides=inner-one", "heads=modulo",
+                                 "scale=missing", "scale=twice", "log=base-2-of-sum", "logits=input-type"});
   return list;
 }
 

@@ -39,6 +39,7 @@ struct Switches {
         guard(vary.has("zero_guard=1e-6")),
         guard_quotient(vary.has("zero_guard=quotient")),
         reciprocal(vary.has("quotient=reciprocal")),
+        quotient_of_amax(vary.has("quotient=k*(127/amax)")),
         quotient_f16(vary.has("quotient=f16")),
         nearest(vary.has("rounding=nearest")),
         nearest_even(vary.has("rounding=nearest_even")),
@@ -49,26 +50,28 @@ struct Switches {
         identity(vary.has("dest=identity")),
         product_int32(vary.has("dest=int32_product")),
         contiguous(vary.has("indexing=contiguous")) {}
-  bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_f16, nearest,
-      nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous;
+  bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
+      nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous;
 };
 
 struct Scale {
   float divisor = 0;
   float stored = 0;
+  float most = 0;
 };
 
 Scale scale_of(float most, DType type, const Switches& vary) {
   const float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
-  if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f)};
-  if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact))};
+  if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
+  if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
   const float stored = as_f32(type, exact);
-  return {vary.scale_f32 ? exact : stored, stored};
+  return {vary.scale_f32 ? exact : stored, stored, most};
 }
 
-float quotient_of(float x, float divisor, const Switches& vary) {
-  float q = x / divisor;
-  if (vary.reciprocal) q = x * (1.0f / divisor);
+float quotient_of(float x, const Scale& scale, const Switches& vary) {
+  float q = x / scale.divisor;
+  if (vary.reciprocal) q = x * (1.0f / scale.divisor);
+  if (vary.quotient_of_amax) q = x * (127.0f / scale.most);
   if (vary.quotient_f16) q = as_f32(DType::f16, q);
   return q;
 }
@@ -133,7 +136,7 @@ class Reference {
       const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
       set(scale_, at, static_cast<double>(scale.stored));
       for (std::int64_t i = 0; i < length; ++i) {
-        float q = quotient_of(x[static_cast<std::size_t>(i)], scale.divisor, vary_);
+        float q = quotient_of(x[static_cast<std::size_t>(i)], scale, vary_);
         if (vary_.guard_quotient && !(scale.divisor > 1e-6f)) q = 0;
         const std::size_t flat = out_.index(t, h, g * length + i);
         set(out_, flat, to_int8(q, vary_));
@@ -183,6 +186,8 @@ const std::vector<core::Variation>& variations() {
       {"scale=amax*(1/127)", "the scale by a multiplication with the rounded 1/127"},
       {"quotient=f16", "the quotient rounded to f16 before it is truncated"},
       {"quotient=reciprocal", "multiplied by the rounded reciprocal of the scale"},
+      {"quotient=k*(127/amax)",
+       "multiplied by 127 / max|k|, while the stored scale is max|k| / 127, rounded"},
       {"clamp=127", "clamped to [-127, 127]"},
       {"zero_guard=1e-6", "scale 1 where max|k| is below 1e-6"},
       {"zero_guard=quotient", "quotients 0 where the scale is not above 1e-6"},
