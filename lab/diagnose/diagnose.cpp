@@ -5,6 +5,7 @@
 #include "lab/diagnose/numbers.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/reading.hpp"
+#include "lab/diagnose/recorded_problems.hpp"
 #include "lab/diagnose/replay.hpp"
 #include "lab/diagnose/source_places.hpp"
 #include "lab/diagnose/variation_codes.hpp"
@@ -39,49 +40,6 @@ std::string op_of(const Candidate& candidate, const DiagnoseRequest& request) {
     for (const RecordedCall& call : request.recording->calls) names.push_back(call.function);
   for (const Entry& entry : candidate.entries()) names.push_back(entry.name);
   return op_of_functions(names);
-}
-
-/// Recorded calls that one of the op's ports can make sense of, as problems; what the reference leaves open
-/// by its contract (an index out of range) is no call that can be judged.
-void take_recording(const Candidate& candidate, const DiagnoseRequest& request,
-                    const std::vector<const Port*>& ports, CallRequest& call,
-                    std::vector<std::string>& notes) {
-  if (request.recording == nullptr) return;
-  int index = 0;
-  for (const RecordedCall& recorded : request.recording->calls) {
-    ++index;
-    std::string why;
-    for (const Port* port : ports) {
-      if (call.recorded_port != nullptr && port != call.recorded_port) continue;
-      try {
-        std::vector<Value> values = port->by_role(recorded.before, recorded.keyword);
-        DType made = DType::none;
-        for (const Value& returned : recorded.returned)
-          if (returned.is_tensor() && made == DType::none) made = returned.tensor.dtype;
-        call.answered = call.answered || made != DType::none;
-        if (made == DType::none) made = made_for(candidate, *port);
-        const std::shared_ptr<Given> given =
-            given_by_values(*port,
-                            fmt::format("{} call {}{}", recorded.function, index,
-                                        recorded.group.empty() ? "" : " of " + recorded.group),
-                            values, made);
-        given->original_seconds = recorded.seconds;
-        if (const auto device = request.recording->metadata.find("device");
-            device != request.recording->metadata.end())
-          given->original_device = device->second;
-        call.recorded.push_back(given);
-        for (std::size_t role = 0; role < values.size(); ++role)
-          if (port->in_bytes(role, values[role]) != DType::none)
-            call.in_bytes[static_cast<int>(role)] = values[role].tensor.dtype;
-        call.recorded_port = port;
-        why.clear();
-        break;
-      } catch (const Error& error) {
-        why = error.what();
-      }
-    }
-    if (!why.empty()) notes.push_back(fmt::format("recorded call {} is not judged: {}", index, why));
-  }
 }
 
 /// A single other way of calling that makes a wrong answer right, where no variation of the numbers does.
@@ -124,6 +82,12 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
   for (const std::string& name : numbers.explanation.masked) {
     const VariationCode& code = code_of(name);
     if (name != "clamp=127" && !name.starts_with("zero_guard")) continue;
+    // Another form of what is found already, or of what is said to be masked.
+    const auto alike = [&](const std::string& other) { return code_of(other).code == code.code; };
+    const std::vector<std::string>& set = numbers.explanation.set;
+    if (std::any_of(set.begin(), set.end(), alike) ||
+        std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.code == code.code; }))
+      continue;
     const int line = source.empty() ? 0 : line_of(source, {code.places.front()});
     if (line == 0) continue;
     Finding finding;
@@ -139,16 +103,13 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
   }
 }
 
-/// Of numbers that are right, or explained, with 64 lanes and not with 32.
-Finding depends_on_lanes(const Numbers& with_32) {
-  Finding finding;
-  finding.code = "warp-size";
-  finding.evidence = fmt::format(
-      "with warps of 32 lanes {} of {} elements are wrong, with 64 lanes that is not so: asked with 64 from "
-      "here",
+/// Of numbers that are right, or explained, with 64 lanes and not with 32: no fault of HIP code, whose data
+/// centre devices have 64, but nothing for the others.
+std::string depends_on_lanes(const Numbers& with_32) {
+  return fmt::format(
+      "written for warps of 64 lanes (CDNA), and asked with 64: with 32 (RDNA, NVIDIA) {} of {} elements are "
+      "wrong",
       with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
-  finding.fix = "use warpSize, 64-bit masks and explicit widths";
-  return finding;
 }
 
 /// A kernel that reads astray is stopped, and leaves its block as it was: as one that nobody has counted is.
@@ -190,8 +151,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     for (const Entry& entry : wide->entries())
       if (entry.name == called.form.entry->name && entry.form == called.form.entry->form) form.entry = &entry;
     Numbers others = explain_numbers(*wide, form, *called.port, wider);
-    if (others.explanation.explains) {
-      diagnosis.findings.push_back(depends_on_lanes(numbers));
+    if (others.explanation.explains || 2 * others.explanation.left.wrong < numbers.explanation.left.wrong) {
+      diagnosis.notes.push_back(depends_on_lanes(numbers));
       numbers = std::move(others);
       called.form = form;
       questions.settings = wider.settings;
@@ -316,7 +277,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   call.entry = request.entry;
   call.function = request.function;
   call.settings = request.settings;
-  take_recording(candidate, request, call.ports, call, diagnosis.notes);
+  if (request.recording != nullptr) take_recording(candidate, *request.recording, call, diagnosis.notes);
   if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
     call.function = request.recording->calls.front().function;
   Called called = find_call(candidate, call);

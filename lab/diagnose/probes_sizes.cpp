@@ -58,6 +58,7 @@ Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial)
 void probe_sizes(const Subjected& s, Probed& found) {
   for (const std::string& line : s.port.original->sizes) {
     std::vector<std::int64_t> right, wrong;
+    std::map<std::string, std::vector<std::int64_t>> refused;  // by what was said
     Wrong first;
     std::string first_line, name = line.substr(line.rfind(' ') + 1);
     name = name.substr(0, name.find('='));
@@ -76,7 +77,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
       findings_of_device(trial.answer, *given, found.findings);
       if (!trial.ok()) {
         if (trial.answer.end == Answer::End::refused && !power_of_two(size)) {
-          found.notes.push_back(fmt::format("{}={} is refused: {}", name, size, trial.answer.message));
+          refused[trial.answer.message].push_back(size);
           continue;
         }
         Finding finding = finding_of_end(trial.answer, given->line);
@@ -96,6 +97,8 @@ void probe_sizes(const Subjected& s, Probed& found) {
         first_line = given->line;
       }
     }
+    for (const auto& [said, sizes] : refused)
+      found.notes.push_back(fmt::format("{} = {} is refused: {}", name, listed(sizes), said));
     // Wrong everywhere, or all but where there is a single element: not a matter of size.
     if (wrong.empty() || std::none_of(right.begin(), right.end(), [](std::int64_t n) { return n > 1; }))
       continue;

@@ -46,8 +46,14 @@ void each_offset(const Tensor& tensor, Visit visit) {
 /// The same memory with trailing dimensions of size 1 dropped or added, and its axes reordered.
 Tensor reshaped(Tensor tensor, int drop, bool inner, const std::vector<int>& axes) {
   for (; drop > 0 && tensor.rank > 0 && tensor.size(-1) == 1; --drop) --tensor.rank;
-  for (; drop < 0 && tensor.rank < Tensor::kMaxRank; ++drop)
-    tensor = tensor.unsqueeze(inner && tensor.rank > 0 ? tensor.rank - 1 : tensor.rank);
+  for (; drop < 0 && tensor.rank < Tensor::kMaxRank; ++drop) {
+    const int at = inner && tensor.rank > 0 ? tensor.rank - 1 : tensor.rank;
+    // One step of the new dimension passes over all that lies inside it, as in PyTorch: a port may step by
+    // it.
+    const std::int64_t step = at < tensor.rank ? tensor.size(at) * tensor.stride(at) : 1;
+    tensor = tensor.unsqueeze(at);
+    tensor.strides[static_cast<std::size_t>(at)] = step;
+  }
   if (axes.size() != static_cast<std::size_t>(tensor.rank)) return tensor;
   Tensor turned = tensor;
   for (std::size_t i = 0; i < axes.size(); ++i) {

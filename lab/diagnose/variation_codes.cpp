@@ -103,7 +103,7 @@ const std::vector<VariationCode>& table() {
       {"zero_guard=",
        "zero-guard",
        "remove the guard, or write scale 0 and zeros for a row of zeros",
-       {"1e-0?6", "> *0|== *0|eps"}},
+       {"1e-0?[568]", "> *0|== *0|eps"}},
       {"floor=none", "epsilon", "take at least 1e-4 for a block's maximum", {"amax|max"}},
       {"floor=", "epsilon", "take at least 1e-4 for a block's maximum", {"1e-1[02]"}},
       {"dest=identity", "ignores-index", "write to row dest[s], not to row s", {"dest|loc|idx"}},

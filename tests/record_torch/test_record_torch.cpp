@@ -213,6 +213,57 @@ if __name__ == "__main__":
   EXPECT_NE(got.raised[2].find("AssertionError"), std::string::npos);
 }
 
+// Whether pytest is installed or not: its session is not run, its fixtures and parameters are.
+TEST_F(RecordTorch, TestsOfPytestAreCalledWithTheirFixturesAndParameters) {
+  const Recorded got = recorded(kPlain, R"(
+import pytest, torch
+made = []
+
+@pytest.fixture(params=[2, 3])
+def rows(request):
+    return request.param
+
+@pytest.fixture
+def x(rows):
+    made.append(rows)
+    yield torch.zeros(rows, 4).cuda()
+    made.pop()
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by,other", [(5, 1), pytest.param(6, 2)])
+def test_all(x, rows, by, other):
+    assert made == [rows]
+    with pytest.raises(TypeError):
+        twice()
+    twice(x, by=by)
+
+class TestMore:
+    @pytest.mark.parametrize("by", [7])
+    def test_more(self, by):
+        assert not made and by == pytest.approx(7.0)
+        twice(torch.ones(1), by=by)
+
+def test_skipped():
+    pytest.skip("not here")
+
+def test_after():
+    twice(torch.ones(1), by=8)
+
+if __name__ == "__main__":
+    raise SystemExit(pytest.main([__file__]))
+)");
+  std::string said;
+  for (const RecordedCall& call : got.recording.calls)
+    if (call.before.size() == 2u)
+      said +=
+          std::to_string(call.before[0].tensor.size(0)) + "*" + std::to_string(call.before[1].integer) + " ";
+  EXPECT_EQ(said, "2*5 3*5 2*6 3*6 1*7 1*8 ");
+}
+
 TEST_F(RecordTorch, AnExceptionOfTheLabelIsKeptWithItsCall) {
   const Recorded got = recorded("def f(x):\n    raise ValueError('only even ' + str(x))\n", "f(3)\n");
   ASSERT_EQ(got.recording.calls.size(), 1u);

@@ -94,7 +94,7 @@ void rewrite_launches(Source& s) {
     std::string call = one_function ? "::isomer::emulator::function_launcher(" + request + configuration +
                                           ")), &" + kernel + ")"
                                     : "::isomer::emulator::launcher(" + request + configuration +
-                                          ")), [&](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
+                                          ")), [=](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
     const std::string kept_lines = s.lines(begin, i);
     s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
     i = end + 2;

@@ -131,6 +131,8 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
   Answer answer;
   answer.end = static_cast<Answer::End>(result.end);
   answer.message = std::move(result.message);
+  // What PyTorch asks of its developers is nothing to the reader.
+  answer.message = answer.message.substr(0, answer.message.find("  (Could this error message be improved?"));
   answer.place = place_of(result.place);
   for (std::size_t i = 0; i < arguments.size(); ++i)
     answer.arguments.push_back(with_storage_of(arguments[i], result.arguments[i]));

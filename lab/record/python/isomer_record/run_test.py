@@ -2,6 +2,7 @@
 
 import __future__
 import ast
+import contextlib
 import functools
 import importlib.util
 import inspect
@@ -11,6 +12,7 @@ import sys
 import types
 import unittest
 
+from . import no_pytest
 from .sources import parse
 
 
@@ -95,8 +97,18 @@ class TestRun:
                     if not found or os.path.realpath(beside) == os.path.realpath(self.label.path):
                         yield module
 
+    def imports(self, module):
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == module:
+                return True
+            if isinstance(node, ast.Import) and any(each.name.split(".")[0] == module for each in node.names):
+                return True
+        return False
+
     def prepare(self):
         sys.path.insert(0, os.path.dirname(os.path.abspath(self.path)))
+        if self.imports("pytest"):
+            no_pytest.install()
         if self.label is not None:
             for module in list(self.missing_modules()):
                 parents = module.split(".")
@@ -146,7 +158,7 @@ class TestRun:
                 exec(code, self.names)
             except SystemExit:
                 break
-            except Exception as error:
+            except (Exception, *no_pytest.outcomes()) as error:
                 self.note(f"line {node.lineno}", error)
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self.watch(node.name)
@@ -175,9 +187,58 @@ class TestRun:
                 row = row if len(keys) > 1 or type(row).__name__ == "tuple" and len(keys) == len(row) else (row,)
                 values.append(dict(zip(keys, row)))
             rows.append(values)
+        given = {key for values in rows for row in values[:1] for key in row}
+        fixtures = self.fixtures()
+        named = inspect.signature(function).parameters
+        wanted = [key for key in fixtures if (key in named or fixtures[key][2]) and key not in given]
+        for key in wanted:
+            if fixtures[key][1]:
+                rows.append([{key: value} for value in fixtures[key][1]])
         for chosen in itertools.product(*rows):
             arguments = {key: value for row in chosen for key, value in row.items()}
-            self.attempt(name, function, arguments)
+            params = {key: arguments.pop(key, None) for key in wanted}
+            made = {}
+            with contextlib.ExitStack() as ends:
+                try:
+                    for key in wanted:
+                        value = self.from_fixture(fixtures, key, params, made, ends)
+                        if key in named:
+                            arguments[key] = value
+                except (Exception, *no_pytest.outcomes()) as error:
+                    self.note(f"{name}, fixture {key}", error)
+                    continue
+                self.attempt(name, function, arguments)
+
+    def fixtures(self):
+        """Name → (function, params, whether every test has it), of pytest of any version and of its stand-in."""
+        found = {}
+        for name, value in self.names.items():
+            marker = getattr(value, "_fixture_function_marker", None) or getattr(value, "_pytestfixturefunction", None)
+            function = getattr(value, "_fixture_function", None) or getattr(value, "__wrapped__", None)
+            if isinstance(value, no_pytest.Fixture):
+                marker, function = value, value.function
+            if marker is not None and function is not None:
+                of_all = getattr(marker, "autouse", False)
+                found[getattr(marker, "name", None) or name] = (function, getattr(marker, "params", None), of_all)
+        return found
+
+    def from_fixture(self, fixtures, name, params, made, ends):
+        """What the fixture gives, once for a test; what stands behind its yield runs when the test has ended."""
+        if name in made:
+            return made[name]
+        function = fixtures[name][0]
+        arguments = {}
+        for key in inspect.signature(function).parameters:
+            if key == "request":
+                first = fixtures[name][1][0] if fixtures[name][1] else None
+                arguments[key] = types.SimpleNamespace(param=params.get(name, first))
+            elif key in fixtures:
+                arguments[key] = self.from_fixture(fixtures, key, params, made, ends)
+        if inspect.isgeneratorfunction(function):
+            made[name] = ends.enter_context(contextlib.contextmanager(function)(**arguments))
+        else:
+            made[name] = function(**arguments)
+        return made[name]
 
     def attempt(self, name, function, arguments):
         try:
@@ -186,7 +247,7 @@ class TestRun:
             return self.note(name, error)
         try:
             function(**arguments)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, *no_pytest.outcomes()) as error:
             self.note(name, error)
 
     def run_class(self, name, kind):

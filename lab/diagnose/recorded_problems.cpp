@@ -1,0 +1,73 @@
+#include "lab/diagnose/recorded_problems.hpp"
+
+#include "lab/diagnose/call_dtypes.hpp"
+
+#include <fmt/format.h>
+
+namespace isomer::lab {
+namespace {
+
+/// What one of the originals makes of the calls.
+struct Taken {
+  std::vector<std::shared_ptr<const Given>> problems;
+  std::map<int, DType> in_bytes;
+  std::vector<std::string> reasons;  ///< why others are none
+};
+
+DType returned_dtype(const RecordedCall& recorded) {
+  for (const Value& returned : recorded.returned)
+    if (returned.is_tensor() && returned.tensor.dtype != DType::none) return returned.tensor.dtype;
+  return DType::none;
+}
+
+/// A recorded call as a problem of the port; throws where the call is none of its original.
+std::shared_ptr<Given> problem_of(const Candidate& candidate, const Port& port, const RecordedCall& recorded,
+                                  int index, const Recording& recording, Taken& taken) {
+  std::vector<Value> values = port.by_role(recorded.before, recorded.keyword);
+  DType made = returned_dtype(recorded);
+  if (made == DType::none) made = made_for(candidate, port);
+  const std::shared_ptr<Given> given =
+      given_by_values(port,
+                      fmt::format("{} call {}{}", recorded.function, index,
+                                  recorded.group.empty() ? "" : " of " + recorded.group),
+                      values, made);
+  given->original_seconds = recorded.seconds;
+  if (const auto device = recording.metadata.find("device"); device != recording.metadata.end())
+    given->original_device = device->second;
+  for (std::size_t role = 0; role < values.size(); ++role)
+    if (port.in_bytes(role, values[role]) != DType::none)
+      taken.in_bytes[static_cast<int>(role)] = values[role].tensor.dtype;
+  return given;
+}
+
+}  // namespace
+
+void take_recording(const Candidate& candidate, const Recording& recording, CallRequest& call,
+                    std::vector<std::string>& notes) {
+  for (const RecordedCall& recorded : recording.calls)
+    call.answered = call.answered || returned_dtype(recorded) != DType::none;
+  std::vector<std::string> refused;
+  for (const Port* port : call.ports) {
+    Taken taken;
+    int index = 0;
+    for (const RecordedCall& recorded : recording.calls) {
+      ++index;
+      try {
+        taken.problems.push_back(problem_of(candidate, *port, recorded, index, recording, taken));
+      } catch (const Error& error) {
+        taken.reasons.push_back(fmt::format("recorded call {} is not judged: {}", index, error.what()));
+      }
+    }
+    // With none that is taken, the first original's reasons are told.
+    const bool none = taken.problems.empty();
+    if (taken.problems.size() <= call.recorded.size() && (!none || !refused.empty())) continue;
+    refused = std::move(taken.reasons);
+    if (none) continue;
+    call.recorded = std::move(taken.problems);
+    call.in_bytes = std::move(taken.in_bytes);
+    call.recorded_port = port;
+  }
+  notes.insert(notes.end(), refused.begin(), refused.end());
+}
+
+}  // namespace isomer::lab
