@@ -66,6 +66,15 @@ bool turned_round(const std::string& before) {
   return std::regex_search(before.size() > 80 ? before.substr(before.size() - 80) : before, turns);
 }
 
+/// Whether something is asked for in the same sentence, and not told of another port or of what is inside.
+bool asks(const std::string& before) {
+  static const std::regex verbs(
+      "\\b(must|should|shall|accepts?|takes?|expects?|requires?|receives?|needs?)\\b[^.;]*$",
+      std::regex::icase);
+  return std::regex_search(before.size() > 80 ? before.substr(before.size() - 80) : before, verbs) &&
+         !turned_round(before);
+}
+
 }  // namespace
 
 std::string plain_wording(std::string line) {
@@ -96,6 +105,10 @@ std::vector<CodeDemand> demands_of(const std::string& line, const std::set<std::
       "\\w*)"),
       type("\\b([A-Za-z_]\\w*)\\.(?:scalar_type|dtype)(?:\\(\\))?\\s*[=!]=\\s*([A-Za-z_][\\w:.]*)"),
       rank("\\b([A-Za-z_]\\w*)\\.(?:dim\\(\\)|ndim|ndimension\\(\\))\\s*[=!]=\\s*(\\d)\\b"),
+      assigned(
+          "\\b([A-Za-z_]\\w*)\\s*=\\s*(?:torch\\.)?(float32|fp32|float16|fp16|bfloat16|bf16|float64|int8|"
+          "int32|"
+          "int64|uint8)(?=$|[\\s,;)])"),
       before(
           "\\b(float32|fp32|f32|float16|fp16|f16|bfloat16|bf16|float64|int8|int32|int64|uint8)\\s+(?:tensors?"
           "\\s+|"
@@ -127,9 +140,12 @@ std::vector<CodeDemand> demands_of(const std::string& line, const std::set<std::
         line.find(" or ") == std::string::npos)
       found.push_back({match[1].str(), match[0].str(), std::stoi(match[2].str())});
   });
+  each(assigned, [&](const std::smatch& match) {
+    if (arguments.contains(match[1].str())) found.push_back({match[1].str(), match[2].str()});
+  });
   each(before, [&](const std::smatch& match) {
     if (arguments.contains(match[2].str()) && line.find(" or ") == std::string::npos &&
-        !turned_round(match.prefix().str()))
+        asks(match.prefix().str()))
       found.push_back({match[2].str(), match[1].str()});
   });
   return found;

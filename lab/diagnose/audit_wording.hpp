@@ -15,7 +15,8 @@ struct CodeDemand {
   std::string name, text;
   int rank = -1;  ///< −1: the text names dtypes
 };
-/// "const float* K", "K.scalar_type() == at::kFloat", "K.dim() == 2", and in prose "accept float32 K".
+/// "const float* K", "K.scalar_type() == at::kFloat", "K.dim() == 2", and in prose "must accept float32 K",
+/// "K=float32".
 std::vector<CodeDemand> demands_of(const std::string& line, const std::set<std::string>& arguments);
 
 }  // namespace isomer::lab

@@ -59,7 +59,8 @@ TEST_F(AuditOfInstructions, ADtypeIsReadInProseTablesCodeAndChinese) {
        {"The kernel must accept float32 K of shape [S, H, D].", "| `K` | `float32` | `[S, H, D]` |",
         "参数：K 必须是 float32 类型的三维张量；dest 为 int32", "Input K: torch.float32",
         "void quantise(const float* K, const int* dest, __half* scale);", "K must be a float32 tensor.",
-        "TORCH_CHECK(K.scalar_type() == at::kFloat, \"no\")", "assert K.dtype == torch.float32"}) {
+        "TORCH_CHECK(K.scalar_type() == at::kFloat, \"no\")", "assert K.dtype == torch.float32",
+        "Expected dtypes: K=float32, dest=int32, scale=float16"}) {
     EXPECT_EQ(said(text), (Findings{"instruction contradicts-label K @1"})) << text;
   }
   for (const char* text :
@@ -67,6 +68,8 @@ TEST_F(AuditOfInstructions, ADtypeIsReadInProseTablesCodeAndChinese) {
         "参数：K 必须是 float16 类型的三维张量；dest 为 int32", "K 不是 float32", "K must not be float32",
         "void quantise(const __half* K, const int* dest, __half* scale); float* shared;",
         "Convert to float32 K and scale.", "It need not take float32 K.", "K was float32 once.",
+        "An earlier port took float32 K only; this time support half.",
+        "K=float16, dest=int32, scale=float16", "Sums are kept in float32 K-major order.",
         "TORCH_CHECK(K.scalar_type() == at::kHalf || K.scalar_type() == at::kFloat)",
         "float32 K or float16 K"})
     EXPECT_EQ(said(text), Findings{}) << text;
