@@ -24,6 +24,7 @@ struct Value {
   double real = 0;
   std::string text;          ///< of a text; the name of a dtype
   std::vector<Value> items;  ///< of a list or tuple
+  bool omitted = false;      ///< of none: nothing is passed, and the parameter's default holds
 
   bool is_tensor() const { return kind == Kind::tensor; }
 };

@@ -58,11 +58,21 @@ bool is_alike(const Value& value) {
   return true;
 }
 
+bool is_zero(const Value& value) {
+  if (!value.is_tensor() || !is_float(value.tensor.dtype) || value.tensor.numel() < 2) return false;
+  const std::vector<double> elements = core::elements(value.tensor);
+  return std::all_of(elements.begin(), elements.end(), [](double each) { return each == 0; });
+}
+
 }  // namespace
 
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings) {
   if (!outcome.answer.ok() || outcome.elements == 0) return;
+  // Of an input of zeros alone nothing may depend on what is done with it: logits 0 give one loss whatever
+  // the labels.
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+    if (!replayed.roles[r].output && is_zero(replayed.values[r])) return;
   for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
     const Passing& passing = approach.form.passings[i];
     if (passing.what != What::role) continue;

@@ -283,6 +283,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       }
       case Passing::What::none:
         list.emplace_back();
+        list.back().omitted = true;
         break;
     }
     list.back().name = name;

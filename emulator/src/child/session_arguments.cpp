@@ -76,6 +76,15 @@ std::string complete(const OfferedEntry& entry, std::vector<WireValue>& values) 
   if (values.size() > wanted)
     return fmt::format("{} takes {} argument{}, got {}", entry.info.name, wanted, wanted == 1 ? "" : "s",
                        values.size());
+  const auto unknown = [&](std::size_t i) {
+    return fmt::format("{}: the default of {} ({}) cannot be evaluated from outside: pass a value",
+                       entry.info.name, entry.info.parameters[i].name, entry.defaults[i]);
+  };
+  // Left out between others, as callers by keyword do.
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].omitted && entry.info.parameters[i].has_default &&
+        !read_default(entry.defaults[i], values[i]))
+      return unknown(i);
   for (std::size_t i = values.size(); i < wanted; ++i) {
     WireValue v;
     const EntryParameter& p = entry.info.parameters[i];
@@ -87,8 +96,7 @@ std::string complete(const OfferedEntry& entry, std::vector<WireValue>& values) 
     } else if (read_default(entry.defaults[i], v)) {
       values.push_back(v);
     } else {
-      return fmt::format("{}: the default of {} ({}) cannot be evaluated from outside: pass a value",
-                         entry.info.name, p.name, entry.defaults[i]);
+      return unknown(i);
     }
   }
   return {};

@@ -15,13 +15,13 @@ void get_all(Reader& in, std::vector<T>& all);
 
 void put(Writer& w, const WireValue& v) {
   w.put(v.kind).put(v.integer).put(v.real).put(v.text).put(v.element).put(v.shape).put(v.strides);
-  w.put(v.storage).put(v.storage_offset);
+  w.put(v.storage).put(v.storage_offset).put(v.omitted);
   put_all(w, v.items);
 }
 void get(Reader& in, WireValue& v) {
   in.get(v.kind), in.get(v.integer), in.get(v.real), in.get(v.text), in.get(v.element), in.get(v.shape),
       in.get(v.strides);
-  in.get(v.storage), in.get(v.storage_offset);
+  in.get(v.storage), in.get(v.storage_offset), in.get(v.omitted);
   get_all(in, v.items);
 }
 

@@ -29,6 +29,7 @@ struct WireValue {
   std::vector<std::int64_t> shape, strides;
   std::uint64_t storage = 0, storage_offset = 0;
   std::vector<WireValue> items;
+  bool omitted = false;
 };
 
 struct SessionSetup {

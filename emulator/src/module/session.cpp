@@ -80,6 +80,7 @@ class Luggage {
   WireValue pack(const SessionValue& v) {
     WireValue w;
     w.kind = v.kind;
+    w.omitted = v.omitted;
     w.integer = v.integer;
     w.real = v.real;
     w.text = v.text;

@@ -60,6 +60,7 @@ Value with_storage_of(Value value, const SessionValue& left) {
 SessionValue session_value(const Value& value, std::size_t index) {
   SessionValue out;
   out.kind = static_cast<emulator::ValueKind>(value.kind);
+  out.omitted = value.omitted;
   out.name = value.name.empty() ? fmt::format("argument {}", index + 1) : value.name;
   out.integer = value.integer;
   out.real = value.real;

@@ -38,6 +38,7 @@ struct SessionValue {
   std::size_t storage_bytes = 0;
   std::size_t storage_offset = 0;  ///< bytes to the first element
   std::vector<SessionValue> items;
+  bool omitted = false;  ///< of none: the parameter's default, where it has one
 };
 
 struct EntryParameter {
