@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace isomer::lab {
@@ -93,6 +94,19 @@ TEST(ReplayedExtension, WithoutAnAnswerTheOrderIsReadInTheNames) {
   EXPECT_EQ(found(right), Texts{});
   EXPECT_EQ(right.verdict(), "error");
   EXPECT_NE(right.error.find("has no answer: no device"), std::string::npos) << right.error;
+}
+
+TEST(ReplayedExtension, ZerosHideNoArgumentThatIsUsed) {
+  for (const std::string function : {"mixed", "mixed_halves"}) {
+    RecordedCall call = call_of(function, {tensor_value("x", DType::f32, {70}),
+                                           tensor_value("y", DType::f32, {70}), real_value("weight", 0.25)});
+    call.after = call.before;
+    call.returned = {counting("", DType::f32, 70)};  // a reference that does something else
+    const Texts all = found(said_of({call}));
+    EXPECT_FALSE(all.empty());
+    EXPECT_EQ(std::count(all.begin(), all.end(), "ignores-argument weight"), function == "mixed" ? 0 : 1);
+    EXPECT_EQ(std::count(all.begin(), all.end(), "ignores-argument x"), 0);
+  }
 }
 
 TEST(ReplayedExtension, WithoutAnAnswerARefusalIsTold) {

@@ -1,4 +1,5 @@
-// Functions of one PyTorch extension, each called by its test as its label is: some take the call, some do not.
+// Functions of one PyTorch extension, each called by its test as its label is: some take the call, some do
+// not.
 #include <ATen/hip/HIPContext.h>
 #include <hip/hip_runtime.h>
 #include <torch/extension.h>
@@ -21,6 +22,8 @@ at::Tensor mixed(at::Tensor x, at::Tensor y, double weight, double shift) {
   return out;
 }
 
+at::Tensor mixed_halves(at::Tensor x, at::Tensor y, double weight) { return mixed(x, y, 0.5, 0); }
+
 void mixed_into(at::Tensor out, at::Tensor x, at::Tensor y) { launch(x, y, out, 0.5, 0); }
 void mixed_from(at::Tensor x, at::Tensor y, at::Tensor out) { launch(x, y, out, 0.5, 0); }
 
@@ -28,6 +31,7 @@ void repeated(at::Tensor x, at::Tensor times) {}
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("mixed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5, py::arg("shift") = 0.0);
+  m.def("mixed_halves", &mixed_halves);
   m.def("mixed_into", &mixed_into);
   m.def("mixed_from", &mixed_from);
   m.def("repeated", &repeated);
