@@ -51,6 +51,10 @@ void take_recording(const DiagnoseRequest& request, const std::vector<const Port
   for (const RecordedCall& recorded : request.recording->calls) {
     ++index;
     std::string why;
+    if (!recorded.raised.empty()) {
+      notes.push_back(fmt::format("recorded call {} is not judged: the label refuses it", index));
+      continue;
+    }
     for (const Port* port : ports) {
       if (call.recorded_port != nullptr && port != call.recorded_port) continue;
       try {

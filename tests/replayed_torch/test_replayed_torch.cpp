@@ -10,15 +10,17 @@
 namespace isomer::lab {
 namespace {
 
+std::shared_ptr<const Candidate> built(const char* file) {
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  BuildFailure failure;
+  auto made = build_candidate(std::filesystem::path(ISOMER_CANDIDATES) / file, {}, failure);
+  EXPECT_NE(made, nullptr) << failure.place.line << ": " << failure.message;
+  return made;
+}
+
 const Candidate& candidate() {
-  static const std::shared_ptr<const Candidate> built = [] {
-    setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
-    BuildFailure failure;
-    auto made = build_candidate(std::filesystem::path(ISOMER_CANDIDATES) / "extension.hip.cpp", {}, failure);
-    EXPECT_NE(made, nullptr) << failure.place.line << ": " << failure.message;
-    return made;
-  }();
-  return *built;
+  static const std::shared_ptr<const Candidate> extension = built("extension.hip.cpp");
+  return *extension;
 }
 
 Value counting(const std::string& name, DType dtype, std::int64_t size) {
@@ -47,11 +49,10 @@ RecordedCall call_of(const std::string& function, std::vector<Value> before) {
   return call;
 }
 
-Diagnosis said_of(std::vector<RecordedCall> calls, const std::string& entry = "") {
+Diagnosis said_of(std::vector<RecordedCall> calls, const Candidate& asked = candidate()) {
   DiagnoseRequest request;
-  request.entry = entry;
   request.recording = std::make_shared<Recording>(Recording{std::move(calls), {{"unanswered", "no device"}}});
-  return diagnose(candidate(), request);
+  return diagnose(asked, request);
 }
 
 std::vector<std::string> found(const Diagnosis& diagnosis) {
@@ -107,6 +108,19 @@ TEST(ReplayedExtension, ZerosHideNoArgumentThatIsUsed) {
     EXPECT_EQ(std::count(all.begin(), all.end(), "ignores-argument weight"), function == "mixed" ? 0 : 1);
     EXPECT_EQ(std::count(all.begin(), all.end(), "ignores-argument x"), 0);
   }
+}
+
+TEST(ReplayedExtension, WhatTheLabelOfAKnownOpRefusesMayBeRefused) {
+  const std::shared_ptr<const Candidate> sine = built("sine.hip.cpp");
+  const auto refused = [](const Diagnosis& diagnosis) {
+    const Texts all = found(diagnosis);
+    return std::count(all.begin(), all.end(), "shape-refused");
+  };
+  RecordedCall right = call_of("call_kernel", {counting("x", DType::f32, 70)});
+  RecordedCall three = call_of("call_kernel", {counting("x", DType::f32, 3)});
+  EXPECT_EQ(refused(said_of({right, three}, *sine)), 1);
+  three.raised = "AssertionError: three";
+  EXPECT_EQ(refused(said_of({right, three}, *sine)), 0);
 }
 
 TEST(ReplayedExtension, WithoutAnAnswerARefusalIsTold) {
