@@ -135,6 +135,36 @@ void add_kinds(const Form& form, const std::vector<Port::Role>& roles, const std
 
 }  // namespace
 
+namespace {
+
+/// Several tensors of a dtype that is refused in words that name none of them, as PyTorch's data_ptr<float>()
+/// does: of one line, cast alone, they are refused with the same words.
+void add_casts_of_several(const Form& form, const std::vector<Port::Role>& roles,
+                          const std::vector<Value>& values, const std::string& message,
+                          std::vector<Ranked>& list) {
+  for (const auto& [wanted, wanted_as] : spellings())
+    for (const auto& [given, given_as] : spellings()) {
+      if (wanted == given || is_float(wanted) != is_float(given) || !mentions(message, wanted)) continue;
+      Form cast = form;
+      std::string names;
+      int count = 0;
+      for (std::size_t i = 0; i < form.passings.size(); ++i) {
+        if (form.passings[i].what != What::role || !values[i].is_tensor() || values[i].tensor.dtype != given)
+          continue;
+        cast.passings[i].cast = wanted;
+        ++count;
+        names += (names.empty() ? "" : ", ") + name_of_argument(form, i, roles);
+      }
+      if (count < 2) continue;
+      list.push_back(
+          {mentions(message, given) ? 3 : 5, change(std::move(cast), "dtype-refused", names,
+                                                    fmt::format("{} are given as {}", names, name_of(given)),
+                                                    fmt::format("take {} for {}", name_of(given), names))});
+    }
+}
+
+}  // namespace
+
 std::vector<Change> changes(const Form& form, const Port& port, const Given& given,
                             const std::string& message) {
   return changes(form, port.roles, given.values, message);
@@ -217,6 +247,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
     list.push_back({1, change(std::move(together), "rank-refused", names,
                               fmt::format("{} are given as the original takes them", names),
                               "read no dimension that the tensors do not have")});
+  add_casts_of_several(form, roles, values, message, list);
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     for (std::size_t j = i + 1; j < form.passings.size(); ++j) {
       if (form.passings[i].what != What::role || form.passings[j].what != What::role) continue;

@@ -341,6 +341,62 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   if (called.judgeable) execute(candidate, request, call, called, diagnosis);
 }
 
+/// The calls of one of the label's functions; a copy shares their memory.
+Recording calls_of(const Recording& recording, const std::string& function) {
+  Recording own{{}, recording.metadata};
+  for (const RecordedCall& call : recording.calls)
+    if (call.function == function) own.calls.push_back(call);
+  return own;
+}
+
+/// An op of which only calls are recorded: each of the label's functions with the entry of its name.
+void recorded_functions(const Candidate& candidate, const DiagnoseRequest& request, Diagnosis& diagnosis) {
+  std::vector<std::string> functions;
+  std::string why;  // of the last that could not be judged
+  for (const RecordedCall& call : request.recording->calls)
+    if (!among(functions, call.function)) functions.push_back(call.function);
+  const auto exported = [&](const std::string& name) -> const Entry* {
+    for (const Entry& each : candidate.entries())
+      if (each.name == name) return &each;
+    return nullptr;
+  };
+  const bool any = std::any_of(functions.begin(), functions.end(), exported);
+  for (const std::string& function : functions) {
+    const std::string wanted = request.entry.empty() ? function : request.entry;
+    const Entry* entry = exported(wanted);
+    if (entry == nullptr && any && request.entry.empty()) {
+      diagnosis.notes.push_back(fmt::format("the test calls {} as well, which is not exported", function));
+      continue;
+    }
+    if (entry == nullptr && !candidate.entries().empty()) entry = &candidate.entries().front();
+    if (entry == nullptr) {
+      diagnosis.error = "it has no function or kernel that can be called";
+      return;
+    }
+    if (diagnosis.error = not_for_outside(*entry); !diagnosis.error.empty()) return;
+    if (diagnosis.entry.empty()) diagnosis.entry = entry->name;
+    if (entry->name != wanted && entry->form != Entry::Form::kernel) {
+      Finding finding;
+      finding.code = "symbol-name";
+      finding.argument = wanted;
+      finding.evidence = fmt::format("callers look for {}, it was called as {}", wanted, entry->name);
+      finding.fix = fmt::format("export the function as {}", wanted);
+      finding.location = entry->place;
+      diagnosis.findings.push_back(std::move(finding));
+    }
+    const Recording own = calls_of(*request.recording, function);
+    replay(candidate, *entry, {own, request.rtol, request.atol, request.settings, request.wide}, diagnosis);
+    if (functions.size() > 1 && !diagnosis.error.empty()) {
+      why = fmt::format("{}: {}", function, diagnosis.error);
+      diagnosis.notes.push_back(why);
+      diagnosis.error.clear();
+    }
+    // Of several functions without a name of their own, and of an entry that was asked for, the first is it.
+    if (!any || !request.entry.empty()) break;
+  }
+  if (diagnosis.calls == 0 && diagnosis.findings.empty() && diagnosis.error.empty()) diagnosis.error = why;
+}
+
 }  // namespace
 
 std::string op_of_functions(const std::vector<std::string>& functions) {
@@ -375,27 +431,7 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
   } else if (request.recording == nullptr || request.recording->calls.empty()) {
     diagnosis.error = "its op is not known (--op names one), and no call of its label is recorded";
   } else {
-    const Entry* entry = nullptr;
-    const std::string wanted =
-        request.entry.empty() ? request.recording->calls.front().function : request.entry;
-    for (const Entry& each : candidate.entries())
-      if (entry == nullptr || each.name == wanted) entry = &each;
-    if (entry == nullptr) {
-      diagnosis.error = "it has no function or kernel that can be called";
-    } else if (diagnosis.error = not_for_outside(*entry); diagnosis.error.empty()) {
-      diagnosis.entry = entry->name;
-      if (entry->name != wanted && entry->form != Entry::Form::kernel) {
-        Finding finding;
-        finding.code = "symbol-name";
-        finding.argument = wanted;
-        finding.evidence = fmt::format("callers look for {}, it was called as {}", wanted, entry->name);
-        finding.fix = fmt::format("export the function as {}", wanted);
-        finding.location = entry->place;
-        diagnosis.findings.push_back(std::move(finding));
-      }
-      replay(candidate, *entry,
-             {*request.recording, request.rtol, request.atol, request.settings, request.wide}, diagnosis);
-    }
+    recorded_functions(candidate, request, diagnosis);
   }
   add_places(diagnosis.findings, request.source, request.source_file);
   order(diagnosis.findings);

@@ -52,6 +52,10 @@ void take_recording(const Candidate& candidate, const Recording& recording, Call
     int index = 0;
     for (const RecordedCall& recorded : recording.calls) {
       ++index;
+      if (!recorded.raised.empty()) {
+        taken.reasons.push_back(fmt::format("recorded call {} is not judged: the label refuses it", index));
+        continue;
+      }
       try {
         taken.problems.push_back(problem_of(candidate, *port, recorded, index, recording, taken));
       } catch (const Error& error) {

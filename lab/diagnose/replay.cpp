@@ -18,8 +18,9 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 8;      ///< refusals that are answered one after the other
-constexpr int kAttempts = 48;  ///< calls for one of them
+constexpr int kSteps = 8;              ///< refusals that are answered one after the other
+constexpr int kAttempts = 48;          ///< calls for one of them
+constexpr double kSecondsOfACall = 5;  ///< of one of which only its being accepted is looked at
 
 bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
@@ -85,6 +86,18 @@ class Replay {
     judge(calls);
   }
 
+  /// With no answer to compare with: how the call has to be made, and nothing of what it does.
+  void call_only(const Replayed& replayed) {
+    const Bound bound = bind_call(entry_, replayed);
+    approach_.form = bound.form;
+    for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
+    if (bound.findings.empty()) order_by_names(replayed);
+    adapt(replayed);
+    const CallOutcome now = replay_once(approach_, replayed);
+    if (refused(now)) ended(replayed, now.answer);
+    if (!diagnosis_.findings.empty()) diagnosis_.call = Stage::failed;
+  }
+
   /// A bare kernel was launched as nothing says that it is.
   bool guessed() const {
     return std::any_of(outcomes_.begin(), outcomes_.end(),
@@ -92,6 +105,35 @@ class Replay {
   }
 
  private:
+  /// The same names in another order: what is passed by place comes to the wrong ones.
+  void order_by_names(const Replayed& replayed) {
+    std::vector<Passing> passings = approach_.form.passings;
+    const std::vector<bool>& keyword = replayed.call->keyword;
+    if (passings.size() != replayed.roles.size() || passings.size() > entry_.parameters.size() ||
+        std::any_of(keyword.begin(), keyword.end(), [](bool each) { return each; }))
+      return;
+    std::string taken, given;
+    bool other = false;
+    for (std::size_t i = 0; i < passings.size(); ++i) {
+      const std::string& name = entry_.parameters[i].name;
+      std::size_t at = 0;
+      while (at < replayed.roles.size() && replayed.roles[at].name != name) ++at;
+      if (at == replayed.roles.size() || passings[i].what != What::role) return;
+      other = other || at != i;
+      passings[i].role = static_cast<int>(at);
+      taken += (i == 0 ? "" : ", ") + name;
+      given += (i == 0 ? "" : ", ") + replayed.roles[i].name;
+    }
+    if (!other) return;
+    Finding finding;
+    finding.code = "argument-order";
+    finding.evidence =
+        fmt::format("'{}': callers pass ({}), {} takes ({})", replayed.line, given, entry_.name, taken);
+    finding.fix = fmt::format("take ({})", given);
+    add_once(diagnosis_.findings, std::move(finding));
+    approach_.form.passings = std::move(passings);
+  }
+
   /// One change after the other until the first call is answered.
   void adapt(const Replayed& replayed) {
     std::set<std::string> seen;
@@ -115,8 +157,9 @@ class Replay {
         const std::string& code = list[i].finding.code;
         const bool on_the_way =
             code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
-        if (chosen == list.size() && fallback == list.size() && on_the_way && refused(then) &&
-            seen.count(then.answer.message) == 0)
+        // What could not even be asked is no step on the way.
+        if (chosen == list.size() && fallback == list.size() && on_the_way &&
+            then.answer.end == Answer::End::refused && seen.count(then.answer.message) == 0)
           fallback = i;
       }
       if (chosen == list.size()) chosen = fallback;
@@ -383,6 +426,32 @@ class Replay {
   bool adapted_ = false, answered_ = false;
 };
 
+std::size_t bytes_of(const Replayed& replayed) {
+  std::size_t bytes = 0;
+  for (const Value& value : replayed.values) bytes += value.storage_bytes;
+  return bytes;
+}
+
+/// What of a candidate can be said without any answer: whether it can be called as its callers do. What is
+/// wrong with that is a finding; where nothing is, the error that is there stays the last word.
+void examine_call(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
+                  Diagnosis& diagnosis) {
+  const std::vector<Replayed> calls = unanswered_calls(request.recording);
+  if (calls.empty() || entry.form != Entry::Form::extension) return;
+  ReplayRequest brief = request;
+  brief.settings.timeout_seconds = std::min(brief.settings.timeout_seconds, kSecondsOfACall);
+  const std::size_t before = diagnosis.findings.size();
+  Replay(candidate, entry, brief, nullptr, diagnosis)
+      .call_only(*std::min_element(calls.begin(), calls.end(), [](const Replayed& a, const Replayed& b) {
+        return bytes_of(a) < bytes_of(b);
+      }));
+  for (Finding& finding : diagnosis.findings)
+    if (finding.location.line == 0) finding.location = entry.place;
+  if (diagnosis.findings.size() == before) return;
+  diagnosis.notes.push_back(diagnosis.error + "; only how it is called was looked at");
+  diagnosis.error.clear();
+}
+
 }  // namespace
 
 void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
@@ -402,6 +471,7 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
                     count == 1 ? "the recorded call has no answer"
                                : fmt::format("none of the {} recorded calls has an answer", count),
                     why);
+    examine_call(candidate, entry, request, diagnosis);
     return;
   }
   const std::size_t before = diagnosis.findings.size();
@@ -420,8 +490,10 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   // Without a line of its own a finding is about the function.
   for (Finding& finding : diagnosis.findings)
     if (finding.location.line == 0) finding.location = entry.place;
-  if (diagnosis.calls > 0)
-    diagnosis.exec = diagnosis.findings.size() > before ? Stage::failed : Stage::passed;
+  if (diagnosis.findings.size() > before && diagnosis.calls > 0)
+    diagnosis.exec = Stage::failed;
+  else if (diagnosis.calls > 0 && diagnosis.exec == Stage::not_reached)
+    diagnosis.exec = Stage::passed;
 }
 
 }  // namespace isomer::lab

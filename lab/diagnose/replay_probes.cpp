@@ -66,21 +66,48 @@ bool is_alike(const Value& value) {
   return true;
 }
 
+bool is_zero(const Value& value) {
+  if (!value.is_tensor() || !is_float(value.tensor.dtype) || value.tensor.numel() < 2) return false;
+  const std::vector<double> elements = core::elements(value.tensor);
+  return std::all_of(elements.begin(), elements.end(), [](double each) { return each == 0; });
+}
+
+/// Small values in the place of zeros, no two neighbours and no two arguments (`which`) alike.
+void fill_counting(Value& value, std::size_t which) {
+  Value filled = compact_copy(value);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  for (std::int64_t i = 0; i < value.tensor.numel(); ++i)
+    core::encode(value.tensor.dtype,
+                 0.25 * static_cast<double>((i + 3 * static_cast<std::int64_t>(which)) % 11) - 1,
+                 static_cast<std::byte*>(filled.storage.get()) + static_cast<std::size_t>(i) * size);
+  value = std::move(filled);
+}
+
 }  // namespace
 
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings) {
   if (!outcome.answer.ok() || outcome.elements == 0) return;
+  // Of zeros alone nothing depends on what is done with them: logits 0 have one loss whatever scales them.
+  Replayed lively = replayed;
+  bool zeros = false;
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+    if (!replayed.roles[r].output && is_zero(replayed.values[r])) {
+      fill_counting(lively.values[r], r);
+      zeros = true;
+    }
+  const CallOutcome base = zeros ? replay_once(approach, lively) : outcome;
+  if (!base.answer.ok()) return;
   for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
     const Passing& passing = approach.form.passings[i];
     if (passing.what != What::role) continue;
     const auto role = static_cast<std::size_t>(passing.role);
     if (replayed.roles[role].output) continue;
-    const Value& value = replayed.values[role];
+    const Value& value = lively.values[role];
     const std::string& name = replayed.roles[role].name;
     const bool index = value.is_tensor() && is_index_of_label(facts, replayed, name);
     if (outcome.right() && !index) continue;
-    Replayed other = replayed;
+    Replayed other = lively;
     Value& changed = other.values[role];
     std::string how;
     if (value.is_tensor() && value.tensor.numel() > 1 && !is_alike(value)) {
@@ -97,17 +124,17 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
       continue;
     }
     CallOutcome after = replay_once(approach, other);
-    if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+    if (!after.answer.ok() || changed_between(base, after) > 0) continue;
     if (value.is_tensor()) {  // a sum or a count has no order
       changed = value;
       fill_with_first(changed);
       after = replay_once(approach, other);
-      if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+      if (!after.answer.ok() || changed_between(base, after) > 0) continue;
     }
     if (value.kind == Value::Kind::real) {  // a bound that nothing reaches is looked at all the same
       changed.real = 0.25 * value.real;
       after = replay_once(approach, other);
-      if (!after.answer.ok() || changed_between(outcome, after) > 0) continue;
+      if (!after.answer.ok() || changed_between(base, after) > 0) continue;
     }
     Finding finding;
     const bool small = value.kind == Value::Kind::real && std::fabs(value.real) < 1e-2;

@@ -110,6 +110,29 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
   return list;
 }
 
+std::vector<Replayed> unanswered_calls(const Recording& recording) {
+  std::vector<Replayed> list;
+  int index = 0;
+  for (const RecordedCall& call : recording.calls) {
+    ++index;
+    if (!call.raised.empty() || !call.after.empty() || !call.returned.empty()) continue;
+    Replayed replayed;
+    replayed.call = &call;
+    replayed.line =
+        fmt::format("{} call {}{}", call.function, index, call.group.empty() ? "" : " of " + call.group);
+    for (std::size_t i = 0; i < call.before.size(); ++i) {
+      Port::Role role;
+      role.name = role.argument =
+          call.before[i].name.empty() ? fmt::format("argument {}", i + 1) : call.before[i].name;
+      role.tensor = call.before[i].is_tensor();
+      replayed.roles.push_back(std::move(role));
+    }
+    replayed.values = call.before;
+    list.push_back(std::move(replayed));
+  }
+  return list;
+}
+
 std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
                               double atol) {
   const double relative = rtol > 0 || atol > 0 ? rtol : rtol_of(want.dtype);

@@ -34,8 +34,10 @@ struct Replayed {
   bool shared = false;          ///< several writers are asked for one row
 };
 
-/// The recorded calls that have an answer, and those with values of the recorder's. `facts` may be null.
+/// The recorded calls that have an answer, and those with values of the recorder's; of a label that gave none
+/// those that could be made. `facts` may be null.
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts);
+std::vector<Replayed> unanswered_calls(const Recording& recording);
 
 /// How an entry is called with a recorded call's arguments, by place, by name and by kind; what had to be
 /// adapted for it; and the whole numbers of which the names say nothing.

@@ -76,6 +76,10 @@ std::string complete(const OfferedEntry& entry, std::vector<WireValue>& values) 
   if (values.size() > wanted)
     return fmt::format("{} takes {} argument{}, got {}", entry.info.name, wanted, wanted == 1 ? "" : "s",
                        values.size());
+  const auto unknown = [&](std::size_t i) {
+    return fmt::format("{}: the default of {} ({}) cannot be evaluated from outside: pass a value",
+                       entry.info.name, entry.info.parameters[i].name, entry.defaults[i]);
+  };
   const std::size_t given = values.size();
   values.resize(wanted);
   for (std::size_t i = 0; i < wanted; ++i) {
@@ -90,8 +94,7 @@ std::string complete(const OfferedEntry& entry, std::vector<WireValue>& values) 
     } else if (read_default(entry.defaults[i], v)) {
       values[i] = v;
     } else {
-      return fmt::format("{}: the default of {} ({}) cannot be evaluated from outside: pass a value",
-                         entry.info.name, p.name, entry.defaults[i]);
+      return unknown(i);
     }
   }
   return {};

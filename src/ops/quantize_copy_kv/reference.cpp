@@ -63,11 +63,6 @@ struct Switches {
         nan_ignored(vary.has("nan=ignored")),
         identity(vary.has("dest=identity")),
         product_int32(vary.has("dest=int32_product")),
-<<<<<<< HEAD
-        contiguous(vary.has("indexing=contiguous")) {}
-  bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
-      nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous;
-=======
         contiguous(vary.has("indexing=contiguous")) {
     for (const Floor& each : kFloors) {
       if (!vary.has(each.name)) continue;
@@ -76,9 +71,8 @@ struct Switches {
     }
   }
   float least_most = 0, least_scale = 0;
-  bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_f16, nearest,
-      nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous;
->>>>>>> cases_a
+  bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
+      nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous;
 };
 
 struct Scale {
@@ -88,17 +82,11 @@ struct Scale {
 };
 
 Scale scale_of(float most, DType type, const Switches& vary) {
-<<<<<<< HEAD
-  const float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
-  if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
-  if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
-=======
   if (most < vary.least_most) most = vary.least_most;
   float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
   if (exact < vary.least_scale) exact = vary.least_scale;
-  if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f)};
-  if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact))};
->>>>>>> cases_a
+  if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
+  if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
   const float stored = as_f32(type, exact);
   return {vary.scale_f32 ? exact : stored, stored, most};
 }
@@ -215,29 +203,6 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
 }
 
 const std::vector<core::Variation>& variations() {
-<<<<<<< HEAD
-  static const std::vector<core::Variation> list = {
-      {"rounding=nearest", "quotients rounded to nearest, ties away from zero"},
-      {"rounding=nearest_even", "quotients rounded to nearest, ties to even"},
-      {"rounding=floor", "quotients rounded down"},
-      {"scale=f32", "divided by the scale before it is rounded to out_scale's type"},
-      {"scale=f16", "the scale rounded to f16 whatever out_scale's type is"},
-      {"scale=amax*(1/127)", "the scale by a multiplication with the rounded 1/127"},
-      {"quotient=f16", "the quotient rounded to f16 before it is truncated"},
-      {"quotient=reciprocal", "multiplied by the rounded reciprocal of the scale"},
-      {"quotient=k*(127/amax)",
-       "multiplied by 127 / max|k|, while the stored scale is max|k| / 127, rounded"},
-      {"clamp=127", "clamped to [-127, 127]"},
-      {"zero_guard=1e-6", "scale 1 where max|k| is below 1e-6"},
-      {"zero_guard=quotient", "quotients 0 where the scale is not above 1e-6"},
-      {"dest=identity", "dest ignored: token s goes to row s"},
-      {"dest=int32_product",
-       "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},
-      {"indexing=contiguous", "k read as if it were compact"},
-      {"nan=ignored", "NaN left out of the maximum"},
-      {"saturation=wrap", "quotients saturate in int16 and keep their low 8 bits"},
-  };
-=======
   static const std::vector<core::Variation> list = [] {
     std::vector<core::Variation> all = {
         {"rounding=nearest", "quotients rounded to nearest, ties away from zero"},
@@ -248,6 +213,8 @@ const std::vector<core::Variation>& variations() {
         {"scale=amax*(1/127)", "the scale by a multiplication with the rounded 1/127"},
         {"quotient=f16", "the quotient rounded to f16 before it is truncated"},
         {"quotient=reciprocal", "multiplied by the rounded reciprocal of the scale"},
+        {"quotient=k*(127/amax)",
+         "multiplied by 127 / max|k|, while the stored scale is max|k| / 127, rounded"},
         {"clamp=127", "clamped to [-127, 127]"},
         {"zero_guard=1e-6", "scale 1 where max|k| is below 1e-6"},
         {"zero_guard=quotient", "quotients 0 where the scale is not above 1e-6"},
@@ -261,7 +228,6 @@ const std::vector<core::Variation>& variations() {
     for (const Floor& each : kFloors) all.push_back({each.name, each.summary});
     return all;
   }();
->>>>>>> cases_a
   return list;
 }
 

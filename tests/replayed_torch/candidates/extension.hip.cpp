@@ -1,0 +1,38 @@
+// Functions of one PyTorch extension, each called by its test as its label is: some take the call, some do
+// not.
+#include <ATen/hip/HIPContext.h>
+#include <hip/hip_runtime.h>
+#include <torch/extension.h>
+
+__global__ void blend(const float* x, const float* y, float* out, float weight, float shift, long n) {
+  const long i = blockIdx.x * (long)blockDim.x + threadIdx.x;
+  if (i < n) out[i] = weight * x[i] + (1 - weight) * y[i] + shift;
+}
+
+void launch(const at::Tensor& x, const at::Tensor& y, const at::Tensor& out, double weight, double shift) {
+  hipLaunchKernelGGL(blend, dim3((x.numel() + 63) / 64), dim3(64), 0, at::hip::getCurrentHIPStream(),
+                     x.data_ptr<float>(), y.data_ptr<float>(), out.data_ptr<float>(), (float)weight,
+                     (float)shift, (long)x.numel());
+}
+
+// Callers leave weight out and pass shift by its name.
+at::Tensor mixed(at::Tensor x, at::Tensor y, double weight, double shift) {
+  auto out = at::empty_like(x);
+  launch(x, y, out, weight, shift);
+  return out;
+}
+
+at::Tensor mixed_halves(at::Tensor x, at::Tensor y, double weight) { return mixed(x, y, 0.5, 0); }
+
+void mixed_into(at::Tensor out, at::Tensor x, at::Tensor y) { launch(x, y, out, 0.5, 0); }
+void mixed_from(at::Tensor x, at::Tensor y, at::Tensor out) { launch(x, y, out, 0.5, 0); }
+
+void repeated(at::Tensor x, at::Tensor times) {}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("mixed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5, py::arg("shift") = 0.0);
+  m.def("mixed_halves", &mixed_halves);
+  m.def("mixed_into", &mixed_into);
+  m.def("mixed_from", &mixed_from);
+  m.def("repeated", &repeated);
+}
