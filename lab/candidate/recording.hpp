@@ -26,9 +26,9 @@ struct RecordedCall {
 /// What a reference was called with, and what it gave: a bundle that replays with no Python.
 struct Recording {
   std::vector<RecordedCall> calls;
-  std::vector<RecordedCall> asked = {};  ///< made by the recorder, with values that the calls do not have
   std::map<std::string, std::string> metadata =
       {};  ///< "python", "torch", "command", "answers": "triton" or "none", "device", …
+  std::vector<RecordedCall> asked = {};  ///< made by the recorder, with values that the calls do not have
 };
 
 /// Safetensors plus JSON with strides (lab/record/recording_format.hpp). Throws Error io with one sentence

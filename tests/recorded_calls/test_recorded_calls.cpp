@@ -45,6 +45,24 @@ bool same_bytes(const Value& a, const Value& b) {
          (a.storage_bytes == 0 || std::memcmp(a.storage.get(), b.storage.get(), a.storage_bytes) == 0);
 }
 
+TEST_F(RecordedCalls, WhatTheRecorderAskedForComesBackApartFromTheCalls) {
+  RecordedCall call{.function = "f", .before = {view("x", 4)}, .keyword = {false}};
+  call.left_out = {real_value("eps", 1e-5), boolean_value("causal", true)};
+  RecordedCall asked = call;
+  asked.asked = "large";
+  const Recording back = again({.calls = {call}, .asked = {asked, asked}});
+  ASSERT_EQ(back.calls.size(), 1u);
+  ASSERT_EQ(back.asked.size(), 2u);
+  EXPECT_EQ(back.calls[0].asked, "");
+  EXPECT_EQ(back.asked[1].asked, "large");
+  EXPECT_TRUE(same_bytes(back.asked[1].before[0], call.before[0]));
+  ASSERT_EQ(back.calls[0].left_out.size(), 2u);
+  EXPECT_EQ(back.calls[0].left_out[0].name, "eps");
+  EXPECT_EQ(back.calls[0].left_out[0].real, 1e-5);
+  EXPECT_EQ(back.calls[0].left_out[1].kind, Value::Kind::boolean);
+  EXPECT_TRUE(back.metadata.empty());
+}
+
 TEST_F(RecordedCalls, AViewComesBackInItsWholeStorage) {
   RecordedCall call{.function = "f", .before = {view("x", 4)}, .keyword = {true}, .group = "case 1"};
   call.after = {deep_copy(call.before[0])};
