@@ -196,6 +196,7 @@ class Replay {
     if (probed < calls.size()) {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
+      probe_ignored_bits(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
     }
     for (const int vague : {0, 1, 2})
       for (std::size_t i = 0; i < calls.size(); ++i)
@@ -322,7 +323,8 @@ class Replay {
       // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                           found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
-                          found("stale-state") || found("ignores-index") || found("ignores-argument");
+                          found("stale-state") || found("ignores-index") || found("ignores-argument") ||
+                          found("intermediate-precision");
       const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
       if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
       if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
@@ -337,8 +339,8 @@ class Replay {
             return each.argument == output.name && each.code != "dtype-refused";
           }))
         continue;
-      if (finding.code == "missing-scale" &&
-          (found("missing-scale") || found("epsilon") || found("ignores-argument")))
+      if (finding.code == "missing-scale" && (found("missing-scale") || found("epsilon") ||
+                                              found("ignores-argument") || found("intermediate-precision")))
         continue;
       add_once(diagnosis_.findings, std::move(finding));
     }

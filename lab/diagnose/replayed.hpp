@@ -94,6 +94,9 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
 /// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings);
+/// Whether the last bits of f32 inputs have no influence on an answer that is wrong: operands made narrower.
+void probe_ignored_bits(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                        std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

@@ -27,6 +27,7 @@ std::vector<Row> rows() {
       {"scaled_softmax", "scaled_softmax_of_both", {"missing-scale scale", "missing-max-subtraction x"}},
       {"matmul", "matmul", {}},
       {"matmul", "matmul_output_first", {"argument-order"}},
+      {"matmul", "matmul_in_tf32", {"intermediate-precision a, b"}},
       {"cumsum_rows", "cumsum_rows", {}},
       {"cumsum_rows", "cumsum_rows_by_block", {"tail-mask out"}},
       {"rotary", "rotary", {}},
