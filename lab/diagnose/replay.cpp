@@ -250,6 +250,7 @@ class Replay {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
       probe_overflow(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
+      probe_ignored_bits(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
     }
     for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
       Finding finding = factor_of_rows(approach_, calls, outcomes_, t);
@@ -392,7 +393,7 @@ class Replay {
       const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                           found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
                           found("stale-state") || found("ignores-index") || found("ignores-argument") ||
-                          found("empty-input");
+                          found("empty-input") || found("intermediate-precision");
       const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
       if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
       if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
@@ -407,8 +408,8 @@ class Replay {
             return each.argument == output.name && each.code != "dtype-refused";
           }))
         continue;
-      if (finding.code == "missing-scale" &&
-          (found("missing-scale") || found("epsilon") || found("ignores-argument")))
+      if (finding.code == "missing-scale" && (found("missing-scale") || found("epsilon") ||
+                                              found("ignores-argument") || found("intermediate-precision")))
         continue;
       add_once(diagnosis_.findings, std::move(finding));
     }

@@ -29,6 +29,7 @@ std::vector<Row> rows() {
       {"mild_softmax", "mild_softmax_overflows", {"missing-max-subtraction x"}},
       {"matmul", "matmul", {}},
       {"matmul", "matmul_output_first", {"argument-order"}},
+      {"matmul", "matmul_in_tf32", {"intermediate-precision a, b"}},
       {"cumsum_rows", "cumsum_rows", {}},
       {"cumsum_rows", "cumsum_rows_by_block", {"tail-mask out"}},
       {"rotary", "rotary", {}},
