@@ -3,6 +3,7 @@
 #include "core/oracle/expected.hpp"
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replay_experiments.hpp"
 #include "lab/diagnose/replayed.hpp"
 
 #include <fmt/format.h>
@@ -74,10 +75,15 @@ class Replay {
         std::none_of(outcomes_.begin(), outcomes_.end(), lost)) {
       std::vector<Finding> found;
       experiment(approach_, calls, outcomes_, found);
+      explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
+                                                 [](const CallOutcome& o) { return o.right(); });
       for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
     }
     judge(calls);
   }
+
+  /// With what an experiment changes every call is right.
+  bool explained() const { return explained_; }
 
   /// A bare kernel was launched as nothing says that it is.
   bool guessed() const {
@@ -93,6 +99,7 @@ class Replay {
       const CallOutcome now = replay_once(approach_, replayed);
       if (!refused(now)) return;
       seen.insert(now.answer.message);
+      if (reordered(replayed, now.answer)) continue;
       std::vector<Change> list = changes(approach_.form, replayed.roles, replayed.values, now.answer.message);
       std::size_t chosen = list.size(), fallback = list.size();
       double best = -1;
@@ -109,8 +116,8 @@ class Replay {
         const std::string& code = list[i].finding.code;
         const bool on_the_way =
             code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
-        if (chosen == list.size() && fallback == list.size() && on_the_way && refused(then) &&
-            seen.count(then.answer.message) == 0)
+        if (chosen == list.size() && fallback == list.size() && on_the_way &&
+            then.answer.end == Answer::End::refused && seen.count(then.answer.message) == 0)
           fallback = i;
       }
       if (chosen == list.size()) chosen = fallback;
@@ -124,6 +131,27 @@ class Replay {
       approach_.form = std::move(list[chosen].form);
       adapted_ = true;
     }
+  }
+
+  /// Tensors in any other order, where that makes the refused call right: two of them swapped are tried
+  /// later.
+  bool reordered(const Replayed& replayed, const Answer& refusal) {
+    if (refusal.end != Answer::End::refused || is_about_dtype(refusal.message)) return false;
+    for (Experiment& each : experiments(approach_, replayed)) {
+      if (each.finding.code != "argument-order") continue;
+      Approach other = approach_;
+      other.form = each.form;
+      if (const CallOutcome then = replay_once(other, replayed); !then.right()) continue;
+      each.finding.evidence =
+          fmt::format("'{}': {}; as it is passed the call is refused: \"{:.200}\"", replayed.line,
+                      each.finding.evidence, refusal.message.substr(0, refusal.message.find('\n')));
+      each.finding.location = refusal.place;
+      add_once(diagnosis_.findings, std::move(each.finding));
+      approach_ = std::move(other);
+      adapted_ = true;
+      return true;
+    }
+    return false;
   }
 
   void ask(const std::vector<Replayed>& calls) {
@@ -193,9 +221,11 @@ class Replay {
       };
       if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
     }
+    read_too_early();
     if (probed < calls.size()) {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
+      probe_views(approach_, calls, outcomes_, diagnosis_.findings);
     }
     for (const int vague : {0, 1, 2})
       for (std::size_t i = 0; i < calls.size(); ++i)
@@ -203,6 +233,16 @@ class Replay {
     const bool refused_all = !answered_;
     if (adapted_ || refused_all) diagnosis_.call = Stage::failed;
     if (diagnosis_.call == Stage::not_reached && answered_) diagnosis_.call = Stage::passed;
+  }
+
+  /// What is read before the barrier that is missing was not written yet.
+  void read_too_early() {
+    std::set<std::string> arrays;
+    for (const Finding& each : diagnosis_.findings)
+      if (each.code == "missing-barrier") arrays.insert(each.argument);
+    std::erase_if(diagnosis_.findings, [&](const Finding& each) {
+      return each.code == "uninitialised-read" && arrays.count(each.argument) > 0;
+    });
   }
 
   void ended(const Replayed& replayed, const Answer& answer) {
@@ -315,8 +355,12 @@ class Replay {
         difference.error.push_back(outcome.got[t][i] - want[i]);
       }
       differences.push_back(std::move(difference));
-      Finding finding = pattern_of(
-          {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
+      if (outcome.wrong[t] == 0) continue;
+      Finding finding = other_of_equals(replayed, t, outcome.got[t]);
+      if (finding.code.empty()) finding = other_side_of_index(replayed, t, outcome.got[t], facts_);
+      if (finding.code.empty())
+        finding = pattern_of(
+            {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
       if (finding.code.empty()) continue;
       finding.evidence = fmt::format("'{}': {} {}", replayed.line, output.name, finding.evidence);
       // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
@@ -352,7 +396,7 @@ class Replay {
   Approach approach_;
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
-  bool adapted_ = false, answered_ = false;
+  bool adapted_ = false, answered_ = false, explained_ = false;
 };
 
 }  // namespace
@@ -377,12 +421,16 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     return;
   }
   const std::size_t before = diagnosis.findings.size();
-  bool guessed = false;
+  bool guessed = false, explained = false;
   for (const std::vector<Replayed>& group : by_signature(std::move(calls))) {
     Replay of_group(candidate, entry, request, facts ? &*facts : nullptr, diagnosis);
     of_group.run(group);
     guessed = guessed || of_group.guessed();
+    explained = explained || of_group.explained();
   }
+  // Calls that leave an argument out are wrong for the reason that those show which pass it.
+  if (explained)
+    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == "unexplained"; });
   // What a wrong launch does looks like faults of the kernel.
   if (guessed && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), may_be_the_launch)) {
     diagnosis.findings.clear();

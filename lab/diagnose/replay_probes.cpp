@@ -58,11 +58,23 @@ bool is_alike(const Value& value) {
   return true;
 }
 
+/// Outputs that are all as they were before the call depend on nothing, and that is no fault of an argument.
+bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    if (!replayed.outputs[t].before.defined()) return false;
+    const std::vector<double> before = core::elements(replayed.outputs[t].before);
+    if (before.size() != outcome.got[t].size()) return false;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (!same(before[i], outcome.got[t][i])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings) {
-  if (!outcome.answer.ok() || outcome.elements == 0) return;
+  if (!outcome.answer.ok() || outcome.elements == 0 || writes_nothing(replayed, outcome)) return;
   for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
     const Passing& passing = approach.form.passings[i];
     if (passing.what != What::role) continue;
@@ -119,7 +131,11 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   Approach other = approach;
   other.settings.poison = 0x33;
   const CallOutcome poisoned = replay_once(other, replayed);
-  for (std::size_t t = 0; poisoned.answer.ok() && t < replayed.outputs.size(); ++t) {
+  // Shared memory that nobody has written yet carries the fill into what is written.
+  const bool caused = std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.code == "missing-barrier" || each.code == "uninitialised-read";
+  });
+  for (std::size_t t = 0; poisoned.answer.ok() && !caused && t < replayed.outputs.size(); ++t) {
     std::size_t changed = 0, first = 0;
     for (std::size_t i = 0; i < std::min(outcome.got[t].size(), poisoned.got[t].size()); ++i)
       if (!same(outcome.got[t][i], poisoned.got[t][i]) && changed++ == 0) first = i;

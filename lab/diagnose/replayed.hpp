@@ -91,9 +91,20 @@ std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& ele
 void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
                 std::vector<Finding>& findings);
 
+/// Places of equal values that are others than the reference's: a finding, or none (no code).
+Finding other_of_equals(const Replayed& replayed, std::size_t output, const std::vector<double>& got);
+
+/// Rows that are taken from where an index points instead of put there, or the reverse: a finding, or none.
+Finding other_side_of_index(const Replayed& replayed, std::size_t output, const std::vector<double>& got,
+                            const Facts* facts);
+
 /// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings);
+/// Strides that the label takes as they are, and the candidate does not: it is called with views of the
+/// recorded values. What it refuses is left to it.
+void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
+                 const std::vector<CallOutcome>& outcomes, std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

@@ -5,10 +5,11 @@ import functools
 import inspect
 import math
 import sys
+import time
 
 import torch
 
-from . import device_time
+from . import device_time, views
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -203,6 +204,7 @@ class Calls:
         self.test_path = test_path
         self.storages = Storages(limit)
         self.launches = Launches()
+        self.views = views.Views(self.launches)
         self.made = []
         self.answers = set()
         self.inside = False
@@ -245,8 +247,10 @@ class Calls:
                 call["before"].append(text)
             self.made.append(call)
             given = device_time.copies(args, kwargs)
+            again = self.views.copies(args, kwargs)
             self.launches.reset()
             self.inside = True
+            begin = time.process_time()
             try:
                 result = function(*args, **kwargs)
             except BaseException as error:
@@ -254,6 +258,7 @@ class Calls:
                 raise
             finally:
                 self.inside = False
+            lasted = time.process_time() - begin
             side = Side(self.storages, f"{index}.after")
             if self.launches.interpreted and misrounded(call["before"], result):
                 self.launches.refuse("Triton's interpreter rounds to bf16 and to 8-bit floats in its own way")
@@ -261,6 +266,13 @@ class Calls:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
                 self.answers.add("triton" if self.launches.answered else "torch")
+                if again is not None:
+                    self.inside = True
+                    strided = self.views.honoured(function, again, args, kwargs, result, lasted)
+                    self.inside = False
+                    for i, (key, _, keyword) in enumerate(arguments):
+                        if strided.get(key if keyword else i):
+                            call["before"][i]["strided"] = strided[key if keyword else i]
                 if given is not None:
                     self.inside = True
                     times = device_time.seconds(function, given)

@@ -31,8 +31,9 @@ def tuned_constants(function):
 
 
 class Kernel:
-    """`writes`: pointers that are stored through. `indexes`: {"index", "tensor", "stride", "access"} for each pointer
-    `tensor` that is addressed by a number loaded from `index`, times the parameter `stride` (None: times nothing)."""
+    """`writes`: pointers that are stored through. `indexes`: {"index", "tensor", "stride", "access", "guarded"} for each
+    pointer `tensor` that is addressed by a number loaded from `index`, times the parameter `stride` (None: times nothing).
+    guarded: what is loaded is compared with something, so that not every number is gone to."""
 
     def __init__(self, function):
         self.parameters = [each.arg for each in function.args.posonlyargs + function.args.args]
@@ -40,6 +41,7 @@ class Kernel:
         self.bases = {name: {name} for name in self.parameters}
         self.loaded = {}
         self.strides = {}
+        self.programs, self.own_programs = {}, {}
         self.writes, self.indexes = [], []
         statements = [n for n in ast.walk(function) if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
         # Twice: a loop's end feeds its begin.
@@ -49,17 +51,42 @@ class Kernel:
                 for target in targets:
                     if isinstance(target, ast.Name):
                         self.assign(target.id, node.value)
-        for node in ast.walk(function):
+        nodes = list(ast.walk(function))
+        self.compared = {each for n in nodes if isinstance(n, ast.Compare) for each in self.loaded_of(n)}
+        # The programs that read an index: a row of each of them is no row of another.
+        self.read_by = {}
+        for node in nodes:
+            if called(node) == "load" and node.args:
+                for base in self.bases_of(node.args[0]):
+                    self.read_by.setdefault(base, set()).update(self.programs_of(node.args[0], self.programs, True))
+        for node in nodes:
             if called(node) == "load" and node.args:
                 self.access(node.args[0], "read")
-            elif (called(node) == "store" or called(node).startswith("atomic_")) and node.args:
+            elif called(node) == "store" and node.args:
                 self.access(node.args[0], "write")
+            elif called(node).startswith("atomic_") and node.args:
+                self.access(node.args[0], "add")
 
     def assign(self, name, value):
         self.bases.setdefault(name, set()).update(self.bases_of(value))
         self.loaded.setdefault(name, set()).update(self.loaded_of(value))
         for index, stride in self.strides_of(value):
             self.strides.setdefault(name, set()).add((index, stride))
+        self.programs.setdefault(name, set()).update(self.programs_of(value, self.programs, True))
+        self.own_programs.setdefault(name, set()).update(self.programs_of(value, self.own_programs, False))
+
+    def programs_of(self, node, known, through_loads):
+        """The axes of the grid that a value depends on; without what was loaded, and what that is multiplied with, or with it."""
+        if called(node) == "program_id":
+            return {ast.dump(node.args[0]) if node.args else ""}
+        if isinstance(node, ast.Name):
+            return known.get(node.id, set())
+        if not through_loads:
+            if called(node) == "load":
+                return set()
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self.loaded_of(node):
+                return set()
+        return {axis for child in ast.iter_child_nodes(node) for axis in self.programs_of(child, known, through_loads)}
 
     def bases_of(self, node):
         """The pointers that an address is counted from: what stands first in its sum."""
@@ -101,13 +128,18 @@ class Kernel:
     def access(self, address, kind):
         strides = self.strides_of(address)
         direct = self.loaded_of(address) - {index for index, _ in strides}
+        own = self.programs_of(address, self.own_programs, False)
         for tensor in sorted(self.bases_of(address)):
-            if kind == "write" and tensor not in self.writes:
+            if kind != "read" and tensor not in self.writes:
                 self.writes.append(tensor)
             for index, stride in sorted(strides) + [(index, None) for index in sorted(direct)]:
-                self.note(index, tensor, stride, kind)
+                # Two equal numbers that two programs read are two places where the address has the program's own too.
+                apart = own & self.read_by.get(index, set())
+                # What is added to a row twice is a sum, however often.
+                self.note(index, tensor, stride, "read" if apart or kind == "add" else kind)
 
     def note(self, index, tensor, stride, kind):
-        fact = {"index": index, "tensor": tensor, "stride": stride, "access": kind}
+        guarded = index in self.compared
+        fact = {"index": index, "tensor": tensor, "stride": stride, "access": kind, "guarded": guarded}
         if index != tensor and index in self.parameters and fact not in self.indexes:
             self.indexes.append(fact)

@@ -11,12 +11,27 @@ class TooLong(Exception):
     pass
 
 
+def take_bounds_of_loops(interpreter):
+    """Scalars in the interpreter are arrays of one element, which NumPy 2.4 takes for no index: range(0, n) would fail."""
+    patch = getattr(interpreter, "_patch_lang_tensor", None)
+    if patch is None:
+        return
+
+    def patch_and_index(tensor, *args, **kwargs):
+        result = patch(tensor, *args, **kwargs)
+        tensor.__index__ = lambda self: int(self.handle.data.item())
+        return result
+
+    interpreter._patch_lang_tensor = patch_and_index
+
+
 def install(launches):
     """True where launches run in the interpreter."""
     try:
         from triton.runtime import interpreter
     except ImportError:
         return False
+    take_bounds_of_loops(interpreter)
     original = interpreter.GridExecutor.__call__
     spent = [0.0]
 
