@@ -60,6 +60,8 @@ bool is_alike(const Value& value) {
 
 /// Outputs that are all as they were before the call depend on nothing, and that is no fault of an argument.
 bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
+  if (std::all_of(outcome.got.begin(), outcome.got.end(), [](const auto& each) { return each.empty(); }))
+    return true;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     if (!replayed.outputs[t].before.defined()) return false;
     const std::vector<double> before = core::elements(replayed.outputs[t].before);

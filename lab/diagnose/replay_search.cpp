@@ -49,6 +49,13 @@ bool far_off(const Approach& approach, const Replayed& replayed, double rtol) {
   return replay_once(loose, replayed).share() < 0.5;
 }
 
+/// What an experiment may do to no call: fewer right outputs, none where there was one, accesses outside.
+bool is_worse(const CallOutcome& now, const CallOutcome& before) {
+  for (std::size_t t = 0; t < now.got.size(); ++t)
+    if (now.got[t].empty() && !before.got[t].empty()) return true;
+  return now.right_outputs() < before.right_outputs() || (goes_outside(now) && !goes_outside(before));
+}
+
 /// Behind the experiments the same ones again, with the arguments in another order.
 void add_pairs(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
   const std::size_t single = list.size();
@@ -109,14 +116,14 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
       other.adaptations.insert(other.adaptations.begin(), each.adaptations.begin(), each.adaptations.end());
       const CallOutcome outcome = replay_once(other, calls[at]);
       if (outcome.right_outputs() <= outcomes[at].right_outputs()) continue;
-      if (goes_outside(outcome) && !goes_outside(outcomes[at])) continue;
+      if (is_worse(outcome, outcomes[at])) continue;
       // A fault is one of all calls: what helps here and harms there is none.
       std::vector<CallOutcome> all;
       std::size_t before = 0, after = 0;
       bool harms = false;
       for (std::size_t i = 0; i < calls.size(); ++i) {
         all.push_back(i == at ? outcome : replay_once(other, calls[i]));
-        harms = harms || all[i].right_outputs() < outcomes[i].right_outputs();
+        harms = harms || is_worse(all[i], outcomes[i]);
         before += outcomes[i].right();
         after += all[i].right();
       }
