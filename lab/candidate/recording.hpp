@@ -14,7 +14,10 @@ struct RecordedCall {
   std::vector<Value> before = {};  ///< arguments as passed; a keyword argument bears its name and `keyword`
   std::vector<bool> keyword = {};  ///< per argument
   std::vector<Value> left_out =
-      {};                         ///< numbers that are the defaults of parameters which the call leaves out
+      {};  ///< numbers that are the defaults of parameters which the call leaves out
+  /// Per argument, how many of its first strides may be others than they were, and the reference's answer is
+  /// the same: it was called so. 0 where it was not, or where the answer is another.
+  std::vector<int> strided = {};
   std::vector<Value> after = {};  ///< the same arguments after the call; empty where no answer was recorded
   std::vector<Value> returned = {};  ///< flattened; empty for None
   std::string raised = {};           ///< the exception's text; empty where there was none

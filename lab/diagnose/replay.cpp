@@ -3,6 +3,7 @@
 #include "core/oracle/expected.hpp"
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replay_experiments.hpp"
 #include "lab/diagnose/replayed.hpp"
 #include "lab/diagnose/row_factors.hpp"
 
@@ -79,6 +80,8 @@ class Replay {
         std::none_of(outcomes_.begin(), outcomes_.end(), lost)) {
       std::vector<Finding> found;
       experiment(approach_, calls, outcomes_, found);
+      explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
+                                                 [](const CallOutcome& o) { return o.right(); });
       for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
     }
     if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); }))
@@ -97,6 +100,9 @@ class Replay {
     if (refused(now)) ended(replayed, now.answer);
     if (!diagnosis_.findings.empty()) diagnosis_.call = Stage::failed;
   }
+
+  /// With what an experiment changes every call is right.
+  bool explained() const { return explained_; }
 
   /// A bare kernel was launched as nothing says that it is.
   bool guessed() const {
@@ -141,6 +147,7 @@ class Replay {
       const CallOutcome now = replay_once(approach_, replayed);
       if (!refused(now)) return;
       seen.insert(now.answer.message);
+      if (reordered(replayed, now.answer)) continue;
       std::vector<Change> list = changes(approach_.form, replayed.roles, replayed.values, now.answer.message);
       std::size_t chosen = list.size(), fallback = list.size();
       double best = -1;
@@ -173,6 +180,27 @@ class Replay {
       approach_.form = std::move(list[chosen].form);
       adapted_ = true;
     }
+  }
+
+  /// Tensors in any other order, where that makes the refused call right: two of them swapped are tried
+  /// later.
+  bool reordered(const Replayed& replayed, const Answer& refusal) {
+    if (refusal.end != Answer::End::refused || is_about_dtype(refusal.message)) return false;
+    for (Experiment& each : experiments(approach_, replayed)) {
+      if (each.finding.code != "argument-order") continue;
+      Approach other = approach_;
+      other.form = each.form;
+      if (const CallOutcome then = replay_once(other, replayed); !then.right()) continue;
+      each.finding.evidence =
+          fmt::format("'{}': {}; as it is passed the call is refused: \"{:.200}\"", replayed.line,
+                      each.finding.evidence, refusal.message.substr(0, refusal.message.find('\n')));
+      each.finding.location = refusal.place;
+      add_once(diagnosis_.findings, std::move(each.finding));
+      approach_ = std::move(other);
+      adapted_ = true;
+      return true;
+    }
+    return false;
   }
 
   void ask(const std::vector<Replayed>& calls) {
@@ -246,11 +274,13 @@ class Replay {
       };
       if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
     }
+    read_too_early();
     if (probed < calls.size()) {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
       probe_overflow(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
       probe_ignored_bits(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
+      probe_views(approach_, calls, outcomes_, diagnosis_.findings);
     }
     for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
       Finding finding = factor_of_rows(approach_, calls, outcomes_, t);
@@ -264,6 +294,16 @@ class Replay {
     const bool refused_all = !answered_;
     if (adapted_ || refused_all) diagnosis_.call = Stage::failed;
     if (diagnosis_.call == Stage::not_reached && answered_) diagnosis_.call = Stage::passed;
+  }
+
+  /// What is read before the barrier that is missing was not written yet.
+  void read_too_early() {
+    std::set<std::string> arrays;
+    for (const Finding& each : diagnosis_.findings)
+      if (each.code == "missing-barrier") arrays.insert(each.argument);
+    std::erase_if(diagnosis_.findings, [&](const Finding& each) {
+      return each.code == "uninitialised-read" && arrays.count(each.argument) > 0;
+    });
   }
 
   void ended(const Replayed& replayed, const Answer& answer) {
@@ -379,8 +419,12 @@ class Replay {
       }
       differences.push_back(std::move(difference));
       if (factored_.count(output.name) > 0) continue;
-      Finding finding = pattern_of(
-          {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
+      if (outcome.wrong[t] == 0) continue;
+      Finding finding = other_of_equals(replayed, t, outcome.got[t]);
+      if (finding.code.empty()) finding = other_side_of_index(replayed, t, outcome.got[t], facts_);
+      if (finding.code.empty())
+        finding = pattern_of(
+            {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
       if (finding.code == "unexplained" || finding.code == "nan-inf")
         if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong); !rows.code.empty())
           finding = std::move(rows);
@@ -424,7 +468,7 @@ class Replay {
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
   std::set<std::string> factored_;  ///< outputs whose rows are the reference's times a factor that is told
-  bool adapted_ = false, answered_ = false;
+  bool adapted_ = false, answered_ = false, explained_ = false;
 };
 
 std::size_t bytes_of(const Replayed& replayed) {
@@ -476,12 +520,16 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
     return;
   }
   const std::size_t before = diagnosis.findings.size();
-  bool guessed = false;
+  bool guessed = false, explained = false;
   for (const std::vector<Replayed>& group : by_signature(std::move(calls))) {
     Replay of_group(candidate, entry, request, facts ? &*facts : nullptr, diagnosis);
     of_group.run(group);
     guessed = guessed || of_group.guessed();
+    explained = explained || of_group.explained();
   }
+  // Calls that leave an argument out are wrong for the reason that those show which pass it.
+  if (explained)
+    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == "unexplained"; });
   // What a wrong launch does looks like faults of the kernel.
   if (guessed && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), may_be_the_launch)) {
     diagnosis.findings.clear();

@@ -135,7 +135,8 @@ class Experiments {
 
  private:
   void add(Form form, std::vector<Adaptation> adaptations, Finding finding) {
-    list_.push_back({std::move(form), std::move(adaptations), std::move(finding), {}});
+    list_.push_back(
+        {.form = std::move(form), .adaptations = std::move(adaptations), .finding = std::move(finding)});
   }
   const Value& value_of(std::size_t passing) const {
     return replayed_.values[static_cast<std::size_t>(approach_.form.passings[passing].role)];
@@ -439,7 +440,12 @@ class Experiments {
 }  // namespace
 
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed) {
-  return Experiments(approach, replayed).all();
+  std::vector<Experiment> list;
+  add_memory_experiments(approach, replayed, list);
+  for (Experiment& each : Experiments(approach, replayed).all()) list.push_back(std::move(each));
+  add_turned_experiments(approach, replayed, list);
+  add_offset_experiments(approach, replayed, list);
+  return list;
 }
 
 }  // namespace isomer::lab

@@ -83,11 +83,25 @@ void fill_counting(Value& value, std::size_t which) {
   value = std::move(filled);
 }
 
+/// Outputs that are all as they were before the call depend on nothing, and that is no fault of an argument.
+bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
+  if (std::all_of(outcome.got.begin(), outcome.got.end(), [](const auto& each) { return each.empty(); }))
+    return true;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    if (!replayed.outputs[t].before.defined()) return false;
+    const std::vector<double> before = core::elements(replayed.outputs[t].before);
+    if (before.size() != outcome.got[t].size()) return false;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (!same(before[i], outcome.got[t][i])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings) {
-  if (!outcome.answer.ok() || outcome.elements == 0) return;
+  if (!outcome.answer.ok() || outcome.elements == 0 || writes_nothing(replayed, outcome)) return;
   // Of zeros alone nothing depends on what is done with them: logits 0 have one loss whatever scales them.
   Replayed lively = replayed;
   bool zeros = false;
@@ -201,7 +215,11 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   Approach other = approach;
   other.settings.poison = kLargePoison;
   const CallOutcome poisoned = replay_once(other, replayed);
-  for (std::size_t t = 0; poisoned.answer.ok() && t < replayed.outputs.size(); ++t) {
+  // Shared memory that nobody has written yet carries the fill into what is written.
+  const bool caused = std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.code == "missing-barrier" || each.code == "uninitialised-read";
+  });
+  for (std::size_t t = 0; poisoned.answer.ok() && !caused && t < replayed.outputs.size(); ++t) {
     std::size_t changed = 0, kept = 0, first = 0;
     const double filled = filled_with(poisoned.values[t].tensor.dtype, kLargePoison);
     for (std::size_t i = 0; i < std::min(outcome.got[t].size(), poisoned.got[t].size()); ++i) {

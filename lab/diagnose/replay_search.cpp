@@ -42,6 +42,32 @@ bool leaves_out(const Replayed& replayed, const CallOutcome& outcome) {
   return true;
 }
 
+bool goes_outside(const CallOutcome& outcome) {
+  return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
+}
+
+/// That has its cause, and a few places are right by chance.
+bool chooses_other_of_equals(const Replayed& replayed, const CallOutcome& outcome) {
+  for (std::size_t t = 0; t < outcome.wrong.size(); ++t)
+    if (outcome.wrong[t] > 0 && !other_of_equals(replayed, t, outcome.got[t]).code.empty()) return true;
+  return false;
+}
+
+/// What is wrong by much: no more than half of it is right within a tolerance that wide.
+bool far_off(const Approach& approach, const Replayed& replayed, double rtol) {
+  Approach loose = approach;
+  loose.rtol = std::max(loose.rtol, rtol);
+  return replay_once(loose, replayed).share() < 0.5;
+}
+
+/// What an experiment may do to no call: fewer right outputs, none where there was one, accesses outside.
+bool is_worse(const CallOutcome& now, const CallOutcome& before) {
+  for (std::size_t t = 0; t < now.got.size(); ++t)
+    if (now.got[t].empty() && !before.got[t].empty()) return true;
+  return now.right_outputs() < before.right_outputs() || (goes_outside(now) && !goes_outside(before));
+}
+
 /// Behind the experiments the same ones again, with the arguments in another order.
 void add_pairs(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
   const std::size_t single = list.size();
@@ -86,6 +112,10 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     const std::size_t at = smallest_wrong(outcomes, given_up);
     if (at == outcomes.size()) return;
     bool helped = false;
+    if (chooses_other_of_equals(calls[at], outcomes[at])) {
+      given_up[at] = true;
+      continue;
+    }
     std::vector<Experiment> list = experiments(approach, calls[at]);
     // What is left out holds what it held: zeros there would only look right.
     if (leaves_out(calls[at], outcomes[at]))
@@ -93,18 +123,22 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     if (step == 0 && writes_inputs(approach, calls[at], outcomes[at])) add_pairs(approach, calls[at], list);
     for (Experiment& each : list) {
       if (late()) break;
+      if (each.reads_wider && !goes_outside(outcomes[at])) continue;
+      if (each.rtol > 0 && (approach.atol > 0 || !far_off(approach, calls[at], each.rtol))) continue;
       Approach other = approach;
       other.form = each.form;
+      other.rtol = std::max(other.rtol, each.rtol);
       other.adaptations.insert(other.adaptations.begin(), each.adaptations.begin(), each.adaptations.end());
       const CallOutcome outcome = replay_once(other, calls[at]);
       if (outcome.right_outputs() <= outcomes[at].right_outputs()) continue;
+      if (is_worse(outcome, outcomes[at])) continue;
       // A fault is one of all calls: what helps here and harms there is none.
       std::vector<CallOutcome> all;
       std::size_t before = 0, after = 0;
       bool harms = false;
       for (std::size_t i = 0; i < calls.size(); ++i) {
         all.push_back(i == at ? outcome : replay_once(other, calls[i]));
-        harms = harms || all[i].right_outputs() < outcomes[i].right_outputs();
+        harms = harms || is_worse(all[i], outcomes[i]);
         before += outcomes[i].right();
         after += all[i].right();
       }

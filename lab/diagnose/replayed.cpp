@@ -186,12 +186,12 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
   for (const Replayed::Output& output : replayed.outputs) {
     Value came;
     if (outcome.answer.ok()) {
+      for (std::size_t i = 0; i < approach.form.returned.size() && i < outcome.answer.returned.size(); ++i)
+        if (approach.form.returned[i] == output.role) came = outcome.answer.returned[i];
       for (std::size_t i = 0; i < approach.form.passings.size() && i < outcome.answer.arguments.size(); ++i)
-        if (approach.form.passings[i].what == Passing::What::role &&
+        if (!came.is_tensor() && approach.form.passings[i].what == Passing::What::role &&
             approach.form.passings[i].role == output.role)
           came = outcome.answer.arguments[i];
-      for (std::size_t i = 0; i < approach.form.returned.size() && i < outcome.answer.returned.size(); ++i)
-        if (!came.is_tensor() && approach.form.returned[i] == output.role) came = outcome.answer.returned[i];
     }
     const std::vector<double> want = core::elements(output.want);
     outcome.elements += want.size();

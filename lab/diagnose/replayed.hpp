@@ -97,6 +97,12 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
 /// Where an output is wrong in just the rows of which some count, a length, is 0, or no multiple of a tile:
 /// the finding that this is; empty code where there is no such count. `wrong`: per element, row-major.
 Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong);
+/// Places of equal values that are others than the reference's: a finding, or none (no code).
+Finding other_of_equals(const Replayed& replayed, std::size_t output, const std::vector<double>& got);
+
+/// Rows that are taken from where an index points instead of put there, or the reverse: a finding, or none.
+Finding other_side_of_index(const Replayed& replayed, std::size_t output, const std::vector<double>& got,
+                            const Facts* facts);
 
 /// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
@@ -117,6 +123,10 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
 /// Whether the last bits of f32 inputs have no influence on an answer that is wrong: operands made narrower.
 void probe_ignored_bits(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                         std::vector<Finding>& findings);
+/// Strides that the label takes as they are, and the candidate does not: it is called with views of the
+/// recorded values. What it refuses is left to it.
+void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
+                 const std::vector<CallOutcome>& outcomes, std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

@@ -17,10 +17,11 @@
 ///            bytes, "boolean": true of a u8 tensor that holds true and false
 ///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"
 ///   list     "items"
-/// and, in "before", "keyword": true where the argument was passed by its name. Two values of one side of a
-/// call (its arguments; its answers) that name one storage share memory. The metadata key "asked" is a list
-/// of such calls that no test made, each with "asked": "large" or "small", the size of its values; absent
-/// where there are none. "format" is kRecordingFormat; every other key is the recording's own.
+/// and, in "before", "keyword": true where the argument was passed by its name, and "strided": n of a tensor
+/// whose first n strides may be others with the same answer. Two values of one side of a call (its arguments;
+/// its answers) that name one storage share memory. The metadata key "asked" is a list of such calls that no
+/// test made, each with "asked": "large" or "small", the size of its values; absent where there are none.
+/// "format" is kRecordingFormat; every other key is the recording's own.
 namespace isomer::lab {
 
 inline constexpr std::string_view kRecordingFormat = "isomer-calls 1";

@@ -108,6 +108,7 @@ class Reading {
       const auto keyword = each.find("keyword");
       if (keyword != each.end() && !keyword->is_boolean()) place.refuse("keyword is not true or false");
       call.keyword.push_back(keyword != each.end() && keyword->get<bool>());
+      call.strided.push_back(strided(each, call.before[call.strided.size()], place));
     }
     const auto list = [&](const char* when) {
       if (!text.contains(when)) return std::vector<Value>();
@@ -125,6 +126,14 @@ class Reading {
       place.refuse("it has ", call.before.size(), " arguments before the call and ", call.after.size(),
                    " after it");
     return call;
+  }
+
+  static int strided(const json& text, const Value& value, const Place& place) {
+    if (!text.contains("strided")) return 0;
+    const std::int64_t count = place.integer(text["strided"], "strided");
+    const int rank = value.is_tensor() ? value.tensor.rank : 0;
+    if (count < 0 || count > rank) place.refuse("strided is ", count, ", expected 0 to ", rank);
+    return static_cast<int>(count);
   }
 
   std::vector<Value> values(const json& list, const Place& place, int depth) const {

@@ -151,6 +151,8 @@ void save_recording(const std::string& path, const Recording& recording) {
     for (std::size_t i = 0; i < std::min(call.keyword.size(), call.before.size()); ++i)
       if (call.keyword[i]) text["before"][i]["keyword"] = true;
     if (!call.left_out.empty()) list("left_out", call.left_out, arguments);
+    for (std::size_t i = 0; i < std::min(call.strided.size(), call.before.size()); ++i)
+      if (call.strided[i] > 0) text["before"][i]["strided"] = call.strided[i];
     list("after", call.after, answers);
     list("returned", call.returned, answers);
     if (!call.seconds.empty()) text["seconds"] = call.seconds;

@@ -35,6 +35,14 @@ class AuditOfTests : public Audited {
   }
 };
 
+constexpr const char* kOwnRowsTest = R"(
+import torch
+def test():
+    torch.manual_seed(0)
+    rows(w, ids, out, 4, 8)
+    return out
+)";
+
 TEST_F(AuditOfTests, ThatReturnAllOutputsAndUseAnotherOrderFindNothing) {
   sources(kScatter, R"(
 def test_scatter():
@@ -208,6 +216,57 @@ def pick(x, target, out):
           "def test():\n    pick(x, target, out)\n    return out\n");
   call("pick", {floats("x", {2, 8}, 1), indices("target", {7, 5}), floats("out", {2}, 0)});
   EXPECT_EQ(found(), Findings{});
+}
+
+TEST_F(AuditOfTests, AnIndexThatTheKernelComparesLeadsNowhereElse) {
+  sources(R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def _rows(W, Ids, Out, low, high, stride, n, D: tl.constexpr):
+    i = tl.program_id(0)
+    d = tl.arange(0, D)
+    token = tl.load(Ids + i)
+    inside = (token >= low) & (token < high)
+    row = tl.load(W + (token - low) * stride + d, mask=inside & (d < n), other=0.0)
+    tl.store(Out + i * n + d, row, mask=d < n)
+
+
+def rows(w, ids, out, low, high):
+    _rows[(ids.shape[0],)](w, ids, out, low, high, w.stride(0), w.shape[1], D=8)
+)",
+          kOwnRowsTest);
+  call("rows", {floats("w", {4, 3}, 1), indices("ids", {7, 90, 5}), floats("out", {3, 3}, 0)}, "test:5");
+  EXPECT_EQ(found(), Findings{});
+}
+
+TEST_F(AuditOfTests, EqualNumbersInRowsOfDifferentProgramsAreNoDuplicates) {
+  const std::string label = R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def _rows(W, Ids, Out, stride, n, D: tl.constexpr):
+    i = tl.program_id(0)
+    at = tl.load(Ids + i)
+    place = Out + OWN at * stride
+    tl.store(place, tl.load(W + i))
+
+
+def rows(w, ids, out, low, high):
+    _rows[(ids.shape[0],)](w, ids, out, out.stride(0), w.shape[1], D=8)
+)";
+  const auto with = [&](const std::string& own) {
+    std::string text = label;
+    text.replace(text.find("OWN"), 3, own);
+    return text;
+  };
+  call("rows", {floats("w", {4}, 1), indices("ids", {2, 1, 2}), floats("out", {4, 3}, 0)}, "test:5");
+  sources(with("i * n +"), kOwnRowsTest);
+  EXPECT_EQ(found(), Findings{});
+  sources(with(""), kOwnRowsTest);
+  EXPECT_EQ(found(), (Findings{"test duplicate-index ids @5"}));
 }
 
 TEST_F(AuditOfTests, AnAnswerOfNaNFromFiniteInputsIsUndefined) {

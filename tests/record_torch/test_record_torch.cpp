@@ -488,5 +488,47 @@ TEST_F(RecordTorch, TheExamplesAreWhatTheirSourcesGive) {
   }
 }
 
+/// y = 2 x by strides; of the rows' stride alone; of what must be compact.
+constexpr const char* kStrided = R"(
+import torch
+
+def by_strides(x, y):
+    y.copy_(2 * x)
+
+def by_rows(x, y):
+    rows, columns = x.shape
+    flat = x.as_strided((rows, columns), (x.stride(0), 1))
+    y.copy_(2 * flat)
+
+def of_compact(x):
+    assert x.is_contiguous()
+    return 2 * x
+
+def drawn(x):
+    return x + torch.rand(x.shape)
+)";
+
+TEST_F(RecordTorch, HowManyStridesTheLabelHonoursIsRecorded) {
+  const Recorded got =
+      recorded(kStrided,
+               "x, y = torch.randn(4, 6), torch.zeros(4, 6)\nby_strides(x, y)\nby_rows(x, y)\n"
+               "of_compact(x)\ntorch.manual_seed(3)\ndrawn(x)\nof_compact(torch.rand(4, 6))\n");
+  ASSERT_TRUE(got.raised.empty());
+  ASSERT_EQ(got.recording.calls.size(), 5u);
+  const auto strided = [&](std::size_t call) { return got.recording.calls[call].strided; };
+  EXPECT_EQ(strided(0), (std::vector<int>{2, 2}));
+  EXPECT_EQ(strided(1), (std::vector<int>{1, 2}));
+  EXPECT_EQ(strided(2), std::vector<int>{0});
+  // Another answer each time says nothing, and what is drawn afterwards is what the test would have drawn.
+  EXPECT_EQ(strided(3), std::vector<int>{0});
+  const Recorded again = recorded(kStrided,
+                                  "x = torch.randn(4, 6)\ntorch.manual_seed(3)\ntorch.rand(4, 6)\n"
+                                  "of_compact(torch.rand(4, 6))\n");
+  ASSERT_EQ(again.recording.calls.size(), 1u);
+  EXPECT_EQ(std::memcmp(again.recording.calls[0].before[0].tensor.data,
+                        got.recording.calls[4].before[0].tensor.data, 24 * sizeof(float)),
+            0);
+}
+
 }  // namespace
 }  // namespace isomer::lab

@@ -79,8 +79,8 @@ void mild_softmax(Calls& calls) {
       "test": {"file": "3_test_code.py", "functions": [], "observes": true, "draws": 0, "seeds": true}})";
 }
 
-void matmul(Calls& calls) {
-  for (const auto& [m, n, k] : {std::tuple(6, 6, 6), std::tuple(5, 7, 9)})
+void products(Calls& calls, const std::vector<std::tuple<int, int, int>>& sizes) {
+  for (const auto& [m, n, k] : sizes)
     calls.add({drawn("a", {m, k}), drawn("b", {k, n}), zeros("c", {m, n})},
               [m = m, n = n, k = k](std::vector<Value>& v) {
                 for (int i = 0; i < m * n; ++i) {
@@ -91,6 +91,8 @@ void matmul(Calls& calls) {
                 }
               });
 }
+void matmul(Calls& calls) { products(calls, {{6, 6, 6}, {5, 7, 9}}); }
+void matmul_of_wide(Calls& calls) { products(calls, {{5, 7, 9}, {4, 3, 8}}); }
 
 void cumsum(Calls& calls) {
   for (const int columns : {50, 64, 100})
@@ -160,6 +162,50 @@ void row_means(Calls& calls) {
           }
         });
 }
+
+void lower_triangle(Calls& calls) {
+  for (const int diagonal : {0, 2, -1})
+    calls.add({drawn("x", {5, 6}), zeros("out", {5, 6}), integer_value("diagonal", diagonal)},
+              [diagonal](std::vector<Value>& v) {
+                for (int i = 0; i < 30; ++i) f32(v[1])[i] = i % 6 - i / 6 <= diagonal ? f32(v[0])[i] : 0.0f;
+              });
+}
+
+void running_sums(Calls& calls) {
+  for (const auto& [rows, columns] : {std::pair(5, 5), std::pair(4, 7)})
+    calls.add({drawn("x", {rows, columns}), zeros("out", {rows, columns})},
+              [rows = rows, columns = columns](std::vector<Value>& v) {
+                for (int r = 0; r < rows; ++r) {
+                  double sum = 0;
+                  for (int c = 0; c < columns; ++c)
+                    f32(v[1])[r * columns + c] = static_cast<float>(sum += f32(v[0])[r * columns + c]);
+                }
+              });
+}
+
+/// The first of equal ones; there are three values only.
+void first_largest(Calls& calls) {
+  for (const int rows : {3, 6}) {
+    Value x = zeros("x", {rows, 11});
+    for (int i = 0; i < rows * 11; ++i) f32(x)[i] = static_cast<float>(numbers()() % 3);
+    calls.add({x, zeros("place", {rows}, DType::i64)}, [rows](std::vector<Value>& v) {
+      for (int r = 0; r < rows; ++r)
+        static_cast<std::int64_t*>(v[1].tensor.data)[r] =
+            std::max_element(f32(v[0]) + r * 11, f32(v[0]) + (r + 1) * 11) - (f32(v[0]) + r * 11);
+    });
+  }
+}
+
+/// Compact in every call; the label takes other strides of both: of `rows_only` those of the rows.
+void copied(Calls& calls, int strides) {
+  for (const int rows : {3, 5}) {
+    calls.add({drawn("src", {rows, 6}), zeros("dst", {rows, 6})},
+              [rows](std::vector<Value>& v) { std::copy_n(f32(v[0]), rows * 6, f32(v[1])); });
+    calls.recording.calls.back().strided = {strides, strides};
+  }
+}
+void copy_rows(Calls& calls) { copied(calls, 2); }
+void copy_whole_rows(Calls& calls) { copied(calls, 1); }
 
 /// The last writer of a slot wins; −1 is no slot.
 void store_rows(Calls& calls) {
@@ -302,12 +348,18 @@ Recording calls_of_label(const std::string& name) {
   static const std::map<std::string, void (*)(Calls&)> labels = {{"scaled_softmax", softmax},
                                                                  {"mild_softmax", mild_softmax},
                                                                  {"matmul", matmul},
+                                                                 {"matmul_of_wide", matmul_of_wide},
                                                                  {"cumsum_rows", cumsum},
                                                                  {"rotary", rotary},
                                                                  {"silu_and_mul", silu_and_mul},
                                                                  {"embedding", embedding},
                                                                  {"row_means", row_means},
                                                                  {"store_rows", store_rows},
+                                                                 {"copy_rows", copy_rows},
+                                                                 {"running_sums", running_sums},
+                                                                 {"first_largest", first_largest},
+                                                                 {"lower_triangle", lower_triangle},
+                                                                 {"copy_whole_rows", copy_whole_rows},
                                                                  {"square_bias", square_bias},
                                                                  {"token_quant", token_quant},
                                                                  {"row_norm", row_norm},

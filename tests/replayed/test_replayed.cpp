@@ -30,6 +30,7 @@ std::vector<Row> rows() {
       {"matmul", "matmul", {}},
       {"matmul", "matmul_output_first", {"argument-order"}},
       {"matmul", "matmul_in_tf32", {"intermediate-precision a, b"}},
+      {"matmul_of_wide", "matmul_in_turn", {"argument-order"}},
       {"cumsum_rows", "cumsum_rows", {}},
       {"cumsum_rows", "cumsum_rows_by_block", {"tail-mask out"}},
       {"rotary", "rotary", {}},
@@ -41,7 +42,20 @@ std::vector<Row> rows() {
       {"embedding", "embedding_ignores_ids", {"ignores-index ids"}},
       {"row_means", "row_means", {}},
       {"row_means", "row_means_of_nothing", {"empty-input counts"}},
+      {"embedding", "embedding_of_longs", {}},
+      {"embedding", "embedding_of_ints", {"dtype-reinterpreted ids"}},
       {"store_rows", "store_rows", {}},
+      {"running_sums", "running_sums", {}},
+      {"running_sums", "running_sums_of_columns", {"layout-convention x"}},
+      {"first_largest", "first_largest", {}},
+      {"first_largest", "last_largest", {"tie-rule place"}},
+      {"masked", "masked_out", {"inverted-condition mask"}},
+      {"lower_triangle", "lower_triangle", {}},
+      {"lower_triangle", "lower_triangle_beside", {"off-by-one diagonal"}},
+      {"copy_rows", "copy_rows", {}},
+      {"copy_rows", "copy_rows_of_compact", {"assumes-contiguous src"}},
+      {"copy_rows", "copy_rows_that_refuses", {}},
+      {"copy_whole_rows", "copy_rows_of_whole_rows", {}},
       {"square_bias", "square_bias", {}},
       {"square_bias", "square_bias_without", {"ignores-argument bias"}},
       {"token_quant", "token_quant", {}},
@@ -117,6 +131,62 @@ TEST_P(EveryCandidate, IsToldItsFaultAndNothingElse) {
 
 INSTANTIATE_TEST_SUITE_P(Candidates, EveryCandidate, testing::ValuesIn(rows()),
                          [](const auto& info) { return std::string(info.param.entry); });
+
+/// x is halved in place by the label; this returns the half and leaves x.
+class Returns final : public Candidate {
+ public:
+  explicit Returns(float factor) : factor_(factor) {
+    Entry entry;
+    entry.form = Entry::Form::extension;
+    entry.name = entry.function = "halve";
+    Parameter x;
+    x.kind = Parameter::Kind::tensor;
+    x.name = "x";
+    entry.parameters = {x};
+    entry.returns_tensors = entry.exported = true;
+    entry.place = {"halve.hip.cpp", 4};
+    entries_ = {entry};
+  }
+  const std::filesystem::path& path() const override { return path_; }
+  const std::vector<Entry>& entries() const override { return entries_; }
+  Answer call(const Entry&, const std::vector<Value>& arguments, const CallSettings&) const override {
+    Answer answer;
+    answer.arguments = arguments;
+    answer.returned = {deep_copy(arguments[0])};
+    for (int i = 0; i < 6; ++i) static_cast<float*>(answer.returned[0].tensor.data)[i] *= factor_;
+    return answer;
+  }
+
+ private:
+  float factor_;
+  std::filesystem::path path_ = "halve.hip.cpp";
+  std::vector<Entry> entries_;
+};
+
+Recording halved() {
+  Value x = tensor_value("x", DType::f32, {2, 3});
+  for (int i = 0; i < 6; ++i) static_cast<float*>(x.tensor.data)[i] = static_cast<float>(i + 1);
+  Value half = deep_copy(x);
+  for (int i = 0; i < 6; ++i) static_cast<float*>(half.tensor.data)[i] *= 0.5f;
+  RecordedCall call{.function = "halve", .before = {x}, .keyword = {false}, .after = {half}};
+  return {.calls = {call}};
+}
+
+TEST(ReplayedCalls, AnAnswerThatIsReturnedInsteadOfWrittenIsToldSo) {
+  DiagnoseRequest request;
+  request.entry = "halve";
+  request.recording = std::make_shared<Recording>(halved());
+  const Diagnosis found = diagnose(Returns(0.5f), request);
+  ASSERT_EQ(found.findings.size(), 1u) << text_of(found);
+  EXPECT_EQ(found.findings[0].code, "unwritten-output");
+  EXPECT_EQ(found.findings[0].argument, "x");
+  EXPECT_NE(found.findings[0].evidence.find("returned has the answer"), std::string::npos) << text_of(found);
+  // Another answer is none, wherever it lies.
+  const Diagnosis wrong = diagnose(Returns(0.75f), request);
+  ASSERT_FALSE(wrong.findings.empty());
+  EXPECT_EQ(text_of(wrong).find("returned has the answer"), std::string::npos) << text_of(wrong);
+  EXPECT_EQ(wrong.verdict(), "fail");
+}
 
 TEST(ReplayedCalls, WithoutAnAnswerSayWhyNothingIsJudged) {
   Recording recording = calls_of_label("matmul");

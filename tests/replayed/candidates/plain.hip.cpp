@@ -327,3 +327,102 @@ __global__ void means(const float* x, const int64_t* counts, float* out, int col
   }
 MEANS(row_means, true)
 MEANS(row_means_of_nothing, false)
+/// Numbers of rows whose eight bytes are read as four.
+template <class Index>
+__global__ void chosen(const Index* ids, const float* table, float* out, int width) {
+  for (int d = threadIdx.x; d < width; d += blockDim.x)
+    out[blockIdx.x * width + d] = table[ids[blockIdx.x] * width + d];
+}
+template <class Index>
+static void choose(const DLTensor* ids, const DLTensor* table, DLTensor* out) {
+  chosen<<<out->shape[0], 32>>>(static_cast<const Index*>(ids->data), static_cast<const float*>(table->data),
+                                static_cast<float*>(out->data), static_cast<int>(out->shape[1]));
+}
+extern "C" void embedding_of_longs(const DLTensor* ids, const DLTensor* table, DLTensor* out) {
+  choose<int64_t>(ids, table, out);
+}
+extern "C" void embedding_of_ints(const DLTensor* ids, const DLTensor* table, DLTensor* out) {
+  choose<int32_t>(ids, table, out);
+}
+
+/// dst = src by strides, or as if the rows of both lay one behind the other.
+__global__ void moved(const float* src, float* dst, int columns, int64_t s0, int64_t s1, int64_t d0,
+                      int64_t d1) {
+  for (int c = threadIdx.x; c < columns; c += blockDim.x)
+    dst[blockIdx.x * d0 + c * d1] = src[blockIdx.x * s0 + c * s1];
+}
+static void move(const DLTensor* src, DLTensor* dst, bool rows, bool columns) {
+  const int n = src->shape[1];
+  moved<<<src->shape[0], 32>>>(static_cast<const float*>(src->data), static_cast<float*>(dst->data), n,
+                               rows ? src->strides[0] : n, columns ? src->strides[1] : 1, dst->strides[0],
+                               dst->strides[1]);
+}
+extern "C" void copy_rows(const DLTensor* src, DLTensor* dst) { move(src, dst, true, true); }
+extern "C" void copy_rows_of_compact(const DLTensor* src, DLTensor* dst) { move(src, dst, false, false); }
+extern "C" void copy_rows_of_whole_rows(const DLTensor* src, DLTensor* dst) { move(src, dst, true, false); }
+extern "C" void copy_rows_that_refuses(const DLTensor* src, DLTensor* dst) {
+  if (src->strides[0] != src->shape[1] || src->strides[1] != 1)
+    throw std::runtime_error("src is not contiguous");
+  move(src, dst, true, true);
+}
+
+/// What lies on or below a diagonal; `beside` counts it from the next one.
+__global__ void lower(const float* x, float* out, int rows, int columns, int64_t diagonal) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < rows * columns) out[at] = at % columns - at / columns <= diagonal ? x[at] : 0.0f;
+}
+static void cut(const DLTensor* x, DLTensor* out, int64_t diagonal) {
+  const int rows = x->shape[0], columns = x->shape[1];
+  lower<<<(rows * columns + 63) / 64, 64>>>(static_cast<const float*>(x->data),
+                                            static_cast<float*>(out->data), rows, columns, diagonal);
+}
+extern "C" void lower_triangle(const DLTensor* x, DLTensor* out, int64_t diagonal) { cut(x, out, diagonal); }
+extern "C" void lower_triangle_beside(const DLTensor* x, DLTensor* out, int64_t diagonal) {
+  cut(x, out, diagonal - 1);
+}
+
+/// Sums along each row, or along each column.
+__global__ void running(const float* x, float* out, int lines, int length, int64_t line, int64_t step) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= lines) return;
+  float sum = 0.0f;
+  for (int i = 0; i < length; ++i) out[at * line + i * step] = sum += x[at * line + i * step];
+}
+static void run(const DLTensor* x, DLTensor* out, bool columns) {
+  const int m = x->shape[0], n = x->shape[1];
+  running<<<1, 64>>>(static_cast<const float*>(x->data), static_cast<float*>(out->data), columns ? n : m,
+                     columns ? m : n, columns ? 1 : n, columns ? n : 1);
+}
+extern "C" void running_sums(const DLTensor* x, DLTensor* out) { run(x, out, false); }
+extern "C" void running_sums_of_columns(const DLTensor* x, DLTensor* out) { run(x, out, true); }
+
+/// The place of the largest of a row: of equal ones the first, or the last.
+__global__ void largest(const float* x, int64_t* place, int width, bool last) {
+  const float* row = x + blockIdx.x * width;
+  int best = 0;
+  for (int d = 1; d < width; ++d)
+    if (row[d] > row[best] || (last && row[d] == row[best])) best = d;
+  if (threadIdx.x == 0) place[blockIdx.x] = best;
+}
+static void find(const DLTensor* x, DLTensor* place, bool last) {
+  largest<<<x->shape[0], 1>>>(static_cast<const float*>(x->data), static_cast<int64_t*>(place->data),
+                              x->shape[1], last);
+}
+extern "C" void first_largest(const DLTensor* x, DLTensor* place) { find(x, place, false); }
+extern "C" void last_largest(const DLTensor* x, DLTensor* place) { find(x, place, true); }
+
+__global__ void dropped(const float* x, const bool* mask, float* out, int n) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < n) out[at] = mask[at] ? 0.0f : x[at];
+}
+extern "C" void masked_out(const DLTensor* x, const DLTensor* mask, DLTensor* out) {
+  const int n = x->shape[0];
+  dropped<<<(n + 63) / 64, 64>>>(static_cast<const float*>(x->data), static_cast<const bool*>(mask->data),
+                                 static_cast<float*>(out->data), n);
+}
+
+/// As `multiply`, refused where the sizes do not fit.
+extern "C" void matmul_in_turn(const DLTensor* b, DLTensor* c, const DLTensor* a) {
+  if (a->shape[1] != b->shape[0]) throw std::runtime_error("inner dimensions do not match");
+  multiply(a, b, c);
+}

@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import beyond, device_time
+from . import beyond, device_time, views
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -251,6 +251,7 @@ class Calls:
         self.storages = Storages(limit)
         self.launches = Launches()
         self.beyond = beyond.Beyond(self.launches)
+        self.views = views.Views(self.launches)
         self.made = []
         self.outside = []
         self.unfinished = False
@@ -306,7 +307,7 @@ class Calls:
             if self.inside:
                 return function(*args, **kwargs)
             index = len(self.made)
-            spare, begin = self.beyond.copies(name, args, kwargs), time.process_time()
+            spare = self.beyond.copies(name, args, kwargs)
             call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
             arguments = names(args, kwargs)
             if state:
@@ -324,8 +325,10 @@ class Calls:
             self.made.append(call)
             self.unfinished = True
             given = device_time.copies(args, kwargs)
+            again = self.views.copies(args, kwargs)
             self.launches.reset()
             self.inside = True
+            begin = time.process_time()
             try:
                 result = function(*args, **kwargs)
             except BaseException as error:
@@ -335,6 +338,7 @@ class Calls:
             finally:
                 self.inside = False
                 self.left(index, arguments)
+            lasted = time.process_time() - begin
             side = Side(self.storages, f"{index}.after")
             if self.launches.interpreted and misrounded(call["before"], result):
                 self.launches.refuse("Triton's interpreter rounds to bf16 and to 8-bit floats in its own way")
@@ -342,11 +346,17 @@ class Calls:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
                 self.inside = True
-                lasted = time.process_time() - begin
                 side_of = functools.partial(Side, self.storages)
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
+                if again is not None:
+                    self.inside = True
+                    strided = self.views.honoured(function, again, args, kwargs, result, lasted)
+                    self.inside = False
+                    for i, (key, _, keyword) in enumerate(arguments):
+                        if strided.get(key if keyword else i):
+                            call["before"][i]["strided"] = strided[key if keyword else i]
                 if given is not None:
                     self.inside = True
                     times = device_time.seconds(function, given)

@@ -157,6 +157,8 @@ class HostFunction:
                 if isinstance(stride, ast.Call) and isinstance(stride.func, ast.Attribute) and stride.args:
                     if stride.func.attr == "stride" and self.parameter(stride.func.value):
                         dim = constant(stride.args[0], self.known)
+            if use["guarded"]:
+                dim = None
             self.index(self.parameter(passed.get(use["index"])), self.parameter(passed.get(use["tensor"])), dim, use["access"])
         for name, node in passed.items():
             value = constant(node, self.known)

@@ -31,9 +31,10 @@ def tuned_constants(function):
 
 
 class Kernel:
-    """`writes`: pointers that are stored through. `indexes`: {"index", "tensor", "stride", "access"} for each pointer
-    `tensor` that is addressed by a number loaded from `index`, times the parameter `stride` (None: times nothing); "alone":
-    nothing else in the address is multiplied by anything, so that the number counts rows."""
+    """`writes`: pointers that are stored through. `indexes`: {"index", "tensor", "stride", "access", "alone", "guarded"} for
+    each pointer `tensor` that is addressed by a number loaded from `index`, times the parameter `stride` (None: times nothing).
+    alone: nothing else in the address is multiplied by anything, so that the number counts rows. guarded: what is loaded is
+    compared with something, so that not every number is gone to."""
 
     def __init__(self, function):
         self.parameters = [each.arg for each in function.args.posonlyargs + function.args.args]
@@ -42,6 +43,7 @@ class Kernel:
         self.loaded = {}
         self.strides = {}
         self.multiplied = set()
+        self.programs, self.own_programs = {}, {}
         self.writes, self.indexes = [], []
         statements = [n for n in ast.walk(function) if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
         # Twice: a loop's end feeds its begin.
@@ -51,11 +53,21 @@ class Kernel:
                 for target in targets:
                     if isinstance(target, ast.Name):
                         self.assign(target.id, node.value)
-        for node in ast.walk(function):
+        nodes = list(ast.walk(function))
+        self.compared = {each for n in nodes if isinstance(n, ast.Compare) for each in self.loaded_of(n)}
+        # The programs that read an index: a row of each of them is no row of another.
+        self.read_by = {}
+        for node in nodes:
+            if called(node) == "load" and node.args:
+                for base in self.bases_of(node.args[0]):
+                    self.read_by.setdefault(base, set()).update(self.programs_of(node.args[0], self.programs, True))
+        for node in nodes:
             if called(node) == "load" and node.args:
                 self.access(node.args[0], "read")
-            elif (called(node) == "store" or called(node).startswith("atomic_")) and node.args:
+            elif called(node) == "store" and node.args:
                 self.access(node.args[0], "write")
+            elif called(node).startswith("atomic_") and node.args:
+                self.access(node.args[0], "add")
 
     def assign(self, name, value):
         self.bases.setdefault(name, set()).update(self.bases_of(value))
@@ -64,6 +76,8 @@ class Kernel:
             self.strides.setdefault(name, set()).add((index, stride))
         if self.multiplies(value):
             self.multiplied.add(name)
+        self.programs.setdefault(name, set()).update(self.programs_of(value, self.programs, True))
+        self.own_programs.setdefault(name, set()).update(self.programs_of(value, self.own_programs, False))
 
     def multiplies(self, node):
         """Whether an address or an offset has a product in it: of a stride, or of a block's number."""
@@ -74,6 +88,19 @@ class Kernel:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             return True
         return any(self.multiplies(child) for child in ast.iter_child_nodes(node))
+
+    def programs_of(self, node, known, through_loads):
+        """The axes of the grid that a value depends on; without what was loaded, and what that is multiplied with, or with it."""
+        if called(node) == "program_id":
+            return {ast.dump(node.args[0]) if node.args else ""}
+        if isinstance(node, ast.Name):
+            return known.get(node.id, set())
+        if not through_loads:
+            if called(node) == "load":
+                return set()
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and self.loaded_of(node):
+                return set()
+        return {axis for child in ast.iter_child_nodes(node) for axis in self.programs_of(child, known, through_loads)}
 
     def bases_of(self, node):
         """The pointers that an address is counted from: what stands first in its sum."""
@@ -115,13 +142,18 @@ class Kernel:
     def access(self, address, kind):
         strides = self.strides_of(address)
         direct = self.loaded_of(address) - {index for index, _ in strides}
+        own = self.programs_of(address, self.own_programs, False)
         for tensor in sorted(self.bases_of(address)):
-            if kind == "write" and tensor not in self.writes:
+            if kind != "read" and tensor not in self.writes:
                 self.writes.append(tensor)
             for index, stride in sorted(strides) + [(index, None) for index in sorted(direct)]:
-                self.note(index, tensor, stride, kind, not self.multiplies(address))
+                # Two equal numbers that two programs read are two places where the address has the program's own too.
+                apart = own & self.read_by.get(index, set())
+                # What is added to a row twice is a sum, however often.
+                self.note(index, tensor, stride, "read" if apart or kind == "add" else kind, not self.multiplies(address))
 
     def note(self, index, tensor, stride, kind, alone):
-        fact = {"index": index, "tensor": tensor, "stride": stride, "access": kind, "alone": alone}
+        guarded = index in self.compared
+        fact = {"index": index, "tensor": tensor, "stride": stride, "access": kind, "alone": alone, "guarded": guarded}
         if index != tensor and index in self.parameters and fact not in self.indexes:
             self.indexes.append(fact)
