@@ -39,8 +39,10 @@ void take_recording(const Recording& recording, CallRequest& call, std::vector<s
         reasons.push_back(fmt::format("recorded call {} is not judged: {}", index, error.what()));
       }
     }
-    // With none that is taken, the first original's reasons are told.
-    if (taken.size() <= call.recorded.size() && (!taken.empty() || !refused.empty())) continue;
+    // With none that takes any, the first original's reasons are told.
+    const bool better = call.recorded_port == nullptr ? port == call.ports.front() || !taken.empty()
+                                                      : taken.size() > call.recorded.size();
+    if (!better) continue;
     refused = std::move(reasons);
     if (taken.empty()) continue;
     call.recorded = std::move(taken);
