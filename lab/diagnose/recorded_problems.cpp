@@ -62,9 +62,11 @@ void take_recording(const Candidate& candidate, const Recording& recording, Call
         taken.reasons.push_back(fmt::format("recorded call {} is not judged: {}", index, error.what()));
       }
     }
-    // With none that is taken, the first original's reasons are told.
+    // With none that takes any, the first original's reasons are told.
     const bool none = taken.problems.empty();
-    if (taken.problems.size() <= call.recorded.size() && (!none || !refused.empty())) continue;
+    const bool better = call.recorded_port == nullptr ? port == call.ports.front() || !none
+                                                      : taken.problems.size() > call.recorded.size();
+    if (!better) continue;
     refused = std::move(taken.reasons);
     if (none) continue;
     call.recorded = std::move(taken.problems);

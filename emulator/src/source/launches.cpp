@@ -10,7 +10,8 @@
 namespace isomer::emulator::source {
 namespace {
 
-// The first token of the expression that ends before `end`: `a::b<int>::c<float>` or a parenthesis.
+// The first token of the expression that ends before `end`: `a::b<int>::c<float>`, an element of a table of
+// kernels, or a parenthesis.
 std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
   std::size_t i = end;  // one past what has been read
   for (;;) {
@@ -35,6 +36,15 @@ std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
         if (t[k].is("(") && --depth == 0) break;
       }
       return k;
+    }
+    if (t[i - 1].is("]")) {
+      int depth = 0;
+      while (i > 0) {
+        --i;
+        if (t[i].is("]")) ++depth;
+        if (t[i].is("[") && --depth == 0) break;
+      }
+      continue;
     }
     if (t[i - 1].kind != Token::name) return i;
     --i;
