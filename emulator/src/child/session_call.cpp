@@ -24,6 +24,7 @@
 #include "runtime/stream_order.hpp"
 #include "watch/places.hpp"
 #include "watch/reporter.hpp"
+#include "watch/shadow.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -143,9 +144,11 @@ void settle(Call& call) {
   waits_for_device = false;
 }
 
-// All that the emulator reserves at its first use is there by now.
+// All that the emulator reserves at its first use is there before the limits: a call without tensors has not
+// used it yet.
 void on_entered(void* context) {
   const auto* call = static_cast<const Call*>(context);
+  if (real_device() == nullptr) watch::reserve_all();
   begin_host_limits(call->memory_limit, call->file_limit);
   forget_denied_memory();
   thrown_frames = 0;

@@ -246,6 +246,8 @@ void misaligned(const void* address, std::size_t alignment, const void* site) {
   if (buffer) report_access(Kind::misaligned, site, buffer, address, alignment, "");
 }
 
+void reserve_all() { shadow(); }
+
 void forget(Buffer& buffer) {
   clear(&shadow().cells[position(buffer.begin)], buffer.bytes);
   clear(&shadow().written[position(buffer.begin)], buffer.bytes);

@@ -25,6 +25,9 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
 /// The running device thread uses an address in device memory that its type's alignment forbids.
 void misaligned(const void* address, std::size_t alignment, const void* site);
 
+/// Reserves what the watch of all device memory needs, which its first use would.
+void reserve_all();
+
 /// The buffer's bytes count as never written and never touched.
 void forget(Buffer& buffer);
 /// The host wrote these bytes.
