@@ -387,7 +387,9 @@ class Experiments {
 }  // namespace
 
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed) {
-  return Experiments(approach, replayed).all();
+  std::vector<Experiment> list = Experiments(approach, replayed).all();
+  add_head_mappings(approach, replayed, list);
+  return list;
 }
 
 }  // namespace isomer::lab
