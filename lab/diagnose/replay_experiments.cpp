@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <numeric>
 
@@ -387,8 +388,10 @@ class Experiments {
 }  // namespace
 
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed) {
-  std::vector<Experiment> list = Experiments(approach, replayed).all();
-  add_head_mappings(approach, replayed, list);
+  // Few, and likely where they apply: before the many.
+  std::vector<Experiment> list = head_mappings(approach, replayed);
+  std::vector<Experiment> others = Experiments(approach, replayed).all();
+  std::move(others.begin(), others.end(), std::back_inserter(list));
   return list;
 }
 

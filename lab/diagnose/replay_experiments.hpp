@@ -18,7 +18,7 @@ struct Experiment {
 /// order, numbers and tensors made what a candidate with a known fault takes them for.
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed);
 
-/// Behind them those in which query heads are given their kv heads in turn instead of in groups.
-void add_head_mappings(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list);
+/// Of these, those in which query heads are given their kv heads in turn instead of in groups.
+std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& replayed);
 
 }  // namespace isomer::lab

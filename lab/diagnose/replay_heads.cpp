@@ -45,7 +45,8 @@ void lay(Value& value, const std::vector<double>& elements) {
 
 }  // namespace
 
-void add_head_mappings(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
+std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& replayed) {
+  std::vector<Experiment> list;
   const auto is_input = [&](std::size_t role) {
     const Value& value = replayed.values[role];
     return !replayed.roles[role].output && value.is_tensor() && is_float(value.tensor.dtype) &&
@@ -87,6 +88,7 @@ void add_head_mappings(const Approach& approach, const Replayed& replayed, std::
           list.push_back({approach.form, {adaptation}, std::move(finding), {}});
         }
     }
+  return list;
 }
 
 }  // namespace isomer::lab
