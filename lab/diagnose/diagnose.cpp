@@ -335,7 +335,11 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     const bool counted = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                                      [&](const Finding& each) { return each.code == finding.code; });
     if (finding.location.line == 0) finding.location = called.form.entry->place;
-    if (!counted) add_once(diagnosis.findings, std::move(finding));
+    // A status that says no more than that the launch failed.
+    const bool launch = finding.code == "shape-refused" &&
+                        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                    [](const Finding& each) { return each.code == "launch-failed"; });
+    if (!counted && !launch) add_once(diagnosis.findings, std::move(finding));
     return;
   }
   if (called.judgeable) execute(candidate, request, call, called, diagnosis);
@@ -416,8 +420,8 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
   // A name is no op: what callers pass and get decides, unless the user does.
   if (!reading.another.empty() && request.op.empty()) {
     diagnosis.notes.push_back(
-        fmt::format("named as {} is, and another operation: {}: judged by what is recorded", diagnosis.op,
-                    reading.another));
+        fmt::format("it has the name of {} and is another operation ({}): judged by what is recorded",
+                    diagnosis.op, reading.another));
     diagnosis.op.clear();
   }
   if (!diagnosis.op.empty() && !has_ports(diagnosis.op)) {

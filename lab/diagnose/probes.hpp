@@ -29,6 +29,7 @@ struct Probed {
   std::vector<Finding> findings;
   std::vector<std::string> notes;
   std::vector<std::string> inner_only;  ///< arguments of which the innermost stride alone is ignored
+  std::vector<std::string> borrowed;    ///< inputs whose strides another input is addressed by
   int calls = 0;
 };
 

@@ -177,6 +177,7 @@ void strides_of_another(const Subjected& s, const std::vector<Misread>& misread,
       const Trial trial = call(s, *both, found);
       if (!trial.ok() || different(*s.given, trial.outputs, base) > 0) continue;
       const std::string name = argument_name(s, one.passing), of = argument_name(s, other.passing);
+      found.borrowed.push_back(of);
       std::erase_if(found.findings, [&](const Finding& each) {
         return each.code == "assumes-contiguous" && each.argument == of;
       });

@@ -119,6 +119,8 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     const int passing = passing_of(s.form, role);
     if (passing < 0 || reads == core::Original::Reads::compact) continue;
     const std::string name = argument_name(s, passing);
+    // What another input is read by them for is no fault of this one.
+    if (std::find(found.borrowed.begin(), found.borrowed.end(), name) != found.borrowed.end()) continue;
     // Who takes no strides at all computes no offset with them.
     if (std::any_of(found.findings.begin(), found.findings.end(),
                     [&](const Finding& each) {

@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cmath>
 #include <regex>
+#include <set>
 #include <tuple>
 
 namespace isomer::lab {
@@ -44,12 +45,13 @@ Tensor answer_for(const Port& port, const RecordedCall& call, const std::string&
 }
 
 struct Fit {
-  std::size_t lacking = 0;   ///< answered calls that pass what the original has no argument for
-  std::size_t calls = 0;     ///< that the original can be called with
-  std::size_t answered = 0;  ///< of these, with an answer
-  std::size_t agree = 0;     ///< of these, with nearly the op's own
-  std::size_t whole = 0;     ///< answered calls that returned as much as the original does
-  std::string why_not;       ///< of the first such call
+  std::size_t lacking = 0;     ///< answered calls that pass what the original has no argument for
+  std::size_t calls = 0;       ///< that the original can be called with
+  std::size_t answered = 0;    ///< of these, with an answer
+  std::size_t agree = 0;       ///< of these, with nearly the op's own
+  std::size_t whole = 0;       ///< answered calls that returned as much as the original does
+  std::string why_not;         ///< of the first such call
+  std::set<std::string> used;  ///< fields of the features that some call uses
 };
 
 /// The arguments by role. An answered call that has others, or a tensor for a number, is told in `fit`.
@@ -112,8 +114,10 @@ Fit fit_of(const Port& port, const Recording& recording) {
       for (const Value& value : call.returned)
         if (value.is_tensor() && made == DType::none) made = value.tensor.dtype;
       // What an index tensor says wrongly makes no other operation of it.
-      port.problem(values, made, false);
+      const std::shared_ptr<const core::Problem> problem = port.problem(values, made, false);
       ++fit.calls;
+      for (const core::Original::Feature& feature : port.original->features)
+        if (feature.used(problem->call())) fit.used.insert(feature.field);
       const auto tensors = std::count_if(call.returned.begin(), call.returned.end(),
                                          [](const Value& value) { return value.is_tensor(); });
       const auto returns = std::count_if(port.roles.begin(), port.roles.end(),
@@ -151,6 +155,35 @@ std::size_t mentions(const Port& port, const std::vector<std::string>& texts) {
   return count;
 }
 
+/// The port with probes that leave out what no recorded call uses.
+void narrow(const Port*& port, const Fit& fit, Reading& reading) {
+  std::vector<std::regex> unused;
+  for (const core::Original::Feature& feature : port->original->features)
+    if (fit.used.count(feature.field) == 0) unused.emplace_back("(^|\\s)" + feature.field + "=(\\S*)");
+  if (unused.empty()) return;
+  auto original = std::make_shared<core::Original>(*port->original);
+  for (std::vector<std::string>* lines : {&original->probes, &original->sizes, &original->empties}) {
+    std::vector<std::string> kept;
+    for (const std::string& line : *lines) {
+      // A line that varies the field itself ends with it.
+      std::string text = line;
+      bool varied = false;
+      for (const std::regex& field : unused) {
+        std::smatch match;
+        varied = varied || (std::regex_search(text, match, field) && match[2].length() == 0);
+        text = std::regex_replace(text, field, "");
+      }
+      if (!varied && std::find(kept.begin(), kept.end(), text) == kept.end()) kept.push_back(text);
+    }
+    *lines = std::move(kept);
+  }
+  auto narrowed = std::make_shared<Port>(*port);
+  narrowed->original = original.get();
+  port = narrowed.get();
+  reading.narrowed.push_back(std::move(original));
+  reading.owned.push_back(std::move(narrowed));
+}
+
 }  // namespace
 
 Reading reading_of(const std::string& op, const Recording* recording, const std::vector<std::string>& texts) {
@@ -175,6 +208,8 @@ Reading reading_of(const std::string& op, const Recording* recording, const std:
   for (const Choice& choice : choices)
     if (!differs_in_axes(*choice.port, *best.port)) reading.ports.push_back(choice.port);
   if (recording == nullptr || recording->calls.empty()) return reading;
+  if (best.fit.calls > 0)
+    for (const Port*& port : reading.ports) narrow(port, best.fit, reading);
   if (best.fit.lacking > 0)
     reading.another = best.fit.why_not;
   else if (best.fit.answered > 0 && best.fit.agree == 0)

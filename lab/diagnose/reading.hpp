@@ -3,6 +3,7 @@
 #include "lab/candidate/recording.hpp"
 #include "lab/diagnose/port.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,10 @@ namespace isomer::lab {
 /// What callers mean by an op, of which the name says too little.
 struct Reading {
   std::vector<const Port*> ports;  ///< the originals that they may call, likeliest first
-  std::string another;             ///< why it is another operation of the same name; empty where it is none
+  /// Where callers never use what an op can do more, originals of which no probe asks it: `ports` are these.
+  std::vector<std::shared_ptr<const core::Original>> narrowed;
+  std::vector<std::shared_ptr<const Port>> owned;
+  std::string another;  ///< why it is another operation of the same name; empty where it is none
 };
 
 /// Of the op's originals, which may differ in the order of their axes, those that fit the recorded calls,

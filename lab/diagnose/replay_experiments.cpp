@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <numeric>
 
@@ -440,7 +441,8 @@ class Experiments {
 }  // namespace
 
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed) {
-  std::vector<Experiment> list;
+  // Few, and likely where they apply: before the many.
+  std::vector<Experiment> list = head_mappings(approach, replayed);
   add_memory_experiments(approach, replayed, list);
   for (Experiment& each : Experiments(approach, replayed).all()) list.push_back(std::move(each));
   add_turned_experiments(approach, replayed, list);

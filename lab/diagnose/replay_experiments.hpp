@@ -31,4 +31,7 @@ void add_offset_experiments(const Approach& approach, const Replayed& replayed,
 /// order, numbers and tensors made what a candidate with a known fault takes them for.
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed);
 
+/// Of these, those in which query heads are given their kv heads in turn instead of in groups.
+std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& replayed);
+
 }  // namespace isomer::lab

@@ -37,6 +37,8 @@ TEST(Diagnosis, OfThePlainReferenceIsAPassForEveryOriginal) {
     DiagnoseRequest request;
     request.op = port.op;
     request.function = port.functions.front();
+    if (!port.original->parameters.front().axes.empty())
+      request.texts = {"q: [batch, heads, seqlen_q, head_dim]"};
     const Diagnosis diagnosis = diagnose(candidate, request);
     EXPECT_EQ(diagnosis.verdict(), "pass") << port.functions.front() << text_of(diagnosis);
     EXPECT_TRUE(diagnosis.findings.empty()) << port.functions.front() << text_of(diagnosis);

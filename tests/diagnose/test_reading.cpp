@@ -104,5 +104,23 @@ TEST(AReading, OfArgumentsThatTheOriginalLacksIsAnotherOperation) {
   EXPECT_NE(reading_of("attention", &masked, {}).another, "");
 }
 
+TEST(AReading, OfCallersThatUseNoGroupsAsksForNone) {
+  const Recording plain = recorded(true, "b=1 sq=6 sk=6 hq=4 hkv=4 d=16", true);
+  const Reading narrow = reading_of("attention", &plain, {});
+  for (const Port* port : narrow.ports)
+    for (const std::string& line : port->original->probes) {
+      const std::shared_ptr<Given> given = given_by_line(*port, line);
+      // [batch, heads, rows, dim]
+      EXPECT_EQ(given->values[0].tensor.size(1), given->values[1].tensor.size(1)) << line;
+      EXPECT_EQ(given->values[0].tensor.size(2), given->values[1].tensor.size(2)) << line;
+    }
+  const Recording grouped = recorded(true, "b=1 sq=5 sk=7 hq=4 hkv=2 d=16", true);
+  const Reading reading = reading_of("attention", &grouped, {});
+  bool groups = false;
+  for (const std::string& line : reading.ports.front()->original->probes)
+    groups = groups || line.find("hkv=2") != std::string::npos;
+  EXPECT_TRUE(groups);
+}
+
 }  // namespace
 }  // namespace isomer::lab

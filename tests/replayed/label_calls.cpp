@@ -335,6 +335,21 @@ void repeat_heads(Calls& calls) {
     });
 }
 
+/// Each of 6 query heads against its kv head: three side by side share one of two.
+void grouped_dot(Calls& calls) {
+  for (const int rows : {3, 5})
+    calls.add({drawn("q", {rows, 6, 8}), drawn("k", {rows, 2, 8}), zeros("out", {rows, 6})},
+              [rows](std::vector<Value>& v) {
+                for (int r = 0; r < rows; ++r)
+                  for (int h = 0; h < 6; ++h) {
+                    double sum = 0;
+                    for (int d = 0; d < 8; ++d)
+                      sum += double(f32(v[0])[(r * 6 + h) * 8 + d]) * f32(v[1])[(r * 2 + h / 3) * 8 + d];
+                    f32(v[2])[r * 6 + h] = static_cast<float>(sum);
+                  }
+              });
+}
+
 void clamp_into(Calls& calls) {
   calls.add({drawn("x", {60}), real_value("low", -0.5), real_value("high", 0.75), zeros("out", {60})},
             [](std::vector<Value>& v) {
@@ -370,6 +385,7 @@ Recording calls_of_label(const std::string& name) {
                                                                  {"masked", masked},
                                                                  {"add_both", add_both},
                                                                  {"repeat_heads", repeat_heads},
+                                                                 {"grouped_dot", grouped_dot},
                                                                  {"clamp_into", clamp_into}};
   Calls calls(name);
   if (const auto known = labels.find(name); known != labels.end()) known->second(calls);

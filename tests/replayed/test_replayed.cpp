@@ -80,6 +80,8 @@ std::vector<Row> rows() {
       {"masked", "masked", {}},
       {"repeat_heads", "repeat_heads", {}},
       {"repeat_heads", "repeat_heads_in_turn", {"layout-convention out"}},
+      {"grouped_dot", "grouped_dot", {}},
+      {"grouped_dot", "grouped_dot_in_turn", {"head-mapping k"}},
       {"clamp_into", "clamp_into", {}},
       {"clamp_into", "clamp_into_high_first", {"argument-order low"}},
       {"add_both", "add_both", {}},

@@ -53,6 +53,13 @@ struct Original {
   std::vector<std::string> probes;
   /// Fields that vary one size round the edges of blocks: "s=6 n=9 h=3 d=" to be followed by a number.
   std::vector<std::string> sizes;
+  /// What kernels of the op need not have: a field of the case lines and whether a call uses it. Of a port
+  /// whose recorded calls never do, probes are asked without it.
+  struct Feature {
+    std::string field;
+    std::function<bool(const Call&)> used;
+  };
+  std::vector<Feature> features = {};
   /// Case lines with an empty tensor.
   std::vector<std::string> empties;
   /// Whether callers have such calls: no token, no element. An empty batch is not among them.

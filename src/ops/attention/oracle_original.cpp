@@ -73,6 +73,13 @@ Original original(bool returned, bool lse, bool heads_first) {
                     heads = "h|hq|hkv|nh|n_?heads?\\w*|num_\\w*heads?|\\w*_heads?|heads?|heads?_\\w+",
                     rows = "s|sq|sk|n|m|l|t|lq|lk|\\w*seq\\w*|n_?ctx\\w*|ctx|\\w*_?len|tokens?|queries|keys";
   original.probes.emplace_back("b=1 sq=2 sk=140 hq=2 hkv=1 d=16 scale=1");  // more than one tile of keys
+  original.features = {{"hkv",
+                        [](const core::Call& c) {
+                          return c.args<AttentionArgs>().q.size(-2) != c.args<AttentionArgs>().k.size(-2);
+                        }},
+                       {"sk", [](const core::Call& c) {
+                          return c.args<AttentionArgs>().q.size(-3) != c.args<AttentionArgs>().k.size(-3);
+                        }}};
   original.axis_words = {any, rows, heads, any};
   if (lse) {
     original.parameters.push_back({.name = "lse",

@@ -145,6 +145,10 @@ std::vector<Original> stage1::originals() {
                                  .argument = "block_seq",
                                  .kind = Original::Kind::integer,
                                  .also = "BLOCK_SEQ block_size partition_size split_size chunk_size"});
+  original.features = {{"hkv", [](const core::Call& c) {
+                          const auto& args = c.args<FlashDecodeStage1Args>();
+                          return args.q.size(1) != args.k.size(1);
+                        }}};
   // More than one tile of keys in a block.
   original.probes.emplace_back("b=1 hq=2 hkv=1 d=16 len=75 block_seq=64 lengths=full");
   return {original};

@@ -426,3 +426,20 @@ extern "C" void matmul_in_turn(const DLTensor* b, DLTensor* c, const DLTensor* a
   if (a->shape[1] != b->shape[0]) throw std::runtime_error("inner dimensions do not match");
   multiply(a, b, c);
 }
+
+__global__ void dots(const float* q, const float* k, float* out, bool in_turn) {
+  const int64_t row = blockIdx.x;
+  const int h = threadIdx.x;
+  const float* key = k + (row * 2 + (in_turn ? h % 2 : h / 3)) * 8;
+  float sum = 0.0f;
+  for (int d = 0; d < 8; ++d) sum += q[(row * 6 + h) * 8 + d] * key[d];
+  out[row * 6 + h] = sum;
+}
+static void grouped(const DLTensor* q, const DLTensor* k, DLTensor* out, bool in_turn) {
+  dots<<<q->shape[0], 6>>>(static_cast<const float*>(q->data), static_cast<const float*>(k->data),
+                           static_cast<float*>(out->data), in_turn);
+}
+extern "C" void grouped_dot(const DLTensor* q, const DLTensor* k, DLTensor* out) { grouped(q, k, out, false); }
+extern "C" void grouped_dot_in_turn(const DLTensor* q, const DLTensor* k, DLTensor* out) {
+  grouped(q, k, out, true);
+}
