@@ -13,6 +13,9 @@ namespace {
 
 constexpr int kMostLost = 4;
 constexpr double kPatienceWithRaces = 0.3;
+/// Of a bound of attention or a sum: 8 bits for 11, and as many roundings as there are tiles. Other faults
+/// are further off.
+constexpr double kOfRounding = 32;
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -191,6 +194,14 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
       if (!finding.argument.empty()) break;
     }
     finding.fix = "compare the formula with the op's: isomer ops " + port.op;
+    if (found.set.empty() && !is_exact(port) && found.plain.worst <= kOfRounding) {
+      finding.code = "intermediate-precision";
+      finding.evidence = fmt::format(
+          "no element is further off than {:.2g} times what its bound allows for "
+          "rounding, as where something between is kept in a narrower type: {}",
+          found.plain.worst, finding.evidence);
+      finding.fix = "keep what lies between in the types that the op says: products and sums in f32";
+    }
     finding.variations = found.set;
     list.push_back(std::move(finding));
   }

@@ -2,6 +2,8 @@
 
 #include "core/sentence.hpp"
 
+#include <array>
+
 namespace isomer::core {
 
 double element(const Tensor& tensor, std::size_t flat) {
@@ -23,6 +25,16 @@ std::vector<double> elements(const Tensor& tensor) {
     return values;
   }
   const auto* at = static_cast<const std::byte*>(tensor.data);
+  // Of one byte there are 256 values: more elements than that are looked up.
+  if (size_of(tensor.dtype) == 1 && values.size() > 256) {
+    std::array<double, 256> table{};
+    for (unsigned i = 0; i < table.size(); ++i) {
+      const auto byte = static_cast<std::byte>(i);
+      table[i] = decode(tensor.dtype, &byte);
+    }
+    for (double& value : values) value = table[std::to_integer<unsigned>(*at++)];
+    return values;
+  }
   for (double& value : values) {
     value = decode(tensor.dtype, at);
     at += size_of(tensor.dtype);

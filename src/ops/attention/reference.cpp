@@ -12,6 +12,7 @@ namespace isomer::ops::attention {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kHidden = -5e4;  ///< of a mask that is no −inf
 
 /// Attention of one query against the keys of its head.
 class Row {
@@ -94,7 +95,7 @@ class Row {
 
   double masked(double logit, std::int64_t i, std::int64_t j) const {
     const double cap = static_cast<double>(o_.softcap);
-    const double hidden = vary_.has("mask=finite") ? -5e4 : -kInfinity;
+    const double hidden = vary_.has("mask=finite") ? kHidden : -kInfinity;
     double s = visible(i, j) ? logit : hidden;
     if (cap != 0 && vary_.has("softcap=after-mask")) s = cap * std::tanh(s / cap);
     return vary_.has("logits=f16") ? core::round_to(DType::f16, s) : s;
@@ -107,11 +108,14 @@ class Row {
     if (vary_.has("sink=scaled") && std::isfinite(sink)) sink *= scale_;
     double m = behind_ > 0 ? std::max(sink, 0.0) : sink;
     max_abs_logit_ = std::isfinite(sink) ? std::fabs(sink) : 0;
+    const bool hides = vary_.has("mask=finite");
     bool any = false;  // a NaN logit counts: the row is NaN then, not empty
     for (const double s : logits_) {
       any = any || s != -kInfinity;
       m = std::max(m, s);
-      if (std::isfinite(s)) max_abs_logit_ = std::max(max_abs_logit_, std::fabs(s));
+      // What is no logit makes no room for errors of logits.
+      if (std::isfinite(s) && !(hides && s < 0.99 * kHidden))
+        max_abs_logit_ = std::max(max_abs_logit_, std::fabs(s));
     }
     empty_ = !any && sink == -kInfinity;
     if (empty_) return;

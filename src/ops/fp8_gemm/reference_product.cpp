@@ -31,9 +31,11 @@ std::vector<double> flat_elements(const Tensor& tensor) {
 
 std::vector<double> fp8_elements(const Tensor& tensor, const core::Variations& vary) {
   std::vector<double> values = vary.has("indexing=flat") ? flat_elements(tensor) : core::elements(tensor);
+  const bool finite = vary.has("nan=480"), flushed = vary.has("subnormals=flushed");
+  if (!finite && !flushed) return values;
   for (double& value : values) {
-    if (vary.has("nan=480") && std::isnan(value)) value = 480;
-    if (vary.has("subnormals=flushed") && std::fabs(value) < 0x1p-6) value = 0;
+    if (finite && std::isnan(value)) value = 480;
+    if (flushed && std::fabs(value) < 0x1p-6) value = 0;
   }
   return values;
 }

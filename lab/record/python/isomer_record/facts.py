@@ -192,10 +192,12 @@ class HostFunction:
             if self.parameter(part) is not None:
                 self.index(self.parameter(part), base, dim, access)
                 continue
-            if isinstance(part, ast.Slice):
+            sliced = isinstance(part, ast.Slice)
+            if sliced:
                 part = part.lower
-            # slot // size is no row of its own: which one is not known.
-            self.index(self.source(part), base, None if isinstance(part, ast.BinOp) else dim, access)
+            # slot // size is no row of its own, and where a slice begins or ends may lie behind the last row.
+            loose = sliced or isinstance(part, ast.BinOp)
+            self.index(self.source(part), base, None if loose else dim, access)
 
 
 EXPONENTIALS = {"exp", "exp2"}
