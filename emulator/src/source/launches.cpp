@@ -101,6 +101,7 @@ void rewrite_launches(Source& s) {
                                 quoted(s.text.files[t[i].file]) + ", " + std::to_string(t[i].line) +
                                 ", ::isomer::emulator::Configuration(";
     const std::string configuration(s.original.substr(t[i + 1].offset, t[end].offset - t[i + 1].offset));
+    // By value: a pointer to the kernel in a variable of the host is no memory that device threads may read.
     std::string call = one_function ? "::isomer::emulator::function_launcher(" + request + configuration +
                                           ")), &" + kernel + ")"
                                     : "::isomer::emulator::launcher(" + request + configuration +
