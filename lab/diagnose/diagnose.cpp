@@ -350,6 +350,8 @@ Recording calls_of(const Recording& recording, const std::string& function) {
   Recording own{{}, recording.metadata};
   for (const RecordedCall& call : recording.calls)
     if (call.function == function) own.calls.push_back(call);
+  for (const RecordedCall& call : recording.asked)
+    if (call.function == function) own.asked.push_back(call);
   return own;
 }
 

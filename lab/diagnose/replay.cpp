@@ -408,7 +408,8 @@ class Replay {
       const Replayed::Output& output = replayed.outputs[t];
       if (outcome.got[t].empty()) continue;
       const std::vector<double> want = core::elements(output.want);
-      const std::vector<double> bounds = bounds_of(output.want, want, approach_.rtol, approach_.atol);
+      const std::vector<double> bounds =
+          bounds_of(output.want, want, rtol_for(approach_, output), approach_.atol);
       Diagnosis::Difference difference{
           output.name, {output.want.shape.begin(), output.want.shape.begin() + output.want.rank}, {}, {}};
       for (std::size_t i = 0; i < want.size(); ++i) {
@@ -423,8 +424,8 @@ class Replay {
       Finding finding = other_of_equals(replayed, t, outcome.got[t]);
       if (finding.code.empty()) finding = other_side_of_index(replayed, t, outcome.got[t], facts_);
       if (finding.code.empty())
-        finding = pattern_of(
-            {output.name, output.want, outcome.got[t], output.before, approach_.rtol, approach_.atol});
+        finding = pattern_of({output.name, output.want, outcome.got[t], output.before,
+                              rtol_for(approach_, output), approach_.atol});
       if (finding.code == "unexplained" || finding.code == "nan-inf")
         if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong); !rows.code.empty())
           finding = std::move(rows);

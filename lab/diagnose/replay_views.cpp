@@ -76,8 +76,8 @@ std::size_t astray(const Approach& approach, const Replayed& replayed, const Cal
   std::size_t count = 0;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     if (before.got[t].empty() || after.got[t].size() != before.got[t].size()) continue;
-    const std::vector<double> bounds =
-        bounds_of(replayed.outputs[t].want, before.got[t], approach.rtol, approach.atol);
+    const std::vector<double> bounds = bounds_of(replayed.outputs[t].want, before.got[t],
+                                                 rtol_for(approach, replayed.outputs[t]), approach.atol);
     for (std::size_t i = 0; i < bounds.size(); ++i)
       count += !is_close(before.got[t][i], after.got[t][i], bounds[i]);
   }

@@ -39,6 +39,9 @@ double rtol_of(DType dtype) {
                                : 0;
 }
 
+/// Of an f32 answer to 16-bit inputs, which a reference may multiply in their own type.
+constexpr double kOfHalves = 2e-3;
+
 }  // namespace
 
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts) {
@@ -103,6 +106,11 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
       replayed.roles.push_back(std::move(role));
       replayed.values.push_back(std::move(made));
     }
+    const bool halves = std::any_of(call.before.begin(), call.before.end(), [](const Value& value) {
+      return value.is_tensor() && (value.tensor.dtype == DType::f16 || value.tensor.dtype == DType::bf16);
+    });
+    for (Replayed::Output& output : replayed.outputs)
+      if (halves && output.want.dtype == DType::f32) output.rtol = kOfHalves;
     if (!replayed.outputs.empty()) list.push_back(std::move(replayed));
   };
   for (const RecordedCall& call : recording.calls) add(call);
@@ -131,6 +139,10 @@ std::vector<Replayed> unanswered_calls(const Recording& recording) {
     list.push_back(std::move(replayed));
   }
   return list;
+}
+
+double rtol_for(const Approach& approach, const Replayed::Output& output) {
+  return approach.rtol > 0 || approach.atol > 0 ? approach.rtol : output.rtol;
 }
 
 std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
@@ -205,7 +217,8 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
       wrong = output.again && !came.is_tensor() ? 0 : std::max<std::size_t>(want.size(), 1);
       got.clear();
     } else {
-      const std::vector<double> bounds = bounds_of(output.want, want, approach.rtol, approach.atol);
+      const std::vector<double> bounds =
+          bounds_of(output.want, want, rtol_for(approach, output), approach.atol);
       for (std::size_t i = 0; i < want.size(); ++i) wrong += !is_close(want[i], got[i], bounds[i]);
     }
     outcome.values.push_back(std::move(came));

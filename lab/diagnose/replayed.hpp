@@ -27,6 +27,8 @@ struct Replayed {
     Tensor want;
     Tensor before;       ///< of an argument that is written, as it was given
     bool again = false;  ///< returned, and an argument as well: need not come back
+    double rtol =
+        0;  ///< 0: of its dtype; more where inputs of fewer bits make the reference round on its way
   };
   std::vector<Output> outputs;
   std::vector<Value> left_out;  ///< defaults of the reference's that the call makes use of, by their names
@@ -83,6 +85,9 @@ bool lost(const CallOutcome& outcome);
 /// Whole numbers that no caller passes (`unsure`) are sizes: those with which nothing is accessed outside,
 /// most is written, and most of that is right. Two at once: one that is wrong hides the other.
 void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
+
+/// The user's relative tolerance, or that of the output where the user states none.
+double rtol_for(const Approach& approach, const Replayed::Output& output);
 
 /// How far every element of an answer may be off: `rtol` of itself and of the size of its row, since what a
 /// sum cancels to is no more exact than what was added. A given `atol` takes the row's place.

@@ -71,7 +71,8 @@ std::vector<Row> rows_of(const Approach& approach, const Replayed& replayed, con
                          std::size_t output, std::size_t role, int dims) {
   const Tensor& want = replayed.outputs[output].want;
   const std::vector<double> wanted = core::elements(want), &got = outcome.got[output];
-  const std::vector<double> bounds = bounds_of(want, wanted, approach.rtol, approach.atol);
+  const std::vector<double> bounds =
+      bounds_of(want, wanted, rtol_for(approach, replayed.outputs[output]), approach.atol);
   const std::vector<double> input = core::elements(replayed.values[role].tensor);
   const std::size_t length = length_of_rows(replayed.values[role].tensor, dims),
                     count = input.size() / length;

@@ -160,7 +160,9 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
     if (backend == Backend::emulated && may_depend_on_lanes(path, request.source))
       request.wide = with_64_lanes(path, settings, beside);
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
-    if (candidate == nullptr) {
+    if (candidate == nullptr && lacks_on_device(failure)) {
+      diagnosis.error = failure.message;
+    } else if (candidate == nullptr) {
       diagnosis.findings.push_back(not_built(failure, request.source));
       diagnosis.compile =
           diagnosis.findings.back().code == "does-not-compile" ? Stage::failed : Stage::passed;

@@ -27,6 +27,8 @@ std::string fix_of(const BuildFailure& failure, const std::string& source) {
 
 }  // namespace
 
+bool lacks_on_device(const BuildFailure& failure) { return says(failure, "is not on the emulated device"); }
+
 Finding not_built(const BuildFailure& failure, const std::string& source) {
   Finding finding;
   finding.code = "does-not-compile";

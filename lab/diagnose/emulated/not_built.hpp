@@ -11,4 +11,7 @@ namespace isomer::lab {
 /// text, empty of a library.
 Finding not_built(const BuildFailure& failure, const std::string& source);
 
+/// Whether it asks for what real devices have and the emulated one has not: nothing is said of it then.
+bool lacks_on_device(const BuildFailure& failure);
+
 }  // namespace isomer::lab

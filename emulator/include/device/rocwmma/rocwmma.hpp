@@ -1,0 +1,1 @@
+#error "rocwmma is not on the emulated device: --backend hip has it"
