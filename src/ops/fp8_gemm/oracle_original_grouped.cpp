@@ -94,7 +94,7 @@ Original masked() {
           [](const core::Call& call, std::string_view) {
             return static_cast<double>(call.args<GroupedFp8GemmArgs>().a.size(1));
           },
-      .probes = {"rows=masked g=3 r=3 n=132 k=256",
+      .probes = {"rows=masked g=3 r=5 n=132 k=256",
                  "rows=masked g=3 r=4 n=20 k=256 scales=signed counts=first_empty",
                  "rows=masked g=2 r=3 n=20 k=256 regime=subnormal",
                  "rows=masked g=2 r=2 n=20 k=256 regime=patterns", "rows=masked g=2 r=3 n=20 k=200"},
