@@ -6,7 +6,7 @@
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/reading.hpp"
 #include "lab/diagnose/recorded_problems.hpp"
-#include "lab/diagnose/replay.hpp"
+#include "lab/diagnose/replay/replay.hpp"
 #include "lab/diagnose/source_places.hpp"
 #include "lab/diagnose/variation_codes.hpp"
 

@@ -1,6 +1,6 @@
 #include "core/sentence.hpp"
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/audit.hpp"
+#include "lab/diagnose/audit/audit.hpp"
 #include "lab/diagnose/diagnose.hpp"
 #include "lab/diagnose/emulated/not_built.hpp"
 #include "lab/diagnose/label_version.hpp"

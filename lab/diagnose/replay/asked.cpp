@@ -1,0 +1,88 @@
+#include "core/oracle/expected.hpp"
+#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replay/experiments.hpp"
+#include "lab/diagnose/replay/patterns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace isomer::lab {
+namespace {
+
+/// Elements that are NaN or infinite, and finite in the reference; as many where nothing comparable came.
+std::size_t lost_elements(const Replayed& replayed, const CallOutcome& outcome) {
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const std::vector<double> want = core::elements(replayed.outputs[t].want);
+    for (std::size_t i = 0; i < std::min(want.size(), outcome.got[t].size()); ++i)
+      count += std::isfinite(want[i]) && !std::isfinite(outcome.got[t][i]);
+  }
+  return count;
+}
+
+/// The experiment of that code that makes the answer right.
+std::optional<Finding> cause(const Approach& approach, const Replayed& replayed, const char* code) {
+  for (const Experiment& each : experiments(approach, replayed)) {
+    if (each.finding.code != code) continue;
+    Approach other = approach;
+    other.form = each.form;
+    other.adaptations.insert(other.adaptations.begin(), each.adaptations.begin(), each.adaptations.end());
+    if (replay_once(other, replayed).right()) return each.finding;
+  }
+  return std::nullopt;
+}
+
+Finding of_large(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
+  const std::size_t lost = lost_elements(replayed, outcome);
+  if (lost == 0) return {};
+  const std::string seen = fmt::format(
+      "{} of {} elements are NaN or infinite where the original's are finite", lost, outcome.elements);
+  if (std::optional<Finding> found = cause(approach, replayed, "missing-max-subtraction")) {
+    found->evidence = fmt::format("{}; {}", seen, found->evidence);
+    return *found;
+  }
+  Finding finding;
+  finding.code = "nan-inf";
+  finding.evidence = seen;
+  finding.fix = "look for an exponential, a square or a sum that overflows";
+  return finding;
+}
+
+/// Where squares are as small as an epsilon; what else differs there is a matter of cancellation.
+Finding of_small(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
+  if (outcome.right()) return {};
+  if (const std::optional<Finding> found = cause(approach, replayed, "epsilon")) return *found;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Replayed::Output& output = replayed.outputs[t];
+    Finding finding =
+        pattern_of({output.name, output.want, outcome.got[t], output.before, approach.rtol, approach.atol});
+    if (finding.code != "missing-scale") continue;
+    finding.code = "epsilon";
+    finding.evidence =
+        fmt::format("{} {}, and with larger values it is right", output.name, finding.evidence);
+    finding.fix = "use the original's epsilon, where the original has it: under the root, or beside it";
+    return finding;
+  }
+  return {};
+}
+
+}  // namespace
+
+void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
+                std::vector<Finding>& findings) {
+  for (const Replayed& replayed : asked) {
+    const CallOutcome outcome = replay_once(approach, replayed);
+    if (!outcome.answer.ok()) continue;
+    const bool large = replayed.call->asked == "large";
+    Finding finding = large ? of_large(approach, replayed, outcome) : of_small(approach, replayed, outcome);
+    if (finding.code.empty()) continue;
+    finding.evidence =
+        fmt::format("{}, where no call of the test has them: {}", replayed.line, finding.evidence);
+    add_once(findings, std::move(finding));
+  }
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,263 @@
+#include "lab/diagnose/call_form.hpp"
+#include "lab/diagnose/call_strides.hpp"
+#include "lab/diagnose/replay/replayed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace isomer::lab {
+namespace {
+
+using Kind = Parameter::Kind;
+using What = Passing::What;
+
+bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == Kind::optional_tensor; }
+bool is_memory(const Parameter& p) { return is_tensor(p) || p.kind == Kind::pointer; }
+bool is_number(const Parameter& p) {
+  return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
+}
+
+/// A name without case, underscores and what only says that it is a pointer.
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char c : name) text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* end : {"_ptr", "_p", "_data", "_d"})
+    if (text.size() > std::string_view(end).size() &&
+        text.compare(text.size() - std::string_view(end).size(), std::string::npos, end) == 0)
+      text.resize(text.size() - std::string_view(end).size());
+  for (const char* begin : {"d_", "p_"})
+    if (text.size() > 2 && text.compare(0, 2, begin) == 0) text.erase(0, 2);
+  text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
+  return text;
+}
+
+Passing of_role(std::size_t role) {
+  Passing passing;
+  passing.what = What::role;
+  passing.role = static_cast<int>(role);
+  return passing;
+}
+
+Finding adapted(const Entry& entry, std::string code, std::string argument, std::string evidence,
+                std::string fix) {
+  Finding finding;
+  finding.code = std::move(code);
+  finding.argument = std::move(argument);
+  finding.evidence = std::move(evidence);
+  finding.fix = std::move(fix);
+  finding.location = entry.place;
+  return finding;
+}
+
+std::string listed(const std::vector<Port::Role>& roles, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + roles[i].name;
+  return text;
+}
+
+bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
+  if (role.tensor || value.kind == Value::Kind::none) return is_memory(p) || p.kind == Kind::unknown;
+  switch (value.kind) {
+    case Value::Kind::list:
+      return p.kind == Kind::list || p.kind == Kind::unknown;
+    case Value::Kind::text:
+    case Value::Kind::dtype:
+      return p.kind == Kind::text || p.kind == Kind::dtype || p.kind == Kind::unknown;
+    default:
+      return !is_memory(p);
+  }
+}
+
+/// A Python-like call: arguments by place, those with a keyword by name.
+void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
+  const std::vector<Parameter>& parameters = entry.parameters;
+  const std::size_t given = replayed.call->before.size();
+  std::vector<int> role_at(parameters.size(), -1);
+  std::vector<bool> used(replayed.roles.size());
+  std::size_t next = 0, lost = 0;
+  for (std::size_t i = 0; i < given; ++i) {
+    const bool keyword = i < replayed.call->keyword.size() && replayed.call->keyword[i];
+    if (!keyword) {
+      if (next < parameters.size()) {
+        role_at[next++] = static_cast<int>(i);
+        used[i] = true;
+      } else {
+        ++lost;
+      }
+      continue;
+    }
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      if (role_at[p] < 0 && parameters[p].name == replayed.roles[i].name) {
+        role_at[p] = static_cast<int>(i);
+        used[i] = true;
+        break;
+      }
+  }
+  // A keyword that the candidate does not have is what is left over, by its kind.
+  for (std::size_t i = 0; i < given; ++i) {
+    if (used[i] || i >= replayed.call->keyword.size() || !replayed.call->keyword[i]) continue;
+    bool placed = false;
+    for (std::size_t p = 0; p < parameters.size() && !placed; ++p) {
+      if (role_at[p] >= 0 || !fits(parameters[p], replayed.roles[i], replayed.values[i])) continue;
+      role_at[p] = static_cast<int>(i);
+      placed = used[i] = true;
+      bound.findings.push_back(
+          adapted(entry, "keyword-name", replayed.roles[i].name,
+                  fmt::format("'{}': callers pass {}=…, {} has no argument of that name; it was passed as {}",
+                              replayed.line, replayed.roles[i].name, entry.name, parameters[p].name),
+                  fmt::format("name it {}", replayed.roles[i].name)));
+    }
+    lost += !placed;
+  }
+  // What the label returns the candidate may want to be given.
+  std::size_t missing = 0, made = 0;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (role_at[p] >= 0 || parameters[p].has_default || parameters[p].kind == Kind::stream) continue;
+    bool filled = false;
+    for (std::size_t r = given; r < replayed.roles.size() && !filled && is_memory(parameters[p]); ++r) {
+      if (used[r] || !replayed.roles[r].tensor) continue;
+      role_at[p] = static_cast<int>(r);
+      used[r] = filled = true;
+      ++made;
+    }
+    missing += !filled;
+  }
+  if (missing + lost + made > 0)
+    bound.findings.push_back(adapted(
+        entry, "argument-count", "",
+        fmt::format("{} takes {} arguments, its callers pass {}: ({}){}", entry.name, parameters.size(),
+                    given, listed(replayed.roles, given),
+                    made > 0 ? "; what the original returns is to be passed" : ""),
+        fmt::format("take ({}){}", listed(replayed.roles, given), made > 0 ? " and return the result" : "")));
+  if (missing + lost > 0) {
+    // By names then: places say nothing when their number is another.
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      role_at[p] = -1;
+      for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+        if (!parameters[p].name.empty() && plain(parameters[p].name) == plain(replayed.roles[r].name))
+          role_at[p] = static_cast<int>(r);
+    }
+    for (const int role : role_at)
+      if (role >= 0) used[static_cast<std::size_t>(role)] = true;
+  }
+  std::size_t last = 0;
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (role_at[p] >= 0) last = p + 1;
+  for (std::size_t p = 0; p < last; ++p) {
+    Passing passing;
+    if (role_at[p] >= 0) passing = of_role(static_cast<std::size_t>(role_at[p]));
+    bound.form.passings.push_back(passing);
+  }
+}
+
+/// The tensor that an array of sizes or strides is of: the one that its name begins, or the pointer before it
+/// where the name says nothing. −1: none.
+int role_of_array(const ArrayName& array, std::size_t parameter, const std::vector<Parameter>& parameters,
+                  const std::vector<Port::Role>& roles, const std::vector<int>& role_at) {
+  for (const bool whole : {true, false})
+    for (std::size_t p = 0; p < role_at.size() && !array.of.empty(); ++p) {
+      if (role_at[p] < 0 || !roles[static_cast<std::size_t>(role_at[p])].tensor) continue;
+      for (const std::string& name :
+           {plain(parameters[p].name), plain(roles[static_cast<std::size_t>(role_at[p])].name)})
+        if (whole ? name == array.of : name.starts_with(array.of)) return role_at[p];
+    }
+  for (std::size_t p = parameter; p-- > 0 && array.of.empty();)
+    if (role_at[p] >= 0 && roles[static_cast<std::size_t>(role_at[p])].tensor) return role_at[p];
+  return -1;
+}
+
+/// A function over raw memory, or a kernel: what nothing is passed for follows from the tensors.
+void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
+  const std::vector<Parameter>& parameters = entry.parameters;
+  std::vector<int> role_at(parameters.size(), -1);
+  std::vector<bool> used(replayed.roles.size());
+  const auto take = [&](std::size_t p, std::size_t r) {
+    role_at[p] = static_cast<int>(r);
+    used[r] = true;
+  };
+  std::vector<ArrayName> arrays;
+  for (const Parameter& p : parameters)
+    arrays.push_back(std::any_of(replayed.roles.begin(), replayed.roles.end(),
+                                 [&](const Port::Role& role) { return plain(role.name) == plain(p.name); })
+                         ? ArrayName()
+                         : array_name(p));
+  const auto may = [&](std::size_t p, std::size_t r) {
+    const Parameter& parameter = parameters[p];
+    if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
+    const bool number = replayed.values[r].kind == Value::Kind::integer ||
+                        replayed.values[r].kind == Value::Kind::real ||
+                        replayed.values[r].kind == Value::Kind::boolean;
+    return replayed.roles[r].tensor
+               ? is_memory(parameter) && !(parameter.is_const && replayed.roles[r].output)
+               : number && is_number(parameter);
+  };
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+      if (!parameters[p].name.empty() && may(p, r) &&
+          plain(parameters[p].name) == plain(replayed.roles[r].name))
+        take(p, r);
+  for (const bool exact : {true, false})
+    for (std::size_t p = 0; p < parameters.size(); ++p)
+      for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+        if (is_memory(parameters[p]) && may(p, r) &&
+            (!exact || (replayed.roles[r].output == !parameters[p].is_const &&
+                        (parameters[p].element == DType::none ||
+                         parameters[p].element == replayed.values[r].tensor.dtype))))
+          take(p, r);
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+      if (is_number(parameters[p]) && may(p, r) &&
+          (parameters[p].kind == Kind::real) == (replayed.values[r].kind == Value::Kind::real))
+        take(p, r);
+  std::vector<int> strided;  // roles whose strides are given
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    Passing passing;
+    if (role_at[p] >= 0) {
+      const auto role = static_cast<std::size_t>(role_at[p]);
+      passing = of_role(role);
+      if (is_memory(parameters[p])) {
+        passing.compact = true;  // nothing carries its strides
+        const DType element = parameters[p].element;
+        const Tensor& tensor = replayed.values[role].tensor;
+        if (element != DType::none && element != tensor.dtype && !replayed.values[role].boolean) {
+          passing.cast = element;
+          bound.findings.push_back(adapted(
+              entry, "dtype-refused", parameters[p].name,
+              fmt::format("callers pass {}, the parameter is {}", tensor.describe(), parameters[p].type),
+              fmt::format("take {}", name_of(tensor.dtype))));
+        }
+      }
+    } else if (arrays[p].what != What::none) {
+      passing.role = role_of_array(arrays[p], p, parameters, replayed.roles, role_at);
+      passing.what = passing.role < 0 ? What::none : arrays[p].what;
+      if (passing.what == What::strides) strided.push_back(passing.role);
+    } else if (parameters[p].kind == Kind::integer) {
+      passing.what = What::elements;
+      passing.role = replayed.outputs.front().role;
+      bound.unsure.push_back(static_cast<int>(p));
+    }
+    bound.form.passings.push_back(passing);
+  }
+  for (Passing& passing : bound.form.passings)
+    if (passing.what == What::role && std::count(strided.begin(), strided.end(), passing.role) > 0)
+      passing.compact = false;
+}
+
+}  // namespace
+
+Bound bind_call(const Entry& entry, const Replayed& replayed) {
+  Bound bound;
+  bound.form.entry = &entry;
+  const bool tensors = std::any_of(entry.parameters.begin(), entry.parameters.end(), is_tensor);
+  if (entry.form == Entry::Form::extension || tensors)
+    by_place(entry, replayed, bound);
+  else
+    by_kind(entry, replayed, bound);
+  for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
+    if (!bound.form.takes(static_cast<int>(r))) bound.form.returned.push_back(static_cast<int>(r));
+  return bound;
+}
+
+}  // namespace isomer::lab
