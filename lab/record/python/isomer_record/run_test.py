@@ -217,7 +217,8 @@ class TestRun:
             function = getattr(value, "_fixture_function", None) or getattr(value, "__wrapped__", None)
             if isinstance(value, no_pytest.Fixture):
                 marker, function = value, value.function
-            if marker is not None and function is not None:
+            # Stand-ins of modules have every attribute, and no function in it.
+            if marker is not None and inspect.isfunction(function):
                 of_all = getattr(marker, "autouse", False)
                 found[getattr(marker, "name", None) or name] = (function, getattr(marker, "params", None), of_all)
         return found
