@@ -1,0 +1,138 @@
+// What is kept of a call, how much, and for how long.
+#include "recorded_folder.hpp"
+
+#include "lab/record/kept.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace isomer::lab {
+namespace {
+
+TEST_F(RecordTorch, WhatIsWrittenInPlaceIsSeenBeforeAndAfter) {
+  const Recorded got = recorded("def add(x, y):\n    y += x\n",
+                                "import torch\nbase = torch.zeros(8).cuda()\n"
+                                "add(torch.ones(2).to('cuda'), base[1::4])\nadd(base, base)\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const RecordedCall& call = got.recording.calls[0];
+  EXPECT_TRUE(call.returned.empty());
+  ASSERT_EQ(call.after.size(), 2u);
+  EXPECT_EQ(call.before[1].tensor.describe(), "f32[2] strides [4]");
+  EXPECT_EQ(*call.before[1].tensor.at<float>(1), 0.0f);
+  EXPECT_EQ(*call.after[1].tensor.at<float>(1), 1.0f);
+  EXPECT_EQ(static_cast<const float*>(call.after[1].storage.get())[4], 0.0f);
+  // One tensor passed twice is one storage.
+  const RecordedCall& twice = got.recording.calls[1];
+  EXPECT_EQ(twice.before[0].storage.get(), twice.before[1].storage.get());
+  EXPECT_EQ(*twice.after[0].tensor.at<float>(5), 2.0f);
+}
+
+TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {
+  const char* test = "import torch\ntwice(torch.randn(4))\n";
+  const Recorded a = recorded(kPlain, test), b = recorded(kPlain, test);
+  EXPECT_EQ(std::memcmp(a.recording.calls[0].before[0].storage.get(),
+                        b.recording.calls[0].before[0].storage.get(), 16),
+            0);
+}
+
+TEST_F(RecordTorch, WhatNoTensorOfIsomerIsComesAsAText) {
+  const Recorded got = recorded(
+      "def f(*args):\n    return None\n",
+      "import torch\nf(torch.ones(2, dtype=torch.complex64), 'mode', 2**70, torch.bfloat16, [1, None], "
+      "torch.tensor([True, False]), float('inf'))\n");
+  const std::vector<Value>& before = got.recording.calls.at(0).before;
+  ASSERT_EQ(before.size(), 7u);
+  EXPECT_EQ(before[0].kind, Value::Kind::text);
+  EXPECT_EQ(before[1].text, "mode");
+  EXPECT_EQ(before[2].text, "1180591620717411303424");
+  EXPECT_EQ(before[3].kind, Value::Kind::dtype);
+  EXPECT_EQ(before[3].text, "bf16");
+  EXPECT_EQ(before[4].items.size(), 2u);
+  EXPECT_EQ(before[5].tensor.describe(), "u8[2]");
+  EXPECT_GT(before[6].real, 1e300);
+}
+
+TEST_F(RecordTorch, MoreThanTheLimitIsRefused) {
+  std::ofstream(folder / "1_label_source.py") << kPlain;
+  std::ofstream(folder / "3_test_code.py") << "import torch\ntwice(torch.ones(1000))\n";
+  RecordSettings settings = settings_of_folder(folder);
+  settings.python = {ISOMER_PYTHON};
+  settings.max_bytes = 1000;
+  try {
+    record(settings);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "record: the calls hold more than 1000 bytes; --max-bytes allows more");
+  }
+}
+
+TEST_F(RecordTorch, CallsBeyondTheLimitAreLeftOutAndSaidSo) {
+  std::ofstream(folder / "1_label_source.py") << kPlain;
+  std::ofstream(folder / "3_test_code.py")
+      << "import torch\ntwice(torch.ones(50))\ntwice(torch.ones(3000))\ntwice(torch.ones(60))\n";
+  RecordSettings settings = settings_of_folder(folder);
+  settings.python = {ISOMER_PYTHON};
+  settings.max_bytes = 1000;
+  const Recorded got = record(settings);
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  EXPECT_EQ(got.recording.calls[0].before[0].tensor.describe(), "f32[50]");
+  ASSERT_EQ(got.raised.size(), 1u);
+  EXPECT_NE(got.raised[0].find("more than 1000 bytes; --max-bytes allows more"), std::string::npos);
+}
+
+TEST_F(RecordTorch, WhatACallLeavesAsItIsIsKeptOnce) {
+  std::ofstream(folder / "1_label_source.py") << "def both(x, y):\n    return x\n";
+  std::ofstream(folder / "3_test_code.py")
+      << "import torch\nx = torch.arange(100.)\nfor _ in range(9):\n    both(x, x.clone())\n";
+  RecordSettings settings = settings_of_folder(folder);
+  settings.python = {ISOMER_PYTHON};
+  settings.max_bytes = 800;  // x and its equal, which are two
+  const Recorded got = record(settings);
+  EXPECT_TRUE(got.raised.empty());
+  ASSERT_EQ(got.recording.calls.size(), 9u);
+  const RecordedCall& call = got.recording.calls[8];
+  EXPECT_EQ(*call.returned.at(0).tensor.at<float>(99), 99.0f);
+}
+
+TEST_F(RecordTorch, WhatWasRecordedForACheckIsKeptUntilItsSourcesChange) {
+  const fs::path cache = folder / "cache", label = folder / "1_label_source.py",
+                 test = folder / "3_test_code.py";
+  setenv("ISOMER_CACHE", cache.c_str(), 1);
+  std::ofstream(label) << kPlain;
+  std::ofstream(test) << "import torch\ntwice(torch.ones(1))\n";
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 1u);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(cache / "recordings")) files.push_back(entry.path());
+  ASSERT_EQ(files.size(), 1u);
+  const auto written = fs::last_write_time(files[0]);
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 1u);
+  EXPECT_EQ(fs::last_write_time(files[0]), written);
+  fs::resize_file(files[0], 100);
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 1u);
+  EXPECT_GT(fs::file_size(files[0]), 100u);
+  std::ofstream(test) << "import torch\ntwice(torch.ones(1))\ntwice(torch.ones(2))\n";
+  EXPECT_EQ(kept_recording(label, test).calls.size(), 2u);
+  unsetenv("ISOMER_CACHE");
+}
+
+TEST_F(RecordTorch, TheExamplesAreWhatTheirSourcesGive) {
+  for (const char* name : {"quantize_copy_kv", "flash_decode_stage2", "sin", "attention"}) {
+    RecordSettings settings = settings_of_folder(fs::path(ISOMER_PORTS) / name);
+    settings.python = {ISOMER_PYTHON};
+    const Recording now = record(settings).recording;
+    const Recording kept = load_recording((fs::path(ISOMER_PORTS) / name / "recording.safetensors").string());
+    ASSERT_EQ(now.calls.size(), kept.calls.size()) << name;
+    for (const char* key : {"test_sha256", "label_sha256", "facts"})
+      EXPECT_EQ(now.metadata.at(key), kept.metadata.at(key)) << name << ": record it again";
+    for (std::size_t c = 0; c < now.calls.size(); ++c) {
+      ASSERT_EQ(now.calls[c].before.size(), kept.calls[c].before.size());
+      for (std::size_t i = 0; i < now.calls[c].before.size(); ++i)
+        EXPECT_EQ(now.calls[c].before[i].tensor.describe(), kept.calls[c].before[i].tensor.describe())
+            << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isomer::lab
