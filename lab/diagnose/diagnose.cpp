@@ -342,6 +342,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     if (!counted && !launch) add_once(diagnosis.findings, std::move(finding));
     return;
   }
+  const Port narrowed = without_what_it_lacks(*called.port, called.form);
+  called.port = &narrowed;
   if (called.judgeable) execute(candidate, request, call, called, diagnosis);
 }
 

@@ -27,6 +27,8 @@ struct Port {
   std::vector<Role> roles;  ///< in the original's order; returned ones last
   const core::Oracle* oracle = nullptr;
   const core::Original* original = nullptr;
+  /// Options that a candidate has no parameter for: case lines are asked with their defaults.
+  std::vector<std::string> left_off;
 
   /// A problem of the op, as the original would be called with it: one value per role, each in a buffer of
   /// its own that holds exactly what the view spans; returned ones too, as they will be.

@@ -2,6 +2,7 @@
 
 #include <isomer/error.hpp>
 #include "core/oracle/expected.hpp"
+#include "lab/diagnose/callers_order.hpp"
 #include "lab/diagnose/trial.hpp"
 
 #include <fmt/format.h>
@@ -26,9 +27,13 @@ bool differs_in_axes(const Port& a, const Port& b) {
 }
 
 /// What the label left in, or returned for, an output; undefined where no answer is recorded.
-Tensor answer_for(const Port& port, const RecordedCall& call, const std::string& argument, int& returned) {
+Tensor answer_for(const Port& port, const RecordedCall& call, const std::string& argument) {
+  int returned = 0;  // tensors that the label returns before
   for (std::size_t r = 0; r < port.roles.size(); ++r) {
-    if (!port.roles[r].output || port.roles[r].argument != argument) continue;
+    if (!port.roles[r].output || port.roles[r].argument != argument) {
+      returned += port.roles[r].returned;
+      continue;
+    }
     if (port.roles[r].returned) {
       for (const Value& value : call.returned)
         if (value.is_tensor() && returned-- == 0) return port.by_contract(r, value.tensor);
@@ -80,8 +85,7 @@ bool agrees(const Given& given, const Port& port, const RecordedCall& call, bool
   std::size_t looked = 0, far = 0;
   for (std::size_t t = 0; t < given.plain.tensors.size(); ++t) {
     const core::ExpectedTensor& want = given.plain.tensors[t];
-    int which = 0;
-    const Tensor got = answer_for(port, call, want.name, which);
+    const Tensor got = answer_for(port, call, want.name);
     if (!got.defined()) continue;
     answered = true;
     if (got.numel() != static_cast<std::int64_t>(want.value.size())) return false;
@@ -198,6 +202,12 @@ Reading reading_of(const std::string& op, const Recording* recording, const std:
     if (port.op != op) continue;
     choices.push_back(
         {&port, recording != nullptr ? fit_of(port, *recording) : Fit(), mentions(port, texts)});
+    if (recording == nullptr || choices.back().fit.calls > 0) continue;
+    const OwnedPort turned = in_callers_order(port, *recording);
+    if (turned.port == nullptr) continue;
+    choices.push_back({turned.port.get(), fit_of(*turned.port, *recording), mentions(port, texts)});
+    reading.narrowed.push_back(turned.original);
+    reading.owned.push_back(turned.port);
   }
   if (choices.empty()) return reading;
   std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {

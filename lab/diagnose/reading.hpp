@@ -12,7 +12,8 @@ namespace isomer::lab {
 /// What callers mean by an op, of which the name says too little.
 struct Reading {
   std::vector<const Port*> ports;  ///< the originals that they may call, likeliest first
-  /// Where callers never use what an op can do more, originals of which no probe asks it: `ports` are these.
+  /// Where callers have an order of their own, or never use what an op can do more, originals with that order
+  /// and without probes of that: `ports` are these.
   std::vector<std::shared_ptr<const core::Original>> narrowed;
   std::vector<std::shared_ptr<const Port>> owned;
   std::string another;  ///< why it is another operation of the same name; empty where it is none

@@ -222,6 +222,9 @@ std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, 
   const bool named = core::op_of(line) == port.op;
   core::Case c = core::Case::parse(*port.oracle->schema, named ? line.substr(port.op.size()) : line);
   for (const auto& [field, dtype] : dtypes) c.set(field, name_of(dtype));
+  for (const core::Field& field : port.oracle->schema->fields)
+    if (std::find(port.left_off.begin(), port.left_off.end(), field.name) != port.left_off.end())
+      c.set(field.name, field.kind == core::Field::Kind::flag ? "0" : field.fallback);
   if (c.seed() == 0) c = c.with_seed(20240607);
   auto problem = std::make_shared<core::Problem>(c);
   port.oracle->make(c, *problem);
@@ -247,6 +250,14 @@ bool Form::takes(int role) const {
   return std::any_of(passings.begin(), passings.end(), [&](const Passing& passing) {
     return passing.what == Passing::What::role && passing.role == role;
   });
+}
+
+Port without_what_it_lacks(const Port& port, const Form& form) {
+  Port narrowed = port;
+  for (std::size_t role = 0; role < port.roles.size(); ++role)
+    if (port.roles[role].optional && !port.roles[role].tensor && !form.takes(static_cast<int>(role)))
+      narrowed.left_off.push_back(port.roles[role].argument);
+  return narrowed;
 }
 
 Value compact_copy(const Value& value) {

@@ -91,6 +91,10 @@ struct Form {
   bool takes(int role) const;
 };
 
+/// The port, of which no case line asks an option that the form has no parameter for: another value of it is
+/// no call of that candidate.
+Port without_what_it_lacks(const Port& port, const Form& form);
+
 /// The values that a form makes of those of the original.
 std::vector<Value> passed(const Form& form, const std::vector<Value>& values);
 

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 
 #include "module/paths.hpp"
@@ -168,13 +170,15 @@ fs::path find_compiler(const BuildOptions& options) {
 
 bool is_hip(const std::vector<fs::path>& sources) {
   for (const fs::path& source : sources) {
-    const std::string name = source.filename().string();
-    if (name.find(".hip") != std::string::npos) return true;
     const std::string text = read_file(source);
-    if (text.find("hip/hip_") != std::string::npos || text.find("<ATen/hip/") != std::string::npos ||
-        text.find("hipLaunchKernelGGL") != std::string::npos) {
-      return true;
-    }
+    const auto has = [&](std::initializer_list<const char*> marks) {
+      return std::any_of(marks.begin(), marks.end(),
+                         [&](const char* mark) { return text.find(mark) != std::string::npos; });
+    };
+    if (has({"hip/hip_", "<ATen/hip/", "<c10/hip/", "hipLaunchKernelGGL"})) return true;
+    // Folders name every candidate .hip.cpp; what includes CUDA's headers alone is CUDA.
+    const bool cuda = has({"cuda_runtime", "<ATen/cuda/", "<c10/cuda/", "<cuda_fp16.h>", "<cuda_bf16.h>"});
+    if (!cuda && source.filename().string().find(".hip") != std::string::npos) return true;
   }
   return false;
 }
