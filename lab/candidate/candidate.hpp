@@ -51,7 +51,7 @@ struct Entry {
   std::string name;      ///< as exported: pybind11's name, the C symbol, the kernel
   std::string function;  ///< in the source
   std::vector<Parameter> parameters;
-  bool returns_tensors = false;
+  int returned_tensors = 0;  ///< at once; negative: a list of any number
   bool exported = false;  ///< by pybind11 or TORCH_LIBRARY, under `name`
   SourcePlace place;
 };

@@ -341,13 +341,16 @@ Guess guess_form(const Entry& entry, const Port& port) {
     by_kind(entry, port, guess);
   for (std::size_t r = 0; r < port.roles.size(); ++r)
     if (port.roles[r].returned ||
-        (port.roles[r].output && !guess.form.takes(static_cast<int>(r)) && entry.returns_tensors))
+        (port.roles[r].output && !guess.form.takes(static_cast<int>(r)) && entry.returned_tensors))
       guess.form.returned.push_back(static_cast<int>(r));
   // The form that returns is the one whose outputs are not passed, and the other way round.
   const bool returning =
       std::any_of(port.roles.begin(), port.roles.end(), [](const Port::Role& role) { return role.returned; });
-  if (returning != entry.returns_tensors && entry.form == Entry::Form::extension) guess.score -= 3;
-  if (!entry.returns_tensors)
+  if (returning != (entry.returned_tensors != 0) && entry.form == Entry::Form::extension) guess.score -= 3;
+  const auto made = std::count_if(port.roles.begin(), port.roles.end(),
+                                  [](const Port::Role& role) { return role.returned; });
+  if (entry.returned_tensors > 0 && made > 0 && made != entry.returned_tensors) guess.score -= 1;
+  if (entry.returned_tensors == 0)
     for (std::size_t r = 0; r < port.roles.size(); ++r)
       if (port.roles[r].returned && !guess.form.takes(static_cast<int>(r))) guess.score -= 5;
   for (std::size_t i = 0; i < guess.form.passings.size() && i < entry.parameters.size(); ++i) {

@@ -247,10 +247,18 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       continue;
     add_once(diagnosis.findings, std::move(finding));
   }
+  const auto unwritten_shared = [](const Finding& f) {
+    return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
+  };
   if (found("missing-barrier"))  // what another thread has not written yet
-    std::erase_if(diagnosis.findings, [](const Finding& f) {
-      return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
-    });
+    std::erase_if(diagnosis.findings, unwritten_shared);
+  // Rows that an index does not name hold no index either: threads that read through them stray, and end
+  // before they have written what others wait for.
+  const auto strayed = [](const Finding& f) {
+    return f.code == "out-of-bounds-read" && f.evidence.find("no index of this launch") != std::string::npos;
+  };
+  if (found("ignores-index") && std::erase_if(diagnosis.findings, strayed) > 0)
+    std::erase_if(diagnosis.findings, unwritten_shared);
   diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
   diagnosis.differences = differences_of(numbers);

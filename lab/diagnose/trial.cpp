@@ -168,7 +168,7 @@ Value array_of(const Form& form, const Passing& passing, const Value& source,
 
 /// A C function says no with the number that it returns, unless it did what was asked: then that is a count.
 void refuse_by_status(const Entry& entry, const std::vector<Value>& before, Answer& answer) {
-  if (entry.exported || entry.returns_tensors || !answer.ok()) return;
+  if (entry.exported || entry.returned_tensors || !answer.ok()) return;
   if (answer.returned.size() != 1 || answer.returned[0].kind != Value::Kind::integer) return;
   if (answer.returned[0].integer == 0) return;
   for (std::size_t i = 0; i < before.size() && i < answer.arguments.size(); ++i)

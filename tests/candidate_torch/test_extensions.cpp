@@ -38,7 +38,7 @@ TEST(CandidateExtensions, AnExportedFunctionTakesAndReturnsTensors) {
   EXPECT_EQ(e.function, "kernel_function");
   EXPECT_EQ(e.form, Entry::Form::extension);
   EXPECT_TRUE(e.exported);
-  EXPECT_TRUE(e.returns_tensors);
+  EXPECT_EQ(e.returned_tensors, 1);
   EXPECT_EQ(e.place.line, 10);
   ASSERT_EQ(e.parameters.size(), 1u);
   EXPECT_EQ(e.parameters[0].kind, Parameter::Kind::tensor);

@@ -15,7 +15,7 @@ FakeCandidate::FakeCandidate(const Port& port, std::vector<std::string> variatio
   entry.name = entry.function = port.functions.front();
   for (const core::Original::Parameter& parameter : port.original->parameters) {
     if (parameter.returned) {
-      entry.returns_tensors = true;
+      entry.returned_tensors = 1;
       continue;
     }
     Parameter p;

@@ -145,7 +145,8 @@ class Returns final : public Candidate {
     x.kind = Parameter::Kind::tensor;
     x.name = "x";
     entry.parameters = {x};
-    entry.returns_tensors = entry.exported = true;
+    entry.returned_tensors = 1;
+    entry.exported = true;
     entry.place = {"halve.hip.cpp", 4};
     entries_ = {entry};
   }

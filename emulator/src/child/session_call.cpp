@@ -182,7 +182,7 @@ void on_end(void* context, CallEnd end, const char* message) {
 void note_wrong_streams(const EntryInfo& entry) {
   const bool given = std::any_of(entry.parameters.begin(), entry.parameters.end(),
                                  [](const auto& p) { return p.kind == EntryParameter::Kind::stream; });
-  if (!given && !entry.takes_tensors && !entry.returns_tensors) return;
+  if (!given && !entry.takes_tensors && !entry.returned_tensors) return;
   for (Report& r : stream_order::end_call(given)) answer.result.reports.push_back(std::move(r));
 }
 

@@ -34,13 +34,13 @@ void get(Reader& in, EntryParameter& p) {
 }
 
 void put(Writer& w, const EntryInfo& e) {
-  w.put(e.form).put(e.name).put(e.function).put(e.template_types).put(e.takes_tensors).put(e.returns_tensors);
+  w.put(e.form).put(e.name).put(e.function).put(e.template_types).put(e.takes_tensors).put(e.returned_tensors);
   w.put(e.callable).put(e.file).put(e.line);
   put_all(w, e.parameters);
 }
 void get(Reader& in, EntryInfo& e) {
   in.get(e.form), in.get(e.name), in.get(e.function), in.get(e.template_types), in.get(e.takes_tensors),
-      in.get(e.returns_tensors);
+      in.get(e.returned_tensors);
   in.get(e.callable), in.get(e.file), in.get(e.line);
   get_all(in, e.parameters);
 }

@@ -35,6 +35,15 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
+/// Of a result's type: a tensor, a tuple or pair of them, or a list.
+int tensors_in(const std::string& type) {
+  if (has(type, "std::vector<")) return has(type, "at::Tensor") ? -1 : 0;
+  int count = 0;
+  for (auto at = type.find("at::Tensor"); at != std::string::npos; at = type.find("at::Tensor", at + 1))
+    ++count;
+  return count;
+}
+
 // "float const" gives "float"; returns whether there was something to strip.
 bool strip(std::string& text, const std::string& end) {
   if (!ends_with(text, end)) return false;
@@ -215,7 +224,7 @@ OfferedEntry offer(const CallEntry& call, const std::vector<CallEntry>& all) {
   }
   const CallSignature& signature = *call.signature;
   info.callable = signature.possible != 0;
-  info.returns_tensors = has(demangled(signature.result), "at::Tensor");
+  info.returned_tensors = tensors_in(demangled(signature.result));
   for (std::uint32_t i = 0; i < signature.count; ++i) {
     EntryParameter p;
     const Written* w =

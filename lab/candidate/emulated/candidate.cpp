@@ -185,7 +185,7 @@ class CompiledCandidate final : public Candidate {
     const bool exports =
         std::any_of(all.begin(), all.end(), [](const auto& e) { return e.form == Form::exported; });
     const auto takes_memory = [](const emulator::EntryInfo& e) {
-      return e.takes_tensors || e.returns_tensors ||
+      return e.takes_tensors || e.returned_tensors ||
              std::any_of(e.parameters.begin(), e.parameters.end(), [](const emulator::EntryParameter& p) {
                return p.kind == emulator::EntryParameter::Kind::pointer ||
                       p.kind == emulator::EntryParameter::Kind::tensor;
@@ -202,7 +202,7 @@ class CompiledCandidate final : public Candidate {
       if (e.form == Form::exported) return 0;
       if (e.form == Form::kernel) return 3;
       if (exports || !takes_memory(e)) return -1;
-      if (e.takes_tensors || e.returns_tensors || !kernels) return 1;
+      if (e.takes_tensors || e.returned_tensors || !kernels) return 1;
       return launching.functions.count(e.name) ? (launching.called.count(e.name) ? 2 : 1) : 4;
     };
     for (int rank = 0; rank <= 4; ++rank) {

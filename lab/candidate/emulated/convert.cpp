@@ -103,13 +103,13 @@ Value lab_value(const SessionValue& from) {
 Entry lab_entry(const EntryInfo& info) {
   Entry entry;
   entry.form = info.form == EntryInfo::Form::kernel ? Entry::Form::kernel
-               : info.form == EntryInfo::Form::exported || info.takes_tensors || info.returns_tensors
+               : info.form == EntryInfo::Form::exported || info.takes_tensors || info.returned_tensors
                    ? Entry::Form::extension
                    : Entry::Form::function;
   entry.name = info.name;
   entry.function = info.function;
   entry.exported = info.form == EntryInfo::Form::exported;
-  entry.returns_tensors = info.returns_tensors;
+  entry.returned_tensors = info.returned_tensors;
   entry.place = {info.file, info.line};
   for (const EntryParameter& p : info.parameters) {
     Parameter parameter;

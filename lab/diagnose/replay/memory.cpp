@@ -58,7 +58,7 @@ void reinterpreted(const Approach& approach, const Replayed& replayed, std::vect
 
 /// The answer comes back where the label writes it into what it is given.
 void returned(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
-  if (!approach.form.returned.empty() || !approach.form.entry->returns_tensors) return;
+  if (!approach.form.returned.empty() || !approach.form.entry->returned_tensors) return;
   Experiment experiment{.form = approach.form};
   std::string names;
   for (const Replayed::Output& output : replayed.outputs) {

@@ -72,7 +72,7 @@ struct EntryInfo {
   std::vector<EntryParameter> parameters;
   std::vector<std::string> template_types;  ///< of a kernel template that has not been instantiated
   bool takes_tensors = false;               ///< of PyTorch
-  bool returns_tensors = false;
+  int returned_tensors = 0;  ///< of PyTorch; negative: a list of any number
   bool callable = true;  ///< every parameter has a type that can be passed
   std::string file;
   int line = 0;
