@@ -122,5 +122,62 @@ TEST(AReading, OfCallersThatUseNoGroupsAsksForNone) {
   EXPECT_TRUE(groups);
 }
 
+/// A call of weight_dequant with its output in front of block_size, as in an engine that has no torch.empty.
+Recording dequantised_into(const char* third, const char* fourth) {
+  const Port* port = nullptr;
+  for (const Port& each : ports())
+    if (each.op == "weight_dequant" && !each.roles.back().returned) port = &each;
+  const std::shared_ptr<Given> given = given_by_line(*port, "m=40 n=70 block=32");
+  RecordedCall call;
+  call.function = "weight_dequant";
+  call.before = {given->values[0], given->values[1], given->values[3], given->values[2]};
+  call.before[2].name = third;
+  call.before[3].name = fourth;
+  call.keyword.assign(4, false);
+  Recording recording;
+  recording.calls = {call};
+  return recording;
+}
+
+TEST(AReading, HasTheOrderOfTheCallsWhereTheirNamesSayIt) {
+  const Recording into = dequantised_into("y", "block_size");
+  const Reading reading = reading_of("weight_dequant", &into, {});
+  ASSERT_FALSE(reading.ports.empty());
+  const Port& port = *reading.ports.front();
+  ASSERT_EQ(port.roles.size(), 4u);
+  EXPECT_EQ(port.roles[2].name, "y");
+  EXPECT_EQ(port.roles[3].name, "block_size");
+  const std::vector<Value> values = port.by_role(into.calls[0].before, into.calls[0].keyword);
+  const std::shared_ptr<Given> given = given_by_values(port, "", values);
+  EXPECT_EQ(given->problem->call().tensor(given->problem->call().contract->index_of("y")).describe(),
+            values[2].tensor.describe());
+  EXPECT_EQ(port.original->number(given->problem->call(), "block_size"), 32);
+}
+
+TEST(AReading, HasItsOwnOrderWhereNamesSayNothing) {
+  const Recording unnamed = dequantised_into("destination", "count");
+  const Reading reading = reading_of("weight_dequant", &unnamed, {});
+  ASSERT_FALSE(reading.ports.empty());
+  EXPECT_EQ(reading.ports.front()->roles[2].name, "block_size");
+}
+
+TEST(AReading, GivesAsManyTensorsAsTheAnswers) {
+  Recording both = recorded(false, "b=1 sq=5 sk=7 hq=4 hkv=2 d=16", true);
+  const Port* with_lse = nullptr;
+  for (const Port& port : ports())
+    if (with_lse == nullptr && port.op == "attention" && port.roles.back().name == "lse" &&
+        port.roles.back().returned && port.original->parameters[0].axes.empty())
+      with_lse = &port;
+  const std::shared_ptr<Given> given = given_by_line(*with_lse, "lse b=1 sq=5 sk=7 hq=4 hkv=2 d=16");
+  Value lse = deep_copy(given->values.back());
+  const core::ExpectedTensor& want = given->plain.tensors.back();
+  for (std::size_t i = 0; i < want.value.size(); ++i)
+    static_cast<float*>(lse.tensor.data)[i] = static_cast<float>(want.value[i]);
+  both.calls[0].returned.push_back(lse);
+  EXPECT_EQ(reading_of("attention", &both, {}).ports.front()->roles.back().name, "lse");
+  both.calls[0].returned.pop_back();
+  EXPECT_EQ(reading_of("attention", &both, {}).ports.front()->roles.back().name, "out");
+}
+
 }  // namespace
 }  // namespace isomer::lab
