@@ -108,6 +108,14 @@ std::function<void(std::vector<Value>&)> on_value(int role, std::function<void(V
   };
 }
 
+/// Each row in another order.
+void lay(Value& v, const RowOrder& row) {
+  if (!has_row_order(v.tensor)) return;
+  const std::vector<double> elements = core::elements(v.tensor);
+  write_elements(
+      v, ordered(elements, row_order(row, elements.size(), static_cast<std::size_t>(v.tensor.size(-1)))));
+}
+
 std::function<std::vector<double>(const Replayed::Output&, std::vector<double>)> rows_back(
     const RowOrder& row) {
   return [&row](const Replayed::Output& output, std::vector<double> got) {
@@ -129,7 +137,10 @@ class Experiments {
     numbers();
     maxima();
     axes();
+    rows_together(Which::inputs);
+    rows_together(Which::written);
     rows();
+    rows_together(Which::all);
     emptied();
     return std::move(list_);
   }
@@ -394,12 +405,7 @@ class Experiments {
         if (!is_given(i) || !value_of(i).is_tensor() || !has_row_order(value_of(i).tensor)) continue;
         const std::string name = parameter_name(approach_.form, i, replayed_);
         Adaptation laid;
-        laid.before = on_value(approach_.form.passings[i].role, [&row](Value& v) {
-          if (!has_row_order(v.tensor)) return;
-          const std::vector<double> elements = core::elements(v.tensor);
-          write_elements(v, ordered(elements, row_order(row, elements.size(),
-                                                        static_cast<std::size_t>(v.tensor.size(-1)))));
-        });
+        laid.before = on_value(approach_.form.passings[i].role, [&row](Value& v) { lay(v, row); });
         for (const bool both : {false, true}) {
           if (!both && !is_input(i)) continue;  // what is written in place is read and written alike
           Adaptation adaptation = laid;
@@ -410,6 +416,41 @@ class Experiments {
                                 name, both ? " and the answer written" : "", row.said),
                     fmt::format("keep the original's order along the last axis of {}", name)));
         }
+      }
+    }
+  }
+
+  enum class Which : std::uint8_t { inputs, written, all };
+  /// Several tensors that are laid alike, and the answers with them: queries and keys, and their angles.
+  void rows_together(Which which) {
+    for (const bool same_rank : {true, false}) {
+      std::vector<std::size_t> at;
+      std::string names;
+      const Tensor& want = replayed_.outputs.front().want;
+      if (!has_row_order(want)) return;
+      for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
+        if (!is_given(i) || !value_of(i).is_tensor() || !has_row_order(value_of(i).tensor)) continue;
+        const Tensor& tensor = value_of(i).tensor;
+        if (which != Which::all && is_input(i) != (which == Which::inputs)) continue;
+        if (!is_float(tensor.dtype) || tensor.size(-1) != want.size(-1) ||
+            (same_rank && tensor.rank != want.rank))
+          continue;
+        at.push_back(i);
+        names += (names.empty() ? "" : ", ") + parameter_name(approach_.form, i, replayed_);
+      }
+      if (at.size() < 2) return;
+      for (const RowOrder& row : kRowOrders) {
+        std::vector<Adaptation> laid;
+        for (const std::size_t i : at)
+          laid.push_back(
+              {on_value(approach_.form.passings[i].role, [&row](Value& v) { lay(v, row); }), nullptr, {}});
+        laid.front().after = rows_back(row);
+        add(approach_.form, std::move(laid),
+            named("layout-convention", names,
+                  fmt::format("along the last axis {} are read and the answer written with {}: so laid, the "
+                              "answer is right",
+                              names, row.said),
+                  fmt::format("keep the original's order along the last axis of {}", names)));
       }
     }
   }
