@@ -131,6 +131,20 @@ void rotary_of_both(Recording& recording) {
            });
 }
 
+void mean_of_kept(Recording& recording) {
+  for (const int count : {6, 9}) {
+    Value target = tensor_value("target", DType::i64, {count});
+    for (int i = 0; i < count; ++i) static_cast<std::int64_t*>(target.tensor.data)[i] = i % 3 == 1 ? -100 : i;
+    answer(recording, "mean_of_kept",
+           {drawn("x", {count}), target, zeros("out", {1}), integer_value("left_out", -100)},
+           [&](std::vector<Value>& v) {
+             double sum = 0;
+             for (int i = 0; i < count; ++i) sum += i % 3 == 1 ? 0 : f32(v[0])[i];
+             f32(v[2])[0] = static_cast<float>(sum / (count - count / 3));
+           });
+  }
+}
+
 struct Row {
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.entry; }
   void (*label)(Recording&);
@@ -177,16 +191,24 @@ INSTANTIATE_TEST_SUITE_P(
         Row{tiled_softmax, "tiled_softmax", {}},
         Row{tiled_softmax, "tiled_softmax_without_rescale", {"missing-rescale x"}},
         Row{row_extents, "row_extents", {}},
-        Row{row_extents, "row_extents_signed", {"other-reduction scales"}, "the largest element"},
+        Row{row_extents,
+            "row_extents_signed",
+            {"other-reduction scales"},
+            "is, times 0.007874, the largest element"},
         Row{row_extents, "row_extents_of_blocks", {"tail-mask x"}, "the last 3 of 35"},
         Row{row_extents, "row_extents_of_columns", {"layout-convention scales"}, "each column"},
         Row{log_softmax_rows, "log_softmax_rows", {}},
-        Row{log_softmax_rows, "log_softmax_rows_binary", {"log-base out"}},
+        Row{log_softmax_rows,
+            "log_softmax_rows_binary",
+            {"log-base out"},
+            "the original has the logarithm of the sum of exponentials of each row"},
         Row{window_sums, "window_sums", {}},
         Row{window_sums, "window_sums_early", {"off-by-one out"}, "one place later along dimension 1"},
         Row{biased_tanh, "biased_tanh", {}},
         Row{biased_tanh, "biased_tanh_by_row", {"layout-convention bias"}}, Row{tanh_sums, "tanh_sums", {}},
         Row{tanh_sums, "tanh_sums_without_last", {"tail-mask x"}, "the last 1 of 21"},
+        Row{mean_of_kept, "mean_of_kept", {}},
+        Row{mean_of_kept, "mean_of_kept_over_all", {"missing-scale out"}, "that are not left_out (-100)"},
         Row{rotary_of_both, "rotary_of_both", {}},
         Row{rotary_of_both, "rotary_of_both_neighbours", {"layout-convention q, k"}, "neighbours"}),
     [](const auto& info) { return std::string(info.param.entry); });

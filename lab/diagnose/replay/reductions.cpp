@@ -191,26 +191,28 @@ class Reductions {
            return near(of, of.offsets[r], b - a, a, b);
          }},
     };
-    for (const Candidate& other : candidates(kind)) {
+    const std::vector<Candidate> others = candidates(kind);
+    if (all(&Observed::want)) {
       for (const RowNumber& a : row_numbers()) {
-        if (all(&Observed::want)) {
-          const std::optional<double> by = scale(a, kind);
-          if (!by) continue;
-          const bool fits = holds(a, kind, other.number, other.kind,
-                                  [&](const Observed& of, std::size_t r, double, double b) {
-                                    const double said = *by * b;
-                                    return std::fabs(of.got[r] - said) <= kClose * std::fabs(said);
-                                  });
-          if (fits)
+        const std::optional<double> by = scale(a, kind);
+        if (!by) continue;
+        for (const Candidate& other : others)
+          if (holds(a, kind, other.number, other.kind,
+                    [&](const Observed& of, std::size_t r, double, double b) {
+                      const double said = *by * b;
+                      return std::fabs(of.got[r] - said) <= kClose * std::fabs(said);
+                    }))
             return told(a, kind, other,
                         std::fabs(*by - 1) < kClose ? "is" : fmt::format("is, times {:.4g},", *by));
-          continue;
-        }
-        for (const Way& way : ways)
-          if (all(way.list) && holds(a, kind, other.number, other.kind, way.law))
-            return told(a, kind, other, fmt::format("has rows {}", way.said));
       }
+      return {};
     }
+    // The same numbers fit the other way round: what is divided by or subtracted is the more frequent.
+    for (const Way& way : ways)
+      for (const Candidate& other : all(way.list) ? others : std::vector<Candidate>())
+        for (const RowNumber& a : row_numbers())
+          if (holds(a, kind, other.number, other.kind, way.law))
+            return told(a, kind, other, fmt::format("has rows {}", way.said));
     return {};
   }
 

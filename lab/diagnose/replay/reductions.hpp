@@ -13,4 +13,9 @@ namespace isomer::lab {
 Finding reduction_of_rows(const Approach& approach, const std::vector<Replayed>& calls,
                           const std::vector<CallOutcome>& outcomes, std::size_t output);
 
+/// Where an output is the reference's times one factor in every call, and that is a ratio of two numbers that
+/// a mean may be divided by (sizes, elements that are not left out): which two. Empty code otherwise.
+Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                         std::size_t output);
+
 }  // namespace isomer::lab

@@ -293,6 +293,7 @@ class Replay {
         finding = reduction_of_rows(approach_, calls, outcomes_, t);
         reduced_ = reduced_ || !finding.code.empty();
       }
+      if (!rescaled_ && finding.code.empty()) finding = factor_of_counts(calls, outcomes_, t);
       if (finding.code.empty() && !rescaled_) continue;
       factored_.insert(calls.front().outputs[t].name);
       if (!finding.code.empty()) add_once(diagnosis_.findings, std::move(finding));

@@ -134,3 +134,22 @@ extern "C" void rotary_of_both_neighbours(DLTensor* q, DLTensor* k, const DLTens
                                           const DLTensor* sine) {
   turn(q, k, cosine, sine, true);
 }
+
+/// The mean of those whose target is not to be left out, or of them over all.
+__global__ void means(const float* x, const int64_t* target, float* out, int n, int64_t left_out, bool all) {
+  float sum = 0.0f;
+  int count = 0;
+  for (int i = 0; i < n; ++i)
+    if (target[i] != left_out) {
+      sum += x[i];
+      ++count;
+    }
+  out[0] = sum / (all ? n : count);
+}
+extern "C" void mean_of_kept(const DLTensor* x, const DLTensor* target, DLTensor* out, int64_t left_out) {
+  means<<<1, 1>>>(f32(x), static_cast<const int64_t*>(target->data), f32(out), x->shape[0], left_out, false);
+}
+extern "C" void mean_of_kept_over_all(const DLTensor* x, const DLTensor* target, DLTensor* out,
+                                      int64_t left_out) {
+  means<<<1, 1>>>(f32(x), static_cast<const int64_t*>(target->data), f32(out), x->shape[0], left_out, true);
+}
