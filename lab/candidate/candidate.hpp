@@ -53,6 +53,7 @@ struct Entry {
   std::vector<Parameter> parameters;
   int returned_tensors = 0;  ///< at once; negative: a list of any number
   bool exported = false;  ///< by pybind11 or TORCH_LIBRARY, under `name`
+  int overload = 0;       ///< of several exported under one name, which, in the order in which they are tried
   SourcePlace place;
 };
 

@@ -91,7 +91,7 @@ TEST_F(AuditOfInstructions, ARankThatTheTestDoesNotPassIsFound) {
         "| scale | float16 | [rows, heads] |"})
     EXPECT_EQ(said(text), (Findings{"instruction contradicts-label scale @1"})) << text;
   for (const char* text :
-       {"- scale: tensor [rows, heads, 1]", "scale: [..., 1]", "scale[dest[token], head] = s",
+       {"- scale: tensor [rows, heads, 1]", "scale: [..., 1]", "scale: [rows, *]", "scale[dest[token], head] = s",
         "scale: shape of K without its last dimension", "scale: a 3-D tensor", "scale has three dimensions",
         "scale 是三维张量", "TORCH_CHECK(scale.dim() == 2 || scale.dim() == 3)",
         "a two-dimensional grid of blocks"})

@@ -137,7 +137,8 @@ class CompiledCandidate final : public Candidate {
     Answer answer;
     answer.arguments = arguments;
     const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
-      return e.name == entry.name && e.form == entry.form && e.function == entry.function;
+      return e.name == entry.name && e.form == entry.form && e.function == entry.function &&
+             e.overload == entry.overload;
     });
     try {
       if (known == entries_.end())
@@ -208,7 +209,13 @@ class CompiledCandidate final : public Candidate {
     for (int rank = 0; rank <= 4; ++rank) {
       for (const emulator::EntryInfo& e : all) {
         if (rank_of(e) != rank) continue;
-        entries_.push_back(lab_entry(e));
+        Entry entry = lab_entry(e);
+        if (entry.exported)
+          entry.overload =
+              static_cast<int>(std::count_if(entries_.begin(), entries_.end(), [&](const Entry& other) {
+                return other.exported && other.form == entry.form && other.name == entry.name;
+              }));
+        entries_.push_back(std::move(entry));
         infos_.push_back(e);
       }
     }
@@ -241,11 +248,12 @@ class CompiledCandidate final : public Candidate {
     const std::vector<emulator::EntryInfo>& all = running.session->entries();
     const std::string& name = variant.instantiated.empty() ? entry.name : variant.instantiated;
     std::size_t index = 0;
-    while (index < all.size() &&
-           !(all[index].name == name && all[index].template_types.empty() &&
-             lab_entry(all[index]).form == entry.form &&
-             (all[index].form == emulator::EntryInfo::Form::exported) == entry.exported))
-      ++index;
+    int before = entry.overload;
+    const auto is_meant = [&](const emulator::EntryInfo& info) {
+      return info.name == name && info.template_types.empty() && lab_entry(info).form == entry.form &&
+             (info.form == emulator::EntryInfo::Form::exported) == entry.exported;
+    };
+    while (index < all.size() && !(is_meant(all[index]) && before-- == 0)) ++index;
     emulator::CallOptions options;
     options.seed = settings.schedule_seed;
     options.timeout_seconds = settings.timeout_seconds;

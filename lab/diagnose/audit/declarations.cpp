@@ -70,7 +70,11 @@ std::pair<int, std::string> rank_in(const std::string& text) {
   std::size_t begin = 0;
   while (begin <= inside.size()) {
     const std::size_t end = std::min(inside.find(',', begin), inside.size());
-    if (inside.find_first_not_of(" \t", begin) < end) ++rank;
+    const std::size_t first = inside.find_first_not_of(" \t", begin);
+    if (first < end) ++rank;
+    // "[N, C, *]": any more of them.
+    if (first < end && inside[first] == '*' && inside.find_first_not_of(" \t*", first) >= end)
+      return {-1, ""};
     begin = end + 1;
   }
   return {rank, words};

@@ -62,57 +62,16 @@ Order axes_order(const Tensor& tensor, const std::vector<int>& axes) {
   return order;
 }
 
-struct RowOrder {
-  const char* said;
-  std::size_t (*from)(std::size_t at, std::size_t width);
-};
-
-constexpr RowOrder kRowOrders[] = {
-    {"pairs of neighbours (2i, 2i + 1) where the original has halves (i, i + n/2)",
-     [](std::size_t at, std::size_t width) { return at / 2 + at % 2 * (width / 2); }},
-    {"halves (i, i + n/2) where the original has pairs of neighbours (2i, 2i + 1)",
-     [](std::size_t at, std::size_t width) { return at % (width / 2) * 2 + at / (width / 2); }},
-    {"the two halves the other way round",
-     [](std::size_t at, std::size_t width) { return (at + width / 2) % width; }},
-    {"the two of each pair of neighbours the other way round",
-     [](std::size_t at, std::size_t) { return at ^ 1; }},
-    {"rows backwards", [](std::size_t at, std::size_t width) { return width - 1 - at; }},
-};
-
-Order row_order(const RowOrder& row, std::size_t count, std::size_t width) {
-  Order order(count);
-  for (std::size_t i = 0; i < count; ++i) order[i] = i / width * width + row.from(i % width, width);
-  return order;
-}
-
 std::vector<double> ordered(const std::vector<double>& elements, const Order& order) {
   std::vector<double> list(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) list[i] = elements[order[i]];
   return list;
 }
 
-std::vector<double> unordered(const std::vector<double>& elements, const Order& order) {
-  std::vector<double> list(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) list[order[i]] = elements[i];
-  return list;
-}
-
-bool has_row_order(const Tensor& tensor) {
-  return tensor.rank > 0 && tensor.size(-1) >= 2 && tensor.size(-1) % 2 == 0;
-}
-
 std::function<void(std::vector<Value>&)> on_value(int role, std::function<void(Value&)> act) {
   return [role, act](std::vector<Value>& values) {
     Value& value = values[static_cast<std::size_t>(role)];
     if (value.is_tensor() && !value.tensor.empty()) act(value);
-  };
-}
-
-std::function<std::vector<double>(const Replayed::Output&, std::vector<double>)> rows_back(
-    const RowOrder& row) {
-  return [&row](const Replayed::Output& output, std::vector<double> got) {
-    if (!has_row_order(output.want)) return got;
-    return unordered(got, row_order(row, got.size(), static_cast<std::size_t>(output.want.size(-1))));
   };
 }
 
@@ -129,7 +88,7 @@ class Experiments {
     numbers();
     maxima();
     axes();
-    rows();
+    add_row_order_experiments(approach_, replayed_, list_);
     emptied();
     return std::move(list_);
   }
@@ -380,36 +339,6 @@ class Experiments {
                       "{} ({}) is read as if its axes lay in the order [{}]: so laid, the answer is right",
                       name, tensor.describe(), text),
                   fmt::format("read {} with the original's order of axes", name)));
-      }
-    }
-  }
-
-  void rows() {
-    for (const RowOrder& row : kRowOrders) {
-      add(approach_.form, {{nullptr, rows_back(row), {}}},
-          named("layout-convention", "",
-                fmt::format("along the last axis the answer has {}: so reordered, it is right", row.said),
-                "keep the original's order along the last axis"));
-      for (std::size_t i = 0; i < approach_.form.passings.size(); ++i) {
-        if (!is_given(i) || !value_of(i).is_tensor() || !has_row_order(value_of(i).tensor)) continue;
-        const std::string name = parameter_name(approach_.form, i, replayed_);
-        Adaptation laid;
-        laid.before = on_value(approach_.form.passings[i].role, [&row](Value& v) {
-          if (!has_row_order(v.tensor)) return;
-          const std::vector<double> elements = core::elements(v.tensor);
-          write_elements(v, ordered(elements, row_order(row, elements.size(),
-                                                        static_cast<std::size_t>(v.tensor.size(-1)))));
-        });
-        for (const bool both : {false, true}) {
-          if (!both && !is_input(i)) continue;  // what is written in place is read and written alike
-          Adaptation adaptation = laid;
-          if (both) adaptation.after = rows_back(row);
-          add(approach_.form, {adaptation},
-              named("layout-convention", name,
-                    fmt::format("along the last axis {} is read{} with {}: so laid, the answer is right",
-                                name, both ? " and the answer written" : "", row.said),
-                    fmt::format("keep the original's order along the last axis of {}", name)));
-        }
       }
     }
   }

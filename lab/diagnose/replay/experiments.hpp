@@ -23,6 +23,9 @@ void add_memory_experiments(const Approach& approach, const Replayed& replayed,
 /// Results in another order, conditions the other way round, and tensors turned by their last two axes.
 void add_turned_experiments(const Approach& approach, const Replayed& replayed,
                             std::vector<Experiment>& list);
+/// Rows of tensors, and of the answer with them, in another order: halves for pairs of neighbours.
+void add_row_order_experiments(const Approach& approach, const Replayed& replayed,
+                               std::vector<Experiment>& list);
 /// Numbers, indices and answers that are one more or one less.
 void add_offset_experiments(const Approach& approach, const Replayed& replayed,
                             std::vector<Experiment>& list);

@@ -101,6 +101,8 @@ Finding split_of(const Wrong& w) {
   return {};
 }
 
+Finding shifted(const Wrong& w) { return shifted_answer(w.c, w.want, w.bounds); }
+
 /// Right up to some index of one dimension, wrong from there on.
 Finding tail_of(const Wrong& w) {
   for (int d = 0; d < w.c.want.rank; ++d) {
@@ -292,8 +294,8 @@ Finding pattern_of(const Compared& c) {
   for (std::size_t i = 0; i < w.want.size(); ++i)
     if (!is_close(w.want[i], c.got[i], w.bounds[i])) w.at.push_back(i);
   if (w.at.empty()) return {};
-  for (const auto& look :
-       {axes_of, split_of, tail_of, kept, ratio_of, narrowed, stepped, not_finite, rounded_on_the_way})
+  for (const auto& look : {axes_of, split_of, shifted, tail_of, kept, ratio_of, narrowed, stepped, not_finite,
+                           rounded_on_the_way})
     if (Finding finding = look(w); !finding.code.empty()) return finding;
   Finding finding =
       named("unexplained", w, where_and_how_much(w), "compare the formula with the reference's");

@@ -25,5 +25,9 @@ bool is_close(double want, double got, double bound);
 /// constant ratio, f16 instead of f32, a step beside; `unexplained`, with where and how much, where it is
 /// none of these. Empty code where nothing is wrong.
 Finding pattern_of(const Compared& compared);
+/// The reference's elements one place beside, along one or both of the last two dimensions; `want` and
+/// `bounds` are the reference's elements and how far each may be off. Empty code where they are not.
+Finding shifted_answer(const Compared& compared, const std::vector<double>& want,
+                       const std::vector<double>& bounds);
 
 }  // namespace isomer::lab

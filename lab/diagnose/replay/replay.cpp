@@ -5,6 +5,7 @@
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/replay/answer.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
+#include "lab/diagnose/replay/reductions.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
 #include "lab/diagnose/replay/row_factors.hpp"
 
@@ -228,7 +229,8 @@ class Replay {
     other.candidate = wide_.get();
     other.settings.lanes = 64;
     for (const Entry& entry : wide_->entries())
-      if (entry.name == entry_.name && entry.form == entry_.form) other.form.entry = &entry;
+      if (entry.name == entry_.name && entry.form == entry_.form && entry.overload == entry_.overload)
+        other.form.entry = &entry;
     std::vector<CallOutcome> others;
     std::size_t right = 0, right_wide = 0;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -280,22 +282,46 @@ class Replay {
       probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
       probe_overflow(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
+      rescaled_ = probe_rescale(approach_, calls, outcomes_, facts_, diagnosis_.findings);
       probe_ignored_bits(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_views(approach_, calls, outcomes_, diagnosis_.findings);
     }
     for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
-      Finding finding = factor_of_rows(approach_, calls, outcomes_, t);
-      if (finding.code.empty()) continue;
+      Finding finding;
+      if (!rescaled_) finding = factor_of_rows(approach_, calls, outcomes_, t);
+      if (!rescaled_ && finding.code.empty()) {
+        finding = reduction_of_rows(approach_, calls, outcomes_, t);
+        reduced_ = reduced_ || !finding.code.empty();
+      }
+      if (!rescaled_ && finding.code.empty()) finding = factor_of_counts(calls, outcomes_, t);
+      if (finding.code.empty() && !rescaled_) continue;
       factored_.insert(calls.front().outputs[t].name);
-      add_once(diagnosis_.findings, std::move(finding));
+      if (!finding.code.empty()) add_once(diagnosis_.findings, std::move(finding));
     }
-    for (const int vague : {0, 1, 2})
+    // What is vague of another output is made of the numbers that are explained.
+    const std::vector<int> vaguer = reduced_ ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
+    for (const int vague : vaguer) {
+      if (vague == 2 && probed < calls.size() && nothing_told()) {
+        probe_influence(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
+        if (!nothing_told()) break;
+      }
       for (std::size_t i = 0; i < calls.size(); ++i)
         if (outcomes_[i].answer.ok())
           numbers_of_answer({approach_, calls[i], outcomes_[i], facts_, factored_}, vague, diagnosis_);
+    }
     const bool refused_all = !answered_;
     if (adapted_ || refused_all) diagnosis_.call = Stage::failed;
     if (diagnosis_.call == Stage::not_reached && answered_) diagnosis_.call = Stage::passed;
+  }
+
+  /// An answer is wrong, and of the candidate's numbers nothing is said yet.
+  bool nothing_told() const {
+    return std::any_of(outcomes_.begin(), outcomes_.end(),
+                       [](const CallOutcome& each) { return each.answer.ok() && !each.right(); }) &&
+           std::none_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [](const Finding& each) {
+             return each.subject == Subject::candidate && each.code != "dtype-refused" &&
+                    each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon";
+           });
   }
 
   /// What is read before the barrier that is missing was not written yet.
@@ -336,6 +362,8 @@ class Replay {
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
   std::set<std::string> factored_;  ///< outputs whose rows are the reference's times a factor that is told
+  bool rescaled_ = false;           ///< sums that are not rescaled are told
+  bool reduced_ = false;            ///< a wrong reduction is told
   bool adapted_ = false, answered_ = false, explained_ = false;
 };
 
@@ -390,7 +418,8 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   const std::size_t before = diagnosis.findings.size();
   bool guessed = false, explained = false;
   for (const std::vector<Replayed>& group : by_signature(std::move(calls))) {
-    Replay of_group(candidate, entry, request, facts ? &*facts : nullptr, diagnosis);
+    const Entry& overload = overload_for(candidate, entry, group.front(), request.settings);
+    Replay of_group(candidate, overload, request, facts ? &*facts : nullptr, diagnosis);
     of_group.run(group);
     guessed = guessed || of_group.guessed();
     explained = explained || of_group.explained();

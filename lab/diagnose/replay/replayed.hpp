@@ -50,6 +50,11 @@ struct Bound {
 };
 Bound bind_call(const Entry& entry, const Replayed& replayed);
 
+/// Of several functions that are exported under the entry's name the first that takes the call as it is, as
+/// pybind11 chooses; the entry itself where none does.
+const Entry& overload_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed,
+                          const CallSettings& settings);
+
 /// Something that is done to a call so that the candidate's answer is right: a fault, if it helps.
 struct Adaptation {
   std::function<void(std::vector<Value>& values)> before;  ///< of copies; null: nothing
@@ -125,6 +130,15 @@ void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, st
 /// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings);
+/// Sums of exponentials that are not rescaled when a larger maximum comes, of a label that takes one: they
+/// are right where the maximum of each row comes first. Whether that is so.
+bool probe_rescale(const Approach& approach, const std::vector<Replayed>& calls,
+                   const std::vector<CallOutcome>& outcomes, const Facts* facts,
+                   std::vector<Finding>& findings);
+/// Of an answer that nothing else explains: vectors that reach it along another dimension than the one that
+/// is as long as they are, and the ends of inputs that do not reach it at all.
+void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                     std::vector<Finding>& findings);
 /// Whether the last bits of f32 inputs have no influence on an answer that is wrong: operands made narrower.
 void probe_ignored_bits(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                         std::vector<Finding>& findings);

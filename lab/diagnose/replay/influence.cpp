@@ -1,0 +1,171 @@
+#include "core/codec.hpp"
+#include "core/oracle/expected.hpp"
+#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/replay/replayed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+/// The elements whose index in dimension `dim` is `begin` to `end` − 1, each made another.
+Value with_others(const Value& value, int dim, std::int64_t begin, std::int64_t end) {
+  Value other = compact_copy(value);
+  const std::vector<double> elements = core::elements(value.tensor);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  std::int64_t behind = 1;
+  for (int d = dim + 1; d < value.tensor.rank; ++d) behind *= value.tensor.size(d);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const std::int64_t at = static_cast<std::int64_t>(i) / behind % value.tensor.size(dim);
+    // Larger than all that it was: a maximum would see it too.
+    if (at >= begin && at < end)
+      core::encode(value.tensor.dtype, 3 + 2 * std::fabs(elements[i]),
+                   static_cast<std::byte*>(other.storage.get()) + i * size);
+  }
+  return other;
+}
+
+/// The answer's elements that are others then, per output.
+std::vector<std::vector<std::size_t>> changed(const Approach& approach, const Replayed& replayed,
+                                              const CallOutcome& outcome, std::size_t role,
+                                              const Value& value, bool& asked) {
+  Replayed other = replayed;
+  other.values[role] = value;
+  const CallOutcome after = replay_once(approach, other);
+  asked = after.answer.ok();
+  std::vector<std::vector<std::size_t>> list(outcome.got.size());
+  for (std::size_t t = 0; asked && t < list.size(); ++t)
+    for (std::size_t i = 0; i < std::min(outcome.got[t].size(), after.got[t].size()); ++i)
+      if (outcome.got[t][i] != after.got[t][i] &&
+          !(std::isnan(outcome.got[t][i]) && std::isnan(after.got[t][i])))
+        list[t].push_back(i);
+  return list;
+}
+
+/// How many of those have an index of their own in that dimension.
+std::int64_t spread(const Tensor& tensor, int dim, const std::vector<std::size_t>& places) {
+  std::int64_t behind = 1;
+  for (int d = dim + 1; d < tensor.rank; ++d) behind *= tensor.size(d);
+  std::set<std::int64_t> indices;
+  for (const std::size_t each : places)
+    indices.insert(static_cast<std::int64_t>(each) / behind % tensor.size(dim));
+  return static_cast<std::int64_t>(indices.size());
+}
+
+class Influence {
+ public:
+  Influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+            std::vector<Finding>& findings)
+      : approach_(approach), replayed_(replayed), outcome_(outcome), findings_(findings) {}
+
+  void look() {
+    for (const Passing& passing : approach_.form.passings) {
+      if (passing.what != What::role) continue;
+      const auto role = static_cast<std::size_t>(passing.role);
+      const Value& value = replayed_.values[role];
+      if (replayed_.roles[role].output || !value.is_tensor() || value.tensor.empty() ||
+          !is_float(value.tensor.dtype))
+        continue;
+      if (value.tensor.rank == 1 && along_other_axis(role)) continue;
+      for (int dim = 0; dim < value.tensor.rank; ++dim) ends(role, dim);
+    }
+  }
+
+ private:
+  /// A vector as long as just one dimension of the answer, each element of which should reach one index of
+  /// that.
+  bool along_other_axis(std::size_t role) {
+    const Value& value = replayed_.values[role];
+    const std::int64_t length = value.tensor.size(0);
+    if (length < 3) return false;
+    for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
+      const Tensor& want = replayed_.outputs[t].want;
+      int own = -1, count = 0;
+      for (int d = 0; d < want.rank; ++d)
+        if (want.size(d) == length) {
+          own = d;
+          ++count;
+        }
+      if (count != 1 || want.rank < 2 || outcome_.wrong[t] == 0) continue;
+      bool asked = false;
+      const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, 0, 1, 2), asked);
+      if (!asked || places[t].size() < 2 || 2 * spread(want, own, places[t]) <= length) continue;
+      for (int d = 0; d < want.rank; ++d) {
+        if (d == own || want.size(d) < 3 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
+        tell(
+            "layout-convention", role,
+            fmt::format("one element of {} has an influence on {} of {} indices of dimension {} of {}, which "
+                        "is as long as {}, and on {} of dimension {}: it is addressed by the other one",
+                        replayed_.roles[role].name, spread(want, own, places[t]), length, own,
+                        replayed_.outputs[t].name, replayed_.roles[role].name, spread(want, d, places[t]), d),
+            fmt::format("address {} by the index of dimension {}", replayed_.roles[role].name, own));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool matters(std::size_t role, int dim, std::int64_t begin, std::int64_t end) {
+    bool asked = false;
+    const auto places = changed(approach_, replayed_, outcome_, role,
+                                with_others(replayed_.values[role], dim, begin, end), asked);
+    return !asked ||
+           std::any_of(places.begin(), places.end(), [](const auto& each) { return !each.empty(); });
+  }
+
+  /// The first or last elements along a dimension that nothing depends on.
+  void ends(std::size_t role, int dim) {
+    const std::int64_t size = replayed_.values[role].tensor.size(dim);
+    if (size < 3) return;
+    for (const bool last : {true, false}) {
+      const auto ignored = [&](std::int64_t count) {
+        return last ? !matters(role, dim, size - count, size) : !matters(role, dim, 0, count);
+      };
+      if (!ignored(1)) continue;
+      std::int64_t least = 1, most = size;  // ignored, not ignored
+      if (ignored(size)) continue;          // all of it: another fault
+      while (most - least > 1) {
+        const std::int64_t middle = (least + most) / 2;
+        (ignored(middle) ? least : most) = middle;
+      }
+      tell("tail-mask", role,
+           fmt::format("the {} {} of {} indices of dimension {} of {} have no influence on any element",
+                       last ? "last" : "first", least, size, dim, replayed_.roles[role].name),
+           fmt::format("look at where the loop over dimension {} of {} {}", dim, replayed_.roles[role].name,
+                       last ? "ends" : "begins"));
+      return;
+    }
+  }
+
+  void tell(std::string code, std::size_t role, const std::string& evidence, std::string fix) {
+    Finding finding;
+    finding.code = std::move(code);
+    finding.argument = replayed_.roles[role].name;
+    finding.strength = Strength::observed;
+    finding.evidence = fmt::format("'{}': the answer is wrong, and {}", replayed_.line, evidence);
+    finding.fix = std::move(fix);
+    add_once(findings_, std::move(finding));
+  }
+
+  const Approach& approach_;
+  const Replayed& replayed_;
+  const CallOutcome& outcome_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                     std::vector<Finding>& findings) {
+  constexpr std::size_t kMostElements = 1 << 18;  // it takes some dozens of calls
+  if (!outcome.answer.ok() || outcome.elements == 0 || outcome.elements > kMostElements) return;
+  Influence(approach, replayed, outcome, findings).look();
+}
+
+}  // namespace isomer::lab

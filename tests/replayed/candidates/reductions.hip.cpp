@@ -1,0 +1,155 @@
+// Operators that reduce rows, each right and with one fault.
+#include <hip/hip_runtime.h>
+
+#include "../../diagnose/candidates/dlpack.h"
+
+#include <cstdint>
+
+static float* f32(const DLTensor* tensor) { return static_cast<float*>(tensor->data); }
+
+/// One warp of 32 threads for each row, tile after tile.
+__global__ void tiles(const float* x, float* out, int width, bool rescales) {
+  const float* row = x + blockIdx.x * width;
+  float most = -INFINITY, sum = 0.0f;
+  for (int begin = 0; begin < width; begin += 32) {
+    const int c = begin + threadIdx.x;
+    const float own = c < width ? row[c] : -INFINITY;
+    float now = own;
+    for (int step = 16; step > 0; step /= 2) now = fmaxf(now, __shfl_xor(now, step, 32));
+    now = fmaxf(now, most);
+    float part = expf(own - now);
+    for (int step = 16; step > 0; step /= 2) part += __shfl_xor(part, step, 32);
+    sum = (rescales ? sum * expf(most - now) : sum) + part;
+    most = now;
+  }
+  for (int c = threadIdx.x; c < width; c += 32) out[blockIdx.x * width + c] = expf(row[c] - most) / sum;
+}
+extern "C" void tiled_softmax(const DLTensor* x, DLTensor* out) {
+  tiles<<<x->shape[0], 32>>>(f32(x), f32(out), x->shape[1], true);
+}
+extern "C" void tiled_softmax_without_rescale(const DLTensor* x, DLTensor* out) {
+  tiles<<<x->shape[0], 32>>>(f32(x), f32(out), x->shape[1], false);
+}
+
+/// A 127th of the largest magnitude, of every `step`th element from one on.
+__global__ void extents(const float* x, float* scales, int count, int step, int apart, bool magnitude) {
+  float most = 0.0f;
+  for (int i = 0; i < count; ++i) {
+    const float own = x[blockIdx.x * apart + i * step];
+    most = fmaxf(most, magnitude ? fabsf(own) : own);
+  }
+  scales[blockIdx.x] = most / 127.0f;
+}
+static void extents_of(const DLTensor* x, DLTensor* scales, int count, bool magnitude) {
+  extents<<<x->shape[0], 1>>>(f32(x), f32(scales), count, 1, x->shape[1], magnitude);
+}
+extern "C" void row_extents(const DLTensor* x, DLTensor* scales) { extents_of(x, scales, x->shape[1], true); }
+extern "C" void row_extents_signed(const DLTensor* x, DLTensor* scales) {
+  extents_of(x, scales, x->shape[1], false);
+}
+extern "C" void row_extents_of_blocks(const DLTensor* x, DLTensor* scales) {
+  extents_of(x, scales, x->shape[1] / 4 * 4, true);
+}
+extern "C" void row_extents_of_columns(const DLTensor* x, DLTensor* scales) {
+  extents<<<x->shape[0], 1>>>(f32(x), f32(scales), x->shape[0], x->shape[1], 1, true);
+}
+
+__global__ void logarithms(const float* x, float* out, int width, bool binary) {
+  const float* row = x + blockIdx.x * width;
+  float most = row[0], sum = 0.0f;
+  for (int c = 1; c < width; ++c) most = fmaxf(most, row[c]);
+  for (int c = 0; c < width; ++c) sum += expf(row[c] - most);
+  const float less = most + (binary ? log2f(sum) : logf(sum));
+  for (int c = 0; c < width; ++c) out[blockIdx.x * width + c] = row[c] - less;
+}
+extern "C" void log_softmax_rows(const DLTensor* x, DLTensor* out) {
+  logarithms<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], false);
+}
+extern "C" void log_softmax_rows_binary(const DLTensor* x, DLTensor* out) {
+  logarithms<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], true);
+}
+
+/// Each element of the ones up to it, as many as there are weights; or, `early`, of the ones before it.
+__global__ void windows(const float* x, const float* weights, float* out, int width, int taps, int early) {
+  const int at = threadIdx.x;
+  if (at >= width) return;
+  float sum = 0.0f;
+  for (int k = 0; k < taps; ++k) {
+    const int from = at - taps + 1 + k - early;
+    if (from >= 0) sum += x[blockIdx.x * width + from] * weights[k];
+  }
+  out[blockIdx.x * width + at] = tanhf(sum);
+}
+extern "C" void window_sums(const DLTensor* x, const DLTensor* weights, DLTensor* out) {
+  windows<<<x->shape[0], 64>>>(f32(x), f32(weights), f32(out), x->shape[1], weights->shape[0], 0);
+}
+extern "C" void window_sums_early(const DLTensor* x, const DLTensor* weights, DLTensor* out) {
+  windows<<<x->shape[0], 64>>>(f32(x), f32(weights), f32(out), x->shape[1], weights->shape[0], 1);
+}
+
+__global__ void biased(const float* x, const float* bias, float* out, int width, bool by_row) {
+  const int c = threadIdx.x, row = blockIdx.x;
+  if (c < width) out[row * width + c] = tanhf(x[row * width + c] * 3.0f + bias[by_row ? row % width : c]);
+}
+extern "C" void biased_tanh(const DLTensor* x, const DLTensor* bias, DLTensor* out) {
+  biased<<<x->shape[0], 64>>>(f32(x), f32(bias), f32(out), x->shape[1], false);
+}
+extern "C" void biased_tanh_by_row(const DLTensor* x, const DLTensor* bias, DLTensor* out) {
+  biased<<<x->shape[0], 64>>>(f32(x), f32(bias), f32(out), x->shape[1], true);
+}
+
+__global__ void bent_sums(const float* x, float* out, int width, int end) {
+  float sum = 0.0f;
+  for (int c = 0; c < end; ++c) sum += tanhf(x[blockIdx.x * width + c]);
+  out[blockIdx.x] = sum;
+}
+extern "C" void tanh_sums(const DLTensor* x, DLTensor* out) {
+  bent_sums<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], x->shape[1]);
+}
+extern "C" void tanh_sums_without_last(const DLTensor* x, DLTensor* out) {
+  bent_sums<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], x->shape[1] - 1);
+}
+
+/// Queries and keys in place, with cosines and sines [rows, width / 2].
+__global__ void both_turned(float* q, float* k, const float* cosine, const float* sine, int width,
+                            bool neighbours) {
+  const int half = width / 2, i = threadIdx.x;
+  if (i >= half) return;
+  const int first = neighbours ? 2 * i : i, second = neighbours ? 2 * i + 1 : i + half;
+  const float c = cosine[blockIdx.x * half + i], s = sine[blockIdx.x * half + i];
+  for (float* each : {q, k}) {
+    float* row = each + blockIdx.x * width;
+    const float a = row[first], b = row[second];
+    row[first] = a * c - b * s;
+    row[second] = b * c + a * s;
+  }
+}
+static void turn(DLTensor* q, DLTensor* k, const DLTensor* cosine, const DLTensor* sine, bool neighbours) {
+  both_turned<<<q->shape[0], 32>>>(f32(q), f32(k), f32(cosine), f32(sine), q->shape[1], neighbours);
+}
+extern "C" void rotary_of_both(DLTensor* q, DLTensor* k, const DLTensor* cosine, const DLTensor* sine) {
+  turn(q, k, cosine, sine, false);
+}
+extern "C" void rotary_of_both_neighbours(DLTensor* q, DLTensor* k, const DLTensor* cosine,
+                                          const DLTensor* sine) {
+  turn(q, k, cosine, sine, true);
+}
+
+/// The mean of those whose target is not to be left out, or of them over all.
+__global__ void means(const float* x, const int64_t* target, float* out, int n, int64_t left_out, bool all) {
+  float sum = 0.0f;
+  int count = 0;
+  for (int i = 0; i < n; ++i)
+    if (target[i] != left_out) {
+      sum += x[i];
+      ++count;
+    }
+  out[0] = sum / (all ? n : count);
+}
+extern "C" void mean_of_kept(const DLTensor* x, const DLTensor* target, DLTensor* out, int64_t left_out) {
+  means<<<1, 1>>>(f32(x), static_cast<const int64_t*>(target->data), f32(out), x->shape[0], left_out, false);
+}
+extern "C" void mean_of_kept_over_all(const DLTensor* x, const DLTensor* target, DLTensor* out,
+                                      int64_t left_out) {
+  means<<<1, 1>>>(f32(x), static_cast<const int64_t*>(target->data), f32(out), x->shape[0], left_out, true);
+}

@@ -1,0 +1,217 @@
+// Labels that reduce rows, or slide over them, by ports that do something else with them.
+#include "lab/candidate/candidate.hpp"
+#include "lab/diagnose/diagnose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <random>
+
+namespace isomer::lab {
+namespace {
+
+std::mt19937& numbers() {
+  static std::mt19937 engine;
+  return engine;
+}
+Value drawn(const std::string& name, const std::vector<std::int64_t>& shape) {
+  Value value = tensor_value(name, DType::f32, shape);
+  std::normal_distribution<float> normal;
+  for (std::int64_t i = 0; i < value.tensor.numel(); ++i)
+    static_cast<float*>(value.tensor.data)[i] = normal(numbers());
+  return value;
+}
+Value zeros(const std::string& name, const std::vector<std::int64_t>& shape) {
+  return tensor_value(name, DType::f32, shape);
+}
+float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
+
+using Act = std::function<void(std::vector<Value>&)>;
+void answer(Recording& recording, const char* label, const std::vector<Value>& arguments, const Act& act) {
+  RecordedCall call{.function = label, .before = arguments};
+  call.keyword.resize(arguments.size());
+  for (const Value& each : arguments) call.after.push_back(deep_copy(each));
+  act(call.after);
+  recording.calls.push_back(std::move(call));
+}
+
+double log_sum(const float* row, int width) {
+  double sum = 0;
+  for (int c = 0; c < width; ++c) sum += std::exp(double(row[c]));
+  return std::log(sum);
+}
+
+void tiled_softmax(Recording& recording) {
+  for (const int width : {50, 100})
+    answer(recording, "tiled_softmax", {drawn("x", {4, width}), zeros("out", {4, width})},
+           [&](std::vector<Value>& v) {
+             for (int i = 0; i < 4 * width; ++i)
+               f32(v[1])[i] =
+                   static_cast<float>(std::exp(f32(v[0])[i] - log_sum(f32(v[0]) + i / width * width, width)));
+           });
+  recording.metadata["facts"] =
+      R"({"label": {"file": "1_label_source.py", "subtracts_maximum": true, "functions": []},
+      "test": {"file": "3_test_code.py", "functions": [], "observes": true, "draws": 0, "seeds": true}})";
+}
+
+void row_extents(Recording& recording) {
+  for (const int width : {21, 35})
+    answer(recording, "row_extents", {drawn("x", {9, width}), zeros("scales", {9})},
+           [&](std::vector<Value>& v) {
+             for (int r = 0; r < 9; ++r) {
+               float most = 0;
+               for (int c = 0; c < width; ++c) most = std::max(most, std::fabs(f32(v[0])[r * width + c]));
+               f32(v[1])[r] = most / 127.0f;
+             }
+           });
+}
+
+void log_softmax_rows(Recording& recording) {
+  for (const int width : {21, 35})
+    answer(recording, "log_softmax_rows", {drawn("x", {5, width}), zeros("out", {5, width})},
+           [&](std::vector<Value>& v) {
+             for (int i = 0; i < 5 * width; ++i)
+               f32(v[1])[i] =
+                   static_cast<float>(f32(v[0])[i] - log_sum(f32(v[0]) + i / width * width, width));
+           });
+}
+
+void window_sums(Recording& recording) {
+  for (const int width : {40, 25})
+    answer(recording, "window_sums",
+           {drawn("x", {3, width}), drawn("weights", {4}), zeros("out", {3, width})},
+           [&](std::vector<Value>& v) {
+             for (int i = 0; i < 3 * width; ++i) {
+               double sum = 0;
+               for (int k = std::max(0, 3 - i % width); k < 4; ++k)
+                 sum += double(f32(v[0])[i - 3 + k]) * f32(v[1])[k];
+               f32(v[2])[i] = static_cast<float>(std::tanh(sum));
+             }
+           });
+}
+
+void biased_tanh(Recording& recording) {
+  for (const int width : {11, 16})
+    answer(recording, "biased_tanh",
+           {drawn("x", {9, width}), drawn("bias", {width}), zeros("out", {9, width})},
+           [&](std::vector<Value>& v) {
+             for (int i = 0; i < 9 * width; ++i)
+               f32(v[2])[i] = static_cast<float>(std::tanh(3 * double(f32(v[0])[i]) + f32(v[1])[i % width]));
+           });
+}
+
+void tanh_sums(Recording& recording) {
+  for (const int width : {21, 35})
+    answer(recording, "tanh_sums", {drawn("x", {9, width}), zeros("out", {9})}, [&](std::vector<Value>& v) {
+      for (int r = 0; r < 9; ++r) {
+        double sum = 0;
+        for (int c = 0; c < width; ++c) sum += std::tanh(double(f32(v[0])[r * width + c]));
+        f32(v[1])[r] = static_cast<float>(sum);
+      }
+    });
+}
+
+void rotary_of_both(Recording& recording) {
+  for (const int width : {16, 24})
+    answer(recording, "rotary_of_both",
+           {drawn("q", {3, width}), drawn("k", {3, width}), drawn("cosine", {3, width / 2}),
+            drawn("sine", {3, width / 2})},
+           [&](std::vector<Value>& v) {
+             const int half = width / 2;
+             for (const int each : {0, 1})
+               for (int i = 0; i < 3 * half; ++i) {
+                 float* row = f32(v[static_cast<std::size_t>(each)]) + i / half * width + i % half;
+                 const double a = row[0], b = row[half], c = f32(v[2])[i], s = f32(v[3])[i];
+                 row[0] = static_cast<float>(a * c - b * s);
+                 row[half] = static_cast<float>(b * c + a * s);
+               }
+           });
+}
+
+void mean_of_kept(Recording& recording) {
+  for (const int count : {6, 9}) {
+    Value target = tensor_value("target", DType::i64, {count});
+    for (int i = 0; i < count; ++i) static_cast<std::int64_t*>(target.tensor.data)[i] = i % 3 == 1 ? -100 : i;
+    answer(recording, "mean_of_kept",
+           {drawn("x", {count}), target, zeros("out", {1}), integer_value("left_out", -100)},
+           [&](std::vector<Value>& v) {
+             double sum = 0;
+             for (int i = 0; i < count; ++i) sum += i % 3 == 1 ? 0 : f32(v[0])[i];
+             f32(v[2])[0] = static_cast<float>(sum / (count - count / 3));
+           });
+  }
+}
+
+struct Row {
+  friend void PrintTo(const Row& row, std::ostream* out) { *out << row.entry; }
+  void (*label)(Recording&);
+  const char* entry;
+  std::vector<std::string> found;  ///< codes with their arguments
+  const char* said = "";           ///< in the first finding's evidence
+};
+
+const Candidate& candidate() {
+  static const std::shared_ptr<const Candidate> built = [] {
+    setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+    BuildFailure failure;
+    auto made = build_candidate(std::filesystem::path(ISOMER_CANDIDATES) / "reductions.hip.cpp", {}, failure);
+    EXPECT_NE(made, nullptr) << failure.place.line << ": " << failure.message;
+    return made;
+  }();
+  return *built;
+}
+
+class Reduction : public testing::TestWithParam<Row> {};
+
+TEST_P(Reduction, IsToldItsFaultAndNothingElse) {
+  numbers().seed(7);
+  DiagnoseRequest request;
+  request.entry = GetParam().entry;
+  Recording recording;
+  GetParam().label(recording);
+  request.recording = std::make_shared<Recording>(std::move(recording));
+  const Diagnosis diagnosis = diagnose(candidate(), request);
+  std::vector<std::string> found;
+  std::string text = diagnosis.error;
+  for (const Finding& each : diagnosis.findings) {
+    found.push_back(each.code + " " + each.argument);
+    text += "\n" + each.code + " " + each.argument + ": " + each.evidence;
+  }
+  EXPECT_EQ(found, GetParam().found) << text;
+  EXPECT_EQ(diagnosis.verdict(), GetParam().found.empty() ? "pass" : "fail") << text;
+  EXPECT_NE((text + " ").find(GetParam().said), std::string::npos) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Candidates, Reduction,
+    testing::Values(
+        Row{tiled_softmax, "tiled_softmax", {}},
+        Row{tiled_softmax, "tiled_softmax_without_rescale", {"missing-rescale x"}},
+        Row{row_extents, "row_extents", {}},
+        Row{row_extents,
+            "row_extents_signed",
+            {"other-reduction scales"},
+            "is, times 0.007874, the largest element"},
+        Row{row_extents, "row_extents_of_blocks", {"tail-mask x"}, "the last 3 of 35"},
+        Row{row_extents, "row_extents_of_columns", {"layout-convention scales"}, "each column"},
+        Row{log_softmax_rows, "log_softmax_rows", {}},
+        Row{log_softmax_rows,
+            "log_softmax_rows_binary",
+            {"log-base out"},
+            "the original has the logarithm of the sum of exponentials of each row"},
+        Row{window_sums, "window_sums", {}},
+        Row{window_sums, "window_sums_early", {"off-by-one out"}, "one place later along dimension 1"},
+        Row{biased_tanh, "biased_tanh", {}},
+        Row{biased_tanh, "biased_tanh_by_row", {"layout-convention bias"}}, Row{tanh_sums, "tanh_sums", {}},
+        Row{tanh_sums, "tanh_sums_without_last", {"tail-mask x"}, "the last 1 of 21"},
+        Row{mean_of_kept, "mean_of_kept", {}},
+        Row{mean_of_kept, "mean_of_kept_over_all", {"missing-scale out"}, "that are not left_out (-100)"},
+        Row{rotary_of_both, "rotary_of_both", {}},
+        Row{rotary_of_both, "rotary_of_both_neighbours", {"layout-convention q, k"}, "neighbours"}),
+    [](const auto& info) { return std::string(info.param.entry); });
+
+}  // namespace
+}  // namespace isomer::lab
