@@ -125,6 +125,9 @@ void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, st
 /// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings);
+/// Whether a wrong answer is that of counts, as lengths of sequences, without their last, partial block.
+void probe_short_blocks(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                        std::vector<Finding>& findings);
 /// Whether the last bits of f32 inputs have no influence on an answer that is wrong: operands made narrower.
 void probe_ignored_bits(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                         std::vector<Finding>& findings);
