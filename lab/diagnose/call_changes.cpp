@@ -1,4 +1,5 @@
 #include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/refusal.hpp"
 
 #include <fmt/format.h>
 
@@ -140,11 +141,14 @@ namespace {
 /// Several tensors of a dtype that is refused in words that name none of them, as PyTorch's data_ptr<float>()
 /// does: of one line, cast alone, they are refused with the same words.
 void add_casts_of_several(const Form& form, const std::vector<Port::Role>& roles,
-                          const std::vector<Value>& values, const std::string& message,
+                          const std::vector<Value>& values, const std::string& said,
                           std::vector<Ranked>& list) {
+  const std::string message = lower(said);
   for (const auto& [wanted, wanted_as] : spellings())
     for (const auto& [given, given_as] : spellings()) {
-      if (wanted == given || is_float(wanted) != is_float(given) || !mentions(message, wanted)) continue;
+      if (wanted == given || is_float(wanted) != is_float(given) || !mentions(message, wanted) ||
+          !may_be_meant(said, given, wanted))
+        continue;
       Form cast = form;
       std::string names;
       int count = 0;
@@ -193,7 +197,8 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
       if (is_float(dtype) != is_float(tensor.dtype) && !mentions(message, dtype)) continue;
       Form cast = form;
       cast.passings[i].cast = dtype;
-      list.push_back({(named ? 0 : 2) + (mentions(message, dtype) ? 0 : 4),
+      const bool meant = may_be_meant(said, tensor.dtype, dtype);
+      list.push_back({(named ? 0 : 2) + (mentions(message, dtype) ? 0 : 4) + (meant ? 0 : 8),
                       change(std::move(cast), "dtype-refused", name,
                              fmt::format("{} is given as {}", name, name_of(original)),
                              fmt::format("take {} for {}", name_of(original), name))});
@@ -247,7 +252,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
     list.push_back({1, change(std::move(together), "rank-refused", names,
                               fmt::format("{} are given as the original takes them", names),
                               "read no dimension that the tensors do not have")});
-  add_casts_of_several(form, roles, values, message, list);
+  add_casts_of_several(form, roles, values, said, list);
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     for (std::size_t j = i + 1; j < form.passings.size(); ++j) {
       if (form.passings[i].what != What::role || form.passings[j].what != What::role) continue;

@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "lab/diagnose/call_dtypes.hpp"
+#include "lab/diagnose/refusal.hpp"
 
 #include <fmt/format.h>
 
@@ -135,11 +136,19 @@ class Adapting {
 
   bool run() {
     called_.trial = call(called_.form);
+    const Trial first = called_.trial;
     for (int step = 0; step < kSteps && refused(called_.trial); ++step) {
       seen_.insert(refusal(called_.trial.answer));
       if (!improve()) break;
     }
-    return called_.trial.answer.ok();
+    const bool answered = called_.trial.answer.ok();
+    // Steps that lead nowhere are guesses, but for those that the refusals named.
+    if (refused(called_.trial) && !guessed_.empty()) {
+      for (std::size_t i = guessed_.size(); i-- > 0;)
+        called_.findings.erase(called_.findings.begin() + static_cast<std::ptrdiff_t>(guessed_[i]));
+      called_.trial = first;
+    }
+    return answered;
   }
 
  private:
@@ -150,6 +159,9 @@ class Adapting {
     return try_call(candidate_, form, *called_.port, *called_.given, request_.settings);
   }
   void take(Change change, Trial trial) {
+    const std::string& said = called_.trial.answer.message;
+    if (!names_argument(said, change.finding.argument) && !tells_the_dtype(said))
+      guessed_.push_back(called_.findings.size());
     called_.findings.push_back(
         with_refusal(std::move(change.finding), called_.trial.answer, change.form, *called_.given));
     called_.form = std::move(change.form);
@@ -180,7 +192,7 @@ class Adapting {
         fallback = i;
         fallback_trial = std::move(trial);
         // What the message itself asked for needs no look at everything else.
-        if (attempts <= 4) break;
+        if (attempts <= 4 && names_argument(called_.trial.answer.message, list[i].finding.argument)) break;
       }
     }
     if (fallback == list.size()) return false;
@@ -221,6 +233,7 @@ class Adapting {
   const CallRequest& request_;
   Called& called_;
   std::set<std::string> seen_;
+  std::vector<std::size_t> guessed_;  ///< findings of steps that no refusal asked for by name
 };
 
 /// A call that ends its process as the original is called, and is right when one thing is called otherwise.

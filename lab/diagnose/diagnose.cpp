@@ -6,6 +6,7 @@
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/reading.hpp"
 #include "lab/diagnose/recorded_problems.hpp"
+#include "lab/diagnose/refusal.hpp"
 #include "lab/diagnose/replay/replay.hpp"
 #include "lab/diagnose/source_places.hpp"
 #include "lab/diagnose/variation_codes.hpp"
@@ -210,12 +211,15 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     };
     return has(probed.findings) || has(diagnosis.findings);
   };
+  // Rows far apart are a probe's: nearer ones are right, or wrong for another reason.
+  const bool wrapped = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                   [](const Finding& f) { return f.code == "index-overflow"; });
   for (Finding& finding : findings_of(*called.port, numbers, diagnosis.notes)) {
     // Numbers that no set explains have their cause where memory or threads go wrong.
     const bool memory = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
                         found("warp-size") || found("uninitialised-read") || found("unwritten-output") ||
                         found("tail-mask") || found("out-of-bounds-write") || found("stale-state") ||
-                        found("index-overflow") || found("ignores-index") || found("nondeterministic");
+                        wrapped || found("ignores-index") || found("nondeterministic");
     if (finding.code == "unexplained" && memory) continue;
     // One fault, one finding: the probe's has the better evidence.
     const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
@@ -326,6 +330,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     const std::size_t takes = called.form.entry->parameters.size();
     if (called.trial.answer.end == Answer::End::not_callable)
       finding.code = takes == called.form.passings.size() ? "argument-kind" : "argument-count";
+    else if (called.trial.answer.end == Answer::End::refused)
+      say_what_is_refused(called.trial.answer.message, *called.form.entry, called.port->roles, finding);
     if (finding.code != "crash" && finding.code != "timeout" && finding.code != "resource-limit")
       finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
     // A crash on memory that was not given is the caller's, who does not know what the parameter is.
@@ -340,8 +346,10 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
       finding.location = called.form.entry->place;
       break;
     }
-    const bool counted = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                                     [&](const Finding& each) { return each.code == finding.code; });
+    const bool counted =
+        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& each) {
+          return each.code == finding.code && (finding.argument.empty() || each.argument == finding.argument);
+        });
     if (finding.location.line == 0) finding.location = called.form.entry->place;
     // A status that says no more than that the launch failed.
     const bool launch = finding.code == "shape-refused" &&

@@ -60,6 +60,7 @@ constexpr Code kCodes[] = {
     {"log-base", "a logarithm or exponential has the wrong base"},
     {"missing-max-subtraction", "exponentials are taken without subtracting the maximum"},
     {"missing-rescale", "what was summed under a smaller maximum is not rescaled to the larger one"},
+    {"missing-absolute", "a maximum is taken of the values, not of their magnitudes"},
     {"rounding-mode", "values are rounded in another way"},
     {"scale-precision", "a scale has another precision than the original's when it is used"},
     {"approximation", "a function is computed by another formula, or approximated otherwise"},

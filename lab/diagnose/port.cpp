@@ -99,6 +99,10 @@ std::vector<Value> Port::values(const core::Problem& problem) const {
   for (const Original::Parameter& parameter : original->parameters) {
     switch (parameter.kind) {
       case Original::Kind::tensor: {
+        if (parameter.lent) {
+          values.push_back(tensor_value(parameter.name, DType::f32, parameter.lent(call)));
+          break;
+        }
         const Tensor& tensor = call.tensor(call.contract->index_of(parameter.argument));
         values.push_back(tensor.defined() ? in_order_of(parameter, value_of(parameter.name, tensor,
                                                                             original->drops_leading_ones))

@@ -59,6 +59,7 @@ constexpr Row kRows[] = {
     {"wrong-stream", "streams.cu", "sin_of_a_stream_by_number", "sin", "sin_on_its_own_stream"},
     {"ignores-index", "quantize.cu", "quantize_ignores_dest", "quantize_copy_kv", "quantize_right"},
     {"index-overflow", "quantize.cu", "tensors_narrow_row", "quantize_copy_kv", "tensors_right"},
+    {"missing-absolute", "quantize.cu", "quantize_signed", "quantize_copy_kv", "quantize_right"},
     {"rounding-mode", "quantize.cu", "quantize_rounds", "quantize_copy_kv", "quantize_right"},
     {"scale-precision", "quantize.cu", "quantize_keeps_scale", "quantize_copy_kv", "quantize_right"},
     {"intermediate-precision", "quantize.cu", "quantize_narrow_quotient", "quantize_copy_kv",

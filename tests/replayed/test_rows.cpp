@@ -156,6 +156,31 @@ void scale_and_shift(Recording& recording) {
   for (RecordedCall& call : recording.calls) call.left_out = {real_value("scale", 2.0)};
 }
 
+void sum_of_counts(Recording& recording) {
+  for (const std::vector<int>& counts : {std::vector<int>{20, 9, 16, 31}, std::vector<int>{33, 40, 7}}) {
+    const auto rows = static_cast<std::int64_t>(counts.size());
+    Value given = tensor_value("counts", DType::i32, {rows});
+    std::copy(counts.begin(), counts.end(), static_cast<std::int32_t*>(given.tensor.data));
+    recording.calls.push_back(answered("sum_of_counts", {drawn("x", {rows, 40}), given, zeros("out", {rows})},
+                                       [&](std::vector<Value>& v) {
+                                         for (std::size_t r = 0; r < counts.size(); ++r)
+                                           for (int c = 0; c < counts[r]; ++c)
+                                             f32(v[2])[r] += f32(v[0])[40 * r + static_cast<std::size_t>(c)];
+                                       }));
+  }
+}
+
+/// Columns 3 to 12 of rows of 20.
+void twice_of_views(Recording& recording) {
+  Value view = drawn("x", {6, 20});
+  view.tensor = view.tensor.slice(1, 3, 13);
+  view.storage_offset = 3 * sizeof(float);
+  recording.calls.push_back(
+      answered("twice_of_views", {view, zeros("out", {6, 10})}, [&](std::vector<Value>& v) {
+        for (int i = 0; i < 60; ++i) f32(v[1])[i] = 2 * f32(v[0])[i / 10 * 20 + i % 10];
+      }));
+}
+
 struct Row {
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.entry; }
   void (*label)(Recording&);
@@ -210,6 +235,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{unit_rows, "unit_rows_without_epsilon", {"epsilon out"}},
                     Row{weighted_rows, "weighted_rows", {}},
                     Row{weighted_rows, "weighted_rows_from_zero", {"missing-term out"}},
+                    Row{sum_of_counts, "sum_of_counts", {}},
+                    Row{sum_of_counts, "sum_of_counts_of_whole_blocks", {"tail-mask counts"}},
+                    Row{twice_of_views, "twice_of_views", {}},
+                    Row{twice_of_views, "twice_of_views_from_the_begin", {"ignores-offset x"}},
                     Row{scale_and_shift, "scale_and_shift", {}},
                     Row{scale_and_shift, "scale_and_shift_from_one", {"argument-default scale"}}),
     [](const auto& info) { return std::string(info.param.entry); });

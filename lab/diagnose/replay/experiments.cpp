@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <numbers>
 #include <numeric>
@@ -75,6 +76,18 @@ std::function<void(std::vector<Value>&)> on_value(int role, std::function<void(V
   };
 }
 
+/// The same view of a storage that begins with its first element.
+void begin_at_view(Value& value) {
+  Value cut = tensor_value(value.name, DType::u8,
+                           {static_cast<std::int64_t>(value.storage_bytes - value.storage_offset)});
+  std::memcpy(cut.storage.get(), static_cast<const std::byte*>(value.storage.get()) + value.storage_offset,
+              cut.storage_bytes);
+  cut.boolean = value.boolean;
+  cut.tensor = value.tensor;
+  cut.tensor.data = cut.storage.get();
+  value = std::move(cut);
+}
+
 class Experiments {
  public:
   Experiments(const Approach& approach, const Replayed& replayed)
@@ -118,21 +131,27 @@ class Experiments {
       if (passing.what != What::role || !value_of(i).is_tensor() || passing.compact) continue;
       if (value_of(i).tensor.is_contiguous() && value_of(i).storage_offset == 0) continue;
       Form form = approach_.form;
-      form.passings[i].compact = true;
       const bool offset = value_of(i).tensor.is_contiguous();
       const std::string name = parameter_name(form, i, replayed_);
+      const std::string from = fmt::format("{} is {} from byte {} of its storage on", name,
+                                           value_of(i).tensor.describe(), value_of(i).storage_offset);
+      // Of a view with both, the strides may be looked at and the offset not.
+      if (!offset && value_of(i).storage_offset != 0)
+        add(form, {{on_value(passing.role, begin_at_view), nullptr, {}}},
+            named(
+                "ignores-offset", name,
+                from + ", and the answer is right only where the storage begins with it, strides as they are",
+                "begin at the view's offset"));
+      form.passings[i].compact = true;
       // A compact view is copied only where it is made to be.
       std::vector<Adaptation> made;
       if (offset)
         made.push_back({on_value(passing.role, [](Value& v) { v = compact_copy(v); }), nullptr, {}});
       add(std::move(form), std::move(made),
-          named(
-              offset ? "ignores-offset" : "assumes-contiguous", name,
-              fmt::format("{} is {}{}, and the answer is right only where it is copied to a compact tensor",
-                          name, value_of(i).tensor.describe(),
-                          offset ? fmt::format(" from byte {} of its storage on", value_of(i).storage_offset)
-                                 : std::string()),
-              offset ? "begin at the view's offset" : "address the tensor by its strides"));
+          named(offset ? "ignores-offset" : "assumes-contiguous", name,
+                (offset ? from : fmt::format("{} is {}", name, value_of(i).tensor.describe())) +
+                    ", and the answer is right only where it is copied to a compact tensor",
+                offset ? "begin at the view's offset" : "address the tensor by its strides"));
     }
     Form form = approach_.form;
     int count = 0;

@@ -3,6 +3,7 @@
 #include "core/oracle/expected.hpp"
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/refusal.hpp"
 #include "lab/diagnose/replay/answer.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
 #include "lab/diagnose/replay/reductions.hpp"
@@ -145,9 +146,13 @@ class Replay {
   /// One change after the other until the first call is answered.
   void adapt(const Replayed& replayed) {
     std::set<std::string> seen;
+    std::vector<Finding> guesses;  // steps that no refusal asked for by name: worth a word where they lead on
     for (int step = 0; step < kSteps; ++step) {
       const CallOutcome now = replay_once(approach_, replayed);
-      if (!refused(now)) return;
+      if (!refused(now)) {
+        for (Finding& finding : guesses) add_once(diagnosis_.findings, std::move(finding));
+        return;
+      }
       seen.insert(now.answer.message);
       if (reordered(replayed, now.answer)) continue;
       std::vector<Change> list = changes(approach_.form, replayed.roles, replayed.values, now.answer.message);
@@ -178,7 +183,10 @@ class Replay {
       finding.evidence = fmt::format("'{}': {} and the call is refused: \"{:.200}\"", replayed.line,
                                      finding.evidence, std::string_view(said).substr(0, said.find('\n')));
       finding.location = now.answer.place;
-      add_once(diagnosis_.findings, std::move(finding));
+      if (names_argument(said, finding.argument) || tells_the_dtype(said))
+        add_once(diagnosis_.findings, std::move(finding));
+      else
+        guesses.push_back(std::move(finding));
       approach_.form = std::move(list[chosen].form);
       adapted_ = true;
     }
@@ -285,6 +293,7 @@ class Replay {
       rescaled_ = probe_rescale(approach_, calls, outcomes_, facts_, diagnosis_.findings);
       probe_ignored_bits(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
       probe_views(approach_, calls, outcomes_, diagnosis_.findings);
+      probe_short_blocks(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
     }
     for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
       Finding finding;
@@ -344,13 +353,13 @@ class Replay {
     } else if (answer.end == Answer::End::refused) {
       // A launch that the device refuses has been told, and the candidate has only passed it on.
       if (!answer.refused_launches.empty()) return;
-      finding.code = is_about_dtype(answer.message) && !is_about_rank(answer.message) ? "dtype-refused"
-                                                                                      : "shape-refused";
-      finding.fix = "take what the original takes";
+      say_what_is_refused(answer.message, entry_, replayed.roles, finding);
     }
     if (finding.location.line == 0) finding.location = entry_.place;
-    const bool said = std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
-                                  [&](const Finding& each) { return each.code == finding.code; });
+    const bool said =
+        std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const Finding& each) {
+          return each.code == finding.code && (finding.argument.empty() || each.argument == finding.argument);
+        });
     if (!said) add_once(diagnosis_.findings, std::move(finding));
   }
 

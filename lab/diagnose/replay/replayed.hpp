@@ -139,6 +139,9 @@ bool probe_rescale(const Approach& approach, const std::vector<Replayed>& calls,
 /// is as long as they are, and the ends of inputs that do not reach it at all.
 void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                      std::vector<Finding>& findings);
+/// Whether a wrong answer is that of counts, as lengths of sequences, without their last, partial block.
+void probe_short_blocks(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                        std::vector<Finding>& findings);
 /// Whether the last bits of f32 inputs have no influence on an answer that is wrong: operands made narrower.
 void probe_ignored_bits(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                         std::vector<Finding>& findings);

@@ -34,6 +34,9 @@ struct Original {
     /// Of a tensor whose axes the original has in another order than the contract: dimension i of it is the
     /// contract's axes[i]. Empty: the same order.
     std::vector<int> axes = {};
+    /// Of f32 memory that callers lend for what lies between two kernels, and that no argument of the
+    /// contract is: its shape by the call. An output of which nothing is asked.
+    std::function<std::vector<std::int64_t>(const Call&)> lent = {};
   };
 
   std::string op;

@@ -61,6 +61,7 @@ struct Switches {
         wrap(vary.has("saturation=wrap")),
         clamp(vary.has("clamp=127")),
         nan_ignored(vary.has("nan=ignored")),
+        with_sign(vary.has("amax=signed")),
         identity(vary.has("dest=identity")),
         product_int32(vary.has("dest=int32_product")),
         contiguous(vary.has("indexing=contiguous")) {
@@ -72,8 +73,15 @@ struct Switches {
   }
   float least_most = 0, least_scale = 0;
   bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
-      nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous;
+      nearest, nearest_even, floor, wrap, clamp, nan_ignored, with_sign, identity, product_int32, contiguous;
 };
+
+float largest(const std::vector<float>& x, const Switches& vary) {
+  if (!vary.with_sign) return max_magnitude(x, vary.nan_ignored);
+  float most = x.empty() ? 0.0f : x[0];
+  for (const float value : x) most = std::fmax(most, value);
+  return most;
+}
 
 struct Scale {
   float divisor = 0;
@@ -155,7 +163,7 @@ class Reference {
     for (std::int64_t g = 0; g < groups; ++g) {
       x.clear();
       for (std::int64_t d = g * length; d < (g + 1) * length; ++d) x.push_back(element(s, h, d));
-      const Scale scale = scale_of(max_magnitude(x, vary_.nan_ignored), args_.out_scale.dtype, vary_);
+      const Scale scale = scale_of(largest(x, vary_), args_.out_scale.dtype, vary_);
       const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
       set(scale_, at, static_cast<double>(scale.stored));
       for (std::int64_t i = 0; i < length; ++i) {
@@ -163,8 +171,10 @@ class Reference {
         if (vary_.guard_quotient && !(scale.divisor > 1e-6f)) q = 0;
         const std::size_t flat = out_.index(t, h, g * length + i);
         set(out_, flat, to_int8(q, vary_));
-        // A scale that only the variation makes 0: what such a port casts to int8, C++ leaves open.
-        if (vary_.scale_f16 && std::isinf(q)) out_.bound[flat] = 255;
+        // A scale that only the variation makes 0, or too small: what such a port casts to int8, C++ leaves
+        // open.
+        const bool open = (vary_.scale_f16 && std::isinf(q)) || (vary_.with_sign && !(std::fabs(q) < 128));
+        if (open) out_.bound[flat] = 255;
         out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
       }
     }
@@ -222,6 +232,7 @@ const std::vector<core::Variation>& variations() {
          "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},
         {"indexing=contiguous", "k read as if it were compact"},
         {"nan=ignored", "NaN left out of the maximum"},
+        {"amax=signed", "the maximum of the values, not of their magnitudes"},
         {"saturation=wrap", "quotients saturate in int16 and keep their low 8 bits"},
     };
     for (const Floor& each : kFloors) all.push_back({each.name, each.summary});

@@ -17,6 +17,7 @@ enum Fault {
   kGuards,
   kIgnoresDest,
   kNarrowRow,
+  kSigned,
 };
 
 struct Strides {
@@ -34,7 +35,7 @@ __global__ void quantize(const Key* k, const int* dest, int8_t* out, Scale* scal
       to = out + static_cast<int>(row) * static_cast<int>(strides.out[0]) + head * strides.out[1];
     float largest = 0.0f;
     for (int d = 0; d < dim; ++d) {
-      const float a = fabsf(static_cast<float>(from[d * strides.k[2]]));
+      const float x = static_cast<float>(from[d * strides.k[2]]), a = fault == kSigned ? x : fabsf(x);
       if (!(a <= largest)) largest = a;
     }
     float exact = largest / 127.0f;
@@ -75,6 +76,7 @@ CANDIDATE(quantize_narrow_quotient, __half, __half, kNarrowQuotient)
 CANDIDATE(quantize_reciprocal, float, float, kReciprocal)
 CANDIDATE(quantize_clamps, __half, __half, kClamps)
 CANDIDATE(quantize_guards, float, float, kGuards)
+CANDIDATE(quantize_signed, __half, __half, kSigned)
 CANDIDATE(quantize_ignores_dest, __half, __half, kIgnoresDest)
 
 static bool is_f32(const DLTensor* t) { return t->dtype.code == 2 && t->dtype.bits == 32; }

@@ -135,3 +135,32 @@ extern "C" void scale_and_shift_from_one(const DLTensor* x, DLTensor* out, doubl
                                          double shift = 0.0) {
   move(x, out, scale, shift);
 }
+
+/// The sum of the first counts[row] elements of each row, a block of 8 at a time.
+__global__ void counted(const float* x, const int* counts, float* out, int width, bool whole_blocks) {
+  const int count = counts[blockIdx.x], blocks = whole_blocks ? count / 8 : (count + 7) / 8;
+  float sum = 0.0f;
+  for (int b = 0; b < blocks; ++b)
+    for (int c = 8 * b; c < count && c < 8 * b + 8; ++c) sum += x[blockIdx.x * width + c];
+  out[blockIdx.x] = sum;
+}
+extern "C" void sum_of_counts(const DLTensor* x, const DLTensor* counts, DLTensor* out) {
+  counted<<<x->shape[0], 1>>>(static_cast<const float*>(x->data), static_cast<const int*>(counts->data),
+                              static_cast<float*>(out->data), x->shape[1], false);
+}
+extern "C" void sum_of_counts_of_whole_blocks(const DLTensor* x, const DLTensor* counts, DLTensor* out) {
+  counted<<<x->shape[0], 1>>>(static_cast<const float*>(x->data), static_cast<const int*>(counts->data),
+                              static_cast<float*>(out->data), x->shape[1], true);
+}
+
+__global__ void doubled(const float* x, float* out, int64_t stride, int width) {
+  for (int c = threadIdx.x; c < width; c += blockDim.x)
+    out[blockIdx.x * width + c] = 2 * x[blockIdx.x * stride + c];
+}
+static void twice(const DLTensor* x, DLTensor* out, bool with_offset) {
+  const char* bytes = static_cast<const char*>(x->data) + (with_offset ? x->byte_offset : 0);
+  doubled<<<x->shape[0], 32>>>(reinterpret_cast<const float*>(bytes), static_cast<float*>(out->data),
+                               x->strides[0], x->shape[1]);
+}
+extern "C" void twice_of_views(const DLTensor* x, DLTensor* out) { twice(x, out, true); }
+extern "C" void twice_of_views_from_the_begin(const DLTensor* x, DLTensor* out) { twice(x, out, false); }
