@@ -207,13 +207,23 @@ void by_position(const Entry& entry, const Port& port, Guess& guess) {
                                    fmt::format("take ({})", arguments_of(port))));
 }
 
-/// uint8_t and int8_t of memory whose elements have 8 bits by the contract: its bytes, whatever they mean.
+/// uint8_t, int8_t, or another 8-bit float than the op's, of memory whose elements have 8 bits by the
+/// contract: its bytes, whatever they mean to the caller.
 bool only_bytes(const Parameter& p, const Port& port, int role) {
   const core::Contract& contract = *port.oracle->contract;
   const int at = contract.index_of(port.roles[static_cast<std::size_t>(role)].argument);
-  if (at < 0 || (p.element != DType::u8 && p.element != DType::i8)) return false;
+  if (at < 0 || size_of(p.element) != 1) return false;
   const auto& dtypes = contract.args[static_cast<std::size_t>(at)].dtypes;
+  if (is_fp8(p.element) && std::find(dtypes.begin(), dtypes.end(), p.element) != dtypes.end()) return false;
   return std::any_of(dtypes.begin(), dtypes.end(), [](DType dtype) { return size_of(dtype) == 1; });
+}
+
+/// Whether another number of the entry is a size by its name.
+bool beside_a_size(const Entry& entry, const Port& port, const Parameter& than) {
+  Passing ignored;
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
+    return &p != &than && p.kind == Kind::integer && size_by_name(port, p.name, ignored);
+  });
 }
 
 /// A function over raw memory, or a kernel: pointers by name, else in the original's order; numbers by name.
@@ -314,6 +324,12 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
             adapted("argument-kind", p.name,
                     fmt::format("{} is a tensor, the parameter is a number ({})", p.name, p.type),
                     fmt::format("take a tensor for {}", p.name)));
+      } else if (one_of(count_names(), lower(p.name)) && beside_a_size(entry, port, p)) {
+        // n of (m, n): a count of all elements stands alone.
+        passing.what = What::size;
+        passing.role = 0;
+        passing.dim = -1;
+        guess.unsure.push_back(static_cast<int>(i));
       } else {
         passing.what = What::elements;
         passing.role = 0;

@@ -64,20 +64,31 @@ std::vector<LaunchForm> geometries(const Port& port, const Given& given) {
   for (const std::size_t r : order) {
     const Value& value = given.values[r];
     if (!value.is_tensor() || value.tensor.rank == 0) continue;
+    const int rank = value.tensor.rank;
+    for (const std::int64_t side : {16, 32, 8})
+      if (rank > 1) {
+        const LaunchForm::Axis columns = counting(What::size, r, rank - 1, side),
+                               rows = counting(What::size, r, rank - 2, side),
+                               threads = constant(static_cast<double>(side));
+        list.push_back({{columns, rows, one}, {threads, threads, one}});
+        list.push_back({{rows, columns, one}, {threads, threads, one}});
+      }
     for (const std::int64_t per : {256, 1}) {
       add(counting(What::elements, r, 0, per), one, one);
       add(counting(What::rows, r, 0, per), one, one);
     }
-    const int rank = value.tensor.rank;
     for (int d = 0; d < rank; ++d) add(counting(What::size, r, d), one, one);
     for (int a = 0; a < rank && rank > 1; ++a)
       for (int b = 0; b < rank; ++b)
         if (a != b) add(counting(What::size, r, a), counting(What::size, r, b), one);
-    for (const std::int64_t side : {16, 32, 8})
-      if (rank > 1)
-        list.push_back(
-            {{counting(What::size, r, rank - 1, side), counting(What::size, r, rank - 2, side), one},
-             {constant(static_cast<double>(side)), constant(static_cast<double>(side)), one}});
+    // Tiles of which a thread has several elements, by as many threads in a row.
+    for (const std::int64_t side : {64, 32, 16, 128})
+      if (rank > 1 && port.roles[r].output) {
+        const LaunchForm::Axis columns = counting(What::size, r, rank - 1, side),
+                               rows = counting(What::size, r, rank - 2, side);
+        list.push_back({{columns, rows, one}, {constant(256), one, one}});
+        list.push_back({{rows, columns, one}, {constant(256), one, one}});
+      }
     if (rank > 2) {
       add(counting(What::size, r, 0), counting(What::size, r, 1), counting(What::size, r, 2));
       add(counting(What::size, r, 2), counting(What::size, r, 1), counting(What::size, r, 0));

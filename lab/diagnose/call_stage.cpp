@@ -100,6 +100,27 @@ Dtypes usual(const Port& port, std::size_t which) {
   return dtypes;
 }
 
+/// Another dtype behind memory without one, where that makes clearly more of the answer right.
+void try_untyped(const Candidate& candidate, const CallRequest& request, Called& called) {
+  if (!called.trial.ok()) return;
+  double before = share_right(*called.given, called.trial);
+  if (before > 0.9) return;
+  for (const Dtypes& dtypes : dtypes_of_untyped(*called.port, called.form, called.dtypes)) {
+    std::shared_ptr<const Given> given;
+    try {
+      given = plain_problem(*called.port, dtypes);
+    } catch (const Error&) {  // the op does not take it
+      continue;
+    }
+    Trial trial = try_call(candidate, called.form, *called.port, *given, request.settings);
+    if (!trial.ok() || share_right(*given, trial) < before + 0.2) continue;
+    before = share_right(*given, trial);
+    called.dtypes = dtypes;
+    called.given = given;
+    called.trial = std::move(trial);
+  }
+}
+
 /// What a call returned in another dtype than was asked for, where the op leaves it to the callee.
 void follow_returned_dtypes(Called& called) {
   const std::vector<int>& returned = called.form.returned;
@@ -357,6 +378,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       called.callable = called.trial.answer.ok();
       if (called.trial.answer.end != Answer::End::refused) break;
     }
+    try_untyped(candidate, request, called);
     if (!called.callable && (called.trial.answer.end == Answer::End::refused ||
                              called.trial.answer.end == Answer::End::not_callable)) {
       called.dtypes = usual(*called.port, 0);

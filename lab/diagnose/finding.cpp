@@ -56,7 +56,7 @@ constexpr Code kCodes[] = {
     {"off-by-one", "an index, a bound or an answer is one too large or too small"},
     {"missing-scale", "a scale factor is missing, or is not the original's"},
     {"missing-term", "something that is added or subtracted is missing, or is not the original's"},
-    {"other-reduction", "rows are reduced to another number than the original's: a maximum for a magnitude"},
+    {"other-reduction", "rows are reduced to another number than the original's: a mean for a sum"},
     {"log-base", "a logarithm or exponential has the wrong base"},
     {"missing-max-subtraction", "exponentials are taken without subtracting the maximum"},
     {"missing-rescale", "what was summed under a smaller maximum is not rescaled to the larger one"},

@@ -1,8 +1,13 @@
 #include "lab/diagnose/label_version.hpp"
 
+#include "lab/diagnose/variation_codes.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <regex>
 
 namespace isomer::lab {
@@ -16,9 +21,9 @@ struct Version {
 };
 
 constexpr Version kVersions[] = {
-    {"floor=1e-10", "1e-10", false},
-    {"floor=1e-12", "1e-12", false},
     {"floor=none", "\\bmaximum\\b|clamp|clip|[0-9][eE]-[0-9]|\\beps", true},
+    // Of a label without a floor zeros are 0/0: what its port makes of them is its own.
+    {"zero_guard=zeros-1", "\\bmaximum\\b|clamp|clip|[0-9][eE]-[0-9]|\\beps", true},
 };
 
 const Version* version_of(const std::string& variation) {
@@ -27,18 +32,38 @@ const Version* version_of(const std::string& variation) {
   return nullptr;
 }
 
+/// The constant of a floor or a guard, as its variation's name has it; 0 for others.
+double constant_of(const std::string& variation) {
+  for (const char* prefix :
+       {"floor=", "zero_guard=amax-", "zero_guard=scale-", "zero_guard=below-", "zero_guard="})
+    if (variation.starts_with(prefix)) return std::strtod(variation.c_str() + std::strlen(prefix), nullptr);
+  return 0;
+}
+
+/// Whether the text has that number, however it is spelt: 1e-5, 1.0e-05, 0.00001.
+bool has_number(const std::string& text, double number) {
+  static const std::regex literal("(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?");
+  for (std::sregex_iterator at(text.begin(), text.end(), literal), end; at != end; ++at)
+    if (std::fabs(std::strtod(at->str().c_str(), nullptr) - number) <= 1e-6 * number) return true;
+  return false;
+}
+
 }  // namespace
 
 void follow_label(const std::string& label, Diagnosis& diagnosis) {
   if (label.empty()) return;
   const auto is_labels = [&](const std::string& variation) {
+    if (const double constant = constant_of(variation); constant > 0) return has_number(label, constant);
     const Version* version = version_of(variation);
     return version != nullptr && std::regex_search(label, std::regex(version->text)) != version->absent;
   };
   std::vector<std::string> said;
   const auto shared = [&](const Finding& finding) {
-    if (finding.code != "epsilon") return false;
-    const auto at = std::find_if(finding.variations.begin(), finding.variations.end(), is_labels);
+    if (finding.code != "epsilon" && finding.code != "zero-guard") return false;
+    const auto at =
+        std::find_if(finding.variations.begin(), finding.variations.end(), [&](const std::string& variation) {
+          return code_of(variation).code == finding.code && is_labels(variation);
+        });
     if (at != finding.variations.end()) said.push_back(*at);
     return at != finding.variations.end();
   };

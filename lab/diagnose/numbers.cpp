@@ -1,6 +1,9 @@
 #include "lab/diagnose/numbers.hpp"
 
 #include "core/codec.hpp"
+#include "lab/diagnose/changed_answers.hpp"
+#include "lab/diagnose/measured_guards.hpp"
+#include "lab/diagnose/narrow_sums.hpp"
 #include "lab/diagnose/variation_codes.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +54,9 @@ std::string separating_element(const Port& port, const Numbers& numbers, const s
   return {};
 }
 
-std::string meaning_of_variation(const Port& port, const std::string& name) {
+std::string meaning_of_variation(const Port& port, const Numbers& numbers, const std::string& name) {
+  for (const core::Variation& variation : numbers.measured)
+    if (variation.name == name) return variation.meaning;
   for (const core::Variation& variation : port.oracle->variations)
     if (variation.name == name) return variation.meaning;
   return name;
@@ -100,7 +105,8 @@ bool is_exact(const Port& port) {
 Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port& port,
                         const Questions& questions) {
   Numbers numbers;
-  Search search(*port.oracle, is_exact(port));
+  core::Oracle oracle = *port.oracle;
+  Search search(oracle, is_exact(port));
   int lost = 0;
   const auto ask = [&](const std::shared_ptr<const Given>& given) -> std::shared_ptr<Evidence> {
     // What ends its process, or never ends, is told after a few: each costs the whole limit of time.
@@ -130,6 +136,15 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
       if (const auto evidence = ask(given)) search.add(*evidence);
     }
   if (search.evidence().empty()) return numbers;
+  const auto known = [&](const core::Variation& variation) {
+    return std::any_of(oracle.variations.begin(), oracle.variations.end(),
+                       [&](const core::Variation& each) { return each.name == variation.name; });
+  };
+  for (core::Variation& variation : measured_guards(port, search.evidence()))
+    if (!known(variation)) numbers.measured.push_back(std::move(variation));
+  for (core::Variation& variation : measured_changes(port, search.evidence()))
+    numbers.measured.push_back(std::move(variation));
+  oracle.variations.insert(oracle.variations.end(), numbers.measured.begin(), numbers.measured.end());
   for (const Answer& answer : numbers.answers)
     for (const Seen& seen : answer.seen) numbers.raced = numbers.raced || seen.kind == "race";
   // Of numbers that chance makes hardly any set is the cause, and looking for one takes all the time there
@@ -159,7 +174,8 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     Finding finding;
     finding.code = code.code;
     finding.strength = strength_of(port, found);
-    finding.evidence = fmt::format("{}: {}", meaning_of_variation(port, name), counts(port, numbers));
+    finding.evidence =
+        fmt::format("{}: {}", meaning_of_variation(port, numbers, name), counts(port, numbers));
     if (const std::string element = separating_element(port, numbers, name); !element.empty())
       finding.evidence += "; " + element;
     if (!found.others.empty())
@@ -174,6 +190,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
                                return each.code == "intermediate-precision";
                              });
   if (!found.explains && !rounding_left) {
+    const std::string narrow = narrow_sums(port, numbers);
     Finding finding;
     finding.code = "unexplained";
     finding.strength = Strength::nearest;
@@ -201,6 +218,11 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
           "rounding, as where something between is kept in a narrower type: {}",
           found.plain.worst, finding.evidence);
       finding.fix = "keep what lies between in the types that the op says: products and sums in f32";
+    }
+    if (!narrow.empty()) {
+      finding.code = "intermediate-precision";
+      finding.evidence = narrow + ": " + finding.evidence;
+      finding.fix = "keep products and sums in f32";
     }
     finding.variations = found.set;
     list.push_back(std::move(finding));

@@ -34,7 +34,8 @@ struct Numbers {
   std::vector<Failure> failures;
   std::vector<Answer> answers;  ///< of the calls that returned, for what the emulator saw
   std::vector<std::shared_ptr<const Given>> answered;  ///< with what
-  bool raced = false;  ///< in one of them threads raced: its numbers may be chance's
+  std::vector<core::Variation> measured;  ///< asked for besides the op's: guards with constants of its own
+  bool raced = false;                     ///< in one of them threads raced: its numbers may be chance's
 };
 
 /// Whether the op's arithmetic is exact: answers are compared bit by bit.

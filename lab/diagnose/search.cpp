@@ -1,6 +1,7 @@
 #include "lab/diagnose/search.hpp"
 
 #include "core/codec.hpp"
+#include "lab/diagnose/changed_answers.hpp"
 
 #include <time.h>
 
@@ -227,6 +228,8 @@ std::string Search::separating_line(const Set& a, const Set& b) const {
       core::Expected x(problem.call()), y(problem.call());
       oracle_.reference(problem.call(), core::Variations(names(a)), x);
       oracle_.reference(problem.call(), core::Variations(names(b)), y);
+      apply_changes(core::Variations(names(a)), x);
+      apply_changes(core::Variations(names(b)), y);
       for (std::size_t t = 0; t < x.tensors.size(); ++t)
         for (std::size_t i = 0; i < x.tensors[t].value.size(); ++i)
           if (differs(x.tensors[t], y.tensors[t], i)) return fixed.line();

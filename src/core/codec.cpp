@@ -62,7 +62,7 @@ double unpack(Format f, std::uint32_t bits) {
   if (f.special == Format::Special::fnuz && bits == sign_bit(f))
     return std::numeric_limits<double>::quiet_NaN();
   if (f.special == Format::Special::fn && magnitude == sign_bit(f) - 1)
-    return std::numeric_limits<double>::quiet_NaN();
+    return std::copysign(std::numeric_limits<double>::quiet_NaN(), negative ? -1.0 : 1.0);
   if (f.special == Format::Special::ieee && magnitude > max_pattern(f)) {
     if (magnitude == max_pattern(f) + 1)
       return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();

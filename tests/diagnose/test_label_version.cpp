@@ -10,9 +10,9 @@
 namespace isomer::lab {
 namespace {
 
-Diagnosis without_floor() {
+Diagnosis without_floor(const std::string& code = "epsilon") {
   Finding finding;
-  finding.code = "epsilon";
+  finding.code = code;
   finding.strength = Strength::proved;
   finding.variations = {"floor=none"};
   Diagnosis diagnosis;
@@ -40,6 +40,18 @@ TEST(ALabelsVersion, WithAFloorAsksForIt) {
     follow_label(label, diagnosis);
     EXPECT_EQ(diagnosis.verdict(), "fail") << label;
     EXPECT_EQ(diagnosis.findings.size(), 1u) << label;
+  }
+}
+
+TEST(ALabelsVersion, WithAnotherConstantIsKeptToByItsPort) {
+  for (const char* variation : {"floor=1e-5", "zero_guard=scale-1e-5", "zero_guard=below-1e-5-1"}) {
+    Diagnosis diagnosis = without_floor(variation[0] == 'f' ? "epsilon" : "zero-guard");
+    diagnosis.findings[0].variations = {variation};
+    Diagnosis other = diagnosis;
+    follow_label("    s = tl.maximum(tl.max(tl.abs(x)), 0.00001) / 448.\n", diagnosis);
+    EXPECT_EQ(diagnosis.verdict(), "pass") << variation;
+    follow_label("    s = tl.maximum(tl.max(tl.abs(x)), 1e-4) / 448.\n", other);
+    EXPECT_EQ(other.verdict(), "fail") << variation;
   }
 }
 

@@ -78,6 +78,18 @@ struct Original {
   /// Marks (1) the elements of `expected`, per output, on which the original's answer is left open; null
   /// where none is.
   std::function<std::vector<std::vector<std::uint8_t>>(const Call&, const Expected& plain)> open = {};
+  /// Of an op that scales by a maximum: what a port puts under it has a constant of the port's own, which is
+  /// measured, and the reference takes it from the variation's name. Ports put it under the maximum
+  /// ("<under_maximum>1e-3"), under the scale ("zero_guard=scale-1e-5"), or give a constant scale to maxima
+  /// below it ("zero_guard=below-1e-3-1": scale 1).
+  struct Scaling {
+    std::size_t output = 0;     ///< that holds the scales
+    double largest = 1;         ///< a scale is its maximum divided by this
+    std::string under_maximum;  ///< "zero_guard=amax-"
+    /// The maximum behind each element of the scales; NaN where none is.
+    std::function<std::vector<double>(const Call&)> maxima;
+  };
+  Scaling scaling = {};
 };
 
 }  // namespace isomer::core

@@ -133,4 +133,20 @@ void fill(const Tensor& tensor, Regime regime, Random& random, double scale) {
   }
 }
 
+void fill_decades(const Tensor& rows, double lowest, double highest, Random& random) {
+  const std::int64_t count = rows.size(0), length = rows.size(1);
+  for (std::int64_t row = 0; row < count; ++row) {
+    // Not half-way: no row's largest is a power of ten itself, where a guard may be meant either way.
+    const double step = (static_cast<double>(row) + 0.37) / static_cast<double>(count);
+    const double most = std::pow(10.0, lowest + (highest - lowest) * step);
+    const std::int64_t largest = random.below(std::max<std::int64_t>(length, 1));
+    for (std::int64_t i = 0; i < length; ++i) {
+      const double value =
+          i == largest ? (random.bits() & 1 ? most : -most) : most * 0.95 * (2 * random.uniform() - 1);
+      encode(rows.dtype, value,
+             static_cast<std::byte*>(rows.data) + (row * length + i) * size_of(rows.dtype));
+    }
+  }
+}
+
 }  // namespace isomer::core

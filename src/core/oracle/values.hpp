@@ -38,4 +38,9 @@ Regime regime_of(std::string_view name);
 /// Fills every element of a CPU tensor; `scale` multiplies the values before rounding.
 void fill(const Tensor& tensor, Regime regime, Random& random, double scale = 1.0);
 
+/// Fills the compact [rows, length] with rows whose largest magnitudes step evenly through the decades from
+/// 10^lowest to 10^highest: what is put under a maximum shows where it begins. Both signs; one element of a
+/// row is its largest.
+void fill_decades(const Tensor& rows, double lowest, double highest, Random& random);
+
 }  // namespace isomer::core

@@ -23,6 +23,13 @@ class Variations {
       if (each.size() == name.size() && each.back() == name.back() && each == name) return true;
     return false;
   }
+  /// What follows `prefix` in the name that begins with it: of a variation whose constant was measured. Empty
+  /// where there is none.
+  std::string_view after(std::string_view prefix) const {
+    for (const std::string& each : names_)
+      if (each.starts_with(prefix)) return std::string_view(each).substr(prefix.size());
+    return {};
+  }
   const std::vector<std::string>& names() const { return names_; }
 
  private:

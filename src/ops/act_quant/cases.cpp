@@ -21,10 +21,10 @@ const std::vector<std::string>& layouts() {
 }
 
 const core::CaseSchema& schema() {
-  // Two regimes of this op's own: quotients that are ties between e4m3 values, and scales next to powers of
-  // two.
+  // Regimes of this op's own: quotients that are ties between e4m3 values, scales next to powers of two, and
+  // rows of all magnitudes.
   std::vector<std::string> regimes = core::regime_names();
-  regimes.insert(regimes.end(), {"e4m3_ties", "powers"});
+  regimes.insert(regimes.end(), {"e4m3_ties", "powers", "decades"});
   static const core::CaseSchema fields(
       "act_quant",
       {core::integer("rank", 2, "dimensions of x: [k], [m k], [b m k] or [b 2 m k]"),
@@ -171,11 +171,15 @@ void make(const Case& c, Problem& problem) {
   if (rank < 2) shape = {c.integer("k")};
   const Layout layout = core::layout_of(c.choice("layout"));
   const std::string& regime = c.choice("regime");
-  if (regime == "e4m3_ties" || regime == "powers") {
+  if (regime == "e4m3_ties" || regime == "powers" || regime == "decades") {
     const std::int64_t k = c.integer("k");
     args.x = problem.make("x", c.dtype("dtype"), shape);
     const Tensor rows(args.x.data, args.x.dtype, {k > 0 ? args.x.numel() / k : 0, k});
-    if (regime == "powers")
+    if (regime == "decades")
+      core::fill_decades(
+          Tensor(rows.data, rows.dtype, {rows.numel() / c.integer("block"), c.integer("block")}),
+          rows.dtype == DType::f16 ? -7 : -13, 3, problem.random());
+    else if (regime == "powers")
       fill_powers(rows, c.integer("block"), problem.random());
     else
       fill_ties(rows, c.integer("block"), problem.random());

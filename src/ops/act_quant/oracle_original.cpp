@@ -1,6 +1,9 @@
 #include "ops/act_quant/act_quant.hpp"
 #include "ops/act_quant/oracle.hpp"
 
+#include "core/codec.hpp"
+
+#include <algorithm>
 #include <cmath>
 
 namespace isomer::ops::act_quant {
@@ -40,40 +43,51 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const core::
   return marks;
 }
 
+std::vector<double> maxima(const core::Call& call) {
+  const std::vector<double> x = core::elements(call.args<ActQuantArgs>().x);
+  const auto size = static_cast<std::size_t>(call.options<ActQuantOptions>().block_size);
+  std::vector<double> most(x.size() / size, 0.0);
+  for (std::size_t i = 0; i < most.size() * size; ++i)
+    most[i / size] = std::max(most[i / size], std::fabs(x[i]));
+  return most;
+}
+
 Original original(bool returned) {
-  return {.op = "act_quant",
-          .functions = {"act_quant"},
-          .parameters = {{.name = "x", .argument = "x", .field = "dtype", .also = "input in x_ptr src"},
-                         {.name = "block_size",
-                          .argument = "block_size",
-                          .kind = Original::Kind::integer,
-                          .optional = true,
-                          .fallback = 128,
-                          .also = "block bs group_size group"},
-                         {.name = "y",
-                          .argument = "y",
-                          .output = true,
-                          .returned = returned,
-                          .also = "out output y_ptr q xq"},
-                         {.name = "s",
-                          .argument = "s",
-                          .output = true,
-                          .returned = returned,
-                          .also = "scale scales s_ptr out_scale"}},
-          .bind = bind_values,
-          .number =
-              [](const core::Call& call, std::string_view) {
-                return static_cast<double>(call.options<ActQuantOptions>().block_size);
-              },
-          .probes = {"m=3 k=256", "m=3 k=256 regime=e4m3_ties", "m=3 k=256 regime=powers",
-                     "m=3 k=256 scale=1e-6", "m=3 k=256 scale=1e-11", "m=3 k=256 scale=1e-13",
-                     "m=6 k=256 regime=mixed", "m=4 k=256 regime=tiny", "m=3 k=384 regime=outlier",
-                     "m=4 k=256 regime=zero_rows", "m=4 k=256 regime=nan", "m=4 k=256 regime=inf"},
-          .sizes = {"k=256 m="},
-          .empties = {"m=0 k=256"},
-          .called_empty = true,
-          .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
-          .open = open};
+  return {
+      .op = "act_quant",
+      .functions = {"act_quant"},
+      .parameters = {{.name = "x", .argument = "x", .field = "dtype", .also = "input in x_ptr src"},
+                     {.name = "block_size",
+                      .argument = "block_size",
+                      .kind = Original::Kind::integer,
+                      .optional = true,
+                      .fallback = 128,
+                      .also = "block bs group_size group"},
+                     {.name = "y",
+                      .argument = "y",
+                      .output = true,
+                      .returned = returned,
+                      .also = "out output y_ptr q xq"},
+                     {.name = "s",
+                      .argument = "s",
+                      .output = true,
+                      .returned = returned,
+                      .also = "scale scales s_ptr out_scale"}},
+      .bind = bind_values,
+      .number =
+          [](const core::Call& call, std::string_view) {
+            return static_cast<double>(call.options<ActQuantOptions>().block_size);
+          },
+      .probes = {"m=3 k=256", "m=3 k=256 regime=e4m3_ties", "m=3 k=256 regime=powers", "m=3 k=256 scale=1e-6",
+                 "m=3 k=256 scale=1e-11", "m=3 k=256 scale=1e-13", "m=6 k=256 regime=mixed",
+                 "m=4 k=256 regime=tiny", "m=3 k=384 regime=outlier", "m=4 k=256 regime=zero_rows",
+                 "m=4 k=256 regime=nan", "m=4 k=256 regime=inf", "m=24 k=256 regime=decades"},
+      .sizes = {"k=256 m="},
+      .empties = {"m=0 k=256"},
+      .called_empty = true,
+      .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
+      .open = open,
+      .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .maxima = maxima}};
 }
 
 }  // namespace

@@ -29,12 +29,14 @@ std::vector<double> flat_elements(const Tensor& tensor) {
   return values;
 }
 
-std::vector<double> fp8_elements(const Tensor& tensor, const core::Variations& vary) {
+std::vector<double> fp8_elements(Tensor tensor, const core::Variations& vary) {
+  if (vary.has("encoding=fnuz")) tensor.dtype = DType::e4m3fnuz;
+  if (vary.has("encoding=e5m2")) tensor.dtype = DType::e5m2;
   std::vector<double> values = vary.has("indexing=flat") ? flat_elements(tensor) : core::elements(tensor);
   const bool finite = vary.has("nan=480"), flushed = vary.has("subnormals=flushed");
   if (!finite && !flushed) return values;
   for (double& value : values) {
-    if (finite && std::isnan(value)) value = 480;
+    if (finite && std::isnan(value)) value = std::copysign(480.0, value);
     if (flushed && std::fabs(value) < 0x1p-6) value = 0;
   }
   return values;
@@ -92,10 +94,10 @@ double Product::b_scale(std::int64_t column, std::int64_t block) const {
 }
 
 Element Product::operator()(std::int64_t m, std::int64_t n) const {
-  const bool narrow_c = vary_.has("accumulator=f16") || vary_.has("accumulator=bf16");
-  const bool f16_inside = vary_.has("accumulator=f16-in-block");
-  const bool narrow = narrow_c || f16_inside || vary_.has("accumulator=bf16-in-block");
-  const DType accumulator = vary_.has("accumulator=f16") || f16_inside ? DType::f16 : DType::bf16;
+  const std::string_view sums = vary_.after("accumulator=");
+  const bool narrow_c = sums == "f16" || sums == "bf16" || sums.ends_with("-across-blocks");
+  const bool narrow = sums == "f16" || sums == "bf16" || sums.ends_with("-in-block");
+  const DType accumulator = sums.starts_with("f16") ? DType::f16 : DType::bf16;
   // b[n][k] is b_[n·depth + k].
   const bool transposed = vary_.has("b=transposed");
   const std::int64_t b_row = transposed ? 1 : depth_, b_step = transposed ? columns_ : 1;
@@ -103,11 +105,13 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
     return index < static_cast<std::int64_t>(matrix.size()) ? matrix[static_cast<std::size_t>(index)] : 0.0;
   };
   Element c;
+  double sum = 0;
   const std::int64_t blocks = vary_.has("k_tail=dropped") ? depth_ / kScaleBlock : blocks_;
   for (std::int64_t kb = 0; kb < blocks; ++kb) {
     const std::int64_t whole = (kb + 1) * kScaleBlock;
     const std::int64_t end = vary_.has("k_tail=unmasked") ? whole : std::min(whole, depth_);
-    double sum = 0, sum_abs = 0;
+    if (!vary_.has("sum=carried")) sum = 0;
+    double sum_abs = 0;
     for (std::int64_t k = kb * kScaleBlock; k < end; ++k) {
       const double product = at(a_, m * depth_ + k) * at(b_, n * b_row + k * b_step);
       sum += product;
@@ -155,6 +159,9 @@ const std::vector<core::Variation>& product_variations() {
       {"accumulator=bf16", "sums inside a block and across blocks rounded to bf16"},
       {"accumulator=f16-in-block", "sums inside a block rounded to f16, across blocks in f32"},
       {"accumulator=bf16-in-block", "sums inside a block rounded to bf16, across blocks in f32"},
+      {"accumulator=f16-across-blocks", "sums inside a block in f32, across blocks rounded to f16"},
+      {"accumulator=bf16-across-blocks", "sums inside a block in f32, across blocks rounded to bf16"},
+      {"sum=carried", "the sum of a block begun with that of the blocks before it"},
       {"a_s=ignored", "the scales of a taken as 1"},
       {"a_s=row-major", "the scales of a read as compact and row-major whatever their strides"},
       {"a_s=transposed", "the scales of a read as if their matrix were stored transposed"},
@@ -163,6 +170,8 @@ const std::vector<core::Variation>& product_variations() {
       {"k_tail=unmasked", "the last block of K is read whole, into the rows after"},
       {"b=transposed", "b read as [K, N]"},
       {"indexing=flat", "strides ignored: every input read as compact and row-major"},
+      {"encoding=fnuz", "a and b decoded as e4m3fnuz, whose exponents are one less"},
+      {"encoding=e5m2", "a and b decoded as e5m2"},
       {"nan=480", "the NaN pattern of e4m3fn taken as the number it would be"},
       {"subnormals=flushed", "subnormals of e4m3fn taken as 0"},
       {"rounding=truncated", "c rounded toward zero"},

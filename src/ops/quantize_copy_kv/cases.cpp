@@ -16,9 +16,9 @@ using core::Problem;
 using core::Random;
 
 const core::CaseSchema& schema() {
-  // A regime of this op's own: rows whose quotients are whole numbers.
+  // Regimes of this op's own: rows whose quotients are whole numbers, and rows of all magnitudes.
   std::vector<std::string> regimes = core::regime_names();
-  regimes.emplace_back("whole");
+  regimes.insert(regimes.end(), {"whole", "decades"});
   static const core::CaseSchema fields(
       "quantize_copy_kv",
       {core::integer("s", 17, "tokens"), core::integer("n", 23, "rows of out"),
@@ -168,7 +168,12 @@ void make(const Case& c, Problem& problem) {
   const std::int64_t s = c.integer("s"), n = c.integer("n"), h = c.integer("h"), d = c.integer("d");
   const std::int64_t group = c.integer("group");
   const Layout layout = core::layout_of(c.choice("layout"));
-  if (c.choice("regime") == "whole") {
+  if (c.choice("regime") == "decades") {
+    args.k = problem.make("k", c.dtype("dtype"), {s, h, d});
+    const std::int64_t length = group == 0 ? d : group;
+    core::fill_decades(Tensor(args.k.data, args.k.dtype, {s * h * d / length, length}),
+                       c.dtype("dtype") == DType::f16 ? -7 : -13, 3, problem.random());
+  } else if (c.choice("regime") == "whole") {
     args.k = problem.make("k", c.dtype("dtype"), {s, h, d});
     fill_whole(args.k, c.dtype("scales"), group, problem.random());
   } else {

@@ -3,6 +3,7 @@
 
 #include "core/codec.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace isomer::ops::quantize_copy_kv {
@@ -60,6 +61,26 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const core::
   return marks;
 }
 
+std::vector<double> maxima(const core::Call& call) {
+  const auto& args = call.args<QuantizeCopyKvArgs>();
+  const std::int64_t group = call.options<QuantizeCopyKvOptions>().group;
+  const std::int64_t heads = args.k.size(1), channels = args.k.size(2);
+  const std::int64_t length = group == 0 ? channels : group, groups = group == 0 ? 1 : channels / group;
+  std::vector<double> most(static_cast<std::size_t>(args.out.size(0) * heads * groups), NAN);
+  for (std::int64_t s = 0; s < args.k.size(0); ++s) {
+    const auto t = static_cast<std::int64_t>(core::read(args.dest, s));
+    if (t < 0 || t >= args.out.size(0)) continue;
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t g = 0; g < groups; ++g) {
+        double& largest = most[static_cast<std::size_t>((t * heads + h) * groups + g)];
+        largest = 0;
+        for (std::int64_t d = g * length; d < (g + 1) * length; ++d)
+          largest = std::max(largest, std::fabs(core::read(args.k, s, h, d)));
+      }
+  }
+  return most;
+}
+
 Original by_head() {
   return {.op = "quantize_copy_kv",
           .functions = {"destindex_copy_quantize_kv", "quantize_copy_kv"},
@@ -91,12 +112,13 @@ Original by_head() {
                      "s=12 n=14 h=2 d=64 scale=4e-5", "s=6 n=8 h=2 d=32 scale=1e-6",
                      "s=6 n=8 h=2 d=32 scale=2e-7", "s=6 n=8 h=2 d=32 regime=outlier",
                      "s=6 n=8 h=3 d=32 regime=zero_rows", "s=6 n=8 h=3 d=48 regime=nan",
-                     "s=6 n=8 h=3 d=48 regime=inf"},
+                     "s=6 n=8 h=3 d=48 regime=inf", "s=24 n=30 h=3 d=16 regime=decades"},
           .sizes = {"s=3 n=5 h=2 d=", "s=3 n=5 d=16 h=", "n=1200 h=1 d=8 s="},
           .empties = {"s=0 n=4 h=2 d=16"},
           .called_empty = true,
           .usual = {{{"dtype", DType::f16}, {"scales", DType::f16}}},
-          .open = open};
+          .open = open,
+          .scaling = {.output = 1, .largest = 127, .under_maximum = "zero_guard=amax-", .maxima = maxima}};
 }
 
 /// ppl_quant_copy_kv: one scale for 8 channels.

@@ -2,6 +2,7 @@
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 
 #include "core/codec.hpp"
+#include "core/oracle/guards.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -18,30 +19,17 @@ float as_f32(DType rounded_to, float value) {
   return static_cast<float>(round_to(rounded_to, static_cast<double>(value)));
 }
 
-/// NaN wins, or with ignore_nan counts only where there is nothing else.
-float max_magnitude(const std::vector<float>& x, bool ignore_nan) {
-  float most = x.empty() ? 0.0f : std::fabs(x[0]);
-  for (const float value : x) {
-    if (ignore_nan)
-      most = std::fmax(most, std::fabs(value));
-    else if (!(std::fabs(value) <= most))
-      most = std::isnan(most) ? most : std::fabs(value);
-  }
-  return most;
-}
-
 /// What ports put under a maximum or a scale so that nothing is divided by zero.
 struct Floor {
   const char* name;
   const char* summary;
-  float most, scale;
 };
 constexpr Floor kFloors[] = {
-    {"zero_guard=amax-1e-5", "max|k| is at least 1e-5", 1e-5f, 0},
-    {"zero_guard=amax-1e-6", "max|k| is at least 1e-6", 1e-6f, 0},
-    {"zero_guard=scale-1e-5", "the scale is at least 1e-5", 0, 1e-5f},
-    {"zero_guard=scale-1e-6", "the scale is at least 1e-6", 0, 1e-6f},
-    {"zero_guard=scale-1e-8", "the scale is at least 1e-8", 0, 1e-8f},
+    {"zero_guard=amax-1e-5", "max|k| is at least 1e-5"},
+    {"zero_guard=amax-1e-6", "max|k| is at least 1e-6"},
+    {"zero_guard=scale-1e-5", "the scale is at least 1e-5"},
+    {"zero_guard=scale-1e-6", "the scale is at least 1e-6"},
+    {"zero_guard=scale-1e-8", "the scale is at least 1e-8"},
 };
 
 /// The variations, looked up once: an element asks for a dozen of them.
@@ -61,25 +49,37 @@ struct Switches {
         wrap(vary.has("saturation=wrap")),
         clamp(vary.has("clamp=127")),
         nan_ignored(vary.has("nan=ignored")),
-        with_sign(vary.has("amax=signed")),
         identity(vary.has("dest=identity")),
         product_int32(vary.has("dest=int32_product")),
-        contiguous(vary.has("indexing=contiguous")) {
-    for (const Floor& each : kFloors) {
-      if (!vary.has(each.name)) continue;
-      least_most = std::max(least_most, each.most);
-      least_scale = std::max(least_scale, each.scale);
-    }
+        contiguous(vary.has("indexing=contiguous")),
+        with_sign(vary.has("amax=signed")),
+        with_sign_from_zero(vary.has("amax=signed-from-0")),
+        names(vary) {
+    if (const std::string_view measured = vary.after("zero_guard=amax-"); !measured.empty())
+      least_most = core::number_in(measured);
   }
-  float least_most = 0, least_scale = 0;
+  float least_most = 0;
   bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
-      nearest, nearest_even, floor, wrap, clamp, nan_ignored, with_sign, identity, product_int32, contiguous;
+      nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous, with_sign,
+      with_sign_from_zero;
+  const Variations& names;
 };
 
-float largest(const std::vector<float>& x, const Switches& vary) {
-  if (!vary.with_sign) return max_magnitude(x, vary.nan_ignored);
-  float most = x.empty() ? 0.0f : x[0];
-  for (const float value : x) most = std::fmax(most, value);
+/// NaN wins, or with ignore_nan counts only where there is nothing else.
+float max_magnitude(const std::vector<float>& x, const Switches& vary) {
+  const bool ignore_nan = vary.nan_ignored;
+  if (vary.with_sign || vary.with_sign_from_zero) {
+    float most = vary.with_sign_from_zero || x.empty() ? 0.0f : x[0];
+    for (const float value : x) most = std::isnan(value) && !ignore_nan ? value : std::fmax(most, value);
+    return most;
+  }
+  float most = x.empty() ? 0.0f : std::fabs(x[0]);
+  for (const float value : x) {
+    if (ignore_nan)
+      most = std::fmax(most, std::fabs(value));
+    else if (!(std::fabs(value) <= most))
+      most = std::isnan(most) ? most : std::fabs(value);
+  }
   return most;
 }
 
@@ -92,7 +92,7 @@ struct Scale {
 Scale scale_of(float most, DType type, const Switches& vary) {
   if (most < vary.least_most) most = vary.least_most;
   float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
-  if (exact < vary.least_scale) exact = vary.least_scale;
+  exact = core::guarded(most, exact, vary.names);
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
   if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
   const float stored = as_f32(type, exact);
@@ -107,6 +107,10 @@ float quotient_of(float x, const Scale& scale, const Switches& vary) {
   return q;
 }
 
+double low_byte(double whole) {
+  return static_cast<double>(static_cast<std::int8_t>(static_cast<std::int64_t>(whole)));
+}
+
 double to_int8(float quotient, const Switches& vary) {
   const auto q = static_cast<double>(quotient);
   if (std::isnan(q)) return 0;
@@ -114,10 +118,7 @@ double to_int8(float quotient, const Switches& vary) {
   if (vary.nearest) whole = std::round(q);
   if (vary.nearest_even) whole = std::nearbyint(q);
   if (vary.floor) whole = std::floor(q);
-  if (vary.wrap) {
-    const auto word = static_cast<std::int16_t>(std::clamp(whole, -32768.0, 32767.0));
-    return static_cast<double>(static_cast<std::int8_t>(word));
-  }
+  if (vary.wrap) return low_byte(std::clamp(whole, -32768.0, 32767.0));
   return std::clamp(whole, vary.clamp ? -127.0 : -128.0, 127.0);
 }
 
@@ -163,7 +164,7 @@ class Reference {
     for (std::int64_t g = 0; g < groups; ++g) {
       x.clear();
       for (std::int64_t d = g * length; d < (g + 1) * length; ++d) x.push_back(element(s, h, d));
-      const Scale scale = scale_of(largest(x, vary_), args_.out_scale.dtype, vary_);
+      const Scale scale = scale_of(max_magnitude(x, vary_), args_.out_scale.dtype, vary_);
       const std::size_t at = args_.out_scale.rank == 2 ? scale_.index(t, h) : scale_.index(t, h, g);
       set(scale_, at, static_cast<double>(scale.stored));
       for (std::int64_t i = 0; i < length; ++i) {
@@ -171,9 +172,14 @@ class Reference {
         if (vary_.guard_quotient && !(scale.divisor > 1e-6f)) q = 0;
         const std::size_t flat = out_.index(t, h, g * length + i);
         set(out_, flat, to_int8(q, vary_));
+        // Through int16, or through int32 and its low byte: casts do either.
+        if (vary_.wrap && std::fabs(q) >= 32768)
+          out_.others[flat].push_back(
+              low_byte(std::clamp(std::trunc(static_cast<double>(q)), -0x1p31, 0x1p31 - 1)));
         // A scale that only the variation makes 0, or too small: what such a port casts to int8, C++ leaves
         // open.
-        const bool open = (vary_.scale_f16 && std::isinf(q)) || (vary_.with_sign && !(std::fabs(q) < 128));
+        const bool with_sign = vary_.with_sign || vary_.with_sign_from_zero;
+        const bool open = (vary_.scale_f16 && std::isinf(q)) || (with_sign && !(std::fabs(q) < 128));
         if (open) out_.bound[flat] = 255;
         out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
       }
@@ -231,8 +237,9 @@ const std::vector<core::Variation>& variations() {
         {"dest=int32_product",
          "dest times out's row stride in int32: rows beyond 2^31 elements are written elsewhere"},
         {"indexing=contiguous", "k read as if it were compact"},
+        {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
+        {"amax=signed-from-0", "the maximum of 0 and the values, not of their magnitudes"},
         {"nan=ignored", "NaN left out of the maximum"},
-        {"amax=signed", "the maximum of the values, not of their magnitudes"},
         {"saturation=wrap", "quotients saturate in int16 and keep their low 8 bits"},
     };
     for (const Floor& each : kFloors) all.push_back({each.name, each.summary});

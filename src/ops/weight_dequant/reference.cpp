@@ -10,11 +10,29 @@ namespace isomer::ops::weight_dequant {
 
 using core::round_to;
 
+namespace {
+
+/// Toward zero instead of to nearest: the next value of a narrow type, whose patterns are in the order of
+/// their magnitudes.
+double truncated(DType type, double value) {
+  const double rounded = round_to(type, value);
+  if (size_of(type) != 2 || !(std::fabs(rounded) > std::fabs(value))) return rounded;
+  std::uint16_t code = 0;
+  core::encode(type, rounded, &code);
+  --code;
+  return core::decode(type, &code);
+}
+
+}  // namespace
+
 void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
   const auto& args = call.args<WeightDequantArgs>();
   const std::int64_t size = call.options<WeightDequantOptions>().block_size;
   const std::vector<double> scales = core::elements(args.s);
   core::ExpectedTensor& y = expected["y"];
+  Tensor weight = args.x;
+  if (vary.has("encoding=fnuz")) weight.dtype = DType::e4m3fnuz;
+  if (vary.has("encoding=e5m2")) weight.dtype = DType::e5m2;
   const std::int64_t rows = args.x.size(0), columns = args.x.size(1);
   const std::int64_t scale_rows = args.s.size(0);
   const std::int64_t scale_columns = vary.has("scale_grid=floor") ? columns / size : args.s.size(1);
@@ -28,13 +46,18 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
         j = args.s.size(1) - 1;
       }
       const std::int64_t at = vary.has("scale=transposed") ? j * scale_rows + i : i * scale_columns + j;
-      double x = core::read(args.x, m, n);
-      const double s = scales[static_cast<std::size_t>(at)];
-      if (vary.has("nan=480") && std::isnan(x)) x = 480;
+      double x = core::read(weight, m, n);
+      const double s = vary.has("scale=ignored") ? 1.0 : scales[static_cast<std::size_t>(at)];
+      if (vary.has("nan=480") && std::isnan(x)) x = std::copysign(480.0, x);
       if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-6) x = std::copysign(0.0, x);
       double product = static_cast<double>(static_cast<float>(x) * static_cast<float>(s));
-      if (vary.has("product=bf16")) product = round_to(DType::bf16, x * round_to(DType::bf16, s));
-      y.set(y.index(m, n), round_to(args.y.dtype, product));
+      for (const DType narrow : {DType::bf16, DType::f16})
+        if (vary.has(narrow == DType::bf16 ? "product=bf16" : "product=f16"))
+          product = round_to(narrow, x * round_to(narrow, s));
+      if (vary.has("scale=inverse"))
+        product = static_cast<double>(static_cast<float>(x) / static_cast<float>(s));
+      y.set(y.index(m, n), vary.has("rounding=truncated") ? truncated(args.y.dtype, product)
+                                                          : round_to(args.y.dtype, product));
     }
 }
 
@@ -44,6 +67,12 @@ const std::vector<core::Variation>& variations() {
       {"scale_grid=floor",
        "floor(N / block_size) scales in a row of s: a ragged edge shifts the rows after it"},
       {"product=bf16", "scale and product rounded to bf16"},
+      {"encoding=fnuz", "x decoded as e4m3fnuz, whose exponents are one less"},
+      {"scale=inverse", "divided by the scale"},
+      {"scale=ignored", "the scale taken as 1"},
+      {"rounding=truncated", "y rounded toward zero"},
+      {"product=f16", "scale and product rounded to f16"},
+      {"encoding=e5m2", "x decoded as e5m2"},
       {"nan=480", "the NaN pattern of e4m3fn taken as the number it would be"},
       {"subnormals=flushed", "subnormals of e4m3fn taken as 0"},
       {"edge=unmasked", "the last block of a ragged row is stored whole, over the beginning of the next row"},

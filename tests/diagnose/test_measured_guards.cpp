@@ -1,0 +1,59 @@
+// What a port puts under its maxima has a constant that no list has: it is measured, and named.
+#include "diagnose/fake_candidate.hpp"
+#include "lab/diagnose/measured_guards.hpp"
+#include "lab/diagnose/numbers.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isomer::lab {
+namespace {
+
+struct Guarded {
+  const char* op;
+  std::vector<std::string> variations;
+  const char* code;
+};
+
+void PrintTo(const Guarded& guarded, std::ostream* out) {
+  *out << guarded.op;
+  for (const std::string& each : guarded.variations) *out << ' ' << each;
+}
+
+class AGuard : public testing::TestWithParam<Guarded> {};
+
+TEST_P(AGuard, IsNamedWithItsConstant) {
+  const Port& port = *find_port(GetParam().op);
+  const FakeCandidate candidate(port, GetParam().variations);
+  const Numbers numbers =
+      explain_numbers(candidate, original_form(candidate.entries().front(), port), port, {});
+  EXPECT_TRUE(numbers.explanation.explains);
+  EXPECT_EQ(numbers.explanation.set, GetParam().variations);
+  std::vector<std::string> notes;
+  const std::vector<Finding> findings = findings_of(port, numbers, notes);
+  ASSERT_EQ(findings.size(), GetParam().variations.size());
+  EXPECT_EQ(findings.back().code, GetParam().code);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, AGuard,
+    testing::Values(Guarded{"quantize_copy_kv", {"zero_guard=amax-1e-3"}, "zero-guard"},
+                    Guarded{"quantize_copy_kv", {"zero_guard=scale-2e-4"}, "zero-guard"},
+                    Guarded{"quantize_copy_kv", {"zero_guard=below-1e-2-1"}, "zero-guard"},
+                    Guarded{"quantize_copy_kv", {"rounding=nearest", "zero_guard=amax-1e-2"}, "zero-guard"},
+                    Guarded{"act_quant", {"floor=1e-3"}, "epsilon"},
+                    Guarded{"act_quant", {"floor=1e-6"}, "epsilon"},
+                    Guarded{"act_quant", {"zero_guard=scale-1e-5"}, "zero-guard"},
+                    Guarded{"act_quant", {"floor=none", "zero_guard=zeros-1"}, "zero-guard"},
+                    Guarded{"act_quant", {"rounding=truncation", "floor=1e-5"}, "epsilon"}),
+    [](const auto& info) { return std::string(info.param.op) + "_" + std::to_string(info.index); });
+
+TEST(AConstant, IsTheSimplestNumberThatFits) {
+  EXPECT_EQ(simplest_between(0.0008, 0.0013), "1e-3");
+  EXPECT_EQ(simplest_between(0.0019, 0.0023), "2e-3");
+  EXPECT_EQ(simplest_between(0.01269, 0.01271), "1.27e-2");
+  EXPECT_EQ(simplest_between(0.9, 1.1), "1");
+  EXPECT_EQ(simplest_between(2.9999, 3.0001), "3");
+}
+
+}  // namespace
+}  // namespace isomer::lab
