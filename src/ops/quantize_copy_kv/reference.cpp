@@ -90,9 +90,9 @@ struct Scale {
 };
 
 Scale scale_of(float most, DType type, const Switches& vary) {
-  if (most < vary.least_most) most = vary.least_most;
+  if (vary.least_most > 0 && most < vary.least_most) most = vary.least_most;
   float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
-  if (exact < vary.least_scale) exact = vary.least_scale;
+  if (vary.least_scale > 0 && exact < vary.least_scale) exact = vary.least_scale;
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
   if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
   const float stored = as_f32(type, exact);
