@@ -170,6 +170,16 @@ void sum_of_counts(Recording& recording) {
   }
 }
 
+void capped(Recording& recording) {
+  for (const double cap : {2.0, 5.0})
+    recording.calls.push_back(answered(
+        "capped", {drawn("x", {40}, 9), zeros("out", {40}), real_value("scale", 0.3), real_value("cap", cap)},
+        [&](std::vector<Value>& v) {
+          for (int i = 0; i < 40; ++i)
+            f32(v[1])[i] = static_cast<float>(cap * std::tanh(0.3 * f32(v[0])[i] / cap));
+        }));
+}
+
 /// Columns 3 to 12 of rows of 20.
 void twice_of_views(Recording& recording) {
   Value view = drawn("x", {6, 20});
@@ -223,24 +233,24 @@ TEST_P(RowWise, IsToldItsFaultAndNothingElse) {
 
 INSTANTIATE_TEST_SUITE_P(
     Candidates, RowWise,
-    testing::Values(Row{gelu_and_mul, "gelu_and_mul", {}},
-                    Row{gelu_and_mul, "gelu_and_mul_exact", {"approximation out"}},
-                    Row{rotary_in_place, "rotary_in_place", {}},
-                    Row{rotary_in_place, "rotary_in_place_of_neighbours", {"layout-convention q"}},
-                    Row{cross_entropy, "cross_entropy", {}},
-                    Row{cross_entropy, "cross_entropy_of_all", {"ignores-argument ignore_index"}},
-                    Row{plain_softmax, "plain_softmax", {}},
-                    Row{plain_softmax, "plain_softmax_overflows", {"missing-max-subtraction x"}},
-                    Row{unit_rows, "unit_rows", {}},
-                    Row{unit_rows, "unit_rows_without_epsilon", {"epsilon out"}},
-                    Row{weighted_rows, "weighted_rows", {}},
-                    Row{weighted_rows, "weighted_rows_from_zero", {"missing-term out"}},
-                    Row{sum_of_counts, "sum_of_counts", {}},
-                    Row{sum_of_counts, "sum_of_counts_of_whole_blocks", {"tail-mask counts"}},
-                    Row{twice_of_views, "twice_of_views", {}},
-                    Row{twice_of_views, "twice_of_views_from_the_begin", {"ignores-offset x"}},
-                    Row{scale_and_shift, "scale_and_shift", {}},
-                    Row{scale_and_shift, "scale_and_shift_from_one", {"argument-default scale"}}),
+    testing::Values(
+        Row{gelu_and_mul, "gelu_and_mul", {}}, Row{gelu_and_mul, "gelu_and_mul_exact", {"approximation out"}},
+        Row{rotary_in_place, "rotary_in_place", {}},
+        Row{rotary_in_place, "rotary_in_place_of_neighbours", {"layout-convention q"}},
+        Row{cross_entropy, "cross_entropy", {}},
+        Row{cross_entropy, "cross_entropy_of_all", {"ignores-argument ignore_index"}},
+        Row{plain_softmax, "plain_softmax", {}},
+        Row{plain_softmax, "plain_softmax_overflows", {"missing-max-subtraction x"}},
+        Row{unit_rows, "unit_rows", {}}, Row{unit_rows, "unit_rows_without_epsilon", {"epsilon out"}},
+        Row{weighted_rows, "weighted_rows", {}},
+        Row{weighted_rows, "weighted_rows_from_zero", {"missing-term out"}},
+        Row{sum_of_counts, "sum_of_counts", {}},
+        Row{sum_of_counts, "sum_of_counts_of_whole_blocks", {"tail-mask counts"}}, Row{capped, "capped", {}},
+        Row{capped, "capped_before_it_is_scaled", {"missing-scale cap"}},
+        Row{twice_of_views, "twice_of_views", {}},
+        Row{twice_of_views, "twice_of_views_from_the_begin", {"ignores-offset x"}},
+        Row{scale_and_shift, "scale_and_shift", {}},
+        Row{scale_and_shift, "scale_and_shift_from_one", {"argument-default scale"}}),
     [](const auto& info) { return std::string(info.param.entry); });
 
 }  // namespace

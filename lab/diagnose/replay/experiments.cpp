@@ -395,6 +395,7 @@ std::vector<Experiment> experiments(const Approach& approach, const Replayed& re
   for (Experiment& each : Experiments(approach, replayed).all()) list.push_back(std::move(each));
   add_turned_experiments(approach, replayed, list);
   add_offset_experiments(approach, replayed, list);
+  add_scale_order_experiments(approach, replayed, list);
   return list;
 }
 

@@ -29,6 +29,9 @@ void add_row_order_experiments(const Approach& approach, const Replayed& replaye
 /// Numbers, indices and answers that are one more or one less.
 void add_offset_experiments(const Approach& approach, const Replayed& replayed,
                             std::vector<Experiment>& list);
+/// A number that bounds or shifts what another one scales, applied before that or after it.
+void add_scale_order_experiments(const Approach& approach, const Replayed& replayed,
+                                 std::vector<Experiment>& list);
 
 /// Everything that a call can be done otherwise, the likeliest first: views copied, arguments in another
 /// order, numbers and tensors made what a candidate with a known fault takes them for.

@@ -90,7 +90,7 @@ struct Scale {
 };
 
 Scale scale_of(float most, DType type, const Switches& vary) {
-  if (most < vary.least_most) most = vary.least_most;
+  if (vary.least_most > 0 && most < vary.least_most) most = vary.least_most;
   float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
   exact = core::guarded(most, exact, vary.names);
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};

@@ -164,3 +164,16 @@ static void twice(const DLTensor* x, DLTensor* out, bool with_offset) {
 }
 extern "C" void twice_of_views(const DLTensor* x, DLTensor* out) { twice(x, out, true); }
 extern "C" void twice_of_views_from_the_begin(const DLTensor* x, DLTensor* out) { twice(x, out, false); }
+
+__global__ void bounded(const float* x, float* out, float scale, float cap, int n, bool scaled_first) {
+  const int at = threadIdx.x;
+  if (at < n) out[at] = scaled_first ? cap * tanhf(scale * x[at] / cap) : scale * (cap * tanhf(x[at] / cap));
+}
+extern "C" void capped(const DLTensor* x, DLTensor* out, double scale, double cap) {
+  bounded<<<1, 64>>>(static_cast<const float*>(x->data), static_cast<float*>(out->data), scale, cap,
+                     x->shape[0], true);
+}
+extern "C" void capped_before_it_is_scaled(const DLTensor* x, DLTensor* out, double scale, double cap) {
+  bounded<<<1, 64>>>(static_cast<const float*>(x->data), static_cast<float*>(out->data), scale, cap,
+                     x->shape[0], false);
+}
