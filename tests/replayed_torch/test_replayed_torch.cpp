@@ -85,6 +85,26 @@ TEST(ReplayedExtension, EveryFunctionIsCalledByItsOwnName) {
   EXPECT_EQ(diagnosis.calls, 2);
 }
 
+TEST(ReplayedExtension, OfTwoFunctionsOfOneNameTheOneIsCalledThatTakesTheArguments) {
+  RecordedCall one = call_of("plus", {counting("x", DType::f32, 70), integer_value("by", 3)});
+  RecordedCall several = call_of("plus", {counting("x", DType::f32, 70)});
+  Value list;
+  list.kind = Value::Kind::list;
+  list.name = "by";
+  list.items = {integer_value("", 1), integer_value("", 2)};
+  several.before.push_back(list);
+  several.keyword.resize(2);
+  for (RecordedCall* call : {&one, &several}) {
+    call->after = call->before;
+    call->returned = {counting("", DType::f32, 70)};
+    for (std::int64_t i = 0; i < 70; ++i) *call->returned[0].tensor.at<float>(i) += 3;
+  }
+  const Diagnosis diagnosis = said_of({one, several});
+  EXPECT_EQ(found(diagnosis), Texts{});
+  EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
+  EXPECT_EQ(diagnosis.calls, 2);
+}
+
 TEST(ReplayedExtension, WithoutAnAnswerTheOrderIsReadInTheNames) {
   const auto three = [](const std::string& function) {
     return call_of(function, {counting("out", DType::f32, 70), counting("x", DType::f32, 70),
