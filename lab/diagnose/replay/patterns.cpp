@@ -111,7 +111,7 @@ Finding tail_of(const Wrong& w) {
     // Less than half of it, and nearly all of that: what is scattered is no tail.
     const double behind =
         static_cast<double>(w.want.size()) / static_cast<double>(size) * static_cast<double>(size - cut);
-    if (cut == 0 || 2 * (size - cut) > size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
+    if (cut == 0 || 2 * (size - cut) >= size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
     return named(
         "tail-mask", w,
         fmt::format(

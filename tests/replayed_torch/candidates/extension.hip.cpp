@@ -29,10 +29,27 @@ void mixed_from(at::Tensor x, at::Tensor y, at::Tensor out) { launch(x, y, out, 
 
 void repeated(at::Tensor x, at::Tensor times) {}
 
+// Its defaults and names are C++'s, and not the binding's.
+at::Tensor mixed_unnamed(at::Tensor x, at::Tensor y, double weight = 0.5, double shift = 0) {
+  return mixed(x, y, weight, shift);
+}
+
+at::Tensor mixed_too_wide(at::Tensor x, at::Tensor y, double weight, double shift) {
+  auto out = at::empty_like(x);
+  blend<<<1, 2048, 0, at::hip::getCurrentHIPStream()>>>(x.data_ptr<float>(), y.data_ptr<float>(),
+                                                        out.data_ptr<float>(), weight, shift, x.numel());
+  TORCH_CHECK(hipGetLastError() == hipSuccess, "HIP error: invalid configuration argument");
+  return out;
+}
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("mixed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5, py::arg("shift") = 0.0);
   m.def("mixed_halves", &mixed_halves);
   m.def("mixed_into", &mixed_into);
   m.def("mixed_from", &mixed_from);
   m.def("repeated", &repeated);
+  m.def("mixed_unnamed", &mixed_unnamed);
+  m.def("mixed_renamed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5, py::arg("offset") = 1.0);
+  m.def("mixed_too_wide", &mixed_too_wide, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5,
+        py::arg("shift") = 0.0);
 }
