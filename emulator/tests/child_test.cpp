@@ -29,6 +29,7 @@ extern "C" int crashes() { *(volatile int*)8 = 1; return 0; }
 extern "C" int sleeps() { sleep(1000); return 0; }
 extern "C" int prints() { for (int i = 0; i < 3000000; ++i) puts("a line of no interest at all"); return 0; }
 extern "C" int forks() { for (int i = 0; i < 20; ++i) if (fork() == 0) { sleep(1000); } return 0; }
+__global__ void reads(volatile int* p, int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += p[0]; if (sum == 1) p[1] = sum; }
 )";
 
 class Child : public testing::Test {
@@ -55,6 +56,15 @@ TEST_F(Child, AKernelThatNeverEndsIsStoppedAndItsPlaceNamed) {
   ASSERT_EQ(r.reports.size(), 1u);
   EXPECT_EQ(r.reports[0].kind, Kind::step_limit);
   EXPECT_EQ(r.reports[0].place.line, 6u) << r.reports[0].text;
+}
+
+TEST_F(Child, AKernelWhoseBlocksEndIsTooLargeAndNotEndless) {
+  std::vector<int> p(64);
+  const RunResult r =
+      module(false).launch("reads", {{1 << 20, 1, 1}, {1, 1, 1}},
+                           {Argument::in_out("p", p), Argument::value(100'000)}, {.timeout_seconds = 0.5});
+  EXPECT_EQ(r.failure.find("too large to be emulated within 0.5 s: "), 0u) << r.failure;
+  EXPECT_TRUE(r.reports.empty());
 }
 
 TEST_F(Child, AStepLimitEndsAWatchedKernelAtItsLine) {

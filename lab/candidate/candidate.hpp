@@ -29,6 +29,7 @@ struct Parameter {
     dtype,
     stream,
     list,
+    any,  ///< a Python object of no stated type
     unknown
   };
   Kind kind = Kind::unknown;
@@ -38,6 +39,7 @@ struct Parameter {
   bool is_const = false;        ///< of a pointer: to const
   int bits = 0;                 ///< of an integer or real
   bool has_default = false;
+  bool has_keyword = true;  ///< callers may pass it by its name; not where a binding names no arguments
 };
 
 /// Something of a candidate that can be called.
@@ -92,7 +94,18 @@ struct Seen {
 
 /// What came of a call.
 struct Answer {
-  enum class End : std::uint8_t { returned, refused, crashed, timed_out, exited, over_limit, not_callable };
+  /// `too_large`: time was up while block after block was coming to its end; nothing is said of the
+  /// candidate.
+  enum class End : std::uint8_t {
+    returned,
+    refused,
+    crashed,
+    timed_out,
+    exited,
+    over_limit,
+    not_callable,
+    too_large
+  };
   End end = End::returned;
   std::string message;  ///< one sentence: the exception's text, the signal, the limit
   SourcePlace place;    ///< of a refusal or crash, where known
@@ -105,6 +118,7 @@ struct Answer {
   std::string output;           ///< what it printed, cut
   std::string launch;           ///< of a bare kernel: its geometry, and where that came from
   bool launch_guessed = false;  ///< neither its source nor the caller says it
+  bool unwatched = false;       ///< the watch was asked for, and takes too long with so much to do
   // Of a real device:
   std::string device;           ///< its name
   std::vector<double> seconds;  ///< of each measured call, the device's time

@@ -208,7 +208,9 @@ class Adapting {
           code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
       const bool another =
           code == "argument-kind" ? refused(trial) : asked_for && trial.answer.end == Answer::End::refused;
-      if (another && seen_.count(refusal(trial.answer)) == 0 && fallback == list.size() &&
+      // What the device refused to launch is no matter of types and ranks, unless the call returns then.
+      if (another && called_.trial.answer.refused_launches.empty() &&
+          seen_.count(refusal(trial.answer)) == 0 && fallback == list.size() &&
           !still_about(trial.answer.message, list[i].finding)) {
         fallback = i;
         fallback_trial = std::move(trial);

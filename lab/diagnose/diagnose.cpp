@@ -161,6 +161,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     }
   }
   diagnosis.calls += static_cast<int>(numbers.evidence.size());
+  diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
   for (std::size_t i = 0; i < numbers.answers.size(); ++i)
     findings_of_device(numbers.answers[i], *numbers.answered[i], diagnosis.findings);
   for (const Failure& failure : numbers.failures) {
@@ -293,6 +294,13 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
     call.function = request.recording->calls.front().function;
   Called called = find_call(candidate, call);
+  // What is only too large is no fault: the others are asked, or the op's own problems.
+  while (called.trial.answer.end == Answer::End::too_large && !call.recorded.empty()) {
+    diagnosis.notes.push_back(
+        fmt::format("'{}' is not judged: {}", called.given->line, called.trial.answer.message));
+    std::erase(call.recorded, called.given);
+    called = find_call(candidate, call);
+  }
   constexpr const char* kNoFloat8 = "8-bit floats came with PyTorch 2.1";
   if (called.port != nullptr && called.trial.answer.message.find(kNoFloat8) != std::string::npos) {
     // Who has such a PyTorch passes bytes.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace isomer::lab {
 namespace {
 
@@ -13,6 +15,34 @@ struct Taken {
   std::map<int, DType> in_bytes;
   std::vector<std::string> reasons;  ///< why others are none
 };
+
+// Every variation of the reference is computed for every problem, in doubles.
+constexpr std::int64_t kManyElements = std::int64_t{1} << 22;
+constexpr double kMuchWork = 2e9;
+
+std::int64_t elements_of(const RecordedCall& recorded) {
+  std::int64_t count = 0;
+  for (const Value& value : recorded.before)
+    if (value.is_tensor()) count += value.tensor.numel();
+  return count;
+}
+
+bool is_much(const Port& port, const Given& given) {
+  const auto& work = port.oracle->contract->work;
+  return work && work(given.problem->call()).flops > kMuchWork;
+}
+
+/// The calls in their order, without the very large ones where there are others.
+std::vector<bool> judged_by_size(const Recording& recording) {
+  std::vector<bool> judged;
+  for (const RecordedCall& recorded : recording.calls)
+    judged.push_back(elements_of(recorded) <= kManyElements || !recorded.raised.empty());
+  bool any = false;
+  for (std::size_t i = 0; i < judged.size(); ++i)
+    any = any || (judged[i] && recording.calls[i].raised.empty());
+  if (!any) judged.assign(judged.size(), true);
+  return judged;
+}
 
 DType returned_dtype(const RecordedCall& recorded) {
   for (const Value& returned : recorded.returned)
@@ -47,6 +77,7 @@ void take_recording(const Candidate& candidate, const Recording& recording, Call
   for (const RecordedCall& recorded : recording.calls)
     call.answered = call.answered || returned_dtype(recorded) != DType::none;
   std::vector<std::string> refused;
+  const std::vector<bool> judged = judged_by_size(recording);
   for (const Port* port : call.ports) {
     Taken taken;
     int index = 0;
@@ -56,11 +87,25 @@ void take_recording(const Candidate& candidate, const Recording& recording, Call
         taken.reasons.push_back(fmt::format("recorded call {} is not judged: the label refuses it", index));
         continue;
       }
+      if (!judged[static_cast<std::size_t>(index) - 1]) {
+        taken.reasons.push_back(fmt::format(
+            "recorded call {} is not judged: its arguments have {} elements, and smaller calls are recorded",
+            index, elements_of(recorded)));
+        continue;
+      }
       try {
         taken.problems.push_back(problem_of(candidate, *port, recorded, index, recording, taken));
       } catch (const Error& error) {
         taken.reasons.push_back(fmt::format("recorded call {} is not judged: {}", index, error.what()));
       }
+    }
+    const auto much = [&](const std::shared_ptr<const Given>& given) { return is_much(*port, *given); };
+    if (const auto count = std::count_if(taken.problems.begin(), taken.problems.end(), much);
+        count > 0 && static_cast<std::size_t>(count) < taken.problems.size()) {
+      std::erase_if(taken.problems, much);
+      taken.reasons.push_back(
+          fmt::format("{} recorded call{} not judged: of more than {:g} operations, beside smaller ones",
+                      count, count == 1 ? " is" : "s are", kMuchWork));
     }
     // With none that takes any, the first original's reasons are told.
     const bool none = taken.problems.empty();

@@ -58,6 +58,7 @@ TEST_F(AuditOfInstructions, ADtypeIsReadInProseTablesCodeAndChinese) {
   for (const char* text :
        {"The kernel must accept float32 K of shape [S, H, D].", "| `K` | `float32` | `[S, H, D]` |",
         "参数：K 必须是 float32 类型的三维张量；dest 为 int32", "Input K: torch.float32",
+        "Input: K, a float32 tensor of rank 3 [S, H, D]",
         "void quantise(const float* K, const int* dest, __half* scale);", "K must be a float32 tensor.",
         "TORCH_CHECK(K.scalar_type() == at::kFloat, \"no\")", "assert K.dtype == torch.float32",
         "Expected dtypes: K=float32, dest=int32, scale=float16"}) {

@@ -103,6 +103,24 @@ def test_scatter():
   EXPECT_EQ(found(), Findings{});
 }
 
+TEST_F(AuditOfTests, AnOutputThatIsHandedOnIsComparedWhereTheResultIs) {
+  std::string label = kScatter;
+  label += "    return out, sums\n";
+  const char* const kLooked[] = {
+      "    results = {}\n    results['a'] = scatter(x, dest, out, sums)\n    return results\n",
+      "    return scatter(x, dest, out, sums)\n",
+      "    a, b = scatter(x, dest, out, sums)\n    return a, b\n"};
+  for (const char* looked : kLooked) {
+    sources(label, std::string("def test_scatter(x, dest, out, sums):\n") + looked);
+    scatter({3, 1});
+    EXPECT_EQ(found(), Findings{}) << looked;
+  }
+  sources(label,
+          "def test_scatter(x, dest, out, sums):\n    a, b = scatter(x, dest, out, sums)\n    return a\n");
+  scatter({3, 1});
+  EXPECT_EQ(found(), (Findings{"test output-not-compared sums @2"}));
+}
+
 TEST_F(AuditOfTests, OutputsInADictionaryAreFollowed) {
   sources(kScatter, R"(
 def test_scatter():

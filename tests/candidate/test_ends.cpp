@@ -50,6 +50,13 @@ void says_why(int* y) { fprintf(stderr, "first\n\x1b[31mcheck failed:\x1b[0m y\a
 void recurses(int* y) { volatile char page[4096]; page[0] = y[0]; recurses(y); y[0] = page[0]; }
 static int calls = 0;
 void counts(int* y) { y[0] = ++calls; y[1] += 1; }
+__global__ void reads(volatile int* y, int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += y[0];
+  if (blockIdx.x == 0) y[1] = sum + 7;
+}
+void much(int* y) { reads<<<1500, 1>>>(y, 1000000); }
+void far_too_much(int* y) { reads<<<1 << 20, 1>>>(y, 20000); }
 )";
 
 class CandidateEnds : public testing::Test {
@@ -75,6 +82,22 @@ TEST_F(CandidateEnds, EndlessLoopsAreTimedOutOnDeviceAndHost) {
   EXPECT_EQ(host.end, Answer::End::timed_out);
   EXPECT_EQ(host.place.line, 13);
   EXPECT_EQ(host.message.find("host code did not end within 1 s"), 0u) << host.message;
+}
+
+TEST_F(CandidateEnds, BlocksThatEndOneAfterTheOtherAreNoEndlessLoop) {
+  const Answer a = call("far_too_much");
+  EXPECT_EQ(a.end, Answer::End::too_large);
+  EXPECT_EQ(a.message.find("too large to be emulated within 1 s: "), 0u) << a.message;
+  EXPECT_NE(a.message.find(" of the 1048576 blocks of reads had ended"), std::string::npos) << a.message;
+  EXPECT_TRUE(a.seen.empty());
+}
+
+TEST_F(CandidateEnds, WhatIsTooLargeToBeWatchedIsAskedWithoutTheWatch) {
+  const Answer a = call("much", {.timeout_seconds = 8});
+  ASSERT_TRUE(a.ok()) << a.message;
+  EXPECT_TRUE(a.unwatched);
+  EXPECT_EQ(data_of<std::int32_t>(a.arguments[0])[1], 7);
+  EXPECT_FALSE(call("counts").unwatched);
 }
 
 TEST_F(CandidateEnds, CrashesTellTheirPlace) {

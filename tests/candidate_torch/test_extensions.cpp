@@ -273,5 +273,64 @@ TORCH_LIBRARY_IMPL(port, CUDA, m) { m.impl("thrice", TORCH_FN(thrice)); }
   EXPECT_EQ(data_of<float>(a.returned[0])[2], 6);
 }
 
+TEST(CandidateExtensions, ASchemaGivesNamesAndDefaultsAlsoWhereAnotherBlockImplementsIt) {
+  const auto c = built("candidate.cu", R"(#include <torch/library.h>
+#include <ATen/ATen.h>
+at::Tensor scaled(const at::Tensor& x, const c10::optional<at::Tensor>& weight, double eps, at::IntArrayRef) {
+  return (weight.has_value() ? x * *weight : x) + eps;
+}
+TORCH_LIBRARY(port, m) {
+  m.def("scaled(Tensor x, Tensor? weight=None, *, float eps=0.5, int[2] pads=[1, 2]) -> Tensor");
+}
+TORCH_LIBRARY_IMPL(port, CUDA, m) { m.impl("scaled", &scaled); }
+)");
+  const Entry& e = entry_named(*c, "scaled");
+  ASSERT_EQ(e.parameters.size(), 4u);
+  EXPECT_EQ(e.parameters[1].name, "weight");
+  EXPECT_FALSE(e.parameters[0].has_default);
+  for (const std::size_t i : {1u, 2u, 3u}) EXPECT_TRUE(e.parameters[i].has_default) << i;
+  EXPECT_EQ(e.parameters[3].name, "pads");
+}
+
+constexpr const char* kObjects = R"(#include <torch/extension.h>
+at::Tensor shifted(at::Tensor x, py::object weight, py::object shift) {
+  at::Tensor y = weight.is_none() ? x.clone() : x * weight.cast<at::Tensor>();
+  if (py::isinstance<py::list>(shift)) return y + py::cast<std::vector<double>>(shift)[0];
+  return shift.is_none() ? y : y + shift.cast<double>();
+}
+py::tuple both(at::Tensor x, py::float_ by) { return py::make_tuple(x * (double)by, x + 1); }
+at::Tensor plain(at::Tensor x, double by = 2) { return x * by; }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("shifted", &shifted, py::arg("x"), py::arg("weight") = py::none(), py::arg("shift") = py::none());
+  m.def("both", &both);
+  m.def("plain", &plain);
+}
+)";
+
+TEST(CandidateExtensions, PythonObjectsAreWhatIsPassedForThem) {
+  const auto c = built("candidate.cu", kObjects);
+  const Entry& e = entry_named(*c, "shifted");
+  EXPECT_EQ(e.parameters[1].kind, Parameter::Kind::any);
+  EXPECT_TRUE(e.parameters[2].has_default);
+  Answer a = c->call(e, {ramp("x", {3})}, {});
+  ASSERT_TRUE(a.ok()) << a.message;
+  EXPECT_EQ(data_of<float>(a.returned[0])[2], 2);
+  a = c->call(e, {ramp("x", {3}), ramp("weight", {3}), real_value("shift", 0.5)}, {});
+  ASSERT_TRUE(a.ok()) << a.message;
+  EXPECT_EQ(data_of<float>(a.returned[0])[2], 4.5f);
+  a = c->call(e, {ramp("x", {3}), real_value("weight", 3), Value()}, {});
+  EXPECT_EQ(a.end, Answer::End::refused);
+  EXPECT_EQ(a.message, "Unable to cast Python instance: expected a tensor, got a real number");
+  a = c->call(entry_named(*c, "both"), {ramp("x", {3}), real_value("by", 3)}, {});
+  ASSERT_TRUE(a.ok()) << a.message;
+  ASSERT_EQ(a.returned.size(), 2u);
+  EXPECT_EQ(data_of<float>(a.returned[0])[2], 6);
+}
+
+TEST(CandidateExtensions, ADefaultOfCppIsNoneOfTheExportedFunctions) {
+  const auto c = built("candidate.cu", kObjects);
+  EXPECT_FALSE(entry_named(*c, "plain").parameters[1].has_default);
+}
+
 }  // namespace
 }  // namespace isomer::lab::tests

@@ -74,6 +74,32 @@ TEST(ReplayedExtension, ADefaultHoldsForWhatCallersLeaveOutBetweenOthers) {
   EXPECT_EQ(diagnosis.calls, 2);
 }
 
+/// As `call_of_mixed`, of another function, with what is left out.
+RecordedCall call_as_mixed(const std::string& function, double shift) {
+  RecordedCall call = call_of_mixed(shift);
+  call.function = function;
+  call.left_out = {real_value("weight", 0.5)};
+  return call;
+}
+
+TEST(ReplayedExtension, DefaultsAndNamesThatTheBindingDoesNotGiveAreNone) {
+  EXPECT_EQ(found(said_of({call_as_mixed("mixed", 2)})), Texts{});
+  EXPECT_EQ(found(said_of({call_as_mixed("mixed_unnamed", 2)})),
+            (Texts{"argument-count", "keyword-name shift"}));
+}
+
+TEST(ReplayedExtension, AnotherDefaultIsFoundUnderAnotherNameToo) {
+  RecordedCall without = call_as_mixed("mixed_renamed", 0);
+  without.before.pop_back(), without.after.pop_back(), without.keyword.pop_back();
+  without.left_out.push_back(real_value("shift", 0));
+  EXPECT_EQ(found(said_of({call_as_mixed("mixed_renamed", 2), without})),
+            (Texts{"keyword-name shift", "argument-default shift"}));
+}
+
+TEST(ReplayedExtension, ALaunchThatTheDeviceRefusesIsAllThatIsSaid) {
+  EXPECT_EQ(found(said_of({call_as_mixed("mixed_too_wide", 2)})), Texts{"launch-failed"});
+}
+
 TEST(ReplayedExtension, EveryFunctionIsCalledByItsOwnName) {
   RecordedCall into = call_of("mixed_into", {counting("out", DType::f32, 70), counting("x", DType::f32, 70),
                                              counting("y", DType::f32, 70)});

@@ -20,7 +20,8 @@ void forget_denied_memory() {
 void judge_by_memory(CallResult& result) {
   using End = CallResult::End;
   const std::string shortage = take_shortage();
-  if (result.end == End::timed_out || result.end == End::over_limit || result.end == End::not_callable)
+  if (result.end == End::timed_out || result.end == End::over_limit || result.end == End::not_callable ||
+      result.end == End::too_large)
     return;
   if (!shortage.empty()) {
     result.refusals.clear();  // what else was refused follows from it

@@ -74,7 +74,8 @@ void leave_user_code() {
 }
 
 void stopped(const Stopped& what) {
-  const End end = what.signal == SIGALRM   ? End::timed_out
+  const End end = what.too_large           ? End::too_large
+                  : what.signal == SIGALRM ? End::timed_out
                   : what.signal == SIGXFSZ ? End::over_limit
                                            : End::crashed;
   std::string sentence = what.signal == SIGXFSZ ? "it wrote a file larger than the limit" : what.sentence;

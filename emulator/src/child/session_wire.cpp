@@ -26,11 +26,19 @@ void get(Reader& in, WireValue& v) {
 }
 
 void put(Writer& w, const EntryParameter& p) {
-  w.put(p.kind).put(p.name).put(p.type).put(p.element).put(p.is_const).put(p.bits).put(p.has_default);
+  w.put(p.kind)
+      .put(p.name)
+      .put(p.type)
+      .put(p.element)
+      .put(p.is_const)
+      .put(p.bits)
+      .put(p.has_default)
+      .put(p.has_keyword);
 }
 void get(Reader& in, EntryParameter& p) {
   in.get(p.kind), in.get(p.name), in.get(p.type), in.get(p.element), in.get(p.is_const), in.get(p.bits),
       in.get(p.has_default);
+  in.get(p.has_keyword);
 }
 
 void put(Writer& w, const EntryInfo& e) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "execution/progress.hpp"
 #include "execution/worker.hpp"
 #include "memory/memory.hpp"
 #include "watch/places.hpp"
@@ -48,6 +49,21 @@ std::string described(const void* address) {
                      near->name.empty() ? "(unnamed)" : near->name, near->bytes);
 }
 
+// Whether a call whose time is up is only large: its blocks end, there are too many of them.
+bool only_large(Stopped& stopped) {
+  const Progress far = progress();
+  if (!far.moves) return false;
+  stopped.too_large = true;
+  stopped.sentence = far.blocks > 0 && far.ended > 0
+                         ? fmt::format(
+                               "too large to be emulated within {:g} s: {} of the {} blocks of {} had "
+                               "ended when it was stopped",
+                               time_limit, far.ended, far.blocks, far.kernel)
+                         : fmt::format("too large to be emulated within {:g} s: {} launches had ended",
+                                       time_limit, far.launches);
+  return true;
+}
+
 // The process is lost already: what is done here may be more than a handler should do, and if it fails as
 // well, the caller still sees the signal.
 void on_signal(int number, siginfo_t* info, void* context) {
@@ -64,6 +80,10 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (const void* users = watch::users_address(frames, count)) pc = users;
   Stopped stopped;
   stopped.signal = number;
+  if (number == SIGALRM && only_large(stopped)) {
+    deliver_stop(stopped);
+    _exit(0);
+  }
   if (const Thread* t = current_thread()) {
     const char* kernel = current_block()->launch().request.kernel;
     if (number == SIGALRM) {
@@ -110,6 +130,7 @@ void on_stop(void (*begin)(), void (*deliver)(const Stopped&)) {
 
 void limit_time(double seconds) {
   time_limit = seconds;
+  expect_end_within(seconds, [] { raise(SIGALRM); });
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(seconds);
   timer.it_value.tv_usec =

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "execution/progress.hpp"
 #include "execution/worker.hpp"
 #include "runtime/settings.hpp"
 
@@ -69,6 +70,10 @@ class Crew {
 }  // namespace
 
 void run_grid(Launch& launch) {
+  launch_begins(launch);
+  struct End {
+    ~End() { launch_ends(); }
+  } end;
   int workers =
       settings().workers > 0 ? settings().workers : static_cast<int>(std::thread::hardware_concurrency());
   if (launch.watch || launch.blocks * launch.threads_per_block < kWorthSharing) workers = 1;

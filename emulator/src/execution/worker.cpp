@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "execution/progress.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
 #include "watch/order.hpp"
@@ -149,7 +150,7 @@ void Worker::work(Launch& launch) {
     }
     switch (block->resume()) {
       case Block::Outcome::finished:
-        launch.finished.fetch_add(1);
+        block_ends(launch);
         spare.push_back(block);
         hopeless = 0;
         break;

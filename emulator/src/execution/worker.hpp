@@ -35,6 +35,7 @@ struct Launch {
   std::atomic<std::uint64_t> grid_generation{0};
   std::atomic<std::uint64_t> grid_arrived{0};
   std::atomic<std::uint64_t> finished{0};
+  std::atomic<std::int64_t> last_end{0};  ///< of a block, steady, in nanoseconds
   std::mutex grid_mutex;
 
   bool take(std::uint64_t& linear);  ///< the next block, in the order of the seed

@@ -71,6 +71,15 @@ std::vector<std::string> wrap_flags() {
   return flags;
 }
 
+// "file:line" of "file:line:column: " before `at`.
+std::string place_before(const std::string& line, std::size_t at) {
+  std::string place = line.substr(0, at);
+  while (!place.empty() && (place.back() == ':' || place.back() == ' ')) place.pop_back();
+  if (const auto colon = place.rfind(':'); colon != std::string::npos && place.find(':') != colon)
+    place.resize(colon);
+  return place;
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
@@ -110,8 +119,11 @@ std::vector<fs::path> parse_dependencies(const fs::path& file) {
 
 std::string first_complaint(const std::string& output) {
   std::istringstream lines(output);
-  std::string line, fallback;
+  std::string line, fallback, asked_for;
   while (std::getline(lines, line)) {
+    // g++ says first which line of the user's asks for the template that then fails in some header.
+    if (const auto at = line.find("required from here"); at != std::string::npos)
+      asked_for = place_before(line, at);
     if (const auto at = line.find("undefined reference to "); at != std::string::npos) {
       std::string name = line.substr(at + 23);
       while (!name.empty() && (name.front() == '`' || name.front() == '\'')) name.erase(0, 1);
@@ -132,11 +144,12 @@ std::string first_complaint(const std::string& output) {
     for (const char* mark : {" fatal error: ", " error: "}) {
       const auto at = line.find(mark);
       if (at == std::string::npos) continue;
-      std::string place = line.substr(0, at);  // file:line:column:
-      if (!place.empty() && place.back() == ':') place.pop_back();
-      if (const auto colon = place.rfind(':'); colon != std::string::npos && place.find(':') != colon)
-        place.resize(colon);
-      return place + ": " + line.substr(at + std::string(mark).size());
+      const std::string place = place_before(line, at), what = line.substr(at + std::string(mark).size());
+      if (!asked_for.empty() &&
+          asked_for.substr(0, asked_for.rfind(':')) != place.substr(0, place.rfind(':')))
+        return asked_for + ": " + what + " (in " + fs::path(place).filename().string() +
+               ", which this line uses)";
+      return place + ": " + what;
     }
     if (fallback.empty() && !line.empty()) fallback = line;
   }
@@ -197,6 +210,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
                                     "-pthread",
                                     "-DISOMER_EMULATOR=1",
                                     "-DISOMER_EMULATOR_LANES=" + std::to_string(options.lanes)};
+  // The first is told; those behind it are often its consequences, and there may be no end of them.
+  flags.push_back(clang ? "-ferror-limit=1" : "-fmax-errors=1");
   if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
   if (options.device_math) flags.push_back("-DISOMER_EMULATOR_DEVICE_MATH=1");
   if (options.watch) {

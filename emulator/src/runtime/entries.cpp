@@ -37,6 +37,7 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 
 /// Of a result's type: a tensor, a tuple or pair of them, or a list.
 int tensors_in(const std::string& type) {
+  if (has(type, "pybind11::")) return -1;
   if (has(type, "std::vector<")) return has(type, "at::Tensor") ? -1 : 0;
   int count = 0;
   for (auto at = type.find("at::Tensor"); at != std::string::npos; at = type.find("at::Tensor", at + 1))
@@ -127,6 +128,14 @@ Kind kind_of_value(const std::string& type, EntryParameter& p) {
     return Kind::list;
   }
   if (has(type, "TensorStream<")) return Kind::stream;
+  static const std::pair<const char*, Kind> python[] = {
+      {"object", Kind::any}, {"float_", Kind::real},   {"int_", Kind::integer}, {"bool_", Kind::boolean},
+      {"str", Kind::text},   {"sequence", Kind::list}, {"list", Kind::list},    {"tuple", Kind::list}};
+  for (const auto& [name, kind] : python)
+    if (type == std::string("pybind11::") + name) {
+      p.bits = 64;
+      return kind;
+    }
   if (const Element e = element_of(type); e == 3 || e == 4) {
     p.bits = 16;
     return Kind::real;
@@ -192,9 +201,10 @@ OfferedEntry offer(const CallEntry& call, const std::vector<CallEntry>& all) {
       info.file = other.file;
       info.line = static_cast<int>(other.line);
       std::vector<Written> own = read_written(other.parameters);
-      for (std::size_t i = 0; i < own.size() && i < written.size(); ++i) {
-        own[i].name = written[i].name;
-        own[i].default_text = written[i].default_text;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        if (i < written.size()) own[i].name = written[i].name;
+        // C++'s own defaults are not the exported function's.
+        own[i].default_text = i < written.size() ? written[i].default_text : std::string();
       }
       written = std::move(own);
     }
@@ -233,8 +243,12 @@ OfferedEntry offer(const CallEntry& call, const std::vector<CallEntry>& all) {
             : nullptr;
     if (w) p.name = w->name, p.type = w->type;
     describe(signature.types[i], p);
-    p.has_default = w && !w->default_text.empty();
-    offered.defaults.push_back(w ? w->default_text : "");
+    const std::string type = demangled(signature.types[i]);
+    const bool packed = has(type, "pybind11::args") || has(type, "pybind11::kwargs");
+    // pybind11 knows no names but those that it is told.
+    p.has_keyword = call.form != CallForm::exported || *call.parameters != 0;
+    p.has_default = packed || (w && !w->default_text.empty());
+    offered.defaults.push_back(packed ? "none" : w ? w->default_text : "");
     info.takes_tensors |= has(demangled(signature.types[i]), "at::Tensor");
     info.parameters.push_back(std::move(p));
   }

@@ -27,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRegistrations = "isomer-registrations";
+constexpr double kWorthAnother = 8;  ///< seconds of a limit: briefer ones are guesses
 
 // What differs between the builds of one candidate.
 struct Variant {
@@ -146,7 +147,7 @@ class CompiledCandidate final : public Candidate {
       Variant variant = variant_of(settings.lanes, settings.watch, settings.device_math);
       const emulator::EntryInfo& info = infos_[static_cast<std::size_t>(known - entries_.begin())];
       if (!info.template_types.empty()) variant.instantiated = instantiated(*known, info, arguments);
-      return call_in(running(variant), *known, std::move(answer), settings, variant);
+      return call_large(*known, answer, settings, variant);
     } catch (const std::exception& e) {
       answer.end = Answer::End::not_callable;
       answer.message = e.what();
@@ -243,6 +244,28 @@ class CompiledCandidate final : public Candidate {
     return entry.name + "<" + list + ">";
   }
 
+  // What is too large to be watched is asked once more without the watch, which is many times as fast: a wait
+  // that never ends does not end there either. As large a call is then not watched at all.
+  Answer call_large(const Entry& entry, const Answer& answer, CallSettings settings, Variant variant) const {
+    std::size_t bytes = 0;
+    for (const Value& value : answer.arguments) bytes += value.storage_bytes;
+    const auto limit = too_large_to_watch_.find(entry.name);
+    const bool watch = variant.watch && (limit == too_large_to_watch_.end() || bytes < limit->second);
+    Answer watched;
+    if (watch || !variant.watch) {
+      watched = call_in(running(variant), entry, answer, settings, variant);
+      const bool slow = watched.end == Answer::End::too_large || watched.end == Answer::End::timed_out;
+      if (!watch || !slow || settings.timeout_seconds < kWorthAnother) return watched;
+      if (watched.end == Answer::End::timed_out) settings.timeout_seconds /= 2;
+    }
+    variant.watch = false;
+    Answer other = call_in(running(variant), entry, answer, settings, variant);
+    if (watch && other.end == Answer::End::timed_out) return watched;
+    too_large_to_watch_.try_emplace(entry.name, bytes);
+    other.unwatched = true;
+    return other;
+  }
+
   Answer call_in(Running& running, const Entry& entry, Answer answer, const CallSettings& settings,
                  const Variant& variant) const {
     const std::vector<emulator::EntryInfo>& all = running.session->entries();
@@ -297,6 +320,7 @@ class CompiledCandidate final : public Candidate {
   std::vector<emulator::EntryInfo> infos_;  // beside entries_
   mutable std::mutex mutex_;
   mutable std::map<Variant, Running> running_;
+  mutable std::map<std::string, std::size_t> too_large_to_watch_;  // by entry: bytes of its arguments
 };
 
 // "file.cpp:12: what is wrong" gives place and message.

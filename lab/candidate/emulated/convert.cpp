@@ -120,14 +120,15 @@ Entry lab_entry(const EntryInfo& info) {
     parameter.is_const = p.is_const;
     parameter.bits = p.bits;
     parameter.has_default = p.has_default;
+    parameter.has_keyword = p.has_keyword;
     entry.parameters.push_back(std::move(parameter));
   }
   return entry;
 }
 
 Answer lab_answer(emulator::CallResult result, const std::vector<Value>& arguments) {
-  static_assert(static_cast<int>(Answer::End::not_callable) ==
-                static_cast<int>(emulator::CallResult::End::not_callable));
+  static_assert(static_cast<int>(Answer::End::too_large) ==
+                static_cast<int>(emulator::CallResult::End::too_large));
   Answer answer;
   answer.end = static_cast<Answer::End>(result.end);
   answer.message = std::move(result.message);

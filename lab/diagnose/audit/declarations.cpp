@@ -133,6 +133,9 @@ std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line
     names.push_back(name);
     const std::size_t after = skip(at, "`* ");
     const std::string_view rest = std::string_view(line).substr(after);
+    // "x, a float16 tensor"; not "x, a and b".
+    if ((rest.starts_with(", a ") || rest.starts_with(", an ")) && !arguments.contains("a"))
+      return {names, after + 1};
     if (rest.starts_with(',') || rest.starts_with('/')) {
       at = after + 1;
     } else if (rest.starts_with("and ")) {

@@ -18,7 +18,10 @@ std::string fix_of(const BuildFailure& failure, const std::string& source) {
     return source.empty() ? "link what defines it into the library"
                           : "define it in this file, which alone is compiled";
   if (says(failure, "cannot be loaded")) return "build the library again, for this machine";
-  if (source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos)
+  const bool extension =
+      source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos;
+  if (extension && (says(failure, "at::") || says(failure, "c10::") || says(failure, "torch") ||
+                    says(failure, "has not been declared") || says(failure, "was not declared")))
     return "mend what the compiler complains of; where a newer PyTorch has it, name that one's torch folder "
            "in "
            "ISOMER_TORCH";

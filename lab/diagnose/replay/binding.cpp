@@ -58,6 +58,7 @@ std::string listed(const std::vector<Port::Role>& roles, std::size_t count) {
 }
 
 bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
+  if (p.kind == Kind::any) return true;
   if (role.tensor || value.kind == Value::Kind::none) return is_memory(p) || p.kind == Kind::unknown;
   switch (value.kind) {
     case Value::Kind::list:
@@ -68,6 +69,33 @@ bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
     default:
       return !is_memory(p);
   }
+}
+
+/// What callers leave to the original's default, by its name; null: nothing of that name.
+const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
+  for (const Value& value : replayed.left_out)
+    if (!parameter.name.empty() && value.name == parameter.name) return &value;
+  return nullptr;
+}
+
+/// What a number that no caller passes is given, so that the call can go on: the original's default, the last
+/// dimension where it is asked for one, a size that is tried out, a factor of one, false.
+Passing stand_in(const Parameter& parameter, const Replayed& replayed, std::size_t at, Bound& bound) {
+  Passing passing;
+  passing.what = What::constant;
+  const std::string name = plain(parameter.name);
+  if (const Value* value = left_out(replayed, parameter); value != nullptr) {
+    passing.constant = value->kind == Value::Kind::real ? value->real : static_cast<double>(value->integer);
+  } else if (parameter.kind == Kind::real) {
+    passing.constant = 1;
+  } else if (parameter.kind == Kind::integer && (name == "dim" || name == "axis")) {
+    passing.constant = -1;
+  } else if (parameter.kind == Kind::integer) {
+    passing.what = What::elements;
+    passing.role = replayed.outputs.empty() ? 0 : replayed.outputs.front().role;
+    bound.unsure.push_back(static_cast<int>(at));
+  }
+  return passing;
 }
 
 /// A Python-like call: arguments by place, those with a keyword by name.
@@ -92,6 +120,12 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
       if (role_at[p] < 0 && parameters[p].name == replayed.roles[i].name) {
         role_at[p] = static_cast<int>(i);
         used[i] = true;
+        if (!parameters[p].has_keyword)
+          bound.findings.push_back(
+              adapted(entry, "keyword-name", replayed.roles[i].name,
+                      fmt::format("'{}': callers pass {}=…, and the binding of {} names no arguments",
+                                  replayed.line, replayed.roles[i].name, entry.name),
+                      fmt::format("name it in the binding: py::arg(\"{}\")", replayed.roles[i].name)));
         break;
       }
   }
@@ -124,7 +158,19 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
     }
     missing += !filled;
   }
-  if (missing + lost + made > 0)
+  std::string undefaulted;
+  std::size_t optional = 0;
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    if (role_at[p] < 0 && !parameters[p].has_default && left_out(replayed, parameters[p]) != nullptr) {
+      undefaulted += (optional++ == 0 ? "" : ", ") + parameters[p].name;
+    }
+  if (optional > 0 && optional == missing && lost + made == 0)
+    bound.findings.push_back(
+        adapted(entry, "argument-count", "",
+                fmt::format("'{}': callers leave {} to its default, and {} has none that callers see",
+                            replayed.line, undefaulted, entry.name),
+                "give the defaults in the binding or the schema: what C++ declares is not exported"));
+  else if (missing + lost + made > 0)
     bound.findings.push_back(adapted(
         entry, "argument-count", "",
         fmt::format("{} takes {} arguments, its callers pass {}: ({}){}", entry.name, parameters.size(),
@@ -144,10 +190,13 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
   }
   std::size_t last = 0;
   for (std::size_t p = 0; p < parameters.size(); ++p)
-    if (role_at[p] >= 0) last = p + 1;
+    if (role_at[p] >= 0 || (is_number(parameters[p]) && !parameters[p].has_default)) last = p + 1;
   for (std::size_t p = 0; p < last; ++p) {
     Passing passing;
-    if (role_at[p] >= 0) passing = of_role(static_cast<std::size_t>(role_at[p]));
+    if (role_at[p] >= 0)
+      passing = of_role(static_cast<std::size_t>(role_at[p]));
+    else if (is_number(parameters[p]) && !parameters[p].has_default)
+      passing = stand_in(parameters[p], replayed, p, bound);
     bound.form.passings.push_back(passing);
   }
 }

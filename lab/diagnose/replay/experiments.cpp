@@ -175,10 +175,24 @@ class Experiments {
   /// What the callers leave out, given as the original has it.
   void defaults() {
     const std::vector<Parameter>& parameters = approach_.form.entry->parameters;
+    const auto has = [&](const std::string& name) {
+      return std::any_of(parameters.begin(), parameters.end(),
+                         [&](const Parameter& each) { return each.name == name; });
+    };
+    // One that the original has not may be one of the original's by another name.
+    const auto known = [&](const std::string& name) {
+      const auto is = [&](const auto& each) { return each.name == name; };
+      return std::any_of(replayed_.left_out.begin(), replayed_.left_out.end(), is) ||
+             std::any_of(replayed_.roles.begin(), replayed_.roles.end(), is);
+    };
     for (const Value& value : replayed_.left_out)
       for (std::size_t p = 0; p < parameters.size(); ++p) {
         const std::vector<Passing>& now = approach_.form.passings;
-        if (parameters[p].name != value.name || !parameters[p].has_default) continue;
+        const bool other_name = !has(value.name) && !known(parameters[p].name);
+        if ((parameters[p].name != value.name && !other_name) || !parameters[p].has_default) continue;
+        if (parameters[p].kind != Parameter::Kind::real && parameters[p].kind != Parameter::Kind::integer &&
+            parameters[p].kind != Parameter::Kind::boolean && parameters[p].kind != Parameter::Kind::any)
+          continue;
         if (p < now.size() && now[p].what != What::none) continue;
         Form form = approach_.form;
         if (form.passings.size() <= p) form.passings.resize(p + 1);

@@ -113,9 +113,8 @@ Finding tail_of(const Wrong& w) {
     // Less than half of it, and nearly all of that: what is scattered is no tail.
     const double behind =
         static_cast<double>(w.want.size()) / static_cast<double>(size) * static_cast<double>(size - cut);
-    // Of two the second is no more a tail than it is the other one.
-    if (cut == 0 || size < 3 || 2 * (size - cut) > size || static_cast<double>(w.at.size()) < 0.9 * behind)
-      continue;
+    // Half of it or more is no tail: of two the second is no more one than it is the other.
+    if (cut == 0 || 2 * (size - cut) >= size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
     return named(
         "tail-mask", w,
         fmt::format(

@@ -22,9 +22,10 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 8;              ///< refusals that are answered one after the other
-constexpr int kAttempts = 48;          ///< calls for one of them
-constexpr double kSecondsOfACall = 5;  ///< of one of which only its being accepted is looked at
+constexpr int kSteps = 8;                ///< refusals that are answered one after the other
+constexpr std::size_t kFewElements = 8;  ///< of which a part shows little
+constexpr int kAttempts = 48;            ///< calls for one of them
+constexpr double kSecondsOfACall = 5;    ///< of one of which only its being accepted is looked at
 
 bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
@@ -46,6 +47,13 @@ std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
     groups[at->second].push_back(std::move(replayed));
   }
   return groups;
+}
+
+/// A launch that the device refused, or a kernel that never ended: what the call gives besides is no answer.
+bool cut_short(const CallOutcome& outcome) {
+  const std::vector<Seen>& seen = outcome.answer.seen;
+  return (outcome.elements > 0 && !outcome.answer.refused_launches.empty()) ||
+         std::any_of(seen.begin(), seen.end(), [](const Seen& each) { return each.kind == "step-limit"; });
 }
 
 bool may_be_the_launch(const Finding& finding) {
@@ -78,9 +86,12 @@ class Replay {
     adapt(calls.front());
     if (!bound.findings.empty()) adapted_ = true;
     ask(calls);
+    leave_out_large(calls);
+    if (calls.empty()) return;
     try_wide(calls);
     if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
-        std::none_of(outcomes_.begin(), outcomes_.end(), lost)) {
+        std::none_of(outcomes_.begin(), outcomes_.end(), lost) &&
+        std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
       std::vector<Finding> found;
       experiment(approach_, calls, outcomes_, found);
       explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
@@ -171,9 +182,10 @@ class Replay {
         const std::string& code = list[i].finding.code;
         const bool on_the_way =
             code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
-        // What could not even be asked is no step on the way.
+        // What could not even be asked is no step on the way, nor is it what the device refused to launch.
         if (chosen == list.size() && fallback == list.size() && on_the_way &&
-            then.answer.end == Answer::End::refused && seen.count(then.answer.message) == 0)
+            now.answer.refused_launches.empty() && then.answer.end == Answer::End::refused &&
+            seen.count(then.answer.message) == 0)
           fallback = i;
       }
       if (chosen == list.size()) chosen = fallback;
@@ -224,8 +236,30 @@ class Replay {
         continue;
       }
       outcomes_.push_back(replay_once(approach_, replayed));
-      gone = lost(outcomes_.back());
+      gone = lost(outcomes_.back()) && outcomes_.back().answer.end != Answer::End::too_large;
     }
+  }
+
+  /// What is only too large is no fault, and is not asked again.
+  void leave_out_large(std::vector<Replayed>& calls) {
+    std::vector<Replayed> kept;
+    std::vector<CallOutcome> outcomes;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const Answer& answer = outcomes_[i].answer;
+      if (answer.unwatched && answer.ok())
+        diagnosis_.notes.push_back(
+            fmt::format("'{}' is too large to be watched: of its accesses nothing is said", calls[i].line));
+      if (answer.end == Answer::End::too_large) {
+        diagnosis_.notes.push_back(fmt::format("'{}' is not judged: {}", calls[i].line, answer.message));
+        continue;
+      }
+      kept.push_back(std::move(calls[i]));
+      outcomes.push_back(std::move(outcomes_[i]));
+    }
+    if (kept.empty() && diagnosis_.error.empty())
+      diagnosis_.error = fmt::format("'{}' is {}", calls.front().line, outcomes_.front().answer.message);
+    calls = std::move(kept);
+    outcomes_ = std::move(outcomes);
   }
 
   /// Built for warps of 64 lanes the answer is the same, or one of the two is wrong.
@@ -277,11 +311,13 @@ class Replay {
       }
       answered_ = true;
       ++diagnosis_.calls;
+      if (cut_short(outcome)) continue;
       form_of_answers(approach_, entry_, calls[i], outcome, diagnosis_);
       inputs_kept(approach_, calls[i], outcome, diagnosis_);
       // The smallest wrong call, else the smallest with anything in it, is the one for probes.
       const auto cost = [&](std::size_t at) {
-        return std::tuple(outcomes_[at].right(), outcomes_[at].elements == 0, outcomes_[at].elements);
+        return std::tuple(outcomes_[at].right(), outcomes_[at].elements == 0,
+                          outcomes_[at].elements < kFewElements, outcomes_[at].elements);
       };
       if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
     }
@@ -296,6 +332,7 @@ class Replay {
       probe_short_blocks(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
     }
     for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
+      if (std::any_of(outcomes_.begin(), outcomes_.end(), cut_short)) break;
       Finding finding;
       if (!rescaled_) finding = factor_of_rows(approach_, calls, outcomes_, t);
       if (!rescaled_ && finding.code.empty()) {
@@ -315,7 +352,7 @@ class Replay {
         if (!nothing_told()) break;
       }
       for (std::size_t i = 0; i < calls.size(); ++i)
-        if (outcomes_[i].answer.ok())
+        if (outcomes_[i].answer.ok() && !cut_short(outcomes_[i]))
           numbers_of_answer({approach_, calls[i], outcomes_[i], facts_, factored_}, vague, diagnosis_);
     }
     const bool refused_all = !answered_;

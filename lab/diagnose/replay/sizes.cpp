@@ -107,7 +107,8 @@ double score(const Approach& approach, const Form& form, const std::vector<const
 }  // namespace
 
 bool lost(const CallOutcome& outcome) {
-  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit;
+  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit ||
+         outcome.answer.end == Answer::End::too_large;
 }
 
 void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {

@@ -41,6 +41,19 @@ at::Tensor plus_all(at::Tensor x, std::vector<int64_t> by) {
   return plus(x, sum);
 }
 
+// Its defaults and names are C++'s, and not the binding's.
+at::Tensor mixed_unnamed(at::Tensor x, at::Tensor y, double weight = 0.5, double shift = 0) {
+  return mixed(x, y, weight, shift);
+}
+
+at::Tensor mixed_too_wide(at::Tensor x, at::Tensor y, double weight, double shift) {
+  auto out = at::empty_like(x);
+  blend<<<1, 2048, 0, at::hip::getCurrentHIPStream()>>>(x.data_ptr<float>(), y.data_ptr<float>(),
+                                                        out.data_ptr<float>(), weight, shift, x.numel());
+  TORCH_CHECK(hipGetLastError() == hipSuccess, "HIP error: invalid configuration argument");
+  return out;
+}
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("mixed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5, py::arg("shift") = 0.0);
   m.def("mixed_halves", &mixed_halves);
@@ -49,4 +62,9 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("repeated", &repeated);
   m.def("plus", &plus);
   m.def("plus", &plus_all);
+  m.def("mixed_unnamed", &mixed_unnamed);
+  m.def("mixed_renamed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5,
+        py::arg("offset") = 1.0);
+  m.def("mixed_too_wide", &mixed_too_wide, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5,
+        py::arg("shift") = 0.0);
 }

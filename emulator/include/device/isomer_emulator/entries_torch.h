@@ -104,11 +104,16 @@ struct AcceptOptional {
     Optional optional;
     typename Accept<T>::Held inner;
   };
-  static constexpr bool possible = Accept<T>::possible;
+  // Nothing is a value of every optional, also of a generator of random numbers.
+  static constexpr bool possible = true;
   static void make(Held& held, const CallValue& v) {
     if (v.kind == CallKind::none) return;
-    Accept<T>::make(held.inner, v);
-    held.optional = Accept<T>::pass(held.inner);
+    if constexpr (Accept<T>::possible) {
+      Accept<T>::make(held.inner, v);
+      held.optional = Accept<T>::pass(held.inner);
+    } else {
+      mismatch("nothing", v);
+    }
   }
   static Optional& pass(Held& held) { return held.optional; }
 };

@@ -3,6 +3,9 @@
 // the macros here serve code that the rewriter leaves alone.
 #pragma once
 
+// With those of the C library that the device compilers overload for every type: abs of a float.
+#include <stdlib.h>
+
 #include <cassert>
 #include <cmath>
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "entries.h"
+#include "python_object.h"
 
 #if !defined(TORCH_EXTENSION_NAME)
 #define TORCH_EXTENSION_NAME isomer_extension
@@ -30,6 +31,40 @@ struct ExportRegistration {
   explicit ExportRegistration(void (*exports)()) { isomer_emulator_register_exports(exports); }
 };
 
+/// The parameters of a schema, "(Tensor x, Tensor? w=None, float eps=1e-6) -> Tensor", one line each:
+/// nothing, tab, name, tab, default.
+inline std::string parameters_of_schema(const std::string& schema) {
+  std::string all, word;
+  int depth = 0;
+  const auto take = [&] {
+    const auto equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    while (!name.empty() && name.back() == ' ') name.pop_back();
+    const auto space = name.rfind(' ');
+    if (space != std::string::npos && name.substr(space + 1) != "*") {
+      std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+      if (value == "None") value = "none";
+      if (value == "True") value = "true";
+      if (value == "False") value = "false";
+      all += "\t" + name.substr(space + 1) + "\t" + value + "\n";
+    }
+    word.clear();
+  };
+  const auto open = schema.find('(');
+  for (std::size_t i = open; i < schema.size(); ++i) {
+    const char c = schema[i];
+    if (c == '(' || c == '[') ++depth;
+    if ((c == ')' || c == ']') && --depth == 0) break;
+    if (i == open) continue;
+    if (c == ',' && depth == 1)
+      take();
+    else
+      word += c;
+  }
+  take();
+  return all;
+}
+
 inline std::string written_default(bool value) { return value ? "true" : "false"; }
 inline std::string written_default(const char* value) { return std::string("\"") + value + '"'; }
 inline std::string written_default(const std::string& value) { return written_default(value.c_str()); }
@@ -51,13 +86,6 @@ std::string written_default(const T& value) {
 }  // namespace isomer::emulator
 
 namespace pybind11 {
-
-struct none {
-  template <class T>
-  operator std::vector<T>() const {
-    return {};
-  }
-};
 
 struct arg_v {
   std::string name, value;
@@ -112,9 +140,6 @@ class error_already_set : public std::runtime_error {
  public:
   error_already_set() : std::runtime_error("a Python error") {}
 };
-struct builtin_exception : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 struct value_error : builtin_exception {
   using builtin_exception::builtin_exception;
   value_error() : builtin_exception("value_error") {}
@@ -130,14 +155,6 @@ struct index_error : builtin_exception {
 struct key_error : builtin_exception {
   using builtin_exception::builtin_exception;
   key_error() : builtin_exception("key_error") {}
-};
-
-/// A thing that Python would hold; nothing is read from it here.
-struct object {
-  template <class T>
-  object& operator=(const T&) {
-    return *this;
-  }
 };
 
 class module_ {

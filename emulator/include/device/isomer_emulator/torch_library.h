@@ -1,6 +1,8 @@
 // TORCH_LIBRARY, TORCH_LIBRARY_FRAGMENT and TORCH_LIBRARY_IMPL, after PyTorch's own header.
 #pragma once
 
+#include <map>
+
 #include "entries_torch.h"
 #include "python_binding.h"
 
@@ -10,7 +12,8 @@ class TensorLibrary {
  public:
   /// A schema without a function: the function follows by `impl`.
   template <class... Extra>
-  TensorLibrary& def(ExportedName, const std::vector<at::Tag>& = {}) {
+  TensorLibrary& def(ExportedName schema, const std::vector<at::Tag>& = {}) {
+    schemas()[name_of(schema.name)] = parameters_of_schema(schema.name);
     return *this;
   }
   template <class F, class = std::enable_if_t<!std::is_convertible_v<F, std::vector<at::Tag>>>>
@@ -35,11 +38,23 @@ class TensorLibrary {
  private:
   template <class F>
   TensorLibrary& keep(const ExportedName& schema, F&& function) {
-    const std::string name = schema.name.substr(0, schema.name.find_first_of("(."));
-    const auto colon = name.rfind("::");
-    register_exported(colon == std::string::npos ? name.c_str() : name.c_str() + colon + 2, plain(function),
-                      schema.file, schema.line, "");
+    const std::string name = name_of(schema.name);
+    std::string parameters = parameters_of_schema(schema.name);
+    if (const auto known = schemas().find(name); parameters.empty() && known != schemas().end())
+      parameters = known->second;
+    register_exported(name.c_str(), plain(function), schema.file, schema.line, parameters.c_str());
     return *this;
+  }
+  // Without namespace, overload and parameters.
+  static std::string name_of(const std::string& schema) {
+    const std::string name = schema.substr(0, schema.find_first_of("(."));
+    const auto colon = name.rfind("::");
+    return colon == std::string::npos ? name : name.substr(colon + 2);
+  }
+  // Of all blocks of the file: a schema is defined in one, and implemented in another.
+  static std::map<std::string, std::string>& schemas() {
+    static std::map<std::string, std::string> all;
+    return all;
   }
   // TORCH_FN(f) is a compile-time pointer; c10::dispatch's result holds one too.
   template <class F>

@@ -53,6 +53,7 @@ struct EntryParameter {
     dtype,
     stream,
     list,
+    any,  ///< a Python object of no stated type
     unknown
   };
   Kind kind = Kind::unknown;
@@ -62,6 +63,7 @@ struct EntryParameter {
   bool is_const = false;  ///< of a pointer: to const
   int bits = 0;           ///< of an integer or real
   bool has_default = false;
+  bool has_keyword = true;  ///< callers may pass it by its name
 };
 
 struct EntryInfo {
@@ -97,7 +99,17 @@ struct CallOptions {
 };
 
 struct CallResult {
-  enum class End : std::uint8_t { returned, refused, crashed, timed_out, exited, over_limit, not_callable };
+  /// `too_large`: time was up while blocks, or launches, were still coming to their ends one after the other.
+  enum class End : std::uint8_t {
+    returned,
+    refused,
+    crashed,
+    timed_out,
+    exited,
+    over_limit,
+    not_callable,
+    too_large
+  };
   End end = End::returned;
   std::string message;  ///< one sentence where it did not return
   Place place;          ///< of the exception, crash or exit, where known

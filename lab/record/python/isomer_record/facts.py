@@ -1,6 +1,7 @@
 """What the texts of label and test say, for the audit: no code runs here.
 
 label: {"functions": [{"name", "line", "parameters": [{"name", "default"}], "returns": count of values,
+        "hands_on": [parameter or ""] that it returns, by place,
         "writes": [parameter], "indexes": [{"index", "tensor", "dim", "access": "read"|"write"}],
         "constants": [{"name", "values", "line"}]}], "subtracts_maximum": bool}
 test:  {"file", "functions": [{"name", "line", "observes": bool, "calls": [{"function", "line",
@@ -100,7 +101,7 @@ class HostFunction:
         return None
 
     def facts(self):
-        returned = 0
+        returned, handed = 0, []
         for node in ast.walk(self.node):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
                 if name_of(node.func) in self.kernels:
@@ -113,6 +114,8 @@ class HostFunction:
             elif isinstance(node, ast.Subscript):
                 self.subscript(node)
             elif isinstance(node, ast.Return) and node.value is not None:
+                values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                handed = [each.id if self.given(each) else "" for each in values]
                 # An argument that is returned as well is no output of its own.
                 if not (isinstance(node.value, ast.Constant) and node.value.value is None) and not self.given(node.value):
                     returned = len(node.value.elts) if isinstance(node.value, ast.Tuple) else 1
@@ -121,6 +124,7 @@ class HostFunction:
             "line": self.node.lineno,
             "parameters": self.parameters,
             "returns": returned,
+            **({"hands_on": handed} if any(handed) else {}),
             "writes": self.writes,
             "indexes": self.indexes,
             "constants": self.constants,
@@ -240,8 +244,8 @@ def called_of(call, label):
 class Scope:
     """A function of the test, or its top level."""
 
-    def __init__(self, name, line, body, label, parameters):
-        self.name, self.line, self.label, self.parameters = name, line, label, parameters
+    def __init__(self, name, line, body, label, parameters, handed):
+        self.name, self.line, self.label, self.parameters, self.handed = name, line, label, parameters, handed
         self.nodes = [node for statement in body for node in walk_scope(statement)]
         self.calls = [n for n in self.nodes if isinstance(n, ast.Call) and called_of(n, label)]
         inside = {id(each) for call in self.calls for argument in passed(call) for each in ast.walk(argument)}
@@ -287,6 +291,12 @@ class Scope:
             text = ast.unparse(each.value)
             arguments.append({"name": each.arg or "", "text": text, "observed": self.observed(text, node.end_lineno)})
         targets = self.targets(node)
+        # Who looks at what it gives back looks at the argument that this is.
+        for i, given in enumerate(self.handed.get(name, [])):
+            taken = targets if targets is None or len(targets) == 1 else targets[i : i + 1]
+            looked = taken is None or any(self.observed(ast.unparse(each), node.end_lineno) for each in taken)
+            for argument in arguments:
+                argument["observed"] = argument["observed"] or (looked and argument["name"] == given)
         returned = None
         if targets is not None:
             returned = []
@@ -309,7 +319,7 @@ class Scope:
                 continue
             if isinstance(node, (ast.Assert, ast.Raise)):
                 return True
-            if isinstance(node, ast.Return) and node.value is not None:
+            if isinstance(node, ast.Return) and getattr(node.value, "value", node.value) is not None:
                 return True
             # What whoever runs the test compares.
             if not self.name and isinstance(node, ast.Assign):
@@ -348,11 +358,13 @@ def walk_scope(node):
 
 def test_facts(tree, path, label):
     parameters = {each["name"]: [p["name"] for p in each["parameters"]] for each in label["functions"]}
+    handed = {each["name"]: each.get("hands_on", []) for each in label["functions"]}
     names = set(parameters)
-    scopes = [Scope("", 1, [n for n in tree.body if not isinstance(n, (ast.FunctionDef, ast.ClassDef))], names, parameters)]
+    top = [n for n in tree.body if not isinstance(n, (ast.FunctionDef, ast.ClassDef))]
+    scopes = [Scope("", 1, top, names, parameters, handed)]
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            scopes.append(Scope(node.name, node.lineno, node.body, names, parameters))
+            scopes.append(Scope(node.name, node.lineno, node.body, names, parameters, handed))
     idle = IdleChecks(tree, names)
     functions = [scope.facts(idle) for scope in scopes]
     called = [(name_of(node.func), node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Call)]

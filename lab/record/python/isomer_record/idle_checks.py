@@ -89,6 +89,8 @@ class IdleChecks:
                     self.nodes |= {id(n) for s in node.body for n in ast.walk(s)}
                     self.nodes |= {id(n) for each in node.handlers for n in ast.walk(each)}
             elif isinstance(node, ast.Assert) and not looks_at_values(node.test):
+                for each in (n for n in ast.walk(node.test) if compares_with_itself(n)):
+                    self.add(each, "it compares a value with itself")
                 self.nodes |= {id(n) for n in ast.walk(node)}
         scopes = [tree] + [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
         for scope in scopes:
