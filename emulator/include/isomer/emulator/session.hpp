@@ -74,7 +74,7 @@ struct EntryInfo {
   std::vector<EntryParameter> parameters;
   std::vector<std::string> template_types;  ///< of a kernel template that has not been instantiated
   bool takes_tensors = false;               ///< of PyTorch
-  int returned_tensors = 0;  ///< of PyTorch; negative: a list of any number
+  int returned_tensors = 0;  ///< of PyTorch; negative: a list or a Python object
   bool callable = true;  ///< every parameter has a type that can be passed
   std::string file;
   int line = 0;
