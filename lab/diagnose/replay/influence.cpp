@@ -134,6 +134,14 @@ class Influence {
         const std::int64_t middle = (least + most) / 2;
         (ignored(middle) ? least : most) = middle;
       }
+      const std::string& name = replayed_.roles[role].name;
+      if (last && least == size - 1) {
+        tell("layout-convention", role,
+             fmt::format("of {} only index 0 of dimension {}, of {}, has an influence on any element", name,
+                         dim, size),
+             fmt::format("step along dimension {} of {} as the original does", dim, name));
+        return;
+      }
       tell("tail-mask", role,
            fmt::format("the {} {} of {} indices of dimension {} of {} have no influence on any element",
                        last ? "last" : "first", least, size, dim, replayed_.roles[role].name),
