@@ -122,7 +122,7 @@ class Influence {
   /// The first or last elements along a dimension that nothing depends on.
   void ends(std::size_t role, int dim) {
     const std::int64_t size = replayed_.values[role].tensor.size(dim);
-    if (size < 3) return;
+    if (size < 2) return;
     for (const bool last : {true, false}) {
       const auto ignored = [&](std::int64_t count) {
         return last ? !matters(role, dim, size - count, size) : !matters(role, dim, 0, count);
