@@ -131,6 +131,21 @@ void rotary_of_both(Recording& recording) {
            });
 }
 
+void batched_products(Recording& recording) {
+  for (const int columns : {7, 10})
+    answer(recording, "batched_products",
+           {drawn("a", {2, 5}), drawn("b", {2, 5, columns}), zeros("out", {2, columns})},
+           [&](std::vector<Value>& v) {
+             for (int i = 0; i < 2 * columns; ++i) {
+               double sum = 0;
+               for (int r = 0; r < 5; ++r)
+                 sum += double(f32(v[0])[i / columns * 5 + r]) *
+                        f32(v[1])[(i / columns * 5 + r) * columns + i % columns];
+               f32(v[2])[i] = static_cast<float>(std::tanh(sum));
+             }
+           });
+}
+
 void mean_of_kept(Recording& recording) {
   for (const int count : {6, 9}) {
     Value target = tensor_value("target", DType::i64, {count});
@@ -207,6 +222,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{biased_tanh, "biased_tanh", {}},
         Row{biased_tanh, "biased_tanh_by_row", {"layout-convention bias"}}, Row{tanh_sums, "tanh_sums", {}},
         Row{tanh_sums, "tanh_sums_without_last", {"tail-mask x"}, "the last 1 of 21"},
+        Row{batched_products, "batched_products", {}},
+        Row{batched_products, "batched_products_of_first", {"layout-convention b"}, "only index 0"},
         Row{mean_of_kept, "mean_of_kept", {}},
         Row{mean_of_kept, "mean_of_kept_over_all", {"missing-scale out"}, "that are not left_out (-100)"},
         Row{rotary_of_both, "rotary_of_both", {}},

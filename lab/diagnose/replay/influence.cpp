@@ -122,7 +122,7 @@ class Influence {
   /// The first or last elements along a dimension that nothing depends on.
   void ends(std::size_t role, int dim) {
     const std::int64_t size = replayed_.values[role].tensor.size(dim);
-    if (size < 3) return;
+    if (size < 2) return;
     for (const bool last : {true, false}) {
       const auto ignored = [&](std::int64_t count) {
         return last ? !matters(role, dim, size - count, size) : !matters(role, dim, 0, count);
@@ -133,6 +133,14 @@ class Influence {
       while (most - least > 1) {
         const std::int64_t middle = (least + most) / 2;
         (ignored(middle) ? least : most) = middle;
+      }
+      const std::string& name = replayed_.roles[role].name;
+      if (last && least == size - 1) {
+        tell("layout-convention", role,
+             fmt::format("of {} only index 0 of dimension {}, of {}, has an influence on any element", name,
+                         dim, size),
+             fmt::format("step along dimension {} of {} as the original does", dim, name));
+        return;
       }
       tell("tail-mask", role,
            fmt::format("the {} {} of {} indices of dimension {} of {} have no influence on any element",

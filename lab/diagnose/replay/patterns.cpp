@@ -107,6 +107,7 @@ Finding shifted(const Wrong& w) { return shifted_answer(w.c, w.want, w.bounds); 
 Finding tail_of(const Wrong& w) {
   for (int d = 0; d < w.c.want.rank; ++d) {
     const std::int64_t size = w.c.want.size(d);
+    if (size < 3) continue;  // one of two is no end
     std::int64_t cut = size;
     for (const std::size_t flat : w.at)
       cut = std::min(cut, index_of(w.c.want, flat)[static_cast<std::size_t>(d)]);

@@ -80,6 +80,7 @@ const std::vector<RowNumber>& row_numbers() {
   static const std::vector<RowNumber> numbers = {
       {"the mean", mean},
       {"the sum", sum},
+      {"the magnitude of the sum", [](const Elements& row) { return std::fabs(sum(row)); }},
       {"the largest element", largest},
       {"the smallest element", smallest},
       {"the largest magnitude", largest_magnitude},

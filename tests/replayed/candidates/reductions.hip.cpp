@@ -153,3 +153,17 @@ extern "C" void mean_of_kept_over_all(const DLTensor* x, const DLTensor* target,
                                       int64_t left_out) {
   means<<<1, 1>>>(f32(x), static_cast<const int64_t*>(target->data), f32(out), x->shape[0], left_out, true);
 }
+
+/// A vector for each batch, times that batch's matrix or the first's.
+__global__ void batches(const float* a, const float* b, float* out, int rows, int columns, int step) {
+  float sum = 0.0f;
+  for (int r = 0; r < rows; ++r)
+    sum += a[blockIdx.x * rows + r] * b[(blockIdx.x * step * rows + r) * columns + threadIdx.x];
+  out[blockIdx.x * columns + threadIdx.x] = tanhf(sum);
+}
+extern "C" void batched_products(const DLTensor* a, const DLTensor* b, DLTensor* out) {
+  batches<<<a->shape[0], b->shape[2]>>>(f32(a), f32(b), f32(out), b->shape[1], b->shape[2], 1);
+}
+extern "C" void batched_products_of_first(const DLTensor* a, const DLTensor* b, DLTensor* out) {
+  batches<<<a->shape[0], b->shape[2]>>>(f32(a), f32(b), f32(out), b->shape[1], b->shape[2], 0);
+}
