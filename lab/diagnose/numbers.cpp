@@ -237,8 +237,9 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
   if (found.open_differs)
     notes.push_back(
         found.open_set.empty()
-            ? "differs from the op only where the original leaves the answer open (NaN, zero rows, values "
-              "beyond a type's range)"
+            ? fmt::format("differs from the op {} where the original leaves the answer open (NaN, zero rows, "
+                          "values beyond a type's range)",
+                          found.plain.wrong == 0 ? "only" : "also")
             : fmt::format("{}: seen only where the original leaves the answer open", joined(found.open_set)));
   return list;
 }

@@ -406,10 +406,10 @@ std::vector<Experiment> experiments(const Approach& approach, const Replayed& re
   // Few, and likely where they apply: before the many.
   std::vector<Experiment> list = head_mappings(approach, replayed);
   add_memory_experiments(approach, replayed, list);
+  add_scale_order_experiments(approach, replayed, list);
   for (Experiment& each : Experiments(approach, replayed).all()) list.push_back(std::move(each));
   add_turned_experiments(approach, replayed, list);
   add_offset_experiments(approach, replayed, list);
-  add_scale_order_experiments(approach, replayed, list);
   return list;
 }
 
