@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -218,12 +219,19 @@ bool only_bytes(const Parameter& p, const Port& port, int role) {
   return std::any_of(dtypes.begin(), dtypes.end(), [](DType dtype) { return size_of(dtype) == 1; });
 }
 
-/// Whether another number of the entry is a size by its name.
-bool beside_a_size(const Entry& entry, const Port& port, const Parameter& than) {
-  Passing ignored;
-  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
-    return &p != &than && p.kind == Kind::integer && size_by_name(port, p.name, ignored);
-  });
+/// n of (m, n), of an op that has no n: where another number of the entry is a count of rows, the size of a
+/// row, where one is that, the rows. Nothing where it stands alone: then it counts all elements.
+std::optional<Passing> beside_a_size(const Entry& entry, const Port& port, const Parameter& n) {
+  for (const Parameter& p : entry.parameters) {
+    Passing other;
+    if (&p == &n || p.kind != Kind::integer || !size_by_name(port, p.name, other)) continue;
+    Passing passing;
+    passing.role = 0;
+    passing.dim = -1;
+    passing.what = other.what == What::size && other.dim == -1 ? What::rows : What::size;
+    return passing;
+  }
+  return std::nullopt;
 }
 
 /// A function over raw memory, or a kernel: pointers by name, else in the original's order; numbers by name.
@@ -324,12 +332,9 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
             adapted("argument-kind", p.name,
                     fmt::format("{} is a tensor, the parameter is a number ({})", p.name, p.type),
                     fmt::format("take a tensor for {}", p.name)));
-      } else if (one_of(count_names(), lower(p.name)) && beside_a_size(entry, port, p)) {
-        // n of (m, n): a count of all elements stands alone.
-        passing.what = What::size;
-        passing.role = 0;
-        passing.dim = -1;
-        guess.unsure.push_back(static_cast<int>(i));
+      } else if (const auto beside =
+                     one_of(count_names(), lower(p.name)) ? beside_a_size(entry, port, p) : std::nullopt) {
+        passing = *beside;
       } else {
         passing.what = What::elements;
         passing.role = 0;

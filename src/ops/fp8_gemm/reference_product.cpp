@@ -77,7 +77,7 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
 double Product::a_scale(std::int64_t row, std::int64_t block) const {
   if (vary_.has("a_s=ignored")) return 1;
   if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
-  if (vary_.has("scale=once")) block = 0;
+  if (vary_.has("scale=once") || vary_.has("a_s=first-block")) block = 0;
   return a_s_[static_cast<std::size_t>(vary_.has("a_s=transposed") ? block * rows_ + row
                                                                    : row * blocks_ + block)];
 }
@@ -86,7 +86,7 @@ double Product::b_scale(std::int64_t column, std::int64_t block) const {
   if (vary_.has("b_s=ignored")) return 1;
   std::int64_t row = column / kScaleBlock;
   if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
-  if (vary_.has("scale=once")) block = 0;
+  if (vary_.has("scale=once") || vary_.has("b_s=first-block")) block = 0;
   // A ragged last block of columns has no row of scales of its own.
   if (vary_.has("b_s=floor")) row = std::min(row, std::max<std::int64_t>(columns_ / kScaleBlock - 1, 0));
   return b_s_[static_cast<std::size_t>(vary_.has("b_s=transposed") ? block * b_s_rows_ + row
@@ -112,6 +112,9 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
     const std::int64_t end = vary_.has("k_tail=unmasked") ? whole : std::min(whole, depth_);
     if (!vary_.has("sum=carried")) sum = 0;
     double sum_abs = 0;
+    // Beyond K the tile still has what the block before put there.
+    for (std::int64_t k = depth_; vary_.has("k_tail=stale") && kb > 0 && k < whole; ++k)
+      sum += at(a_, m * depth_ + k - kScaleBlock) * at(b_, n * b_row + (k - kScaleBlock) * b_step);
     for (std::int64_t k = kb * kScaleBlock; k < end; ++k) {
       const double product = at(a_, m * depth_ + k) * at(b_, n * b_row + k * b_step);
       sum += product;
@@ -168,6 +171,9 @@ const std::vector<core::Variation>& product_variations() {
       {"b_s=ignored", "the scales of b taken as 1"},
       {"k_tail=dropped", "a ragged last block of K left out"},
       {"k_tail=unmasked", "the last block of K is read whole, into the rows after"},
+      {"k_tail=stale", "the last block of K goes on with the elements of the block before it"},
+      {"a_s=first-block", "the scales of a's first block taken for all of K"},
+      {"b_s=first-block", "the scales of b's first block taken for all of K"},
       {"b=transposed", "b read as [K, N]"},
       {"indexing=flat", "strides ignored: every input read as compact and row-major"},
       {"encoding=fnuz", "a and b decoded as e4m3fnuz, whose exponents are one less"},
