@@ -135,6 +135,7 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
     bool placed = false;
     for (std::size_t p = 0; p < parameters.size() && !placed; ++p) {
       if (role_at[p] >= 0 || !fits(parameters[p], replayed.roles[i], replayed.values[i])) continue;
+      if (left_out(replayed, parameters[p]) != nullptr) continue;  // another of the original's
       role_at[p] = static_cast<int>(i);
       placed = used[i] = true;
       bound.findings.push_back(
