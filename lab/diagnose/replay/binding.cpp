@@ -168,8 +168,8 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
   if (optional > 0 && optional == missing && lost + made == 0)
     bound.findings.push_back(
         adapted(entry, "argument-count", "",
-                fmt::format("'{}': callers leave {} to its default, and {} has none that callers see",
-                            replayed.line, undefaulted, entry.name),
+                fmt::format("'{}': callers leave out {}, and {} has no default that they see", replayed.line,
+                            undefaulted, entry.name),
                 "give the defaults in the binding or the schema: what C++ declares is not exported"));
   else if (missing + lost + made > 0)
     bound.findings.push_back(adapted(
