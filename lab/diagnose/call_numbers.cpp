@@ -65,7 +65,8 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
   const auto attempt = [&](const Form& form) {
     if (lost > kSecondsLost) return;
     Trial trial = try_call(candidate, form, *called.port, *called.given, settings);
-    if (trial.answer.end == Answer::End::timed_out) lost += kSecondsEach;
+    if (trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large)
+      lost += kSecondsEach;
     const double now = worth(*called.given, trial);
     if (now <= best) return;
     best = now;

@@ -395,7 +395,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     find_launch(candidate, request, called);
   const auto ended = [&](Answer::End end) { return called.trial.answer.end == end; };
   if (!called.callable && !guess.unsure.empty() &&
-      (ended(Answer::End::crashed) || ended(Answer::End::timed_out) || ended(Answer::End::over_limit))) {
+      (ended(Answer::End::crashed) || ended(Answer::End::timed_out) || ended(Answer::End::over_limit) ||
+       ended(Answer::End::too_large))) {
     // A number that was taken for another one may be what it crashed on, or what its loop runs to.
     try_numbers(candidate, request, guess.unsure, called);
     called.callable = called.trial.answer.ok();

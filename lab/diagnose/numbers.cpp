@@ -112,7 +112,9 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     // What ends its process, or never ends, is told after a few: each costs the whole limit of time.
     if (lost >= kMostLost) return nullptr;
     Trial trial = try_call(candidate, form, port, *given, questions.settings);
-    if (trial.answer.end == Answer::End::too_large) {
+    const bool recorded =
+        std::find(questions.recorded.begin(), questions.recorded.end(), given) != questions.recorded.end();
+    if (recorded && trial.answer.end == Answer::End::too_large) {
       numbers.large.push_back(fmt::format("'{}' is not judged: {}", given->line, trial.answer.message));
       return nullptr;
     }
@@ -120,8 +122,9 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
       numbers.large.push_back(
           fmt::format("'{}' is too large to be watched: of its accesses nothing is said", given->line));
     if (!trial.ok()) {
-      lost +=
-          trial.answer.end == Answer::End::timed_out ? kMostLost : trial.answer.end != Answer::End::refused;
+      lost += trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large
+                  ? kMostLost
+                  : trial.answer.end != Answer::End::refused;
       numbers.failures.push_back({given, std::move(trial)});
       return nullptr;
     }

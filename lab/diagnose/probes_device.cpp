@@ -149,6 +149,10 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
       finding.code = "timeout";
       finding.fix = "let every loop and every wait come to an end";
       break;
+    case Answer::End::too_large:  // what is asked of it is small
+      finding.code = "timeout";
+      finding.fix = "launch no more blocks, and no more often, than the answer needs";
+      break;
     case Answer::End::over_limit:
       finding.code = "resource-limit";
       finding.fix = "take no more memory, files, output and processes than the answer needs";

@@ -147,7 +147,8 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     using End = Answer::End;
     const End end = trial.answer.end;
     // Gigabytes of addresses are not every machine's, and a candidate may say that it takes no such strides.
-    if (end == End::refused || end == End::timed_out || end == End::over_limit || end == End::not_callable) {
+    if (end == End::refused || end == End::timed_out || end == End::too_large || end == End::over_limit ||
+        end == End::not_callable) {
       found.notes.push_back(fmt::format("{} with rows 2^31 elements apart ({}): {}", name,
                                         view->tensor.describe(), trial.answer.message));
       continue;

@@ -254,7 +254,11 @@ class CompiledCandidate final : public Candidate {
     Answer watched;
     if (watch || !variant.watch) {
       watched = call_in(running(variant), entry, answer, settings, variant);
-      const bool slow = watched.end == Answer::End::too_large || watched.end == Answer::End::timed_out;
+      // Host code is not watched.
+      const bool in_kernel = std::any_of(watched.seen.begin(), watched.seen.end(),
+                                         [](const Seen& each) { return each.kind == "step-limit"; });
+      const bool slow =
+          watched.end == Answer::End::too_large || (watched.end == Answer::End::timed_out && in_kernel);
       if (!watch || !slow || settings.timeout_seconds < kWorthAnother) return watched;
       if (watched.end == Answer::End::timed_out) settings.timeout_seconds /= 2;
     }

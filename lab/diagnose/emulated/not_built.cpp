@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace isomer::lab {
 namespace {
 
@@ -20,8 +23,9 @@ std::string fix_of(const BuildFailure& failure, const std::string& source) {
   if (says(failure, "cannot be loaded")) return "build the library again, for this machine";
   const bool extension =
       source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos;
-  if (extension && (says(failure, "at::") || says(failure, "c10::") || says(failure, "torch") ||
-                    says(failure, "has not been declared") || says(failure, "was not declared")))
+  constexpr const char* kOfTorch[] = {"at::", "c10::", "torch", "AT_", "TORCH_", "C10_"};
+  if (extension && std::any_of(std::begin(kOfTorch), std::end(kOfTorch),
+                               [&](const char* each) { return says(failure, each); }))
     return "mend what the compiler complains of; where a newer PyTorch has it, name that one's torch folder "
            "in "
            "ISOMER_TORCH";

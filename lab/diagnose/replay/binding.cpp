@@ -135,6 +135,7 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
     bool placed = false;
     for (std::size_t p = 0; p < parameters.size() && !placed; ++p) {
       if (role_at[p] >= 0 || !fits(parameters[p], replayed.roles[i], replayed.values[i])) continue;
+      if (left_out(replayed, parameters[p]) != nullptr) continue;  // another of the original's
       role_at[p] = static_cast<int>(i);
       placed = used[i] = true;
       bound.findings.push_back(
@@ -167,8 +168,8 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
   if (optional > 0 && optional == missing && lost + made == 0)
     bound.findings.push_back(
         adapted(entry, "argument-count", "",
-                fmt::format("'{}': callers leave {} to its default, and {} has none that callers see",
-                            replayed.line, undefaulted, entry.name),
+                fmt::format("'{}': callers leave out {}, and {} has no default that they see", replayed.line,
+                            undefaulted, entry.name),
                 "give the defaults in the binding or the schema: what C++ declares is not exported"));
   else if (missing + lost + made > 0)
     bound.findings.push_back(adapted(

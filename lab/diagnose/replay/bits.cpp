@@ -77,7 +77,8 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
   for (const Narrowing& how : kNarrowings) {
     std::string names;
     for (const Passing& passing : approach.form.passings) {
-      if (passing.what != What::role) continue;
+      if (passing.what != What::role || passing.cast != DType::none)
+        continue;  // a cast takes the bits itself
       const auto role = static_cast<std::size_t>(passing.role);
       const Value& value = replayed.values[role];
       if (replayed.roles[role].output || !value.is_tensor() || value.tensor.dtype != DType::f32) continue;

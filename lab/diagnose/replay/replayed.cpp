@@ -142,7 +142,14 @@ std::vector<Replayed> unanswered_calls(const Recording& recording) {
 }
 
 double rtol_for(const Approach& approach, const Replayed::Output& output) {
-  return approach.rtol > 0 || approach.atol > 0 ? approach.rtol : output.rtol;
+  if (approach.rtol > 0 || approach.atol > 0) return approach.rtol;
+  // Of what is given in a narrower type, since no other is taken, no more can be asked than that type has.
+  double rtol = output.rtol;
+  for (const Passing& passing : approach.form.passings)
+    if (passing.what == Passing::What::role && is_float(passing.cast))
+      if (const double narrow = 2 * rtol_of(passing.cast); narrow > 4 * rtol_of(output.want.dtype))
+        rtol = std::max(rtol, narrow);
+  return rtol;
 }
 
 std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
