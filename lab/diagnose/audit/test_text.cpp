@@ -26,28 +26,8 @@ struct Output {
   }
 };
 
-/// Which of the returned tensors an argument is, by the recorded calls: who looks at that has looked at it.
-std::map<std::string, std::size_t> handed_on(const Recording& recording, const std::string& function) {
-  std::map<std::string, std::size_t> places;
-  for (const RecordedCall& call : recording.calls)
-    for (std::size_t i = 0; i < call.returned.size() && call.function == function; ++i)
-      for (const Value& after : call.after)
-        if (after.is_tensor() && call.returned[i].is_tensor() && after.storage == call.returned[i].storage)
-          places.emplace(after.name, i);
-  return places;
-}
-
-/// Whether anything is done with what a call returns at that place.
-bool looks_at_result(const TestCall& call, std::size_t place) {
-  if (!call.returned) return true;
-  if (call.returned->empty()) return false;
-  return (*call.returned)[std::min(place, call.returned->size() - 1)].observed;
-}
-
 /// The outputs of one function of the label over all calls; nothing where some call cannot be read.
-std::vector<Output> outputs_of(const LabelFunction& function, const Facts& facts,
-                               const Recording& recording) {
-  const std::map<std::string, std::size_t> returned = handed_on(recording, function.name);
+std::vector<Output> outputs_of(const LabelFunction& function, const Facts& facts) {
   std::vector<Output> outputs;
   const auto output = [&](const std::string& name) -> Output& {
     for (Output& each : outputs)
@@ -59,12 +39,7 @@ std::vector<Output> outputs_of(const LabelFunction& function, const Facts& facts
     if (call.open) return {};
     for (const std::string& written : function.writes)
       for (const Observed& argument : call.arguments)
-        if (argument.name == written) {
-          const auto at = returned.find(written);
-          output(written).add(
-              argument.text, argument.observed || (at != returned.end() && looks_at_result(call, at->second)),
-              call.line);
-        }
+        if (argument.name == written) output(written).add(argument.text, argument.observed, call.line);
     // A function that writes in place may hand its output on as well.
     if (function.returns == 0 || !function.writes.empty()) continue;
     for (int i = 0; i < function.returns; ++i) {
@@ -112,7 +87,7 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
   for (const std::string& name : functions) {
     const LabelFunction* function = facts.function(name);
     if (function == nullptr || !facts.observes) continue;
-    for (const Output& output : outputs_of(*function, facts, recording)) {
+    for (const Output& output : outputs_of(*function, facts)) {
       if (output.observed || output.calls == 0) continue;
       Finding& found = finding("output-not-compared", output.line);
       found.argument = output.name;
