@@ -36,8 +36,9 @@ LaunchForm launch(const LaunchForm::Axis& x, const LaunchForm::Axis& y, const La
   return {{x, y, z}, {block, one, one}};
 }
 
-/// Geometries that the problem's tensors suggest, the usual ones first: threads for all elements or rows, a
-/// block for each row, a block for each of one, two or three indices, square tiles.
+/// Geometries that the problem's tensors suggest, the usual ones first: a block for each entry of an index,
+/// threads for all elements or rows, a block for each row, a block for each of one, two or three indices,
+/// square tiles.
 std::vector<LaunchForm> geometries(const Port& port, const Given& given) {
   std::vector<LaunchForm> list;
   std::vector<LaunchForm::Axis> blocks = {constant(256), constant(128), constant(64),
@@ -56,6 +57,10 @@ std::vector<LaunchForm> geometries(const Port& port, const Given& given) {
     if (!grids.insert(extents(tried.grid, given.values)).second) return;
     for (const LaunchForm::Axis& block : blocks) list.push_back(launch(x, y, z, block));
   };
+  // A block for each entry of an index.
+  for (std::size_t r = 0; r < port.roles.size(); ++r)
+    if (port.original->parameters[r].index && given.values[r].is_tensor() && given.values[r].tensor.rank == 1)
+      add(counting(What::elements, r, 0), one, one);
   // What a kernel writes says more of its launch than what it reads.
   std::vector<std::size_t> order;
   for (const bool output : {true, false})

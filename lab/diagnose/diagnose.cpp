@@ -105,12 +105,19 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
 }
 
 /// Of numbers that are right, or explained, with 64 lanes and not with 32: no fault of HIP code, whose data
-/// centre devices have 64, but nothing for the others.
-std::string depends_on_lanes(const Numbers& with_32) {
-  return fmt::format(
-      "written for warps of 64 lanes (CDNA), and asked with 64: with 32 (RDNA, NVIDIA) {} of {} elements are "
-      "wrong",
-      with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
+/// centre devices have 64, unless the instruction asks for the others too.
+void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diagnosis) {
+  const std::string seen = fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong",
+                                       with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
+  if (!asked_for_32) {
+    diagnosis.notes.push_back("written for warps of 64 lanes (CDNA), and asked with 64: " + seen);
+    return;
+  }
+  Finding finding;
+  finding.code = "warp-size";
+  finding.evidence = "the instruction asks for warps of 32 lanes as well: right with 64 (CDNA), " + seen;
+  finding.fix = "use warpSize, 64-bit masks and explicit widths";
+  add_once(diagnosis.findings, std::move(finding));
 }
 
 /// A kernel that reads astray is stopped, and leaves its block as it was: as one that nobody has counted is.
@@ -142,7 +149,6 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     diagnosis.call = Stage::failed;
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
   }
-  // What is right with 64 lanes alone is right on the devices that it was written for.
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
   const Candidate* asked = &candidate;
   if (!numbers.explanation.explains && wide != nullptr) {
@@ -153,7 +159,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       if (entry.name == called.form.entry->name && entry.form == called.form.entry->form) form.entry = &entry;
     Numbers others = explain_numbers(*wide, form, *called.port, wider);
     if (others.explanation.explains || 2 * others.explanation.left.wrong < numbers.explanation.left.wrong) {
-      diagnosis.notes.push_back(depends_on_lanes(numbers));
+      depends_on_lanes(numbers, request.narrow_warps, diagnosis);
       numbers = std::move(others);
       called.form = form;
       questions.settings = wider.settings;
@@ -417,7 +423,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
       diagnosis.findings.push_back(std::move(finding));
     }
     const Recording own = calls_of(*request.recording, function);
-    replay(candidate, *entry, {own, request.rtol, request.atol, request.settings, request.wide}, diagnosis);
+    replay(candidate, *entry,
+           {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps}, diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);
       diagnosis.notes.push_back(why);

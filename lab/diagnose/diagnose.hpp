@@ -24,6 +24,7 @@ struct DiagnoseRequest {
   std::string source;              ///< of the candidate, for places only
   std::string source_file;
   bool current_stream = false;  ///< the instruction demands PyTorch's current stream
+  bool narrow_warps = false;    ///< the instruction asks for warps of 32 lanes
   CallSettings settings;
   /// The same candidate built for warps of 64 lanes; null where that makes no difference.
   std::function<std::shared_ptr<const Candidate>()> wide;

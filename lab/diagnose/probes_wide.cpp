@@ -143,7 +143,8 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     argument = *view;
     Trial trial;
     ++found.calls;
-    trial.answer = s.candidate.call(*s.form.entry, arguments, s.settings);
+    trial.answer =
+        s.candidate.call(*s.form.entry, arguments, with_launch_of(s.form, s.given->values, s.settings));
     using End = Answer::End;
     const End end = trial.answer.end;
     // Gigabytes of addresses are not every machine's, and a candidate may say that it takes no such strides.

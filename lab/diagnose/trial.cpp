@@ -404,19 +404,22 @@ std::array<std::int64_t, 3> extents(const std::array<LaunchForm::Axis, 3>& axes,
   return list;
 }
 
+CallSettings with_launch_of(const Form& form, const std::vector<Value>& values, const CallSettings& asked) {
+  CallSettings settings = asked;
+  if (form.launch == nullptr) return settings;
+  const auto grid = extents(form.launch->grid, values), block = extents(form.launch->block, values);
+  for (std::size_t i = 0; i < 3; ++i) {
+    settings.grid[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(grid[i], 0, 0x7fffffff));
+    settings.block[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(block[i], 1, 1024));
+  }
+  return settings;
+}
+
 Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,
                const CallSettings& asked, std::uint8_t poison) {
-  CallSettings settings = asked;
-  bool nothing = false;
-  if (form.launch != nullptr) {
-    const auto grid = extents(form.launch->grid, given.values),
-               block = extents(form.launch->block, given.values);
-    for (std::size_t i = 0; i < 3; ++i) {
-      nothing = nothing || grid[i] <= 0;
-      settings.grid[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(grid[i], 0, 0x7fffffff));
-      settings.block[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(block[i], 1, 1024));
-    }
-  }
+  const CallSettings settings = with_launch_of(form, given.values, asked);
+  const bool nothing = form.launch != nullptr && std::find(std::begin(settings.grid), std::end(settings.grid),
+                                                           0u) != std::end(settings.grid);
   std::vector<Value> arguments = passed(form, given.values);
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     if (form.passings[i].what == Passing::What::role && arguments[i].is_tensor() &&

@@ -51,6 +51,8 @@ TEST_F(AuditOfInstructions, ADtypeThatTheTestDoesNotPassIsFound) {
   }
   EXPECT_EQ(said("- K: float16 or float32").size(), 0u);
   EXPECT_EQ(said("K is summed in float32").size(), 0u);
+  EXPECT_EQ(said("K [4, 2, 8] and scale of the same dtype. Sums in float32, rounded once.").size(), 0u);
+  EXPECT_EQ(said("- K: float32 tensor. Read only.").size(), 1u);
   EXPECT_EQ(said("- K: any float").size(), 0u);
 }
 
@@ -92,9 +94,9 @@ TEST_F(AuditOfInstructions, ARankThatTheTestDoesNotPassIsFound) {
         "| scale | float16 | [rows, heads] |"})
     EXPECT_EQ(said(text), (Findings{"instruction contradicts-label scale @1"})) << text;
   for (const char* text :
-       {"- scale: tensor [rows, heads, 1]", "scale: [..., 1]", "scale: [rows, *]", "scale[dest[token], head] = s",
-        "scale: shape of K without its last dimension", "scale: a 3-D tensor", "scale has three dimensions",
-        "scale 是三维张量", "TORCH_CHECK(scale.dim() == 2 || scale.dim() == 3)",
+       {"- scale: tensor [rows, heads, 1]", "scale: [..., 1]", "scale: [rows, *]",
+        "scale[dest[token], head] = s", "scale: shape of K without its last dimension", "scale: a 3-D tensor",
+        "scale has three dimensions", "scale 是三维张量", "TORCH_CHECK(scale.dim() == 2 || scale.dim() == 3)",
         "a two-dimensional grid of blocks"})
     EXPECT_EQ(said(text), Findings{}) << text;
 }

@@ -163,6 +163,22 @@ TEST(Codes, OfCandidatesAreAllInTheTable) {
   }
 }
 
+TEST(Codes, WarpsOf64AreAFaultWhereTheInstructionAsksForOthers) {
+  DiagnoseRequest request;
+  request.op = "quantize_copy_kv";
+  request.entry = "lanes_of_64";
+  request.wide = [] { return build("lanes.hip.cpp", 64); };
+  const Diagnosis said = diagnose(*build("lanes.hip.cpp", 32), request);
+  EXPECT_EQ(said.verdict(), "pass") << text_of(said);
+  ASSERT_FALSE(said.notes.empty());
+  EXPECT_NE(said.notes.front().find("written for warps of 64 lanes"), std::string::npos) << text_of(said);
+  request.narrow_warps = true;
+  const Diagnosis asked = diagnose(*build("lanes.hip.cpp", 32), request);
+  EXPECT_EQ(asked.verdict(), "fail");
+  ASSERT_EQ(asked.findings.size(), 1u) << text_of(asked);
+  EXPECT_EQ(asked.findings[0].code, "warp-size");
+}
+
 Diagnosis said_of_file(const char* file) {
   setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
   CaseFolder folder;

@@ -175,6 +175,17 @@ std::vector<std::pair<std::size_t, Head>> clauses(const std::string& line,
   return found;
 }
 
+/// What is said of arguments, up to the end of the sentence that says their dtype: the next is of another
+/// thing ("of the same dtype. Statistics in float32").
+std::string without_what_follows(const std::string& text) {
+  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
+    const std::string said = text.substr(0, at);
+    const bool next = at + 2 < text.size() && std::isupper(static_cast<unsigned char>(text[at + 2])) != 0;
+    if (next && (!dtypes_in(said).empty() || said.find(" same ") != std::string::npos)) return said;
+  }
+  return text;
+}
+
 std::size_t indentation(const std::string& line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
 }
@@ -197,7 +208,9 @@ std::vector<Declaration> declarations(const std::vector<std::string>& lines,
         const auto [begin, head] = inside[c];
         const std::size_t end = c + 1 < inside.size() ? inside[c + 1].first : lines[i].size();
         found.push_back(
-            {head.first, lines[i].substr(begin + head.second, end - begin - head.second), said.line});
+            {head.first,
+             without_what_follows(lines[i].substr(begin + head.second, end - begin - head.second)),
+             said.line});
       }
     } else if (const auto [names, at] = head_of(lines[i], arguments); !names.empty()) {
       said.names = names;
@@ -210,6 +223,7 @@ std::vector<Declaration> declarations(const std::vector<std::string>& lines,
         said.text += " " + lines[j];
       }
     }
+    said.text = without_what_follows(said.text);
     if (!said.names.empty()) found.push_back(std::move(said));
   }
   return found;

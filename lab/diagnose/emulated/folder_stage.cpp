@@ -225,6 +225,11 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   request.texts = {text_of(folder.instruction), text_of(folder.label), text_of(folder.test)};
   static const std::regex current("current\\s+(\\w+\\s+)?stream|getCurrent\\w+Stream", std::regex::icase);
   request.current_stream = std::regex_search(text_of(folder.instruction), current);
+  static const std::regex narrow(
+      "\\b(wave32|RDNA\\d?|Radeon)\\b|\\b(32\\s*(and|or|/)\\s*64|64\\s*(and|or|/)\\s*32)\\b|"
+      "\\b(both|either|any)\\s+(warp|wave)",
+      std::regex::icase);
+  request.narrow_warps = std::regex_search(text_of(folder.instruction), narrow);
   std::vector<std::string> notes;
   std::string broken;
   const bool known = !folder.op.empty() || !request.function.empty();

@@ -290,11 +290,19 @@ class Replay {
       add_once(diagnosis_.findings, std::move(finding));
       return;
     }
-    // No fault of HIP code, whose data centre devices have 64 lanes.
-    diagnosis_.notes.push_back(fmt::format(
-        "written for warps of 64 lanes (CDNA), and asked with 64: {} of {} calls are right, with 32 (RDNA, "
-        "NVIDIA) {}",
-        right_wide, calls.size(), right));
+    const std::string seen =
+        fmt::format("{} of {} calls are right, with 32 (RDNA, NVIDIA) {}", right_wide, calls.size(), right);
+    if (request_.narrow_warps) {
+      Finding finding;
+      finding.code = "warp-size";
+      finding.evidence =
+          fmt::format("the instruction asks for warps of 32 lanes as well; with 64 (CDNA) {}", seen);
+      finding.fix = "use warpSize, 64-bit masks and explicit widths";
+      add_once(diagnosis_.findings, std::move(finding));
+    } else {
+      // No fault of HIP code, whose data centre devices have 64 lanes.
+      diagnosis_.notes.push_back("written for warps of 64 lanes (CDNA), and asked with 64: " + seen);
+    }
     approach_ = std::move(other);
     outcomes_ = std::move(others);
   }

@@ -16,6 +16,7 @@ struct ReplayRequest {
   CallSettings settings;
   /// The same candidate built for warps of 64 lanes; null where that makes no difference.
   std::function<std::shared_ptr<const Candidate>()> wide;
+  bool narrow_warps = false;  ///< the instruction asks for warps of 32 lanes
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

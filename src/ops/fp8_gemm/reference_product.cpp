@@ -78,6 +78,7 @@ double Product::a_scale(std::int64_t row, std::int64_t block) const {
   if (vary_.has("a_s=ignored")) return 1;
   if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
   if (vary_.has("scale=once") || vary_.has("a_s=first-block")) block = 0;
+  if (vary_.has("scale=last-once")) block = blocks_ - 1;
   return a_s_[static_cast<std::size_t>(vary_.has("a_s=transposed") ? block * rows_ + row
                                                                    : row * blocks_ + block)];
 }
@@ -87,6 +88,7 @@ double Product::b_scale(std::int64_t column, std::int64_t block) const {
   std::int64_t row = column / kScaleBlock;
   if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
   if (vary_.has("scale=once") || vary_.has("b_s=first-block")) block = 0;
+  if (vary_.has("scale=last-once")) block = blocks_ - 1;
   // A ragged last block of columns has no row of scales of its own.
   if (vary_.has("b_s=floor")) row = std::min(row, std::max<std::int64_t>(columns_ / kScaleBlock - 1, 0));
   return b_s_[static_cast<std::size_t>(vary_.has("b_s=transposed") ? block * b_s_rows_ + row
@@ -154,6 +156,7 @@ std::pair<double, double> Epilogue::operator()(const Element& product, DType c_t
 const std::vector<core::Variation>& product_variations() {
   static const std::vector<core::Variation> list = {
       {"scale=once", "the scales of the first block applied to the sum over all of K"},
+      {"scale=last-once", "the scales of the last block applied to the sum over all of K"},
       {"scale=previous-block", "each block of K but the first takes the scales of the block before it"},
       {"b_s=transposed", "the scales of b read as if their matrix were stored transposed"},
       {"b_s=floor",
