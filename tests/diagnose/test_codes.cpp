@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -161,6 +162,21 @@ TEST(Codes, OfCandidatesAreAllInTheTable) {
     if (code == "nothing-compared") break;  // from here on they are of tests and instructions
     EXPECT_TRUE(in_table.count(std::string(code)) + elsewhere.count(std::string(code)) == 1) << code;
   }
+}
+
+TEST(Codes, AreAllInTheDocumentsInTheirOrder) {
+  std::ifstream file(ISOMER_DOCS "/findings.md");
+  ASSERT_TRUE(file.is_open());
+  std::vector<std::string> rows, stated;
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("| `")) rows.push_back(line);
+  constexpr int kStrengths = 5;
+  for (int i = 0; i < kStrengths; ++i)
+    stated.push_back("| `" + std::string(name_of(static_cast<Strength>(i))) + "` |");
+  for (const std::string_view code : finding_codes())
+    stated.push_back("| `" + std::string(code) + "` | " + std::string(meaning_of(code)) + " |");
+  ASSERT_EQ(rows.size(), stated.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_TRUE(rows[i].starts_with(stated[i])) << rows[i];
 }
 
 TEST(Codes, WarpsOf64AreAFaultWhereTheInstructionAsksForOthers) {
