@@ -2,6 +2,7 @@
 
 #include "lab/diagnose/call_dtypes.hpp"
 #include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/consequences.hpp"
 #include "lab/diagnose/numbers.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/reading.hpp"
@@ -120,22 +121,6 @@ void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diag
   add_once(diagnosis.findings, std::move(finding));
 }
 
-/// A kernel that reads astray is stopped, and leaves its block as it was: as one that nobody has counted is.
-void blame_stray_reads(Finding& finding) {
-  if (std::find(finding.variations.begin(), finding.variations.end(), "blocks=floor") ==
-          finding.variations.end() ||
-      finding.code != "tail-mask")
-    return;
-  const std::size_t counts = finding.evidence.find(": ");
-  finding.evidence = "the last, short block is not written where its kernel reads beyond the sequence's end" +
-                     (counts == std::string::npos ? std::string() : finding.evidence.substr(counts));
-  const std::size_t set = finding.evidence.find("the reference with {blocks=floor}");
-  if (set != std::string::npos)
-    finding.evidence.replace(set, std::string_view("the reference with {blocks=floor}").size(),
-                             "the reference without that block");
-  finding.fix = "leave out the tokens from the sequence's length on";
-}
-
 void execute(const Candidate& candidate, const DiagnoseRequest& request, const CallRequest& call,
              Called& called, Diagnosis& diagnosis) {
   Questions questions;
@@ -212,64 +197,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                    [](const Finding& f) { return f.code == "unwritten-output"; }))
     unwritten_elements(*called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
-  const auto found = [&](std::string_view code) {
-    const auto has = [&](const std::vector<Finding>& list) {
-      return std::any_of(list.begin(), list.end(), [&](const Finding& f) { return f.code == code; });
-    };
-    return has(probed.findings) || has(diagnosis.findings);
-  };
-  // Rows far apart are a probe's: nearer ones are right, or wrong for another reason.
-  const bool wrapped = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                                   [](const Finding& f) { return f.code == "index-overflow"; });
-  for (Finding& finding : findings_of(*called.port, numbers, diagnosis.notes)) {
-    // Numbers that no set explains have their cause where memory or threads go wrong.
-    const bool memory = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
-                        found("warp-size") || found("uninitialised-read") || found("unwritten-output") ||
-                        found("tail-mask") || found("out-of-bounds-write") || found("stale-state") ||
-                        wrapped || found("ignores-index") || found("nondeterministic");
-    if (finding.code == "unexplained" && memory) continue;
-    // One fault, one finding: the probe's has the better evidence.
-    const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
-                            finding.code == "assumes-contiguous";
-    if (probed_too && found(finding.code)) continue;
-    if (found("out-of-bounds-read")) blame_stray_reads(finding);
-    add_once(diagnosis.findings, std::move(finding));
-  }
-  const bool read_by_kernel =
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const Finding& f) { return f.code == "uninitialised-read" && f.location.line != 0; });
-  for (Finding& finding : probed.findings) {
-    // On a real device these are seen as other answers to one call, which chance gives as well.
-    if ((finding.code == "stale-state" || finding.code == "uninitialised-read") && found("nondeterministic"))
-      continue;
-    // What is not written at the end of every size is the tail; what was not launched writes nothing.
-    if (finding.code == "unwritten-output" && (found("tail-mask") || found("launch-failed"))) continue;
-    // Sizes that cannot be launched are wrong for no mask.
-    if (finding.code == "tail-mask" && found("launch-failed")) continue;
-    // What a device refuses with elements as well is nothing of the empty tensor's.
-    if (finding.code == "empty-input" && refused_anyway(finding, diagnosis.findings)) continue;
-    // Rows that another output of the same index leaves out are not where the index says.
-    if (finding.code == "unwritten-output" && found("ignores-index")) continue;
-    // What the kernel was seen to read is said with its line.
-    if (finding.code == "uninitialised-read" && finding.location.line == 0 && read_by_kernel) continue;
-    // Answers that depend on the order of threads are right for some sizes and wrong for others as well.
-    if (finding.code == "tail-mask" &&
-        (found("missing-barrier") || found("race") || found("uninitialised-read") || found("stale-state")))
-      continue;
-    add_once(diagnosis.findings, std::move(finding));
-  }
-  const auto unwritten_shared = [](const Finding& f) {
-    return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
-  };
-  if (found("missing-barrier"))  // what another thread has not written yet
-    std::erase_if(diagnosis.findings, unwritten_shared);
-  // Rows that an index does not name hold no index either: threads that read through them stray, and end
-  // before they have written what others wait for.
-  const auto strayed = [](const Finding& f) {
-    return f.code == "out-of-bounds-read" && f.evidence.find("no index of this launch") != std::string::npos;
-  };
-  if (found("ignores-index") && std::erase_if(diagnosis.findings, strayed) > 0)
-    std::erase_if(diagnosis.findings, unwritten_shared);
+  add_causes(findings_of(*called.port, numbers, diagnosis.notes), std::move(probed.findings),
+             diagnosis.findings, !call.recorded.empty());
   diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
   diagnosis.differences = differences_of(numbers);
@@ -424,7 +353,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     }
     const Recording own = calls_of(*request.recording, function);
     replay(candidate, *entry,
-           {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps}, diagnosis);
+           {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps},
+           diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);
       diagnosis.notes.push_back(why);

@@ -1,5 +1,5 @@
 // op: act_quant
-// finds: missing-term
+// finds: missing-absolute
 #include <cuda_fp8.h>
 #include <cstdint>
 // each block owns one group of a row

@@ -1,5 +1,5 @@
 // op: flash_decode_stage1
-// finds: ignores-index, out-of-bounds-read, uninitialised-read
+// finds: ignores-index, out-of-bounds-read
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
 #include <cstdint>
