@@ -225,9 +225,9 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   call.entry = request.entry;
   call.function = request.function;
   call.settings = request.settings;
-  if (request.recording != nullptr) take_recording(candidate, *request.recording, call, diagnosis.notes);
   if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
     call.function = request.recording->calls.front().function;
+  if (request.recording != nullptr) take_recording(candidate, *request.recording, call, diagnosis.notes);
   Called called = find_call(candidate, call);
   // What is only too large is no fault: the others are asked, or the op's own problems.
   while (called.trial.answer.end == Answer::End::too_large && !call.recorded.empty()) {
@@ -237,7 +237,12 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     called = find_call(candidate, call);
   }
   constexpr const char* kNoFloat8 = "8-bit floats came with PyTorch 2.1";
-  if (called.port != nullptr && called.trial.answer.message.find(kNoFloat8) != std::string::npos) {
+  // A port that looks at no dtype takes what they are cast to, and is not right.
+  const bool no_float8 =
+      called.trial.answer.message.find(kNoFloat8) != std::string::npos ||
+      std::any_of(called.findings.begin(), called.findings.end(),
+                  [&](const Finding& each) { return each.evidence.find(kNoFloat8) != std::string::npos; });
+  if (called.port != nullptr && no_float8) {
     // Who has such a PyTorch passes bytes.
     call.in_bytes = roles_in_bytes(*called.port);
     Called in_bytes = find_call(candidate, call);

@@ -70,12 +70,27 @@ std::shared_ptr<Given> problem_of(const Candidate& candidate, const Port& port, 
   return given;
 }
 
+/// Where no answer says how many tensors the original returns, the candidate does: originals with as many
+/// come first.
+void by_what_it_returns(const Candidate& candidate, CallRequest& call) {
+  const auto& entries = candidate.entries();
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) {
+    return each.name == (call.entry.empty() ? call.function : call.entry);
+  });
+  if (entry == entries.end() || entry->returned_tensors < 1) return;
+  std::stable_partition(call.ports.begin(), call.ports.end(), [&](const Port* port) {
+    return std::count_if(port->roles.begin(), port->roles.end(),
+                         [](const Port::Role& role) { return role.returned; }) == entry->returned_tensors;
+  });
+}
+
 }  // namespace
 
 void take_recording(const Candidate& candidate, const Recording& recording, CallRequest& call,
                     std::vector<std::string>& notes) {
   for (const RecordedCall& recorded : recording.calls)
     call.answered = call.answered || returned_dtype(recorded) != DType::none;
+  if (!call.answered) by_what_it_returns(candidate, call);
   std::vector<std::string> refused;
   const std::vector<bool> judged = judged_by_size(recording);
   for (const Port* port : call.ports) {

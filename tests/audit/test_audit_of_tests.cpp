@@ -374,6 +374,8 @@ TEST_F(AuditOfTests, ACallThatTheLabelRefusesIsFound) {
   sources("def f(x):\n    return x\n", "print(f(x))\n");
   call("f", {floats("x", {4}, 1)}, "test:3").raised = "AssertionError: no";
   EXPECT_EQ(found(), (Findings{"test contradicts-label @3"}));
+  recording.calls.back().raised = "AttributeError: module 'torch' has no attribute 'float8_e4m3fn'";
+  EXPECT_EQ(found(), Findings{});
 }
 
 TEST_F(AuditOfTests, FactsOfAnotherFormAreNotBelieved) {
