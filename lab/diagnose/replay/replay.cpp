@@ -4,11 +4,9 @@
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/refusal.hpp"
-#include "lab/diagnose/replay/answer.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
-#include "lab/diagnose/replay/reductions.hpp"
+#include "lab/diagnose/replay/judge.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
-#include "lab/diagnose/replay/row_factors.hpp"
 
 #include <fmt/format.h>
 
@@ -22,10 +20,9 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 8;                ///< refusals that are answered one after the other
-constexpr std::size_t kFewElements = 8;  ///< of which a part shows little
-constexpr int kAttempts = 48;            ///< calls for one of them
-constexpr double kSecondsOfACall = 5;    ///< of one of which only its being accepted is looked at
+constexpr int kSteps = 8;              ///< refusals that are answered one after the other
+constexpr int kAttempts = 48;          ///< calls for one of them
+constexpr double kSecondsOfACall = 5;  ///< of one of which only its being accepted is looked at
 
 bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
@@ -47,13 +44,6 @@ std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
     groups[at->second].push_back(std::move(replayed));
   }
   return groups;
-}
-
-/// A launch that the device refused, or a kernel that never ended: what the call gives besides is no answer.
-bool cut_short(const CallOutcome& outcome) {
-  const std::vector<Seen>& seen = outcome.answer.seen;
-  return (outcome.elements > 0 && !outcome.answer.refused_launches.empty()) ||
-         std::any_of(seen.begin(), seen.end(), [](const Seen& each) { return each.kind == "step-limit"; });
 }
 
 bool may_be_the_launch(const Finding& finding) {
@@ -100,7 +90,7 @@ class Replay {
     }
     if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); }))
       ask_beyond(approach_, asked, diagnosis_.findings);
-    judge(calls);
+    judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
   }
 
   /// With no answer to compare with: how the call has to be made, and nothing of what it does.
@@ -111,7 +101,7 @@ class Replay {
     if (bound.findings.empty()) order_by_names(replayed);
     adapt(replayed);
     const CallOutcome now = replay_once(approach_, replayed);
-    if (refused(now)) ended(replayed, now.answer);
+    if (refused(now)) tell_end(approach_, entry_, replayed, now.answer, diagnosis_);
     if (!diagnosis_.findings.empty()) diagnosis_.call = Stage::failed;
   }
 
@@ -307,107 +297,6 @@ class Replay {
     outcomes_ = std::move(others);
   }
 
-  void judge(const std::vector<Replayed>& calls) {
-    std::size_t probed = calls.size();
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      const CallOutcome& outcome = outcomes_[i];
-      if (outcome.answer.end == Answer::End::timed_out && outcome.answer.message.empty()) continue;
-      findings_of_device(outcome.answer, calls[i].line, calls[i].empty, calls[i].shared, diagnosis_.findings);
-      if (!outcome.answer.ok()) {
-        ended(calls[i], outcome.answer);
-        continue;
-      }
-      answered_ = true;
-      ++diagnosis_.calls;
-      if (cut_short(outcome)) continue;
-      form_of_answers(approach_, entry_, calls[i], outcome, diagnosis_);
-      inputs_kept(approach_, calls[i], outcome, diagnosis_);
-      // The smallest wrong call, else the smallest with anything in it, is the one for probes.
-      const auto cost = [&](std::size_t at) {
-        return std::tuple(outcomes_[at].right(), outcomes_[at].elements == 0,
-                          outcomes_[at].elements < kFewElements, outcomes_[at].elements);
-      };
-      if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
-    }
-    read_too_early();
-    if (probed < calls.size()) {
-      probe_memory(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
-      probe_ignored(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
-      probe_overflow(approach_, calls[probed], outcomes_[probed], facts_, diagnosis_.findings);
-      rescaled_ = probe_rescale(approach_, calls, outcomes_, facts_, diagnosis_.findings);
-      probe_ignored_bits(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
-      probe_views(approach_, calls, outcomes_, diagnosis_.findings);
-      probe_short_blocks(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
-    }
-    for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
-      if (std::any_of(outcomes_.begin(), outcomes_.end(), cut_short)) break;
-      Finding finding;
-      if (!rescaled_) finding = factor_of_rows(approach_, calls, outcomes_, t);
-      if (!rescaled_ && finding.code.empty()) {
-        finding = reduction_of_rows(approach_, calls, outcomes_, t);
-        reduced_ = reduced_ || !finding.code.empty();
-      }
-      if (!rescaled_ && finding.code.empty()) finding = factor_of_counts(calls, outcomes_, t);
-      if (finding.code.empty() && !rescaled_) continue;
-      factored_.insert(calls.front().outputs[t].name);
-      if (!finding.code.empty()) add_once(diagnosis_.findings, std::move(finding));
-    }
-    // What is vague of another output is made of the numbers that are explained.
-    const std::vector<int> vaguer = reduced_ ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
-    for (const int vague : vaguer) {
-      if (vague == 2 && probed < calls.size() && nothing_told()) {
-        probe_influence(approach_, calls[probed], outcomes_[probed], diagnosis_.findings);
-        if (!nothing_told()) break;
-      }
-      for (std::size_t i = 0; i < calls.size(); ++i)
-        if (outcomes_[i].answer.ok() && !cut_short(outcomes_[i]))
-          numbers_of_answer({approach_, calls[i], outcomes_[i], facts_, factored_}, vague, diagnosis_);
-    }
-    const bool refused_all = !answered_;
-    if (adapted_ || refused_all) diagnosis_.call = Stage::failed;
-    if (diagnosis_.call == Stage::not_reached && answered_) diagnosis_.call = Stage::passed;
-  }
-
-  /// An answer is wrong, and of the candidate's numbers nothing is said yet.
-  bool nothing_told() const {
-    return std::any_of(outcomes_.begin(), outcomes_.end(),
-                       [](const CallOutcome& each) { return each.answer.ok() && !each.right(); }) &&
-           std::none_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [](const Finding& each) {
-             return each.subject == Subject::candidate && each.code != "dtype-refused" &&
-                    each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon";
-           });
-  }
-
-  /// What is read before the barrier that is missing was not written yet.
-  void read_too_early() {
-    std::set<std::string> arrays;
-    for (const Finding& each : diagnosis_.findings)
-      if (each.code == "missing-barrier") arrays.insert(each.argument);
-    std::erase_if(diagnosis_.findings, [&](const Finding& each) {
-      return each.code == "uninitialised-read" && arrays.count(each.argument) > 0;
-    });
-  }
-
-  void ended(const Replayed& replayed, const Answer& answer) {
-    Finding finding = finding_of_end(answer, replayed.line);
-    if (answer.end == Answer::End::not_callable) {
-      const bool count = entry_.parameters.size() != approach_.form.passings.size();
-      finding.code = count ? "argument-count" : "argument-kind";
-      finding.fix = count ? fmt::format("take the {} arguments that are passed", replayed.call->before.size())
-                          : "take what the original takes";
-    } else if (answer.end == Answer::End::refused) {
-      // A launch that the device refuses has been told, and the candidate has only passed it on.
-      if (!answer.refused_launches.empty()) return;
-      say_what_is_refused(answer.message, entry_, replayed.roles, finding);
-    }
-    if (finding.location.line == 0) finding.location = entry_.place;
-    const bool said =
-        std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const Finding& each) {
-          return each.code == finding.code && (finding.argument.empty() || each.argument == finding.argument);
-        });
-    if (!said) add_once(diagnosis_.findings, std::move(finding));
-  }
-
   const Entry& entry_;
   const ReplayRequest& request_;
   const Facts* facts_;
@@ -415,10 +304,7 @@ class Replay {
   Approach approach_;
   std::vector<CallOutcome> outcomes_;
   std::shared_ptr<const Candidate> wide_;
-  std::set<std::string> factored_;  ///< outputs whose rows are the reference's times a factor that is told
-  bool rescaled_ = false;           ///< sums that are not rescaled are told
-  bool reduced_ = false;            ///< a wrong reduction is told
-  bool adapted_ = false, answered_ = false, explained_ = false;
+  bool adapted_ = false, explained_ = false;
 };
 
 std::size_t bytes_of(const Replayed& replayed) {

@@ -1,0 +1,136 @@
+#include "lab/diagnose/replay/judge.hpp"
+
+#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/refusal.hpp"
+#include "lab/diagnose/replay/answer.hpp"
+#include "lab/diagnose/replay/reductions.hpp"
+#include "lab/diagnose/replay/row_factors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace isomer::lab {
+namespace {
+
+constexpr std::size_t kFewElements = 8;  ///< of which a part shows little
+
+/// An answer is wrong, and of the candidate's numbers nothing is said yet.
+bool nothing_told(const std::vector<CallOutcome>& outcomes, const Diagnosis& diagnosis) {
+  return std::any_of(outcomes.begin(), outcomes.end(),
+                     [](const CallOutcome& each) { return each.answer.ok() && !each.right(); }) &&
+         std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+           return each.subject == Subject::candidate && each.code != "dtype-refused" &&
+                  each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon";
+         });
+}
+
+/// What is read before the barrier that is missing was not written yet.
+void read_too_early(Diagnosis& diagnosis) {
+  std::set<std::string> arrays;
+  for (const Finding& each : diagnosis.findings)
+    if (each.code == "missing-barrier") arrays.insert(each.argument);
+  std::erase_if(diagnosis.findings, [&](const Finding& each) {
+    return each.code == "uninitialised-read" && arrays.count(each.argument) > 0;
+  });
+}
+
+}  // namespace
+
+bool cut_short(const CallOutcome& outcome) {
+  const std::vector<Seen>& seen = outcome.answer.seen;
+  return (outcome.elements > 0 && !outcome.answer.refused_launches.empty()) ||
+         std::any_of(seen.begin(), seen.end(), [](const Seen& each) { return each.kind == "step-limit"; });
+}
+
+void tell_end(const Approach& approach, const Entry& entry, const Replayed& replayed, const Answer& answer,
+              Diagnosis& diagnosis) {
+  Finding finding = finding_of_end(answer, replayed.line);
+  if (answer.end == Answer::End::not_callable) {
+    const bool count = entry.parameters.size() != approach.form.passings.size();
+    finding.code = count ? "argument-count" : "argument-kind";
+    finding.fix = count ? fmt::format("take the {} arguments that are passed", replayed.call->before.size())
+                        : "take what the original takes";
+  } else if (answer.end == Answer::End::refused) {
+    // A launch that the device refuses has been told, and the candidate has only passed it on.
+    if (!answer.refused_launches.empty()) return;
+    say_what_is_refused(answer.message, entry, replayed.roles, finding);
+  }
+  if (finding.location.line == 0) finding.location = entry.place;
+  const bool said =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& each) {
+        return each.code == finding.code && (finding.argument.empty() || each.argument == finding.argument);
+      });
+  if (!said) add_once(diagnosis.findings, std::move(finding));
+}
+
+void judge(const Approach& approach, const Entry& entry, const Facts* facts, bool adapted,
+           const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+           Diagnosis& diagnosis) {
+  std::set<std::string> factored;  // outputs whose rows are the reference's times a factor that is told
+  bool rescaled = false;           // sums that are not rescaled are told
+  bool reduced = false;            // a wrong reduction is told
+  bool answered = false;
+  std::size_t probed = calls.size();
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallOutcome& outcome = outcomes[i];
+    if (outcome.answer.end == Answer::End::timed_out && outcome.answer.message.empty()) continue;
+    findings_of_device(outcome.answer, calls[i].line, calls[i].empty, calls[i].shared, diagnosis.findings);
+    if (!outcome.answer.ok()) {
+      tell_end(approach, entry, calls[i], outcome.answer, diagnosis);
+      continue;
+    }
+    answered = true;
+    ++diagnosis.calls;
+    if (cut_short(outcome)) continue;
+    form_of_answers(approach, entry, calls[i], outcome, diagnosis);
+    inputs_kept(approach, calls[i], outcome, diagnosis);
+    // The smallest wrong call, else the smallest with anything in it, is the one for probes.
+    const auto cost = [&](std::size_t at) {
+      return std::tuple(outcomes[at].right(), outcomes[at].elements == 0,
+                        outcomes[at].elements < kFewElements, outcomes[at].elements);
+    };
+    if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
+  }
+  read_too_early(diagnosis);
+  if (probed < calls.size()) {
+    probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    probe_ignored(approach, calls[probed], outcomes[probed], facts, diagnosis.findings);
+    probe_overflow(approach, calls[probed], outcomes[probed], facts, diagnosis.findings);
+    rescaled = probe_rescale(approach, calls, outcomes, facts, diagnosis.findings);
+    probe_ignored_bits(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    probe_views(approach, calls, outcomes, diagnosis.findings);
+    probe_short_blocks(approach, calls[probed], outcomes[probed], diagnosis.findings);
+  }
+  for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
+    if (std::any_of(outcomes.begin(), outcomes.end(), cut_short)) break;
+    Finding finding;
+    if (!rescaled) finding = factor_of_rows(approach, calls, outcomes, t);
+    if (!rescaled && finding.code.empty()) {
+      finding = reduction_of_rows(approach, calls, outcomes, t);
+      reduced = reduced || !finding.code.empty();
+    }
+    if (!rescaled && finding.code.empty()) finding = factor_of_counts(calls, outcomes, t);
+    if (finding.code.empty() && !rescaled) continue;
+    factored.insert(calls.front().outputs[t].name);
+    if (!finding.code.empty()) add_once(diagnosis.findings, std::move(finding));
+  }
+  // What is vague of another output is made of the numbers that are explained.
+  const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
+  for (const int vague : vaguer) {
+    if (vague == 2 && probed < calls.size() && nothing_told(outcomes, diagnosis)) {
+      probe_influence(approach, calls[probed], outcomes[probed], diagnosis.findings);
+      if (!nothing_told(outcomes, diagnosis)) break;
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      if (outcomes[i].answer.ok() && !cut_short(outcomes[i]))
+        numbers_of_answer({approach, calls[i], outcomes[i], facts, factored}, vague, diagnosis);
+  }
+  const bool refused_all = !answered;
+  if (adapted || refused_all) diagnosis.call = Stage::failed;
+  if (diagnosis.call == Stage::not_reached && answered) diagnosis.call = Stage::passed;
+}
+
+}  // namespace isomer::lab
