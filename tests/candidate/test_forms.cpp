@@ -74,6 +74,44 @@ __global__ void mark(float* y) { y[threadIdx.x] = 1; }
   EXPECT_EQ(a.message, "mark: the launch comment's 'rows' is no expression over the arguments");
 }
 
+TEST(CandidateForms, ACommentSaysTheLaunchOfAFileThatHasNone) {
+  const char* const said[] = {
+      "// hipLaunchKernelGGL(mark, dim3((n + 3) / 4), dim3(4), 0, stream, y, n);",
+      "// launch: mark<<<(N + 3) / 4, 4>>>(y, N)",
+      "// Launched as mark<<<grid, block>>>(y, n) with grid = (n + 3) / 4 and block = 4.",
+      "/* Launch:\n *   dim3 grid((n + 3) / 4);\n *   mark<<<grid, dim3(kFour), 0, stream>>>(y, n);\n */",
+      "// Grid: (n + 3) / 4 blocks, Block: 4 threads",
+      "// launch: <<<cdiv(n, 4), 4>>>",
+  };
+  for (const char* comment : said) {
+    SCOPED_TRACE(comment);
+    const auto c = built("candidate.hip.cpp", std::string("#include <hip/hip_runtime.h>\n") + comment + R"(
+constexpr int kFour = 4;
+__global__ void mark(float* y, int n) {
+  const int i = blockIdx.x * 4 + threadIdx.x;
+  if (i < n) y[i] = 1;
+}
+)");
+    const Answer a =
+        c->call(c->entries().at(0), {tensor_value("y", DType::f32, {18}), integer_value("n", 18)}, {});
+    ASSERT_TRUE(a.ok()) << a.message;
+    EXPECT_EQ(a.launch, "grid (5,1,1) block (4,1,1): from the source's launch line");
+  }
+}
+
+TEST(CandidateForms, ACommentOfAnotherKernelsLaunchIsNoLaunchOfThisOne) {
+  const auto c = built("candidate.cu", R"(// launch: marks<<<7, 4>>>(y, n); threads: one an element
+__global__ void mark(float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 1;
+}
+)");
+  const Answer a =
+      c->call(c->entries().at(0), {tensor_value("y", DType::f32, {18}), integer_value("n", 18)}, {});
+  ASSERT_TRUE(a.ok()) << a.message;
+  EXPECT_TRUE(a.launch_guessed) << a.launch;
+}
+
 TEST(CandidateForms, TheGeometryOfTheSettingsWins) {
   const auto c = built("candidate.hip.cpp", kScale);
   CallSettings settings;

@@ -52,6 +52,9 @@ TEST_F(RecordTorch, AKernelThatCannotRunLeavesTheCallWithoutAnAnswer) {
                                 "assert torch.equal(y, 2 * x[2:])\nprint('on')\n");
   ASSERT_EQ(got.recording.calls.size(), 1u);
   EXPECT_EQ(got.unanswered, 1);
+  // What to do about it can be pasted.
+  EXPECT_NE(got.why.find(" -m pip install "), std::string::npos) << got.why;
+  EXPECT_NE(got.why.find(" triton brings "), std::string::npos) << got.why;
   EXPECT_TRUE(got.raised.empty());  // what cannot hold is not asserted
   EXPECT_EQ(got.recording.metadata.at("answers"), "none");
   const RecordedCall& call = got.recording.calls[0];

@@ -143,6 +143,12 @@ TEST(ReplayedExtension, WithoutAnAnswerTheOrderIsReadInTheNames) {
   EXPECT_NE(right.error.find("has no answer: no device"), std::string::npos) << right.error;
 }
 
+TEST(ReplayedExtension, WithoutAnAnswerARefusedRankIsStillTold) {
+  EXPECT_EQ(
+      found(said_of({call_of("mixed_rows", {counting("x", DType::f32, 70), counting("y", DType::f32, 70)})})),
+      Texts{"rank-refused x"});
+}
+
 TEST(ReplayedExtension, ZerosHideNoArgumentThatIsUsed) {
   for (const std::string function : {"mixed", "mixed_halves"}) {
     RecordedCall call = call_of(function, {tensor_value("x", DType::f32, {70}),

@@ -128,18 +128,18 @@ std::string entries(const Source& s, const std::vector<std::string>& instantiate
   std::string out;
   int serial = 0;
   const auto add = [&](const char* kind, const Function& f, const std::string& name,
-                       const std::string& code) {
-    out += std::string("::isomer::emulator::") + kind + " isomer_entry_" + std::to_string(serial++) +
-           "(&::" + code + ", " + quoted(name) + ", " + quoted(s.text.files[t[f.name_at].file]) + ", " +
+                       const std::string& address) {
+    out += std::string("static ::isomer::emulator::") + kind + " isomer_entry_" + std::to_string(serial++) +
+           "(" + address + ", " + quoted(name) + ", " + quoted(s.text.files[t[f.name_at].file]) + ", " +
            std::to_string(t[f.name_at].line) + ", " + literal(parameter_text(s, f)) + ");\n";
   };
   for (const Function& f : s.outline.functions) {
     const std::string full = f.scope + f.name;
     if (definitions[full] != 1) continue;
-    if (is_callable_host_function(f)) add("FunctionRegistration", f, full, full);
+    if (is_callable_host_function(f)) add("FunctionRegistration", f, full, address_of(s, f));
     if (!f.global || !f.definition || f.member) continue;
     if (!f.is_template) {
-      add("KernelCallRegistration", f, full, full);
+      add("KernelCallRegistration", f, full, address_of(s, f));
       continue;
     }
     const std::vector<std::string> types = type_parameters(s, f);
@@ -147,14 +147,15 @@ std::string entries(const Source& s, const std::vector<std::string>& instantiate
     // Known without a type: whoever calls it finds out which element types its arguments bring.
     std::string list;
     for (const std::string& type : types) list += (list.empty() ? "" : ",") + type;
-    out += "::isomer::emulator::TemplateCallRegistration isomer_entry_" + std::to_string(serial++) + "(" +
-           quoted(full) + ", " + quoted(list) + ", " + quoted(s.text.files[t[f.name_at].file]) + ", " +
+    out += "static ::isomer::emulator::TemplateCallRegistration isomer_entry_" + std::to_string(serial++) +
+           "(" + quoted(full) + ", " + quoted(list) + ", " + quoted(s.text.files[t[f.name_at].file]) + ", " +
            std::to_string(t[f.name_at].line) + ", " + literal(parameter_text(s, f)) + ");\n";
     for (const std::string& wanted : instantiate) {
-      if (wanted.substr(0, wanted.find('<')) == full) add("KernelCallRegistration", f, wanted, wanted);
+      if (wanted.substr(0, wanted.find('<')) == full)
+        add("KernelCallRegistration", f, wanted, "&::" + wanted);
     }
   }
-  return out.empty() ? out : "\nnamespace {\n" + out + "}\n";
+  return out.empty() ? out : "\n" + out;
 }
 
 }  // namespace isomer::emulator::source

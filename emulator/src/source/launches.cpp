@@ -84,11 +84,14 @@ void rewrite_launches(Source& s) {
     const std::size_t begin = expression_begin(t, i);
     const std::string kernel = s.written(begin, i);
     bool one_function = begin < i;
+    const Function* meant = nullptr;
     for (std::size_t k = begin; k < i; ++k) one_function &= t[k].kind == Token::name || t[k].is("::");
     if (one_function) {
       int plain = 0, other = 0;
       for (const Function& f : s.outline.functions) {
-        if (f.global && f.name == t[i - 1].text) ++(f.is_template || f.member ? other : plain);
+        if (!f.global || f.name != t[i - 1].text) continue;
+        ++(f.is_template || f.member ? other : plain);
+        if (f.scope.empty()) meant = &f;
       }
       one_function = plain > 0 && other == 0;
       // A declaration and its definition are one kernel; two definitions are overloads.
@@ -102,10 +105,11 @@ void rewrite_launches(Source& s) {
                                 ", ::isomer::emulator::Configuration(";
     const std::string configuration(s.original.substr(t[i + 1].offset, t[end].offset - t[i + 1].offset));
     // By value: a pointer to the kernel in a variable of the host is no memory that device threads may read.
-    std::string call = one_function ? "::isomer::emulator::function_launcher(" + request + configuration +
-                                          ")), &" + kernel + ")"
-                                    : "::isomer::emulator::launcher(" + request + configuration +
-                                          ")), [=](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
+    std::string call = one_function
+                           ? "::isomer::emulator::function_launcher(" + request + configuration + ")), " +
+                                 (meant && begin + 1 == i ? address_of(s, *meant) : "&" + kernel) + ")"
+                           : "::isomer::emulator::launcher(" + request + configuration +
+                                 ")), [=](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
     const std::string kept_lines = s.lines(begin, i);
     s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
     i = end + 2;

@@ -1,5 +1,6 @@
 // What no rewriting can run, named with its place: inline assembly, machine intrinsics, host functions called
 // from device code.
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -63,6 +64,18 @@ void check_body(const Source& s, const Function& f,
   }
 }
 
+/// sin(Tensor) of the host stands beside the C library's sin(double), which device code has too: which of the
+/// two is called is the compiler's to say.
+bool in_c_library(const Source& s, std::string_view name) {
+  const std::string declared = " " + std::string(name) + " (";
+  for (std::size_t at = s.original.find(declared); at != std::string_view::npos;
+       at = s.original.find(declared, at + 1)) {
+    const std::size_t line = s.original.rfind('\n', at) + 1;
+    if (s.original.substr(line, at - line).find("extern ") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void refuse_what_cannot_run(const Source& s) {
@@ -84,6 +97,8 @@ void refuse_what_cannot_run(const Source& s) {
       host_only.emplace(f.name, &f);
     }
   }
+  for (auto it = host_only.begin(); it != host_only.end();)
+    it = in_c_library(s, it->first) ? host_only.erase(it) : std::next(it);
   for (std::string_view name : device_too) host_only.erase(name);
   for (const Function& f : s.outline.functions) {
     // __host__ __device__ code may hold a host branch behind a macro; it is judged where it runs.

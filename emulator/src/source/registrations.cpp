@@ -7,7 +7,7 @@ namespace isomer::emulator::source {
 
 std::string registrations(const Source& s, const std::vector<std::string>& instantiate,
                           std::vector<std::string>& kernels) {
-  std::string out = "\nnamespace {\n";
+  std::string out = "\n";
   std::map<std::string, int> definitions;
   for (const Function& f : s.outline.functions) {
     if (f.global && f.definition && !f.member) ++definitions[f.scope + f.name];
@@ -21,7 +21,7 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
         quoted(s.text.files[t[f.name_at].file]) + ", " + std::to_string(t[f.name_at].line);
     kernels.push_back(full);
     if (!f.is_template && definitions[full] == 1) {
-      out += "::isomer::emulator::KernelRegistration<&::" + full + "> isomer_kernel_" +
+      out += "static ::isomer::emulator::KernelRegistration<" + address_of(s, f) + "> isomer_kernel_" +
              std::to_string(serial++) + "(" + quoted(full) + ", " + where + ");\n";
       continue;
     }
@@ -43,7 +43,7 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
         begin = i + 1;
       }
     }
-    out += "::isomer::emulator::TemplateRegistration isomer_kernel_" + std::to_string(serial++) + "(" +
+    out += "static ::isomer::emulator::TemplateRegistration isomer_kernel_" + std::to_string(serial++) + "(" +
            quoted(full) + ", " + where + ", " + quoted(kinds) + ");\n";
   }
   for (const std::string& wanted : instantiate) {
@@ -51,7 +51,7 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
     for (const Function& f : s.outline.functions) {
       const std::string full = f.scope + f.name;
       if (!f.global || !f.definition || (full != base && f.name != base)) continue;
-      out += "::isomer::emulator::KernelRegistration<&::" + f.scope + f.name +
+      out += "static ::isomer::emulator::KernelRegistration<&::" + f.scope + f.name +
              (wanted.find('<') == std::string::npos ? std::string() : wanted.substr(wanted.find('<'))) +
              "> isomer_kernel_" + std::to_string(serial++) + "(" + quoted(wanted) + ", " +
              quoted(s.text.files[t[f.name_at].file]) + ", " + std::to_string(t[f.name_at].line) + ");\n";
@@ -59,10 +59,10 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
     }
   }
   for (const Variable& v : s.outline.variables) {
-    out += "::isomer::emulator::SymbolRegistration isomer_symbol_" + std::to_string(serial++) + "(" +
+    out += "static ::isomer::emulator::SymbolRegistration isomer_symbol_" + std::to_string(serial++) + "(" +
            quoted(v.scope + v.name) + ", ::" + v.scope + v.name + ", " + (v.constant ? "1" : "0") + ");\n";
   }
-  return out + "}\n";
+  return out;
 }
 
 }  // namespace isomer::emulator::source

@@ -64,6 +64,9 @@ std::string registrations(const Source& source, const std::vector<std::string>& 
                           std::vector<std::string>& kernels);
 std::string entries(const Source& source, const std::vector<std::string>& instantiate);
 
+/// The address of a function of the source, as an expression for the end of the text or a launch of it.
+std::string address_of(const Source& source, const Function& function);
+
 std::string quoted(std::string_view text);  ///< as a C string literal
 
 }  // namespace isomer::emulator::source

@@ -37,14 +37,15 @@ std::vector<std::string> lines_of(const std::string& source) {
   return lines;
 }
 
-// The comment nearest above the kernel's name, within its last few lines.
+// The comment with grid(…) and block(…) nearest above the kernel's name, within its last few lines.
 std::string launch_comment(const Entry& kernel, const std::vector<std::string>& lines) {
   constexpr int kAbove = 8;
   for (int line = kernel.place.line; line > 0 && line > kernel.place.line - kAbove; --line) {
     if (static_cast<std::size_t>(line) > lines.size()) continue;
     const std::string& text = lines[static_cast<std::size_t>(line) - 1];
     const auto at = std::min(text.find("launch:"), text.find("Launch:"));
-    if (at != std::string::npos && text.find("//") < at && text.find("<<<") == std::string::npos)
+    if (at != std::string::npos && text.find("//") < at && text.find("grid(", at) != std::string::npos &&
+        text.find("block(", at) != std::string::npos)
       return text.substr(at);
   }
   return {};
@@ -175,7 +176,7 @@ ChosenGeometry choose_geometry(const Entry& kernel, const std::string& source,
                bytes = in_parentheses(comment, "shared");
     if (!grid || !block)
       throw Error(ErrorCode::bad_argument,
-                  fmt::format("{}: the comment '{}' names no grid(…) and block(…)", kernel.name, comment));
+                  fmt::format("{}: a bracket of the comment '{}' is not closed", kernel.name, comment));
     chosen.geometry.grid = evaluated(*grid, kernel, arguments);
     chosen.geometry.block = evaluated(*block, kernel, arguments);
     chosen.geometry.shared_bytes = bytes ? evaluated(*bytes, kernel, arguments)[0] : shared;

@@ -1,5 +1,7 @@
 #include "lab/candidate/emulated/launch_line.hpp"
 
+#include "lab/candidate/emulated/launch_comment.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -156,7 +158,10 @@ std::optional<emulator::Geometry> geometry_of_launch_line(const Entry& kernel, c
   std::string text = without_comments(source);
   std::optional<Launch> launch = find_chevrons(text, name);
   if (!launch) launch = find_macro(text, name);
-  if (!launch) launch = find_chevrons(text = source, name);  // a line that a comment gives
+  if (!launch && !(text = commented_launch(source, name, kernel.place.line)).empty()) {
+    launch = find_chevrons(text, name);
+    if (!launch) launch = find_macro(text, name);
+  }
   if (!launch || launch->configuration.size() < 2) return std::nullopt;
   const Evaluation evaluation(*launch, definitions_before(text, launch->at), kernel, arguments);
   const auto grid = evaluation.index(launch->configuration[0]),

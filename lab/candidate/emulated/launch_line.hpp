@@ -13,9 +13,9 @@
 namespace isomer::lab {
 
 /// The geometry of the first line in `source` that launches this kernel (`name<<<…>>>(…)` or
-/// hipLaunchKernelGGL), evaluated over the arguments of the call: what the line passes to the kernel, the
-/// sizes of its tensors, and the constants, macros and locals that stand before it. Nothing where there is
-/// none or it cannot be evaluated.
+/// hipLaunchKernelGGL), or where none does, that a comment says, evaluated over the arguments of the call:
+/// what the line passes to the kernel, the sizes of its tensors, and the constants, macros and locals that
+/// stand before it. Nothing where there is none or it cannot be evaluated.
 std::optional<emulator::Geometry> geometry_of_launch_line(const Entry& kernel, const std::string& source,
                                                           const std::vector<Value>& arguments);
 

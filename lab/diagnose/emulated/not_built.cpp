@@ -21,6 +21,8 @@ std::string fix_of(const BuildFailure& failure, const std::string& source) {
     return source.empty() ? "link what defines it into the library"
                           : "define it in this file, which alone is compiled";
   if (says(failure, "cannot be loaded")) return "build the library again, for this machine";
+  if (says(failure, "conflicting declaration of C function"))
+    return "give it another name, or leave extern \"C\" off: the C library has a function of this name";
   const bool extension =
       source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos;
   constexpr const char* kOfTorch[] = {"at::", "c10::", "torch", "AT_", "TORCH_", "C10_"};

@@ -54,9 +54,15 @@ at::Tensor mixed_too_wide(at::Tensor x, at::Tensor y, double weight, double shif
   return out;
 }
 
+at::Tensor mixed_rows(at::Tensor x, at::Tensor y) {
+  TORCH_CHECK(x.dim() == 2, "x must have 2 dimensions");
+  return mixed(x, y, 0.5, 0);
+}
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("mixed", &mixed, py::arg("x"), py::arg("y"), py::arg("weight") = 0.5, py::arg("shift") = 0.0);
   m.def("mixed_halves", &mixed_halves);
+  m.def("mixed_rows", &mixed_rows);
   m.def("mixed_into", &mixed_into);
   m.def("mixed_from", &mixed_from);
   m.def("repeated", &repeated);

@@ -74,10 +74,13 @@ def record(job):
         else:
             raise ImportError("kernels need a GPU or the interpreter")
         no_triton.install_former(made.launches)
-    except Exception:  # a Triton that is there may still not load
+    except Exception as error:  # a Triton that is there may still not load
+        why = no_triton.absent()
+        if not isinstance(error, ModuleNotFoundError) or (error.name or "").split(".")[0] != "triton":
+            why = f"the Triton that is installed does not run here: {error}".splitlines()[0][:300]
         for name in [each for each in sys.modules if each.split(".")[0] == "triton"]:
             del sys.modules[name]
-        no_triton.install(made.launches)
+        no_triton.install(made.launches, why)
         triton = "none"
     stands_in = triton == "none"
     if not has_gpu:

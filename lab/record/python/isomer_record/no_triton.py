@@ -2,7 +2,9 @@
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
+import sysconfig
 import types
 
 
@@ -33,8 +35,9 @@ class Anything(type):
 class Kernel:
     """A kernel that cannot be launched; a launch of no blocks needs no launching."""
 
-    def __init__(self, function, launches):
+    def __init__(self, function, launches, why):
         self.fn = function
+        self.why = why
         self.__name__ = getattr(function, "__name__", "kernel")
         self.__doc__ = getattr(function, "__doc__", None)
         self.launches = launches
@@ -50,7 +53,7 @@ class Kernel:
                     blocks = (1,)
             blocks = blocks if isinstance(blocks, (tuple, list)) else (blocks,)
             if 0 not in [each for each in blocks if isinstance(each, int)]:
-                self.launches.refuse("no Triton that runs here: its kernels need a GPU, or its interpreter")
+                self.launches.refuse(self.why)
 
         return launch
 
@@ -63,11 +66,11 @@ class Kernel:
         return lambda *args, **kwargs: None
 
 
-def exports(launches):
+def exports(launches, why):
     def decorator(function=None, **kwargs):
         if function is None:
             return lambda inner: decorator(inner)
-        return function if isinstance(function, Kernel) else Kernel(function, launches)
+        return function if isinstance(function, Kernel) else Kernel(function, launches, why)
 
     def passing(*args, **kwargs):
         return lambda kernel: kernel
@@ -88,8 +91,8 @@ def exports(launches):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    def __init__(self, launches, package="triton"):
-        self.launches, self.package = launches, package
+    def __init__(self, launches, why, package="triton"):
+        self.launches, self.why, self.package = launches, why, package
 
     def find_spec(self, name, path=None, target=None):
         if name == self.package or name.startswith(self.package + "."):
@@ -102,7 +105,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         made = {}
         if module.__name__ == "triton":
-            module.__dict__.update(exports(self.launches))
+            module.__dict__.update(exports(self.launches, self.why))
 
         def attribute(name):
             if name.startswith("__"):
@@ -112,11 +115,23 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__getattr__ = attribute
 
 
-def install(launches):
-    """Ahead of an installed Triton that cannot run."""
-    sys.meta_path.insert(0, Finder(launches))
+def absent():
+    """What is to be done about a Triton that is not there. Its interpreter needs neither a GPU nor a certain PyTorch."""
+    # A distribution's Python takes packages only when told to.
+    folder = sysconfig.get_path("stdlib")
+    managed = sys.prefix == sys.base_prefix and os.path.exists(os.path.join(folder, "EXTERNALLY-MANAGED"))
+    option = " --break-system-packages" if managed else ""
+    return (
+        "its kernels are Triton's, which this Python has not: "
+        f"{sys.executable or 'python3'} -m pip install{option} triton brings an interpreter of them, and no GPU is needed"
+    )
+
+
+def install(launches, why):
+    """Ahead of an installed Triton that cannot run. `why` nothing runs: a sentence."""
+    sys.meta_path.insert(0, Finder(launches, why))
 
 
 def install_former(launches):
     """What Triton had once and labels still import, beside one that runs: models of a kernel's speed."""
-    sys.meta_path.append(Finder(launches, "triton.ops"))
+    sys.meta_path.append(Finder(launches, "Triton has it no more", "triton.ops"))

@@ -20,8 +20,12 @@ def install(launches, seconds):
         from triton.runtime import interpreter
     except ImportError:
         return False
+    import torch
+
     from . import interpreter_gaps, outside
 
+    if not hasattr(torch.Tensor, "untyped_storage"):  # a PyTorch before 2.0, which the interpreter asks for it
+        torch.Tensor.untyped_storage = lambda self: self.storage().untyped()
     interpreter_gaps.install(interpreter)
     original = outside.install(interpreter, launches)
     spent = [0.0]

@@ -42,7 +42,7 @@ class GridExecutor:
         def copied(value):
             if not hasattr(value, "data_ptr"):
                 return value
-            storage = value.untyped_storage() if hasattr(value, "untyped_storage") else value.storage().untyped()
+            storage = value.untyped_storage()
             return value.new_empty(0).set_(storage.cpu(), value.storage_offset(), value.size(), value.stride())
 
         return [copied(each) for each in args_dev], {key: copied(each) for key, each in kwargs.items()}

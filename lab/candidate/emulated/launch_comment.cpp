@@ -1,0 +1,147 @@
+// Comments as porters write them over a kernel that comes without its host code: "k<<<grid, block>>>(x, y, n)
+// with grid = (n + 255) / 256", "hipLaunchKernelGGL(k, …)", "grid: (rows), block: 256".
+#include "lab/candidate/emulated/launch_comment.hpp"
+
+#include "lab/candidate/emulated/launch_line.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <vector>
+
+namespace isomer::lab {
+namespace {
+
+constexpr int kAbove = 8, kBelow = 3;  ///< lines between a kernel and a comment of it
+constexpr std::size_t kMostText = 4000;
+
+struct Comment {
+  std::string text;  ///< without its marks
+  int first = 1, last = 1;
+};
+
+/// Lines of `//` that follow each other are one comment.
+std::vector<Comment> comments_of(const std::string& source) {
+  std::vector<Comment> all;
+  int line = 1;
+  bool joined = false;  // nothing but blanks since the last line comment
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const char c = source[i];
+    if (c == '\n') ++line;
+    if (c == '"') {
+      for (++i; i < source.size() && source[i] != '"' && source[i] != '\n'; ++i) i += source[i] == '\\';
+    }
+    const char next = i + 1 < source.size() ? source[i + 1] : '\0';
+    if (c != '/' || (next != '/' && next != '*')) {
+      joined = joined && std::isspace(static_cast<unsigned char>(c));
+      continue;
+    }
+    const bool one_line = next == '/';
+    const std::size_t end = std::min(one_line ? source.find('\n', i) : source.find("*/", i), source.size());
+    std::string text = source.substr(i + 2, end - std::min(end, i + 2));
+    if (!one_line) text = std::regex_replace(text, std::regex(R"(\n[ \t]*\*)"), "\n");
+    std::replace(text.begin(), text.end(), '`', ' ');
+    const int lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    if (one_line && joined && all.back().last == line - 1) {
+      all.back().text += "\n" + text;
+      all.back().last = line;
+    } else {
+      all.push_back({text, line, line + lines});
+    }
+    line += lines;
+    joined = one_line;
+    i = one_line ? end - 1 : std::min(end + 1, source.size());
+  }
+  return all;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+struct Set {
+  std::string name, value;
+};
+
+/// "grid = (n + 255) / 256, block: 256": up to the comma, the word or the line end that closes each.
+std::vector<Set> settings_of(const std::string& text) {
+  static const std::regex begin(R"((\w+)\s*(=|:)[ \t]*)");
+  static const std::regex words(
+      R"(\s+(?:and|with|where|blocks?|threads?|bytes|per|each)\b[\s\S]*$|[.`]+\s*$)");
+  std::vector<Set> all;
+  for (std::sregex_iterator it(text.begin(), text.end(), begin), none; it != none; ++it) {
+    const auto from = static_cast<std::size_t>(it->position(0) + it->length(0));
+    if (from >= text.size() || text[from] == '=' || text[from] == ':') continue;
+    std::size_t to = from;
+    for (int depth = 0; to < text.size() && to - from < 300; ++to) {
+      const char c = text[to];
+      depth += c == '(' || c == '[' || c == '{';
+      depth -= c == ')' || c == ']' || c == '}';
+      if (depth < 0 || c == ';' || c == '\n' || (depth == 0 && c == ',')) break;
+    }
+    const std::string value = std::regex_replace(text.substr(from, to - from), words, "");
+    const bool launches = value.find("<<<") != std::string::npos || value.find("Launch") != std::string::npos;
+    if (!value.empty() && !launches) all.push_back({(*it)[1], value});
+  }
+  return all;
+}
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* each) { return lower(name) == each; });
+}
+
+/// File and function constants, which a comment may name.
+std::string constants_of(const std::string& source) {
+  static const std::regex constant(
+      R"((?:^|\n)[ \t]*((?:#[ \t]*define|constexpr|static const|const)\b[^\n]*))");
+  std::string all;
+  for (std::sregex_iterator it(source.begin(), source.end(), constant), none; it != none; ++it)
+    all += (*it)[1].str() + "\n";
+  return all;
+}
+
+}  // namespace
+
+std::string commented_launch(const std::string& source, const std::string& name, int line) {
+  const std::vector<Comment> comments = comments_of(source);
+  const std::string body = body_at(source, line);
+  const int last = line + static_cast<int>(std::count(body.begin(), body.end(), '\n'));
+  const std::regex named(
+      "\\b" + name + R"(\s*(?:<[^;{}<>]{0,200}>)?\s*<<<|hipLaunchKernelGGL\s*\(\s*\(?\s*)" + name + "\\b");
+  const auto at_kernel = [&](const Comment& c) {
+    return c.last >= line - kAbove && c.first <= last + kBelow;
+  };
+  for (const bool written_out : {true, false}) {
+    for (const Comment& comment : comments) {
+      if (comment.text.size() > kMostText) continue;
+      std::string said, grid, block, shared;
+      for (const Set& each : settings_of(comment.text)) {
+        said += "auto " + each.name + " = " + each.value + ";\n";
+        if (is_one_of(each.name, {"grid", "griddim", "grid_dim", "grid_size", "blocks", "num_blocks"}))
+          grid = each.value;
+        if (is_one_of(each.name, {"block", "blockdim", "block_dim", "block_size", "threads", "num_threads"}))
+          block = each.value;
+        if (is_one_of(each.name, {"shared", "smem", "shmem"})) shared = each.value;
+      }
+      std::string launch = comment.text;
+      if (written_out) {
+        if (!std::regex_search(comment.text, named)) continue;
+      } else if (!at_kernel(comment)) {
+        continue;
+      } else if (const auto at = launch.find("<<<"); at != std::string::npos) {
+        const char before = at > 0 ? launch[at - 1] : ' ';
+        if (std::isalnum(static_cast<unsigned char>(before)) || before == '_' || before == '>') continue;
+        launch.insert(at, " " + name);
+      } else if (!grid.empty() && !block.empty()) {
+        launch = name + "<<<" + grid + ", " + block + (shared.empty() ? "" : ", " + shared) + ">>>";
+      } else {
+        continue;
+      }
+      return constants_of(without_comments(source)) + said + launch + "()";
+    }
+  }
+  return {};
+}
+
+}  // namespace isomer::lab
