@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -121,6 +122,26 @@ void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diag
   add_once(diagnosis.findings, std::move(finding));
 }
 
+/// What is wrong besides with a candidate that takes every tensor for a compact one: its numbers where it is
+/// given copies that are. None where no recorded call has another, or where that explains nothing.
+std::optional<Numbers> of_compact_copies(const Candidate& candidate, const Called& called,
+                                         const Questions& questions) {
+  Form form = called.form;
+  bool views = false;
+  for (Passing& passing : form.passings) {
+    if (passing.what != Passing::What::role) continue;
+    const auto role = static_cast<std::size_t>(passing.role);
+    for (const std::shared_ptr<const Given>& given : questions.recorded)
+      passing.compact = passing.compact || (role < given->values.size() && given->values[role].is_tensor() &&
+                                            !given->values[role].tensor.is_contiguous());
+    views = views || passing.compact;
+  }
+  if (!views) return std::nullopt;
+  Numbers numbers = explain_numbers(candidate, form, *called.port, questions);
+  if (!numbers.explanation.explains) return std::nullopt;
+  return numbers;
+}
+
 void execute(const Candidate& candidate, const DiagnoseRequest& request, const CallRequest& call,
              Called& called, Diagnosis& diagnosis) {
   Questions questions;
@@ -134,6 +155,9 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     diagnosis.call = Stage::failed;
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
   }
+  if (!numbers.explanation.explains && !numbers.raced)
+    if (std::optional<Numbers> compact = of_compact_copies(candidate, called, questions))
+      numbers = std::move(*compact);
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
   const Candidate* asked = &candidate;
   if (!numbers.explanation.explains && wide != nullptr) {
@@ -371,6 +395,32 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
   if (diagnosis.calls == 0 && diagnosis.findings.empty() && diagnosis.error.empty()) diagnosis.error = why;
 }
 
+bool is_of_candidate(const Finding& finding) { return finding.subject == Subject::candidate; }
+
+/// Findings that say what is wrong and not why.
+bool is_unexplained(const Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+    return is_of_candidate(each) && each.strength == Strength::nearest;
+  });
+}
+
+/// A fault that recorded calls alone leave unexplained, or behind a call that is not answered, may be one of
+/// an op's that goes by another name here: what that says is taken where it explains more.
+void as_the_op_of_answers(const Candidate& candidate, const DiagnoseRequest& request, Diagnosis& diagnosis) {
+  if (diagnosis.findings.empty() || (!is_unexplained(diagnosis) && diagnosis.call != Stage::failed)) return;
+  Diagnosis other;
+  other.op = op_of_answers(*request.recording);
+  if (other.op.empty()) return;
+  other.compile = diagnosis.compile;
+  other.backend = diagnosis.backend;
+  known_op(candidate, request, reading_of(other.op, request.recording.get(), request.texts), other);
+  if (!other.error.empty() || is_unexplained(other) || other.findings.empty()) return;
+  if (!is_unexplained(diagnosis) && other.findings.size() <= diagnosis.findings.size()) return;
+  other.notes.insert(other.notes.begin(),
+                     fmt::format("judged as {}, whose answers the recorded ones are", other.op));
+  diagnosis = std::move(other);
+}
+
 }  // namespace
 
 std::string op_of_functions(const std::vector<std::string>& functions) {
@@ -406,6 +456,8 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
     diagnosis.error = "its op is not known (--op names one), and no call of its label is recorded";
   } else {
     recorded_functions(candidate, request, diagnosis);
+    // Of what only has an op's name it is known that it is another.
+    if (reading.another.empty()) as_the_op_of_answers(candidate, request, diagnosis);
   }
   add_places(diagnosis.findings, request.source, request.source_file);
   order(diagnosis.findings);

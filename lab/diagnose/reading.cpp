@@ -220,11 +220,20 @@ Reading reading_of(const std::string& op, const Recording* recording, const std:
   if (recording == nullptr || recording->calls.empty()) return reading;
   if (best.fit.calls > 0)
     for (const Port*& port : reading.ports) narrow(port, best.fit, reading);
+  reading.answered = best.fit.lacking == 0 && best.fit.calls == recording->calls.size() &&
+                     best.fit.answered > 0 && best.fit.agree == best.fit.answered;
   if (best.fit.lacking > 0)
     reading.another = best.fit.why_not;
   else if (best.fit.answered > 0 && best.fit.agree == 0)
     reading.another = fmt::format("none of the {} recorded answers is the op's", best.fit.answered);
   return reading;
+}
+
+std::string op_of_answers(const Recording& recording) {
+  std::set<std::string> asked;
+  for (const Port& port : ports())
+    if (asked.insert(port.op).second && reading_of(port.op, &recording, {}).answered) return port.op;
+  return {};
 }
 
 }  // namespace isomer::lab

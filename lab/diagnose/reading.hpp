@@ -16,6 +16,8 @@ struct Reading {
   /// and without probes of that: `ports` are these.
   std::vector<std::shared_ptr<const core::Original>> narrowed;
   std::vector<std::shared_ptr<const Port>> owned;
+  bool answered =
+      false;  ///< every recorded call is one of the op's, and every answer that was looked at its own
   std::string another;  ///< why it is another operation of the same name; empty where it is none
 };
 
@@ -24,5 +26,8 @@ struct Reading {
 /// contract's order. A recorded operation whose arguments no original has, or whose answers the op nowhere
 /// gives, is another one.
 Reading reading_of(const std::string& op, const Recording* recording, const std::vector<std::string>& texts);
+
+/// The op whose answers the recorded ones are, whatever its callers call it; empty where none's are.
+std::string op_of_answers(const Recording& recording);
 
 }  // namespace isomer::lab

@@ -51,16 +51,17 @@ bool narrow(Value& value, const Narrowing& how) {
   return changed;
 }
 
-/// The same elements, and there are some.
+/// The same elements, and some of them are numbers: infinity stays infinity.
 bool alike(const CallOutcome& a, const CallOutcome& b) {
   std::size_t compared = 0;
   for (std::size_t t = 0; t < a.got.size(); ++t) {
     if (t >= b.got.size() || a.got[t].size() != b.got[t].size()) return false;
     for (std::size_t i = 0; i < a.got[t].size(); ++i)
       if (a.got[t][i] != b.got[t][i] && !(std::isnan(a.got[t][i]) && std::isnan(b.got[t][i]))) return false;
-    compared += a.got[t].size();
+    compared += static_cast<std::size_t>(
+        std::count_if(a.got[t].begin(), a.got[t].end(), [](double each) { return std::isfinite(each); }));
   }
-  return compared > 0;
+  return compared >= kFewest;
 }
 
 }  // namespace

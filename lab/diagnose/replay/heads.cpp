@@ -35,11 +35,22 @@ std::vector<double> regrouped(const Tensor& tensor, const std::vector<double>& e
   return list;
 }
 
+/// Where the elements were: a compact tensor would mend a candidate that takes it for one.
 void lay(Value& value, const std::vector<double>& elements) {
-  Value laid = compact_copy(value);
-  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
-  for (std::size_t i = 0; i < elements.size(); ++i)
-    core::encode(value.tensor.dtype, elements[i], static_cast<std::byte*>(laid.storage.get()) + i * size);
+  const Tensor& tensor = value.tensor;
+  bool expanded = false;
+  for (int d = 0; d < tensor.rank; ++d) expanded = expanded || (tensor.size(d) > 1 && tensor.stride(d) == 0);
+  Value laid = expanded ? compact_copy(value) : deep_copy(value);
+  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    auto rest = static_cast<std::int64_t>(i);
+    std::int64_t place = 0;
+    for (int d = tensor.rank - 1; d >= 0; --d) {
+      place += rest % tensor.size(d) * laid.tensor.stride(d);
+      rest /= tensor.size(d);
+    }
+    core::encode(tensor.dtype, elements[i], static_cast<std::byte*>(laid.tensor.data) + place * size);
+  }
   value = std::move(laid);
 }
 

@@ -17,14 +17,27 @@ namespace {
 
 constexpr std::size_t kFewElements = 8;  ///< of which a part shows little
 
-/// An answer is wrong, and of the candidate's numbers nothing is said yet.
-bool nothing_told(const std::vector<CallOutcome>& outcomes, const Diagnosis& diagnosis) {
+/// An answer is wrong, and of the candidate's numbers nothing is said yet. The first `mended` findings are
+/// those of faults that the calls were adapted to, so that they make no answer wrong any more.
+bool nothing_told(const std::vector<CallOutcome>& outcomes, const Diagnosis& diagnosis, std::size_t mended) {
+  const auto first =
+      diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(std::min(mended, diagnosis.findings.size()));
   return std::any_of(outcomes.begin(), outcomes.end(),
                      [](const CallOutcome& each) { return each.answer.ok() && !each.right(); }) &&
-         std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+         std::none_of(first, diagnosis.findings.end(), [](const Finding& each) {
            return each.subject == Subject::candidate && each.code != "dtype-refused" &&
-                  each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon";
+                  each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon" &&
+                  each.code != "assumes-contiguous" && each.code != "ignores-offset";
          });
+}
+
+/// How many of the tensors that are given have one element.
+std::size_t single_elements(const Replayed& replayed) {
+  std::size_t count = 0;
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+    count +=
+        !replayed.roles[r].output && replayed.values[r].is_tensor() && replayed.values[r].tensor.numel() == 1;
+  return count;
 }
 
 /// What is read before the barrier that is missing was not written yet.
@@ -69,11 +82,12 @@ void tell_end(const Approach& approach, const Entry& entry, const Replayed& repl
 void judge(const Approach& approach, const Entry& entry, const Facts* facts, bool adapted,
            const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
            Diagnosis& diagnosis) {
+  const std::size_t mended = diagnosis.findings.size();
   std::set<std::string> factored;  // outputs whose rows are the reference's times a factor that is told
   bool rescaled = false;           // sums that are not rescaled are told
   bool reduced = false;            // a wrong reduction is told
   bool answered = false;
-  std::size_t probed = calls.size();
+  std::size_t probed = calls.size(), reversed = calls.size();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallOutcome& outcome = outcomes[i];
     if (outcome.answer.end == Answer::End::timed_out && outcome.answer.message.empty()) continue;
@@ -93,11 +107,16 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
                         outcomes[at].elements < kFewElements, outcomes[at].elements);
     };
     if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
+    // Of single elements nothing can be said that is said of an order.
+    const auto cost_of_order = [&](std::size_t at) {
+      return std::tuple(outcomes[at].right(), single_elements(calls[at]), cost(at));
+    };
+    if (reversed == calls.size() || cost_of_order(i) < cost_of_order(reversed)) reversed = i;
   }
   read_too_early(diagnosis);
   if (probed < calls.size()) {
     probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
-    probe_ignored(approach, calls[probed], outcomes[probed], facts, diagnosis.findings);
+    probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
     probe_overflow(approach, calls[probed], outcomes[probed], facts, diagnosis.findings);
     rescaled = probe_rescale(approach, calls, outcomes, facts, diagnosis.findings);
     probe_ignored_bits(approach, calls[probed], outcomes[probed], diagnosis.findings);
@@ -120,9 +139,9 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   // What is vague of another output is made of the numbers that are explained.
   const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
   for (const int vague : vaguer) {
-    if (vague == 2 && probed < calls.size() && nothing_told(outcomes, diagnosis)) {
+    if (vague == 2 && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
       probe_influence(approach, calls[probed], outcomes[probed], diagnosis.findings);
-      if (!nothing_told(outcomes, diagnosis)) break;
+      if (!nothing_told(outcomes, diagnosis, mended)) break;
     }
     for (std::size_t i = 0; i < calls.size(); ++i)
       if (outcomes[i].answer.ok() && !cut_short(outcomes[i]))

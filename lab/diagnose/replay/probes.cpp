@@ -83,6 +83,14 @@ void fill_counting(Value& value, std::size_t which) {
   value = std::move(filled);
 }
 
+/// An output that is infinite or NaN throughout, whatever it depends on.
+bool lost_in_infinities(const CallOutcome& outcome) {
+  return std::any_of(outcome.got.begin(), outcome.got.end(), [](const std::vector<double>& got) {
+    return !got.empty() &&
+           std::none_of(got.begin(), got.end(), [](double each) { return std::isfinite(each); });
+  });
+}
+
 /// Outputs that are all as they were before the call depend on nothing, and that is no fault of an argument.
 bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
   if (std::all_of(outcome.got.begin(), outcome.got.end(), [](const auto& each) { return each.empty(); }))
@@ -111,7 +119,7 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
       zeros = true;
     }
   const CallOutcome base = zeros ? replay_once(approach, lively) : outcome;
-  if (!base.answer.ok()) return;
+  if (!base.answer.ok() || lost_in_infinities(base)) return;
   for (std::size_t i = 0; i < approach.form.passings.size(); ++i) {
     const Passing& passing = approach.form.passings[i];
     if (passing.what != What::role) continue;

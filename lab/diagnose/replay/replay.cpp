@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -79,18 +80,25 @@ class Replay {
     leave_out_large(calls);
     if (calls.empty()) return;
     try_wide(calls);
-    if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
-        std::none_of(outcomes_.begin(), outcomes_.end(), lost) &&
-        std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
-      std::vector<Finding> found;
-      experiment(approach_, calls, outcomes_, found);
-      explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
-                                                 [](const CallOutcome& o) { return o.right(); });
-      for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
-    }
-    if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); }))
-      ask_beyond(approach_, asked, diagnosis_.findings);
-    judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
+    const std::optional<Bound> named = in_order_of_names(approach_.form, calls.front());
+    const Replay as_passed = *this;
+    const Diagnosis before = diagnosis_;
+    conclude(calls, asked);
+    if (!named || !unexplained(diagnosis_)) return;
+    // Names in another order are a fault only where the numbers say so too: beside other faults, where those
+    // are then explained.
+    const Diagnosis by_place = std::exchange(diagnosis_, before);
+    Replay by_name = as_passed;
+    by_name.outcomes_.clear();
+    by_name.approach_.form = named->form;
+    by_name.adapted_ = true;
+    add_once(diagnosis_.findings, named->findings.front());
+    by_name.ask(calls);
+    by_name.conclude(calls, asked);
+    if (unexplained(diagnosis_))
+      diagnosis_ = by_place;
+    else
+      explained_ = by_name.explained_;
   }
 
   /// With no answer to compare with: how the call has to be made, and nothing of what it does.
@@ -98,7 +106,11 @@ class Replay {
     const Bound bound = bind_call(entry_, replayed);
     approach_.form = bound.form;
     for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
-    if (bound.findings.empty()) order_by_names(replayed);
+    if (bound.findings.empty())
+      if (std::optional<Bound> named = in_order_of_names(approach_.form, replayed)) {
+        add_once(diagnosis_.findings, std::move(named->findings.front()));
+        approach_.form = std::move(named->form);
+      }
     adapt(replayed);
     const CallOutcome now = replay_once(approach_, replayed);
     if (refused(now)) tell_end(approach_, entry_, replayed, now.answer, diagnosis_);
@@ -115,33 +127,25 @@ class Replay {
   }
 
  private:
-  /// The same names in another order: what is passed by place comes to the wrong ones.
-  void order_by_names(const Replayed& replayed) {
-    std::vector<Passing> passings = approach_.form.passings;
-    const std::vector<bool>& keyword = replayed.call->keyword;
-    if (passings.size() != replayed.roles.size() || passings.size() > entry_.parameters.size() ||
-        std::any_of(keyword.begin(), keyword.end(), [](bool each) { return each; }))
-      return;
-    std::string taken, given;
-    bool other = false;
-    for (std::size_t i = 0; i < passings.size(); ++i) {
-      const std::string& name = entry_.parameters[i].name;
-      std::size_t at = 0;
-      while (at < replayed.roles.size() && replayed.roles[at].name != name) ++at;
-      if (at == replayed.roles.size() || passings[i].what != What::role) return;
-      other = other || at != i;
-      passings[i].role = static_cast<int>(at);
-      taken += (i == 0 ? "" : ", ") + name;
-      given += (i == 0 ? "" : ", ") + replayed.roles[i].name;
+  static bool unexplained(const Diagnosis& diagnosis) {
+    return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                       [](const Finding& each) { return each.strength == Strength::nearest; });
+  }
+
+  /// What the outcomes of the calls say.
+  void conclude(const std::vector<Replayed>& calls, const std::vector<Replayed>& asked) {
+    if (std::any_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return !o.right(); }) &&
+        std::none_of(outcomes_.begin(), outcomes_.end(), lost) &&
+        std::none_of(outcomes_.begin(), outcomes_.end(), cut_short)) {
+      std::vector<Finding> found;
+      experiment(approach_, calls, outcomes_, found);
+      explained_ = !found.empty() && std::all_of(outcomes_.begin(), outcomes_.end(),
+                                                 [](const CallOutcome& o) { return o.right(); });
+      for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
     }
-    if (!other) return;
-    Finding finding;
-    finding.code = "argument-order";
-    finding.evidence =
-        fmt::format("'{}': callers pass ({}), {} takes ({})", replayed.line, given, entry_.name, taken);
-    finding.fix = fmt::format("take ({})", given);
-    add_once(diagnosis_.findings, std::move(finding));
-    approach_.form.passings = std::move(passings);
+    if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); }))
+      ask_beyond(approach_, asked, diagnosis_.findings);
+    judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
   }
 
   /// One change after the other until the first call is answered.
@@ -367,6 +371,10 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   // Calls that leave an argument out are wrong for the reason that those show which pass it.
   if (explained)
     std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == "unexplained"; });
+  // Calls whose exponentials overflow show what others show the cause of.
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& each) { return each.code == "missing-max-subtraction"; }))
+    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == "nan-inf"; });
   // What a wrong launch does looks like faults of the kernel.
   if (guessed && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), may_be_the_launch)) {
     diagnosis.findings.clear();

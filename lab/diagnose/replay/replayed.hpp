@@ -8,6 +8,7 @@
 #include "lab/diagnose/trial.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct Bound {
   std::vector<int> unsure;
 };
 Bound bind_call(const Entry& entry, const Replayed& replayed);
+
+/// The form with what is passed by place brought to the parameters of the same names, and the finding that
+/// says so: where those are the same names in another order.
+std::optional<Bound> in_order_of_names(const Form& form, const Replayed& replayed);
 
 /// Of several functions that are exported under the entry's name the first that takes the call as it is, as
 /// pybind11 chooses; the entry itself where none does.
