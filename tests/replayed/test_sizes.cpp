@@ -75,6 +75,32 @@ Diagnosis said_of(const char* entry, Recording recording) {
   return diagnose(*built, request);
 }
 
+/// Rows of k and v, of which one has no slot.
+Recording store_both() {
+  Value slots = tensor_value("slots", DType::i64, {3});
+  for (int i = 0; i < 3; ++i) static_cast<std::int64_t*>(slots.tensor.data)[i] = i - 1;
+  RecordedCall call =
+      answered("store_both",
+               {counted("k", {3, 8}), counted("v", {3, 8}), slots, tensor_value("keys", DType::f32, {4, 8}),
+                tensor_value("values", DType::f32, {4, 8})},
+               [](std::vector<Value>& v) {
+                 for (int i = 8; i < 24; ++i)
+                   for (int t = 0; t < 2; ++t) f32(v[3 + t])[i - 8] = f32(v[t])[i];
+               });
+  call.keyword.resize(5);
+  return {.calls = {call}};
+}
+
+TEST(Overruns, OfTwoArgumentsInOneLineAreBothTold) {
+  EXPECT_EQ(said_of("store_both", store_both()).verdict(), "pass");
+  const Diagnosis diagnosis = said_of("store_both_anywhere", store_both());
+  std::vector<std::string> found;
+  for (const Finding& each : diagnosis.findings)
+    if (each.code == "out-of-bounds-write") found.push_back(each.argument);
+  EXPECT_EQ(found, (std::vector<std::string>{"keys", "values"})) << diagnosis.findings.at(0).evidence;
+  for (const Finding& each : diagnosis.findings) EXPECT_EQ(each.code, "out-of-bounds-write") << each.evidence;
+}
+
 struct Row {
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.entry; }
   RecordedCall (*label)(std::int64_t);

@@ -153,6 +153,10 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
 /// recorded values. What it refuses is left to it.
 void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
                  const std::vector<CallOutcome>& outcomes, std::vector<Finding>& findings);
+/// Arguments that the line of a first overrun overruns as well: a thread ends with the first. Called again
+/// with room around that argument it gets on to the next.
+void probe_overruns(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                    std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

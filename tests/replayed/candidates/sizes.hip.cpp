@@ -57,3 +57,30 @@ static void twice(const DLTensor* x, DLTensor* y, bool looks) {
 }
 extern "C" void double_rows(const DLTensor* x, DLTensor* y) { twice(x, y, true); }
 extern "C" void double_rows_of_vectors(const DLTensor* x, DLTensor* y) { twice(x, y, false); }
+
+/// Rows of two inputs put where `slots` says, in one line; −1 is no slot, and `skips` it.
+__global__ void stored(const float* k, const float* v, const int64_t* slots, float* keys, float* values,
+                       int width, bool skips) {
+  const int64_t slot = slots[blockIdx.x];
+  if (skips && slot < 0) return;
+  float *key = keys + slot * width, *value = values + slot * width;
+  // clang-format off
+  for (int c = threadIdx.x; c < width; c += 8) { key[c] = k[blockIdx.x * width + c]; value[c] = v[blockIdx.x * width + c]; }
+  // clang-format on
+}
+static float* begin(const DLTensor* of) {
+  return reinterpret_cast<float*>(static_cast<char*>(of->data) + of->byte_offset);
+}
+static void store(const DLTensor* k, const DLTensor* v, const DLTensor* slots, DLTensor* keys,
+                  DLTensor* values, bool skips) {
+  stored<<<slots->shape[0], 8>>>(begin(k), begin(v), static_cast<const int64_t*>(slots->data), begin(keys),
+                                 begin(values), k->shape[1], skips);
+}
+extern "C" void store_both(const DLTensor* k, const DLTensor* v, const DLTensor* slots, DLTensor* keys,
+                           DLTensor* values) {
+  store(k, v, slots, keys, values, true);
+}
+extern "C" void store_both_anywhere(const DLTensor* k, const DLTensor* v, const DLTensor* slots,
+                                    DLTensor* keys, DLTensor* values) {
+  store(k, v, slots, keys, values, false);
+}
