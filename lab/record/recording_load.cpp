@@ -102,6 +102,12 @@ class Reading {
     call.group = place.text_or_empty(text, "group");
     call.raised = place.text_or_empty(text, "raised");
     call.asked = place.text_or_empty(text, "asked");
+    if (call.asked == "size") {
+      const std::vector<std::int64_t> sizes = place.sizes(text, "size");
+      if (sizes.size() != 2) place.refuse("size has ", sizes.size(), " numbers, expected two");
+      call.size_before = sizes[0];
+      call.size = sizes[1];
+    }
     const json& before = place.field(text, "before", json::value_t::array, "a list");
     call.before = values(before, place("before"), 0);
     for (const json& each : before) {

@@ -157,6 +157,7 @@ void save_recording(const std::string& path, const Recording& recording) {
     list("returned", call.returned, answers);
     if (!call.seconds.empty()) text["seconds"] = call.seconds;
     if (!call.asked.empty()) text["asked"] = call.asked;
+    if (call.asked == "size") text["size"] = {call.size_before, call.size};
     return text;
   };
   json calls = json::array(), asked = json::array();

@@ -140,11 +140,15 @@ TEST_F(RecordTorch, AnExceptionOfTheLabelIsKeptWithItsCall) {
   EXPECT_TRUE(got.recording.calls[0].after.empty());
 }
 
-/// y = 2 x by strides; of the rows' stride alone; of what must be compact.
+/// y = 2 x by strides; by none, as PyTorch does; of the rows' stride alone; of what must be compact.
 constexpr const char* kStrided = R"(
 import torch
 
 def by_strides(x, y):
+    assert x.stride(1) > 0 and y.stride()[-1] > 0
+    y.copy_(2 * x)
+
+def by_torch(x, y):
     y.copy_(2 * x)
 
 def by_rows(x, y):
@@ -163,12 +167,15 @@ TEST_F(RecordTorch, HowManyStridesTheLabelHonoursIsRecorded) {
   const Recorded got =
       recorded(kStrided,
                "x, y = torch.randn(4, 6), torch.zeros(4, 6)\nby_strides(x, y)\nby_rows(x, y)\n"
-               "of_compact(x)\ntorch.manual_seed(3)\ndrawn(x)\nof_compact(torch.rand(4, 6))\n");
+               "of_compact(x)\ntorch.manual_seed(3)\ndrawn(x)\nof_compact(torch.rand(4, 6))\n"
+               "by_torch(x, y)\n");
   ASSERT_TRUE(got.raised.empty());
-  ASSERT_EQ(got.recording.calls.size(), 5u);
+  ASSERT_EQ(got.recording.calls.size(), 6u);
   const auto strided = [&](std::size_t call) { return got.recording.calls[call].strided; };
   EXPECT_EQ(strided(0), (std::vector<int>{2, 2}));
-  EXPECT_EQ(strided(1), (std::vector<int>{1, 2}));
+  EXPECT_EQ(strided(1), (std::vector<int>{1, 1}));
+  // Who looks at no innermost stride says nothing of it.
+  EXPECT_EQ(strided(5), (std::vector<int>{1, 1}));
   EXPECT_EQ(strided(2), std::vector<int>{0});
   // Another answer each time says nothing, and what is drawn afterwards is what the test would have drawn.
   EXPECT_EQ(strided(3), std::vector<int>{0});

@@ -222,6 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{biased_tanh, "biased_tanh", {}},
         Row{biased_tanh, "biased_tanh_by_row", {"layout-convention bias"}}, Row{tanh_sums, "tanh_sums", {}},
         Row{tanh_sums, "tanh_sums_without_last", {"tail-mask x"}, "the last 1 of 21"},
+        Row{tanh_sums, "tanh_sums_without_first", {"off-by-one x"}, "the first of 21 indices"},
         Row{batched_products, "batched_products", {}},
         Row{batched_products, "batched_products_of_first", {"layout-convention b"}, "only index 0"},
         Row{mean_of_kept, "mean_of_kept", {}},

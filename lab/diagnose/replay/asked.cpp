@@ -74,6 +74,7 @@ Finding of_small(const Approach& approach, const Replayed& replayed, const CallO
 void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
                 std::vector<Finding>& findings) {
   for (const Replayed& replayed : asked) {
+    if (replayed.call->asked == "size") continue;
     const CallOutcome outcome = replay_once(approach, replayed);
     if (!outcome.answer.ok()) continue;
     const bool large = replayed.call->asked == "large";

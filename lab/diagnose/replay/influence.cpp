@@ -142,11 +142,20 @@ class Influence {
              fmt::format("step along dimension {} of {} as the original does", dim, name));
         return;
       }
-      tell("tail-mask", role,
-           fmt::format("the {} {} of {} indices of dimension {} of {} have no influence on any element",
-                       last ? "last" : "first", least, size, dim, replayed_.roles[role].name),
-           fmt::format("look at where the loop over dimension {} of {} {}", dim, replayed_.roles[role].name,
-                       last ? "ends" : "begins"));
+      if (last)
+        tell("tail-mask", role,
+             fmt::format("the last {} of {} indices of dimension {} of {} have no influence on any element",
+                         least, size, dim, name),
+             fmt::format("look at where the loop over dimension {} of {} ends", dim, name));
+      else
+        tell("off-by-one", role,
+             least == 1 ? fmt::format("the first of {} indices of dimension {} of {} has no influence on any "
+                                      "element: what is counted from 1 begins at 0",
+                                      size, dim, name)
+                        : fmt::format("the first {} of {} indices of dimension {} of {} have no influence on "
+                                      "any element: what is counted from {} begins at 0",
+                                      least, size, dim, name, least),
+             fmt::format("begin the loop over dimension {} of {} at 0", dim, name));
       return;
     }
   }

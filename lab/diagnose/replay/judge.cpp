@@ -86,12 +86,17 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   std::set<std::string> factored;  // outputs whose rows are the reference's times a factor that is told
   bool rescaled = false;           // sums that are not rescaled are told
   bool reduced = false;            // a wrong reduction is told
-  bool answered = false;
+  bool answered = false, overrun = false;
   std::size_t probed = calls.size(), reversed = calls.size();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallOutcome& outcome = outcomes[i];
     if (outcome.answer.end == Answer::End::timed_out && outcome.answer.message.empty()) continue;
     findings_of_device(outcome.answer, calls[i].line, calls[i].empty, calls[i].shared, diagnosis.findings);
+    if (!overrun && std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                                [](const Seen& each) { return each.kind.starts_with("out-of-bounds"); })) {
+      probe_overruns(approach, calls[i], outcome, diagnosis.findings);
+      overrun = true;
+    }
     if (!outcome.answer.ok()) {
       tell_end(approach, entry, calls[i], outcome.answer, diagnosis);
       continue;

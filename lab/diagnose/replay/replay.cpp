@@ -143,8 +143,10 @@ class Replay {
                                                  [](const CallOutcome& o) { return o.right(); });
       for (Finding& finding : found) add_once(diagnosis_.findings, std::move(finding));
     }
-    if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); }))
+    if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); })) {
       ask_beyond(approach_, asked, diagnosis_.findings);
+      ask_sizes(approach_, calls, asked, diagnosis_.findings);
+    }
     judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
   }
 

@@ -59,10 +59,12 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
     if (!call.raised.empty()) return;
     Replayed replayed;
     replayed.call = &call;
-    replayed.line = !call.asked.empty() ? fmt::format("{} with {} values ({} at most)", call.function,
-                                                      call.asked, call.asked == "large" ? "400" : "0.001")
-                                        : fmt::format("{} call {}{}", call.function, index,
-                                                      call.group.empty() ? "" : " of " + call.group);
+    replayed.line = call.asked == "size"  ? fmt::format("{} with a size of {} in place of {}", call.function,
+                                                        call.size, call.size_before)
+                    : !call.asked.empty() ? fmt::format("{} with {} values ({} at most)", call.function,
+                                                        call.asked, call.asked == "large" ? "400" : "0.001")
+                                          : fmt::format("{} call {}{}", call.function, index,
+                                                        call.group.empty() ? "" : " of " + call.group);
     const LabelFunction* label = facts == nullptr ? nullptr : facts->function(call.function);
     for (std::size_t i = 0; i < call.before.size(); ++i) {
       const Value& value = call.before[i];

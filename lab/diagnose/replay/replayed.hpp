@@ -132,6 +132,10 @@ Finding missing_term(const Replayed& replayed, std::size_t output, const std::ve
 /// What candidates that are right so far do with values that no recorded call has, of which the reference was
 /// asked as well: exponentials that overflow, an epsilon that counts. Small differences are no matter there.
 void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, std::vector<Finding>& findings);
+/// What they do with sizes that no recorded call has, of which the reference was asked: ends that no whole
+/// block covers, and sizes that are refused. `calls`: the recorded ones, all of them right.
+void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
+               const std::vector<Replayed>& asked, std::vector<Finding>& findings);
 /// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings);
@@ -154,6 +158,10 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
 /// recorded values. What it refuses is left to it.
 void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
                  const std::vector<CallOutcome>& outcomes, std::vector<Finding>& findings);
+/// Arguments that the line of a first overrun overruns as well: a thread ends with the first. Called again
+/// with room around that argument it gets on to the next.
+void probe_overruns(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                    std::vector<Finding>& findings);
 /// Elements that nothing writes, and calls that depend on those before them.
 void probe_memory(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                   std::vector<Finding>& findings);

@@ -98,16 +98,19 @@ extern "C" void biased_tanh_by_row(const DLTensor* x, const DLTensor* bias, DLTe
   biased<<<x->shape[0], 64>>>(f32(x), f32(bias), f32(out), x->shape[1], true);
 }
 
-__global__ void bent_sums(const float* x, float* out, int width, int end) {
+__global__ void bent_sums(const float* x, float* out, int width, int begin, int end) {
   float sum = 0.0f;
-  for (int c = 0; c < end; ++c) sum += tanhf(x[blockIdx.x * width + c]);
+  for (int c = begin; c < end; ++c) sum += tanhf(x[blockIdx.x * width + c]);
   out[blockIdx.x] = sum;
 }
 extern "C" void tanh_sums(const DLTensor* x, DLTensor* out) {
-  bent_sums<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], x->shape[1]);
+  bent_sums<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], 0, x->shape[1]);
 }
 extern "C" void tanh_sums_without_last(const DLTensor* x, DLTensor* out) {
-  bent_sums<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], x->shape[1] - 1);
+  bent_sums<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], 0, x->shape[1] - 1);
+}
+extern "C" void tanh_sums_without_first(const DLTensor* x, DLTensor* out) {
+  bent_sums<<<x->shape[0], 1>>>(f32(x), f32(out), x->shape[1], 1, x->shape[1]);
 }
 
 /// Queries and keys in place, with cosines and sines [rows, width / 2].

@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import beyond, device_time, views
+from . import beyond, device_time, sizes, views
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -227,6 +227,7 @@ class Launches:
     def __init__(self):
         self.ever_unanswered = False
         self.why = ""
+        self.watched = False  # whether what leaves the memory of the arguments is seen
         self.reset()
 
     def refuse(self, why):
@@ -251,6 +252,7 @@ class Calls:
         self.storages = Storages(limit)
         self.launches = Launches()
         self.beyond = beyond.Beyond(self.launches)
+        self.sizes = sizes.Sizes(self.launches)
         self.views = views.Views(self.launches)
         self.made = []
         self.outside = []
@@ -285,7 +287,11 @@ class Calls:
         """Drops a call that was not kept to its end."""
         if self.unfinished:
             self.made.pop()
-        self.storages.keep(set(names_in(self.made + self.beyond.asked)))
+        self.storages.keep(set(names_in(self.made + self.asked())))
+
+    def asked(self):
+        """Calls that no test made."""
+        return self.beyond.asked + self.sizes.asked
 
     def wrap(self, name, function, signature=None, state=None):
         """The function, each of whose calls is kept. Calls inside a call are the function's own business. `signature` is of
@@ -308,6 +314,8 @@ class Calls:
                 return function(*args, **kwargs)
             index = len(self.made)
             spare = self.beyond.copies(name, args, kwargs)
+            # A kernel that the test launches has a grid of the test's.
+            resizable = None if state or hasattr(function, "grid") else self.sizes.copies(name, args, kwargs)
             call = {"function": name, "group": self.place(), "raised": "", "before": [], "after": [], "returned": []}
             arguments = names(args, kwargs)
             if state:
@@ -348,6 +356,7 @@ class Calls:
                 self.inside = True
                 side_of = functools.partial(Side, self.storages)
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
+                self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)
                 self.inside = False
                 self.answers.add("triton" if self.launches.answered else "torch")
                 if again is not None:

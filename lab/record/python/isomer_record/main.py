@@ -126,7 +126,7 @@ def record(job):
         metadata["outside"] = made.outside
     # What is beyond the limit of all bytes was not kept.
     kept = made.storages.bytes
-    asked = [each for each in made.beyond.asked if all(value["storage"] in kept for value in calls.tensors(each))]
+    asked = [each for each in made.asked() if all(value["storage"] in kept for value in calls.tensors(each))]
     if asked:
         metadata["asked"] = asked
     if unanswered and made.launches.why:

@@ -107,6 +107,7 @@ def install(interpreter, launches):
     original = executor.__call__
     if not hasattr(executor, "_init_args_hst") or not hasattr(executor, "_restore_args_dev"):
         return original
+    launches.watched = True
     watch = interpreter._interpreter = Watch(interpreter._interpreter)
     init, restore = executor._init_args_hst, executor._restore_args_dev
     # `first`: empty, or [contents after the first run, what it found]; [None] while the second runs.

@@ -5,6 +5,8 @@ import re
 import sys
 import types
 
+from . import divisions
+
 # TritonBench keeps kernel and test in one file, apart by a line of these.
 SEPARATOR = re.compile(r"^#{60,}\s*$", re.MULTILINE)
 
@@ -128,7 +130,9 @@ class Label:
         self.module.__file__ = path
         # Triton reads a kernel's source from its module's file.
         sys.modules["isomer_label"] = self.module
-        exec(compile(self.tree, path, "exec", dont_inherit=True), self.module.__dict__)
+        self.module.__dict__[divisions.NAME] = divisions.divided
+        exec(compile(divisions.told(self.tree), path, "exec", dont_inherit=True), self.module.__dict__)
+        calls.sizes.of_kernels = not divisions.by_kernels(self.tree)
         self.names = dict(self.module.__dict__)
         self.functions = []
         for name in assigned(self.tree):

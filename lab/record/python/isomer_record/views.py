@@ -5,6 +5,7 @@ import random
 import time
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 # Seconds of the processor for one recording, and how long a call may last that is made again.
 SECONDS_OF_ALL = 4.0
@@ -57,6 +58,10 @@ def spread(tensor, strides):
     return view
 
 
+def memory_of(value):
+    return value.data_ptr() if isinstance(value, torch.Tensor) else None
+
+
 def possible(tensor):
     # A list of rows or of lengths in another order would lead a label that takes no strides anywhere.
     return (
@@ -71,9 +76,30 @@ def possible(tensor):
     )
 
 
-def depths(tensor):
-    """How many of the first strides can be made others, the most first; a dimension of one element has none to speak of."""
-    return [n for n in range(tensor.dim(), 0, -1) if max(tensor.shape[:n]) > 1 and tensor.shape[n - 1] > 1]
+def depths(tensor, inner):
+    """How many of the first strides can be made others, the most first; a dimension of one element has none to speak of.
+    `inner`: the innermost as well."""
+    first = tensor.dim() if inner else tensor.dim() - 1
+    return [n for n in range(first, 0, -1) if max(tensor.shape[:n]) > 1 and tensor.shape[n - 1] > 1]
+
+
+class Inner(TorchFunctionMode):
+    """Notes of whose memory a label asks for the innermost stride, or for a compact copy. Who asks for neither may be right
+    for such views, as PyTorch is for all, and still says nothing of them to its callers."""
+
+    def __init__(self):
+        super().__init__()
+        self.memory = set()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if func is torch.Tensor.stride:
+            strides = result if isinstance(result, tuple) else (result,)
+            if 1 in strides:
+                self.memory.add(args[0].data_ptr())
+        elif func is torch.Tensor.contiguous:
+            self.memory.add(args[0].data_ptr())
+        return result
 
 
 class Views:
@@ -117,17 +143,23 @@ class Views:
             kwargs = {key: spread(each, chosen[key]) if key in chosen else each for key, each in kwargs.items()}
             self.launches.reset()
             try:
-                result = function(*args, **kwargs)
+                with inner:
+                    result = function(*args, **kwargs)
             except Exception:
                 return False
+            if not chosen:
+                taken.update(key for key, each in [*enumerate(args), *kwargs.items()] if memory_of(each) in inner.memory)
             return self.launches.unanswered == 0 and same((args, kwargs, result), answer)
 
         places = dict(enumerate(given[0]))
         places.update(given[1])
-        options = {key: depths(each) for key, each in places.items() if possible(each)}
-        options = {key: each for key, each in options.items() if each}
-        if not options or not holds({}):
+        inner, taken = Inner(), set()
+        if not any(possible(each) for each in places.values()) or not holds({}):
             return {}  # another answer to the same: nothing can be told
+        options = {key: depths(each, key in taken) for key, each in places.items() if possible(each)}
+        options = {key: each for key, each in options.items() if each}
+        if not options:
+            return {}
         all_of_them = {key: each[0] for key, each in options.items()}
         if holds(all_of_them):
             return all_of_them

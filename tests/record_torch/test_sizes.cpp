@@ -1,0 +1,68 @@
+// Sizes that a test does not have, and what the label answers to them.
+#include "recorded_folder.hpp"
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+std::vector<std::string> shapes_of(const Recording& recording) {
+  std::vector<std::string> all;
+  for (const RecordedCall& call : recording.asked)
+    if (call.asked == "size")
+      all.push_back(call.before[0].tensor.describe() + " " + std::to_string(call.size_before) + "→" +
+                    std::to_string(call.size));
+  return all;
+}
+
+TEST_F(RecordTorch, OddSizesAreAskedOfEveryArgumentThatHasThem) {
+  const Recorded got =
+      recorded("import torch\n\ndef dot(x, w, n, out):\n    out.copy_((x[:, :n] * w).sum(1))\n",
+               "torch.manual_seed(1)\ndot(torch.randn(3, 64), torch.randn(64), 64, "
+               "torch.zeros(3))\nprint(torch.rand(1))\n");
+  EXPECT_EQ(shapes_of(got.recording),
+            (std::vector<std::string>{"f32[3, 63] 64→63", "f32[3, 61] 64→61", "f32[3, 32] 64→32"}));
+  for (const RecordedCall& call : got.recording.asked) {
+    if (call.asked != "size") continue;
+    EXPECT_EQ(call.before[1].tensor.size(0), call.size);
+    EXPECT_EQ(call.before[2].integer, call.size);
+    double sum = 0;
+    for (int i = 0; i < call.size; ++i)
+      sum += double(*call.before[0].tensor.at<float>(2, i)) * *call.before[1].tensor.at<float>(i);
+    EXPECT_NEAR(*call.after[3].tensor.at<float>(2), sum, 1e-4);
+  }
+}
+
+TEST_F(RecordTorch, WhatALabelIsNotMadeForIsNotAskedOfIt) {
+  const char* test = "f(torch.ones(6, 64))\n";
+  // Groups that do not come out even; memory that nobody writes; what raises; what is another each time.
+  for (const char* body :
+       {"n = x.shape[1] // 8\n    return x[:, : 8 * n].sum(1)",
+        "y = torch.empty(64)\n    y[: x.shape[1]] = x[0]\n    return y", "return x.view(-1, 8, 8)",
+        "return x + torch.empty_like(x)", "return x / (x.shape[1] - 63)"}) {
+    const Recorded got = recorded(std::string("import torch\n\ndef f(x):\n    ") + body + "\n",
+                                  "import torch\n" + std::string(test));
+    for (const std::string& each : shapes_of(got.recording))
+      EXPECT_EQ(each.find("f32[6, 6"), std::string::npos) << body << ": " << each;
+  }
+}
+
+TEST_F(RecordTorch, SizesThatOthersFollowFromAreLeftAsTheyAre) {
+  // Heads and the groups of their keys; an index that the smaller table does not hold; views, which are no
+  // whole rows.
+  EXPECT_TRUE(shapes_of(recorded("def f(q, k):\n    return q.sum(), k.sum()\n",
+                                 "import torch\nf(torch.ones(8, 3), torch.ones(2, 3))\n")
+                            .recording)
+                  .empty());
+  EXPECT_TRUE(shapes_of(recorded("def f(ids, table):\n    return table[ids]\n",
+                                 "import torch\nf(torch.tensor([0, 9, 3]), torch.rand(10, 3))\n")
+                            .recording)
+                  .empty());
+  EXPECT_TRUE(
+      shapes_of(
+          recorded("def f(x):\n    return 2 * x\n", "import torch\nf(torch.ones(3, 64)[:, ::2])\n").recording)
+          .empty());
+}
+
+}  // namespace
+}  // namespace isomer::lab

@@ -1,0 +1,164 @@
+// Sizes that no recorded call has and the label answered: what is right for whole blocks alone is told so.
+#include <gtest/gtest.h>
+
+#include "lab/candidate/candidate.hpp"
+#include "lab/diagnose/diagnose.hpp"
+
+#include <cstdlib>
+#include <functional>
+
+namespace isomer::lab {
+namespace {
+
+using Act = std::function<void(std::vector<Value>&)>;
+
+float* f32(const Value& value) { return static_cast<float*>(value.tensor.data); }
+
+Value counted(const std::string& name, const std::vector<std::int64_t>& shape) {
+  Value value = tensor_value(name, DType::f32, shape);
+  for (std::int64_t i = 0; i < value.tensor.numel(); ++i) f32(value)[i] = static_cast<float>(1 + i * 7 % 31);
+  return value;
+}
+RecordedCall answered(const char* label, const std::vector<Value>& arguments, const Act& act) {
+  RecordedCall call{.function = label, .before = arguments, .keyword = {false, false}};
+  for (const Value& each : arguments) call.after.push_back(deep_copy(each));
+  act(call.after);
+  return call;
+}
+
+/// Calls of `make(size)` for the test's sizes, and for others in place of the first.
+Recording with(const std::function<RecordedCall(std::int64_t)>& make, const std::vector<std::int64_t>& sizes,
+               const std::vector<std::int64_t>& others) {
+  Recording recording;
+  for (const std::int64_t size : sizes) recording.calls.push_back(make(size));
+  for (const std::int64_t size : others) {
+    recording.asked.push_back(make(size));
+    recording.asked.back().asked = "size";
+    recording.asked.back().size_before = sizes.front();
+    recording.asked.back().size = size;
+  }
+  return recording;
+}
+
+RecordedCall row_mean(std::int64_t width) {
+  return answered("row_mean", {counted("x", {3, width}), tensor_value("mean", DType::f32, {3})},
+                  [=](std::vector<Value>& v) {
+                    for (int r = 0; r < 3; ++r) {
+                      double sum = 0;
+                      for (int c = 0; c < width; ++c) sum += f32(v[0])[r * width + c];
+                      f32(v[1])[r] = static_cast<float>(sum / static_cast<double>(width));
+                    }
+                  });
+}
+RecordedCall copy_all(std::int64_t n) {
+  return answered("copy_all", {counted("x", {n}), tensor_value("y", DType::f32, {n})},
+                  [=](std::vector<Value>& v) { std::copy_n(f32(v[0]), n, f32(v[1])); });
+}
+RecordedCall double_rows(std::int64_t width) {
+  return answered("double_rows", {counted("x", {3, width}), tensor_value("y", DType::f32, {3, width})},
+                  [=](std::vector<Value>& v) {
+                    for (int i = 0; i < 3 * width; ++i) f32(v[1])[i] = 2 * f32(v[0])[i];
+                  });
+}
+
+Diagnosis said_of(const char* entry, Recording recording) {
+  static const std::shared_ptr<const Candidate> built = [] {
+    setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+    BuildFailure failure;
+    auto made = build_candidate(std::filesystem::path(ISOMER_CANDIDATES) / "sizes.hip.cpp", {}, failure);
+    EXPECT_NE(made, nullptr) << failure.place.line << ": " << failure.message;
+    return made;
+  }();
+  DiagnoseRequest request;
+  request.entry = entry;
+  request.recording = std::make_shared<Recording>(std::move(recording));
+  return diagnose(*built, request);
+}
+
+/// Rows of k and v, of which one has no slot.
+Recording store_both() {
+  Value slots = tensor_value("slots", DType::i64, {3});
+  for (int i = 0; i < 3; ++i) static_cast<std::int64_t*>(slots.tensor.data)[i] = i - 1;
+  RecordedCall call =
+      answered("store_both",
+               {counted("k", {3, 8}), counted("v", {3, 8}), slots, tensor_value("keys", DType::f32, {4, 8}),
+                tensor_value("values", DType::f32, {4, 8})},
+               [](std::vector<Value>& v) {
+                 for (int i = 8; i < 24; ++i)
+                   for (int t = 0; t < 2; ++t) f32(v[3 + t])[i - 8] = f32(v[t])[i];
+               });
+  call.keyword.resize(5);
+  return {.calls = {call}};
+}
+
+TEST(Overruns, OfTwoArgumentsInOneLineAreBothTold) {
+  EXPECT_EQ(said_of("store_both", store_both()).verdict(), "pass");
+  const Diagnosis diagnosis = said_of("store_both_anywhere", store_both());
+  std::vector<std::string> found;
+  for (const Finding& each : diagnosis.findings)
+    if (each.code == "out-of-bounds-write") found.push_back(each.argument);
+  EXPECT_EQ(found, (std::vector<std::string>{"keys", "values"})) << diagnosis.findings.at(0).evidence;
+  for (const Finding& each : diagnosis.findings) EXPECT_EQ(each.code, "out-of-bounds-write") << each.evidence;
+}
+
+struct Row {
+  friend void PrintTo(const Row& row, std::ostream* out) { *out << row.entry; }
+  RecordedCall (*label)(std::int64_t);
+  const char* entry;
+  std::vector<std::string> found;  ///< codes with their arguments
+  const char* evidence;            ///< what the first says
+};
+
+class OtherSizes : public testing::TestWithParam<Row> {};
+
+TEST_P(OtherSizes, ShowWhatTheTestsHide) {
+  const Row& row = GetParam();
+  const Diagnosis diagnosis = said_of(row.entry, with(row.label, {64, 32}, {63, 61, 32}));
+  std::vector<std::string> found;
+  std::string text = diagnosis.error;
+  for (const Finding& each : diagnosis.findings) {
+    found.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
+    text += each.code + ": " + each.evidence + "\n";
+    EXPECT_GT(each.location.line, 0);
+  }
+  EXPECT_EQ(found, row.found) << text;
+  EXPECT_EQ(diagnosis.verdict(), row.found.empty() ? "pass" : "fail") << text;
+  EXPECT_EQ(diagnosis.calls, 2) << "what the recorder asked is no call of the test";
+  EXPECT_NE(text.find(row.evidence), std::string::npos) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Candidates, OtherSizes,
+    testing::ValuesIn(std::vector<Row>{
+        {row_mean, "row_mean", {}, ""},
+        {row_mean, "row_mean_of_fours", {"tail-mask mean"}, "wrong for 63, 61"},
+        {row_mean, "row_mean_that_refuses", {"shape-refused"}, "the width has to be a multiple of 4"},
+        {copy_all, "copy_all", {}, ""},
+        {copy_all,
+         "copy_all_in_fours",
+         {"out-of-bounds-write y", "out-of-bounds-read x"},
+         "63 in place of 64"},
+        {double_rows, "double_rows", {}, ""},
+        {double_rows, "double_rows_of_vectors", {"crash"}, "right for 32 and 64"},
+    }),
+    [](const auto& info) { return std::string(info.param.entry); });
+
+TEST(OtherSizesAlone, SayNothingWhereAnEvenOneIsWrongAsWell) {
+  // An answer to 32 that no candidate gives: then the size is no cause.
+  Recording recording = with(row_mean, {64}, {63, 32});
+  EXPECT_EQ(said_of("row_mean_of_fours", recording).verdict(), "fail");
+  for (int i = 0; i < 3; ++i) f32(recording.asked[1].after[1])[i] += 1;
+  EXPECT_EQ(said_of("row_mean_of_fours", recording).verdict(), "pass");
+}
+
+TEST(OtherSizesAlone, AreNotAskedOfWhatIsWrongAnyway) {
+  Recording recording = with(row_mean, {64, 32}, {63});
+  for (RecordedCall& call : recording.calls)
+    for (int i = 0; i < 3; ++i) f32(call.after[1])[i] *= 3;
+  const Diagnosis diagnosis = said_of("row_mean_of_fours", recording);
+  EXPECT_EQ(diagnosis.verdict(), "fail");
+  for (const Finding& each : diagnosis.findings) EXPECT_NE(each.code, "tail-mask") << each.evidence;
+}
+
+}  // namespace
+}  // namespace isomer::lab
