@@ -54,8 +54,8 @@ struct Entry {
   std::string function;  ///< in the source
   std::vector<Parameter> parameters;
   int returned_tensors = 0;  ///< at once; negative: a list of any number
-  bool exported = false;  ///< by pybind11 or TORCH_LIBRARY, under `name`
-  int overload = 0;       ///< of several exported under one name, which, in the order in which they are tried
+  bool exported = false;     ///< by pybind11 or TORCH_LIBRARY, under `name`
+  int overload = 0;  ///< of several exported under one name, which, in the order in which they are tried
   SourcePlace place;
 };
 
@@ -70,8 +70,8 @@ struct CallSettings {
   int lanes = 32;
   bool watch = true;
   std::uint64_t schedule_seed = 0;
-  std::uint8_t poison = 0xff;  ///< what fresh device memory holds
-  double timeout_seconds = 20;
+  std::uint8_t poison = 0xff;   ///< what fresh device memory holds
+  double timeout_seconds = 20;  ///< of the processor's time; less where nothing in it comes to an end
   std::uint64_t memory_limit = std::uint64_t{2} << 30;
   bool device_math = true;  ///< fast intrinsics with the hardware's error, as callers get them
   /// Of a kernel without a host function; zeros: from its own launch line or the element count.
@@ -118,6 +118,8 @@ struct Answer {
   std::string output;           ///< what it printed, cut
   std::string launch;           ///< of a bare kernel: its geometry, and where that came from
   bool launch_guessed = false;  ///< neither its source nor the caller says it
+  double worked_seconds = 0;    ///< of the processor, on this call
+  bool waits_for_ever = false;  ///< timed out: its threads wait for what none of them will do
   bool unwatched = false;       ///< the watch was asked for, and takes too long with so much to do
   // Of a real device:
   std::string device;           ///< its name

@@ -118,6 +118,26 @@ TEST_F(AuditOfInstructions, AnotherNumberOfArgumentsIsFound) {
   EXPECT_EQ(said("call quantise(...)"), Findings{});
 }
 
+TEST_F(AuditOfInstructions, CountsInWordsAreHeldAgainstLabelAndCalls) {
+  const std::string extension = "Write it as a PyTorch extension.\n";
+  EXPECT_EQ(said(extension + "The function takes five arguments."),
+            (Findings{"instruction contradicts-label @2"}));
+  EXPECT_EQ(said(extension + "The function takes four arguments."), Findings{});
+  EXPECT_EQ(said(extension + "void quantise(const half* K, int n)\nThe function takes five arguments."),
+            (Findings{"instruction contradicts-label dest @2"}));
+  EXPECT_EQ(said("The function accepts two input tensors."), (Findings{"instruction contradicts-label @1"}));
+  EXPECT_EQ(said("The function accepts three tensors."), Findings{});
+  EXPECT_EQ(said("The function accepts four tensors."), Findings{});
+  EXPECT_EQ(said(extension + "The function accepts four tensors."),
+            (Findings{"instruction contradicts-label @2"}));
+  EXPECT_EQ(said("The kernel of the function takes two tensors."), Findings{});
+  // Nothing is given back: what is written is meant.
+  EXPECT_EQ(said("The function returns two tensors."), Findings{});
+  for (RecordedCall& each : recording.calls) each.returned = {tensor_value("", DType::f16, {4})};
+  EXPECT_EQ(said("The function returns two tensors."), (Findings{"instruction contradicts-label @1"}));
+  EXPECT_EQ(said("quantise returns 1 tensors."), Findings{});
+}
+
 TEST_F(AuditOfInstructions, AnotherBlockSizeIsFound) {
   EXPECT_EQ(said("- Set block size: `BLOCK_SIZE = 256`"),
             (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));

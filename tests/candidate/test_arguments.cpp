@@ -108,9 +108,9 @@ void run(double* out, bool flag, int8_t a, uint16_t b, int c, long d, uint64_t e
 
 TEST(CandidateArguments, WhatDoesNotFitIsNotCallableAndSaysWhy) {
   const auto c = built("candidate.cpp", R"(
-struct Shape { int a, b, c; };
+struct Shape { int a[3]; };
 void run(float* y, int n) { y[0] = n; }
-void odd(float* y, Shape shape) { y[0] = shape.a; }
+void odd(float* y, Shape shape) { y[0] = shape.a[0]; }
 )");
   const Entry& run = entry_named(*c, "run");
   const Value y = tensor_value("y", DType::f32, {4});

@@ -84,6 +84,26 @@ TEST_F(CandidateEnds, EndlessLoopsAreTimedOutOnDeviceAndHost) {
   EXPECT_EQ(host.message.find("host code did not end within 1 s"), 0u) << host.message;
 }
 
+TEST_F(CandidateEnds, ASmallCallIsGivenUpBeforeItsLimitAndAWaitForNobodyAtOnce) {
+  const Answer host = call("host_spin", {.timeout_seconds = 19});
+  EXPECT_EQ(host.end, Answer::End::timed_out);
+  EXPECT_EQ(host.message.find("host code did not end within 3.8 s"), 0u) << host.message;
+  EXPECT_GT(host.worked_seconds, 3);
+  const auto c = built("candidate.cu", R"(
+__global__ void waits(int* y) {
+  if (threadIdx.x == 0) while (atomicAdd(y, 0) < 1) {}
+  __syncthreads();
+  y[1] = 1;
+}
+// launch: waits<<<1, 64>>>(y)
+)");
+  Value y = tensor_value("y", DType::i32, {2});
+  const Answer waits = c->call(c->entries().at(0), {y}, {});
+  EXPECT_EQ(waits.end, Answer::End::timed_out);
+  EXPECT_TRUE(waits.waits_for_ever);
+  EXPECT_NE(waits.message.find("waits for ever in a loop"), std::string::npos) << waits.message;
+}
+
 TEST_F(CandidateEnds, BlocksThatEndOneAfterTheOtherAreNoEndlessLoop) {
   const Answer a = call("far_too_much");
   EXPECT_EQ(a.end, Answer::End::too_large);

@@ -64,6 +64,7 @@ void add_collected() {
 void send_answer() {
   end_host_limits();
   answer.result.reports.clear();
+  answer.result.worked_seconds = worked_seconds();
   add_collected();
   deliver_answer(pack(answer));
 }
@@ -302,7 +303,7 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
   on_stop(&leave_user_code, &stopped);
   // The device takes the process in, which is not the code's time.
   if (real_device()) storages->place(request, arena);
-  limit_time(request.options.timeout_seconds);
+  limit_time(request.options.timeout_seconds, request.options.idle_seconds);
   const bool real = real_device() != nullptr;
   HeldResults held;
   for (int i = 1; i <= request.options.repeats; ++i) {
@@ -358,6 +359,7 @@ void answer_calls_with(void (*deliver)(const std::string&)) { deliver_answer = d
 bool make_call(const SessionRequest& request, const std::vector<OfferedEntry>& offered,
                const std::string& library) {
   own_process = getpid();
+  begin_work();
   watch::set_users_library(library);
   answer = {};
   // The answer itself comes first: a mebibyte for it, however much was reported.
@@ -378,6 +380,7 @@ bool make_call(const SessionRequest& request, const std::vector<OfferedEntry>& o
     answer.result.device = name;
     storages->release();
   }
+  answer.result.worked_seconds = worked_seconds();
   add_collected();
   std::fflush(nullptr);
   deliver_answer(pack(answer));

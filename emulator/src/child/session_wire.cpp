@@ -42,7 +42,12 @@ void get(Reader& in, EntryParameter& p) {
 }
 
 void put(Writer& w, const EntryInfo& e) {
-  w.put(e.form).put(e.name).put(e.function).put(e.template_types).put(e.takes_tensors).put(e.returned_tensors);
+  w.put(e.form)
+      .put(e.name)
+      .put(e.function)
+      .put(e.template_types)
+      .put(e.takes_tensors)
+      .put(e.returned_tensors);
   w.put(e.callable).put(e.file).put(e.line);
   put_all(w, e.parameters);
 }
@@ -100,7 +105,11 @@ std::string pack(const SessionAnswer& a) {
   w.put(a.result.reports).put(a.result.launches).put(a.result.refusals);
   put_all(w, a.storages);
   put_all(w, a.returned);
-  w.put(a.after).put(a.result.device).put(a.result.seconds).put(a.result.differing);
+  w.put(a.after)
+      .put(a.result.worked_seconds)
+      .put(a.result.device)
+      .put(a.result.seconds)
+      .put(a.result.differing);
   return w.out;
 }
 SessionAnswer unpack_session_answer(const std::string& bytes) {
@@ -110,7 +119,8 @@ SessionAnswer unpack_session_answer(const std::string& bytes) {
   in.get(a.result.reports), in.get(a.result.launches), in.get(a.result.refusals);
   get_all(in, a.storages);
   get_all(in, a.returned);
-  in.get(a.after), in.get(a.result.device), in.get(a.result.seconds), in.get(a.result.differing);
+  in.get(a.after), in.get(a.result.worked_seconds), in.get(a.result.device), in.get(a.result.seconds),
+      in.get(a.result.differing);
   return a;
 }
 

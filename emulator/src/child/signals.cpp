@@ -3,8 +3,12 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 
 #include <fmt/format.h>
 
@@ -18,7 +22,51 @@ namespace isomer::emulator {
 namespace {
 
 constexpr int kFrames = 64;
+constexpr double kWorks = 0.05;  ///< of the clock's time, by which a process that works is told from a wait
 double time_limit = 0;
+
+// Seconds of the clock and of this process on the processor.
+struct Times {
+  double clock = 0, processor = 0;
+};
+struct Limit {
+  double seconds = 0, idle = 0;
+  Times began, last;
+};
+Limit limit;
+Times work_began;
+std::atomic<bool> hopeless{false};
+
+double seconds_of(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+Times now() { return {seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID)}; }
+
+void alarm_in(double seconds) {
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer.it_value.tv_usec =
+      static_cast<suseconds_t>((seconds - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+// Whether the process has not had its time yet: others had the processor, or it comes on.
+bool goes_on() {
+  if (hopeless) return false;
+  const Times t = now(), before = limit.last;
+  limit.last = t;
+  const bool moves = limit.idle > 0 && progress().moves;
+  time_limit = moves || limit.idle <= 0 ? limit.seconds : limit.idle;
+  const double clock = t.clock - limit.began.clock, processor = t.processor - limit.began.processor;
+  const bool waits = t.processor - before.processor < kWorks * (t.clock - before.clock);
+  const double had = waits ? clock : processor;
+  if (had >= 0.95 * time_limit || clock >= kPatience * limit.seconds) return false;
+  alarm_in(std::max(time_limit - had, 0.05));
+  return true;
+}
+
 void (*begin_stop)() = nullptr;
 void (*deliver_stop)(const Stopped&) = nullptr;
 
@@ -67,6 +115,7 @@ bool only_large(Stopped& stopped) {
 // The process is lost already: what is done here may be more than a handler should do, and if it fails as
 // well, the caller still sees the signal.
 void on_signal(int number, siginfo_t* info, void* context) {
+  if (number == SIGALRM && goes_on()) return;
   signal(number, SIG_DFL);
   alarm(20);
   begin_stop();
@@ -120,7 +169,7 @@ void on_stop(void (*begin)(), void (*deliver)(const Stopped&)) {
   deliver_stop = deliver;
   struct sigaction action {};
   action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGXFSZ})
     sigaction(number, &action, nullptr);
   Worker::here();  // gives this thread its signal stack
@@ -128,14 +177,17 @@ void on_stop(void (*begin)(), void (*deliver)(const Stopped&)) {
   backtrace(&frame, 1);  // loads what it needs now, and not in a handler
 }
 
-void limit_time(double seconds) {
-  time_limit = seconds;
-  expect_end_within(seconds, [] { raise(SIGALRM); });
-  itimerval timer{};
-  timer.it_value.tv_sec = static_cast<time_t>(seconds);
-  timer.it_value.tv_usec =
-      static_cast<suseconds_t>((seconds - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
-  setitimer(ITIMER_REAL, &timer, nullptr);
+void limit_time(double seconds, double idle) {
+  limit = {seconds, idle < seconds ? idle : 0, now(), now()};
+  time_limit = limit.idle > 0 ? limit.idle : seconds;
+  expect_end_within(seconds, [] {
+    hopeless = true;
+    raise(SIGALRM);
+  });
+  alarm_in(time_limit);
 }
+
+void begin_work() { work_began = now(); }
+double worked_seconds() { return now().processor - work_began.processor; }
 
 }  // namespace isomer::emulator

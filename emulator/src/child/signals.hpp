@@ -15,7 +15,14 @@ struct Stopped {
 /// From now on a signal ends this process: the handler calls `begin` at once, and `deliver` when it knows the
 /// place.
 void on_stop(void (*begin)(), void (*deliver)(const Stopped&));
-/// SIGALRM after so many seconds; 0: never.
-void limit_time(double seconds);
+/// SIGALRM when the process has had so many seconds, of the processor's time where it works, of the clock's
+/// where it only waits, and at most kPatience as many of the clock's; 0: never. After `idle` seconds already
+/// where no block and no launch comes to its end; 0: not before.
+void limit_time(double seconds, double idle = 0);
+inline constexpr double kPatience = 4;
+
+/// The processor's seconds since `begin_work`.
+void begin_work();
+double worked_seconds();
 
 }  // namespace isomer::emulator

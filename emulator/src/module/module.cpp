@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "child/execute.hpp"
+#include "child/signals.hpp"
 #include "child/wire.hpp"
 #include "memory/memory.hpp"
 #include "module/cache.hpp"
@@ -87,9 +88,9 @@ RunResult run_in_child(Request request, const std::vector<Argument>& arguments) 
     if (p.role == Argument::Role::input || p.role == Argument::Role::in_out)
       std::memcpy(file.data + p.offset, arguments[i].data, p.bytes);
   }
-  const Finished child =
-      run_process({runner_program().string(), std::to_string(file.fd), std::to_string(response.fd)},
-                  request.options.timeout_seconds + kGraceSeconds, kOutputLimit, {file.fd, response.fd});
+  const Finished child = run_process(
+      {runner_program().string(), std::to_string(file.fd), std::to_string(response.fd)},
+      kPatience * request.options.timeout_seconds + kGraceSeconds, kOutputLimit, {file.fd, response.fd});
   if (!child.started) throw Error("the emulator's runner program could not be started");
   RunResult result;
   const std::string bytes = read_all(response.fd);

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "child/session_wire.hpp"
+#include "child/signals.hpp"
 #include "isomer_emulator/entries_abi.h"
 #include "module/paths.hpp"
 #include "module/shared_memory.hpp"
@@ -393,8 +394,8 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
   CallResult result;
   std::string printed;
   SessionEvent event;
-  const auto deadline =
-      in_seconds(options.timeout_seconds + kGraceSeconds + (s.setup.real_device ? kDeviceSeconds : 0));
+  const auto deadline = in_seconds(kPatience * options.timeout_seconds + kGraceSeconds +
+                                   (s.setup.real_device ? kDeviceSeconds : 0));
   std::string trouble = s.wait_for('b', event, deadline, options.output_limit, printed);
   const pid_t worker = event.pid;
   if (trouble.empty()) trouble = s.wait_for('e', event, deadline, options.output_limit, printed);

@@ -119,7 +119,7 @@ bool is_callable_host_function(const Function& f) {
 
 }  // namespace
 
-std::string entries(const Source& s, const std::vector<std::string>& instantiate) {
+std::string entries(const Source& s, const std::vector<std::string>& instantiate, bool flatten) {
   const auto& t = s.text.tokens;
   std::map<std::string, int> definitions;
   for (const Function& f : s.outline.functions) {
@@ -127,11 +127,16 @@ std::string entries(const Source& s, const std::vector<std::string>& instantiate
   }
   std::string out;
   int serial = 0;
-  const auto add = [&](const char* kind, const Function& f, const std::string& name,
-                       const std::string& address) {
+  const auto add = [&](const char* kind, const Function& f, const std::string& name, std::string address) {
+    std::string parameters = parameter_text(s, f);
+    if (Flattened flat = flatten ? flattened(s, f, serial) : Flattened(); !flat.definition.empty()) {
+      out += flat.definition;
+      address = flat.address;
+      parameters = flat.parameters;
+    }
     out += std::string("static ::isomer::emulator::") + kind + " isomer_entry_" + std::to_string(serial++) +
            "(" + address + ", " + quoted(name) + ", " + quoted(s.text.files[t[f.name_at].file]) + ", " +
-           std::to_string(t[f.name_at].line) + ", " + literal(parameter_text(s, f)) + ");\n";
+           std::to_string(t[f.name_at].line) + ", " + literal(parameters) + ");\n";
   };
   for (const Function& f : s.outline.functions) {
     const std::string full = f.scope + f.name;

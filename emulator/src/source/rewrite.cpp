@@ -129,11 +129,12 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   refuse_what_cannot_run(s);
   rewrite_shared(s);
   rewrite_launches(s);
+  rewrite_kernel_casts(s);
   rewrite_specifiers(s);
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;
   std::string tail = "\n# 1 \"isomer-registrations\"\n" + registrations(s, instantiate, result.kernels);
-  if (with_entries) tail += entries(s, instantiate);
+  if (with_entries) tail += entries(s, instantiate, true);
   for (const Function& f : s.outline.functions) {
     result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;
   }
@@ -145,7 +146,7 @@ Rewritten offered(std::string_view preprocessed, const std::vector<std::string>&
   Source s{preprocessed, tokenize(preprocessed), {}, {}};
   s.outline = outline(s.text);
   Rewritten result;
-  result.text = entries(s, instantiate);
+  result.text = entries(s, instantiate, false);
   for (const Function& f : s.outline.functions) {
     if (f.global && f.definition && !f.member) result.kernels.push_back(f.scope + f.name);
     result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;

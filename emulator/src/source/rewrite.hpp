@@ -57,15 +57,25 @@ struct Source {
 };
 
 void rewrite_launches(Source& source);
+void rewrite_kernel_casts(Source& source);
 void rewrite_shared(Source& source);
 void rewrite_specifiers(Source& source);
 void refuse_what_cannot_run(const Source& source);
 std::string registrations(const Source& source, const std::vector<std::string>& instantiate,
                           std::vector<std::string>& kernels);
-std::string entries(const Source& source, const std::vector<std::string>& instantiate);
+/// `flatten`: structs by value are taken as their fields.
+std::string entries(const Source& source, const std::vector<std::string>& instantiate, bool flatten);
 
 /// The address of a function of the source, as an expression for the end of the text or a launch of it.
 std::string address_of(const Source& source, const Function& function);
+
+/// A function that takes the fields of the structs that another takes by value, and calls it. Empty where that
+/// takes none, or their fields are not plain.
+struct Flattened {
+  std::string definition, address;
+  std::string parameters;  ///< type, tab, name, tab, line end, of each
+};
+Flattened flattened(const Source& source, const Function& function, int serial);
 
 std::string quoted(std::string_view text);  ///< as a C string literal
 

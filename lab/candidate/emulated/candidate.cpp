@@ -29,6 +29,12 @@ namespace fs = std::filesystem;
 constexpr const char* kRegistrations = "isomer-registrations";
 constexpr double kWorthAnother = 8;  ///< seconds of a limit: briefer ones are guesses
 
+/// Seconds for a call of which nothing has come to its end, by the bytes of its arguments: what is small is
+/// done in milliseconds, and what then still runs never ends.
+double patience(std::size_t bytes, double limit) {
+  return bytes < (std::size_t{1} << 20) ? 0.2 * limit : bytes < (std::size_t{16} << 20) ? 0.5 * limit : limit;
+}
+
 // What differs between the builds of one candidate.
 struct Variant {
   int lanes = 32;
@@ -257,8 +263,8 @@ class CompiledCandidate final : public Candidate {
       // Host code is not watched.
       const bool in_kernel = std::any_of(watched.seen.begin(), watched.seen.end(),
                                          [](const Seen& each) { return each.kind == "step-limit"; });
-      const bool slow =
-          watched.end == Answer::End::too_large || (watched.end == Answer::End::timed_out && in_kernel);
+      const bool slow = !watched.waits_for_ever && (watched.end == Answer::End::too_large ||
+                                                    (watched.end == Answer::End::timed_out && in_kernel));
       if (!watch || !slow || settings.timeout_seconds < kWorthAnother) return watched;
       if (watched.end == Answer::End::timed_out) settings.timeout_seconds /= 2;
     }
@@ -284,6 +290,10 @@ class CompiledCandidate final : public Candidate {
     emulator::CallOptions options;
     options.seed = settings.schedule_seed;
     options.timeout_seconds = settings.timeout_seconds;
+    std::size_t bytes = 0;
+    for (const Value& value : answer.arguments) bytes += value.storage_bytes;
+    if (settings_.backend == Backend::emulated && settings.timeout_seconds >= kWorthAnother)
+      options.idle_seconds = patience(bytes, settings.timeout_seconds);
     options.poison = settings.poison;
     options.memory_limit = settings.memory_limit;
     options.repeats = std::max(settings.repeats, 1);

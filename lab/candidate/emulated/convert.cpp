@@ -145,9 +145,16 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
                        r.kind == emulator::Kind::step_limit;
     if (ended && answer.place.line == 0) answer.place = place_of(r.place);
+    // What the emulator has let go of would never have come back from a device.
+    if (r.kind == emulator::Kind::step_limit && answer.end == Answer::End::returned) {
+      answer.end = Answer::End::timed_out;
+      answer.waits_for_ever = true;
+      answer.message = answer.seen.back().text;
+    }
   }
   answer.refused_launches = std::move(result.refusals);
   answer.launches = static_cast<int>(result.launches.size());
+  answer.worked_seconds = result.worked_seconds;
   answer.output = std::move(result.output);
   answer.device = std::move(result.device);
   answer.seconds = std::move(result.seconds);

@@ -185,6 +185,9 @@ std::optional<emulator::Geometry> geometry_of_launch_line(const Entry& kernel, c
 Resolve arguments_by_name(const Entry& kernel, const std::vector<Value>& arguments) {
   return [&kernel, &arguments](const std::string& name, const std::string& member) -> std::optional<double> {
     for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
+      // p.n of a struct that is taken as its fields.
+      if (kernel.parameters[i].name == member && !arguments[i].is_tensor())
+        return static_cast<double>(arguments[i].integer);
       if (kernel.parameters[i].name != name) continue;
       const Value& v = arguments[i];
       if (!v.is_tensor())

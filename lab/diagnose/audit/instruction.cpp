@@ -1,3 +1,4 @@
+#include "lab/diagnose/audit/counts.hpp"
 #include "lab/diagnose/audit/declarations.hpp"
 #include "lab/diagnose/audit/parts.hpp"
 #include "lab/diagnose/audit/wording.hpp"
@@ -269,6 +270,13 @@ void audit_instruction(const CaseFolder& folder, const Recording& recording, con
   const std::size_t before = findings.size();
   reader.signature(*function, *facts, *calls);
   if (findings.size() == before) reader.count(*function, *facts);
+  if (findings.size() == before)
+    for (const Miscount& each : miscounts(reader.lines, *function, *calls)) {
+      Finding& found = reader.contradiction("", each.line);
+      found.evidence =
+          fmt::format("it says '{}', but {}: {}:{}", each.said, each.is, facts->label_file, function->line);
+      found.fix = each.fix;
+    }
   if (findings.size() == before) reader.order(*function, *facts);
   reader.constants(*function, *facts);
 }

@@ -2,6 +2,7 @@
 // the arguments once and calls the kernel in every thread.
 #pragma once
 
+#include <map>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -122,6 +123,29 @@ int launch_array(LaunchRequest request, void (*function)(P...), void** arguments
   return isomer_emulator_last_error(0);
 }
 
+using LaunchByAddress = int (*)(LaunchRequest, const void* function, void** arguments);
+/// How what a bare address names is launched: a kernel whose address was taken as a `void*`.
+__attribute__((visibility("hidden"))) inline std::map<const void*, LaunchByAddress>& launches_by_address() {
+  static std::map<const void*, LaunchByAddress> all;
+  return all;
+}
+/// A kernel cast to `void*`.
+template <class... P>
+void* kernel_address(void (*function)(P...)) {
+  const auto address = reinterpret_cast<void*>(function);
+  launches_by_address()[address] = [](LaunchRequest request, const void* named, void** arguments) {
+    return launch_array(request, reinterpret_cast<void (*)(P...)>(const_cast<void*>(named)), arguments);
+  };
+  return address;
+}
+inline void* kernel_address(const void* address) { return const_cast<void*>(address); }
+inline int launch_array(LaunchRequest request, const void* function, void** arguments) {
+  const auto known = launches_by_address().find(function);
+  constexpr int kInvalidDeviceFunction = 98;
+  return known == launches_by_address().end() ? isomer_emulator_fail(kInvalidDeviceFunction)
+                                              : known->second(request, function, arguments);
+}
+
 template <class... P, std::size_t... I>
 inline void call_with(void (*function)(P...), void** arguments, std::index_sequence<I...>) {
   function(*static_cast<std::remove_cv_t<std::remove_reference_t<P>>*>(arguments[I])...);
@@ -150,6 +174,7 @@ struct KernelRegistration<Function> {
     KernelEntry entry{name,    file,         line,  reinterpret_cast<const void*>(Function),
                       &invoke, sizeof...(P), bytes, kinds};
     isomer_emulator_register_kernel(&entry);
+    kernel_address(Function);
   }
 };
 

@@ -74,8 +74,8 @@ struct EntryInfo {
   std::vector<EntryParameter> parameters;
   std::vector<std::string> template_types;  ///< of a kernel template that has not been instantiated
   bool takes_tensors = false;               ///< of PyTorch
-  int returned_tensors = 0;  ///< of PyTorch; negative: a list or a Python object
-  bool callable = true;  ///< every parameter has a type that can be passed
+  int returned_tensors = 0;                 ///< of PyTorch; negative: a list or a Python object
+  bool callable = true;                     ///< every parameter has a type that can be passed
   std::string file;
   int line = 0;
 };
@@ -83,7 +83,10 @@ struct EntryInfo {
 struct CallOptions {
   std::uint64_t seed = 0;
   int workers = 0;
+  /// Of the processor's time where the code works, of the clock's where it only waits: other work of the
+  /// machine is not the code's.
   double timeout_seconds = 20;
+  double idle_seconds = 0;  ///< for code of which no block or launch comes to its end; 0: all of the time
   std::uint64_t step_limit = 0;
   std::uint8_t poison = 0xff;                            ///< what fresh device memory holds
   std::uint64_t memory_limit = std::uint64_t{2} << 30;   ///< of what the code allocates, device and host each
@@ -120,6 +123,7 @@ struct CallResult {
   std::vector<LaunchRecord> launches;
   std::vector<std::string> refusals;  ///< launches and calls that the device would refuse
   std::string output;                 ///< at most a mebibyte
+  double worked_seconds = 0;          ///< of the processor, on this call
   // Of a module for a real device:
   std::string device;           ///< its name
   std::vector<double> seconds;  ///< of each measured call, the device's time
