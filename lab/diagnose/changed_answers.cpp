@@ -51,6 +51,7 @@ void transpose(core::ExpectedTensor& tensor) {
       if (!tensor.lenient.empty()) tensor.lenient[to] = before.lenient[from];
     }
   tensor.others.clear();
+  tensor.unknown.clear();
 }
 
 std::string factor_of(const std::vector<Evidence>& evidence, std::size_t output) {

@@ -3,6 +3,7 @@
 #include "lab/diagnose/probes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,10 +27,34 @@ void blame_stray_reads(Finding& finding) {
   finding.fix = "leave out the tokens from the sequence's length on";
 }
 
+/// The variations that take a scale from beyond its matrix wherever the matrix is small, and whose it is.
+struct ReadsBeyond {
+  std::string_view variation;
+  std::array<std::string_view, 2> arguments;
+};
+constexpr ReadsBeyond kReadsBeyond[] = {{"b_s=columns-of-", {"b_s", ""}},
+                                        {"scale=steps-of-", {"a_s", "b_s"}},
+                                        {"scale=rows-of-steps-of-", {"a_s", "b_s"}}};
+
+/// Whether an access outside is what a wrong index of scales, which is told, comes to.
+bool is_wrong_index(const Finding& access, const std::vector<Finding>& numbers) {
+  if (access.code != "out-of-bounds-read") return false;
+  for (const Finding& finding : numbers)
+    for (const std::string& variation : finding.variations)
+      for (const ReadsBeyond& each : kReadsBeyond)
+        if (finding.strength != Strength::nearest && variation.starts_with(each.variation) &&
+            std::find(each.arguments.begin(), each.arguments.end(), access.argument) != each.arguments.end())
+          return true;
+  return false;
+}
+
 }  // namespace
 
 void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::vector<Finding>& findings,
                 bool recorded) {
+  const auto by_wrong_index = [&](const Finding& each) { return is_wrong_index(each, numbers); };
+  std::erase_if(findings, by_wrong_index);
+  std::erase_if(probed, by_wrong_index);
   const auto found = [&](std::string_view code) {
     const auto has = [&](const std::vector<Finding>& list) {
       return std::any_of(list.begin(), list.end(), [&](const Finding& f) { return f.code == code; });

@@ -201,6 +201,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                           called.given,
                           questions.settings,
                           numbers.explanation.set,
+                          numbers.explanation.others,
                           numbers.explanation.explains,
                           memory_safe};
   if (!numbers.evidence.empty()) {

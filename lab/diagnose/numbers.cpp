@@ -130,7 +130,11 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     }
     numbers.answered.push_back(given);
     numbers.answers.push_back(std::move(trial.answer));
-    return std::make_shared<Evidence>(Evidence{given, std::move(trial.outputs), std::move(trial.untouched)});
+    const std::vector<Seen>& seen = numbers.answers.back().seen;
+    const bool outside = std::any_of(seen.begin(), seen.end(),
+                                     [](const Seen& each) { return each.kind == "out-of-bounds-read"; });
+    return std::make_shared<Evidence>(
+        Evidence{given, std::move(trial.outputs), std::move(trial.untouched), outside});
   };
   for (const std::shared_ptr<const Given>& given : questions.recorded)
     if (const auto evidence = ask(given)) search.add(*evidence);

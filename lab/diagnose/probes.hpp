@@ -19,9 +19,10 @@ struct Subjected {
   const Dtypes& dtypes;
   std::shared_ptr<const Given> given;  ///< the plain problem
   CallSettings settings;
-  std::vector<std::string> set;  ///< variations that explain its numbers
-  bool explained = true;         ///< nothing is left over beside them
-  bool memory_safe = true;       ///< the plain calls stayed in their buffers and raced for none
+  std::vector<std::string> set;                       ///< variations that explain its numbers
+  std::vector<std::vector<std::string>> rivals = {};  ///< others that no problem told from these
+  bool explained = true;                              ///< nothing is left over beside them
+  bool memory_safe = true;  ///< the plain calls stayed in their buffers and raced for none
 };
 
 /// What probes found. A call that comes to no answer (a crash, a refusal) is a finding too.

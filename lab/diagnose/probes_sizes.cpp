@@ -36,13 +36,15 @@ struct Wrong {
   std::string output;
 };
 
-/// Against the reference with the variations that explain the rest.
-Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial) {
-  const core::Expected want = given.varied(*s.port.oracle, core::Variations(s.set));
+/// Against the reference with variations that explain the rest.
+Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
+                     const std::vector<std::string>& set) {
+  const core::Expected want = given.varied(*s.port.oracle, core::Variations(set));
   Wrong wrong;
   for (std::size_t t = 0; t < want.tensors.size(); ++t)
     for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i) {
-      if (given.open[t][i] || !want.tensors[t].written[i]) continue;
+      const bool unknown = !want.tensors[t].unknown.empty() && want.tensors[t].unknown[i] != 0;
+      if (given.open[t][i] || unknown || !want.tensors[t].written[i]) continue;
       ++wrong.all;
       if (holds(want.tensors[t], i, trial.outputs[t][i])) continue;
       if (wrong.elements++ == 0) {
@@ -60,6 +62,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
     std::vector<std::int64_t> right, wrong;
     std::map<std::string, std::vector<std::int64_t>> refused;  // by what was said
     Wrong first;
+    std::vector<std::vector<std::string>> rivals = s.rivals;
     std::string first_line, name = line.substr(line.rfind(' ') + 1);
     name = name.substr(0, name.find('='));
     for (const std::int64_t size : kSizes) {
@@ -89,8 +92,12 @@ void probe_sizes(const Subjected& s, Probed& found) {
         if (trial.answer.end != Answer::End::refused) break;
         continue;
       }
-      const Wrong here = wrong_elements(s, *given, trial);
+      const Wrong here = wrong_elements(s, *given, trial, s.set);
       if (here.all == 0) continue;
+      // What explains everything else may be another set than the one that was chosen.
+      std::erase_if(rivals, [&](const std::vector<std::string>& rival) {
+        return wrong_elements(s, *given, trial, rival).elements > 0;
+      });
       (here.elements > 0 ? wrong : right).push_back(size);
       if (here.elements > 0 && first_line.empty()) {
         first = here;
@@ -100,7 +107,8 @@ void probe_sizes(const Subjected& s, Probed& found) {
     for (const auto& [said, sizes] : refused)
       found.notes.push_back(fmt::format("{} = {} is refused: {}", name, listed(sizes), said));
     // Wrong everywhere, or all but where there is a single element: not a matter of size.
-    if (wrong.empty() || std::none_of(right.begin(), right.end(), [](std::int64_t n) { return n > 1; }))
+    if (wrong.empty() || !rivals.empty() ||
+        std::none_of(right.begin(), right.end(), [](std::int64_t n) { return n > 1; }))
       continue;
     Finding finding;
     finding.code = "tail-mask";
@@ -222,7 +230,8 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     });
     if (seen) break;
     // Sums in another order, as by atomics, are no fault: only what leaves the tolerance is.
-    if (wrong_elements(s, *s.given, trial).elements == 0 && wrong_elements(s, *s.given, base).elements == 0) {
+    if (wrong_elements(s, *s.given, trial, s.set).elements == 0 &&
+        wrong_elements(s, *s.given, base, s.set).elements == 0) {
       found.notes.push_back(fmt::format(
           "{} elements change within the tolerance with the order in which blocks and threads run ('{}')",
           outputs_differ(base, trial), s.given->line));
@@ -242,8 +251,8 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
   ++found.calls;
   const Trial second = try_call(s.candidate, s.form, s.port, *s.given, again);
   const bool stale = second.ok() && (orderly ? outputs_differ(base, second) > 0
-                                             : wrong_elements(s, *s.given, second).elements >
-                                                   wrong_elements(s, *s.given, base).elements);
+                                             : wrong_elements(s, *s.given, second, s.set).elements >
+                                                   wrong_elements(s, *s.given, base, s.set).elements);
   if (repeatable && stale) {
     Finding finding;
     finding.code = "stale-state";
@@ -265,7 +274,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
   const std::size_t changed = trial.ok() ? outputs_differ(base, trial) : 0;
   if (trial.ok() && changed == 0) return;
   // Sums in another order are no fault: only what leaves the tolerance is.
-  if (trial.ok() && wrong_elements(s, *s.given, trial).elements == 0) return;
+  if (trial.ok() && wrong_elements(s, *s.given, trial, s.set).elements == 0) return;
   Finding finding;
   finding.code = "warp-size";
   finding.evidence =

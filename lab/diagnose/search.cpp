@@ -35,7 +35,7 @@ double error_of(const core::ExpectedTensor& want, std::size_t i, double got) {
 
 bool differs(const core::ExpectedTensor& a, const core::ExpectedTensor& b, std::size_t i) {
   if (a.written[i] != b.written[i]) return true;
-  if (!a.written[i]) return false;
+  if (!a.written[i] || (!b.unknown.empty() && b.unknown[i] != 0)) return false;
   core::ExpectedTensor const& bounded = a;
   return !holds(bounded, i, core::round_to(b.dtype, b.value[i]));
 }
@@ -75,6 +75,8 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
           ++distance.wrong;
           distance.error += 1000;
         }
+      } else if (!want.unknown.empty() && want.unknown[i] != 0 && evidence.outside) {
+        ++distance.unknown;
       } else if (const double got = evidence.outputs[t][i]; !holds(want, i, got)) {
         ++distance.wrong;
         const double error = error_of(want, i, got);
@@ -97,11 +99,19 @@ Distance Search::distance(const Set& set, bool open, std::size_t enough) const {
     const Distance one = of(set, evidence, open, enough == kAll ? kAll : enough - sum.wrong);
     sum.wrong += one.wrong;
     sum.elements += one.elements;
+    sum.unknown += one.unknown;
     sum.worst = std::max(sum.worst, one.worst);
     sum.error += one.error;
     if (sum.wrong >= enough) break;
   }
   return sum;
+}
+
+/// What is read from outside may be anything: a set that says so of nearly all that is wrong explains
+/// nothing.
+bool Search::explains(const Set& set, bool open) const {
+  const Distance left = distance(set, open, 1);
+  return left.wrong == 0 && 4 * left.unknown <= 3 * plain_wrong_;
 }
 
 Distance Search::distance(const std::vector<std::string>& set, bool open) const {
@@ -244,6 +254,7 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
   Explanation found;
   const auto finish = [&] {
     found.plain = distance(Set(), false, kAll);
+    plain_wrong_ = found.plain.wrong;
     found.open_differs = distance(Set(), true, kAll).wrong > found.plain.wrong;
   };
   finish();

@@ -16,11 +16,13 @@ struct Evidence {
   std::shared_ptr<const Given> given;
   std::vector<std::vector<double>> outputs;
   std::vector<std::vector<std::uint8_t>> untouched;
+  bool outside = false;  ///< the call was seen to read outside of its buffers
 };
 
 /// How far answers are from a varied reference.
 struct Distance {
   std::size_t wrong = 0, elements = 0;
+  std::size_t unknown = 0;  ///< read from outside, of which a set of variations says nothing
   double worst = 0;  ///< largest error over its bound; infinite where the bound is 0 and the error is not
   double error = 0;  ///< Σ error / bound over elements, capped each at 1000
 };
@@ -64,7 +66,7 @@ class Search {
   Distance distance(const Set& set, bool open, std::size_t enough) const;
   Distance of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const;
   const core::Expected& expected(const Set& set, std::size_t evidence) const;
-  bool explains(const Set& set, bool open = false) const { return distance(set, open, 1).wrong == 0; }
+  bool explains(const Set& set, bool open = false) const;
   Set greedy(const std::vector<int>& active, const Set& from, bool open);
   std::vector<Set> equals(const Set& set, const std::vector<int>& active) const;
   bool same(const Set& a, const Set& b) const;
@@ -74,6 +76,7 @@ class Search {
   const core::Oracle& oracle_;
   bool exact_;
   double patience_ = 2.0;
+  std::size_t plain_wrong_ = 0;
   std::vector<Evidence> evidence_;
   mutable std::map<std::pair<Set, std::size_t>, core::Expected> cache_;
 };

@@ -108,6 +108,7 @@ TEST_F(AuditOfInstructions, AnotherNumberOfArgumentsIsFound) {
   EXPECT_EQ(said("The exported function takes two arguments."),
             (Findings{"instruction contradicts-label @1"}));
   EXPECT_EQ(said("函数接收两个参数。"), (Findings{"instruction contradicts-label @1"}));
+  EXPECT_EQ(said("Port quantise (both stages) to HIP."), Findings{});
   EXPECT_EQ(said("The function takes three arguments; the kernel of one block has 2 parameters."),
             Findings{});
   EXPECT_EQ(said("The function takes 4 arguments."), Findings{});

@@ -119,6 +119,29 @@ class Influence {
            std::any_of(places.begin(), places.end(), [](const auto& each) { return !each.empty(); });
   }
 
+  /// Whether the answer is right wherever it has those indices too. A row of the answer that is right lacks
+  /// nothing: what has no influence on it needs none, as a query that sees a single key.
+  bool right_there(std::size_t role, int dim, std::int64_t begin, std::int64_t end) const {
+    const Tensor& given = replayed_.values[role].tensor;
+    bool shared = false;
+    for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
+      const Tensor& want = replayed_.outputs[t].want;
+      if (dim >= want.rank || want.size(dim) != given.size(dim) || outcome_.got[t].empty()) continue;
+      shared = true;
+      const std::vector<double> elements = core::elements(want);
+      const std::vector<double> bounds =
+          bounds_of(want, elements, rtol_for(approach_, replayed_.outputs[t]), approach_.atol);
+      std::int64_t behind = 1;
+      for (int d = dim + 1; d < want.rank; ++d) behind *= want.size(d);
+      for (std::size_t i = 0; i < elements.size(); ++i) {
+        const std::int64_t at = static_cast<std::int64_t>(i) / behind % want.size(dim);
+        if (at >= begin && at < end && !(std::fabs(outcome_.got[t][i] - elements[i]) <= bounds[i]))
+          return false;
+      }
+    }
+    return shared;
+  }
+
   /// The first or last elements along a dimension that nothing depends on.
   void ends(std::size_t role, int dim) {
     const std::int64_t size = replayed_.values[role].tensor.size(dim);
@@ -134,6 +157,7 @@ class Influence {
         const std::int64_t middle = (least + most) / 2;
         (ignored(middle) ? least : most) = middle;
       }
+      if (last ? right_there(role, dim, size - least, size) : right_there(role, dim, 0, least)) continue;
       const std::string& name = replayed_.roles[role].name;
       if (last && least == size - 1) {
         tell("layout-convention", role,

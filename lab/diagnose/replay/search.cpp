@@ -11,8 +11,9 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 3;       ///< faults that are peeled off one after the other
-constexpr double kSeconds = 3;  ///< for the experiments on one candidate
+constexpr int kSteps = 3;  ///< faults that are peeled off one after the other
+/// For the experiments on one candidate: so many seconds, or where its calls are slow so many calls' worth.
+constexpr double kSeconds = 3, kCalls = 100, kMostSeconds = 20;
 
 /// Whether an input is another after the call: the mark of arguments in another order.
 bool writes_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
@@ -104,9 +105,11 @@ std::size_t smallest_wrong(const std::vector<CallOutcome>& outcomes, const std::
 void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
                 std::vector<Finding>& findings) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto late = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > kSeconds;
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
+  double seconds = kSeconds;
+  const auto late = [&] { return elapsed() > seconds; };
   std::vector<bool> given_up(calls.size());
   for (int step = 0; step < kSteps && !late();) {
     const std::size_t at = smallest_wrong(outcomes, given_up);
@@ -115,6 +118,11 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     if (chooses_other_of_equals(calls[at], outcomes[at])) {
       given_up[at] = true;
       continue;
+    }
+    if (step == 0 && seconds == kSeconds) {
+      const double before = elapsed();
+      replay_once(approach, calls[at]);
+      seconds = std::clamp(kCalls * (elapsed() - before), kSeconds, kMostSeconds);
     }
     std::vector<Experiment> list = experiments(approach, calls[at]);
     // What is left out holds what it held: zeros there would only look right.

@@ -26,6 +26,8 @@ struct ExpectedTensor {
   std::vector<double> lenient;
   /// What an element may hold instead where its writers have no order, as on a GPU.
   std::unordered_map<std::size_t, std::vector<double>> others;
+  /// Where not empty: 1 where a variation reads what is not there, and any answer is its own.
+  std::vector<std::uint8_t> unknown;
 
   /// Row-major index of an element.
   template <class... Index>
@@ -41,6 +43,10 @@ struct ExpectedTensor {
     value[flat] = v;
     bound[flat] = b;
     written[flat] = 1;
+  }
+  void set_unknown(std::size_t flat) {
+    unknown.resize(value.size());
+    unknown[flat] = 1;
   }
 };
 

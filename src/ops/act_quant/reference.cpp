@@ -147,6 +147,9 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
         if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
           quotient = static_cast<float>(round_to(narrow, static_cast<double>(quotient)));
       y.set(static_cast<std::size_t>(i), to_e4m3(quotient, vary));
+      // 0/0, of which a clamp makes one of its ends.
+      if (amax == 0 && vary.has("floor=none"))
+        y.others[static_cast<std::size_t>(i)] = {-448.0, 448.0, -240.0, 240.0, 0.0};
     }
   }
 }

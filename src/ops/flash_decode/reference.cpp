@@ -3,6 +3,7 @@
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/flash_decode/oracle.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -27,9 +28,10 @@ struct Sums {
 struct Part {
   std::vector<Sums> out;  ///< [D]
   double lse = kNothing;
-  double largest = 0;   ///< max|S|
-  double products = 0;  ///< max of scale·Σ|q·k|
-  double narrow = 0;    ///< of lse, as Sums has it of out
+  double largest = 0;    ///< max|S|
+  double products = 0;   ///< max of scale·Σ|q·k|
+  double narrow = 0;     ///< of lse, as Sums has it of out
+  bool unknown = false;  ///< a variation reads rows of k and v that there are not
 };
 
 /// What sums kept in f16 lose of Σ|terms| = 1. Which sums a port keeps so (the values', the weights', both),
@@ -97,12 +99,15 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
   if (vary.has("scale=missing")) scale = 1.0;
   if (vary.has("scale=twice")) scale *= scale;
 
-  const std::int64_t request = index_at(in.b_req_idx, b);
+  // A row of the table that there is not is another fault's.
+  const std::int64_t own = std::min(b, in.req_to_tokens.size(0) - 1);
+  const std::int64_t request = vary.has("b_req_idx=ignored") ? own : index_at(in.b_req_idx, b);
   std::vector<std::int64_t> slots;
   std::vector<double> s;
   Part part;
   for (std::int64_t t = begin; t < end; ++t) {
     slots.push_back(static_cast<std::int64_t>(tokens(request, t)));
+    part.unknown = part.unknown || slots.back() < 0 || slots.back() >= in.k.size(0);
     double dot = 0, absolute = 0;
     std::vector<double> products;
     for (std::int64_t d = 0; d < head_dim; ++d) {
@@ -248,6 +253,10 @@ void stage1::reference(const core::Call& call, const Variations& vary, core::Exp
         const std::int64_t begin = j * options.block_seq;
         const Part part = attend(in, vary, b, h, begin, std::min(length, begin + options.block_seq));
         write(mid_out, mid_out.index(b, h, j, 0), part, args.k.dtype);
+        if (part.unknown) {
+          for (std::int64_t d = 0; d < args.q.size(2); ++d) mid_out.set_unknown(mid_out.index(b, h, j, d));
+          mid_lse.set_unknown(mid_lse.index(b, h, j));
+        }
         mid_lse.set(mid_lse.index(b, h, j), vary.has("log=base-2") ? part.lse / std::log(2.0) : part.lse,
                     core::lse_bound(part.lse, part.products) + part.narrow);
       }
@@ -304,6 +313,8 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
       }
       parts.resize(std::min(parts.size(), static_cast<std::size_t>(count)));
       write(out, out.index(b, h, 0), merge(parts, head_dim, vary), args.k.dtype);
+      if (std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.unknown; }))
+        for (std::int64_t d = 0; d < head_dim; ++d) out.set_unknown(out.index(b, h, d));
     }
 }
 
@@ -328,6 +339,7 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
       {"strides=v-as-k", "v read with k's strides"},
       {"strides=inner-one", "the innermost stride of every input taken as 1"},
       {"heads=modulo", "kv head = h % Hkv instead of h / (Hq/Hkv)"},
+      {"b_req_idx=ignored", "row b of req_to_tokens read for batch entry b, whatever b_req_idx says"},
       {"scale=missing", "logits not multiplied by the scale"},
       {"scale=twice", "logits multiplied by the scale twice"},
       {"log=base-2-of-sum", "the lse is the maximum, a natural logarithm, plus log2 of the sum"},
@@ -347,14 +359,15 @@ const std::vector<core::Variation>& variations() {
   static const auto list =
       some({"dims=rank-5", "blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
             "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
-            "scale=missing", "scale=twice", "logits=input-type"});
+            "b_req_idx=ignored", "scale=missing", "scale=twice", "logits=input-type"});
   return list;
 }
 
 const std::vector<core::Variation>& stage1::variations() {
-  static const auto list = some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
-                                 "accumulate=f16", "strides=v-as-k", "strides=inner-one", "heads=modulo",
-                                 "scale=missing", "scale=twice", "log=base-2-of-sum", "logits=input-type"});
+  static const auto list =
+      some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
+            "strides=v-as-k", "strides=inner-one", "heads=modulo", "b_req_idx=ignored", "scale=missing",
+            "scale=twice", "log=base-2-of-sum", "logits=input-type"});
   return list;
 }
 

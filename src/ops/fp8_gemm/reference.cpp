@@ -12,8 +12,10 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
   const auto columns = static_cast<std::size_t>(args.c.size(-1));
   for (std::size_t flat = 0; flat < c.value.size(); ++flat) {
     const auto m = static_cast<std::int64_t>(flat / columns), n = static_cast<std::int64_t>(flat % columns);
-    const auto [value, bound] = finish(product(m, n), c.dtype, flat, n);
+    const Element element = product(m, n);
+    const auto [value, bound] = finish(element, c.dtype, flat, n);
     c.set(flat, value, bound);
+    if (element.unknown) c.set_unknown(flat);
   }
 }
 

@@ -55,8 +55,10 @@ void grouped_reference(const core::Call& call, const core::Variations& vary, cor
     if (vary.has("expert=next")) expert = (expert + 1) % experts;
     if (vary.has("expert=segment")) expert = std::min(m / kSegment, experts - 1);
     const Epilogue finish{args.bias.defined() ? args.bias.select(0, expert) : Tensor(), args.addend, vary};
-    const auto [value, bound] = finish(products[static_cast<std::size_t>(expert)](m, n), c.dtype, flat, n);
+    const Element element = products[static_cast<std::size_t>(expert)](m, n);
+    const auto [value, bound] = finish(element, c.dtype, flat, n);
     c.set(flat, value, bound);
+    if (element.unknown) c.set_unknown(flat);
   }
 }
 

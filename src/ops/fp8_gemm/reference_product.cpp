@@ -57,6 +57,12 @@ double truncated(DType type, double value) {
   return round_to(type, value - std::copysign(step / 2, value));
 }
 
+std::int64_t number_of(std::string_view digits) {
+  std::int64_t number = 0;
+  for (const char digit : digits) number = 10 * number + (digit - '0');
+  return number;
+}
+
 }  // namespace
 
 Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
@@ -72,27 +78,34 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
       b_s_(vary.has("indexing=flat") ? flat_elements(b_s) : core::elements(b_s)) {
   rows_ = 1;
   for (int i = 0; i + 1 < a.rank; ++i) rows_ *= a.size(i);
+  if (const std::string_view width = vary.after("b_s=columns-of-"); !width.empty())
+    b_width_ = number_of(width);
+  if (const std::string_view step = vary.after("scale=steps-of-"); !step.empty()) step_ = number_of(step);
+  pitch_ = blocks_;
+  if (const std::string_view step = vary.after("scale=rows-of-steps-of-"); !step.empty()) {
+    step_ = number_of(step);
+    pitch_ = (depth_ + step_ - 1) / step_;
+  }
 }
 
-double Product::a_scale(std::int64_t row, std::int64_t block) const {
-  if (vary_.has("a_s=ignored")) return 1;
-  if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
-  if (vary_.has("scale=once") || vary_.has("a_s=first-block")) block = 0;
-  if (vary_.has("scale=last-once")) block = blocks_ - 1;
-  return a_s_[static_cast<std::size_t>(vary_.has("a_s=transposed") ? block * rows_ + row
-                                                                   : row * blocks_ + block)];
+std::int64_t Product::block_of(std::int64_t k) const {
+  if (vary_.has("scale=previous-block")) return std::max<std::int64_t>(k / step_ - 1, 0);
+  if (vary_.has("scale=once")) return 0;
+  if (vary_.has("scale=last-once")) return blocks_ - 1;
+  return k / step_;
 }
 
-double Product::b_scale(std::int64_t column, std::int64_t block) const {
-  if (vary_.has("b_s=ignored")) return 1;
-  std::int64_t row = column / kScaleBlock;
-  if (vary_.has("scale=previous-block")) block = std::max<std::int64_t>(block - 1, 0);
-  if (vary_.has("scale=once") || vary_.has("b_s=first-block")) block = 0;
-  if (vary_.has("scale=last-once")) block = blocks_ - 1;
+std::int64_t Product::a_scale_at(std::int64_t row, std::int64_t k) const {
+  const std::int64_t block = vary_.has("a_s=first-block") ? 0 : block_of(k);
+  return vary_.has("a_s=transposed") ? block * rows_ + row : row * pitch_ + block;
+}
+
+std::int64_t Product::b_scale_at(std::int64_t column, std::int64_t k) const {
+  const std::int64_t block = vary_.has("b_s=first-block") ? 0 : block_of(k);
+  std::int64_t row = column / b_width_;
   // A ragged last block of columns has no row of scales of its own.
   if (vary_.has("b_s=floor")) row = std::min(row, std::max<std::int64_t>(columns_ / kScaleBlock - 1, 0));
-  return b_s_[static_cast<std::size_t>(vary_.has("b_s=transposed") ? block * b_s_rows_ + row
-                                                                   : row * blocks_ + block)];
+  return vary_.has("b_s=transposed") ? block * b_s_rows_ + row : row * pitch_ + block;
 }
 
 Element Product::operator()(std::int64_t m, std::int64_t n) const {
@@ -107,13 +120,27 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
     return index < static_cast<std::int64_t>(matrix.size()) ? matrix[static_cast<std::size_t>(index)] : 0.0;
   };
   Element c;
-  double sum = 0;
+  const auto scale = [&](const std::vector<double>& scales, std::int64_t index) {
+    const bool there = index < static_cast<std::int64_t>(scales.size());
+    c.unknown = c.unknown || !there;
+    return there ? scales[static_cast<std::size_t>(index)] : 1.0;
+  };
+  double sum = 0, sum_abs = 0;
+  const auto add_scaled = [&](std::int64_t k) {
+    const double a_s = vary_.has("a_s=ignored") ? 1 : scale(a_s_, a_scale_at(m, k));
+    const double b_s = vary_.has("b_s=ignored") ? 1 : scale(b_s_, b_scale_at(n, k));
+    c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sum * a_s) * b_s));
+    if (narrow_c) c.value = round_to(accumulator, c.value);
+    c.magnitude += std::fabs(a_s * b_s) * sum_abs;
+    // A block may be summed in parts, one for each lane of a vector: 32 subnormal steps of f32.
+    c.underflow += 0x1p-144 * (1 + std::fabs(b_s));
+  };
   const std::int64_t blocks = vary_.has("k_tail=dropped") ? depth_ / kScaleBlock : blocks_;
   for (std::int64_t kb = 0; kb < blocks; ++kb) {
     const std::int64_t whole = (kb + 1) * kScaleBlock;
     const std::int64_t end = vary_.has("k_tail=unmasked") ? whole : std::min(whole, depth_);
     if (!vary_.has("sum=carried")) sum = 0;
-    double sum_abs = 0;
+    sum_abs = 0;
     // Beyond K the tile still has what the block before put there.
     for (std::int64_t k = depth_; vary_.has("k_tail=stale") && kb > 0 && k < whole; ++k)
       sum += at(a_, m * depth_ + k - kScaleBlock) * at(b_, n * b_row + (k - kScaleBlock) * b_step);
@@ -122,13 +149,12 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
       sum += product;
       sum_abs += std::fabs(product);
       if (narrow) sum = round_to(accumulator, sum);
+      // Steps of a block that are taken to have scales of their own.
+      if ((k + 1) % step_ != 0 || k + 1 == end) continue;
+      add_scaled(k);
+      sum = sum_abs = 0;
     }
-    const double a_s = a_scale(m, kb), b_s = b_scale(n, kb);
-    c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sum * a_s) * b_s));
-    if (narrow_c) c.value = round_to(accumulator, c.value);
-    c.magnitude += std::fabs(a_s * b_s) * sum_abs;
-    // A block may be summed in parts, one for each lane of a vector: 32 subnormal steps of f32.
-    c.underflow += 0x1p-144 * (1 + std::fabs(b_s));
+    add_scaled(end - 1);
   }
   return c;
 }
@@ -161,6 +187,15 @@ const std::vector<core::Variation>& product_variations() {
       {"b_s=transposed", "the scales of b read as if their matrix were stored transposed"},
       {"b_s=floor",
        "floor(N/128) rows of scales of b: a ragged last block of columns takes the row before it"},
+      {"b_s=columns-of-32", "the scales of b taken by blocks of 32 columns, not of 128"},
+      {"b_s=columns-of-64", "the scales of b taken by blocks of 64 columns, not of 128"},
+      {"b_s=columns-of-256", "the scales of b taken by blocks of 256 columns, not of 128"},
+      {"scale=steps-of-32", "the next scale taken for every 32 elements of K, not for every 128"},
+      {"scale=steps-of-64", "the next scale taken for every 64 elements of K, not for every 128"},
+      {"scale=rows-of-steps-of-32",
+       "the next scale taken for every 32 elements of K, and so many counted to a row"},
+      {"scale=rows-of-steps-of-64",
+       "the next scale taken for every 64 elements of K, and so many counted to a row"},
       {"accumulator=f16", "sums inside a block and across blocks rounded to f16"},
       {"accumulator=bf16", "sums inside a block and across blocks rounded to bf16"},
       {"accumulator=f16-in-block", "sums inside a block rounded to f16, across blocks in f32"},

@@ -3,6 +3,7 @@
 #include <isomer/tensor.hpp>
 
 #include "core/oracle/variation.hpp"
+#include "ops/fp8_gemm/fp8_gemm.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -14,6 +15,7 @@ struct Element {
   double value = 0;
   double magnitude = 0;  ///< Σ_kb |a_s·b_s|·Σ|a·b|
   double underflow = 0;  ///< what f32 may lose below its smallest number
+  bool unknown = false;  ///< a variation takes a scale from beyond the matrix: nobody knows what lies there
 };
 
 /// The product of one matrix a with one matrix b, element by element: the definition.
@@ -26,11 +28,17 @@ class Product {
   Element operator()(std::int64_t row, std::int64_t column) const;
 
  private:
-  double a_scale(std::int64_t row, std::int64_t block) const;
-  double b_scale(std::int64_t column, std::int64_t block) const;
+  /// Where the scale of a row or column for element k of the sum is taken from, row-major.
+  std::int64_t a_scale_at(std::int64_t row, std::int64_t k) const;
+  std::int64_t b_scale_at(std::int64_t column, std::int64_t k) const;
+  /// The scales' column for element k, as the variations have it.
+  std::int64_t block_of(std::int64_t k) const;
 
   core::Variations vary_;
   std::int64_t rows_, columns_, depth_, blocks_, b_s_rows_;
+  std::int64_t b_width_ = kScaleBlock;     ///< columns of b that are taken to share a row of scales
+  std::int64_t step_ = kScaleBlock;        ///< elements of K that are taken to share a scale
+  std::int64_t pitch_;                     ///< scales that are taken to be in a row
   std::vector<double> a_, a_s_, b_, b_s_;  ///< row-major
 };
 

@@ -179,7 +179,7 @@ class Reference {
         // A scale that only the variation makes 0, or too small: what such a port casts to int8, C++ leaves
         // open.
         const bool with_sign = vary_.with_sign || vary_.with_sign_from_zero;
-        const bool open = (vary_.scale_f16 && std::isinf(q)) || (with_sign && !(std::fabs(q) < 128));
+        const bool open = (vary_.scale_f16 && std::isinf(q)) || (with_sign && !(std::fabs(q) < 127.5f));
         if (open) out_.bound[flat] = 255;
         out_.lenient[flat] = near_integer(q) ? 1.0 : 0.0;
       }
