@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from . import beyond, device_time, views
+from . import beyond, device_time, smaller, views
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -252,6 +252,7 @@ class Calls:
         self.launches = Launches()
         self.beyond = beyond.Beyond(self.launches)
         self.views = views.Views(self.launches)
+        self.smaller = smaller.Smaller(self.launches, self.beyond.asked)
         self.made = []
         self.outside = []
         self.unfinished = False
@@ -326,6 +327,7 @@ class Calls:
             self.unfinished = True
             given = device_time.copies(args, kwargs)
             again = self.views.copies(args, kwargs)
+            whole = None if state or hasattr(function, "grid") else self.smaller.copies(name, args, kwargs)
             self.launches.reset()
             self.inside = True
             begin = time.process_time()
@@ -363,6 +365,10 @@ class Calls:
                     self.inside = False
                     if times:
                         call["seconds"] = times
+            if whole is not None:
+                self.inside = True
+                self.smaller.ask(name, function, whole, call["group"], lasted, self.storages, functools.partial(Side, self.storages), names)
+                self.inside = False
             self.unfinished = False
             return result
 
