@@ -87,6 +87,11 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed);
 /// What never ends, or takes all there is, is not asked again: each costs the whole limit.
 bool lost(const CallOutcome& outcome);
 
+/// Takes the calls of smaller sizes out of `asked`: those that the reference was asked beside large `calls`.
+std::vector<Replayed> take_smaller(std::vector<Replayed>& asked, const std::vector<Replayed>& calls);
+/// Puts those in the place of the calls that they stand for, and gives these.
+std::vector<Replayed> stood_for(std::vector<Replayed>& calls, const std::vector<Replayed>& smaller);
+
 /// Whole numbers that no caller passes (`unsure`) are sizes: those with which nothing is accessed outside,
 /// most is written, and most of that is right. Two at once: one that is wrong hides the other.
 void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
@@ -127,10 +132,6 @@ Finding missing_term(const Replayed& replayed, std::size_t output, const std::ve
 /// What candidates that are right so far do with values that no recorded call has, of which the reference was
 /// asked as well: exponentials that overflow, an epsilon that counts. Small differences are no matter there.
 void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, std::vector<Finding>& findings);
-/// Takes the calls of smaller sizes out of `asked`: those that the reference was asked beside large `calls`.
-std::vector<Replayed> take_smaller(std::vector<Replayed>& asked, const std::vector<Replayed>& calls);
-/// Puts those in the place of the calls that they stand for, and gives these.
-std::vector<Replayed> stood_for(std::vector<Replayed>& calls, const std::vector<Replayed>& smaller);
 /// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings);

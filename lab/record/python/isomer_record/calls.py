@@ -10,7 +10,9 @@ import time
 
 import torch
 
-from . import beyond, device_time, smaller, views
+from . import beyond, device_time, views
+
+from .smaller import Smaller
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -252,12 +254,12 @@ class Calls:
         self.launches = Launches()
         self.beyond = beyond.Beyond(self.launches)
         self.views = views.Views(self.launches)
-        self.smaller = smaller.Smaller(self.launches, self.beyond.asked)
         self.made = []
         self.outside = []
         self.unfinished = False
         self.answers = set()
         self.inside = False
+        self.smaller = Smaller(self.launches, self.beyond.asked)
 
     def place(self):
         """test_sin:12, the line of the test that makes the call."""
