@@ -100,6 +100,29 @@ TEST_F(RecordTorch, PlainPyTorchAnswers) {
   EXPECT_EQ(*call.returned[0].tensor.at<float>(1, 2), 3.5f);
 }
 
+TEST_F(RecordTorch, ALargeCallIsAskedForOnceMoreWithSmallerSizes) {
+  const Recorded got = recorded(
+      "import torch\n\ndef pick(x, lengths, ids, n):\n    assert n == x.shape[0]\n"
+      "    return x[:lengths[0]][ids].repeat(1, 2)\n",
+      "pick(torch.randn(1024, 320), torch.tensor([512]), torch.arange(3), 1024)\n"
+      "pick(torch.randn(64, 4), torch.tensor([8]), torch.arange(3), 64)\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const RecordedCall* smaller = nullptr;
+  for (const RecordedCall& call : got.recording.asked)
+    if (call.asked == "smaller") {
+      EXPECT_EQ(smaller, nullptr);
+      smaller = &call;
+    }
+  ASSERT_NE(smaller, nullptr);
+  // 128 is a multiple of the blocks that 1024 is one of, and 40 none of those of 320.
+  EXPECT_EQ(smaller->before[0].tensor.describe(), "f32[128, 320]");
+  EXPECT_EQ(*smaller->before[1].tensor.at<std::int64_t>(0), 64);
+  EXPECT_EQ(*smaller->before[2].tensor.at<std::int64_t>(2), 2);
+  EXPECT_EQ(smaller->before[3].integer, 128);
+  ASSERT_EQ(smaller->returned.size(), 1u);
+  EXPECT_EQ(smaller->returned[0].tensor.describe(), "f32[3, 640]");
+}
+
 TEST_F(RecordTorch, ValuesThatNoTestHasAreAskedForOnceOfEachFunction) {
   const Recorded got = recorded(
       "import torch\n\ndef softmax(x, scale, bias=None, axis=-1):\n    return torch.softmax(x * scale, "

@@ -108,6 +108,15 @@ void plain_softmax(Recording& recording) {
   recording.asked.back().asked = "large";
 }
 
+/// A large call, and what the label answers to less of the same.
+void softmax_of_many(Recording& recording) {
+  recording.calls.push_back(
+      answered("plain_softmax", {drawn("x", {64, 40}, 150), zeros("out", {64, 40})}, softmax_of));
+  recording.asked.push_back(
+      answered("plain_softmax", {drawn("x", {4, 40}, 150), zeros("out", {4, 40})}, softmax_of));
+  recording.asked.back().asked = "smaller";
+}
+
 void unit_of(std::vector<Value>& v) {
   const auto width = static_cast<int>(v[0].tensor.size(-1));
   for (int r = 0; r < v[0].tensor.size(0); ++r) {
@@ -252,6 +261,48 @@ INSTANTIATE_TEST_SUITE_P(
         Row{scale_and_shift, "scale_and_shift", {}},
         Row{scale_and_shift, "scale_and_shift_from_one", {"argument-default scale"}}),
     [](const auto& info) { return std::string(info.param.entry); });
+
+Diagnosis said_of_many(const char* entry) {
+  numbers().seed(3);
+  DiagnoseRequest request;
+  request.entry = entry;
+  request.settings.timeout_seconds = 0.5;
+  Recording recording;
+  softmax_of_many(recording);
+  request.recording = std::make_shared<Recording>(std::move(recording));
+  return diagnose(candidate(), request);
+}
+
+std::string last_note(const Diagnosis& diagnosis) {
+  return diagnosis.notes.empty() ? std::string() : diagnosis.notes.back();
+}
+
+TEST(LargeCalls, AreAskedBehindThoseOfSmallerSizes) {
+  const Diagnosis diagnosis = said_of_many("plain_softmax");
+  EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
+  EXPECT_EQ(diagnosis.calls, 2);
+  EXPECT_EQ(last_note(diagnosis), "");
+}
+
+TEST(LargeCalls, ThatDoNotComeToTheirEndAreJudgedByThoseOfSmallerSizes) {
+  const Diagnosis diagnosis = said_of_many("plain_softmax_of_many_blocks");
+  EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
+  EXPECT_EQ(diagnosis.calls, 1);
+  EXPECT_NE(last_note(diagnosis).find("'plain_softmax call 1' is too large to be emulated"),
+            std::string::npos)
+      << last_note(diagnosis);
+  EXPECT_NE(last_note(diagnosis).find(
+                "'plain_softmax with x f32[4, 40] in place of f32[64, 40]' is asked in its place"),
+            std::string::npos)
+      << last_note(diagnosis);
+}
+
+TEST(LargeCalls, ThatAreRightAreJudgedAsTheyAre) {
+  const Diagnosis diagnosis = said_of_many("plain_softmax_of_64_rows");
+  EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
+  EXPECT_EQ(diagnosis.calls, 1);
+  EXPECT_NE(last_note(diagnosis).find("is not, and judged"), std::string::npos) << last_note(diagnosis);
+}
 
 }  // namespace
 }  // namespace isomer::lab

@@ -69,14 +69,19 @@ class Replay {
   void run(const std::vector<Replayed>& group) {
     std::vector<Replayed> calls, asked;
     for (const Replayed& each : group) (each.call->asked.empty() ? calls : asked).push_back(each);
-    if (calls.empty()) return;
-    const Bound bound = bind_call(entry_, calls.front());
+    const std::vector<Replayed> smaller = take_smaller(asked, calls);
+    if (calls.empty() && smaller.empty()) return;
+    const Bound bound = bind_call(entry_, calls.empty() ? smaller.front() : calls.front());
     approach_.form = bound.form;
     for (const Finding& finding : bound.findings) add_once(diagnosis_.findings, finding);
+    std::vector<Replayed> large;
+    if (!smaller.empty() && taken(smaller)) large = stood_for(calls, smaller);
+    if (calls.empty()) return;
     find_sizes(approach_, calls, bound.unsure);
     adapt(calls.front());
     if (!bound.findings.empty()) adapted_ = true;
     ask(calls);
+    ask_large(large, calls);
     leave_out_large(calls);
     if (calls.empty()) return;
     try_wide(calls);
@@ -219,6 +224,54 @@ class Replay {
       return true;
     }
     return false;
+  }
+
+  /// Whether the candidate, which may be made for the sizes of the test alone, takes smaller ones.
+  bool taken(const std::vector<Replayed>& smaller) {
+    const Approach before = approach_;
+    const std::vector<Finding> findings = diagnosis_.findings;
+    const bool adapted = adapted_;
+    adapt(smaller.front());
+    const bool all = std::all_of(smaller.begin(), smaller.end(), [&](const Replayed& each) {
+      const CallOutcome outcome = replay_once(approach_, each);
+      return outcome.answer.ok() && !lost(outcome) && outcome.answer.refused_launches.empty();
+    });
+    approach_ = before;
+    diagnosis_.findings = findings;
+    adapted_ = adapted;
+    return all;
+  }
+
+  /// Once each: one that does not come to its end is a matter of the device that is emulated. Where one is
+  /// right and what stands for them is not, they are judged as they are: nobody passes the smaller sizes.
+  void ask_large(std::vector<Replayed>& large, std::vector<Replayed>& calls) {
+    Approach brief = approach_;
+    brief.settings.timeout_seconds = std::min(brief.settings.timeout_seconds, kSecondsOfACall);
+    const bool right =
+        std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); });
+    std::string why;
+    for (Replayed& each : large) {
+      CallOutcome outcome;
+      if (why.empty()) outcome = replay_once(brief, each);
+      if (why.empty() && !right && outcome.right()) {
+        diagnosis_.notes.push_back(
+            fmt::format("'{}' is wrong; '{}' is not, and judged", calls.front().line, each.line));
+        calls = std::move(large);
+        outcomes_.clear();
+        ask(calls);
+        return;
+      }
+      if (why.empty() && lost(outcome) && outcome.answer.end != Answer::End::over_limit)
+        why = outcome.answer.message;
+      if (why.empty() && right) {
+        calls.push_back(std::move(each));
+        outcomes_.push_back(std::move(outcome));
+        continue;
+      }
+      diagnosis_.notes.push_back(fmt::format("'{}' is {}: '{}' is asked in its place", each.line,
+                                             why.empty() ? "large, and wrong as well" : why,
+                                             calls.front().line));
+    }
   }
 
   void ask(const std::vector<Replayed>& calls) {

@@ -92,6 +92,11 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed);
 /// What never ends, or takes all there is, is not asked again: each costs the whole limit.
 bool lost(const CallOutcome& outcome);
 
+/// Takes the calls of smaller sizes out of `asked`: those that the reference was asked beside large `calls`.
+std::vector<Replayed> take_smaller(std::vector<Replayed>& asked, const std::vector<Replayed>& calls);
+/// Puts those in the place of the calls that they stand for, and gives these.
+std::vector<Replayed> stood_for(std::vector<Replayed>& calls, const std::vector<Replayed>& smaller);
+
 /// Whole numbers that no caller passes (`unsure`) are sizes: those with which nothing is accessed outside,
 /// most is written, and most of that is right. Two at once: one that is wrong hides the other.
 void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);

@@ -12,6 +12,8 @@ import torch
 
 from . import beyond, device_time, sizes, views
 
+from .smaller import Smaller
+
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
 
@@ -259,6 +261,7 @@ class Calls:
         self.unfinished = False
         self.answers = set()
         self.inside = False
+        self.smaller = Smaller(self.launches, self.beyond.asked)
 
     def place(self):
         """test_sin:12, the line of the test that makes the call."""
@@ -334,6 +337,7 @@ class Calls:
             self.unfinished = True
             given = device_time.copies(args, kwargs)
             again = self.views.copies(args, kwargs)
+            whole = None if state or hasattr(function, "grid") else self.smaller.copies(name, args, kwargs)
             self.launches.reset()
             self.inside = True
             begin = time.process_time()
@@ -372,6 +376,10 @@ class Calls:
                     self.inside = False
                     if times:
                         call["seconds"] = times
+            if whole is not None:
+                self.inside = True
+                self.smaller.ask(name, function, whole, call["group"], lasted, self.storages, functools.partial(Side, self.storages), names)
+                self.inside = False
             self.unfinished = False
             return result
 
