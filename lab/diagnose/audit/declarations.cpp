@@ -131,6 +131,9 @@ std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line
     const std::string name = line.substr(begin, at - begin);
     if (!arguments.contains(name)) return {{}, 0};
     names.push_back(name);
+    const std::string_view behind = std::string_view(line).substr(at);
+    if (behind.starts_with(" * ") || behind.starts_with(" + ") || behind.starts_with(" / "))
+      return {{}, 0};  // a formula
     const std::size_t after = skip(at, "`* ");
     const std::string_view rest = std::string_view(line).substr(after);
     // "x, a float16 tensor"; not "x, a and b".

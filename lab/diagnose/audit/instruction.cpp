@@ -113,7 +113,7 @@ struct Reader {
       // A word behind the name that is none of its arguments: "decode (both stages)".
       const auto is_said = [&](const LabelParameter& each) { return each.name == said.front(); };
       if (said.size() == 1 && std::none_of(function.parameters.begin(), function.parameters.end(), is_said))
-        return;
+        continue;
       std::vector<std::string> names, missing;
       std::size_t required = 0;
       for (const LabelParameter& each : function.parameters) {

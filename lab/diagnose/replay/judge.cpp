@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -119,10 +120,24 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     if (reversed == calls.size() || cost_of_order(i) < cost_of_order(reversed)) reversed = i;
   }
   read_too_early(diagnosis);
+  // Threads that meet in no order give one answer as well as another.
+  const bool raced =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& each) { return each.code == "missing-barrier" || each.code == "race"; });
   if (probed < calls.size()) {
     probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
-    probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
-    probe_overflow(approach, calls[probed], outcomes[probed], facts, diagnosis.findings);
+    if (!raced) probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
+    // What has no infinity yet shows where one comes from.
+    const auto finite = [](const CallOutcome& each) {
+      return each.answer.ok() && each.elements > 0 &&
+             std::all_of(each.got.begin(), each.got.end(), [](const std::vector<double>& got) {
+               return std::all_of(got.begin(), got.end(), [](double value) { return std::isfinite(value); });
+             });
+    };
+    const auto whole =
+        static_cast<std::size_t>(std::find_if(outcomes.begin(), outcomes.end(), finite) - outcomes.begin());
+    const std::size_t overflown = finite(outcomes[probed]) || whole == outcomes.size() ? probed : whole;
+    probe_overflow(approach, calls[overflown], outcomes[overflown], facts, diagnosis.findings);
     rescaled = probe_rescale(approach, calls, outcomes, facts, diagnosis.findings);
     probe_ignored_bits(approach, calls[probed], outcomes[probed], diagnosis.findings);
     probe_views(approach, calls, outcomes, diagnosis.findings);

@@ -1,4 +1,5 @@
 #include "core/oracle/expected.hpp"
+#include "lab/diagnose/refusal.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
 
 #include <fmt/format.h>
@@ -115,7 +116,10 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     const std::size_t at = smallest_wrong(outcomes, given_up);
     if (at == outcomes.size()) return;
     bool helped = false;
-    if (chooses_other_of_equals(calls[at], outcomes[at])) {
+    // What a refusal says of a dtype is told as that; a cast for one call would be one for all.
+    const Answer& answer = outcomes[at].answer;
+    const bool refused = answer.end == Answer::End::refused && is_about_dtype(answer.message);
+    if (refused || chooses_other_of_equals(calls[at], outcomes[at])) {
       given_up[at] = true;
       continue;
     }
