@@ -72,7 +72,7 @@ Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std:
   const std::string& said = outcome.answer.message;
   finding.code = "shape-refused";
   finding.evidence = fmt::format(
-      "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} is taken", replayed.line,
+      "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} are taken", replayed.line,
       dimensions(replayed), std::string_view(said).substr(0, said.find('\n')), right);
   finding.fix = "take every size that the original takes";
   return finding;
