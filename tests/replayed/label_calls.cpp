@@ -171,6 +171,27 @@ void lower_triangle(Calls& calls) {
               });
 }
 
+/// Row i is a mean of the rows of v up to i, weighted by e^(q_i·k_j): of the first q nothing depends.
+void causal_mean(Calls& calls) {
+  for (const int n : {6, 9})
+    calls.add({drawn("q", {n, 3}), drawn("k", {n, 3}), drawn("v", {n, 3}), zeros("out", {n, 3})},
+              [n](std::vector<Value>& v) {
+                for (int i = 0; i < n; ++i) {
+                  double sum = 0, mean[3] = {};
+                  for (int j = 0; j <= i; ++j) {
+                    double dot = 0;
+                    for (int d = 0; d < 3; ++d)
+                      dot += static_cast<double>(f32(v[0])[3 * i + d]) *
+                             static_cast<double>(f32(v[1])[3 * j + d]);
+                    sum += std::exp(dot);
+                    for (int d = 0; d < 3; ++d)
+                      mean[d] += std::exp(dot) * static_cast<double>(f32(v[2])[3 * j + d]);
+                  }
+                  for (int d = 0; d < 3; ++d) f32(v[3])[3 * i + d] = static_cast<float>(mean[d] / sum);
+                }
+              });
+}
+
 void running_sums(Calls& calls) {
   for (const auto& [rows, columns] : {std::pair(5, 5), std::pair(4, 7)})
     calls.add({drawn("x", {rows, columns}), zeros("out", {rows, columns})},
@@ -374,6 +395,7 @@ Recording calls_of_label(const std::string& name) {
                                                                  {"running_sums", running_sums},
                                                                  {"first_largest", first_largest},
                                                                  {"lower_triangle", lower_triangle},
+                                                                 {"causal_mean", causal_mean},
                                                                  {"copy_whole_rows", copy_whole_rows},
                                                                  {"square_bias", square_bias},
                                                                  {"token_quant", token_quant},

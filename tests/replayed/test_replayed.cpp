@@ -52,6 +52,8 @@ std::vector<Row> rows() {
       {"masked", "masked_out", {"inverted-condition mask"}},
       {"lower_triangle", "lower_triangle", {}},
       {"lower_triangle", "lower_triangle_beside", {"off-by-one diagonal"}},
+      {"causal_mean", "causal_mean", {}},
+      {"causal_mean", "causal_mean_of_bent_dots", {"unexplained out"}},
       {"copy_rows", "copy_rows", {}},
       {"copy_rows", "copy_rows_of_compact", {"assumes-contiguous src"}},
       {"copy_rows", "copy_rows_that_refuses", {}},

@@ -381,6 +381,34 @@ extern "C" void lower_triangle_beside(const DLTensor* x, DLTensor* out, int64_t 
   cut(x, out, diagonal - 1);
 }
 
+/// Means of the rows of v up to each, weighted by e^(dot + bend·dot²).
+__global__ void mean_of_earlier(const float* q, const float* k, const float* v, float* out, int n, int width, float bend) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  for (int c = 0; c < width; ++c) {
+    float sum = 0.0f, mean = 0.0f;
+    for (int j = 0; j <= i; ++j) {
+      float dot = 0.0f;
+      for (int d = 0; d < width; ++d) dot += q[i * width + d] * k[j * width + d];
+      const float weight = expf(dot + bend * dot * dot);
+      sum += weight;
+      mean += weight * v[j * width + c];
+    }
+    out[i * width + c] = mean / sum;
+  }
+}
+static void weigh(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out, float bend) {
+  const int n = q->shape[0], width = q->shape[1];
+  mean_of_earlier<<<(n + 63) / 64, 64>>>(static_cast<const float*>(q->data), static_cast<const float*>(k->data),
+                                         static_cast<const float*>(v->data), static_cast<float*>(out->data), n, width, bend);
+}
+extern "C" void causal_mean(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out) {
+  weigh(q, k, v, out, 0.0f);
+}
+extern "C" void causal_mean_of_bent_dots(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out) {
+  weigh(q, k, v, out, 0.3f);
+}
+
 /// Sums along each row, or along each column.
 __global__ void running(const float* x, float* out, int lines, int length, int64_t line, int64_t step) {
   const int at = blockIdx.x * blockDim.x + threadIdx.x;
