@@ -33,7 +33,8 @@ struct Options {
 /// A positional is a path where one exists, otherwise an op.
 void sort_positionals(Options& options) {
   for (const std::string& word : options.what) {
-    if (std::filesystem::exists(word) || word.find('/') != std::string::npos)
+    std::error_code failed;  // what leads to itself is no op either
+    if (std::filesystem::exists(word, failed) || failed || word.find('/') != std::string::npos)
       options.paths.push_back(word);
     else
       options.selection.ops.push_back(word);  // refused with the list of ops

@@ -177,7 +177,8 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
     }
     for (const std::string& note : d.notes)
       html += "<p class=\"dim\">Note: " + escape_markup(note) + "</p>\n";
-    if (i > 0 && !d.folder.empty() && diagnoses[i - 1].folder == d.folder) {
+    if (i > 0 && !d.folder.empty() && diagnoses[i - 1].folder == d.folder && d.error.empty() &&
+        diagnoses[i - 1].error.empty()) {
       const Mended m = mended(diagnoses[i - 1], d);
       const auto list = [](const std::vector<std::string>& codes) {
         std::string text;

@@ -43,7 +43,10 @@ std::string title_of(const Diagnosis& d) {
   return d.folder.empty() ? d.candidate : fmt::format("{}/{}", d.folder, d.candidate);
 }
 
-bool same_folder(const Diagnosis& a, const Diagnosis& b) { return !a.folder.empty() && a.folder == b.folder; }
+/// Whether one is said to mend the other: of one folder, and both judged.
+bool follows(const Diagnosis& a, const Diagnosis& b) {
+  return !a.folder.empty() && a.folder == b.folder && a.error.empty() && b.error.empty();
+}
 
 std::string mending_line(const Diagnosis& before, const Diagnosis& after) {
   const Mended m = mended(before, after);
@@ -143,7 +146,7 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
                             place.empty() ? "" : Terminal::dim("  (" + place + ")"));
     }
     for (const std::string& note : d.notes) text += Terminal::dim("  note: " + escape_terminal(note)) + "\n";
-    if (i > 0 && same_folder(diagnoses[i - 1], d))
+    if (i > 0 && follows(diagnoses[i - 1], d))
       text += "  " + escape_terminal(mending_line(diagnoses[i - 1], d)) + "\n";
   }
   const auto counts = counted(diagnoses);
@@ -173,7 +176,7 @@ std::string candidates_json(const std::vector<Diagnosis>& diagnoses) {
     entry["error"] = d.error;
     entry["calls"] = d.calls;
     entry["seconds"] = d.seconds;
-    if (i > 0 && same_folder(diagnoses[i - 1], d)) {
+    if (i > 0 && follows(diagnoses[i - 1], d)) {
       const Mended m = mended(diagnoses[i - 1], d);
       entry["against"] = {{"candidate", diagnoses[i - 1].candidate},
                           {"mended", m.mended},
@@ -215,7 +218,7 @@ std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses) {
           escape_markdown(finding.argument), name_of(finding.strength), escape_markdown(finding.evidence),
           escape_markdown(place_of(finding)), escape_markdown(finding.fix));
     for (const std::string& note : d.notes) text += "\nNote: " + escape_markdown(note) + "\n";
-    if (i > 0 && same_folder(diagnoses[i - 1], d))
+    if (i > 0 && follows(diagnoses[i - 1], d))
       text += "\n" + escape_markdown(mending_line(diagnoses[i - 1], d)) + ".\n";
   }
   return text;

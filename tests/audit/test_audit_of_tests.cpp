@@ -1,6 +1,7 @@
 // What an audit says of tests: each seeded fault is found, its clean twin is not.
 #include "audited.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace isomer::lab {
@@ -367,6 +368,29 @@ TEST_F(AuditOfTests, RandomInputsWithoutASeedAreFound) {
   EXPECT_EQ(found(), (Findings{"test unseeded @2"}));
   sources("def f(x):\n    return x\n",
           "import torch\ntorch.manual_seed(0)\nx = torch.randn(4)\nprint(f(x))\n");
+  EXPECT_EQ(found(), Findings{});
+  for (const char* seed : {"7", ""}) {
+    sources("def f(x):\n    return x\n", std::string("import numpy as np\nrng = np.random.default_rng(") +
+                                             seed + ")\nx = rng.standard_normal(4)\nprint(f(x))\n");
+    EXPECT_EQ(found(), *seed != 0 ? Findings{} : (Findings{"test unseeded @3"}));
+  }
+}
+
+TEST_F(AuditOfTests, AValueUnderTwoNamesIsComparedWithItself) {
+  const char* label = "def f(x):\n    return x\n";
+  sources(label, "def test_it(x):\n    y = f(x)\n    got = y\n    assert torch.equal(got, y)\n");
+  call("f", {floats("x", {4}, 1)});
+  const Findings said = found();
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& each) {
+    return each.find("@4") != std::string::npos;
+  })) << testing::PrintToString(said);
+  sources(label,
+          "def test_it(x):\n    y = f(x)\n    got = y\n    y = 2 * x\n    assert torch.equal(got, y)\n");
+  EXPECT_EQ(found(), Findings{});
+  // Another function's names are not these.
+  sources(label,
+          "a = b = 1\ngot = a\n\ndef same(got, a):\n    assert torch.equal(got, a)\n\n"
+          "def test_it(x):\n    same(f(x), x)\n");
   EXPECT_EQ(found(), Findings{});
 }
 

@@ -137,6 +137,18 @@ TEST_F(CheckPaths, GoesOnPastBadFoldersAndSaysSoOnce) {
   EXPECT_EQ(verdicts["unknown"], "error") << said.out;
 }
 
+TEST_F(CheckPaths, GoesOnPastALinkThatLeadsToItself) {
+  fs::create_directories(folder);
+  fs::create_symlink("itself", folder / "itself");
+  const std::string sound = write("sine.hip.cpp", sine("call_kernel", "false"));
+  const Said said = check((folder / "itself").string() + " " + sound + " --json");
+  EXPECT_EQ(said.exit, 2) << said.out << said.err;
+  const auto json = nlohmann::json::parse(said.out);
+  ASSERT_EQ(json["candidates"].size(), 2u) << said.out;
+  EXPECT_EQ(json["candidates"][0]["verdict"], "error");
+  EXPECT_EQ(json["candidates"][1]["verdict"], "pass");
+}
+
 TEST_F(CheckPaths, SaysInOneSentenceWhatIsNoCandidate) {
   for (const std::string& words : {(folder / "nothing").string() + "/", folder.string() + " --op sin",
                                    write("text.txt", "no candidate").string()}) {

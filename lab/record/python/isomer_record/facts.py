@@ -356,6 +356,15 @@ def walk_scope(node):
             yield from walk_scope(child)
 
 
+# Of NumPy and of Python's random, with their seed.
+GENERATORS = {"default_rng", "RandomState", "Random", "PCG64", "Philox", "MT19937"}
+
+
+def seeds(call):
+    name = name_of(call.func)
+    return "seed" in name or name == "Generator" or name in GENERATORS and bool(call.args or call.keywords)
+
+
 def test_facts(tree, path, label):
     parameters = {each["name"]: [p["name"] for p in each["parameters"]] for each in label["functions"]}
     handed = {each["name"]: each.get("hands_on", []) for each in label["functions"]}
@@ -374,7 +383,7 @@ def test_facts(tree, path, label):
         "functions": [each for each in functions if each["calls"] or each["name"].startswith("test")],
         "observes": any(each["observes"] for each in functions),
         "draws": min(draws, default=0),
-        "seeds": any("seed" in name or name == "Generator" for name, _ in called),
+        "seeds": any(seeds(node) for node in ast.walk(tree) if isinstance(node, ast.Call)),
         **({"idle": idle.found} if idle.found else {}),
     }
 

@@ -104,13 +104,22 @@ class IdleChecks:
 
     def against_itself(self, scope, label):
         """y = f(x), again = f(x), assert_close(y, again): whatever f is, it agrees with itself."""
-        made = {}
+        made, alias = {}, {}
+        stored = [n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        stored += [n.arg for n in ast.walk(scope) if isinstance(n, ast.arg)]
         for statement in scope.body:
+            # Another name of the same tensor, for good.
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name) and stored.count(target.id) == 1 and stored.count(statement.value.id) <= 1:
+                        alias[target.id] = alias.get(statement.value.id, statement.value.id)
             if isinstance(statement, ast.Assign) and called(statement.value) in label:
                 for target in statement.targets:
                     made[ast.unparse(target)] = ast.unparse(statement.value)
         for node in (n for statement in scope.body for n in ast.walk(statement)):
             if called(node) in PREDICATES | ASSERTS and len(node.args) > 1:
                 both = [ast.unparse(each) for each in node.args[:2]]
+                if both[0] != both[1] and alias.get(both[0], both[0]) == alias.get(both[1], both[1]):
+                    self.add(node, "it compares a value with itself")
                 if both[0] != both[1] and both[0] in made and made[both[0]] == made.get(both[1]):
                     self.add(node, f"both are {made[both[0]]}")
