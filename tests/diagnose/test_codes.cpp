@@ -237,6 +237,13 @@ TEST(Codes, AKernelThatNobodyLaunchesIsJudgedByALaunchThatFitsOrNotAtAll) {
   })) << text_of(strays);
 }
 
+TEST(Codes, WhatCannotBeEmulatedIsNoFault) {
+  const Diagnosis diagnosis = said_of_file("inline_ptx.cu");
+  EXPECT_EQ(diagnosis.verdict(), "error") << text_of(diagnosis);
+  EXPECT_TRUE(diagnosis.findings.empty()) << text_of(diagnosis);
+  EXPECT_NE(diagnosis.error.find("'sin.approx.f32' cannot be emulated"), std::string::npos) << diagnosis.error;
+}
+
 TEST(Codes, DoesNotCompileNamesTheLine) {
   const Diagnosis diagnosis = said_of_file("broken.cu");
   ASSERT_EQ(diagnosis.findings.size(), 1u) << text_of(diagnosis);
