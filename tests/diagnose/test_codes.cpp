@@ -207,11 +207,13 @@ Diagnosis said_of_file(const char* file) {
 }
 
 TEST(Codes, AStructThatOnlyHostCodeFillsIsNoFault) {
-  const Row row{"", "structs.cu", "sin_of_a_struct", "sin", ""};
+  const Row row{"", "structs.cu", "sin_of_an_array", "sin", ""};
   const Diagnosis alone = said_of(row, row.entry, nullptr);
   EXPECT_EQ(alone.verdict(), "error");
   EXPECT_TRUE(alone.findings.empty()) << text_of(alone);
-  EXPECT_NE(alone.error.find("sin_of_a_struct takes p as const Params"), std::string::npos) << alone.error;
+  EXPECT_NE(alone.error.find("sin_of_an_array takes h as const Held"), std::string::npos) << alone.error;
+  // Plain fields are what callers have.
+  EXPECT_EQ(said_of(row, "sin_of_a_struct", nullptr).verdict(), "pass");
   // With a host function beside it, that is called.
   const Diagnosis filled = said_of(row, "", nullptr);
   EXPECT_EQ(filled.entry, "sin_triton");
@@ -233,6 +235,13 @@ TEST(Codes, AKernelThatNobodyLaunchesIsJudgedByALaunchThatFitsOrNotAtAll) {
   EXPECT_TRUE(std::any_of(strays.findings.begin(), strays.findings.end(), [](const Finding& f) {
     return f.code == "out-of-bounds-write";
   })) << text_of(strays);
+}
+
+TEST(Codes, WhatCannotBeEmulatedIsNoFault) {
+  const Diagnosis diagnosis = said_of_file("inline_ptx.cu");
+  EXPECT_EQ(diagnosis.verdict(), "error") << text_of(diagnosis);
+  EXPECT_TRUE(diagnosis.findings.empty()) << text_of(diagnosis);
+  EXPECT_NE(diagnosis.error.find("'sin.approx.f32' cannot be emulated"), std::string::npos) << diagnosis.error;
 }
 
 TEST(Codes, DoesNotCompileNamesTheLine) {

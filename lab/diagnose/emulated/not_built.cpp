@@ -36,7 +36,9 @@ std::string fix_of(const BuildFailure& failure, const std::string& source) {
 
 }  // namespace
 
-bool lacks_on_device(const BuildFailure& failure) { return says(failure, "is not on the emulated device"); }
+bool lacks_on_device(const BuildFailure& failure) {
+  return says(failure, "is not on the emulated device") || says(failure, "cannot be emulated");
+}
 
 Finding not_built(const BuildFailure& failure, const std::string& source) {
   Finding finding;
