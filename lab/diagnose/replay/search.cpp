@@ -1,5 +1,5 @@
 #include "core/oracle/expected.hpp"
-#include "lab/diagnose/refusal.hpp"
+#include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
 
 #include <fmt/format.h>

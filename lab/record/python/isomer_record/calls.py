@@ -11,7 +11,6 @@ import time
 import torch
 
 from . import beyond, device_time, sizes, views
-
 from .smaller import Smaller
 
 # Whole storages are kept, of larger ones only what the view spans.
