@@ -64,7 +64,11 @@ class Influence {
             std::vector<Finding>& findings)
       : approach_(approach), replayed_(replayed), outcome_(outcome), findings_(findings) {}
 
-  void look() {
+  void look(bool softmax) {
+    for (const Passing& passing : approach_.form.passings)
+      if (softmax && passing.what == What::role &&
+          causal_from_the_first(static_cast<std::size_t>(passing.role)))
+        return;
     for (const Passing& passing : approach_.form.passings) {
       if (passing.what != What::role) continue;
       const auto role = static_cast<std::size_t>(passing.role);
@@ -78,6 +82,71 @@ class Influence {
   }
 
  private:
+  /// Row i of an answer sees i + 1 rows of an input, as under a causal mask that begins with the first one,
+  /// and rows that see a single one are wrong already: the original's see what came before.
+  bool causal_from_the_first(std::size_t role) {
+    constexpr std::int64_t kMostRows = 64;
+    const Value& value = replayed_.values[role];
+    if (replayed_.roles[role].output || !value.is_tensor() || value.tensor.empty() || value.tensor.rank < 2 ||
+        !is_float(value.tensor.dtype))
+      return false;
+    for (int dim = 0; dim + 1 < value.tensor.rank; ++dim) {
+      if (value.tensor.size(dim) < 4 || value.tensor.size(dim) > kMostRows) continue;
+      for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
+        const Tensor& want = replayed_.outputs[t].want;
+        for (int rows = 0; rows + 1 < want.rank; ++rows) {
+          if (want.size(rows) < 3 || want.size(rows) > kMostRows || outcome_.wrong[t] == 0) continue;
+          if (!sees_one_more_each(role, dim, t, rows)) continue;
+          const std::string &name = replayed_.roles[role].name, &out = replayed_.outputs[t].name;
+          tell("mask-alignment", role,
+               fmt::format(
+                   "index i of dimension {} of {} depends on i + 1 indices of dimension {} of {}, as "
+                   "under a causal mask that begins with the first key, and what depends on one alone is "
+                   "wrong already",
+                   rows, out, dim, name),
+               "move the causal bound by the keys that come before the queries");
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  bool sees_one_more_each(std::size_t role, int dim, std::size_t t, int rows) {
+    const Tensor &tensor = replayed_.values[role].tensor, &want = replayed_.outputs[t].want;
+    std::int64_t behind = 1;
+    for (int d = rows + 1; d < want.rank; ++d) behind *= want.size(d);
+    const auto row_of = [&](std::size_t i) {
+      return static_cast<std::size_t>(static_cast<std::int64_t>(i) / behind % want.size(rows));
+    };
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(want.size(rows)));
+    for (std::int64_t j = 0; j < tensor.size(dim); ++j) {
+      bool asked = false;
+      const auto places = changed(approach_, replayed_, outcome_, role,
+                                  with_others(replayed_.values[role], dim, j, j + 1), asked);
+      if (!asked) return false;
+      std::set<std::size_t> reached;
+      for (const std::size_t i : places[t]) reached.insert(row_of(i));
+      // Sums over all rows, or a row for each of its own: no mask.
+      if (j == 0 && reached.empty() && tensor.size(dim) == want.size(rows)) return false;
+      for (const std::size_t row : reached) ++seen[row];
+    }
+    std::int64_t most = 0;
+    std::size_t sequences = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      most = std::max(most, seen[i]);
+      sequences += seen[i] == 1;
+      if (seen[i] != 1 && (i == 0 || seen[i] != seen[i - 1] + 1)) return false;
+    }
+    if (most < 3 || 3 * sequences > seen.size()) return false;
+    const std::vector<double> reference = core::elements(want);
+    for (std::size_t i = 0; i < reference.size(); ++i)
+      if (seen[row_of(i)] == 1 &&
+          std::fabs(reference[i] - outcome_.got[t][i]) > 0.05 * (1 + std::fabs(reference[i])))
+        return true;
+    return false;
+  }
+
   /// A vector as long as just one dimension of the answer, each element of which should reach one index of
   /// that.
   bool along_other_axis(std::size_t role) {
@@ -203,10 +272,10 @@ class Influence {
 }  // namespace
 
 void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
-                     std::vector<Finding>& findings) {
+                     bool softmax, std::vector<Finding>& findings) {
   constexpr std::size_t kMostElements = 1 << 18;  // it takes some dozens of calls
   if (!outcome.answer.ok() || outcome.elements == 0 || outcome.elements > kMostElements) return;
-  Influence(approach, replayed, outcome, findings).look();
+  Influence(approach, replayed, outcome, findings).look(softmax);
 }
 
 }  // namespace isomer::lab

@@ -1,5 +1,6 @@
 #include "lab/diagnose/replay/judge.hpp"
 
+#include "core/oracle/expected.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/refusal.hpp"
 #include "lab/diagnose/replay/answer.hpp"
@@ -30,6 +31,36 @@ bool nothing_told(const std::vector<CallOutcome>& outcomes, const Diagnosis& dia
                   each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon" &&
                   each.code != "assumes-contiguous" && each.code != "ignores-offset";
          });
+}
+
+/// Errors that are no rounding: a quarter of an output and more is off by a twentieth of a typical element.
+bool far_off(const Replayed& replayed, const CallOutcome& outcome) {
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Tensor& tensor = replayed.outputs[t].want;
+    if (!is_float(tensor.dtype) || outcome.got[t].empty()) continue;
+    const std::vector<double> want = core::elements(tensor);
+    double squares = 0;
+    for (const double each : want) squares += each * each;
+    const double typical = std::sqrt(squares / static_cast<double>(want.size()));
+    std::size_t far = 0;
+    for (std::size_t i = 0; i < want.size(); ++i)
+      far += std::fabs(outcome.got[t][i] - want[i]) > typical / 20;
+    if (4 * far > want.size()) return true;
+  }
+  return false;
+}
+
+/// Where sums are said to be rounded and one call is far off, that one has another fault besides.
+std::size_t another_fault(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                          const Diagnosis& diagnosis, std::size_t mended) {
+  const auto first =
+      diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(std::min(mended, diagnosis.findings.size()));
+  const bool rounded = std::any_of(first, diagnosis.findings.end(), [](const Finding& each) {
+    return each.code == "intermediate-precision" && each.strength == Strength::nearest;
+  });
+  for (std::size_t i = 0; rounded && i < calls.size(); ++i)
+    if (outcomes[i].answer.ok() && !cut_short(outcomes[i]) && far_off(calls[i], outcomes[i])) return i;
+  return calls.size();
 }
 
 /// How many of the tensors that are given have one element.
@@ -156,17 +187,20 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     factored.insert(calls.front().outputs[t].name);
     if (!finding.code.empty()) add_once(diagnosis.findings, std::move(finding));
   }
+  const bool softmax = facts != nullptr && facts->subtracts_maximum;
   // What is vague of another output is made of the numbers that are explained.
   const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
   for (const int vague : vaguer) {
     if (vague == 2 && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
-      probe_influence(approach, calls[probed], outcomes[probed], diagnosis.findings);
+      probe_influence(approach, calls[probed], outcomes[probed], softmax, diagnosis.findings);
       if (!nothing_told(outcomes, diagnosis, mended)) break;
     }
     for (std::size_t i = 0; i < calls.size(); ++i)
       if (outcomes[i].answer.ok() && !cut_short(outcomes[i]))
         numbers_of_answer({approach, calls[i], outcomes[i], facts, factored}, vague, diagnosis);
   }
+  if (const std::size_t at = another_fault(calls, outcomes, diagnosis, mended); at < calls.size())
+    probe_influence(approach, calls[at], outcomes[at], softmax, diagnosis.findings);
   const bool refused_all = !answered;
   if (adapted || refused_all) diagnosis.call = Stage::failed;
   if (diagnosis.call == Stage::not_reached && answered) diagnosis.call = Stage::passed;

@@ -150,9 +150,10 @@ bool probe_rescale(const Approach& approach, const std::vector<Replayed>& calls,
                    const std::vector<CallOutcome>& outcomes, const Facts* facts,
                    std::vector<Finding>& findings);
 /// Of an answer that nothing else explains: vectors that reach it along another dimension than the one that
-/// is as long as they are, and the ends of inputs that do not reach it at all.
+/// is as long as they are, the ends of inputs that do not reach it at all, and of an original with a
+/// `softmax` causal masks that begin with the first key where it begins later.
 void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
-                     std::vector<Finding>& findings);
+                     bool softmax, std::vector<Finding>& findings);
 /// Whether a wrong answer is that of counts, as lengths of sequences, without their last, partial block.
 void probe_short_blocks(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                         std::vector<Finding>& findings);

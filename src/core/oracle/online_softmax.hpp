@@ -32,9 +32,10 @@ inline const std::vector<Variation>& rescaling_variations() {
   return list;
 }
 
-/// `logits`, −inf where hidden; `weights` e^(S − maximum) and `sum` of them, of the rescaled softmax.
+/// `logits`, −inf where hidden; `weights` e^(S − maximum), or powers of two (`base_2`), and `sum` of them, of
+/// the rescaled softmax.
 inline void leave_out_rescaling(const Variations& vary, const std::vector<double>& logits,
-                                std::vector<double>& weights, double& sum) {
+                                std::vector<double>& weights, double& sum, bool base_2 = false) {
   constexpr std::array<std::size_t, 4> kTiles = {1, 16, 32, 64};
   constexpr std::array<std::string_view, 4> kAcc = {"rescale=not-acc-1", "rescale=not-acc-16",
                                                     "rescale=not-acc-32", "rescale=not-acc-64"},
@@ -49,7 +50,8 @@ inline void leave_out_rescaling(const Variations& vary, const std::vector<double
       for (std::size_t t = begin; t < end; ++t) maximum = std::max(maximum, logits[t]);
       for (std::size_t t = begin; t < end; ++t) {
         if (!std::isfinite(logits[t])) continue;
-        const double weight = std::exp(logits[t] - maximum);
+        const double away = logits[t] - maximum;
+        const double weight = base_2 ? std::exp2(away) : std::exp(away);
         larger += weight - weights[t];
         if (acc) weights[t] = weight;
       }

@@ -193,6 +193,10 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
                                              : e(part.lse - m));
     total = half(total + weights.back());
   }
+  std::vector<double> logits;
+  for (const Part& part : parts) logits.push_back(part.lse);
+  if (!from_zero && !vary.has("max=none"))
+    core::leave_out_rescaling(vary, logits, weights, total, vary.has("log=base-2"));
   for (std::size_t d = 0; d < whole.out.size(); ++d) {
     Sums& sums = whole.out[d];
     double acc = 0;
@@ -333,6 +337,8 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
       {"max=none", "exponentials without subtracting the maximum: f32 overflows"},
       {"max=from-zero",
        "the running maximum begins at 0, not −inf: where all is far below 0 every exponential is 0"},
+      {"rescale=not-acc-1", "the accumulator is not rescaled when a block raises the maximum"},
+      {"rescale=not-sum-1", "the sum is not rescaled when a block raises the maximum"},
       {"accumulate=f16", "sums kept in f16"},
       {"empty=nan", "a row without weight (length 0, every lse −inf) gives 0/0"},
       {"infinity=unguarded", "an online merge whose first lse is −inf: −inf − −inf is NaN"},
@@ -372,8 +378,9 @@ const std::vector<core::Variation>& stage1::variations() {
 }
 
 const std::vector<core::Variation>& stage2::variations() {
-  static const auto list = some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "max=from-zero",
-                                 "accumulate=f16", "empty=nan", "infinity=unguarded", "strides=inner-one"});
+  static const auto list =
+      some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "max=from-zero", "rescale=not-acc-1",
+            "rescale=not-sum-1", "accumulate=f16", "empty=nan", "infinity=unguarded", "strides=inner-one"});
   return list;
 }
 

@@ -55,6 +55,7 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
         if (vary.has(narrow == DType::bf16 ? "product=bf16" : "product=f16"))
           product = round_to(narrow, x * round_to(narrow, s));
       if (vary.has("product=to-f16")) product = round_to(DType::f16, product);
+      if (vary.has("product=to-bf16")) product = round_to(DType::bf16, product);
       if (vary.has("scale=inverse"))
         product = static_cast<double>(static_cast<float>(x) / static_cast<float>(s));
       y.set(y.index(m, n), vary.has("rounding=truncated") ? truncated(args.y.dtype, product)
@@ -73,6 +74,7 @@ const std::vector<core::Variation>& variations() {
       {"scale=ignored", "the scale taken as 1"},
       {"rounding=truncated", "y rounded toward zero"},
       {"product=to-f16", "the product rounded to f16 before it is rounded to y's type"},
+      {"product=to-bf16", "the product rounded to bf16 before it is rounded to y's type"},
       {"product=f16", "scale and product rounded to f16"},
       {"encoding=e5m2", "x decoded as e5m2"},
       {"nan=480", "the NaN pattern of e4m3fn taken as the number it would be"},
