@@ -294,7 +294,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
       if (each.what == What::role && each.role == role) each.compact = false;
     strided[static_cast<std::size_t>(role)] = true;
   };
-  const std::vector<std::optional<StrideOf>> strides = strides_by_name(entry, port, role_at, taken);
+  std::vector<std::vector<std::string>> shapes;
+  for (std::size_t r = 0; r < port.roles.size(); ++r)
+    shapes.push_back(shape_words(port, static_cast<int>(r)));
+  const std::vector<std::optional<StrideOf>> strides = strides_by_name(entry, port, shapes, role_at, taken);
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
     Passing passing;

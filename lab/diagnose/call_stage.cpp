@@ -223,16 +223,29 @@ class Adapting {
     return true;
   }
 
+  /// Elements that were written at all: of numbers that are wrong for another reason too, the call with most
+  /// of them is the likeliest.
+  static std::size_t touched(const Trial& trial) {
+    std::size_t count = 0;
+    for (const std::vector<std::uint8_t>& untouched : trial.untouched)
+      count += static_cast<std::size_t>(std::count(untouched.begin(), untouched.end(), 0));
+    return count;
+  }
+
   /// Of several ways to mend one thing (where a dimension is wanted) the one with more right answers.
   void take_better(std::vector<Change>& list, std::size_t first, Trial trial) {
     std::size_t best = first;
     double right = share_right(*called_.given, trial);
+    const auto better = [&](const Trial& other) {
+      const double share = share_right(*called_.given, other);
+      return share > right || (share == right && touched(other) > touched(trial));
+    };
     for (std::size_t i = first + 1; i < list.size() && right < 0.5; ++i) {
       if (list[i].finding.code != list[first].finding.code ||
           list[i].finding.argument != list[first].finding.argument)
         continue;
       Trial other = call(list[i].form);
-      if (!other.answer.ok() || share_right(*called_.given, other) <= right) continue;
+      if (!other.answer.ok() || !better(other)) continue;
       right = share_right(*called_.given, other);
       best = i;
       trial = std::move(other);

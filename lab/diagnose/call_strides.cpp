@@ -255,6 +255,7 @@ std::vector<std::string> shape_words(const Port& port, int role) {
 }
 
 std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const Port& port,
+                                                     const std::vector<std::vector<std::string>>& shapes,
                                                      const std::vector<int>& role_at,
                                                      const std::vector<bool>& taken) {
   std::vector<std::optional<StrideOf>> strides(entry.parameters.size());
@@ -285,7 +286,7 @@ std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const P
       keep(-1, state.score);
       for (std::size_t p = 0; p < pointers.size(); ++p) {
         if ((at.first >> p & 1U) != 0) continue;
-        const std::size_t rank = shape_words(port, role_at[pointers[p]]).size();
+        const std::size_t rank = shapes[static_cast<std::size_t>(role_at[pointers[p]])].size();
         if (group.parts.size() > std::max<std::size_t>(rank, 1)) continue;
         const double alike = grouping.likeness_of(group.key, pointers[p]);
         if (alike == 0 && !group.said) continue;
@@ -302,7 +303,7 @@ std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const P
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (best->second.chosen[g] < 0) continue;
     const int role = role_at[pointers[static_cast<std::size_t>(best->second.chosen[g])]];
-    const std::vector<int> dims = dimensions(groups[g], shape_words(port, role));
+    const std::vector<int> dims = dimensions(groups[g], shapes[static_cast<std::size_t>(role)]);
     for (std::size_t i = 0; i < dims.size(); ++i)
       strides[groups[g].parts[i].parameter] = StrideOf{role, dims[i]};
   }

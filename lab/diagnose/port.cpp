@@ -173,6 +173,11 @@ Tensor Port::by_contract(std::size_t role, const Tensor& tensor) const {
 }
 
 int Port::role_of(std::string_view name) const {
+  if (original == nullptr) {  // of an op that is not known
+    for (std::size_t i = 0; i < roles.size(); ++i)
+      if (plain(roles[i].name) == plain(name)) return static_cast<int>(i);
+    return -1;
+  }
   const auto& list = original->parameters;
   for (std::size_t i = 0; i < list.size(); ++i)
     if (plain(list[i].name) == plain(name)) return static_cast<int>(i);

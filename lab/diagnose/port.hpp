@@ -26,7 +26,8 @@ struct Port {
   };
   std::vector<Role> roles;  ///< in the original's order; returned ones last
   const core::Oracle* oracle = nullptr;
-  const core::Original* original = nullptr;
+  const core::Original* original =
+      nullptr;  ///< null of an op that is not known: its roles alone say what they are
   /// Options that a candidate has no parameter for: case lines are asked with their defaults.
   std::vector<std::string> left_off;
 

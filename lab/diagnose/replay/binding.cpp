@@ -202,6 +202,24 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
   }
 }
 
+/// Strides among the whole numbers of a function over raw memory, by their names: of tensors alone, and no
+/// more than those have.
+std::vector<std::optional<StrideOf>> strides_of(const Entry& entry, const Replayed& replayed,
+                                                const std::vector<int>& role_at) {
+  Port port;
+  port.roles = replayed.roles;
+  std::vector<int> tensors = role_at;
+  std::vector<bool> taken;
+  std::vector<std::vector<std::string>> shapes;
+  for (const Value& value : replayed.values)
+    shapes.emplace_back(value.is_tensor() ? static_cast<std::size_t>(value.tensor.rank) : 0, "");
+  for (int& role : tensors) {
+    taken.push_back(role >= 0);
+    if (role >= 0 && !replayed.roles[static_cast<std::size_t>(role)].tensor) role = -1;
+  }
+  return strides_by_name(entry, port, shapes, tensors, taken);
+}
+
 /// The tensor that an array of sizes or strides is of: the one that its name begins, or the pointer before it
 /// where the name says nothing. −1: none.
 int role_of_array(const ArrayName& array, std::size_t parameter, const std::vector<Parameter>& parameters,
@@ -261,6 +279,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
       if (is_number(parameters[p]) && may(p, r) &&
           (parameters[p].kind == Kind::real) == (replayed.values[r].kind == Value::Kind::real))
         take(p, r);
+  const std::vector<std::optional<StrideOf>> strides = strides_of(entry, replayed, role_at);
   std::vector<int> strided;  // roles whose strides are given
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     Passing passing;
@@ -283,6 +302,11 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
       passing.role = role_of_array(arrays[p], p, parameters, replayed.roles, role_at);
       passing.what = passing.role < 0 ? What::none : arrays[p].what;
       if (passing.what == What::strides) strided.push_back(passing.role);
+    } else if (strides[p]) {
+      passing.what = What::stride;
+      passing.role = strides[p]->role;
+      passing.dim = strides[p]->dim;
+      strided.push_back(passing.role);
     } else if (parameters[p].kind == Kind::integer) {
       passing.what = What::elements;
       passing.role = replayed.outputs.front().role;
