@@ -46,6 +46,38 @@ sys.exit(0 if bool(same.all()) and int(torch.isnan(want).sum()) > 100 else 1)
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
+TEST_F(RecordTorch, EightBitFloatsOfTheInterpreterAreRoundedToTheNearest) {
+  const fs::path script = folder / "fp8.py";
+  std::ofstream(script) << R"(
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy
+from isomer_record.interpreter_fp8 import TYPES
+
+types = {name: narrow for (_, name), narrow in TYPES.items()}
+tie = 2.0 ** -10
+known = {
+    "e4m3fn": ([448, 1e9, -numpy.inf, 1.0625, 1.1875, tie, 3 * tie, -0.0, numpy.nan], [126, 126, 254, 56, 58, 0, 2, 128, 127]),
+    "e5m2": ([57344, numpy.inf, 1.125, 1.375, -1], [123, 123, 60, 62, 188]),
+    "e4m3fnuz": ([240, 1e9, 1, -0.0, numpy.nan], [127, 127, 64, 0, 128]),
+    "e5m2fnuz": ([57344, 1, -0.0, numpy.nan], [127, 64, 0, 128]),
+}
+good = set(known) == set(types)
+for name, (numbers, codes) in known.items():
+    good = good and types[name].rounded(numbers).tolist() == codes
+for narrow in types.values():
+    every = numpy.arange(256, dtype=numpy.uint8)
+    wide = narrow.widened(every)
+    finite = numpy.isfinite(wide)
+    good = good and int(finite.sum()) >= 246 and numpy.array_equal(narrow.rounded(wide)[finite], every[finite])
+good = good and types["e5m2"].widened([0x7C, 0xFC]).tolist() == [numpy.inf, -numpy.inf]
+sys.exit(0 if good else 1)
+)";
+  const std::string command =
+      std::string(ISOMER_PYTHON) + " '" + script.string() + "' '" + ISOMER_RECORDER + "'";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
 TEST_F(RecordTorch, AKernelThatCannotRunLeavesTheCallWithoutAnAnswer) {
   const Recorded got = recorded(kTwice,
                                 "x = torch.arange(6, dtype=torch.float32, device='cuda')\ny = twice(x[2:])\n"

@@ -133,6 +133,8 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
     if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
     if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
       continue;
+    // Where threads meet in no order, so do the places that are wrong.
+    if (finding.code == "tail-mask" && (found("race") || found("missing-barrier"))) continue;
     if (finding.code == "tail-mask")
       std::erase_if(diagnosis.findings, [&](const Finding& each) {
         return each.code == "unwritten-output" && each.argument == output.name;

@@ -63,10 +63,12 @@ def install(launches, seconds):
                 signal.signal(signal.SIGALRM, before)
             spent[0] += time.monotonic() - begin
 
-    from . import interpreter_bf16
+    from . import interpreter_bf16, interpreter_fp8
 
     if interpreter_bf16.install(interpreter):
         calls.NOT_INTERPRETED.discard("bf16")
+    # Outside of bf16's: what it widens comes here as f32.
+    calls.NOT_INTERPRETED.difference_update(interpreter_fp8.install(interpreter))
     interpreter.GridExecutor.__call__ = call
     return True
 
