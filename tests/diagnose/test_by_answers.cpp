@@ -94,26 +94,30 @@ Value padded(const Value& value) {
   return wide;
 }
 
-TEST(APortThatTakesViewsForCompact, IsToldThatAlone) {
+TEST(APortThatTakesViewsForCompact, IsToldThatAndWhatElseItGetsWrong) {
   setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
   BuildFailure failure;
   const auto candidate =
       build_candidate(std::filesystem::path(ISOMER_CANDIDATES) / "stage2_of_compact.cu", {}, failure);
   ASSERT_NE(candidate, nullptr) << failure.message;
   const Port& port = *find_port("flash_decode_stage2");
-  for (const bool views : {true, false}) {
-    Recording recording;
-    for (const char* line : {"b=2 h=3 nb=4 d=16 lengths=full", "b=3 h=2 nb=3 d=16"}) {
-      std::vector<Value> values = given_by_line(port, line, {{"dtype", DType::f32}})->values;
-      if (views) values[0] = padded(values[0]);
-      recording.calls.push_back(answered(port, "flash_decode_stage2", std::move(values)));
-    }
-    DiagnoseRequest request;
-    request.recording = std::make_shared<Recording>(std::move(recording));
-    const Diagnosis diagnosis = diagnose(*candidate, request);
-    std::string text;
-    EXPECT_EQ(found(diagnosis, text), std::vector<std::string>{"assumes-contiguous mid_out"}) << text;
+  DiagnoseRequest request;
+  Recording recording;
+  for (const char* line : {"b=2 h=3 nb=4 d=16 lengths=full", "b=3 h=2 nb=3 d=16"}) {
+    std::vector<Value> values = given_by_line(port, line, {{"dtype", DType::f32}})->values;
+    values[0] = padded(values[0]);
+    recording.calls.push_back(answered(port, "flash_decode_stage2", std::move(values)));
   }
+  request.recording = std::make_shared<Recording>(std::move(recording));
+  std::string text;
+  request.entry = "flash_decode_stage2";
+  EXPECT_EQ(found(diagnose(*candidate, request), text),
+            std::vector<std::string>{"assumes-contiguous mid_out"})
+      << text;
+  request.entry = "flash_decode_stage2_of_two";
+  EXPECT_EQ(found(diagnose(*candidate, request), text),
+            (std::vector<std::string>{"assumes-contiguous mid_out", "log-base"}))
+      << text;
 }
 
 }  // namespace

@@ -59,35 +59,22 @@ extern "C" void weighed_rows_named_otherwise(const DLTensor* y, const DLTensor* 
   weigh(x, y, out, true);
 }
 
-/// log Σ e^x − x of the target, for each row; without the maximum exponentials of large x overflow.
-__global__ void losses(const float* x, const int64_t* target, float* out, int columns, bool shifted) {
+/// log Σ e^(x + bias) of each row; without the maximum exponentials of large ones overflow.
+__global__ void summed(const float* x, const float* bias, float* out, int columns, bool shifted) {
   const float* row = x + static_cast<int64_t>(blockIdx.x) * columns;
-  float most = shifted ? row[0] : 0.0f, sum = 0.0f;
-  for (int c = 1; shifted && c < columns; ++c) most = fmaxf(most, row[c]);
-  for (int c = 0; c < columns; ++c) sum += expf(row[c] - most);
-  out[blockIdx.x] = logf(sum) + most - row[target[blockIdx.x]];
+  float most = shifted ? -INFINITY : 0.0f, sum = 0.0f;
+  for (int c = 0; shifted && c < columns; ++c) most = fmaxf(most, row[c] + bias[c]);
+  for (int c = 0; c < columns; ++c) sum += expf(row[c] + bias[c] - most);
+  out[blockIdx.x] = logf(sum) + most;
 }
-#define LOSSES(NAME, SHIFTED)                                                                      \
-  extern "C" void NAME(const float* x, const int64_t* target, float* out, int rows, int columns) { \
-    losses<<<rows, 1>>>(x, target, out, columns, SHIFTED);                                         \
+#define LOG_SUMS(NAME, SHIFTED)                                                                \
+  extern "C" void NAME(const float* x, const float* bias, float* out, int rows, int columns) { \
+    summed<<<rows, 1>>>(x, bias, out, columns, SHIFTED);                                       \
   }
-LOSSES(large_losses, true)
-LOSSES(large_losses_overflow, false)
-
-/// softmax of rows.
-__global__ void softmax(const float* x, float* out, int columns, bool shifted) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * columns;
-  float most = shifted ? x[row] : 0.0f, sum = 0.0f;
-  for (int c = 1; shifted && c < columns; ++c) most = fmaxf(most, x[row + c]);
-  for (int c = 0; c < columns; ++c) sum += expf(x[row + c] - most);
-  for (int c = threadIdx.x; c < columns; c += blockDim.x) out[row + c] = expf(x[row + c] - most) / sum;
-}
-#define SOFTMAX(NAME, SHIFTED)                                              \
-  extern "C" void NAME(const float* x, float* out, int rows, int columns) { \
-    softmax<<<rows, 32>>>(x, out, columns, SHIFTED);                        \
-  }
-SOFTMAX(softmax_of_sizes, true)
-SOFTMAX(softmax_of_sizes_overflows, false)
+LOG_SUMS(log_sums, true)
+LOG_SUMS(log_sums_overflow, false)
+LOG_SUMS(log_sums_of_sizes, true)
+LOG_SUMS(log_sums_of_sizes_overflow, false)
 
 /// dst = 2·src by the strides that are given, or with those of src in turn.
 __global__ void doubled(const float* src, float* dst, int columns, int64_t s0, int64_t s1, int64_t d0,
@@ -150,8 +137,8 @@ __global__ void quantized(const T* x, int8_t* q, float* scales, int width, bool 
   }
 }
 extern "C" void quantized_rows(const DLTensor* x, DLTensor* q, DLTensor* scales) {
-  if (x->dtype.bits == 16)
-    quantized<<<x->shape[0], 32>>>(data_of<const __half>(x), data_of<int8_t>(q), data_of<float>(scales),
+  if (x->dtype.bits == 64)
+    quantized<<<x->shape[0], 32>>>(data_of<const double>(x), data_of<int8_t>(q), data_of<float>(scales),
                                    x->shape[1], false);
   else
     quantized<<<x->shape[0], 32>>>(data_of<const float>(x), data_of<int8_t>(q), data_of<float>(scales),
