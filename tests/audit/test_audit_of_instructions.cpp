@@ -78,6 +78,12 @@ TEST_F(AuditOfInstructions, ADtypeIsReadInProseTablesCodeAndChinese) {
     EXPECT_EQ(said(text), Findings{}) << text;
 }
 
+TEST_F(AuditOfInstructions, TheDtypeOfAFormulaIsNoArguments) {
+  for (const char* text : {"`0.5 * K * (1 + tanh(K))` in float32", "- `K * 0.5` in float32",
+                           "K / scale, float32", "* K + 1: float32"})
+    EXPECT_EQ(said(text), Findings{}) << text;
+}
+
 TEST_F(AuditOfInstructions, AnotherOrderOfTheArgumentsIsFound) {
   EXPECT_EQ(said("Arguments, in this order: dest, K, scale."),
             (Findings{"instruction contradicts-label @1"}));
