@@ -319,6 +319,15 @@ void try_other_originals(const Candidate& candidate, const CallRequest& request,
     }
 }
 
+/// The form with each role where the entry's names have it.
+Form in_order_of_names(const Guess& guess, const Form& form) {
+  Form named = form;
+  for (std::size_t i = 0; i < guess.by_names.size(); ++i)
+    for (const Passing& passing : form.passings)
+      if (passing.what == What::role && passing.role == guess.by_names[i]) named.passings[i] = passing;
+  return named;
+}
+
 }  // namespace
 
 double share_right(const Given& given, const Trial& trial) {
@@ -342,6 +351,11 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
   }
   called.port = guess.port;
   called.form = guess.form;
+  // Where no caller says an order, a function's names do.
+  const bool called_by_none = request.recorded.empty() && request.function.empty();
+  const bool own_order = called_by_none && guess.form.entry->form == Entry::Form::function &&
+                         guess.by_names.size() == guess.form.passings.size();
+  if (own_order) called.form = in_order_of_names(guess, guess.form);
   pass_in_bytes(request, called.form);
   called.findings.insert(called.findings.end(), guess.findings.begin(), guess.findings.end());
   for (Finding& finding : called.findings)
@@ -427,11 +441,9 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     if (request.recorded.empty() && (!called.trial.ok() || share_right(*called.given, called.trial) < 0.5))
       try_other_originals(candidate, request, called);
     // The names may say another order, which the kinds did not refuse.
-    if (!guess.by_names.empty() && called.trial.ok() && share_right(*called.given, called.trial) < 0.5) {
-      Form named = called.form;
-      for (std::size_t i = 0; i < guess.by_names.size(); ++i)
-        for (const Passing& passing : called.form.passings)
-          if (passing.what == What::role && passing.role == guess.by_names[i]) named.passings[i] = passing;
+    if (!own_order && !guess.by_names.empty() && called.trial.ok() &&
+        share_right(*called.given, called.trial) < 0.5) {
+      Form named = in_order_of_names(guess, called.form);
       const Trial trial = try_call(candidate, named, *called.port, *called.given, request.settings);
       if (trial.ok() && share_right(*called.given, trial) > share_right(*called.given, called.trial)) {
         Finding finding;
