@@ -56,6 +56,10 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
 std::vector<Change> changes(const Form& form, const Port& port, const Given& given,
                             const std::string& message);
 
+/// Calls, and adapts one thing after the other for as long as the call is refused; whether it came to an
+/// answer. What was adapted is in `called`, steps that led nowhere are not.
+bool adapt_to_refusals(const Candidate& candidate, const CallRequest& request, Called& called);
+
 /// Parameters (`unsure`, whole numbers) of which the names say nothing, found by trial: what gives most of
 /// the right answer, writes most of it, and strays nowhere. Two at once: one that is wrong hides the other.
 void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,

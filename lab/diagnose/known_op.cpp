@@ -1,0 +1,318 @@
+#include "lab/diagnose/known_op.hpp"
+
+#include "lab/diagnose/call_dtypes.hpp"
+#include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/consequences.hpp"
+#include "lab/diagnose/numbers.hpp"
+#include "lab/diagnose/probes.hpp"
+#include "lab/diagnose/recorded_problems.hpp"
+#include "lab/diagnose/refusal.hpp"
+#include "lab/diagnose/source_places.hpp"
+#include "lab/diagnose/variation_codes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace isomer::lab {
+namespace {
+
+constexpr const char* kNotOnDevice =
+    "not run on a real device: the watch (reads out of bounds, races, barriers, shared memory that nothing "
+    "wrote), other "
+    "orders of blocks and threads, warps of another size, rows 2^31 elements apart: --backend emulated runs "
+    "them";
+
+/// A single other way of calling that makes a wrong answer right, where no variation of the numbers does.
+bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, Called& called) {
+  const double before = share_right(*called.given, called.trial);
+  if (before > 0.9) return false;
+  for (const Change& change : changes(called.form, *called.port, *called.given, "")) {
+    const Trial trial = try_call(candidate, change.form, *called.port, *called.given, settings);
+    if (!trial.ok()) continue;
+    const double after = share_right(*called.given, trial);
+    if (after < std::max(0.98, before + 0.5)) continue;
+    Finding finding = change.finding;
+    if (finding.code == "dtype-refused") {
+      finding.code = "dtype-reinterpreted";
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < change.form.passings.size(); ++i)
+        if (change.form.passings[i].cast != called.form.passings[i].cast) at = i;
+      finding.evidence += fmt::format("; its bytes are read as {}", name_of(change.form.passings[at].cast));
+      finding.fix = "check the dtype, and read the memory by it";
+    }
+    finding.evidence +=
+        fmt::format(": {:.1f} % of the answer is right, so adapted {:.1f} %", 100 * before, 100 * after);
+    called.findings.push_back(std::move(finding));
+    called.form = change.form;
+    called.trial = trial;
+    return true;
+  }
+  return false;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+  return text;
+}
+
+/// What the source says and no input can show beside the faults that were found.
+void add_unobservable(const Numbers& numbers, const std::string& source, const std::string& file,
+                      std::vector<Finding>& findings) {
+  for (const std::string& name : numbers.explanation.masked) {
+    const VariationCode& code = code_of(name);
+    if (name != "clamp=127" && !name.starts_with("zero_guard")) continue;
+    // Another form of what is found already, or of what is said to be masked.
+    const auto alike = [&](const std::string& other) { return code_of(other).code == code.code; };
+    const std::vector<std::string>& set = numbers.explanation.set;
+    if (std::any_of(set.begin(), set.end(), alike) ||
+        std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.code == code.code; }))
+      continue;
+    const int line = source.empty() ? 0 : line_of(source, {code.places.front()});
+    if (line == 0) continue;
+    Finding finding;
+    finding.code = code.code;
+    finding.strength = Strength::unobservable;
+    finding.evidence =
+        fmt::format("the source has it, but beside {{{}}} no input changes the answer by it ({} calls tried)",
+                    joined(numbers.explanation.set), numbers.evidence.size());
+    finding.location = {file, line};
+    finding.fix = std::string(code.fix) + " once the others are mended: it shows then";
+    finding.variations = {name};
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// Of numbers that are right, or explained, with 64 lanes and not with 32: no fault of HIP code, whose data
+/// centre devices have 64, unless the instruction asks for the others too.
+void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diagnosis) {
+  const std::string seen = fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong",
+                                       with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
+  if (!asked_for_32) {
+    diagnosis.notes.push_back("written for warps of 64 lanes (CDNA), and asked with 64: " + seen);
+    return;
+  }
+  Finding finding;
+  finding.code = "warp-size";
+  finding.evidence = "the instruction asks for warps of 32 lanes as well: right with 64 (CDNA), " + seen;
+  finding.fix = "use warpSize, 64-bit masks and explicit widths";
+  add_once(diagnosis.findings, std::move(finding));
+}
+
+/// What is wrong besides with a candidate that takes every tensor for a compact one: its numbers where it is
+/// given copies that are. None where no recorded call has another, or where that explains nothing.
+std::optional<Numbers> of_compact_copies(const Candidate& candidate, const Called& called,
+                                         const Questions& questions) {
+  Form form = called.form;
+  bool views = false;
+  for (Passing& passing : form.passings) {
+    if (passing.what != Passing::What::role) continue;
+    const auto role = static_cast<std::size_t>(passing.role);
+    for (const std::shared_ptr<const Given>& given : questions.recorded)
+      passing.compact = passing.compact || (role < given->values.size() && given->values[role].is_tensor() &&
+                                            !given->values[role].tensor.is_contiguous());
+    views = views || passing.compact;
+  }
+  if (!views) return std::nullopt;
+  Numbers numbers = explain_numbers(candidate, form, *called.port, questions);
+  if (!numbers.explanation.explains) return std::nullopt;
+  return numbers;
+}
+
+void execute(const Candidate& candidate, const DiagnoseRequest& request, const CallRequest& call,
+             Called& called, Diagnosis& diagnosis) {
+  Questions questions;
+  questions.settings = call.settings;
+  questions.recorded = call.recorded;
+  questions.dtypes = {called.dtypes};
+  questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
+  Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  if (!numbers.explanation.explains && !numbers.raced && adapt_to_answer(candidate, call.settings, called)) {
+    diagnosis.findings.push_back(called.findings.back());
+    diagnosis.call = Stage::failed;
+    numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  }
+  if (!numbers.explanation.explains && !numbers.raced)
+    if (std::optional<Numbers> compact = of_compact_copies(candidate, called, questions))
+      numbers = std::move(*compact);
+  const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
+  const Candidate* asked = &candidate;
+  if (!numbers.explanation.explains && wide != nullptr) {
+    Questions wider = questions;
+    wider.settings.lanes = 64;
+    Form form = called.form;
+    for (const Entry& entry : wide->entries())
+      if (entry.name == called.form.entry->name && entry.form == called.form.entry->form) form.entry = &entry;
+    Numbers others = explain_numbers(*wide, form, *called.port, wider);
+    if (others.explanation.explains || 2 * others.explanation.left.wrong < numbers.explanation.left.wrong) {
+      depends_on_lanes(numbers, request.narrow_warps, diagnosis);
+      numbers = std::move(others);
+      called.form = form;
+      questions.settings = wider.settings;
+      asked = wide.get();
+    }
+  }
+  diagnosis.calls += static_cast<int>(numbers.evidence.size());
+  diagnosis.notes.insert(diagnosis.notes.end(), numbers.large.begin(), numbers.large.end());
+  for (std::size_t i = 0; i < numbers.answers.size(); ++i)
+    findings_of_device(numbers.answers[i], *numbers.answered[i], diagnosis.findings);
+  for (const Failure& failure : numbers.failures) {
+    Finding finding = finding_of_end(failure.trial.answer, failure.given->line);
+    if (failure.trial.answer.ok())
+      finding.evidence = fmt::format("'{}': {}", failure.given->line, failure.trial.misfit);
+    if (failure.trial.answer.ok()) finding.code = "shape-refused";
+    findings_of_device(failure.trial.answer, *failure.given, diagnosis.findings);
+    add_once(diagnosis.findings, std::move(finding));
+  }
+  const bool memory_safe =
+      std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
+        return f.code == "race" || f.code == "out-of-bounds-write" || f.code == "out-of-bounds-read";
+      });
+  Probed probed;
+  for (std::size_t i = 0; i < numbers.answers.size(); ++i)
+    streams_of_device(numbers.answers[i], numbers.answered[i]->line, request.current_stream, probed);
+  const Subjected subject{*asked,
+                          called.form,
+                          *called.port,
+                          called.dtypes,
+                          called.given,
+                          questions.settings,
+                          numbers.explanation.set,
+                          numbers.explanation.others,
+                          numbers.explanation.explains,
+                          memory_safe};
+  if (!numbers.evidence.empty()) {
+    probe_poison(subject, probed);
+    probe_strides(subject, probed);
+    if (asked->carries_sparse_storages()) probe_wide_strides(subject, probed);
+    probe_indices(subject, probed);
+    probe_sizes(subject, probed);
+    probe_empty(subject, probed);
+    probe_schedule(subject, asked == &candidate ? wide.get() : nullptr, probed);
+    if (asked->backend() != Backend::emulated) {
+      probe_measured(subject, call.recorded, probed);
+      probed.notes.emplace_back(kNotOnDevice);
+    }
+  }
+  if (!numbers.explanation.explains &&
+      std::none_of(probed.findings.begin(), probed.findings.end(),
+                   [](const Finding& f) { return f.code == "unwritten-output"; }))
+    unwritten_elements(*called.port, numbers, probed.findings);
+  diagnosis.calls += probed.calls;
+  add_causes(findings_of(*called.port, numbers, diagnosis.notes), std::move(probed.findings),
+             diagnosis.findings, !call.recorded.empty());
+  diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
+  add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
+  diagnosis.differences = differences_of(numbers);
+  diagnosis.exec = diagnosis.findings.size() > called.findings.size() ? Stage::failed : Stage::passed;
+  if (numbers.evidence.empty()) diagnosis.exec = Stage::failed;
+}
+
+}  // namespace
+
+std::string not_for_outside(const Entry& entry) {
+  for (const Parameter& p : entry.parameters)
+    if (p.kind == Parameter::Kind::unknown && !p.has_default)
+      return fmt::format(
+          "{} takes {} as {}, which cannot be made of the callers' arguments: give a host function over "
+          "pointers or tensors that fills it and launches",
+          entry.name, p.name.empty() ? "an argument" : p.name, p.type);
+  return {};
+}
+
+void known_op(const Candidate& candidate, const DiagnoseRequest& request, const Reading& reading,
+              Diagnosis& diagnosis) {
+  CallRequest call;
+  call.ports = reading.ports;
+  call.entry = request.entry;
+  call.function = request.function;
+  call.settings = request.settings;
+  if (call.function.empty() && request.recording != nullptr && !request.recording->calls.empty())
+    call.function = request.recording->calls.front().function;
+  if (request.recording != nullptr) take_recording(candidate, *request.recording, call, diagnosis.notes);
+  Called called = find_call(candidate, call);
+  // What is only too large is no fault: the others are asked, or the op's own problems.
+  while (called.trial.answer.end == Answer::End::too_large && !call.recorded.empty()) {
+    diagnosis.notes.push_back(
+        fmt::format("'{}' is not judged: {}", called.given->line, called.trial.answer.message));
+    std::erase(call.recorded, called.given);
+    called = find_call(candidate, call);
+  }
+  constexpr const char* kNoFloat8 = "8-bit floats came with PyTorch 2.1";
+  // A port that looks at no dtype takes what they are cast to, and is not right.
+  const bool no_float8 =
+      called.trial.answer.message.find(kNoFloat8) != std::string::npos ||
+      std::any_of(called.findings.begin(), called.findings.end(),
+                  [&](const Finding& each) { return each.evidence.find(kNoFloat8) != std::string::npos; });
+  if (called.port != nullptr && no_float8) {
+    // Who has such a PyTorch passes bytes.
+    call.in_bytes = roles_in_bytes(*called.port);
+    Called in_bytes = find_call(candidate, call);
+    if (in_bytes.callable) called = std::move(in_bytes);
+  }
+  if (called.form.entry == nullptr) {
+    diagnosis.error = "it has no function or kernel that can be called";
+    return;
+  }
+  diagnosis.entry = called.form.entry->name;
+  diagnosis.findings = called.findings;
+  diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
+  diagnosis.calls += 1;
+  diagnosis.call = called.findings.empty() && called.callable ? Stage::passed : Stage::failed;
+  if (const std::string why = not_for_outside(*called.form.entry); !why.empty()) {
+    diagnosis.error = why;
+    return;
+  }
+  if (called.trial.answer.message.find(kNoFloat8) != std::string::npos) {
+    diagnosis.error = fmt::format(
+        "{}: its callers pass 8-bit floats, which need a PyTorch of 2.1 or later: name the torch folder of "
+        "yours in ISOMER_TORCH",
+        diagnosis.entry);
+    return;
+  }
+  if (!called.unknown_launch.empty()) {
+    diagnosis.error = called.unknown_launch;
+    return;
+  }
+  if (!called.callable) {
+    findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
+    Finding finding = finding_of_end(called.trial.answer, called.given->line);
+    const std::size_t takes = called.form.entry->parameters.size();
+    if (called.trial.answer.end == Answer::End::not_callable)
+      finding.code = takes == called.form.passings.size() ? "argument-kind" : "argument-count";
+    else if (called.trial.answer.end == Answer::End::refused)
+      say_what_is_refused(called.trial.answer.message, *called.form.entry, called.port->roles, finding);
+    if (finding.code != "crash" && finding.code != "timeout" && finding.code != "resource-limit")
+      finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
+    // A crash on memory that was not given is the caller's, who does not know what the parameter is.
+    for (std::size_t i = 0; i < called.form.passings.size() && i < takes; ++i) {
+      const Parameter& p = called.form.entry->parameters[i];
+      if (called.form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer) continue;
+      finding.code = "argument-kind";
+      finding.argument = p.name;
+      finding.evidence = fmt::format("{} ({}) is no argument that the original has, and was given null: {}",
+                                     p.name, p.type, finding.evidence);
+      finding.fix = "take the original's tensors and numbers, strides as whole numbers of their own";
+      finding.location = called.form.entry->place;
+      break;
+    }
+    const bool counted =
+        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& each) {
+          return each.code == finding.code && (finding.argument.empty() || each.argument == finding.argument);
+        });
+    if (finding.location.line == 0) finding.location = called.form.entry->place;
+    // A status that says no more than that the launch failed.
+    const bool launch = finding.code == "shape-refused" &&
+                        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                    [](const Finding& each) { return each.code == "launch-failed"; });
+    if (!counted && !launch) add_once(diagnosis.findings, std::move(finding));
+    return;
+  }
+  const Port narrowed = without_what_it_lacks(*called.port, called.form);
+  called.port = &narrowed;
+  if (called.judgeable) execute(candidate, request, call, called, diagnosis);
+}
+
+}  // namespace isomer::lab
