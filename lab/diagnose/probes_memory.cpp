@@ -277,12 +277,23 @@ void probe_strides(const Subjected& s, Probed& found) {
                                     ? &s.form.entry->parameters[static_cast<std::size_t>(passing)]
                                     : nullptr;
     if (declared != nullptr && declared->kind == Parameter::Kind::pointer)
-      continue;  // a pointer has its offset in it
+      continue;                     // a pointer has its offset in it
+    if (parameter.index) continue;  // what an ignored offset would read there is no index
     std::vector<std::int64_t> strides(value.tensor.strides.begin(),
                                       value.tensor.strides.begin() + value.tensor.rank);
+    // Who looks at no strides reads what lies between the rows, which is another fault.
+    const bool flat = std::any_of(misread.begin(), misread.end(),
+                                  [&](const Misread& each) { return each.role == role && each.flat; });
+    Outputs from_begin = base.outputs;
+    if (flat && !value.tensor.is_contiguous()) {
+      const Value compact = compact_copy(value);
+      strides.assign(compact.tensor.strides.begin(), compact.tensor.strides.begin() + compact.tensor.rank);
+      const Trial trial = call(s, *with_value(*s.given, static_cast<std::size_t>(role), compact), found);
+      if (!trial.ok()) continue;
+      from_begin = trial.outputs;
+    }
     const Value view = relaid(value, strides, 5, 0xff);
-    if (parameter.index) continue;  // what an ignored offset would read there is no index
-    const Differs d = compare_view(s, static_cast<std::size_t>(role), view, base.outputs, true, found);
+    const Differs d = compare_view(s, static_cast<std::size_t>(role), view, from_begin, true, found);
     if (!d.refused && d.elements > 0)
       fill("ignores-offset", "beginning 5 elements into its storage", view, d,
            "begin at the view's offset (byte_offset)");
