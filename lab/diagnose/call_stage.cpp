@@ -210,11 +210,6 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
   }
   called.port = guess.port;
   called.form = guess.form;
-  // Where no caller says an order, a function's names do.
-  const bool called_by_none = request.recorded.empty() && request.function.empty();
-  const bool own_order = called_by_none && guess.form.entry->form == Entry::Form::function &&
-                         guess.by_names.size() == guess.form.passings.size();
-  if (own_order) called.form = in_order_of_names(guess, guess.form);
   pass_in_bytes(request, called.form);
   called.findings.insert(called.findings.end(), guess.findings.begin(), guess.findings.end());
   for (Finding& finding : called.findings)
@@ -300,8 +295,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     if (request.recorded.empty() && (!called.trial.ok() || share_right(*called.given, called.trial) < 0.5))
       try_other_originals(candidate, request, called);
     // The names may say another order, which the kinds did not refuse.
-    if (!own_order && !guess.by_names.empty() && called.trial.ok() &&
-        share_right(*called.given, called.trial) < 0.5) {
+    if (!guess.by_names.empty() && called.trial.ok() && share_right(*called.given, called.trial) < 0.5) {
       Form named = in_order_of_names(guess, called.form);
       const Trial trial = try_call(candidate, named, *called.port, *called.given, request.settings);
       if (trial.ok() && share_right(*called.given, trial) > share_right(*called.given, called.trial)) {
@@ -315,6 +309,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
             100 * share_right(*called.given, called.trial), order, 100 * share_right(*called.given, trial));
         finding.location = called.form.entry->place;
         finding.fix = "take the arguments in the original's order";
+        // Two that were swapped for a refusal were a part of that.
+        std::erase_if(called.findings, [](const Finding& each) { return each.code == "argument-order"; });
         called.findings.push_back(std::move(finding));
         called.form = std::move(named);
         called.trial = trial;
