@@ -1,5 +1,5 @@
 // op: sin
-// finds: intermediate-precision
+// finds: approximation
 #include <cuda_runtime.h>
 __global__ void sin_kernel(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
