@@ -10,9 +10,10 @@ import random
 import time
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from . import divisions
+from .beyond import is_finite, tensors_of
+from .unwritten import Filled
 
 LARGEST = 2 << 20
 SMALLEST_SIZE = 4
@@ -21,14 +22,6 @@ SECONDS_OF_A_CALL = 0.7
 SECONDS_OF_ALL = 4.0
 # A packed dimension, or one of a part, is this many times another one.
 PARTS = 8
-
-
-def tensors_of(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [each for item in value for each in tensors_of(item)] if isinstance(value, (list, tuple)) else []
 
 
 def integers_of(value):
@@ -92,22 +85,6 @@ def resized(value, size, to):
     if type(value) is int and value == size:
         return to
     return value
-
-
-class Filled(TorchFunctionMode):
-    """What is made without values has these."""
-
-    MADE = (torch.empty, torch.empty_like, torch.empty_strided, torch.Tensor.new_empty)
-
-    def __init__(self, real, whole):
-        super().__init__()
-        self.real, self.whole = real, whole
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        made = func(*args, **(kwargs or {}))
-        if func in self.MADE and isinstance(made, torch.Tensor) and made.numel() > 0:
-            made.fill_(self.real if made.is_floating_point() else bool(self.whole % 2) if made.dtype == torch.bool else self.whole)
-        return made
 
 
 # Two runs: an answer that is made of memory that nobody wrote is another each time, or is NaN.
@@ -212,7 +189,7 @@ class Sizes:
                 return None
             answers.append((before, (args, kwargs), result))
         first, second = answers
-        if not same(first[1:], second[1:]) or not finite(first[1:]):
+        if not same(first[1:], second[1:]) or not is_finite(first[1:]):
             return None
         return first
 
@@ -230,7 +207,3 @@ class Sizes:
         call["after"] = [side.value(value, key, key) for key, value, _ in names(*after)]
         call["returned"] = side.flattened(result, place="returned")
         self.asked.append(call)
-
-
-def finite(values):
-    return all(bool(torch.isfinite(each).all()) for each in tensors_of(values) if each.is_floating_point() and each.element_size() > 1)

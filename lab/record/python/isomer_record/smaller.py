@@ -11,9 +11,9 @@ import random
 import time
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from .beyond import is_finite, tensors_of
+from .unwritten import Filled
 
 LARGE = 1 << 20
 SLOW = 1.0
@@ -25,17 +25,6 @@ DIVISORS = (16, 10, 8, 5, 4, 3, 2)
 BLOCK = 128
 # Heads of queries to one of keys.
 GROUP = 8
-
-
-class Filled(TorchFunctionMode):
-    """What is made without values is NaN."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        made = func(*args, **(kwargs or {}))
-        if func in (torch.empty, torch.empty_like, torch.empty_strided, torch.Tensor.new_empty):
-            if isinstance(made, torch.Tensor) and made.is_floating_point() and made.element_size() > 1:
-                made.fill_(float("nan"))
-        return made
 
 
 def is_whole(tensor):
@@ -120,7 +109,7 @@ class Smaller:
         before = copy.deepcopy((args, kwargs))
         self.launches.reset()
         try:
-            with Filled():
+            with Filled(math.nan):
                 result = function(*args, **kwargs)
         except Exception:
             return False
