@@ -87,7 +87,8 @@ Run record(CLI::App& app) {
   app.add_option("--timeout", options->timeout, "seconds before the test is stopped; without it 120")
       ->check(CLI::PositiveNumber)
       ->option_text("S");
-  app.add_option("--max-bytes", options->max_bytes, "bytes of all recorded tensors together; without it 268435456")
+  app.add_option("--max-bytes", options->max_bytes,
+                 "bytes of all recorded tensors together; without it 268435456")
       ->check(positive_whole_number)
       ->option_text("N");
   app.add_flag("--json", options->json, "JSON on stdout");

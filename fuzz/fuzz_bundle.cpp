@@ -1,5 +1,5 @@
 // Any bytes as a bundle: either tensors whose every element can be read, or one sentence.
-#include "core/bundle.hpp"
+#include "bundle/bundle.hpp"
 
 #include <cstdio>
 #include <cstdlib>

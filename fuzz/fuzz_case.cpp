@@ -1,5 +1,5 @@
 // Any text as a case line: either a case whose own line gives it back, or one sentence.
-#include "core/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Any bytes as a recording of calls: either values whose every byte can be read, or one sentence.
-#include "core/bundle.hpp"
+#include "bundle/bundle.hpp"
 #include "lab/record/recording_format.hpp"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/oracle/expected.hpp"
-#include "core/oracle/problem.hpp"
+#include "oracle/expected.hpp"
+#include "oracle/problem.hpp"
 
 #include <cstddef>
 #include <cstdint>

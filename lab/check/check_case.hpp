@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/oracle/oracle.hpp"
 #include "core/plan.hpp"
 #include "lab/check/outcome.hpp"
 #include "lab/check/target.hpp"
+#include "oracle/oracle.hpp"
 
 #include <vector>
 

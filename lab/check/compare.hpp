@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/oracle/expected.hpp"
 #include "core/plan.hpp"
 #include "lab/check/outcome.hpp"
+#include "oracle/expected.hpp"
 
 #include <string>
 

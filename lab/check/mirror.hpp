@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/call_copy.hpp"
-#include "core/oracle/problem.hpp"
+#include "oracle/problem.hpp"
 
 #include <cstddef>
 #include <memory>

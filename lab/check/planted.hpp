@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/oracle/oracle.hpp"
 #include "core/plan.hpp"
+#include "oracle/oracle.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/oracle/oracle.hpp"
 #include "lab/check/target.hpp"
+#include "oracle/oracle.hpp"
 
 #include <vector>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/case.hpp"
-#include "core/oracle/oracle.hpp"
 #include "core/plan.hpp"
 #include "lab/check/outcome.hpp"
+#include "oracle/case.hpp"
+#include "oracle/oracle.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -33,7 +33,7 @@ struct Numbers {
   std::vector<Evidence> evidence;
   std::vector<Failure> failures;
   std::vector<std::string> large;  ///< notes on calls that were too large to be watched, or to be made
-  std::vector<Answer> answers;  ///< of the calls that returned, for what the emulator saw
+  std::vector<Answer> answers;     ///< of the calls that returned, for what the emulator saw
   std::vector<std::shared_ptr<const Given>> answered;  ///< with what
   std::vector<core::Variation> measured;  ///< asked for besides the op's: guards with constants of its own
   bool raced = false;                     ///< in one of them threads raced: its numbers may be chance's

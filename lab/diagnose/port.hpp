@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/oracle/oracle.hpp"
 #include "lab/candidate/recording.hpp"
 #include "lab/candidate/value.hpp"
+#include "oracle/oracle.hpp"
 
 #include <memory>
 #include <string>

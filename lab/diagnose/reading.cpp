@@ -1,9 +1,9 @@
 #include "lab/diagnose/reading.hpp"
 
 #include <isomer/error.hpp>
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/callers_order.hpp"
 #include "lab/diagnose/trial.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

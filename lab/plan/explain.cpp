@@ -1,10 +1,10 @@
 #include "lab/plan/explain.hpp"
 
-#include "core/oracle/oracle.hpp"
 #include "core/sentence.hpp"
 #include "lab/plan/prebuild.hpp"
 #include "lab/plan/programs.hpp"
 #include "lab/trace/binary.hpp"
+#include "oracle/oracle.hpp"
 
 #include <isomer/error.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/oracle/oracle.hpp"
 #include "gpu/plan.hpp"
 #include "lab/plan/backend.hpp"
+#include "oracle/oracle.hpp"
 
 #include <string>
 #include <vector>

@@ -20,10 +20,10 @@
 /// and, in "before", "keyword": true where the argument was passed by its name, and "strided": n of a tensor
 /// whose first n strides may be others with the same answer. Two values of one side of a call (its arguments;
 /// its answers) that name one storage share memory. The metadata key "asked" is a list of such calls that no
-/// test made, each with "asked": "large" or "small", the size of its values, "smaller", all sizes of a large call
-/// divided by one number, or "size", and then "size": [64, 63] where 63 stands in place of every dimension and
-/// whole number of 64; absent where there are none.
-/// "format" is kRecordingFormat; every other key is the recording's own.
+/// test made, each with "asked": "large" or "small", the size of its values, "smaller", all sizes of a large
+/// call divided by one number, or "size", and then "size": [64, 63] where 63 stands in place of every
+/// dimension and whole number of 64; absent where there are none. "format" is kRecordingFormat; every other
+/// key is the recording's own.
 namespace isomer::lab {
 
 inline constexpr std::string_view kRecordingFormat = "isomer-calls 1";

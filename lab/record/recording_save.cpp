@@ -1,4 +1,4 @@
-#include "core/bundle.hpp"
+#include "bundle/bundle.hpp"
 #include "core/sentence.hpp"
 #include "lab/record/recording_format.hpp"
 

@@ -1,9 +1,9 @@
 #include "lab/report/ops_report.hpp"
 
-#include "core/oracle/oracle.hpp"
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
 #include "lab/report/terminal.hpp"
+#include "oracle/oracle.hpp"
 
 #include <fmt/format.h>
 

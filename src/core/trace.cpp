@@ -1,6 +1,6 @@
 #include "core/trace.hpp"
 
-#include "core/json.hpp"
+#include "core/json_text.hpp"
 #include "core/record.hpp"
 #include "core/sentence.hpp"
 

@@ -1,12 +1,12 @@
-#include "core/oracle/oracle.hpp"
-#include "ops/act_quant/oracle.hpp"
-#include "ops/attention/oracle.hpp"
-#include "ops/flash_decode/oracle.hpp"
-#include "ops/fp8_gemm/oracle.hpp"
-#include "ops/merge_attention/oracle.hpp"
-#include "ops/quantize_copy_kv/oracle.hpp"
-#include "ops/sin/oracle.hpp"
-#include "ops/weight_dequant/oracle.hpp"
+#include "ops/act_quant/oracle/oracle.hpp"
+#include "ops/attention/oracle/oracle.hpp"
+#include "ops/flash_decode/oracle/oracle.hpp"
+#include "ops/fp8_gemm/oracle/oracle.hpp"
+#include "ops/merge_attention/oracle/oracle.hpp"
+#include "ops/quantize_copy_kv/oracle/oracle.hpp"
+#include "ops/sin/oracle/oracle.hpp"
+#include "ops/weight_dequant/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 namespace isomer::core {
 

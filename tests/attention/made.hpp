@@ -2,7 +2,7 @@
 
 #include <isomer/attention.hpp>
 
-#include "core/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bad_calls.hpp"
-#include "core/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 #include <cstring>
 #include <iostream>

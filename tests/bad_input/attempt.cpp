@@ -1,6 +1,6 @@
 #include "attempt.hpp"
 
-#include "core/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/oracle/problem.hpp"
 #include "functions.hpp"
+#include "oracle/problem.hpp"
 
 #include <functional>
 #include <memory>

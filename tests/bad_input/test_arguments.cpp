@@ -1,6 +1,6 @@
 // Every argument of every function, spoiled in every way in which a tensor can be wrong whatever the op.
 #include "attempt.hpp"
-#include "core/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 #include <gtest/gtest.h>
 

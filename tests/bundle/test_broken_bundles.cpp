@@ -1,5 +1,5 @@
 // Files that are not what they claim to be: each is refused with one sentence that says where.
-#include "core/bundle.hpp"
+#include "bundle/bundle.hpp"
 
 #include <gtest/gtest.h>
 

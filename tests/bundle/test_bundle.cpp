@@ -1,4 +1,4 @@
-#include "core/bundle.hpp"
+#include "bundle/bundle.hpp"
 
 #include <gtest/gtest.h>
 

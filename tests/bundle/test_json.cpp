@@ -1,4 +1,4 @@
-#include "core/json.hpp"
+#include "bundle/json.hpp"
 
 #include <isomer/error.hpp>
 

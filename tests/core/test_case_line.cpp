@@ -2,9 +2,9 @@
 // is refused with one sentence that says which token is wrong and what would be right.
 #include <gtest/gtest.h>
 
-#include "core/case.hpp"
-#include "core/oracle/oracle.hpp"
-#include "core/oracle/values.hpp"
+#include "oracle/case.hpp"
+#include "oracle/oracle.hpp"
+#include "oracle/values.hpp"
 
 #include <cmath>
 #include <set>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/contract.hpp"
-#include "core/oracle/values.hpp"
+#include "oracle/values.hpp"
 
 #include <set>
 #include <vector>

@@ -1,8 +1,8 @@
 // A sample of an op's cases is small, and still runs every kernel that all of its cases run.
-#include "core/oracle/oracle.hpp"
 #include "gpu/plan.hpp"
 #include "lab/check/sample.hpp"
 #include "lab/plan/programs.hpp"
+#include "oracle/oracle.hpp"
 
 #include <gtest/gtest.h>
 

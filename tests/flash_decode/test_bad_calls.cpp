@@ -5,7 +5,7 @@
 #include <isomer/attention.hpp>
 #include <isomer/flash_decode.hpp>
 
-#include "core/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -4,8 +4,8 @@
 #include <isomer/attention.hpp>
 #include <isomer/flash_decode.hpp>
 
-#include "core/oracle/oracle.hpp"
 #include "core/registry.hpp"
+#include "oracle/oracle.hpp"
 
 #include <cmath>
 #include <cstring>

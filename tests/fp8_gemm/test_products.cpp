@@ -5,7 +5,7 @@
 
 #include "core/codec.hpp"
 #include "core/registry.hpp"
-#include "ops/fp8_gemm/cpu_tiles.hpp"
+#include "ops/fp8_gemm/cpu/tiles.hpp"
 
 #include <random>
 #include <string>

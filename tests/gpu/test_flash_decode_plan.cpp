@@ -3,7 +3,7 @@
 
 #include "gpu/plan.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
-#include "ops/flash_decode/gpu_blocks.hpp"
+#include "ops/flash_decode/gpu/blocks.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 
 #include <memory>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/fp8_gemm/fp8_gemm.hpp"
-#include "ops/fp8_gemm/gpu_plan.hpp"
+#include "ops/fp8_gemm/gpu/tiles.hpp"
 #include "planned.hpp"
 
 #include <string>

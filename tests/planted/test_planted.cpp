@@ -2,9 +2,9 @@
 // every op, and three implementations that compute nothing, must fail.
 #include <gtest/gtest.h>
 
-#include "core/oracle/oracle.hpp"
 #include "lab/check/check_case.hpp"
 #include "lab/check/planted.hpp"
+#include "oracle/oracle.hpp"
 
 #include <algorithm>
 #include <cmath>

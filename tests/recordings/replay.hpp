@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/oracle/oracle.hpp"
+#include "oracle/oracle.hpp"
 #include "recording.hpp"
 
 #include <functional>

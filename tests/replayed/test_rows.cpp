@@ -1,7 +1,7 @@
 // Operators on rows and elements: what the recorded values show, and what only values beyond them do.
 #include <gtest/gtest.h>
 
-#include "core/oracle/expected.hpp"
+#include "oracle/expected.hpp"
 #include "lab/candidate/candidate.hpp"
 #include "lab/diagnose/diagnose.hpp"
 

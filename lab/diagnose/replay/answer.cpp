@@ -1,8 +1,8 @@
 #include "lab/diagnose/replay/answer.hpp"
 
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/replay/patterns.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

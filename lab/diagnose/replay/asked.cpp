@@ -1,7 +1,7 @@
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
 #include "lab/diagnose/replay/patterns.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "lab/diagnose/replay/experiments.hpp"
 #include "core/codec.hpp"
-#include "core/oracle/expected.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "core/codec.hpp"
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 #include "lab/diagnose/replay/judge.hpp"
 
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/refusal.hpp"
 #include "lab/diagnose/replay/answer.hpp"
 #include "lab/diagnose/replay/reductions.hpp"
 #include "lab/diagnose/replay/row_factors.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "lab/diagnose/replay/patterns.hpp"
 
 #include "core/codec.hpp"
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

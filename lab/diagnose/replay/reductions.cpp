@@ -1,7 +1,7 @@
 #include "lab/diagnose/replay/reductions.hpp"
 
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/replay/row_numbers.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

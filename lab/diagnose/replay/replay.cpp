@@ -1,12 +1,12 @@
 #include "lab/diagnose/replay/replay.hpp"
 
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/refusal.hpp"
 #include "lab/diagnose/replay/experiments.hpp"
 #include "lab/diagnose/replay/judge.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "core/codec.hpp"
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

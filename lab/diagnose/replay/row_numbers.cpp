@@ -1,6 +1,6 @@
 #include "lab/diagnose/replay/row_numbers.hpp"
 
-#include "core/oracle/expected.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

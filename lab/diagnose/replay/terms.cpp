@@ -1,5 +1,5 @@
-#include "core/oracle/expected.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
+#include "oracle/expected.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,191 @@
+#include "ops/act_quant/act_quant.hpp"
+#include "ops/act_quant/oracle/oracle.hpp"
+
+#include "core/codec.hpp"
+#include "oracle/guards.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isomer::ops::act_quant {
+namespace {
+
+using core::Overflow;
+using core::round_to;
+using core::Variations;
+
+/// NaN wins, or with ignore_nan counts only where there is nothing else.
+float max_magnitude(const double* x, std::int64_t count, bool ignore_nan, bool with_sign) {
+  if (with_sign) {
+    double most = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+      most = std::isnan(x[i]) && !ignore_nan ? x[i] : std::fmax(most, x[i]);
+    return static_cast<float>(most);
+  }
+  double amax = count > 0 ? std::fabs(x[0]) : 0;
+  for (std::int64_t i = 1; i < count; ++i) {
+    const double magnitude = std::fabs(x[i]);
+    if (ignore_nan)
+      amax = std::fmax(amax, magnitude);
+    else if (!(magnitude <= amax))
+      amax = std::isnan(amax) ? amax : magnitude;
+  }
+  return static_cast<float>(amax);
+}
+
+/// The smallest power of two ≥ scale.
+float power_of_two(float scale, bool by_logarithm) {
+  if (!(scale > 0) || std::isinf(scale)) return scale;
+  if (by_logarithm) return std::exp2(std::ceil(static_cast<float>(std::log2(static_cast<double>(scale)))));
+  int exponent = 0;
+  const float fraction = std::frexp(scale, &exponent);  // in [1/2, 1)
+  return fraction == 0.5f ? scale : std::ldexp(1.0f, exponent);
+}
+
+float scale_of(float amax, const ActQuantOptions& options, const Variations& vary) {
+  const float largest = vary.has("max=240") ? 240.0f : 448.0f;
+  float scale = amax / largest;
+  if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
+  scale = core::guarded(amax, scale, vary);
+  if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0"))
+    scale = power_of_two(scale, vary.has("ue8m0=log2"));
+  if (vary.has("scale=bf16")) scale = static_cast<float>(round_to(DType::bf16, static_cast<double>(scale)));
+  if (vary.has("scale=f16")) scale = static_cast<float>(round_to(DType::f16, static_cast<double>(scale)));
+  return scale;
+}
+
+/// The next value of e4m3fn from `value` away from zero; the largest stays.
+double beyond(double value) {
+  std::uint8_t code = 0;
+  core::encode(DType::e4m3fn, value, &code, Overflow::saturate);
+  if ((code & 0x7f) < 0x7e) ++code;
+  return core::decode(DType::e4m3fn, &code);
+}
+
+double to_e4m3(float quotient, const Variations& vary) {
+  std::uint8_t code = 0;
+  const auto exact = static_cast<double>(quotient);
+  if (vary.has("encoding=fnuz") || vary.has("encoding=e5m2")) {
+    const DType other = vary.has("encoding=fnuz") ? DType::e4m3fnuz : DType::e5m2;
+    core::encode(other, exact, &code, Overflow::saturate);
+    return core::decode(DType::e4m3fn, &code);
+  }
+  core::encode(DType::e4m3fn, exact, &code, Overflow::saturate);
+  double value = core::decode(DType::e4m3fn, &code);
+  if (vary.has("rounding=truncation") && std::fabs(value) > std::fabs(exact)) {
+    --code;  // the next value toward zero
+    value = core::decode(DType::e4m3fn, &code);
+  }
+  // A tie that went to the even value below it.
+  if (vary.has("rounding=away") && std::fabs(value) < std::fabs(exact) &&
+      2 * std::fabs(exact) == std::fabs(value) + std::fabs(beyond(value)))
+    value = beyond(value);
+  if (vary.has("subnormals=flushed") && std::fabs(exact) < 0x1p-6) value = std::copysign(0.0, exact);
+  return value;
+}
+
+float floor_of(const ActQuantOptions& options, const Variations& vary) {
+  if (vary.has("floor=none")) return 0.0f;
+  if (const std::string_view measured = vary.after("floor="); !measured.empty())
+    return core::number_in(measured);
+  return options.amax_floor;
+}
+
+/// Elements that share a maximum.
+std::int64_t shared_elements(std::int64_t block_size, const Variations& vary) {
+  if (vary.has("amax=of-32")) return std::min<std::int64_t>(block_size, 32);
+  if (vary.has("amax=of-64")) return std::min<std::int64_t>(block_size, 64);
+  return block_size;
+}
+
+/// Where the scale of a block is stored.
+std::size_t scale_index(std::size_t block, std::int64_t blocks_of_row, std::size_t blocks,
+                        const Variations& vary) {
+  if (!vary.has("s=transposed")) return block;
+  const auto columns = static_cast<std::size_t>(blocks_of_row);
+  return block % columns * (blocks / columns) + block / columns;
+}
+
+}  // namespace
+
+void reference(const core::Call& call, const Variations& vary, core::Expected& expected) {
+  const auto& args = call.args<ActQuantArgs>();
+  const auto& options = call.options<ActQuantOptions>();
+  const std::vector<double> x = core::elements(args.x);
+  core::ExpectedTensor& y = expected["y"];
+  core::ExpectedTensor& s = expected["s"];
+  const std::int64_t row = args.x.size(-1), size = options.block_size;
+  for (std::size_t block = 0; block < s.value.size(); ++block) {
+    const std::int64_t first = static_cast<std::int64_t>(block) * size;
+    const bool per_row = vary.has("scale=per_row");
+    const std::int64_t share = shared_elements(size, vary);
+    float amax = 0, scale = 0;
+    for (std::int64_t i = first; i < first + size; ++i) {
+      if ((i - first) % share == 0) {
+        amax = max_magnitude(&x[static_cast<std::size_t>(per_row ? first / row * row : i)],
+                             per_row ? row : share, vary.has("nan=ignored"), vary.has("amax=signed"));
+        const float floor = floor_of(options, vary);
+        if (amax < floor || (std::isnan(amax) && floor > 0 && vary.has("nan=ignored"))) amax = floor;
+        scale = scale_of(amax, options, vary);
+        if (i == first) {
+          const std::size_t at = scale_index(block, row / size, s.value.size(), vary);
+          const double inverse = 1.0 / static_cast<double>(scale);
+          if (vary.has("s=inverse"))  // 448 / amax or 1 / s: they differ in the last bit
+            s.set(at, inverse, 0x1p-22 * inverse);
+          else
+            s.set(at, static_cast<double>(scale));
+        }
+      }
+      const auto value = static_cast<float>(x[static_cast<std::size_t>(i)]);
+      float quotient = value / scale;
+      if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
+      if (vary.has("quotient=x*(448/amax)") && options.scale_format != ScaleFormat::ue8m0)
+        quotient = value * (448.0f / amax);
+      if (vary.has("quotient=x*s")) quotient = value * scale;
+      for (const DType narrow : {DType::f16, DType::bf16})
+        if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
+          quotient = static_cast<float>(round_to(narrow, static_cast<double>(quotient)));
+      y.set(static_cast<std::size_t>(i), to_e4m3(quotient, vary));
+      // 0/0, of which a clamp makes one of its ends.
+      if (amax == 0 && vary.has("floor=none"))
+        y.others[static_cast<std::size_t>(i)] = {-448.0, 448.0, -240.0, 240.0, 0.0};
+    }
+  }
+}
+
+const std::vector<core::Variation>& variations() {
+  static const std::vector<core::Variation> list = {
+      {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
+      {"quotient=x*(1/s)", "multiplied by the rounded reciprocal of the scale"},
+      {"quotient=x*(448/amax)", "multiplied by 448 / amax instead of divided by amax / 448"},
+      {"scale=amax*(1/448)", "the scale by a multiplication with the rounded 1/448"},
+      {"encoding=fnuz", "y encoded as e4m3fnuz, whose exponents are one less"},
+      {"rounding=truncation", "quotients rounded toward zero"},
+      {"rounding=away", "ties between two values of e4m3 rounded away from zero"},
+      {"subnormals=flushed", "quotients below the normal numbers of e4m3 taken as 0"},
+      {"quotient=x*s", "multiplied by the scale instead of divided by it"},
+      {"encoding=e5m2", "y encoded as e5m2"},
+      {"quotient=f16", "the quotient rounded to f16 before it is converted"},
+      {"quotient=bf16", "the quotient rounded to bf16 before it is converted"},
+      {"scale=per_row", "one scale for a whole row"},
+      {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
+      {"amax=of-32",
+       "every 32 elements of a block divided by a scale of their own, the first of them stored"},
+      {"amax=of-64",
+       "every 64 elements of a block divided by a scale of their own, the first of them stored"},
+      {"s=transposed", "scales stored as [K / block_size, rows]"},
+      {"s=inverse", "448 / amax stored, by which x is multiplied, instead of amax / 448"},
+      {"scale=ue8m0", "the scale rounded up to a power of two"},
+      {"floor=1e-10", "amax at least 1e-10 whatever amax_floor says"},
+      {"floor=1e-12", "amax at least 1e-12 whatever amax_floor says"},
+      {"floor=none", "no floor: an all-zero block is 0/0"},
+      {"scale=bf16", "the scale rounded to bf16 before it divides and is stored"},
+      {"scale=f16", "the scale rounded to f16 before it divides and is stored"},
+      {"ue8m0=log2", "the power of two as exp2(ceil(log2(s))) in f32"},
+      {"nan=ignored", "NaN left out of the maximum"},
+  };
+  return list;
+}
+
+}  // namespace isomer::ops::act_quant

@@ -1,0 +1,198 @@
+#include "ops/attention/gpu/tiling.hpp"
+
+#include "core/sentence.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace isomer::ops::attention {
+namespace {
+
+constexpr int kThreads = 128;
+/// A part of fewer keys than this is not worth its combine.
+constexpr std::int64_t kLeastPart = 256;
+/// Blocks that a multiprocessor needs to be busy.
+constexpr std::int64_t kBlocksPerMultiprocessor = 3;
+/// What partial results may take: beyond the first the plan chooses fewer parts by itself, beyond the second
+/// it takes fewer than asked for.
+constexpr std::int64_t kPlannedBytes = std::int64_t{256} << 20, kMostBytes = std::int64_t{2} << 30;
+
+/// Of what a block keeps in shared memory beside its tiles: the place of a key, and what it works on.
+constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 192;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+int bucket(std::int64_t dim) { return dim <= 64 ? 64 : dim <= 128 ? 128 : dim <= 192 ? 192 : 256; }
+
+/// Whether the architecture has what the device word for tensor cores asks for. The emulator's 32 lanes stand
+/// for one that has.
+bool has_mma(const std::string& architecture) {
+  if (architecture == "emulated-32") return true;
+  return architecture.starts_with("sm_") && std::stoi(architecture.substr(3)) >= 80;
+}
+
+/// The 16-bit type that holds q, k and v exactly; none for f32.
+DType factor_type(const Geometry& g) {
+  if (g.q.dtype == DType::f32) return DType::none;
+  return g.q.dtype == DType::bf16 ? DType::bf16 : DType::f16;
+}
+
+/// Keys that a row may see, at most.
+std::int64_t visible_keys(const Geometry& g) {
+  if (g.window_left < 0 || g.window_right < 0) return g.seqlen_k;
+  return std::min(g.seqlen_k, g.window_left + g.window_right + g.seqlen_q);
+}
+
+/// Of one part's partial results.
+std::int64_t part_bytes(const Geometry& g) { return g.heads * g.total_q * (g.head_dim_v + 2) * 4; }
+
+std::int64_t parts_that_fit(const Geometry& g, std::int64_t bytes) {
+  return std::max<std::int64_t>(bytes / std::max<std::int64_t>(part_bytes(g), 1), 1);
+}
+
+std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
+  return std::max<std::int64_t>(ceil_div(g.seqlen_k, size), 1);
+}
+
+/// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
+constexpr std::int64_t kDecodeKeys = kThreads / 32 * 16;
+constexpr std::int64_t kMostDecodeRows = 16;
+/// Of a team, at least; and what is not worth a combine where there are blocks enough without it.
+constexpr std::int64_t kLeastDecodePart = 128, kShortDecode = 1024;
+constexpr std::int64_t kMostDecodeParts = 64;
+/// That are divided over teams: what the kernel has room for, and counts in 32 bits.
+constexpr std::int64_t kMostDecodeEntries = 1024;
+constexpr double kMostDecodeSlots = 0x1p36;
+/// Rounds of blocks, at most, where one leaves places of the device empty.
+constexpr std::int64_t kMostRounds = 4;
+
+/// Whether few rows share keys that lanes can read 16 bytes at a time into fragments of their own type.
+bool decodes(const GpuTiling& t, const Geometry& g) {
+  return t.mma == g.k.dtype && g.q.dtype == g.k.dtype && g.seqlen_q * t.unit_heads <= kMostDecodeRows &&
+         aligned(g.k, g.heads_kv, 16) && aligned(g.v, g.heads_kv, 16);
+}
+
+/// Teams and parts so that the blocks fill the device's places and have as many keys each. One part, and no
+/// teams, where an entry's keys are better left together.
+void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
+  const std::int64_t blocks = t.units * t.tiles, places = std::int64_t{facts.multiprocessors} * t.resident;
+  const std::int64_t keys = visible_keys(g);
+  t.parts = 1;
+  if (blocks == 0 || g.batch == 0 || keys <= kLeastDecodePart) return;
+  // What the lengths on the device may be at most, whatever max_seqlen_k says.
+  const double slots =
+      static_cast<double>(g.batch) *
+      (g.paged ? static_cast<double>(g.args->page_table.size(1)) * static_cast<double>(g.page_size)
+               : static_cast<double>(g.k.rows));
+  if (g.batch > kMostDecodeEntries || slots > kMostDecodeSlots) return;
+  if (keys <= kShortDecode && blocks * g.batch >= places * kMostRounds) return;
+  std::int64_t teams = 0;
+  double filled = 0;
+  for (std::int64_t rounds = 1; rounds <= kMostRounds; ++rounds) {
+    const std::int64_t fit = rounds * places / blocks;
+    const double share = static_cast<double>(fit * blocks) / static_cast<double>(rounds * places);
+    if (share < filled + 0.05) continue;  // more rounds are more beginnings
+    filled = share;
+    teams = fit;
+  }
+  teams = std::min(teams, g.batch * ceil_div(keys, kLeastDecodePart));
+  const std::int64_t parts = std::min({teams + 1, kMostDecodeParts, parts_that_fit(g, kPlannedBytes)});
+  if (teams < 2 || parts < 2) return;
+  t.teams = teams;
+  t.parts = parts;
+  t.least_part = kLeastDecodePart;
+}
+
+/// By the registers of queries, of K and V under way, and of accumulators.
+int decode_resident(const GpuTiling& t) {
+  const int wide = t.head_dim + t.head_dim_v;
+  if (t.block_m > 8) return wide <= 128 ? 3 : 2;
+  return wide <= 128 ? 4 : wide <= 256 && t.head_dim == t.head_dim_v ? 3 : 2;
+}
+
+std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const AttentionOptions& options,
+                             const gpu::Facts& facts) {
+  if (options.split_size > 0) return parts_of_size(g, options.split_size);
+  if (options.num_splits > 0)
+    return std::min<std::int64_t>(options.num_splits, parts_that_fit(g, kMostBytes));
+  const std::int64_t blocks = t.blocks(g.batch), wanted = facts.multiprocessors * kBlocksPerMultiprocessor;
+  if (blocks == 0 || blocks * 2 > wanted) return 1;
+  const std::int64_t most = std::min(visible_keys(g) / kLeastPart, parts_that_fit(g, kPlannedBytes));
+  return std::clamp<std::int64_t>(wanted / blocks, 1, std::max<std::int64_t>(most, 1));
+}
+
+}  // namespace
+
+bool aligned(const RowView& view, std::int64_t heads, std::int64_t bytes) {
+  if (!view.defined() || view.d_stride != 1) return false;
+  const auto whole = [&](std::int64_t count, std::int64_t stride) {
+    return count <= 1 || stride * size_of(view.dtype) % bytes == 0;
+  };
+  return reinterpret_cast<std::uintptr_t>(view.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
+         whole(view.outers, view.outer_stride) && whole(view.rows, view.row_stride) &&
+         whole(heads, view.head_stride);
+}
+
+std::size_t GpuTiling::partial_out_bytes(const Geometry& g) const {
+  return static_cast<std::size_t>(parts * g.heads * partial_rows * g.head_dim_v) * sizeof(float);
+}
+
+std::size_t GpuTiling::workspace_bytes(const Geometry& g) const {
+  if (parts == 1) return 0;
+  return partial_out_bytes(g) + static_cast<std::size_t>(parts * g.heads * partial_rows * 2) * sizeof(float);
+}
+
+GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu::Facts& facts) {
+  GpuTiling t;
+  t.head_dim = bucket(g.head_dim);
+  t.head_dim_v = bucket(g.head_dim_v);
+  const int widest = std::max(t.head_dim, t.head_dim_v);
+  t.threads = kThreads;
+  if (has_mma(facts.architecture)) t.mma = factor_type(g);
+  int element = 4, pitch = 4, scores = 0;  // bytes of an element, elements between rows, bytes of P
+  if (t.mma != DType::none) {
+    t.block_m = kThreads / 32 * 16;
+    t.block_n = widest > 192 ? 32 : 64;
+    element = 2;
+    pitch = 8;
+  } else {
+    t.block_m = widest > 192 ? 16 : 32;
+    t.block_n = 32;
+    scores = 4 * t.block_m * (t.block_n + 4);
+  }
+  t.shared_bytes = element * (t.block_m * (t.head_dim + pitch) + t.block_n * (widest + pitch)) + scores +
+                   2 * t.block_n * kPlaceBytes + kTaskBytes;
+  t.pack = options.pack_gqa == AttentionOptions::Choice::always ||
+           (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
+  t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
+  t.units = g.heads / t.unit_heads;
+  t.decode = decodes(t, g);
+  if (t.decode) {
+    t.block_m = widest <= 128 && g.seqlen_q * t.unit_heads > 8 ? 16 : 8;
+    t.block_n = static_cast<int>(kDecodeKeys);
+    t.shared_bytes = 0;  // none but the kernel's own
+    t.resident = decode_resident(t);
+  }
+  t.tiles = ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
+  t.partial_rows = g.total_q;
+  t.split_size = options.split_size;
+  if (t.decode && options.num_splits == 0 && options.split_size == 0)
+    divide_keys(t, g, facts);
+  else
+    t.parts = number_of_parts(t, g, options, facts);
+  return t;
+}
+
+std::string refuse(const Geometry& g, const AttentionOptions& options, const gpu::Facts&) {
+  constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - 4096;
+  if (g.seqlen_k > kMostKeys && !g.paged)
+    return core::say("k has room for ", g.seqlen_k, " keys of one entry, the kernel counts ", kMostKeys);
+  if (options.split_size > 0 &&
+      parts_of_size(g, options.split_size) > std::max<std::int64_t>(parts_that_fit(g, kMostBytes), 1))
+    return core::say("split_size ", options.split_size, " makes ", parts_of_size(g, options.split_size),
+                     " parts with ", part_bytes(g), " bytes of partial results each, over ", kMostBytes,
+                     " bytes together");
+  return {};
+}
+
+}  // namespace isomer::ops::attention

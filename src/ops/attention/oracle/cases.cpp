@@ -1,0 +1,262 @@
+#include "ops/attention/oracle/cases.hpp"
+
+#include "ops/attention/attention.hpp"
+#include "ops/attention/oracle/oracle.hpp"
+#include "oracle/online_softmax.hpp"
+
+#include <algorithm>
+
+namespace isomer::ops::attention {
+namespace {
+
+using core::Case;
+
+/// A list in the making: lines of the schema, each once.
+class List {
+ public:
+  void add(const std::string& line) { add(Case::parse(schema(), line)); }
+  void add(const Case& c) {
+    if (std::find(cases.begin(), cases.end(), c) == cases.end()) cases.push_back(c);
+  }
+  template <class... Parts>
+  void say(const Parts&... parts) {
+    std::string line;
+    ((line += text(parts)), ...);
+    add(line);
+  }
+  std::vector<Case> cases;
+
+ private:
+  static std::string text(const std::string& part) { return part; }
+  static std::string text(const char* part) { return part; }
+  static std::string text(std::int64_t part) { return std::to_string(part); }
+};
+
+constexpr const char* kTypes[] = {"f16", "bf16", "f32", "e4m3fn"};
+
+/// Small and awkward: what the pairs of features stand on.
+const std::string& ground(int variant) {
+  static const std::string lines[] = {
+      "b=2 sq=5 sk=37 hq=2 d=64 f16",         "b=3 sq=1 sk=70 hq=2 d=32 bf16",
+      "b=2 sq=17 sk=64 hq=1 d=64 f32 lse",    "b=3 sq=9 sk=41 hq=3 d=80 f16 lse",
+      "b=2 sq=33 sk=33 hq=1 d=16 bf16",       "b=2 sq=3 sk=100 hq=2 d=128 f32",
+      "b=4 sq=8 sk=23 hq=2 d=64 bf16 lse",    "b=3 sq=19 sk=30 hq=2 d=96 f16 lse",
+      "b=2 sq=4 sk=65 hq=1 d=112 f16 padded", "b=2 sq=7 sk=31 hq=2 d=32 f32 transposed",
+  };
+  return lines[variant % 10];
+}
+
+/// Each feature alone, first of all: most faults fail here already.
+void singles(List& list) {
+  int variant = 0;
+  for (const std::string& name : feature_names()) {
+    Case c = Case::parse(schema(), "b=3 sq=11 sk=40 hq=2 d=32 lse");
+    enable(c, name, variant++);
+    list.add(c);
+  }
+}
+
+/// Every pair of features that may meet, in a case of its own, so that a failure says which.
+void pairs(List& list) {
+  const std::vector<std::string>& names = feature_names();
+  int variant = 0;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t j = i + 1; j < names.size(); ++j) {
+      if (!cannot_meet(names[i], names[j]).empty()) continue;
+      Case c = Case::parse(schema(), ground(variant));
+      enable(c, names[i], variant);
+      enable(c, names[j], variant);
+      list.add(c);
+      ++variant;
+    }
+}
+
+/// Many features at once, chosen by a fixed generator among those that may meet.
+void crowds(List& list) {
+  core::Random random(29);
+  const std::vector<std::string>& names = feature_names();
+  for (int variant = 0; variant < 40; ++variant) {
+    std::vector<bool> in(names.size(), false);
+    for (const std::int64_t pick : random.permutation(static_cast<std::int64_t>(names.size()))) {
+      const std::string& name = names[static_cast<std::size_t>(pick)];
+      const bool meets = std::all_of(names.begin(), names.end(), [&](const std::string& other) {
+        return !in[static_cast<std::size_t>(&other - names.data())] || cannot_meet(name, other).empty();
+      });
+      if (meets && random.below(names.size()) < 9) in[static_cast<std::size_t>(pick)] = true;
+    }
+    Case c = Case::parse(schema(), ground(variant));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (in[i]) enable(c, names[i], variant + static_cast<int>(i));
+    list.add(c);
+  }
+}
+
+void sizes(List& list) {
+  constexpr int lengths[][2] = {{1, 1},    {1, 2},    {2, 1},     {1, 15},    {3, 16},   {1, 17},
+                                {7, 31},   {8, 32},   {9, 33},    {15, 63},   {16, 64},  {17, 65},
+                                {63, 1},   {64, 63},  {65, 64},   {64, 65},   {31, 127}, {32, 128},
+                                {33, 129}, {127, 17}, {128, 128}, {129, 130}, {5, 257},  {100, 7}};
+  int variant = 0;
+  for (const auto& [sq, sk] : lengths) {
+    list.say("b=2 sq=", sq, " sk=", sk, " hq=2 lse ", kTypes[variant % 3]);
+    list.say("sq=", sq, " sk=", sk, " hq=2 hkv=1 lse causal ", kTypes[++variant % 4]);
+  }
+  for (const char* dims :
+       {"d=8",        "d=16",       "d=24",        "d=40",       "d=48",       "d=72",         "d=80",
+        "d=88",       "d=96",       "d=104",       "d=112",      "d=128",      "d=136",        "d=160",
+        "d=192",      "d=200",      "d=224",       "d=248",      "d=256",      "d=192 dv=128", "d=64 dv=256",
+        "d=256 dv=8", "d=8 dv=256", "d=128 dv=64", "d=40 dv=72", "d=64 dv=128"})
+    list.say("b=2 sq=5 sk=39 hq=2 hkv=1 lse causal ", dims, " ", kTypes[variant++ % 3]);
+  for (const char* dims :
+       {"d=16", "d=32", "d=48", "d=80", "d=96", "d=128", "d=192", "d=256", "d=192 dv=128", "d=64 dv=16"})
+    list.say("b=2 sq=5 sk=39 hq=2 descale lse ", variant++ % 2 == 0 ? "e4m3fn " : "bf16 kv=e4m3fn ", dims);
+  for (const char* heads : {"hq=1", "hq=8 hkv=1", "hq=8 hkv=2", "hq=6 hkv=3", "hq=5", "hq=12 hkv=4",
+                            "hq=14 hkv=2", "hq=17 hkv=1"})
+    for (const char* pack : {"plan", "never", "always"}) {
+      const std::int64_t sq = 1 + ++variant / 3 % 3 * 5;
+      list.say("b=2 sq=", sq, " sk=44 d=32 causal ", heads, " pack_gqa=", pack, " ", kTypes[variant % 3]);
+    }
+  // Nothing to attend to, or nobody to attend.
+  for (const char* line : {"b=0 sq=4 sk=4 hq=2 lse", "b=2 sq=0 sk=4 hq=2 lse", "b=2 sq=4 sk=0 hq=2 lse",
+                           "b=2 sq=4 sk=0 hq=2 lse sink=f32", "b=2 sq=4 sk=4 hq=0 hkv=2 lse",
+                           "b=3 sq=4 sk=9 hq=2 lse lengths=empty varlen_q varlen_k",
+                           "b=3 sq=6 sk=9 hq=2 lse lengths=empty varlen_q seqused_k sink=same",
+                           "b=2 sq=5 sk=0 hq=2 varlen_q varlen_k lse",
+                           "b=3 sq=5 sk=20 hq=2 page=4 lengths=empty lse num_splits=3",
+                           "b=2 sq=9 sk=4 hq=2 causal lse num_splits=2"})
+    list.add(line);
+}
+
+void memory(List& list) {
+  for (const char* type : kTypes)
+    for (const char* layout : {"contiguous", "padded", "offset", "transposed", "broadcast"}) {
+      list.say("b=2 sq=6 sk=21 hq=4 hkv=2 d=48 dv=32 lse causal ", layout, " ", type);
+      list.say("b=2 sq=6 sk=21 hq=2 d=32 lse varlen_q page=8 ", layout, " ", type);
+      list.say("b=2 sq=6 sk=21 hq=2 d=32 varlen_q varlen_k ", layout, " ", type);
+      list.say("b=2 sq=6 sk=21 hq=2 d=32 append=2 rotary=neox causal ", layout, " ", type);
+    }
+  for (const char* layout : {"padded", "offset", "transposed", "broadcast"}) {
+    list.say("b=2 sq=6 sk=21 hq=2 d=32 v_colmajor descale e4m3fn ", layout);
+    list.say("b=2 sq=6 sk=21 hq=2 d=32 v_colmajor page=8 kv=e4m3fn ", layout);
+  }
+  list.add("b=2 sq=4 sk=24 hq=2 d=64 dv=32 v_in_k");
+  list.add("b=2 sq=4 sk=24 hq=4 hkv=1 d=64 dv=48 v_in_k page=8 lse bf16");
+  list.add("b=2 sq=4 sk=20 hq=2 d=32 far page=8");
+  list.add("b=2 sq=4 sk=20 hq=2 d=32 far page=16 kv=e4m3fn v_colmajor");
+}
+
+void values(List& list) {
+  for (const std::string& regime : core::regime_names())
+    for (const char* type : kTypes) {
+      list.say("b=2 sq=6 sk=14 hq=4 hkv=2 d=32 lse regime=", regime, " ", type);
+      if (regime != "nan" && regime != "inf")
+        list.say("sq=9 sk=50 hq=2 d=64 causal num_splits=2 regime=", regime, " ", type);
+    }
+  for (const char* regime : {"huge", "outlier", "nan", "inf", "ties"}) {
+    list.say("b=2 sq=3 sk=40 hq=2 page=16 lse f16 kv=e4m3fn descale regime=", regime);
+    list.say("b=2 sq=3 sk=40 hq=2 page=16 lse bf16 regime=", regime);
+    list.say("b=2 sq=3 sk=40 hq=2 num_splits=3 lse f32 sink=f32 regime=", regime);
+  }
+  for (const char* scale : {"0.001", "1", "4", "30"}) {
+    list.say("sq=7 sk=33 hq=2 lse scale=", scale, " f32");
+    list.say("sq=7 sk=33 hq=2 lse scale=", scale, " bf16 softcap=5");
+  }
+  // Rows in which every logit is far below 0.
+  for (const char* type : {"f32", "f16", "bf16"})
+    list.say("b=2 sq=8 sk=1 hq=4 hkv=2 d=64 lse scale=30 ", type);
+  for (const char* cap : {"0.01", "1", "30", "1000"})
+    list.say("b=2 sq=12 sk=33 hq=2 lse causal scale=1 softcap=", cap);
+}
+
+void masks(List& list) {
+  int variant = 0;
+  for (const char* window : {"left=0 right=0", "left=1 right=0", "left=0 right=1", "right=5", "left=5",
+                             "right=0", "left=63 right=0", "left=64", "left=1000 right=1000",
+                             "left=9223372036854775807 right=9223372036854775807", "left=3 right=100",
+                             "left=100 right=3", "left=16 causal", "left=15 right=7 causal"})
+    for (const char* lengths : {"sq=37 sk=37", "sq=9 sk=80", "sq=50 sk=20"})
+      list.say("hq=2 hkv=1 lse ", window, " ", lengths, " d=32 ", kTypes[variant++ % 4]);
+}
+
+void caches(List& list) {
+  int variant = 0;
+  for (const int page : {1, 2, 3, 8, 16, 17, 64, 128, 256, 1000}) {
+    list.say("b=3 sq=4 sk=150 hq=4 hkv=2 d=32 causal lse page=", page, " ", kTypes[variant++ % 4]);
+    list.say("b=2 sq=1 sk=130 hq=8 hkv=2 d=128 page=", page, " ", kTypes[variant % 2]);
+    list.say("b=2 sq=3 sk=50 hq=2 d=16 page=", page, " append=5 causal ", kTypes[variant % 4]);
+    list.say("b=2 sq=3 sk=50 hq=2 d=16 page=", page, " leftpad_k lse ", kTypes[variant % 4]);
+  }
+  for (const int n : {1, 2, 17, 40})
+    for (const char* how :
+         {"", "varlen_new", "varlen_new lengths=empty", "lengths=empty", "lengths=full causal"})
+      list.say("b=3 sq=6 sk=40 hq=2 lse append=", n, " ", how, " ", kTypes[variant++ % 4]);
+  for (const char* rotary : {"rotary=neox", "rotary=interleaved"})
+    for (const char* how :
+         {"rotary_dim=16", "rotary_dim=32 causal", "rotary_dim=64 left=9", "rotary_dim=48 kv=e4m3fn page=4",
+          "rotary_dtype=same", "rotary_dtype=same bf16 causal", "f32 lse", "e4m3fn lse causal",
+          "leftpad_k lse causal", "kv_batch_idx varlen_q varlen_new"})
+      list.say("b=2 sq=5 sk=30 hq=2 append=5 ", rotary, " ", how);
+}
+
+void splits(List& list) {
+  for (const char* split :
+       {"num_splits=1", "num_splits=2", "num_splits=5", "num_splits=8", "num_splits=16", "num_splits=256",
+        "split_size=1", "split_size=7", "split_size=64", "split_size=128", "split_size=1000"}) {
+    list.say("b=2 sq=2 sk=200 hq=4 hkv=2 lse ", split);
+    list.say("b=2 sq=3 sk=200 hq=2 lse bf16 causal left=30 sink=f32 varlen_q page=16 ", split);
+    list.say("b=2 sq=1 sk=3 hq=2 lse f32 ", split);
+  }
+  for (const char* line :
+       {"b=1 sq=1 sk=2100 hq=8 hkv=1 d=128 lse", "b=2 sq=1 sk=2048 hq=4 hkv=2 bf16 page=16 lse",
+        "b=1 sq=16 sk=2100 hq=2 causal f32 lse", "b=1 sq=3 sk=2500 hq=2 e4m3fn descale page=64",
+        "b=1 sq=300 sk=300 hq=2 hkv=1 causal lse", "b=1 sq=260 sk=200 hq=1 d=128 bf16 left=40 right=9",
+        "b=2 sq=150 sk=513 hq=1 f32 seqused_k seqused_q lse",
+        "b=1 sq=200 sk=400 hq=1 d=192 dv=128 causal bf16",
+        "b=2 sq=130 sk=300 hq=2 hkv=1 e4m3fn causal varlen_q varlen_k descale",
+        "b=1 sq=2 sk=1999 hq=2 split_size=256 softcap=10 lse bf16"})
+    list.add(line);
+}
+
+}  // namespace
+
+std::vector<Case> cases() {
+  List list;
+  singles(list);
+  sizes(list);
+  masks(list);
+  memory(list);
+  values(list);
+  caches(list);
+  splits(list);
+  pairs(list);
+  crowds(list);
+  return list.cases;
+}
+
+std::vector<Case> bench_cases() {
+  List list;
+  for (const char* line :
+       {"b=1 sq=2048 hq=8 d=128 f32", "b=1 sq=2048 hq=8 d=128 causal bf16",
+        "b=4 sq=1 sk=4096 hq=16 hkv=2 d=128 bf16 page=16", "b=1 sq=1285 hq=16 hkv=2 d=128 causal"})
+    list.add(line);
+  return list.cases;
+}
+
+core::Oracle oracle() {
+  return {.contract = &contract(),
+          .schema = &schema(),
+          .cases = cases,
+          .make = make,
+          .reference = reference,
+          .variations = core::with_tiles(variations()),
+          .bench_cases = bench_cases,
+          .device_bench_lines = {"attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal",
+                                 "attention b=4 sq=4096 hq=16 d=128 bf16",
+                                 "attention b=4 sq=4096 hq=16 d=128 bf16 causal",
+                                 "attention b=16 sq=1 sk=16384 hq=64 hkv=8 d=128 bf16 page=16"},
+          .features = features,
+          .cannot_meet = cannot_meet,
+          .originals = originals()};
+}
+
+}  // namespace isomer::ops::attention

@@ -1,0 +1,100 @@
+#include "ops/attention/oracle/cases.hpp"
+
+namespace isomer::ops::attention {
+
+const core::CaseSchema& schema() {
+  static const core::CaseSchema fields(
+      "attention",
+      {core::integer("b", 1, "batch entries"),
+       core::integer("sq", 128, "longest query length"),
+       core::integer("sk", -1, "longest key length, left padding and new keys included; -1: sq"),
+       core::integer("hq", 1, "query heads"),
+       core::integer("hkv", 0, "key/value heads; 0: hq"),
+       core::integer("d", 64, "head dimension of q and k"),
+       core::integer("dv", 0, "head dimension of v and out; 0: d"),
+       core::dtype("dtype", {DType::f16, DType::bf16, DType::f32, DType::e4m3fn}, DType::f16, "of q", true),
+       core::choice("kv", {"same", "e4m3fn"}, "dtype of k and v"),
+       core::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out; same: bf16 with e4m3fn"),
+       core::flag("lse", "asks for lse"),
+       core::flag("causal", "bottom-right aligned causal mask"),
+       core::integer("left", -1, "window_left"),
+       core::integer("right", -1, "window_right"),
+       core::real("scale", 0, "0: 1/sqrt(d)"),
+       core::real("softcap", 0, "0: off"),
+       core::choice("sink", {"none", "f32", "same"}, "dtype of the sinks; same: q's"),
+       core::flag("varlen_q", "q by cu_seqlens_q"),
+       core::flag("varlen_k", "k and v by cu_seqlens_k"),
+       core::flag("seqused_q", "effective query lengths"),
+       core::flag("seqused_k", "effective key lengths"),
+       core::flag("leftpad_k", "left padding"),
+       core::integer("page", 0, "page size; 0: not paged"),
+       core::flag("kv_batch_idx", "cache rows chosen by index"),
+       core::integer("append", 0, "new keys of an entry; 0: none"),
+       core::flag("varlen_new", "new keys by cu_seqlens_k_new, at most `append` of an entry"),
+       core::choice("rotary", {"none", "neox", "interleaved"}, "rotary embedding of q and the new keys"),
+       core::integer("rotary_dim", 0, "rotated dimensions; 0: all that fit"),
+       core::choice("rotary_dtype", {"f32", "same"}, "dtype of cos and sin"),
+       core::flag("descale", "q, k and v descales, of the e4m3fn ones among them"),
+       core::flag("v_colmajor", "v's last three dimensions are [Hkv, Dv, Sk]"),
+       core::flag("v_in_k", "v is the first dv elements of k's rows"),
+       core::flag("far", "pages so far apart that 32-bit products overflow"),
+       core::choice("pack_gqa", {"plan", "never", "always"}, "rows = query position × heads of a group"),
+       core::integer("num_splits", 0, "0: the plan decides"),
+       core::integer("split_size", 0, "keys of a split; 0: off"),
+       core::flag("max_seqlen", "gives max_seqlen_q and max_seqlen_k"),
+       core::choice("lengths", {"ragged", "full", "empty"}, "how lengths vary; empty: some are 0"),
+       core::choice("layout", {"contiguous", "padded", "offset", "transposed", "broadcast"},
+                    "how tensors lie in memory", true),
+       core::choice("regime", core::regime_names(), "values")});
+  return fields;
+}
+
+namespace {
+
+/// `count` lengths up to `most`, the first of them the longest and, where asked, one of them 0.
+std::vector<std::int64_t> lengths(const core::Case& c, core::Random& random, std::int64_t most,
+                                  std::int64_t zero) {
+  std::vector<std::int64_t> list(static_cast<std::size_t>(c.integer("b")), most);
+  for (std::size_t i = 1; i < list.size(); ++i)
+    if (c.choice("lengths") != "full") list[i] = std::min<std::int64_t>(most, 1 + random.below(most));
+  if (c.choice("lengths") == "empty" && zero >= 0) list[static_cast<std::size_t>(zero)] = 0;
+  return list;
+}
+
+/// Fewer than given, but some where there are some.
+std::vector<std::int64_t> fewer(std::vector<std::int64_t> given, core::Random& random) {
+  for (std::int64_t& length : given)
+    if (length > 1) length = 1 + random.below(length - 1);
+  return given;
+}
+
+}  // namespace
+
+Lengths lengths_of(const core::Case& c, core::Random& random) {
+  const auto b = static_cast<std::size_t>(c.integer("b"));
+  const std::int64_t last = static_cast<std::int64_t>(b) - 1;
+  const std::int64_t sq = c.integer("sq"), sk = c.integer("sk") < 0 ? sq : c.integer("sk");
+  Lengths l;
+  l.q = c.flag("varlen_q") ? lengths(c, random, sq, last - 1) : std::vector<std::int64_t>(b, sq);
+  l.q_used = c.flag("seqused_q") ? fewer(l.q, random) : l.q;
+
+  l.added.assign(b, c.integer("append"));
+  if (c.flag("varlen_new")) l.added = lengths(c, random, c.integer("append"), last);
+  const bool cache = c.flag("seqused_k") || c.integer("page") > 0 || c.integer("append") > 0;
+  l.used = c.flag("varlen_k") || cache ? lengths(c, random, sk, last) : std::vector<std::int64_t>(b, sk);
+  l.given = l.used;
+  if (c.flag("varlen_k") && c.flag("seqused_k")) l.used = fewer(l.given, random);
+  // A cache has room left, where stale values lie.
+  if (!c.flag("varlen_k")) l.given.assign(b, cache ? sk + 5 : sk);
+  l.pad.assign(b, 0);
+  for (std::size_t i = 0; i < b; ++i) {
+    l.used[i] = std::max(l.used[i], l.added[i]);
+    const std::int64_t before = l.used[i] - l.added[i];
+    if (!c.flag("leftpad_k")) continue;
+    l.pad[i] = i == 0 ? std::min(before, before / 3 + 1) : random.below(before / 2 + 1);
+    if (c.choice("lengths") == "empty" && static_cast<std::int64_t>(i) == last) l.pad[i] = before;
+  }
+  return l;
+}
+
+}  // namespace isomer::ops::attention

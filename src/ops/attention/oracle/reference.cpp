@@ -1,0 +1,250 @@
+#include "ops/attention/oracle/reference.hpp"
+
+#include "ops/attention/oracle/oracle.hpp"
+#include "oracle/attention_bound.hpp"
+#include "oracle/online_softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isomer::ops::attention {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kHidden = -5e4;  ///< of a mask that is no −inf
+
+/// Attention of one query against the keys of its head.
+class Row {
+ public:
+  Row(const core::Call& call, const core::Variations& vary, const Sequence& s)
+      : a_(call.args<AttentionArgs>()), o_(call.options<AttentionOptions>()), vary_(vary), s_(s) {
+    const double d = static_cast<double>(a_.q.size(-1)), dv = static_cast<double>(a_.out.size(-1));
+    scale_ = o_.scale != 0 ? static_cast<double>(o_.scale) : 1 / std::sqrt(d);
+    if (vary_.has("scale=missing")) scale_ = 1;
+    if (vary_.has("scale=twice")) scale_ *= scale_;
+    if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
+    logits_.resize(static_cast<std::size_t>(s.k_len));
+    weights_.resize(static_cast<std::size_t>(s.k_len));
+    out.resize(static_cast<std::size_t>(a_.out.size(-1)));
+    bound.resize(out.size());
+  }
+
+  std::vector<double> out, bound;
+  double lse = 0, lse_bound = 0;
+
+  void run(std::int64_t i, std::int64_t head) {
+    const std::int64_t heads_kv = a_.k.size(-2), group = a_.q.size(-2) / heads_kv;
+    const std::int64_t g = vary_.has("heads=modulo") ? head % heads_kv : head / group;
+    blur_ = max_products_ = 0;
+    for (std::int64_t j = 0; j < s_.k_len; ++j)
+      logits_[static_cast<std::size_t>(j)] = masked(logit(i, j, head, g), i, j);
+    behind_ = visible(i, s_.k_len) ? core::weighing_tail(vary_, s_.k_len) : 0;
+    softmax(head);
+    rescale();
+    weigh(g);
+  }
+
+ private:
+  static double factor(const Tensor& descale, std::int64_t b, std::int64_t g) {
+    return descale.defined() ? core::read(descale, b, g) : 1.0;
+  }
+
+  /// S = softcap(scale · q_descale · k_descale · Σ_d q·k).
+  double logit(std::int64_t i, std::int64_t j, std::int64_t head, std::int64_t g) {
+    const Matrix &q = s_.q[static_cast<std::size_t>(head)], &k = s_.k[static_cast<std::size_t>(g)];
+    const double *qi = q.row(i), *kj = k.row(j);
+    double dot = 0, products = 0;
+    for (std::int64_t d = 0; d < q.columns; ++d) {
+      dot += qi[d] * kj[d];
+      products += std::fabs(qi[d] * kj[d]);
+    }
+    double scale = scale_;
+    if (!vary_.has("descale=ignored"))
+      scale *= factor(a_.q_descale, s_.batch, g) * factor(a_.k_descale, s_.batch, g);
+    if (visible(i, j)) {
+      blur_ = std::max(blur_, scale * spread(q, i, k, j));
+      if (std::isfinite(products)) max_products_ = std::max(max_products_, scale * products);
+    }
+    const double cap = static_cast<double>(o_.softcap);
+    if (cap == 0 || vary_.has("softcap=ignored") || vary_.has("softcap=after-mask")) return scale * dot;
+    if (vary_.has("softcap=before-scale")) return scale * cap * std::tanh(dot / cap);
+    return cap * std::tanh(scale * dot / cap);
+  }
+
+  /// How far Σ_d q·k may move because rotated elements of q and k may have been rounded the other way.
+  static double spread(const Matrix& q, std::int64_t i, const Matrix& k, std::int64_t j) {
+    const double *qi = q.row(i), *kj = k.row(j), *dq = q.spread_row(i), *dk = k.spread_row(j);
+    if (dq == nullptr && dk == nullptr) return 0;
+    double sum = 0;
+    for (std::int64_t d = 0; d < q.columns; ++d) {
+      const double a = dq == nullptr ? 0 : dq[d], b = dk == nullptr ? 0 : dk[d];
+      sum += a * std::fabs(kj[d]) + b * std::fabs(qi[d]) + a * b;
+    }
+    return std::isfinite(sum) ? sum : 0;
+  }
+
+  /// i + Sk − Sq − left <= j <= i + Sk − Sq + right; causal means right = 0.
+  bool visible(std::int64_t i, std::int64_t j) const {
+    const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0 : s_.k_len - s_.q_len);
+    std::int64_t left = o_.window_left, right = o_.causal ? 0 : o_.window_right;
+    if (left >= 0 && diagonal - j > left - (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
+    if (right >= 0 && j - diagonal > right - (vary_.has("window_right=exclusive") ? 1 : 0)) return false;
+    return true;
+  }
+
+  double masked(double logit, std::int64_t i, std::int64_t j) const {
+    const double cap = static_cast<double>(o_.softcap);
+    const double hidden = vary_.has("mask=finite") ? kHidden : -kInfinity;
+    double s = visible(i, j) ? logit : hidden;
+    if (cap != 0 && vary_.has("softcap=after-mask")) s = cap * std::tanh(s / cap);
+    return vary_.has("logits=f16") ? core::round_to(DType::f16, s) : s;
+  }
+
+  /// weight_j = e^(S_j − m), denominator l = Σ weight + e^(sink − m), lse = m + ln l.
+  void softmax(std::int64_t head) {
+    double sink = -kInfinity;
+    if (a_.sink.defined() && !vary_.has("sink=ignored")) sink = core::read(a_.sink, head);
+    if (vary_.has("sink=scaled") && std::isfinite(sink)) sink *= scale_;
+    double m = behind_ > 0 ? std::max(sink, 0.0) : sink;
+    max_abs_logit_ = std::isfinite(sink) ? std::fabs(sink) : 0;
+    const bool hides = vary_.has("mask=finite");
+    bool any = false;  // a NaN logit counts: the row is NaN then, not empty
+    for (const double s : logits_) {
+      any = any || s != -kInfinity;
+      m = std::max(m, s);
+      // What is no logit makes no room for errors of logits.
+      if (std::isfinite(s) && !(hides && s < 0.99 * kHidden))
+        max_abs_logit_ = std::max(max_abs_logit_, std::fabs(s));
+    }
+    empty_ = !any && sink == -kInfinity;
+    if (empty_) return;
+    const bool raw = vary_.has("max=none"), from_zero = vary_.has("max=from-zero");
+    if (from_zero) m = std::max(m, 0.0);
+    // Without the subtraction f32 overflows above 88, which is the fault.
+    const auto weight = [&](double s) {
+      if (from_zero)
+        return static_cast<double>(std::exp(static_cast<float>(s - m)));  // f32 underflows below −104
+      return raw ? static_cast<double>(std::exp(static_cast<float>(s))) : std::exp(s - m);
+    };
+    const double sink_weight = std::isfinite(sink) ? weight(sink) : 0;
+    denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);
+    if (behind_ > 0) denominator_ += static_cast<double>(behind_) * weight(0);
+    for (std::size_t j = 0; j < logits_.size(); ++j) denominator_ += weights_[j] = weight(logits_[j]);
+    empty_ = from_zero && denominator_ == 0;
+    if (empty_) return;
+    const double sum = vary_.has("lse=without-sink") ? denominator_ - sink_weight : denominator_;
+    lse = (raw ? 0 : m) + std::log(sum);
+    if (vary_.has("log=base-2")) lse /= std::log(2.0);
+    lse_bound = std::isnan(lse) ? 0 : core::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
+  }
+
+  /// Nothing, but for variations that leave it out.
+  void rescale() {
+    if (empty_) return;
+    const double sum = denominator_;
+    core::leave_out_rescaling(vary_, logits_, weights_, denominator_);
+    if (denominator_ != sum) lse += std::log(denominator_ / sum);
+  }
+
+  /// out = Σ_j p_j·v_j, p = weight / l; an empty row is 0 with lse = −inf.
+  void weigh(std::int64_t g) {
+    std::fill(bound.begin(), bound.end(), 0.0);
+    if (empty_) {
+      std::fill(out.begin(), out.end(), vary_.has("empty=nan") ? std::nan("") : 0.0);
+      lse = vary_.has("empty_lse=+inf") ? kInfinity : -kInfinity;
+      lse_bound = 0;
+      return;
+    }
+    const double descale = vary_.has("descale=ignored") || vary_.has("v_descale=ignored")
+                               ? 1.0
+                               : factor(a_.v_descale, s_.batch, g);
+    const Matrix& v = s_.v[static_cast<std::size_t>(g)];
+    std::vector<double> absolute(out.size()), squares(out.size()), lost(out.size());
+    std::fill(out.begin(), out.end(), 0.0);
+    for (std::int64_t j = 0; j < s_.k_len; ++j) {
+      // A key that the row does not see has no part in it, whatever its value holds.
+      if (logits_[static_cast<std::size_t>(j)] == -kInfinity) continue;
+      const double p = weights_[static_cast<std::size_t>(j)] / denominator_ * part_weight(j);
+      for (std::size_t d = 0; d < out.size(); ++d) {
+        const double pv = p * (v.row(j)[d] * descale);
+        out[d] += pv;
+        absolute[d] += std::fabs(pv);
+        squares[d] += pv * pv;
+        lost[d] += core::lost_to_underflow(a_.q.dtype, p, denominator_) * std::fabs(v.row(j)[d] * descale);
+      }
+    }
+    if (!s_.stale_v.empty()) {
+      const Matrix& stale = s_.stale_v[static_cast<std::size_t>(g)];
+      for (std::int64_t j = 0; j < stale.rows; ++j)
+        for (std::size_t d = 0; d < out.size(); ++d) out[d] += 0.0 * stale.row(j)[d];
+    }
+    for (std::size_t d = 0; d < out.size(); ++d) {
+      if (std::isnan(out[d])) continue;
+      bound[d] = core::attention_bound(a_.out.dtype, a_.q.dtype, out[d], absolute[d], squares[d],
+                                       max_abs_logit_, lost[d]) +
+                 2 * blur_ * absolute[d];
+    }
+  }
+
+  /// 1. For the variation in which split results are averaged instead of weighed: what turns a key's weight
+  /// into that of the plain mean over the parts that see any key.
+  double part_weight(std::int64_t j) const {
+    const std::int64_t parts = o_.num_splits;
+    if (parts <= 1 || !vary_.has("merge=unweighted")) return 1;
+    const std::int64_t size = (s_.k_len + parts - 1) / parts;
+    double mine = 0;
+    std::int64_t seen = 0;
+    for (std::int64_t first = 0; first < s_.k_len; first += size) {
+      double sum = 0;
+      for (std::int64_t k = first; k < std::min(first + size, s_.k_len); ++k)
+        sum += weights_[static_cast<std::size_t>(k)];
+      seen += sum > 0;
+      if (j / size == first / size) mine = sum;
+    }
+    return denominator_ / mine / static_cast<double>(seen);
+  }
+
+  const AttentionArgs& a_;
+  const AttentionOptions& o_;
+  const core::Variations& vary_;
+  const Sequence& s_;
+  double scale_ = 1, denominator_ = 0;
+  double blur_ = 0;           ///< of a logit, by rotary rounding
+  double max_abs_logit_ = 0;  ///< of the visible keys and the sink
+  double max_products_ = 0;   ///< largest scale·Σ_d |q·k| of a visible key
+  std::int64_t behind_ = 0;   ///< keys behind the last that weigh in a variation
+  bool empty_ = false;
+  std::vector<double> logits_, weights_;
+};
+
+void record(const core::Call& call, const Sequence& s, std::int64_t i, std::int64_t head, const Row& row,
+            core::Expected& expected) {
+  const auto& a = call.args<AttentionArgs>();
+  const std::int64_t r = s.out_row + i;
+  core::ExpectedTensor& out = expected["out"];
+  for (std::size_t d = 0; d < row.out.size(); ++d)
+    out.set(a.q.rank == 3 ? out.index(r, head, d) : out.index(s.out_outer, r, head, d), row.out[d],
+            row.bound[d]);
+  if (!expected.has("lse")) return;
+  core::ExpectedTensor& lse = expected["lse"];
+  lse.set(a.q.rank == 3 ? lse.index(head, r) : lse.index(s.out_outer, head, r), row.lse, row.lse_bound);
+}
+
+}  // namespace
+
+/// Every query of every head of every batch entry: S = q·kᵀ, mask, softmax, ·v, all in double.
+void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+  const auto& a = call.args<AttentionArgs>();
+  for (std::int64_t b = 0; b < batch_of(a); ++b) {
+    const Sequence s = unfold(call, vary, b, expected);
+    Row row(call, vary, s);
+    for (std::int64_t head = 0; head < a.q.size(-2); ++head)
+      for (std::int64_t i = 0; i < s.q_len; ++i) {
+        row.run(i, head);
+        record(call, s, i, head, row, expected);
+      }
+  }
+}
+
+}  // namespace isomer::ops::attention

@@ -1,0 +1,228 @@
+#include "ops/fp8_gemm/oracle/reference_product.hpp"
+
+#include "core/codec.hpp"
+#include "ops/fp8_gemm/fp8_gemm.hpp"
+#include "oracle/expected.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isomer::ops::fp8_gemm {
+namespace {
+
+using core::round_to;
+
+/// f32 overflows where f64 does not.
+double in_f32_range(double value) {
+  return std::fabs(value) > std::numeric_limits<float>::max() ? std::copysign(INFINITY, value) : value;
+}
+
+/// The elements of a tensor of rows as its buffer has them where its strides are taken for compact ones.
+std::vector<double> flat_elements(const Tensor& tensor) {
+  std::int64_t last = 0;
+  for (int i = 0; i < tensor.rank; ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
+  std::vector<double> values(static_cast<std::size_t>(tensor.numel()), 0.0);
+  const auto* data = static_cast<const std::byte*>(tensor.data);
+  for (std::int64_t i = 0; i < tensor.numel() && i <= last; ++i)
+    values[static_cast<std::size_t>(i)] = core::decode(tensor.dtype, data + i * size_of(tensor.dtype));
+  return values;
+}
+
+std::vector<double> fp8_elements(Tensor tensor, const core::Variations& vary) {
+  if (vary.has("encoding=fnuz")) tensor.dtype = DType::e4m3fnuz;
+  if (vary.has("encoding=e5m2")) tensor.dtype = DType::e5m2;
+  std::vector<double> values = vary.has("indexing=flat") ? flat_elements(tensor) : core::elements(tensor);
+  const bool finite = vary.has("nan=480"), flushed = vary.has("subnormals=flushed");
+  if (!finite && !flushed) return values;
+  for (double& value : values) {
+    if (finite && std::isnan(value)) value = std::copysign(480.0, value);
+    if (flushed && std::fabs(value) < 0x1p-6) value = 0;
+  }
+  return values;
+}
+
+double smallest_subnormal(DType type) {
+  return type == DType::f16 ? 0x1p-24 : type == DType::bf16 ? 0x1p-133 : 0x1p-149;
+}
+
+/// Toward zero instead of to nearest.
+double truncated(DType type, double value) {
+  double rounded = round_to(type, value);
+  if (!std::isfinite(rounded) || std::fabs(rounded) <= std::fabs(value)) return rounded;
+  // Two steps of the type below `rounded` round to its neighbour.
+  const double step =
+      std::max(2 * core::unit_roundoff(type) * std::exp2(std::floor(std::log2(std::fabs(rounded)))),
+               smallest_subnormal(type));
+  return round_to(type, value - std::copysign(step / 2, value));
+}
+
+std::int64_t number_of(std::string_view digits) {
+  std::int64_t number = 0;
+  for (const char digit : digits) number = 10 * number + (digit - '0');
+  return number;
+}
+
+}  // namespace
+
+Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
+                 const core::Variations& vary)
+    : vary_(vary),
+      columns_(b.size(0)),
+      depth_(b.size(1)),
+      blocks_((depth_ + kScaleBlock - 1) / kScaleBlock),
+      b_s_rows_(b_s.size(0)),
+      a_(fp8_elements(a, vary)),
+      a_s_(vary.has("indexing=flat") || vary.has("a_s=row-major") ? flat_elements(a_s) : core::elements(a_s)),
+      b_(fp8_elements(b, vary)),
+      b_s_(vary.has("indexing=flat") ? flat_elements(b_s) : core::elements(b_s)) {
+  rows_ = 1;
+  for (int i = 0; i + 1 < a.rank; ++i) rows_ *= a.size(i);
+  if (const std::string_view width = vary.after("b_s=columns-of-"); !width.empty())
+    b_width_ = number_of(width);
+  if (const std::string_view step = vary.after("scale=steps-of-"); !step.empty()) step_ = number_of(step);
+  pitch_ = blocks_;
+  if (const std::string_view step = vary.after("scale=rows-of-steps-of-"); !step.empty()) {
+    step_ = number_of(step);
+    pitch_ = (depth_ + step_ - 1) / step_;
+  }
+}
+
+std::int64_t Product::block_of(std::int64_t k) const {
+  if (vary_.has("scale=previous-block")) return std::max<std::int64_t>(k / step_ - 1, 0);
+  if (vary_.has("scale=once")) return 0;
+  if (vary_.has("scale=last-once")) return blocks_ - 1;
+  return k / step_;
+}
+
+std::int64_t Product::a_scale_at(std::int64_t row, std::int64_t k) const {
+  const std::int64_t block = vary_.has("a_s=first-block") ? 0 : block_of(k);
+  return vary_.has("a_s=transposed") ? block * rows_ + row : row * pitch_ + block;
+}
+
+std::int64_t Product::b_scale_at(std::int64_t column, std::int64_t k) const {
+  const std::int64_t block = vary_.has("b_s=first-block") ? 0 : block_of(k);
+  std::int64_t row = column / b_width_;
+  // A ragged last block of columns has no row of scales of its own.
+  if (vary_.has("b_s=floor")) row = std::min(row, std::max<std::int64_t>(columns_ / kScaleBlock - 1, 0));
+  return vary_.has("b_s=transposed") ? block * b_s_rows_ + row : row * pitch_ + block;
+}
+
+Element Product::operator()(std::int64_t m, std::int64_t n) const {
+  const std::string_view sums = vary_.after("accumulator=");
+  const bool narrow_c = sums == "f16" || sums == "bf16" || sums.ends_with("-across-blocks");
+  const bool narrow = sums == "f16" || sums == "bf16" || sums.ends_with("-in-block");
+  const DType accumulator = sums.starts_with("f16") ? DType::f16 : DType::bf16;
+  // b[n][k] is b_[n·depth + k].
+  const bool transposed = vary_.has("b=transposed");
+  const std::int64_t b_row = transposed ? 1 : depth_, b_step = transposed ? columns_ : 1;
+  const auto at = [](const std::vector<double>& matrix, std::int64_t index) {
+    return index < static_cast<std::int64_t>(matrix.size()) ? matrix[static_cast<std::size_t>(index)] : 0.0;
+  };
+  Element c;
+  const auto scale = [&](const std::vector<double>& scales, std::int64_t index) {
+    const bool there = index < static_cast<std::int64_t>(scales.size());
+    c.unknown = c.unknown || !there;
+    return there ? scales[static_cast<std::size_t>(index)] : 1.0;
+  };
+  double sum = 0, sum_abs = 0;
+  const auto add_scaled = [&](std::int64_t k) {
+    const double a_s = vary_.has("a_s=ignored") ? 1 : scale(a_s_, a_scale_at(m, k));
+    const double b_s = vary_.has("b_s=ignored") ? 1 : scale(b_s_, b_scale_at(n, k));
+    c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sum * a_s) * b_s));
+    if (narrow_c) c.value = round_to(accumulator, c.value);
+    c.magnitude += std::fabs(a_s * b_s) * sum_abs;
+    // A block may be summed in parts, one for each lane of a vector: 32 subnormal steps of f32.
+    c.underflow += 0x1p-144 * (1 + std::fabs(b_s));
+  };
+  const std::int64_t blocks = vary_.has("k_tail=dropped") ? depth_ / kScaleBlock : blocks_;
+  for (std::int64_t kb = 0; kb < blocks; ++kb) {
+    const std::int64_t whole = (kb + 1) * kScaleBlock;
+    const std::int64_t end = vary_.has("k_tail=unmasked") ? whole : std::min(whole, depth_);
+    if (!vary_.has("sum=carried")) sum = 0;
+    sum_abs = 0;
+    // Beyond K the tile still has what the block before put there.
+    for (std::int64_t k = depth_; vary_.has("k_tail=stale") && kb > 0 && k < whole; ++k)
+      sum += at(a_, m * depth_ + k - kScaleBlock) * at(b_, n * b_row + (k - kScaleBlock) * b_step);
+    for (std::int64_t k = kb * kScaleBlock; k < end; ++k) {
+      const double product = at(a_, m * depth_ + k) * at(b_, n * b_row + k * b_step);
+      sum += product;
+      sum_abs += std::fabs(product);
+      if (narrow) sum = round_to(accumulator, sum);
+      // Steps of a block that are taken to have scales of their own.
+      if ((k + 1) % step_ != 0 || k + 1 == end) continue;
+      add_scaled(k);
+      sum = sum_abs = 0;
+    }
+    add_scaled(end - 1);
+  }
+  return c;
+}
+
+std::pair<double, double> Epilogue::operator()(const Element& product, DType c_type, std::size_t flat,
+                                               std::int64_t column) const {
+  double value = product.value, magnitude = product.magnitude;
+  if (bias.defined()) {
+    const double term = core::read(bias, column);
+    if (!vary.has("bias=ignored")) value += term;
+    magnitude += std::fabs(term);
+  }
+  if (addend.defined()) {
+    const double term = core::element(addend, flat);
+    if (!vary.has("addend=ignored")) value += term;
+    magnitude += std::fabs(term);
+  }
+  const double bound =
+      std::max(core::unit_roundoff(c_type) * std::fabs(value), smallest_subnormal(c_type) / 2) +
+      0x1p-20 * magnitude + product.underflow;
+  if (vary.has("rounding=truncated")) value = truncated(c_type, value);
+  return {value, std::isfinite(bound) ? bound : 0};
+}
+
+const std::vector<core::Variation>& product_variations() {
+  static const std::vector<core::Variation> list = {
+      {"scale=once", "the scales of the first block applied to the sum over all of K"},
+      {"scale=last-once", "the scales of the last block applied to the sum over all of K"},
+      {"scale=previous-block", "each block of K but the first takes the scales of the block before it"},
+      {"b_s=transposed", "the scales of b read as if their matrix were stored transposed"},
+      {"b_s=floor",
+       "floor(N/128) rows of scales of b: a ragged last block of columns takes the row before it"},
+      {"b_s=columns-of-32", "the scales of b taken by blocks of 32 columns, not of 128"},
+      {"b_s=columns-of-64", "the scales of b taken by blocks of 64 columns, not of 128"},
+      {"b_s=columns-of-256", "the scales of b taken by blocks of 256 columns, not of 128"},
+      {"scale=steps-of-32", "the next scale taken for every 32 elements of K, not for every 128"},
+      {"scale=steps-of-64", "the next scale taken for every 64 elements of K, not for every 128"},
+      {"scale=rows-of-steps-of-32",
+       "the next scale taken for every 32 elements of K, and so many counted to a row"},
+      {"scale=rows-of-steps-of-64",
+       "the next scale taken for every 64 elements of K, and so many counted to a row"},
+      {"accumulator=f16", "sums inside a block and across blocks rounded to f16"},
+      {"accumulator=bf16", "sums inside a block and across blocks rounded to bf16"},
+      {"accumulator=f16-in-block", "sums inside a block rounded to f16, across blocks in f32"},
+      {"accumulator=bf16-in-block", "sums inside a block rounded to bf16, across blocks in f32"},
+      {"accumulator=f16-across-blocks", "sums inside a block in f32, across blocks rounded to f16"},
+      {"accumulator=bf16-across-blocks", "sums inside a block in f32, across blocks rounded to bf16"},
+      {"sum=carried", "the sum of a block begun with that of the blocks before it"},
+      {"a_s=ignored", "the scales of a taken as 1"},
+      {"a_s=row-major", "the scales of a read as compact and row-major whatever their strides"},
+      {"a_s=transposed", "the scales of a read as if their matrix were stored transposed"},
+      {"b_s=ignored", "the scales of b taken as 1"},
+      {"k_tail=dropped", "a ragged last block of K left out"},
+      {"k_tail=unmasked", "the last block of K is read whole, into the rows after"},
+      {"k_tail=stale", "the last block of K goes on with the elements of the block before it"},
+      {"a_s=first-block", "the scales of a's first block taken for all of K"},
+      {"b_s=first-block", "the scales of b's first block taken for all of K"},
+      {"b=transposed", "b read as [K, N]"},
+      {"indexing=flat", "strides ignored: every input read as compact and row-major"},
+      {"encoding=fnuz", "a and b decoded as e4m3fnuz, whose exponents are one less"},
+      {"encoding=e5m2", "a and b decoded as e5m2"},
+      {"nan=480", "the NaN pattern of e4m3fn taken as the number it would be"},
+      {"subnormals=flushed", "subnormals of e4m3fn taken as 0"},
+      {"rounding=truncated", "c rounded toward zero"},
+      {"bias=ignored", "bias not added"},
+      {"addend=ignored", "addend not added"},
+  };
+  return list;
+}
+
+}  // namespace isomer::ops::fp8_gemm

@@ -1,0 +1,82 @@
+#include "ops/merge_attention/merge_attention.hpp"
+#include "ops/merge_attention/oracle/oracle.hpp"
+#include "oracle/attention_bound.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace isomer::ops::merge_attention {
+namespace {
+
+using core::round_to;
+
+constexpr double kNothing = -std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+/// w_i = e^(lse_i − m) / Σ; out = Σ w_i·out_i; lse = m + ln Σ; a part with lse −inf is left out.
+void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+  const auto& args = call.args<MergeAttentionArgs>();
+  core::ExpectedTensor& out = expected["out"];
+  const auto e = [&](double x) { return vary.has("log=base-2") ? std::exp2(x) : std::exp(x); };
+  const auto half = [&](double value) {
+    return vary.has("accumulate=f16") ? round_to(DType::f16, value) : value;
+  };
+  const auto size = static_cast<std::size_t>(args.out.size(-1));
+  const auto rows = static_cast<std::size_t>(args.lse_a.numel());
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto lse_of = [&](const Tensor& lse) {
+      return vary.has("lse=flat") ? static_cast<double>(static_cast<const float*>(lse.data)[row])
+                                  : core::element(lse, row);
+    };
+    const double lse[2] = {lse_of(args.lse_a), lse_of(args.lse_b)};
+    double m = kNothing, largest = 0;
+    for (const double part : lse) {
+      m = std::isnan(part) || part > m ? part : m;
+      if (std::isfinite(part)) largest = std::max(largest, std::fabs(part));
+    }
+    double w[2] = {0, 0}, total = 0;
+    for (int i = 0; i < 2; ++i) {
+      if (lse[i] == kNothing) continue;
+      w[i] = vary.has("max=none") ? round_to(DType::f32, e(lse[i])) : e(lse[i] - m);
+      total = half(total + w[i]);
+    }
+    const bool poisoned = vary.has("infinity=unguarded") && (lse[0] == kNothing || m == kNothing);
+    for (std::size_t d = 0; d < size; ++d) {
+      double acc = 0, weighted = 0, squared = 0, lost = 0;
+      for (int i = 0; i < 2; ++i) {
+        if (lse[i] == kNothing) continue;
+        const double part = core::element(i == 0 ? args.out_a : args.out_b, row * size + d);
+        const double weight = w[i] / total;
+        acc = half(acc + w[i] * part);
+        weighted += weight * std::fabs(part);
+        squared += weight * weight * part * part;
+        lost += core::lost_to_underflow(DType::f32, weight, total) * std::fabs(part);
+      }
+      double value = m == kNothing ? 0.0 : acc / total;
+      if (poisoned) value = kNaN;
+      out.set(row * size + d, value,
+              core::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, lost));
+    }
+    if (!expected.has("lse")) continue;
+    double merged = m == kNothing ? kNothing : (vary.has("max=none") ? 0.0 : m) + std::log(total);
+    if (vary.has("lse=larger")) merged = m;
+    if (poisoned) merged = kNaN;
+    expected["lse"].set(row, merged, core::lse_bound(merged, largest));
+  }
+}
+
+const std::vector<core::Variation>& variations() {
+  static const std::vector<core::Variation> list = {
+      {"max=none", "e^lse without subtracting the larger: f32 overflows"},
+      {"log=base-2", "2^lse instead of e^lse"},
+      {"infinity=unguarded", "an online merge that meets −inf first: −inf − −inf is NaN"},
+      {"accumulate=f16", "sums kept in f16"},
+      {"lse=larger", "lse of the larger part instead of ln Σ e^lse"},
+      {"lse=flat", "the lse of the parts read as if contiguous [..., H]"},
+  };
+  return list;
+}
+
+}  // namespace isomer::ops::merge_attention

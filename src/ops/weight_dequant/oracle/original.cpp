@@ -1,0 +1,52 @@
+#include "ops/weight_dequant/oracle/oracle.hpp"
+#include "ops/weight_dequant/weight_dequant.hpp"
+
+namespace isomer::ops::weight_dequant {
+namespace {
+
+using core::Original;
+
+void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors,
+                 const std::vector<double>& numbers, DType made) {
+  auto& args = problem.args<WeightDequantArgs>();
+  auto& options = problem.options<WeightDequantOptions>();
+  args = {tensors[0], tensors[1], tensors[3]};
+  options.block_size = static_cast<std::int64_t>(numbers[2]);
+  if (!args.y.defined() && args.x.rank == 2)
+    args.y = problem.make("y", made == DType::none ? DType::bf16 : made, {args.x.size(0), args.x.size(1)});
+  problem.bind(bind(args, options));
+}
+
+Original original(bool returned) {
+  return {.op = "weight_dequant",
+          .functions = {"weight_dequant"},
+          .parameters = {{.name = "x", .argument = "x", .also = "weight w input x_ptr"},
+                         {.name = "s", .argument = "s", .also = "scale scales s_ptr"},
+                         {.name = "block_size",
+                          .argument = "block_size",
+                          .kind = Original::Kind::integer,
+                          .optional = true,
+                          .fallback = 128,
+                          .also = "block bs group_size"},
+                         {.name = "y",
+                          .argument = "y",
+                          .output = true,
+                          .returned = returned,
+                          .field = "dtype",
+                          .also = "out output y_ptr"}},
+          .bind = bind_values,
+          .number =
+              [](const core::Call& call, std::string_view) {
+                return static_cast<double>(call.options<WeightDequantOptions>().block_size);
+              },
+          .probes = {"m=130 n=260", "m=130 n=140 regime=patterns scale=0.001", "m=129 n=257 sregime=outlier"},
+          .sizes = {"n=40 m=", "m=5 n="},
+          .empties = {"m=0 n=128"},
+          .usual = {{{"dtype", DType::f32}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f16}}}};
+}
+
+}  // namespace
+
+std::vector<Original> originals() { return {original(true), original(false)}; }
+
+}  // namespace isomer::ops::weight_dequant

@@ -1,0 +1,87 @@
+#include "ops/weight_dequant/oracle/oracle.hpp"
+#include "ops/weight_dequant/weight_dequant.hpp"
+
+#include "core/codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer::ops::weight_dequant {
+
+using core::round_to;
+
+namespace {
+
+/// Toward zero instead of to nearest: the next value of a narrow type, whose patterns are in the order of
+/// their magnitudes.
+double truncated(DType type, double value) {
+  const double rounded = round_to(type, value);
+  if (size_of(type) != 2 || !(std::fabs(rounded) > std::fabs(value))) return rounded;
+  std::uint16_t code = 0;
+  core::encode(type, rounded, &code);
+  --code;
+  return core::decode(type, &code);
+}
+
+}  // namespace
+
+void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+  const auto& args = call.args<WeightDequantArgs>();
+  const std::int64_t size = call.options<WeightDequantOptions>().block_size;
+  const std::vector<double> scales = core::elements(args.s);
+  core::ExpectedTensor& y = expected["y"];
+  Tensor weight = args.x;
+  if (vary.has("encoding=fnuz")) weight.dtype = DType::e4m3fnuz;
+  if (vary.has("encoding=e5m2")) weight.dtype = DType::e5m2;
+  const std::int64_t rows = args.x.size(0), columns = args.x.size(1);
+  const std::int64_t scale_rows = args.s.size(0);
+  const std::int64_t scale_columns = vary.has("scale_grid=floor") ? columns / size : args.s.size(1);
+  for (std::int64_t m = 0; m < rows; ++m)
+    for (std::int64_t n = 0; n < columns; ++n) {
+      std::int64_t i = m / size, j = n / size;
+      // The columns that a whole last block would have beyond the row's end are the first of the next row.
+      const std::int64_t beyond = args.s.size(1) * size - columns;
+      if (vary.has("edge=unmasked") && m > 0 && n < beyond) {
+        i = (m - 1) / size;
+        j = args.s.size(1) - 1;
+      }
+      const std::int64_t at = vary.has("scale=transposed") ? j * scale_rows + i : i * scale_columns + j;
+      double x = core::read(weight, m, n);
+      const double s = vary.has("scale=ignored") ? 1.0 : scales[static_cast<std::size_t>(at)];
+      if (vary.has("nan=480") && std::isnan(x)) x = std::copysign(480.0, x);
+      if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-6) x = std::copysign(0.0, x);
+      double product = static_cast<double>(static_cast<float>(x) * static_cast<float>(s));
+      for (const DType narrow : {DType::bf16, DType::f16})
+        if (vary.has(narrow == DType::bf16 ? "product=bf16" : "product=f16"))
+          product = round_to(narrow, x * round_to(narrow, s));
+      if (vary.has("product=to-f16")) product = round_to(DType::f16, product);
+      if (vary.has("product=to-bf16")) product = round_to(DType::bf16, product);
+      if (vary.has("scale=inverse"))
+        product = static_cast<double>(static_cast<float>(x) / static_cast<float>(s));
+      y.set(y.index(m, n), vary.has("rounding=truncated") ? truncated(args.y.dtype, product)
+                                                          : round_to(args.y.dtype, product));
+    }
+}
+
+const std::vector<core::Variation>& variations() {
+  static const std::vector<core::Variation> list = {
+      {"scale=transposed", "the scales read as if their matrix were stored transposed"},
+      {"scale_grid=floor",
+       "floor(N / block_size) scales in a row of s: a ragged edge shifts the rows after it"},
+      {"product=bf16", "scale and product rounded to bf16"},
+      {"encoding=fnuz", "x decoded as e4m3fnuz, whose exponents are one less"},
+      {"scale=inverse", "divided by the scale"},
+      {"scale=ignored", "the scale taken as 1"},
+      {"rounding=truncated", "y rounded toward zero"},
+      {"product=to-f16", "the product rounded to f16 before it is rounded to y's type"},
+      {"product=to-bf16", "the product rounded to bf16 before it is rounded to y's type"},
+      {"product=f16", "scale and product rounded to f16"},
+      {"encoding=e5m2", "x decoded as e5m2"},
+      {"nan=480", "the NaN pattern of e4m3fn taken as the number it would be"},
+      {"subnormals=flushed", "subnormals of e4m3fn taken as 0"},
+      {"edge=unmasked", "the last block of a ragged row is stored whole, over the beginning of the next row"},
+  };
+  return list;
+}
+
+}  // namespace isomer::ops::weight_dequant

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "core/contract.hpp"
+#include "oracle/expected.hpp"
+#include "oracle/problem.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// How the kernel that an op comes from is called by the programs that have it: what a port of that kernel
+/// must be callable as, and what a recorded call of it means.
+namespace isomer::core {
+
+struct Original {
+  enum class Kind : std::uint8_t { tensor, integer, real, boolean };
+  /// Which strides the original reads a tensor by.
+  enum class Reads : std::uint8_t { every_stride, outer_strides, compact };
+
+  struct Parameter {
+    std::string name;      ///< as the original calls it: "Out_scale"
+    std::string argument;  ///< as the contract calls it: "out_scale"; an option's name for a number
+    Kind kind = Kind::tensor;
+    bool output = false;
+    bool optional = false;  ///< has a default; of a number, `fallback`
+    bool returned = false;  ///< the original makes it and returns it
+    bool index = false;     ///< holds rows, slots or lengths
+    Reads reads = Reads::compact;
+    std::string field = {};  ///< of the case line, that sets the dtype; empty where the op fixes it
+    double fallback = 0;     ///< what the original takes where the argument is not given
+    std::string also = {};   ///< other names that ports give it, separated by spaces
+    /// Of a tensor whose axes the original has in another order than the contract: dimension i of it is the
+    /// contract's axes[i]. Empty: the same order.
+    std::vector<int> axes = {};
+    /// Of f32 memory that callers lend for what lies between two kernels, and that no argument of the
+    /// contract is: its shape by the call. An output of which nothing is asked.
+    std::function<std::vector<std::int64_t>(const Call&)> lent = {};
+  };
+
+  std::string op;
+  std::vector<std::string> functions;  ///< names of its host function, the usual one first
+  std::vector<Parameter> parameters;   ///< in its order; returned ones last
+
+  /// Binds problem's call to these tensors and numbers, one of each per parameter. Undefined tensors of
+  /// returned parameters are made; the dtype where the inputs leave it open is `made`. Throws Error where no
+  /// call can be made of them.
+  std::function<void(Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>& numbers,
+                     DType made)>
+      bind;
+  /// The number that a call has for an option.
+  std::function<double(const Call&, std::string_view option)> number;
+  /// Case lines (after the op's name) for experiments: small, and between them they tell the op's variations
+  /// apart. The first is the plain one.
+  std::vector<std::string> probes;
+  /// Fields that vary one size round the edges of blocks: "s=6 n=9 h=3 d=" to be followed by a number.
+  std::vector<std::string> sizes;
+  /// What kernels of the op need not have: a field of the case lines and whether a call uses it. Of a port
+  /// whose recorded calls never do, probes are asked without it.
+  struct Feature {
+    std::string field;
+    std::function<bool(const Call&)> used;
+  };
+  std::vector<Feature> features = {};
+  /// Case lines with an empty tensor.
+  std::vector<std::string> empties;
+  /// Whether callers have such calls: no token, no element. An empty batch is not among them.
+  bool called_empty = false;
+  /// The dtypes in which it is used, by the field of the case line, the commonest first: a port that takes
+  /// one of them is a port.
+  std::vector<std::vector<std::pair<std::string, DType>>> usual;
+  /// Where originals of an op differ in the order of their axes: what a text calls those of a first tensor
+  /// that has this order, one regular expression (of lower case) for each axis.
+  std::vector<std::string> axis_words = {};
+  /// Leading dimensions of size 1 of the case's tensors are not the original's.
+  bool drops_leading_ones = false;
+  /// Marks (1) the elements of `expected`, per output, on which the original's answer is left open; null
+  /// where none is.
+  std::function<std::vector<std::vector<std::uint8_t>>(const Call&, const Expected& plain)> open = {};
+  /// Of an op that scales by a maximum: what a port puts under it has a constant of the port's own, which is
+  /// measured, and the reference takes it from the variation's name. Ports put it under the maximum
+  /// ("<under_maximum>1e-3"), under the scale ("zero_guard=scale-1e-5"), or give a constant scale to maxima
+  /// below it ("zero_guard=below-1e-3-1": scale 1).
+  struct Scaling {
+    std::size_t output = 0;     ///< that holds the scales
+    double largest = 1;         ///< a scale is its maximum divided by this
+    std::string under_maximum;  ///< "zero_guard=amax-"
+    /// The maximum behind each element of the scales; NaN where none is.
+    std::function<std::vector<double>(const Call&)> maxima;
+  };
+  Scaling scaling = {};
+};
+
+}  // namespace isomer::core
