@@ -1,0 +1,46 @@
+// Blocks that run at once on neighbouring multiprocessors and reach one another's shared memory.
+#pragma once
+
+#include "gpu/device/sm90/arch.cuh"
+
+namespace isomer::device::sm90 {
+
+/// This block's number in its cluster.
+ISOMER_DEVICE u32 cluster_rank() {
+  u32 rank = 0;
+#if ISOMER_SM90
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
+  return rank;
+}
+
+/// Every thread of every block of the cluster: comes, and what it did before is seen by those that wait.
+ISOMER_DEVICE void cluster_arrive() {
+#if ISOMER_SM90
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+ISOMER_DEVICE void cluster_wait() {
+#if ISOMER_SM90
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+ISOMER_DEVICE void cluster_sync() {
+  cluster_arrive();
+  cluster_wait();
+}
+
+/// What lies at that address of shared memory in block `rank` of the cluster.
+ISOMER_DEVICE f32 load_shared_of(u32 rank, u32 at) {
+  f32 value = 0;
+#if ISOMER_SM90
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %1, %2;\nld.shared::cluster.f32 %0, [there];\n}"
+      : "=f"(value)
+      : "r"(at), "r"(rank)
+      : "memory");
+#endif
+  return value;
+}
+
+}  // namespace isomer::device::sm90

@@ -1,0 +1,1 @@
+set(environment "ISOMER_NVRTC=${NVRTC_LIBRARY}")
