@@ -27,7 +27,7 @@ void check_ops(const lab::ProgramSelection& selection) {
     if (std::find(known.begin(), known.end(), op) == known.end())
       core::fail(ErrorCode::bad_argument, "prebuild: an op expected (", core::either(known), "), got '", op,
                  "'");
-  for (const core::Case& c : selection.cases)
+  for (const oracle::Case& c : selection.cases)
     if (!selection.ops.empty() &&
         std::find(selection.ops.begin(), selection.ops.end(), c.schema().op) == selection.ops.end())
       core::fail(ErrorCode::bad_argument, "prebuild: the case '", c.line(), "' is one of ", c.schema().op,

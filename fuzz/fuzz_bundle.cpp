@@ -17,7 +17,7 @@ void use(const isomer::Bundle& bundle) {
   unsigned sum = 0;
   for (const auto& [name, tensor] : bundle.tensors()) {
     require(bundle.find(name) == &tensor, "a name stands twice");
-    isomer::core::for_each_row(tensor, [&, &view = tensor](const std::byte* row) {
+    isomer::bundle::for_each_row(tensor, [&, &view = tensor](const std::byte* row) {
       for (std::int64_t j = 0; j < (view.rank > 0 ? view.size(-1) : 1); ++j)
         sum += static_cast<unsigned>(row[(view.rank > 0 ? j * view.stride(-1) : 0) * size_of(view.dtype)]);
     });
@@ -31,7 +31,7 @@ void use(const isomer::Bundle& bundle) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    use(isomer::core::read_bundle("input", size, [&](std::uint64_t offset, void* to, std::size_t bytes) {
+    use(isomer::bundle::read_bundle("input", size, [&](std::uint64_t offset, void* to, std::size_t bytes) {
       require(offset <= size && bytes <= size - offset, "a read outside the file");
       std::memcpy(to, data + offset, bytes);
     }));

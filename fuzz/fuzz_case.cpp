@@ -19,10 +19,11 @@ void require(bool holds, const std::string& what) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view line(reinterpret_cast<const char*>(data), size);
   try {
-    const isomer::core::Case parsed = isomer::core::parse_case(line);
+    const isomer::oracle::Case parsed = isomer::oracle::parse_case(line);
     const std::string canonical = parsed.line();
-    require(isomer::core::parse_case(canonical) == parsed, "not the same case again: " + canonical);
-    require(isomer::core::parse_case(canonical).line() == canonical, "not the same line again: " + canonical);
+    require(isomer::oracle::parse_case(canonical) == parsed, "not the same case again: " + canonical);
+    require(isomer::oracle::parse_case(canonical).line() == canonical,
+            "not the same line again: " + canonical);
     require(parsed.with_seed(7).seed() == 7, "the seed is lost: " + canonical);
   } catch (const isomer::Error& error) {
     require(error.code() == isomer::ErrorCode::bad_argument, std::string("another code: ") + error.what());

@@ -47,12 +47,12 @@ void use(const isomer::lab::Recording& recording) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     use(isomer::lab::recording_of(
-        isomer::core::read_bundle("input", size,
-                                  [&](std::uint64_t offset, void* to, std::size_t bytes) {
-                                    require(offset <= size && bytes <= size - offset,
-                                            "a read outside the file");
-                                    std::memcpy(to, data + offset, bytes);
-                                  }),
+        isomer::bundle::read_bundle("input", size,
+                                    [&](std::uint64_t offset, void* to, std::size_t bytes) {
+                                      require(offset <= size && bytes <= size - offset,
+                                              "a read outside the file");
+                                      std::memcpy(to, data + offset, bytes);
+                                    }),
         "load: input"));
   } catch (const isomer::Error& error) {
     require(error.code() == isomer::ErrorCode::io || error.code() == isomer::ErrorCode::out_of_memory,

@@ -14,7 +14,7 @@
 /// {"name": [strides in elements], …}, and load lays the elements out in memory that way again.
 namespace isomer {
 
-namespace core {
+namespace bundle {
 struct BundleContents;
 }
 
@@ -36,10 +36,10 @@ class ISOMER_API Bundle {
   /// The file's text metadata without "strides".
   const std::map<std::string, std::string>& metadata() const;
 
-  explicit Bundle(std::shared_ptr<const core::BundleContents> contents) : contents_(std::move(contents)) {}
+  explicit Bundle(std::shared_ptr<const bundle::BundleContents> contents) : contents_(std::move(contents)) {}
 
  private:
-  std::shared_ptr<const core::BundleContents> contents_;
+  std::shared_ptr<const bundle::BundleContents> contents_;
 };
 
 /// Writes tensors of the CPU and text metadata to a file, which appears whole or not at all. A broadcast

@@ -31,11 +31,11 @@ Spread spread(std::vector<double> values) {
 /// Work of the reference beyond which a bench does not wait for it.
 constexpr double kVerifyFlops = 3e9;
 
-std::string verify(const core::Oracle& oracle, const core::Call& call, Allowance allowance,
-                   core::Expected& expected) {
+std::string verify(const oracle::Oracle& oracle, const core::Call& call, Allowance allowance,
+                   oracle::Expected& expected) {
   Outcome outcome;
   oracle.reference(call, {}, expected);
-  for (const core::ExpectedTensor& each : expected.tensors)
+  for (const oracle::ExpectedTensor& each : expected.tensors)
     if (std::string reason =
             compare(each, call.tensor(call.contract->index_of(each.name)), allowance, outcome);
         !reason.empty())
@@ -43,16 +43,16 @@ std::string verify(const core::Oracle& oracle, const core::Call& call, Allowance
   return "yes";
 }
 
-Measurement measure(const core::Oracle& oracle, const core::Case& c, const core::Registry::Op& op,
+Measurement measure(const oracle::Oracle& oracle, const oracle::Case& c, const core::Registry::Op& op,
                     const std::string& forced, const Queue& queue, Ceilings& ceilings,
                     const BenchSelection& selection) {
-  const core::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
-  core::Problem problem(fixed);
+  const oracle::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
+  oracle::Problem problem(fixed);
   oracle.make(fixed, problem);
   const core::Call& call = problem.call();
   core::validate(call, queue.device(), true);
   // What an inout holds before the first run is what the reference starts from.
-  core::Expected expected(call);
+  oracle::Expected expected(call);
 
   const core::Choice choice = core::choose(op, call, queue);
   if (choice.implementation == nullptr)
@@ -113,9 +113,9 @@ Bench bench(const BenchSelection& selection,
   for (const std::string& name : selection.ops)
     if (registry.find(name) == nullptr)
       fail(ErrorCode::bad_argument, "bench: an op expected (", core::either(known), "), got '", name, "'");
-  std::vector<core::Case> cases;
+  std::vector<oracle::Case> cases;
   for (const std::string& line : selection.lines) {
-    cases.push_back(core::parse_case(line));
+    cases.push_back(oracle::parse_case(line));
     const std::string& op = cases.back().schema().op;
     if (!selection.ops.empty() &&
         std::find(selection.ops.begin(), selection.ops.end(), op) == selection.ops.end())
@@ -128,11 +128,11 @@ Bench bench(const BenchSelection& selection,
       if (!selection.ops.empty() &&
           std::find(selection.ops.begin(), selection.ops.end(), name) == selection.ops.end())
         continue;
-      const core::Oracle& oracle = *core::find_oracle(name);
+      const oracle::Oracle& oracle = *oracle::find_oracle(name);
       if (selection.device.type != DeviceType::cpu) {
-        for (const char* line : oracle.device_bench_lines) cases.push_back(core::parse_case(line));
+        for (const char* line : oracle.device_bench_lines) cases.push_back(oracle::parse_case(line));
       } else if (oracle.bench_cases) {
-        for (const core::Case& c : oracle.bench_cases()) cases.push_back(c);
+        for (const oracle::Case& c : oracle.bench_cases()) cases.push_back(c);
       }
     }
 
@@ -155,13 +155,13 @@ Bench bench(const BenchSelection& selection,
   }
   const int all = static_cast<int>(cases.size() * implementations.size());
   int done = 0;
-  for (const core::Case& c : cases)
+  for (const oracle::Case& c : cases)
     for (const std::string& implementation : implementations) {
       if (progress) progress(done++, all, c.line());
       const Queue queue = Queue::on(
           selection.device, {.checked = false, .implementation = implementation, .executor = executor});
       const std::string& name = c.schema().op;
-      const core::Oracle& oracle = *core::find_oracle(name);
+      const oracle::Oracle& oracle = *oracle::find_oracle(name);
       const core::Registry::Op& op = *registry.find(name);
       result.measurements.push_back(
           on_host ? measure(oracle, c, op, implementation, queue, *ceilings, selection)
@@ -185,7 +185,7 @@ std::vector<Floor> read_gate(const std::string& path) {
       fail(ErrorCode::bad_argument, "bench: ", path, ":", number, ": a ratio and a case line expected, got '",
            text, "'");
     std::getline(words >> std::ws, line);
-    floors.push_back({least, core::parse_case(line).line()});
+    floors.push_back({least, oracle::parse_case(line).line()});
   }
   if (floors.empty()) fail(ErrorCode::bad_argument, "bench: '", path, "' has no line `<ratio> <case>`");
   return floors;

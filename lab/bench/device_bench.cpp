@@ -53,10 +53,10 @@ class Stopwatch {
 };
 
 /// Copies of a problem on the device that together outgrow its cache twice over.
-std::vector<std::unique_ptr<Mirror>> copies_of(const core::Problem& problem, const Queue& queue) {
+std::vector<std::unique_ptr<Mirror>> copies_of(const oracle::Problem& problem, const Queue& queue) {
   const gpu::Facts& facts = gpu::state_of(queue).facts();
   std::int64_t bytes = 0;
-  for (const core::Problem::Buffer& buffer : problem.buffers())
+  for (const oracle::Problem::Buffer& buffer : problem.buffers())
     bytes += static_cast<std::int64_t>(buffer.bytes);
   const std::int64_t wanted = 2 * facts.l2_bytes / std::max<std::int64_t>(bytes, 1) + 2;
   const std::int64_t fits = facts.memory_bytes / 2 / std::max<std::int64_t>(bytes, 1);
@@ -71,12 +71,12 @@ std::vector<std::unique_ptr<Mirror>> copies_of(const core::Problem& problem, con
 
 constexpr double kVerifyFlops = 3e9, kVerifyBytes = 1e8;
 
-std::string verify(const core::Oracle& oracle, const core::Problem& problem, Mirror& mirror,
-                   Allowance allowance, core::Expected& expected) {
+std::string verify(const oracle::Oracle& oracle, const oracle::Problem& problem, Mirror& mirror,
+                   Allowance allowance, oracle::Expected& expected) {
   oracle.reference(problem.call(), {}, expected);
   mirror.download();
   Outcome outcome;
-  for (const core::ExpectedTensor& each : expected.tensors)
+  for (const oracle::ExpectedTensor& each : expected.tensors)
     if (std::string reason = compare(
             each, problem.call().tensor(problem.call().contract->index_of(each.name)), allowance, outcome);
         !reason.empty())
@@ -115,15 +115,15 @@ double DeviceCeilings::copy_rate() {
   return 2.0 * kCopies * static_cast<double>(bytes) / seconds;
 }
 
-Measurement measure_on_device(const core::Oracle& oracle, const core::Case& c, const core::Registry::Op& op,
-                              const std::string& forced, const Queue& queue, DeviceCeilings& ceilings,
-                              const BenchSelection& selection) {
-  const core::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
-  core::Problem problem(fixed);
+Measurement measure_on_device(const oracle::Oracle& oracle, const oracle::Case& c,
+                              const core::Registry::Op& op, const std::string& forced, const Queue& queue,
+                              DeviceCeilings& ceilings, const BenchSelection& selection) {
+  const oracle::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
+  oracle::Problem problem(fixed);
   problem.repeat_after(kDistinct);
   oracle.make(fixed, problem);
   core::validate(problem.call(), Device{}, true);
-  core::Expected expected(problem.call());
+  oracle::Expected expected(problem.call());
   const core::Work work = op.contract->work ? op.contract->work(problem.call()) : core::Work{};
   const std::vector<std::unique_ptr<Mirror>> copies = copies_of(problem, queue);
 

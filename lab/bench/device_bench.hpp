@@ -24,8 +24,8 @@ class DeviceCeilings {
 
 /// Rounds of one case on a device, each a batch of calls between two events, alternating with rounds of the
 /// copy. The calls take their tensors from as many copies of the problem as outgrow the cache.
-Measurement measure_on_device(const core::Oracle& oracle, const core::Case& c, const core::Registry::Op& op,
-                              const std::string& forced, const Queue& queue, DeviceCeilings& ceilings,
-                              const BenchSelection& selection);
+Measurement measure_on_device(const oracle::Oracle& oracle, const oracle::Case& c,
+                              const core::Registry::Op& op, const std::string& forced, const Queue& queue,
+                              DeviceCeilings& ceilings, const BenchSelection& selection);
 
 }  // namespace isomer::lab

@@ -33,9 +33,9 @@ void each_element(const Tensor& tensor, Visit visit) {
 
 }  // namespace
 
-Arena::Arena(const core::Problem& problem) {
+Arena::Arena(const oracle::Problem& problem) {
   const core::Call& call = problem.call();
-  for (const core::Problem::Buffer& buffer : problem.buffers()) {
+  for (const oracle::Problem::Buffer& buffer : problem.buffers()) {
     Region region{&buffer, Use::input, std::vector<std::uint8_t>(buffer.bytes, 0), {}};
     // A buffer that an output shares with an input holds the input first: it is not poisoned.
     bool read = false, written = false;
@@ -46,7 +46,7 @@ Arena::Arena(const core::Problem& problem) {
     });
     for (int i = 0; i < call.count; ++i) {
       const Tensor& tensor = call.tensor(i);
-      if (!tensor.defined() || !core::Problem::spans(tensor, buffer)) continue;
+      if (!tensor.defined() || !oracle::Problem::spans(tensor, buffer)) continue;
       const core::Role role = core::role_in(call, static_cast<std::size_t>(i));
       read = read || role != core::Role::out;
       written = written || role != core::Role::in;
@@ -95,7 +95,7 @@ const Arena::Region* Arena::region_at(const std::byte* address) const {
   return nullptr;
 }
 
-std::string Arena::overwritten(const core::ExpectedTensor& expected, const Tensor& tensor) const {
+std::string Arena::overwritten(const oracle::ExpectedTensor& expected, const Tensor& tensor) const {
   std::string sentence;
   const auto* data = static_cast<const std::byte*>(tensor.data);
   const Region* region = nullptr;

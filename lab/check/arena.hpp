@@ -16,7 +16,7 @@ class Arena {
  public:
   /// Fills guard zones and the gaps between strided elements: with NaN patterns round inputs, so that a stray
   /// read shows, with others round outputs, so that a stray write does, and remembers everything.
-  explicit Arena(const core::Problem& problem);
+  explicit Arena(const oracle::Problem& problem);
 
   /// Everything as it was at first, and every pure output's elements filled with the poison of that pass (0
   /// or 1).
@@ -27,7 +27,7 @@ class Arena {
   std::string trespass() const;
 
   /// A sentence for the first element that `expected` says is not written and that changed all the same.
-  std::string overwritten(const core::ExpectedTensor& expected, const Tensor& tensor) const;
+  std::string overwritten(const oracle::ExpectedTensor& expected, const Tensor& tensor) const;
 
   /// Bytes of that buffer now, for comparing two passes.
   std::vector<std::byte> content(const Tensor& tensor) const;
@@ -35,7 +35,7 @@ class Arena {
  private:
   enum class Use { input, output, inout };
   struct Region {
-    const core::Problem::Buffer* buffer;
+    const oracle::Problem::Buffer* buffer;
     Use use;
     std::vector<std::uint8_t> element;  ///< per byte: 1 where it belongs to an element
     std::vector<std::byte> initial;     ///< as run() must find it

@@ -14,15 +14,15 @@
 namespace isomer::lab {
 namespace {
 
-const Tensor& output(const core::Call& call, const core::ExpectedTensor& expected) {
+const Tensor& output(const core::Call& call, const oracle::ExpectedTensor& expected) {
   return call.tensor(call.contract->index_of(expected.name));
 }
 
 /// What is wrong after one run; empty where nothing is.
-std::string judge(const core::Call& call, const core::Expected& expected, const Arena& arena,
+std::string judge(const core::Call& call, const oracle::Expected& expected, const Arena& arena,
                   Allowance allowance, Outcome& outcome) {
   if (std::string reason = arena.trespass(); !reason.empty()) return reason;
-  for (const core::ExpectedTensor& each : expected.tensors) {
+  for (const oracle::ExpectedTensor& each : expected.tensors) {
     if (std::string reason = compare(each, output(call, each), allowance, outcome); !reason.empty())
       return reason;
     if (std::string reason = arena.overwritten(each, output(call, each)); !reason.empty()) return reason;
@@ -33,7 +33,7 @@ std::string judge(const core::Call& call, const core::Expected& expected, const 
 /// Cases that run at once share a device's memory: one that finds no room waits until it is alone.
 std::shared_mutex device_memory;
 
-void run(const core::Problem& problem, const core::Expected& expected,
+void run(const oracle::Problem& problem, const oracle::Expected& expected,
          const core::Implementation& implementation, const Queue& queue, Arena& arena, Outcome& outcome) {
   const core::Call& call = problem.call();
   std::shared_lock together(device_memory);
@@ -62,7 +62,7 @@ void run(const core::Problem& problem, const core::Expected& expected,
     outcome.reason = judge(call, expected, arena, allowance, outcome);
     if (pass == 1) outcome.lenient = std::max(lenient_before, outcome.lenient - lenient_before);
     for (std::size_t i = 0; i < expected.tensors.size() && outcome.reason.empty(); ++i) {
-      const core::ExpectedTensor& each = expected.tensors[i];
+      const oracle::ExpectedTensor& each = expected.tensors[i];
       const std::vector<std::byte> now = arena.content(output(call, each));
       if (pass == 0) {
         first.push_back(now);
@@ -90,9 +90,9 @@ void run(const core::Problem& problem, const core::Expected& expected,
 
 }  // namespace
 
-std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fixed,
+std::vector<Outcome> check_case(const oracle::Oracle& oracle, const oracle::Case& fixed,
                                 const std::vector<Target>& targets, Queues& queues, bool given) {
-  core::Problem problem(fixed);
+  oracle::Problem problem(fixed);
   std::vector<Outcome> outcomes;
   const auto add = [&](const Target& target) -> Outcome& {
     Outcome outcome;
@@ -116,8 +116,8 @@ std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fi
     return outcomes;
   }
   Arena arena(problem);
-  core::Expected expected(problem.call());
-  oracle.reference(problem.call(), core::Variations(), expected);
+  oracle::Expected expected(problem.call());
+  oracle.reference(problem.call(), oracle::Variations(), expected);
   for (const Target& target : targets) {
     Outcome& outcome = add(target);
     try {

@@ -14,7 +14,7 @@ namespace isomer::lab {
 /// elements that the op does not write untouched, inputs, gaps and guard zones unchanged, both runs
 /// bit-equal. The case's seed must be fixed. A case that cannot be made or that its own contract refuses has
 /// failed for every implementation; where the case was `given` by a user, Error says why instead.
-std::vector<Outcome> check_case(const core::Oracle& oracle, const core::Case& fixed,
+std::vector<Outcome> check_case(const oracle::Oracle& oracle, const oracle::Case& fixed,
                                 const std::vector<Target>& targets, Queues& queues, bool given = false);
 
 }  // namespace isomer::lab

@@ -8,7 +8,7 @@
 namespace isomer::lab {
 namespace {
 
-std::string place(const core::ExpectedTensor& expected, std::size_t flat) {
+std::string place(const oracle::ExpectedTensor& expected, std::size_t flat) {
   std::string text = "]";
   for (std::size_t i = expected.shape.size(); i-- > 0;) {
     const auto size = static_cast<std::size_t>(expected.shape[i]);
@@ -23,7 +23,7 @@ bool may_overflow(DType type, double value, double bound) {
   return std::isinf(core::round_to(type, std::copysign(std::fabs(value) + bound, value)));
 }
 
-bool holds(const core::ExpectedTensor& expected, std::size_t i, double got) {
+bool holds(const oracle::ExpectedTensor& expected, std::size_t i, double got) {
   const double want = expected.value[i];
   if (std::isnan(want)) return std::isnan(got);
   if (std::isnan(got)) return false;
@@ -33,7 +33,7 @@ bool holds(const core::ExpectedTensor& expected, std::size_t i, double got) {
   return std::fabs(got - want) <= expected.bound[i];
 }
 
-bool is_another(const core::ExpectedTensor& expected, std::size_t i, double got) {
+bool is_another(const oracle::ExpectedTensor& expected, std::size_t i, double got) {
   const auto at = expected.others.find(i);
   return at != expected.others.end() && std::any_of(at->second.begin(), at->second.end(), [&](double other) {
            return other == got || (std::isnan(other) && std::isnan(got));
@@ -46,14 +46,14 @@ Allowance allowance_of(const core::Implementation& implementation) {
   return {.division = !implementation.divides_exactly(), .order = implementation.device() != DeviceType::cpu};
 }
 
-std::string compare(const core::ExpectedTensor& expected, const Tensor& tensor, Allowance allowance,
+std::string compare(const oracle::ExpectedTensor& expected, const Tensor& tensor, Allowance allowance,
                     Outcome& outcome) {
   std::size_t wrong = 0, first = 0, written = 0;
   double first_got = 0;
   for (std::size_t i = 0; i < expected.value.size(); ++i) {
     if (!expected.written[i]) continue;
     ++written;
-    const double got = core::element(tensor, i);
+    const double got = oracle::element(tensor, i);
     const double want = expected.value[i];
     const double error = std::fabs(got - want);
     const bool finite = std::isfinite(got) && std::isfinite(want);

@@ -18,7 +18,7 @@ Allowance allowance_of(const core::Implementation& implementation);
 /// Holds a CPU output against what it must be: adds its errors to `outcome` and returns a sentence for the
 /// first element that is wrong, with their number; empty where none is. Elements that the op does not write
 /// are not looked at.
-std::string compare(const core::ExpectedTensor& expected, const Tensor& got, Allowance allowance,
+std::string compare(const oracle::ExpectedTensor& expected, const Tensor& got, Allowance allowance,
                     Outcome& outcome);
 
 }  // namespace isomer::lab

@@ -9,20 +9,20 @@ namespace isomer::lab {
 namespace {
 
 /// The value of a dtype or choice field of a case.
-std::string value_of(const core::Case& c, const core::Field& field) {
-  return field.kind == core::Field::Kind::dtype ? std::string(name_of(c.dtype(field.name)))
-                                                : c.choice(field.name);
+std::string value_of(const oracle::Case& c, const oracle::Field& field) {
+  return field.kind == oracle::Field::Kind::dtype ? std::string(name_of(c.dtype(field.name)))
+                                                  : c.choice(field.name);
 }
 
-Coverage::Op cover(const core::Oracle& oracle, const std::vector<core::Case>& cases) {
+Coverage::Op cover(const oracle::Oracle& oracle, const std::vector<oracle::Case>& cases) {
   Coverage::Op op;
   op.op = oracle.contract->op;
-  for (const core::Field& field : oracle.schema->fields) {
-    if (field.kind != core::Field::Kind::dtype && field.kind != core::Field::Kind::choice) continue;
+  for (const oracle::Field& field : oracle.schema->fields) {
+    if (field.kind != oracle::Field::Kind::dtype && field.kind != oracle::Field::Kind::choice) continue;
     Coverage::Axis axis{field.name, {}};
     for (const std::string& value : field.choices) {
       const auto hits = std::count_if(cases.begin(), cases.end(),
-                                      [&](const core::Case& c) { return value_of(c, field) == value; });
+                                      [&](const oracle::Case& c) { return value_of(c, field) == value; });
       axis.cells.emplace_back(value, static_cast<int>(hits));
     }
     op.axes.push_back(std::move(axis));
@@ -30,12 +30,12 @@ Coverage::Op cover(const core::Oracle& oracle, const std::vector<core::Case>& ca
   if (!oracle.features) return op;
   // Every feature that the op's own list knows, seen here or not.
   std::vector<std::string> names;
-  for (const core::Case& c : oracle.cases())
+  for (const oracle::Case& c : oracle.cases())
     for (const std::string& feature : oracle.features(c))
       if (std::find(names.begin(), names.end(), feature) == names.end()) names.push_back(feature);
   std::sort(names.begin(), names.end());
   std::vector<std::set<std::string>> sets;
-  for (const core::Case& c : cases) {
+  for (const oracle::Case& c : cases) {
     const auto list = oracle.features(c);
     sets.emplace_back(list.begin(), list.end());
   }
@@ -58,13 +58,13 @@ Coverage::Op cover(const core::Oracle& oracle, const std::vector<core::Case>& ca
 
 Coverage coverage(const Suite& suite) {
   Coverage result;
-  for (const core::Oracle& oracle : core::oracles()) {
+  for (const oracle::Oracle& oracle : oracle::oracles()) {
     std::set<std::string> lines;
     for (const Outcome& outcome : suite.outcomes)
       if (outcome.op == oracle.contract->op && outcome.status != Status::refused) lines.insert(outcome.line);
     if (lines.empty()) continue;
-    std::vector<core::Case> cases;
-    for (const std::string& line : lines) cases.push_back(core::parse_case(line));
+    std::vector<oracle::Case> cases;
+    for (const std::string& line : lines) cases.push_back(oracle::parse_case(line));
     result.ops.push_back(cover(oracle, cases));
   }
   return result;

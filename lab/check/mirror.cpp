@@ -7,7 +7,7 @@
 
 namespace isomer::lab {
 
-Mirror::Mirror(const core::Problem& problem, const Queue& queue) : queue_(queue), copy_(problem.call()) {
+Mirror::Mirror(const oracle::Problem& problem, const Queue& queue) : queue_(queue), copy_(problem.call()) {
   if (queue.device().type == DeviceType::cpu) return;
   try {
     place(problem);
@@ -27,14 +27,14 @@ Mirror::Mirror(const core::Problem& problem, const Queue& queue) : queue_(queue)
   }
 }
 
-void Mirror::place(const core::Problem& problem) {
-  for (const core::Problem::Buffer& buffer : problem.buffers()) {
+void Mirror::place(const oracle::Problem& problem) {
+  for (const oracle::Problem::Buffer& buffer : problem.buffers()) {
     // Buffers that one tensor spans keep their distance.
     const auto same = std::find_if(regions_.begin(), regions_.end(), [&](const Region& region) {
       const core::Call& call = problem.call();
       for (int i = 0; i < call.count; ++i)
-        if (call.tensor(i).defined() && core::Problem::spans(call.tensor(i), buffer) &&
-            core::Problem::spans(call.tensor(i), *region.buffers.front()))
+        if (call.tensor(i).defined() && oracle::Problem::spans(call.tensor(i), buffer) &&
+            oracle::Problem::spans(call.tensor(i), *region.buffers.front()))
           return true;
       return false;
     });
@@ -70,7 +70,7 @@ Mirror::~Mirror() { release(); }
 
 void Mirror::upload() {
   for (const Region& region : regions_)
-    for (const core::Problem::Buffer* buffer : region.buffers) {
+    for (const oracle::Problem::Buffer* buffer : region.buffers) {
       const gpu::QueueState& state = gpu::state_of(queue_);
       state.vendor().copy(state.device.index, state.stream(), region.device + (buffer->base - region.host),
                           buffer->base, buffer->bytes, gpu::Vendor::Copy::to_device);
@@ -79,7 +79,7 @@ void Mirror::upload() {
 
 void Mirror::download() {
   for (const Region& region : regions_)
-    for (const core::Problem::Buffer* buffer : region.buffers) {
+    for (const oracle::Problem::Buffer* buffer : region.buffers) {
       const gpu::QueueState& state = gpu::state_of(queue_);
       state.vendor().copy(state.device.index, state.stream(), buffer->base,
                           region.device + (buffer->base - region.host), buffer->bytes,

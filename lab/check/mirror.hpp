@@ -14,7 +14,7 @@ namespace isomer::lab {
 class Mirror {
  public:
   /// Throws Error unsupported where the device cannot hold the problem.
-  Mirror(const core::Problem& problem, const Queue& queue);
+  Mirror(const oracle::Problem& problem, const Queue& queue);
   ~Mirror();
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
@@ -30,9 +30,9 @@ class Mirror {
     std::byte* host;
     std::size_t bytes;
     std::byte* device;
-    std::vector<const core::Problem::Buffer*> buffers;
+    std::vector<const oracle::Problem::Buffer*> buffers;
   };
-  void place(const core::Problem& problem);
+  void place(const oracle::Problem& problem);
   void release();
 
   const Queue queue_;

@@ -58,16 +58,16 @@ std::unique_ptr<core::Implementation> plant(std::string name,
   return std::make_unique<Planted>(std::move(name), std::move(compute));
 }
 
-std::unique_ptr<core::Implementation> plant_variation(const core::Oracle& oracle,
-                                                      const core::Variation& variation) {
+std::unique_ptr<core::Implementation> plant_variation(const oracle::Oracle& oracle,
+                                                      const oracle::Variation& variation) {
   return plant("planted/" + variation.name, [&oracle, name = variation.name](const core::Call& call) {
-    core::run_reference(oracle, call, core::Variations({name}));
+    oracle::run_reference(oracle, call, oracle::Variations({name}));
   });
 }
 
-std::unique_ptr<core::Implementation> plant_reference(const core::Oracle& oracle) {
+std::unique_ptr<core::Implementation> plant_reference(const oracle::Oracle& oracle) {
   return plant("planted/reference",
-               [&oracle](const core::Call& call) { core::run_reference(oracle, call, {}); });
+               [&oracle](const core::Call& call) { oracle::run_reference(oracle, call, {}); });
 }
 
 std::unique_ptr<core::Implementation> plant_zero() {
@@ -75,11 +75,11 @@ std::unique_ptr<core::Implementation> plant_zero() {
                [](const core::Call& call) { write_outputs(call, [](int, std::int64_t) { return 0.0; }); });
 }
 
-std::unique_ptr<core::Implementation> plant_mean(const core::Oracle& oracle) {
+std::unique_ptr<core::Implementation> plant_mean(const oracle::Oracle& oracle) {
   return plant("planted/mean", [&oracle](const core::Call& call) {
-    core::Expected expected(call);
+    oracle::Expected expected(call);
     oracle.reference(call, {}, expected);
-    for (core::ExpectedTensor& output : expected.tensors) {
+    for (oracle::ExpectedTensor& output : expected.tensors) {
       double sum = 0, count = 0;
       for (std::size_t i = 0; i < output.value.size(); ++i)
         if (output.written[i] && std::isfinite(output.value[i])) {
@@ -97,7 +97,7 @@ std::unique_ptr<core::Implementation> plant_mean(const core::Oracle& oracle) {
 
 std::unique_ptr<core::Implementation> plant_copy() {
   return plant("planted/copy", [](const core::Call& call) {
-    const std::vector<double> input = core::elements(call.tensor(0));
+    const std::vector<double> input = oracle::elements(call.tensor(0));
     write_outputs(call, [&](int, std::int64_t flat) {
       return input.empty() ? 0.0 : input[static_cast<std::size_t>(flat) % input.size()];
     });

@@ -14,14 +14,14 @@ namespace isomer::lab {
 std::unique_ptr<core::Implementation> plant(std::string name, std::function<void(const core::Call&)> compute);
 
 /// `planted/<variation>`: the op's reference with one variation on.
-std::unique_ptr<core::Implementation> plant_variation(const core::Oracle& oracle,
-                                                      const core::Variation& variation);
+std::unique_ptr<core::Implementation> plant_variation(const oracle::Oracle& oracle,
+                                                      const oracle::Variation& variation);
 
 /// The reference itself; `planted/zero`: every output 0; `planted/mean`: every output its correct mean;
 /// `planted/copy`: the elements of the first input, over and over.
-std::unique_ptr<core::Implementation> plant_reference(const core::Oracle& oracle);
+std::unique_ptr<core::Implementation> plant_reference(const oracle::Oracle& oracle);
 std::unique_ptr<core::Implementation> plant_zero();
-std::unique_ptr<core::Implementation> plant_mean(const core::Oracle& oracle);
+std::unique_ptr<core::Implementation> plant_mean(const oracle::Oracle& oracle);
 std::unique_ptr<core::Implementation> plant_copy();
 
 }  // namespace isomer::lab

@@ -19,9 +19,9 @@ struct Cost {
   std::set<std::string> programs, kernels;  ///< each with its architecture; of a kernel there are variants
 };
 
-Cost cost_of(const core::Oracle& oracle, const core::Case& c, const std::vector<Target>& targets) {
+Cost cost_of(const oracle::Oracle& oracle, const oracle::Case& c, const std::vector<Target>& targets) {
   Cost cost;
-  core::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
+  oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
   oracle.make(problem.made_from(), problem);
   if (oracle.contract->work) {
     const core::Work work = oracle.contract->work(problem.call());
@@ -45,9 +45,9 @@ Cost cost_of(const core::Oracle& oracle, const core::Case& c, const std::vector<
 
 }  // namespace
 
-std::vector<core::Case> sample(const core::Oracle& oracle, const std::vector<Target>& targets, int count,
-                               int jobs) {
-  std::vector<core::Case> all = oracle.cases();
+std::vector<oracle::Case> sample(const oracle::Oracle& oracle, const std::vector<Target>& targets, int count,
+                                 int jobs) {
+  std::vector<oracle::Case> all = oracle.cases();
   const auto wanted = static_cast<std::size_t>(count);
   if (all.size() <= wanted) return all;
   std::vector<Cost> costs(all.size());
@@ -81,7 +81,7 @@ std::vector<core::Case> sample(const core::Oracle& oracle, const std::vector<Tar
   for (const std::string& kernel : kernels)
     if (!run.count(kernel)) take(0, all.size(), &kernel);
   std::sort(taken.begin(), taken.end());
-  std::vector<core::Case> cases;
+  std::vector<oracle::Case> cases;
   for (const std::size_t i : taken) cases.push_back(all[i]);
   return cases;
 }

@@ -11,7 +11,7 @@ namespace isomer::lab {
 /// into that many stretches of equal length, and of each the case is taken that costs least on those targets,
 /// in work and in programs that no case before it needs. Where none of them runs a kernel that the list runs,
 /// the cheapest case that does is taken too. A list that is no longer than `count` is taken whole.
-std::vector<core::Case> sample(const core::Oracle& oracle, const std::vector<Target>& targets, int count,
-                               int jobs);
+std::vector<oracle::Case> sample(const oracle::Oracle& oracle, const std::vector<Target>& targets, int count,
+                                 int jobs);
 
 }  // namespace isomer::lab

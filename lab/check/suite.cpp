@@ -19,8 +19,8 @@ namespace {
 using core::fail;
 
 struct Work {
-  const core::Oracle* oracle;
-  core::Case fixed;
+  const oracle::Oracle* oracle;
+  oracle::Case fixed;
   std::vector<Target> targets;
 };
 
@@ -37,9 +37,9 @@ bool selected(const std::vector<std::string>& wanted, const std::string& impleme
 
 /// The case's own seed, or one made from the run's seed and the line, so that each case can be repeated
 /// alone.
-core::Case fix_seed(const core::Case& c, std::uint64_t seed) {
+oracle::Case fix_seed(const oracle::Case& c, std::uint64_t seed) {
   if (c.seed() != 0) return c;
-  return c.with_seed(core::Random(seed, c.line()).bits() % 1000000007 + 1);
+  return c.with_seed(oracle::Random(seed, c.line()).bits() % 1000000007 + 1);
 }
 
 /// The implementations of an op that the selection names and that can run here, on their devices; the others
@@ -99,9 +99,9 @@ Suite check(const Selection& selection, const Progress& progress) {
     fail(ErrorCode::bad_argument, "check: a sample is of the ordinary cases, and case lines are given");
   Suite suite;
   suite.seed = selection.seed != 0 ? selection.seed : std::random_device{}() % 1000000000u + 1;
-  std::vector<core::Case> lines;
+  std::vector<oracle::Case> lines;
   for (const std::string& line : selection.lines) {
-    lines.push_back(core::parse_case(line));
+    lines.push_back(oracle::parse_case(line));
     const std::string& op = lines.back().schema().op;
     if (!selection.ops.empty() &&
         std::find(selection.ops.begin(), selection.ops.end(), op) == selection.ops.end())
@@ -114,20 +114,22 @@ Suite check(const Selection& selection, const Progress& progress) {
     if (!selection.ops.empty() &&
         std::find(selection.ops.begin(), selection.ops.end(), name) == selection.ops.end())
       continue;
-    const core::Oracle* oracle = core::find_oracle(name);
+    const oracle::Oracle* oracle = oracle::find_oracle(name);
     if (oracle == nullptr) fail(ErrorCode::internal, "check: ", name, " has no reference");
     const auto targets = runnable(op, selection, suite.absent);
     if (targets.empty()) continue;
-    const auto add = [&](const core::Case& c) { work.push_back({oracle, fix_seed(c, suite.seed), targets}); };
+    const auto add = [&](const oracle::Case& c) {
+      work.push_back({oracle, fix_seed(c, suite.seed), targets});
+    };
     if (lines.empty() && selection.sample > 0) {
-      const std::vector<core::Case> taken = sample(*oracle, targets, selection.sample, selection.jobs);
-      for (const core::Case& c : taken) add(c);
+      const std::vector<oracle::Case> taken = sample(*oracle, targets, selection.sample, selection.jobs);
+      for (const oracle::Case& c : taken) add(c);
       suite.sampled.push_back(
           {name, static_cast<int>(taken.size()), static_cast<int>(oracle->cases().size())});
     } else if (lines.empty()) {
-      for (const core::Case& c : oracle->cases()) add(c);
+      for (const oracle::Case& c : oracle->cases()) add(c);
     } else {
-      for (const core::Case& c : lines)
+      for (const oracle::Case& c : lines)
         if (c.schema().op == name) add(c);
     }
   }

@@ -76,7 +76,7 @@ Dtypes dtypes_of_pointers(const Port& port, const Form& form) {
   Dtypes dtypes;
   for (const Passing& passing : form.passings) {
     if (passing.what != What::role || passing.cast == DType::none) continue;
-    const core::Original::Parameter& parameter =
+    const oracle::Original::Parameter& parameter =
         port.original->parameters[static_cast<std::size_t>(passing.role)];
     if (!parameter.field.empty()) dtypes[parameter.field] = passing.cast;
   }
@@ -119,7 +119,7 @@ void follow_returned_dtypes(Called& called) {
   const std::vector<int>& returned = called.form.returned;
   for (std::size_t i = 0; i < returned.size() && i < called.trial.answer.returned.size(); ++i) {
     const auto role = static_cast<std::size_t>(returned[i]);
-    const core::Original::Parameter& parameter = called.port->original->parameters[role];
+    const oracle::Original::Parameter& parameter = called.port->original->parameters[role];
     const Value& value = called.trial.answer.returned[i];
     if (parameter.field.empty() || !value.is_tensor()) continue;
     const bool an_inputs =
@@ -193,7 +193,7 @@ double share_right(const Given& given, const Trial& trial) {
   std::size_t right = 0, all = 0;
   for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
     for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
-      const core::ExpectedTensor& want = given.plain.tensors[t];
+      const oracle::ExpectedTensor& want = given.plain.tensors[t];
       if (given.open[t][i] || !want.written[i]) continue;
       ++all;
       right += holds(want, i, trial.outputs[t][i]);

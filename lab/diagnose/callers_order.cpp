@@ -6,7 +6,7 @@
 namespace isomer::lab {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
 /// The roles of a call's arguments in their order; empty where a name is no role's, or two are one's.
 std::vector<std::size_t> roles_of(const Port& port, const RecordedCall& call) {
@@ -42,7 +42,7 @@ OwnedPort in_callers_order(const Port& port, const Recording& recording) {
     original->parameters[i] = port.original->parameters[order[i]];
     turned->roles[i] = port.roles[order[i]];
   }
-  original->bind = [order, own = port.original->bind](core::Problem& problem,
+  original->bind = [order, own = port.original->bind](oracle::Problem& problem,
                                                       const std::vector<Tensor>& tensors,
                                                       const std::vector<double>& numbers, DType made) {
     std::vector<Tensor> own_tensors(order.size());

@@ -9,7 +9,7 @@ namespace isomer::lab {
 
 /// A port and the original that it points to.
 struct OwnedPort {
-  std::shared_ptr<const core::Original> original;
+  std::shared_ptr<const oracle::Original> original;
   std::shared_ptr<const Port> port;
 };
 

@@ -20,7 +20,7 @@ constexpr std::size_t kFewest = 50;
 std::vector<double> ratios_of(const std::vector<Evidence>& evidence, std::size_t output) {
   std::vector<double> ratios;
   for (const Evidence& each : evidence) {
-    const core::ExpectedTensor& want = each.given->plain.tensors[output];
+    const oracle::ExpectedTensor& want = each.given->plain.tensors[output];
     for (std::size_t i = 0; i < want.value.size(); ++i) {
       const double got = each.outputs[output][i], value = want.value[i];
       // What its type or its bound makes of small values is no ratio.
@@ -33,14 +33,14 @@ std::vector<double> ratios_of(const std::vector<Evidence>& evidence, std::size_t
 }
 
 /// The shape as rows and columns; {1, n} where it has no two dimensions.
-std::pair<std::size_t, std::size_t> matrix(const core::ExpectedTensor& tensor) {
+std::pair<std::size_t, std::size_t> matrix(const oracle::ExpectedTensor& tensor) {
   if (tensor.shape.size() < 2 || tensor.value.empty()) return {1, tensor.value.size()};
   const auto columns = static_cast<std::size_t>(tensor.shape.back());
   return {tensor.value.size() / columns, columns};
 }
 
-void transpose(core::ExpectedTensor& tensor) {
-  const core::ExpectedTensor before = tensor;
+void transpose(oracle::ExpectedTensor& tensor) {
+  const oracle::ExpectedTensor before = tensor;
   const auto [rows, columns] = matrix(tensor);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < columns; ++j) {
@@ -75,10 +75,10 @@ std::string factor_of(const std::vector<Evidence>& evidence, std::size_t output)
 bool is_transposed(const std::vector<Evidence>& evidence, std::size_t output) {
   std::size_t plain = 0, turned = 0, all = 0;
   for (const Evidence& each : evidence) {
-    const core::ExpectedTensor& want = each.given->plain.tensors[output];
+    const oracle::ExpectedTensor& want = each.given->plain.tensors[output];
     const auto [rows, columns] = matrix(want);
     if (rows < 2 || columns < 2) continue;
-    core::ExpectedTensor other = want;
+    oracle::ExpectedTensor other = want;
     transpose(other);
     for (std::size_t i = 0; i < want.value.size(); ++i) {
       if (each.given->open[output][i] || !want.written[i] || want.value[i] == other.value[i]) continue;
@@ -92,8 +92,8 @@ bool is_transposed(const std::vector<Evidence>& evidence, std::size_t output) {
 
 }  // namespace
 
-std::vector<core::Variation> measured_changes(const Port& port, const std::vector<Evidence>& evidence) {
-  std::vector<core::Variation> list;
+std::vector<oracle::Variation> measured_changes(const Port& port, const std::vector<Evidence>& evidence) {
+  std::vector<oracle::Variation> list;
   if (evidence.empty()) return list;
   for (std::size_t t = 0; t < evidence.front().given->plain.tensors.size(); ++t) {
     const std::string& output = evidence.front().given->plain.tensors[t].name;
@@ -102,7 +102,7 @@ std::vector<core::Variation> measured_changes(const Port& port, const std::vecto
                       fmt::format("all of {} is {} times what it should be", output, factor)});
     const bool known =
         std::any_of(port.oracle->variations.begin(), port.oracle->variations.end(),
-                    [&](const core::Variation& each) { return each.name == output + "=transposed"; });
+                    [&](const oracle::Variation& each) { return each.name == output + "=transposed"; });
     if (!known && is_transposed(evidence, t))
       list.push_back({std::string(kTransposed) + output,
                       fmt::format("{} is stored with its rows and columns exchanged", output)});
@@ -110,13 +110,13 @@ std::vector<core::Variation> measured_changes(const Port& port, const std::vecto
   return list;
 }
 
-void apply_changes(const core::Variations& variations, core::Expected& expected) {
+void apply_changes(const oracle::Variations& variations, oracle::Expected& expected) {
   for (const std::string& name : variations.names()) {
     if (name.starts_with(kTransposed)) transpose(expected[name.substr(kTransposed.size())]);
     if (!name.starts_with(kFactor)) continue;
     const std::size_t star = name.find('*');
     const double factor = std::strtod(name.c_str() + star + 1, nullptr);
-    core::ExpectedTensor& tensor = expected[name.substr(kFactor.size(), star - kFactor.size())];
+    oracle::ExpectedTensor& tensor = expected[name.substr(kFactor.size(), star - kFactor.size())];
     for (std::size_t i = 0; i < tensor.value.size(); ++i) {
       if (!tensor.written[i]) continue;
       tensor.value[i] *= factor;

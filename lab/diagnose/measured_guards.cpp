@@ -21,10 +21,11 @@ struct Scaled {
   double spacing;  ///< of the type that stores it, near 0
 };
 
-std::vector<Scaled> scales_of(const core::Original::Scaling& scaling, const std::vector<Evidence>& evidence) {
+std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
+                              const std::vector<Evidence>& evidence) {
   std::vector<Scaled> list;
   for (const Evidence& each : evidence) {
-    const core::ExpectedTensor& tensor = each.given->plain.tensors[scaling.output];
+    const oracle::ExpectedTensor& tensor = each.given->plain.tensors[scaling.output];
     const std::vector<double> maxima = scaling.maxima(each.given->problem->call());
     const std::vector<double>& stored = each.outputs[scaling.output];
     const double spacing = tensor.dtype == DType::f16 ? 0x1p-24 : tensor.dtype == DType::bf16 ? 0x1p-133 : 0;
@@ -51,7 +52,7 @@ double shared_value(const std::vector<Scaled>& scales) {
   return shared ? most->first : 0;
 }
 
-core::Variation under(const std::string& prefix, const std::string& number, const char* what) {
+oracle::Variation under(const std::string& prefix, const std::string& number, const char* what) {
   return {prefix + number, fmt::format("{} is at least {}", what, number)};
 }
 
@@ -76,8 +77,8 @@ std::string simplest_between(double low, double high) {
   return fmt::format("{:.9g}", std::sqrt(low * high));
 }
 
-std::vector<core::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
-  const core::Original::Scaling& scaling = port.original->scaling;
+std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
+  const oracle::Original::Scaling& scaling = port.original->scaling;
   if (!scaling.maxima || evidence.empty()) return {};
   const std::vector<Scaled> scales = scales_of(scaling, evidence);
   const double value = shared_value(scales);
@@ -90,7 +91,7 @@ std::vector<core::Variation> measured_guards(const Port& port, const std::vector
     if (each.stored != value && each.own > 0) above = std::min(above, each.own);
     if (each.spacing > 0) precision = each.spacing == 0x1p-24 ? 0x1p-10 : 0x1p-7;
   }
-  std::vector<core::Variation> list;
+  std::vector<oracle::Variation> list;
   if (above >= value / kOwn) {
     const double low = value * (1 - precision), high = value * (1 + precision);
     const std::string scale = simplest_between(low, high);
@@ -107,7 +108,7 @@ std::vector<core::Variation> measured_guards(const Port& port, const std::vector
     const bool known =
         constant == "1" &&
         std::any_of(port.oracle->variations.begin(), port.oracle->variations.end(),
-                    [&](const core::Variation& each) { return each.name == "zero_guard=" + limit; });
+                    [&](const oracle::Variation& each) { return each.name == "zero_guard=" + limit; });
     if (known) return list;
     list.push_back({fmt::format("zero_guard=below-{}-{}", limit, constant),
                     fmt::format("the scale is {} where the maximum is below {}", constant, limit)});

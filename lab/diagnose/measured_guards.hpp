@@ -11,7 +11,7 @@ namespace isomer::lab {
 /// value that the scales of small maxima share; a guard that gives another scale begins somewhere between the
 /// largest maximum that has it and the smallest that has its own. Empty where the scales show none, or the op
 /// has no maximum.
-std::vector<core::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence);
+std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence);
 
 /// The decimal number with the fewest digits in [low, high], a power of ten before others: "1e-3".
 std::string simplest_between(double low, double high);

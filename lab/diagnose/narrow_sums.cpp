@@ -12,7 +12,7 @@ constexpr double kMostShare = 0x1p-6;
 
 bool sums(const Port& port) {
   return std::any_of(port.oracle->variations.begin(), port.oracle->variations.end(),
-                     [](const core::Variation& each) { return each.name.starts_with("accumulat"); });
+                     [](const oracle::Variation& each) { return each.name.starts_with("accumulat"); });
 }
 
 }  // namespace
@@ -22,10 +22,10 @@ std::string narrow_sums(const Port& port, const Numbers& numbers) {
   double largest = 0;
   std::size_t overflowed = 0, calls = 0;
   for (const Evidence& evidence : numbers.evidence) {
-    const core::Expected best =
-        evidence.given->varied(*port.oracle, core::Variations(numbers.explanation.set));
+    const oracle::Expected best =
+        evidence.given->varied(*port.oracle, oracle::Variations(numbers.explanation.set));
     for (std::size_t t = 0; t < best.tensors.size(); ++t) {
-      const core::ExpectedTensor& want = best.tensors[t];
+      const oracle::ExpectedTensor& want = best.tensors[t];
       double error = 0, size = 0;
       bool finite = true, wrong = false;
       for (std::size_t i = 0; i < want.value.size(); ++i) {

@@ -26,7 +26,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string place(const core::ExpectedTensor& tensor, std::size_t flat) {
+std::string place(const oracle::ExpectedTensor& tensor, std::size_t flat) {
   std::string text;
   for (std::size_t i = tensor.shape.size(); i-- > 0;) {
     const auto size = static_cast<std::size_t>(tensor.shape[i]);
@@ -41,10 +41,10 @@ std::string separating_element(const Port& port, const Numbers& numbers, const s
   std::vector<std::string> without = numbers.explanation.set;
   without.erase(std::remove(without.begin(), without.end(), variation), without.end());
   for (const Evidence& evidence : numbers.evidence) {
-    const core::Expected rest = evidence.given->varied(*port.oracle, core::Variations(without));
+    const oracle::Expected rest = evidence.given->varied(*port.oracle, oracle::Variations(without));
     for (std::size_t t = 0; t < rest.tensors.size(); ++t)
       for (std::size_t i = 0; i < rest.tensors[t].value.size(); ++i) {
-        const core::ExpectedTensor& want = rest.tensors[t];
+        const oracle::ExpectedTensor& want = rest.tensors[t];
         if (evidence.given->open[t][i] || !want.written[i] || holds(want, i, evidence.outputs[t][i]))
           continue;
         return fmt::format("{} of '{}' is {:.9g}, without it {:.9g}", place(want, i), evidence.given->line,
@@ -55,9 +55,9 @@ std::string separating_element(const Port& port, const Numbers& numbers, const s
 }
 
 std::string meaning_of_variation(const Port& port, const Numbers& numbers, const std::string& name) {
-  for (const core::Variation& variation : numbers.measured)
+  for (const oracle::Variation& variation : numbers.measured)
     if (variation.name == name) return variation.meaning;
-  for (const core::Variation& variation : port.oracle->variations)
+  for (const oracle::Variation& variation : port.oracle->variations)
     if (variation.name == name) return variation.meaning;
   return name;
 }
@@ -105,7 +105,7 @@ bool is_exact(const Port& port) {
 Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port& port,
                         const Questions& questions) {
   Numbers numbers;
-  core::Oracle oracle = *port.oracle;
+  oracle::Oracle oracle = *port.oracle;
   Search search(oracle, is_exact(port));
   int lost = 0;
   const auto ask = [&](const std::shared_ptr<const Given>& given) -> std::shared_ptr<Evidence> {
@@ -150,13 +150,13 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
       if (const auto evidence = ask(given)) search.add(*evidence);
     }
   if (search.evidence().empty()) return numbers;
-  const auto known = [&](const core::Variation& variation) {
+  const auto known = [&](const oracle::Variation& variation) {
     return std::any_of(oracle.variations.begin(), oracle.variations.end(),
-                       [&](const core::Variation& each) { return each.name == variation.name; });
+                       [&](const oracle::Variation& each) { return each.name == variation.name; });
   };
-  for (core::Variation& variation : measured_guards(port, search.evidence()))
+  for (oracle::Variation& variation : measured_guards(port, search.evidence()))
     if (!known(variation)) numbers.measured.push_back(std::move(variation));
-  for (core::Variation& variation : measured_changes(port, search.evidence()))
+  for (oracle::Variation& variation : measured_changes(port, search.evidence()))
     numbers.measured.push_back(std::move(variation));
   oracle.variations.insert(oracle.variations.end(), numbers.measured.begin(), numbers.measured.end());
   for (const Answer& answer : numbers.answers)
@@ -210,10 +210,10 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     finding.strength = Strength::nearest;
     finding.evidence = counts(port, numbers);
     for (const Evidence& evidence : numbers.evidence) {
-      const core::Expected best = evidence.given->varied(*port.oracle, core::Variations(found.set));
+      const oracle::Expected best = evidence.given->varied(*port.oracle, oracle::Variations(found.set));
       for (std::size_t t = 0; t < best.tensors.size() && finding.argument.empty(); ++t)
         for (std::size_t i = 0; i < best.tensors[t].value.size(); ++i) {
-          const core::ExpectedTensor& want = best.tensors[t];
+          const oracle::ExpectedTensor& want = best.tensors[t];
           if (evidence.given->open[t][i] || !want.written[i] || holds(want, i, evidence.outputs[t][i]))
             continue;
           finding.evidence +=
@@ -257,7 +257,7 @@ std::vector<Diagnosis::Difference> differences_of(const Numbers& numbers) {
     bool wrong = false;
     list.clear();
     for (std::size_t t = 0; t < evidence.given->plain.tensors.size(); ++t) {
-      const core::ExpectedTensor& want = evidence.given->plain.tensors[t];
+      const oracle::ExpectedTensor& want = evidence.given->plain.tensors[t];
       Diagnosis::Difference difference{want.name, want.shape, {}, {}};
       for (std::size_t i = 0; i < want.value.size(); ++i) {
         const bool looked = want.written[i] && !evidence.given->open[t][i];

@@ -35,8 +35,8 @@ struct Numbers {
   std::vector<std::string> large;  ///< notes on calls that were too large to be watched, or to be made
   std::vector<Answer> answers;     ///< of the calls that returned, for what the emulator saw
   std::vector<std::shared_ptr<const Given>> answered;  ///< with what
-  std::vector<core::Variation> measured;  ///< asked for besides the op's: guards with constants of its own
-  bool raced = false;                     ///< in one of them threads raced: its numbers may be chance's
+  std::vector<oracle::Variation> measured;  ///< asked for besides the op's: guards with constants of its own
+  bool raced = false;                       ///< in one of them threads raced: its numbers may be chance's
 };
 
 /// Whether the op's arithmetic is exact: answers are compared bit by bit.

@@ -10,9 +10,9 @@
 namespace isomer::lab {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
-Port port_of(const core::Oracle& oracle, const Original& original) {
+Port port_of(const oracle::Oracle& oracle, const Original& original) {
   Port port{.op = original.op,
             .functions = original.functions,
             .roles = {},
@@ -93,7 +93,7 @@ bool goes_by(const Original::Parameter& parameter, std::string_view name) {
 
 }  // namespace
 
-std::vector<Value> Port::values(const core::Problem& problem) const {
+std::vector<Value> Port::values(const oracle::Problem& problem) const {
   std::vector<Value> values;
   const core::Call& call = problem.call();
   for (const Original::Parameter& parameter : original->parameters) {
@@ -125,11 +125,11 @@ std::vector<Value> Port::values(const core::Problem& problem) const {
   return values;
 }
 
-std::shared_ptr<core::Problem> Port::problem(const std::vector<Value>& values, DType made,
-                                             bool contents) const {
+std::shared_ptr<oracle::Problem> Port::problem(const std::vector<Value>& values, DType made,
+                                               bool contents) const {
   // The values keep the memory that the problem's tensors lie in.
-  std::shared_ptr<core::Problem> problem(new core::Problem(core::Case(*oracle->schema).with_seed(1)),
-                                         [values](core::Problem* p) { delete p; });
+  std::shared_ptr<oracle::Problem> problem(new oracle::Problem(oracle::Case(*oracle->schema).with_seed(1)),
+                                           [values](oracle::Problem* p) { delete p; });
   std::vector<Tensor> tensors(roles.size());
   std::vector<double> numbers(roles.size(), 0.0);
   for (std::size_t i = 0; i < roles.size(); ++i) {
@@ -209,7 +209,7 @@ std::vector<Value> Port::by_role(const std::vector<Value>& arguments,
 const std::vector<Port>& ports() {
   static const std::vector<Port> list = [] {
     std::vector<Port> all;
-    for (const core::Oracle& oracle : core::oracles())
+    for (const oracle::Oracle& oracle : oracle::oracles())
       for (const Original& original : oracle.originals) all.push_back(port_of(oracle, original));
     return all;
   }();

@@ -25,20 +25,20 @@ struct Port {
     bool tensor = true;     ///< otherwise a number
   };
   std::vector<Role> roles;  ///< in the original's order; returned ones last
-  const core::Oracle* oracle = nullptr;
-  const core::Original* original =
+  const oracle::Oracle* oracle = nullptr;
+  const oracle::Original* original =
       nullptr;  ///< null of an op that is not known: its roles alone say what they are
   /// Options that a candidate has no parameter for: case lines are asked with their defaults.
   std::vector<std::string> left_off;
 
   /// A problem of the op, as the original would be called with it: one value per role, each in a buffer of
   /// its own that holds exactly what the view spans; returned ones too, as they will be.
-  std::vector<Value> values(const core::Problem& problem) const;
+  std::vector<Value> values(const oracle::Problem& problem) const;
   /// The op's call for such values, which live as long as it does; returned roles may be left off, and are
   /// made then (of dtype `made` where nothing else says it). Throws Error where the contract refuses them.
   /// `contents`: what lies in index tensors is looked at too.
-  std::shared_ptr<core::Problem> problem(const std::vector<Value>& values, DType made = DType::none,
-                                         bool contents = true) const;
+  std::shared_ptr<oracle::Problem> problem(const std::vector<Value>& values, DType made = DType::none,
+                                           bool contents = true) const;
   /// A recorded call's arguments, or its answers, by role: `none` where it gives nothing for a role. Throws
   /// Error bad_argument for an argument that the original does not have.
   std::vector<Value> by_role(const std::vector<Value>& arguments, const std::vector<bool>& keyword) const;

@@ -67,7 +67,7 @@ void add_once(std::vector<Finding>& list, Finding finding) {
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list) {
   bool empty = false, shared = false;
   for (const Value& value : given.values) empty = empty || (value.is_tensor() && value.tensor.empty());
-  for (const core::ExpectedTensor& tensor : given.plain.tensors) shared = shared || !tensor.others.empty();
+  for (const oracle::ExpectedTensor& tensor : given.plain.tensors) shared = shared || !tensor.others.empty();
   findings_of_device(answer, given.line, empty, shared, list);
 }
 

@@ -68,7 +68,7 @@ struct Laid {
   std::vector<std::int64_t> strides;
 };
 
-std::vector<Laid> layouts(const Tensor& tensor, core::Original::Reads reads) {
+std::vector<Laid> layouts(const Tensor& tensor, oracle::Original::Reads reads) {
   std::vector<Laid> list;
   const auto rank = static_cast<std::size_t>(tensor.rank);
   std::vector<std::int64_t> strides(rank, 1);
@@ -88,7 +88,7 @@ std::vector<Laid> layouts(const Tensor& tensor, core::Original::Reads reads) {
     strides[rank - 1] = 1;
     list.push_back({"transposed", strides});
   }
-  if (reads == core::Original::Reads::every_stride) {
+  if (reads == oracle::Original::Reads::every_stride) {
     step = 2;
     for (std::size_t d = rank; d-- > 0;) {
       strides[d] = step;
@@ -140,9 +140,9 @@ Differs compare_view(const Subjected& s, std::size_t role, const Value& view, co
       if (s.form.passings[i].what != Passing::What::role || s.form.passings[i].role != static_cast<int>(role))
         continue;
       const Value flat = flat_view(trial.answer.arguments[i], from_begin);
-      const std::vector<double> elements = core::elements(s.port.by_contract(role, flat.tensor));
+      const std::vector<double> elements = oracle::elements(s.port.by_contract(role, flat.tensor));
       for (std::size_t t = 0; t < s.given->plain.tensors.size(); ++t) {
-        const core::ExpectedTensor& want = s.given->plain.tensors[t];
+        const oracle::ExpectedTensor& want = s.given->plain.tensors[t];
         if (want.name != s.port.roles[role].argument) continue;
         result.flat = true;
         for (std::size_t e = 0; e < want.value.size(); ++e)
@@ -232,7 +232,8 @@ void probe_strides(const Subjected& s, Probed& found) {
   const std::size_t all = looked_at(*s.given);
   std::vector<Misread> misread;
   for (int role = 0; role < static_cast<int>(s.port.roles.size()); ++role) {
-    const core::Original::Parameter& parameter = s.port.original->parameters[static_cast<std::size_t>(role)];
+    const oracle::Original::Parameter& parameter =
+        s.port.original->parameters[static_cast<std::size_t>(role)];
     const int passing = passing_of(s.form, role);
     const Value& value = s.given->values[static_cast<std::size_t>(role)];
     if (passing < 0 || !value.is_tensor() || value.tensor.rank == 0) continue;
@@ -257,7 +258,7 @@ void probe_strides(const Subjected& s, Probed& found) {
       }
       add_once(found.findings, std::move(finding));
     };
-    if (parameter.reads != core::Original::Reads::compact) {
+    if (parameter.reads != oracle::Original::Reads::compact) {
       for (const Laid& laid : layouts(value.tensor, parameter.reads)) {
         // Two fills of the gaps: what is read there shows as a difference between them.
         const Value view = relaid(value, laid.strides, 0, 0xff);
@@ -308,9 +309,9 @@ void probe_poison(const Subjected& s, Probed& found) {
   const Trial b = call(other, *s.given, found, 0xa5);
   if (!a.ok() || !b.ok()) return;
   // What the faults that are known already leave out is not said again.
-  const core::Expected varied = s.given->varied(*s.port.oracle, core::Variations(s.set));
+  const oracle::Expected varied = s.given->varied(*s.port.oracle, oracle::Variations(s.set));
   for (std::size_t t = 0; t < a.outputs.size(); ++t) {
-    const core::ExpectedTensor& want = varied.tensors[t];
+    const oracle::ExpectedTensor& want = varied.tensors[t];
     std::size_t changed = 0, written = 0, kept = 0, first = 0;
     for (std::size_t i = 0; i < want.value.size(); ++i) {
       if (!want.written[i] || s.given->open[t][i]) continue;
@@ -410,8 +411,8 @@ void probe_indices(const Subjected& s, Probed& found) {
     const std::shared_ptr<Given> other = with_values(s, " with " + index + " reversed", std::move(values));
     if (!other) continue;
     Outputs reference_a, reference_b;
-    for (const core::ExpectedTensor& tensor : s.given->plain.tensors) reference_a.push_back(tensor.value);
-    for (const core::ExpectedTensor& tensor : other->plain.tensors) reference_b.push_back(tensor.value);
+    for (const oracle::ExpectedTensor& tensor : s.given->plain.tensors) reference_a.push_back(tensor.value);
+    for (const oracle::ExpectedTensor& tensor : other->plain.tensors) reference_b.push_back(tensor.value);
     if (different(*s.given, reference_a, reference_b) == 0) continue;
     const Trial trial = call(s, *other, found);
     if (!trial.ok()) continue;

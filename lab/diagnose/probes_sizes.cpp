@@ -39,7 +39,7 @@ struct Wrong {
 /// Against the reference with variations that explain the rest.
 Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
                      const std::vector<std::string>& set) {
-  const core::Expected want = given.varied(*s.port.oracle, core::Variations(set));
+  const oracle::Expected want = given.varied(*s.port.oracle, oracle::Variations(set));
   Wrong wrong;
   for (std::size_t t = 0; t < want.tensors.size(); ++t)
     for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i) {
@@ -73,7 +73,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         continue;  // the op does not take it
       }
       std::size_t elements = 0;
-      for (const core::ExpectedTensor& tensor : given->plain.tensors) elements += tensor.value.size();
+      for (const oracle::ExpectedTensor& tensor : given->plain.tensors) elements += tensor.value.size();
       if (elements > 12000) continue;
       ++found.calls;
       const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
@@ -128,10 +128,10 @@ void probe_sizes(const Subjected& s, Probed& found) {
 
 void unwritten_elements(const Port& port, const Numbers& numbers, std::vector<Finding>& findings) {
   for (const Evidence& evidence : numbers.evidence) {
-    const core::Expected want =
-        evidence.given->varied(*port.oracle, core::Variations(numbers.explanation.set));
+    const oracle::Expected want =
+        evidence.given->varied(*port.oracle, oracle::Variations(numbers.explanation.set));
     for (std::size_t t = 0; t < want.tensors.size(); ++t) {
-      const core::ExpectedTensor& tensor = want.tensors[t];
+      const oracle::ExpectedTensor& tensor = want.tensors[t];
       std::size_t wrong = 0, kept = 0, first = tensor.value.size(), written_after = 0;
       for (std::size_t i = 0; i < tensor.value.size(); ++i) {
         if (!tensor.written[i] || evidence.given->open[t][i]) continue;

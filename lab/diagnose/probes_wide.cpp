@@ -31,7 +31,7 @@ std::int64_t last_index(const Subjected& s, const Port::Role& role, const Tensor
   std::int64_t inner = 1;
   for (int d = dim + 1; d < tensor.rank; ++d) inner *= tensor.size(d);
   std::int64_t furthest = 0;
-  for (const core::ExpectedTensor& want : s.given->plain.tensors) {
+  for (const oracle::ExpectedTensor& want : s.given->plain.tensors) {
     if (want.name != role.argument) continue;
     for (std::size_t i = 0; i < want.written.size(); ++i)
       if (want.written[i])
@@ -117,7 +117,7 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
   for (int role = 0; role < static_cast<int>(s.port.roles.size()); ++role) {
     const auto reads = s.port.original->parameters[static_cast<std::size_t>(role)].reads;
     const int passing = passing_of(s.form, role);
-    if (passing < 0 || reads == core::Original::Reads::compact) continue;
+    if (passing < 0 || reads == oracle::Original::Reads::compact) continue;
     const std::string name = argument_name(s, passing);
     // What another input is read by them for is no fault of this one.
     if (std::find(found.borrowed.begin(), found.borrowed.end(), name) != found.borrowed.end()) continue;

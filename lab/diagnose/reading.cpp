@@ -84,12 +84,12 @@ std::vector<Value> given_to(const Port& port, const RecordedCall& call, Fit& fit
 bool agrees(const Given& given, const Port& port, const RecordedCall& call, bool& answered) {
   std::size_t looked = 0, far = 0;
   for (std::size_t t = 0; t < given.plain.tensors.size(); ++t) {
-    const core::ExpectedTensor& want = given.plain.tensors[t];
+    const oracle::ExpectedTensor& want = given.plain.tensors[t];
     const Tensor got = answer_for(port, call, want.name);
     if (!got.defined()) continue;
     answered = true;
     if (got.numel() != static_cast<std::int64_t>(want.value.size())) return false;
-    const std::vector<double> elements = core::elements(got);
+    const std::vector<double> elements = oracle::elements(got);
     double squares = 0;
     std::size_t finite = 0;
     for (std::size_t i = 0; i < elements.size(); ++i)
@@ -118,9 +118,9 @@ Fit fit_of(const Port& port, const Recording& recording) {
       for (const Value& value : call.returned)
         if (value.is_tensor() && made == DType::none) made = value.tensor.dtype;
       // What an index tensor says wrongly makes no other operation of it.
-      const std::shared_ptr<const core::Problem> problem = port.problem(values, made, false);
+      const std::shared_ptr<const oracle::Problem> problem = port.problem(values, made, false);
       ++fit.calls;
-      for (const core::Original::Feature& feature : port.original->features)
+      for (const oracle::Original::Feature& feature : port.original->features)
         if (feature.used(problem->call())) fit.used.insert(feature.field);
       const auto tensors = std::count_if(call.returned.begin(), call.returned.end(),
                                          [](const Value& value) { return value.is_tensor(); });
@@ -162,10 +162,10 @@ std::size_t mentions(const Port& port, const std::vector<std::string>& texts) {
 /// The port with probes that leave out what no recorded call uses.
 void narrow(const Port*& port, const Fit& fit, Reading& reading) {
   std::vector<std::regex> unused;
-  for (const core::Original::Feature& feature : port->original->features)
+  for (const oracle::Original::Feature& feature : port->original->features)
     if (fit.used.count(feature.field) == 0) unused.emplace_back("(^|\\s)" + feature.field + "=(\\S*)");
   if (unused.empty()) return;
-  auto original = std::make_shared<core::Original>(*port->original);
+  auto original = std::make_shared<oracle::Original>(*port->original);
   for (std::vector<std::string>* lines : {&original->probes, &original->sizes, &original->empties}) {
     std::vector<std::string> kept;
     for (const std::string& line : *lines) {

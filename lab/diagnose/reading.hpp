@@ -14,7 +14,7 @@ struct Reading {
   std::vector<const Port*> ports;  ///< the originals that they may call, likeliest first
   /// Where callers have an order of their own, or never use what an op can do more, originals with that order
   /// and without probes of that: `ports` are these.
-  std::vector<std::shared_ptr<const core::Original>> narrowed;
+  std::vector<std::shared_ptr<const oracle::Original>> narrowed;
   std::vector<std::shared_ptr<const Port>> owned;
   bool answered =
       false;  ///< every recorded call is one of the op's, and every answer that was looked at its own

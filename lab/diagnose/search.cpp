@@ -26,17 +26,17 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kLargest = 7;
 constexpr std::size_t kBeam = 10;
 
-double error_of(const core::ExpectedTensor& want, std::size_t i, double got) {
+double error_of(const oracle::ExpectedTensor& want, std::size_t i, double got) {
   const double value = want.value[i];
   if (got == value || (std::isnan(got) && std::isnan(value))) return 0;
   if (!std::isfinite(got) || !std::isfinite(value)) return INFINITY;
   return want.bound[i] > 0 ? std::fabs(got - value) / want.bound[i] : INFINITY;
 }
 
-bool differs(const core::ExpectedTensor& a, const core::ExpectedTensor& b, std::size_t i) {
+bool differs(const oracle::ExpectedTensor& a, const oracle::ExpectedTensor& b, std::size_t i) {
   if (a.written[i] != b.written[i]) return true;
   if (!a.written[i] || (!b.unknown.empty() && b.unknown[i] != 0)) return false;
-  core::ExpectedTensor const& bounded = a;
+  oracle::ExpectedTensor const& bounded = a;
   return !holds(bounded, i, core::round_to(b.dtype, b.value[i]));
 }
 
@@ -50,11 +50,11 @@ std::vector<std::string> Search::names(const Set& set) const {
   return list;
 }
 
-const core::Expected& Search::expected(const Set& set, std::size_t evidence) const {
+const oracle::Expected& Search::expected(const Set& set, std::size_t evidence) const {
   const auto key = std::pair(set, evidence);
   const auto at = cache_.find(key);
   if (at != cache_.end()) return at->second;
-  return cache_.emplace(key, evidence_[evidence].given->varied(oracle_, core::Variations(names(set))))
+  return cache_.emplace(key, evidence_[evidence].given->varied(oracle_, oracle::Variations(names(set))))
       .first->second;
 }
 
@@ -62,11 +62,11 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
   Distance distance;
   // Single variations are asked for again and again; larger sets hardly.
   const auto index = static_cast<std::size_t>(&evidence - evidence_.data());
-  core::Expected large = set.size() > 1 ? evidence.given->varied(oracle_, core::Variations(names(set)))
-                                        : core::Expected(core::Call(evidence.given->problem->call()));
-  const core::Expected& varied = set.size() > 1 ? large : expected(set, index);
+  oracle::Expected large = set.size() > 1 ? evidence.given->varied(oracle_, oracle::Variations(names(set)))
+                                          : oracle::Expected(core::Call(evidence.given->problem->call()));
+  const oracle::Expected& varied = set.size() > 1 ? large : expected(set, index);
   for (std::size_t t = 0; t < varied.tensors.size(); ++t) {
-    const core::ExpectedTensor& want = varied.tensors[t];
+    const oracle::ExpectedTensor& want = varied.tensors[t];
     for (std::size_t i = 0; i < want.value.size(); ++i) {
       if (!open && evidence.given->open[t][i]) continue;
       ++distance.elements;
@@ -115,7 +115,7 @@ bool Search::explains(const Set& set, bool open) const {
   for (const Evidence& evidence : evidence_) list.push_back(&evidence);
   const auto elements = [](const Evidence* evidence) {
     std::size_t count = 0;
-    for (const core::ExpectedTensor& tensor : evidence->given->plain.tensors) count += tensor.value.size();
+    for (const oracle::ExpectedTensor& tensor : evidence->given->plain.tensors) count += tensor.value.size();
     return count;
   };
   std::stable_sort(list.begin(), list.end(),
@@ -140,8 +140,8 @@ Distance Search::distance(const std::vector<std::string>& set, bool open) const 
 /// Whether two sets give one answer on all inputs, within the op's bound.
 bool Search::same(const Set& a, const Set& b) const {
   for (std::size_t e = 0; e < evidence_.size(); ++e) {
-    const core::Expected x = evidence_[e].given->varied(oracle_, core::Variations(names(a)));
-    const core::Expected y = evidence_[e].given->varied(oracle_, core::Variations(names(b)));
+    const oracle::Expected x = evidence_[e].given->varied(oracle_, oracle::Variations(names(a)));
+    const oracle::Expected y = evidence_[e].given->varied(oracle_, oracle::Variations(names(b)));
     for (std::size_t t = 0; t < x.tensors.size(); ++t)
       for (std::size_t i = 0; i < x.tensors[t].value.size(); ++i)
         if (!evidence_[e].given->open[t][i] && differs(x.tensors[t], y.tensors[t], i)) return false;
@@ -154,7 +154,7 @@ std::vector<int> Search::active(bool open) const {
   for (int v = 0; v < static_cast<int>(oracle_.variations.size()); ++v) {
     bool shows = false;
     for (std::size_t e = 0; e < evidence_.size() && !shows; ++e) {
-      const core::Expected &plain = evidence_[e].given->plain, &varied = expected({v}, e);
+      const oracle::Expected &plain = evidence_[e].given->plain, &varied = expected({v}, e);
       for (std::size_t t = 0; t < plain.tensors.size() && !shows; ++t)
         for (std::size_t i = 0; i < plain.tensors[t].value.size() && !shows; ++i)
           shows =
@@ -239,22 +239,22 @@ std::vector<Search::Set> Search::equals(const Set& set, const std::vector<int>& 
 std::string Search::separating_line(const Set& a, const Set& b) const {
   const double begin = seconds_worked();
   const core::Call& like = evidence_.front().given->problem->call();
-  for (const core::Case& c : oracle_.cases()) {
+  for (const oracle::Case& c : oracle_.cases()) {
     if (seconds_worked() - begin > patience_) break;
     try {
-      const core::Case fixed = c.with_seed(77);
-      core::Problem problem(fixed);
+      const oracle::Case fixed = c.with_seed(77);
+      oracle::Problem problem(fixed);
       oracle_.make(fixed, problem);
       bool fits = true;
       for (int i = 0; i < like.count && fits; ++i)
         fits = problem.call().tensor(i).dtype == like.tensor(i).dtype &&
                problem.call().tensor(i).numel() < 20000 && problem.call().tensor(i).is_contiguous();
       if (!fits) continue;
-      core::Expected x(problem.call()), y(problem.call());
-      oracle_.reference(problem.call(), core::Variations(names(a)), x);
-      oracle_.reference(problem.call(), core::Variations(names(b)), y);
-      apply_changes(core::Variations(names(a)), x);
-      apply_changes(core::Variations(names(b)), y);
+      oracle::Expected x(problem.call()), y(problem.call());
+      oracle_.reference(problem.call(), oracle::Variations(names(a)), x);
+      oracle_.reference(problem.call(), oracle::Variations(names(b)), y);
+      apply_changes(oracle::Variations(names(a)), x);
+      apply_changes(oracle::Variations(names(b)), y);
       for (std::size_t t = 0; t < x.tensors.size(); ++t)
         for (std::size_t i = 0; i < x.tensors[t].value.size(); ++i)
           if (differs(x.tensors[t], y.tensors[t], i)) return fixed.line();

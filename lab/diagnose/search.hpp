@@ -47,7 +47,7 @@ struct Explanation {
 class Search {
  public:
   /// `exact`: answers must be equal, not only within the bound.
-  Search(const core::Oracle& oracle, bool exact) : oracle_(oracle), exact_(exact) {}
+  Search(const oracle::Oracle& oracle, bool exact) : oracle_(oracle), exact_(exact) {}
 
   void add(Evidence evidence);
   /// How long sets are looked for, in seconds of work for each of the ways.
@@ -65,7 +65,7 @@ class Search {
   std::vector<std::string> names(const Set& set) const;
   Distance distance(const Set& set, bool open, std::size_t enough) const;
   Distance of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const;
-  const core::Expected& expected(const Set& set, std::size_t evidence) const;
+  const oracle::Expected& expected(const Set& set, std::size_t evidence) const;
   bool explains(const Set& set, bool open = false) const;
   Set greedy(const std::vector<int>& active, const Set& from, bool open);
   std::vector<Set> equals(const Set& set, const std::vector<int>& active) const;
@@ -73,12 +73,12 @@ class Search {
   std::vector<int> active(bool open) const;
   std::string separating_line(const Set& a, const Set& b) const;
 
-  const core::Oracle& oracle_;
+  const oracle::Oracle& oracle_;
   bool exact_;
   double patience_ = 2.0;
   std::size_t plain_wrong_ = 0;
   std::vector<Evidence> evidence_;
-  mutable std::map<std::pair<Set, std::size_t>, core::Expected> cache_;
+  mutable std::map<std::pair<Set, std::size_t>, oracle::Expected> cache_;
 };
 
 }  // namespace isomer::lab

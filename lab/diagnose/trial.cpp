@@ -11,22 +11,22 @@
 namespace isomer::lab {
 namespace {
 
-std::size_t outputs_index(const core::Expected& expected, std::string_view argument) {
+std::size_t outputs_index(const oracle::Expected& expected, std::string_view argument) {
   for (std::size_t i = 0; i < expected.tensors.size(); ++i)
     if (expected.tensors[i].name == argument) return i;
   return expected.tensors.size();
 }
 
 std::shared_ptr<Given> finish(const Port& port, std::string line,
-                              std::shared_ptr<const core::Problem> problem, std::vector<Value> values) {
-  core::Expected plain(problem->call());
+                              std::shared_ptr<const oracle::Problem> problem, std::vector<Value> values) {
+  oracle::Expected plain(problem->call());
   port.oracle->reference(problem->call(), {}, plain);
   auto given = std::make_shared<Given>(
       Given{std::move(line), std::move(problem), std::move(values), std::move(plain), {}, {}, {}});
   if (port.original->open)
     given->open = port.original->open(given->problem->call(), given->plain);
   else
-    for (const core::ExpectedTensor& tensor : given->plain.tensors)
+    for (const oracle::ExpectedTensor& tensor : given->plain.tensors)
       given->open.emplace_back(tensor.value.size());
   return given;
 }
@@ -182,7 +182,7 @@ void refuse_by_status(const Entry& entry, const std::vector<Value>& before, Answ
 
 /// What a candidate left in a tensor, as the original would have it.
 void take(const Passing& passing, const Port& port, const Value& value, const Value& before,
-          const core::ExpectedTensor& want, std::size_t at, Trial& trial) {
+          const oracle::ExpectedTensor& want, std::size_t at, Trial& trial) {
   if (!value.is_tensor()) {
     trial.misfit = core::say(want.name, ": no tensor came back");
     return;
@@ -213,27 +213,27 @@ void take(const Passing& passing, const Port& port, const Value& value, const Va
 
 }  // namespace
 
-core::Expected Given::varied(const core::Oracle& oracle, const core::Variations& variations) const {
-  core::Expected expected(problem->call());
+oracle::Expected Given::varied(const oracle::Oracle& oracle, const oracle::Variations& variations) const {
+  oracle::Expected expected(problem->call());
   oracle.reference(problem->call(), variations, expected);
   apply_changes(variations, expected);
   return expected;
 }
 
 std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, const Dtypes& dtypes) {
-  const bool named = core::op_of(line) == port.op;
-  core::Case c = core::Case::parse(*port.oracle->schema, named ? line.substr(port.op.size()) : line);
+  const bool named = oracle::op_of(line) == port.op;
+  oracle::Case c = oracle::Case::parse(*port.oracle->schema, named ? line.substr(port.op.size()) : line);
   for (const auto& [field, dtype] : dtypes) c.set(field, name_of(dtype));
-  for (const core::Field& field : port.oracle->schema->fields)
+  for (const oracle::Field& field : port.oracle->schema->fields)
     if (std::find(port.left_off.begin(), port.left_off.end(), field.name) != port.left_off.end())
-      c.set(field.name, field.kind == core::Field::Kind::flag ? "0" : field.fallback);
+      c.set(field.name, field.kind == oracle::Field::Kind::flag ? "0" : field.fallback);
   if (c.seed() == 0) c = c.with_seed(20240607);
-  auto problem = std::make_shared<core::Problem>(c);
+  auto problem = std::make_shared<oracle::Problem>(c);
   port.oracle->make(c, *problem);
   core::validate(problem->call(), Device{}, true);
   std::vector<Value> values = port.values(*problem);
   // On the values' own memory, so that what is poisoned and passed is what the reference sees.
-  std::shared_ptr<core::Problem> own = port.problem(values);
+  std::shared_ptr<oracle::Problem> own = port.problem(values);
   return finish(port, c.line(), own, std::move(values));
 }
 
@@ -244,7 +244,7 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
     const DType asked = port.in_bytes(i, values[i]);
     copies.push_back(asked == DType::none ? deep_copy(values[i]) : cast_to(values[i], asked));
   }
-  const std::shared_ptr<core::Problem> problem = port.problem(copies, made);
+  const std::shared_ptr<oracle::Problem> problem = port.problem(copies, made);
   return finish(port, origin, problem, port.values(*problem));
 }
 
@@ -359,7 +359,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
 
 void take_outputs(const Form& form, const Port& port, const Given& given, const std::vector<Value>& before,
                   Trial& trial) {
-  for (const core::ExpectedTensor& want : given.plain.tensors) {
+  for (const oracle::ExpectedTensor& want : given.plain.tensors) {
     trial.outputs.emplace_back(want.value.size());
     trial.untouched.emplace_back(want.value.size());
   }
@@ -438,7 +438,7 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
   return trial;
 }
 
-bool holds(const core::ExpectedTensor& expected, std::size_t i, double got) {
+bool holds(const oracle::ExpectedTensor& expected, std::size_t i, double got) {
   const double want = expected.value[i];
   if (const auto at = expected.others.find(i); at != expected.others.end())
     if (std::find(at->second.begin(), at->second.end(), got) != at->second.end()) return true;

@@ -14,15 +14,15 @@ namespace isomer::lab {
 /// A problem of an op as a candidate is given it, and what the reference makes of it.
 struct Given {
   std::string line;  ///< the case, or where a recorded call came from
-  std::shared_ptr<const core::Problem> problem;
+  std::shared_ptr<const oracle::Problem> problem;
   std::vector<Value> values;                    ///< one per role of the port, returned ones as they will be
-  core::Expected plain;                         ///< of the reference without variations
+  oracle::Expected plain;                       ///< of the reference without variations
   std::vector<std::vector<std::uint8_t>> open;  ///< per output: elements that the original leaves open
   std::vector<double>
       original_seconds;  ///< of a recorded call: the original's times, and where they were taken
   std::string original_device;
 
-  core::Expected varied(const core::Oracle& oracle, const core::Variations& variations) const;
+  oracle::Expected varied(const oracle::Oracle& oracle, const oracle::Variations& variations) const;
 };
 
 /// Dtypes by the field of a case line that sets them: {"dtype": f32, "scales": f32}.
@@ -130,6 +130,6 @@ Value cast_to(const Value& value, DType dtype);
 Value compact_copy(const Value& value);
 
 /// Whether an element is what the reference says, within its bound (any NaN for NaN, either zero for zero).
-bool holds(const core::ExpectedTensor& expected, std::size_t i, double got);
+bool holds(const oracle::ExpectedTensor& expected, std::size_t i, double got);
 
 }  // namespace isomer::lab

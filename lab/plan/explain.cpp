@@ -81,9 +81,9 @@ Explanation explain_on(const Backend& backend, const core::Call& call, const Exp
 }  // namespace
 
 CaseExplanation explain(const ExplainSelection& selection) {
-  const core::Case parsed = core::parse_case(selection.line);
-  const core::Case fixed = parsed.seed() != 0 ? parsed : parsed.with_seed(1);
-  const core::Oracle& oracle = *core::find_oracle(parsed.schema().op);
+  const oracle::Case parsed = oracle::parse_case(selection.line);
+  const oracle::Case fixed = parsed.seed() != 0 ? parsed : parsed.with_seed(1);
+  const oracle::Oracle& oracle = *oracle::find_oracle(parsed.schema().op);
   const core::Registry::Op& op = *core::Registry::builtin().find(parsed.schema().op);
   if (!selection.implementation.empty() && op.find(selection.implementation) == nullptr) {
     std::vector<std::string> names;
@@ -92,7 +92,7 @@ CaseExplanation explain(const ExplainSelection& selection) {
                core::either(names), "), got '", selection.implementation, "'");
   }
   const Backend backend = parse_backend("explain", selection.backend);
-  core::Problem problem(fixed);
+  oracle::Problem problem(fixed);
   oracle.make(fixed, problem);
   if (backend.vendor == nullptr) {
     const Queue queue =

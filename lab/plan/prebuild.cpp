@@ -84,16 +84,16 @@ std::vector<Built> prebuild(const std::vector<Wanted>& programs, const std::stri
   return built;
 }
 
-std::vector<core::Case> read_variants(const std::string& path) {
+std::vector<oracle::Case> read_variants(const std::string& path) {
   std::ifstream file(path);
   if (!file) fail(ErrorCode::io, "prebuild: cannot read '", path, "'");
-  std::vector<core::Case> cases;
+  std::vector<oracle::Case> cases;
   std::string text;
   for (int number = 1; std::getline(file, text); ++number) {
     if (const auto comment = text.find('#'); comment != std::string::npos) text.resize(comment);
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
-      cases.push_back(core::parse_case(text));
+      cases.push_back(oracle::parse_case(text));
     } catch (const Error& error) {
       fail(ErrorCode::bad_argument, "prebuild: ", path, ":", number, ": ", error.what());
     }

@@ -38,6 +38,6 @@ std::vector<Built> prebuild(const std::vector<Wanted>& programs, const std::stri
 
 /// The cases of a file of case lines, one a line; # begins a comment. Throws Error io or bad_argument for a
 /// file that cannot be read, is something else or has no case.
-std::vector<core::Case> read_variants(const std::string& file);
+std::vector<oracle::Case> read_variants(const std::string& file);
 
 }  // namespace isomer::lab

@@ -24,10 +24,10 @@ bool named(const std::vector<std::string>& names, const std::string& implementat
          });
 }
 
-Answer plan_case(const ProgramSelection& selection, const core::Oracle& oracle, const core::Case& c) {
+Answer plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle, const oracle::Case& c) {
   Answer answer;
   const std::string& op = oracle.contract->op;
-  core::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
+  oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
   oracle.make(problem.made_from(), problem);
   core::validate(problem.call(), Device{}, true);
   for (const Backend& backend : selection.backends)
@@ -61,18 +61,18 @@ std::vector<const gpu::Implementation*> implementations_for(const std::string& o
 }
 
 Programs programs_of(const ProgramSelection& selection) {
-  std::vector<std::pair<const core::Oracle*, core::Case>> work;
+  std::vector<std::pair<const oracle::Oracle*, oracle::Case>> work;
   const auto wants = [&](const std::string& op) {
     return selection.ops.empty() ||
            std::find(selection.ops.begin(), selection.ops.end(), op) != selection.ops.end();
   };
-  for (const core::Oracle& oracle : core::oracles()) {
+  for (const oracle::Oracle& oracle : oracle::oracles()) {
     if (!wants(oracle.contract->op)) continue;
     if (std::all_of(selection.backends.begin(), selection.backends.end(), [&](const Backend& backend) {
           return implementations_for(oracle.contract->op, *backend.vendor).empty();
         }))
       continue;
-    for (const core::Case& c : selection.cases.empty() ? oracle.cases() : selection.cases)
+    for (const oracle::Case& c : selection.cases.empty() ? oracle.cases() : selection.cases)
       if (&c.schema() == oracle.schema) work.emplace_back(&oracle, c);
   }
   std::vector<Answer> answers(work.size());

@@ -29,7 +29,7 @@ struct ProgramSelection {
   std::vector<Backend> backends;  ///< none of them the CPU
   std::vector<std::string> ops;
   std::vector<std::string> implementations;  ///< "cuda/portable", or "cuda" for all of a backend
-  std::vector<core::Case> cases;             ///< they take the place of the ordinary lists
+  std::vector<oracle::Case> cases;           ///< they take the place of the ordinary lists
   int jobs = 0;                              ///< cases at once; 0: one per CPU
 };
 

@@ -232,7 +232,7 @@ class Reading {
     if (at == text.end()) place.refuse("offset is absent");
     const std::int64_t offset = place.integer(*at, "offset");
     value.tensor = Tensor::strided(nullptr, *dtype, shape, strides);
-    const std::int64_t span = core::span_bytes(value.tensor),
+    const std::int64_t span = bundle::span_bytes(value.tensor),
                        bytes = static_cast<std::int64_t>(value.storage_bytes);
     if (offset < 0 || offset % size_of(*dtype) != 0)
       place.refuse("offset is ", offset, ", expected a multiple of ", size_of(*dtype), " bytes");

@@ -72,7 +72,7 @@ class Writing {
     const Tensor& tensor = value.tensor;
     const auto element = static_cast<std::size_t>(size_of(tensor.dtype));
     if (element == 0) core::fail(ErrorCode::bad_argument, subject_, place, " has an unknown dtype");
-    const std::int64_t span = core::span_bytes(tensor);
+    const std::int64_t span = bundle::span_bytes(tensor);
     if (span < 0 || (value.storage_bytes > 0 && value.storage == nullptr) ||
         value.storage_offset > value.storage_bytes ||
         static_cast<std::size_t>(span) > value.storage_bytes - value.storage_offset)

@@ -71,14 +71,14 @@ std::string contract_text(const core::Contract& contract) {
   if (!contract.clauses.empty()) text += "  clauses\n";
   for (const core::Clause& clause : contract.clauses)
     text += fmt::format("    {}{}\n", clause.text, clause.reads_data ? " (device data: checked mode)" : "");
-  if (const core::Oracle* oracle = core::find_oracle(contract.op)) {
+  if (const oracle::Oracle* oracle = oracle::find_oracle(contract.op)) {
     text += "  variations (ways in which it can be got wrong)\n";
-    for (const core::Variation& variation : oracle->variations)
+    for (const oracle::Variation& variation : oracle->variations)
       text += fmt::format("    {:<32} {}\n", variation.name, variation.meaning);
     text += "  fields of a case line\n";
-    for (const core::Field& field : oracle->schema->fields) {
-      const std::string form = field.kind == core::Field::Kind::flag ? field.name
-                               : field.bare                          ? core::either(field.choices)
+    for (const oracle::Field& field : oracle->schema->fields) {
+      const std::string form = field.kind == oracle::Field::Kind::flag ? field.name
+                               : field.bare                            ? core::either(field.choices)
                                             : fmt::format("{}={}", field.name, field.fallback);
       text += fmt::format("    {:<32} {}{}\n", form, field.meaning,
                           !field.bare && !field.choices.empty() ? ": " + core::either(field.choices) : "");
@@ -133,8 +133,8 @@ std::string ops_json(const std::vector<std::string>& names) {
     about["clauses"] = nlohmann::ordered_json::array();
     for (const core::Clause& clause : contract.clauses)
       about["clauses"].push_back({{"text", clause.text}, {"reads_data", clause.reads_data}});
-    if (const core::Oracle* oracle = core::find_oracle(contract.op))
-      for (const core::Variation& variation : oracle->variations)
+    if (const oracle::Oracle* oracle = oracle::find_oracle(contract.op))
+      for (const oracle::Variation& variation : oracle->variations)
         entry["variations"].push_back({{"name", variation.name}, {"meaning", variation.meaning}});
     entry["implementations"] = nlohmann::ordered_json::array();
     for (const auto& implementation : op->implementations) {

@@ -26,7 +26,7 @@ const Tensor& Bundle::operator[](std::string_view name) const {
              names.empty() ? "is none at all" : "are " + names);
 }
 
-namespace core {
+namespace bundle {
 
 BundleContents::~BundleContents() {
   if (memory != nullptr) munmap(memory, bytes);
@@ -76,5 +76,5 @@ std::int64_t span_bytes(const Tensor& tensor) {
   return bytes;
 }
 
-}  // namespace core
+}  // namespace bundle
 }  // namespace isomer

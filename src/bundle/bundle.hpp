@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace isomer::core {
+namespace isomer::bundle {
 
 struct BundleContents {
   BundleContents() = default;
@@ -52,4 +52,4 @@ void for_each_row(const Tensor& tensor, Row&& row) {
   }
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::bundle

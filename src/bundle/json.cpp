@@ -2,7 +2,7 @@
 
 #include "core/sentence.hpp"
 
-namespace isomer::core {
+namespace isomer::bundle {
 namespace {
 
 void append_utf8(std::string& to, std::uint32_t code) {
@@ -26,7 +26,7 @@ void append_utf8(std::string& to, std::uint32_t code) {
 }  // namespace
 
 void JsonReader::wrong(const std::string& why) const {
-  fail(ErrorCode::io, what_, " is not valid at byte ", position_, ": ", why);
+  core::fail(ErrorCode::io, what_, " is not valid at byte ", position_, ": ", why);
 }
 
 void JsonReader::skip_space() {
@@ -41,7 +41,7 @@ bool JsonReader::at(char c) {
 }
 
 void JsonReader::take(char c) {
-  if (!at(c)) wrong(say("expected '", c, "'"));
+  if (!at(c)) wrong(core::say("expected '", c, "'"));
   ++position_;
 }
 
@@ -107,7 +107,7 @@ std::string JsonReader::string() {
     else
       out += c;
   }
-  if (!is_utf8(out)) wrong("the string before it is not UTF-8");
+  if (!core::is_utf8(out)) wrong("the string before it is not UTF-8");
   return out;
 }
 
@@ -139,4 +139,4 @@ void JsonReader::end() {
   if (position_ < text_.size()) wrong("text after the end");
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::bundle

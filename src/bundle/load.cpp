@@ -12,7 +12,7 @@
 #include <cstring>
 
 namespace isomer {
-namespace core {
+namespace bundle {
 namespace {
 
 /// The format's own limit.
@@ -39,7 +39,7 @@ class Reading {
 
   template <class... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
-    fail(ErrorCode::io, subject_, ": ", parts...);
+    core::fail(ErrorCode::io, subject_, ": ", parts...);
   }
 
   std::vector<std::int64_t> sizes(JsonReader& json, const std::string& name, const char* what) const {
@@ -155,8 +155,8 @@ class Reading {
     void* memory =
         mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
-      fail(ErrorCode::out_of_memory, subject_, ": its tensors span ", total,
-           " bytes, which cannot be allocated");
+      core::fail(ErrorCode::out_of_memory, subject_, ": its tensors span ", total,
+                 " bytes, which cannot be allocated");
     contents.memory = static_cast<std::byte*>(memory);
     contents.bytes = total;
     for (std::size_t i = 0; i < entries.size(); ++i)
@@ -226,7 +226,7 @@ Bundle read_bundle(const std::string& name, std::uint64_t file_bytes, const Read
   return Bundle(std::move(contents));
 }
 
-}  // namespace core
+}  // namespace bundle
 
 Bundle load(const std::string& path) {
   struct File {
@@ -243,20 +243,20 @@ Bundle load(const std::string& path) {
   if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0) cannot(std::strerror(errno));
   if (!S_ISREG(status.st_mode))
     cannot(S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
-  return core::read_bundle(path, static_cast<std::uint64_t>(status.st_size),
-                           [&](std::uint64_t offset, void* to, std::size_t bytes) {
-                             auto* at = static_cast<char*>(to);
-                             while (bytes > 0) {
-                               const ssize_t done =
-                                   pread(file.descriptor, at, bytes, static_cast<off_t>(offset));
-                               if (done < 0 && errno == EINTR) continue;
-                               if (done < 0) cannot(std::strerror(errno));
-                               if (done == 0) cannot("it became shorter while it was read");
-                               at += done;
-                               offset += static_cast<std::uint64_t>(done);
-                               bytes -= static_cast<std::size_t>(done);
-                             }
-                           });
+  return bundle::read_bundle(path, static_cast<std::uint64_t>(status.st_size),
+                             [&](std::uint64_t offset, void* to, std::size_t bytes) {
+                               auto* at = static_cast<char*>(to);
+                               while (bytes > 0) {
+                                 const ssize_t done =
+                                     pread(file.descriptor, at, bytes, static_cast<off_t>(offset));
+                                 if (done < 0 && errno == EINTR) continue;
+                                 if (done < 0) cannot(std::strerror(errno));
+                                 if (done == 0) cannot("it became shorter while it was read");
+                                 at += done;
+                                 offset += static_cast<std::uint64_t>(done);
+                                 bytes -= static_cast<std::size_t>(done);
+                               }
+                             });
 }
 
 }  // namespace isomer

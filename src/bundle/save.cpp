@@ -95,7 +95,7 @@ void check(const std::vector<NamedTensor>& tensors, const std::map<std::string, 
         refuse(name, "has stride ", tensor.stride(d), " in dimension ", d, ", expected 0 or more");
     }
     if (tensor.data == nullptr && !tensor.empty()) refuse(name, "has no data");
-    if (core::span_bytes(tensor) < 0) refuse(name, "spans more bytes than an address has");
+    if (bundle::span_bytes(tensor) < 0) refuse(name, "spans more bytes than an address has");
   }
   for (const auto& [key, text] : metadata) {
     if (!core::is_utf8(key) || !core::is_utf8(text))
@@ -132,7 +132,7 @@ std::string header(const std::vector<NamedTensor>& tensors, const std::vector<st
                  list(tensor.strides.data(), tensor.rank);
     entries +=
         core::say(entries.empty() ? "" : ",", core::json_quoted(name), ":{\"dtype\":\"",
-                  core::format_name(tensor.dtype), "\",\"shape\":", list(tensor.shape.data(), tensor.rank),
+                  bundle::format_name(tensor.dtype), "\",\"shape\":", list(tensor.shape.data(), tensor.rank),
                   ",\"data_offsets\":[", begin[i], ",", begin[i] + data_bytes(tensor), "]}");
   }
   if (!strides.empty()) metadata["strides"] = "{" + strides + "}";
@@ -167,7 +167,7 @@ void save(const std::string& path, const std::vector<NamedTensor>& tensors,
     const auto element = static_cast<std::size_t>(size_of(tensor.dtype));
     const std::int64_t length = tensor.rank > 0 ? tensor.size(-1) : 1;
     const std::int64_t stride = tensor.rank > 0 ? tensor.stride(-1) : 1;
-    core::for_each_row(tensor, [&](const std::byte* row) {
+    bundle::for_each_row(tensor, [&](const std::byte* row) {
       if (stride == 1) return file.write(row, static_cast<std::size_t>(length) * element);
       for (std::int64_t j = 0; j < length; ++j)
         file.write(row + j * stride * static_cast<std::int64_t>(element), element);

@@ -8,7 +8,7 @@
 #include "ops/weight_dequant/oracle/oracle.hpp"
 #include "oracle/oracle.hpp"
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 const std::vector<Oracle>& oracles() {
   static const std::vector<Oracle> list = {
@@ -27,4 +27,4 @@ const std::vector<Oracle>& oracles() {
   return list;
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -7,7 +7,7 @@
 
 /// How far an attention result may be from the f64 reference: what every op that computes softmax(S)·V
 /// promises. S are the logits of the row as they enter the softmax, p = softmax(S).
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// What rounding P to `type` may cost a key of probability p beyond u_P·p. Kernels round e^(S − m), at most
 /// 1, and divide by its sum `l` afterwards: among the subnormals of the type (f32: below 2^-126, where it may
@@ -28,8 +28,8 @@ inline double lost_to_underflow(DType type, double p, double l) {
 inline double attention_bound(DType out, DType p, double ref, double sum_p_abs_v, double sum_p2_v2,
                               double max_abs_s, double lost) {
   const double smallest_normal = out == DType::f16 ? 0x1p-14 : 0x1p-126;
-  const double u_p = unit_roundoff(p);
-  return unit_roundoff(out) * std::max(std::fabs(ref), smallest_normal) +
+  const double u_p = core::unit_roundoff(p);
+  return core::unit_roundoff(out) * std::max(std::fabs(ref), smallest_normal) +
          std::min(u_p * sum_p_abs_v, 6.0 * u_p * std::sqrt(sum_p2_v2)) +
          0x1p-20 * std::max(1.0, max_abs_s) * sum_p_abs_v + lost + 0x1p-146;
 }
@@ -44,4 +44,4 @@ inline double lse_bound(double lse, double max_abs_products) {
   return 0x1p-24 * std::fabs(lse) + 0x1p-20 * std::max(1.0, max_abs_products);
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

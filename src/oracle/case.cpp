@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace isomer::core {
+namespace isomer::oracle {
 namespace {
 
 constexpr std::string_view kSeed = "seed";
@@ -43,7 +43,7 @@ std::string wrong(const Field& field, std::string_view value) {
     case Field::Kind::flag:
       return value.empty() || value == "0" || value == "1" ? "" : "0 or 1";
     default:
-      return has(field.choices, value) ? "" : either(field.choices);
+      return has(field.choices, value) ? "" : core::either(field.choices);
   }
 }
 
@@ -54,7 +54,7 @@ std::string known(const CaseSchema& schema) {
     if (field.kind == Field::Kind::flag)
       text += field.name;
     else if (field.bare)
-      text += either(field.choices);
+      text += core::either(field.choices);
     else
       text += field.name + "=";
   }
@@ -109,13 +109,14 @@ Case::Case(const CaseSchema& schema) : schema_(&schema) {
 Case& Case::set(std::string_view name, std::string_view value) {
   const int at = schema_->index_of(name);
   if (at < 0)
-    fail(ErrorCode::bad_argument, schema_->op, ": a case has no field '", name,
-         "'; known: ", known(*schema_));
+    core::fail(ErrorCode::bad_argument, schema_->op, ": a case has no field '", name,
+               "'; known: ", known(*schema_));
   const Field& field = schema_->fields[static_cast<std::size_t>(at)];
   const std::string expected =
       field.name == kSeed ? (is_seed(value) ? "" : "an integer from 0 to 2^64 - 1") : wrong(field, value);
   if (!expected.empty())
-    fail(ErrorCode::bad_argument, schema_->op, ": ", name, " expects ", expected, ", got '", value, "'");
+    core::fail(ErrorCode::bad_argument, schema_->op, ": ", name, " expects ", expected, ", got '", value,
+               "'");
   std::string& slot = values_[static_cast<std::size_t>(at)];
   slot = std::string(value);
   if (field.kind == Field::Kind::flag && value == "0") slot.clear();
@@ -133,7 +134,7 @@ Case& Case::set(std::string_view name, std::string_view value) {
   if (field.kind == Field::Kind::real) {
     double number = 0;
     std::from_chars(value.data(), value.data() + value.size(), number);
-    slot = core::real("", number, "").fallback;
+    slot = oracle::real("", number, "").fallback;
   }
   return *this;
 }
@@ -162,8 +163,8 @@ Case Case::parse(const CaseSchema& schema, std::string_view line) {
       field = schema.index_of(token);
       if (field >= 0) {
         if (schema.fields[static_cast<std::size_t>(field)].kind != Field::Kind::flag)
-          fail(ErrorCode::bad_argument, schema.op, ": ", token, " expects a value, as in ", token, "=",
-               schema.fields[static_cast<std::size_t>(field)].fallback);
+          core::fail(ErrorCode::bad_argument, schema.op, ": ", token, " expects a value, as in ", token, "=",
+                     schema.fields[static_cast<std::size_t>(field)].fallback);
         value = "1";
       }
       for (std::size_t i = 0; field < 0 && i < schema.fields.size(); ++i)
@@ -174,9 +175,9 @@ Case Case::parse(const CaseSchema& schema, std::string_view line) {
         }
     }
     if (field < 0)
-      fail(ErrorCode::bad_argument, schema.op, ": a case has no '", name, "'; known: ", known(schema));
+      core::fail(ErrorCode::bad_argument, schema.op, ": a case has no '", name, "'; known: ", known(schema));
     if (given[static_cast<std::size_t>(field)])
-      fail(ErrorCode::bad_argument, schema.op, ": ", name, " is given twice");
+      core::fail(ErrorCode::bad_argument, schema.op, ": ", name, " is given twice");
     given[static_cast<std::size_t>(field)] = true;
     result.set(name, value);
   }
@@ -202,7 +203,7 @@ std::string Case::line() const {
 const std::string& Case::value(std::string_view name, Field::Kind kind) const {
   const int at = schema_->index_of(name);
   if (at < 0 || schema_->fields[static_cast<std::size_t>(at)].kind != kind)
-    fail(ErrorCode::internal, schema_->op, ": a case has no such field '", name, "'");
+    core::fail(ErrorCode::internal, schema_->op, ": a case has no such field '", name, "'");
   return values_[static_cast<std::size_t>(at)];
 }
 
@@ -228,4 +229,4 @@ std::string_view op_of(std::string_view line) {
   return line.substr(0, end);
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -9,7 +9,7 @@
 
 /// One concrete problem as one line that can be pasted back: `attention b=1 sq=1285 hq=16 hkv=2 d=128 f16
 /// causal seed=7`.
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// A field of an op's case line. Integers and reals are written name=value; a flag is its name alone; a dtype
 /// or a choice is its value alone where `bare`, otherwise name=value.
@@ -74,4 +74,4 @@ class Case {
 /// The op's name of a case line: its first word.
 std::string_view op_of(std::string_view line);
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -4,18 +4,20 @@
 
 #include <array>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 double element(const Tensor& tensor, std::size_t flat) {
   std::int64_t offset = 0;
   auto index = static_cast<std::int64_t>(flat);
   if (tensor.is_contiguous())
-    return decode(tensor.dtype, static_cast<const std::byte*>(tensor.data) + index * size_of(tensor.dtype));
+    return core::decode(tensor.dtype,
+                        static_cast<const std::byte*>(tensor.data) + index * size_of(tensor.dtype));
   for (int i = tensor.rank - 1; i >= 0; --i) {
     offset += index % tensor.size(i) * tensor.stride(i);
     index /= tensor.size(i);
   }
-  return decode(tensor.dtype, static_cast<const std::byte*>(tensor.data) + offset * size_of(tensor.dtype));
+  return core::decode(tensor.dtype,
+                      static_cast<const std::byte*>(tensor.data) + offset * size_of(tensor.dtype));
 }
 
 std::vector<double> elements(const Tensor& tensor) {
@@ -30,30 +32,30 @@ std::vector<double> elements(const Tensor& tensor) {
     std::array<double, 256> table{};
     for (unsigned i = 0; i < table.size(); ++i) {
       const auto byte = static_cast<std::byte>(i);
-      table[i] = decode(tensor.dtype, &byte);
+      table[i] = core::decode(tensor.dtype, &byte);
     }
     for (double& value : values) value = table[std::to_integer<unsigned>(*at++)];
     return values;
   }
   for (double& value : values) {
-    value = decode(tensor.dtype, at);
+    value = core::decode(tensor.dtype, at);
     at += size_of(tensor.dtype);
   }
   return values;
 }
 
-Expected::Expected(const Call& call) {
+Expected::Expected(const core::Call& call) {
   for (std::size_t i = 0; i < call.contract->args.size(); ++i) {
-    const Arg& arg = call.contract->args[i];
+    const core::Arg& arg = call.contract->args[i];
     const Tensor& tensor = *call.tensors[i];
-    const Role role = role_in(call, i);
-    if (role == Role::in || !tensor.defined()) continue;
+    const core::Role role = core::role_in(call, i);
+    if (role == core::Role::in || !tensor.defined()) continue;
     ExpectedTensor expected;
     expected.name = arg.name;
     expected.dtype = tensor.dtype;
     expected.shape.assign(tensor.shape.begin(), tensor.shape.begin() + tensor.rank);
     const auto count = static_cast<std::size_t>(tensor.numel());
-    expected.value = role == Role::inout ? elements(tensor) : std::vector<double>(count, 0.0);
+    expected.value = role == core::Role::inout ? elements(tensor) : std::vector<double>(count, 0.0);
     expected.bound.assign(count, 0.0);
     expected.written.assign(count, 0);
     tensors.push_back(std::move(expected));
@@ -63,7 +65,7 @@ Expected::Expected(const Call& call) {
 ExpectedTensor& Expected::operator[](std::string_view name) {
   for (ExpectedTensor& tensor : tensors)
     if (tensor.name == name) return tensor;
-  fail(ErrorCode::internal, "expected: there is no output '", name, "'");
+  core::fail(ErrorCode::internal, "expected: there is no output '", name, "'");
 }
 
 bool Expected::has(std::string_view name) const {
@@ -72,4 +74,4 @@ bool Expected::has(std::string_view name) const {
   return false;
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

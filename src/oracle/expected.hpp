@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// What one output must hold, in row-major order of its shape whatever the tensor's strides.
 struct ExpectedTensor {
@@ -54,7 +54,7 @@ struct ExpectedTensor {
 /// contract order, nothing written. An inout's value starts as its content.
 class Expected {
  public:
-  explicit Expected(const Call& call);
+  explicit Expected(const core::Call& call);
   ExpectedTensor& operator[](std::string_view name);
   bool has(std::string_view name) const;
   std::vector<ExpectedTensor> tensors;
@@ -68,15 +68,15 @@ double read(const Tensor& tensor, Index... at);
 /// All elements in row-major order.
 std::vector<double> elements(const Tensor& tensor);
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle
 
 #include "core/codec.hpp"
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 template <class... Index>
 double read(const Tensor& tensor, Index... at) {
-  return decode(tensor.dtype, tensor.at<>(at...));
+  return core::decode(tensor.dtype, tensor.at<>(at...));
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

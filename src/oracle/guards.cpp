@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 float number_in(std::string_view text) { return std::strtof(std::string(text).c_str(), nullptr); }
 
@@ -22,4 +22,4 @@ float guarded(float most, float scale, const Variations& vary) {
   return scale;
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// The number that a text begins with: "1e-3", as the names of variations have it. 0 where it is none.
 float number_in(std::string_view text);
@@ -14,4 +14,4 @@ float number_in(std::string_view text);
 /// maximum that the scale is made of, is below 1e-3) and "zero_guard=zeros-1" (1 where it is 0).
 float guarded(float most, float scale, const Variations& vary);
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -13,7 +13,7 @@
 
 /// Faults of a softmax that goes through its keys in tiles under a running maximum, for the references of the
 /// ops that have one. Which tiles a port has nobody says: each width is a variation of its own.
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// With the running maximum m(t) of the keys up to the tile of t, what was summed before is to be multiplied
 /// by e^(m(t−1) − m(t)). Where that is left out of the accumulator, key t weighs e^(S_t − m(t)) there; where
@@ -88,4 +88,4 @@ inline std::vector<Variation> with_tiles(std::vector<Variation> own) {
   return own;
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

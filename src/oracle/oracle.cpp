@@ -3,7 +3,7 @@
 #include "core/codec.hpp"
 #include "core/sentence.hpp"
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 const Oracle* find_oracle(std::string_view op) {
   for (const Oracle& oracle : oracles())
@@ -17,13 +17,14 @@ Case parse_case(std::string_view line) {
   if (oracle == nullptr) {
     std::vector<std::string> names;
     for (const Oracle& each : oracles()) names.push_back(each.contract->op);
-    fail(ErrorCode::bad_argument, "case: an op expected first (", either(names), "), got '", op, "'");
+    core::fail(ErrorCode::bad_argument, "case: an op expected first (", core::either(names), "), got '", op,
+               "'");
   }
   const auto after = static_cast<std::size_t>(op.data() - line.data()) + op.size();
   return Case::parse(*oracle->schema, line.substr(after));
 }
 
-void run_reference(const Oracle& oracle, const Call& call, const Variations& variations) {
+void run_reference(const Oracle& oracle, const core::Call& call, const Variations& variations) {
   Expected expected(call);
   oracle.reference(call, variations, expected);
   for (const ExpectedTensor& output : expected.tensors) {
@@ -36,10 +37,10 @@ void run_reference(const Oracle& oracle, const Call& call, const Variations& var
         offset += index % tensor.size(d) * tensor.stride(d);
         index /= tensor.size(d);
       }
-      encode(tensor.dtype, output.value[i],
-             static_cast<std::byte*>(tensor.data) + offset * size_of(tensor.dtype));
+      core::encode(tensor.dtype, output.value[i],
+                   static_cast<std::byte*>(tensor.data) + offset * size_of(tensor.dtype));
     }
   }
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -13,17 +13,17 @@
 
 /// The lab's half of an op: its cases, how a case becomes a problem, and the reference. Never in the shipped
 /// library.
-namespace isomer::core {
+namespace isomer::oracle {
 
 struct Oracle {
-  const Contract* contract = nullptr;
+  const core::Contract* contract = nullptr;
   const CaseSchema* schema = nullptr;  ///< a static object: cases keep a pointer to it
   /// The ordinary case list, without seeds.
   std::function<std::vector<Case>()> cases;
   /// Fills problem.args(), problem.options(), and binds the call.
   std::function<void(const Case&, Problem&)> make;
   /// Slow, obvious, exact or in double: fills `expected` for the call's CPU tensors. Source of truth.
-  std::function<void(const Call&, const Variations&, Expected&)> reference;
+  std::function<void(const core::Call&, const Variations&, Expected&)> reference;
   std::vector<Variation> variations;
   /// A few cases that stand for real work, for `bench`.
   std::function<std::vector<Case>()> bench_cases;
@@ -47,6 +47,6 @@ Case parse_case(std::string_view line);
 
 /// An implementation made of a reference: what tests plant. Writes the reference's values, rounded to each
 /// output's dtype.
-void run_reference(const Oracle& oracle, const Call& call, const Variations& variations);
+void run_reference(const Oracle& oracle, const core::Call& call, const Variations& variations);
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

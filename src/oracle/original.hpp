@@ -12,7 +12,7 @@
 
 /// How the kernel that an op comes from is called by the programs that have it: what a port of that kernel
 /// must be callable as, and what a recorded call of it means.
-namespace isomer::core {
+namespace isomer::oracle {
 
 struct Original {
   enum class Kind : std::uint8_t { tensor, integer, real, boolean };
@@ -36,7 +36,7 @@ struct Original {
     std::vector<int> axes = {};
     /// Of f32 memory that callers lend for what lies between two kernels, and that no argument of the
     /// contract is: its shape by the call. An output of which nothing is asked.
-    std::function<std::vector<std::int64_t>(const Call&)> lent = {};
+    std::function<std::vector<std::int64_t>(const core::Call&)> lent = {};
   };
 
   std::string op;
@@ -50,7 +50,7 @@ struct Original {
                      DType made)>
       bind;
   /// The number that a call has for an option.
-  std::function<double(const Call&, std::string_view option)> number;
+  std::function<double(const core::Call&, std::string_view option)> number;
   /// Case lines (after the op's name) for experiments: small, and between them they tell the op's variations
   /// apart. The first is the plain one.
   std::vector<std::string> probes;
@@ -60,7 +60,7 @@ struct Original {
   /// whose recorded calls never do, probes are asked without it.
   struct Feature {
     std::string field;
-    std::function<bool(const Call&)> used;
+    std::function<bool(const core::Call&)> used;
   };
   std::vector<Feature> features = {};
   /// Case lines with an empty tensor.
@@ -77,7 +77,7 @@ struct Original {
   bool drops_leading_ones = false;
   /// Marks (1) the elements of `expected`, per output, on which the original's answer is left open; null
   /// where none is.
-  std::function<std::vector<std::vector<std::uint8_t>>(const Call&, const Expected& plain)> open = {};
+  std::function<std::vector<std::vector<std::uint8_t>>(const core::Call&, const Expected& plain)> open = {};
   /// Of an op that scales by a maximum: what a port puts under it has a constant of the port's own, which is
   /// measured, and the reference takes it from the variation's name. Ports put it under the maximum
   /// ("<under_maximum>1e-3"), under the scale ("zero_guard=scale-1e-5"), or give a constant scale to maxima
@@ -87,9 +87,9 @@ struct Original {
     double largest = 1;         ///< a scale is its maximum divided by this
     std::string under_maximum;  ///< "zero_guard=amax-"
     /// The maximum behind each element of the scales; NaN where none is.
-    std::function<std::vector<double>(const Call&)> maxima;
+    std::function<std::vector<double>(const core::Call&)> maxima;
   };
   Scaling scaling = {};
 };
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 const std::vector<std::string>& layout_names() {
   static const std::vector<std::string> names = {"contiguous", "padded",    "offset",
@@ -21,7 +21,7 @@ Layout layout_of(std::string_view name) {
   const auto& names = layout_names();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end())
-    fail(ErrorCode::bad_argument, "layout expects ", either(names), ", got '", name, "'");
+    core::fail(ErrorCode::bad_argument, "layout expects ", core::either(names), ", got '", name, "'");
   return static_cast<Layout>(at - names.begin());
 }
 
@@ -68,8 +68,8 @@ void Problem::check_span(const std::string& name, const std::vector<std::int64_t
     span += static_cast<double>(shape[i]) * static_cast<double>(strides[i]);
   }
   if (elements > kMost || span > kMost)
-    fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name,
-         ", which spans more than 2^56 elements");
+    core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name,
+               ", which spans more than 2^56 elements");
 }
 
 Tensor Problem::place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
@@ -83,8 +83,8 @@ Tensor Problem::place(const std::string& name, DType dtype, const std::vector<st
   buffer.bytes = (payload + 63) / 64 * 64 + 2 * kGuard;
   void* memory = std::calloc(1, buffer.bytes + 64);
   if (memory == nullptr)
-    fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name, " of ", buffer.bytes,
-         " bytes");
+    core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name, " of ", buffer.bytes,
+               " bytes");
   storage_.emplace_back(memory, &std::free);
   const auto past = reinterpret_cast<std::uintptr_t>(memory) % 64;
   buffer.base = static_cast<std::byte*>(memory) + (past == 0 ? 0 : 64 - past);
@@ -117,11 +117,11 @@ Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std
                      const std::vector<std::int64_t>& values) {
   const Tensor tensor = make(name, dtype, shape);
   if (static_cast<std::int64_t>(values.size()) != tensor.numel())
-    fail(ErrorCode::internal, case_.schema().op, ": ", name, " expects ", tensor.numel(), " values, got ",
-         values.size());
+    core::fail(ErrorCode::internal, case_.schema().op, ": ", name, " expects ", tensor.numel(),
+               " values, got ", values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    encode(dtype, static_cast<double>(values[i]),
-           static_cast<std::byte*>(tensor.data) + i * static_cast<std::size_t>(size_of(dtype)));
+    core::encode(dtype, static_cast<double>(values[i]),
+                 static_cast<std::byte*>(tensor.data) + i * static_cast<std::size_t>(size_of(dtype)));
   return tensor;
 }
 
@@ -136,8 +136,8 @@ Tensor Problem::make_sparse(const std::string& name, DType dtype, const std::vec
   void* memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
-    fail(ErrorCode::out_of_memory, case_.schema().op, ": no address space for ", name, " of ", bytes,
-         " bytes");
+    core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no address space for ", name, " of ", bytes,
+               " bytes");
   storage_.emplace_back(memory, [bytes](void* mapped) { ::munmap(mapped, bytes); });
   tensor.data = static_cast<std::byte*>(memory) + kGuard;
   tensor.strides[0] = static_cast<std::int64_t>(apart) / size_of(dtype);
@@ -161,4 +161,4 @@ const Problem::Buffer* Problem::buffer_of(const Tensor& tensor) const {
   return nullptr;
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

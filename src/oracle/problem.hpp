@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// How a tensor of a problem lies in memory.
 ///   contiguous  compact row-major
@@ -71,8 +71,8 @@ class Problem {
               const std::vector<std::int64_t>& values);
 
   /// Says what the call is; the tensors of the call must be those of args().
-  void bind(Call call) { call_ = call; }
-  const Call& call() const { return call_; }
+  void bind(core::Call call) { call_ = call; }
+  const core::Call& call() const { return call_; }
 
   /// A buffer: guard zone, the tensor's span, guard zone.
   struct Buffer {
@@ -98,10 +98,10 @@ class Problem {
   Case case_;
   Random random_;
   std::any args_, options_;
-  Call call_;
+  core::Call call_;
   std::int64_t distinct_ = 0;
   std::vector<Buffer> buffers_;
   std::vector<std::shared_ptr<void>> storage_;
 };
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

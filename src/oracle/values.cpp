@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 Random::Random(std::uint64_t seed, std::string_view stream) : state_(seed) {
   for (const char c : stream) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001B3ull;
@@ -50,7 +50,7 @@ Regime regime_of(std::string_view name) {
   const auto& names = regime_names();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end())
-    fail(ErrorCode::bad_argument, "regime expects ", either(names), ", got '", name, "'");
+    core::fail(ErrorCode::bad_argument, "regime expects ", core::either(names), ", got '", name, "'");
   return static_cast<Regime>(at - names.begin());
 }
 
@@ -91,7 +91,7 @@ double draw(Regime regime, DType type, std::int64_t row, std::int64_t column, st
     case Regime::subnormal:
       return static_cast<double>(static_cast<std::int64_t>(dice % 31) - 15) * smallest_subnormal(type);
     case Regime::huge:
-      return max_finite(type) * (dice & 1 ? 1.0 : -1.0) * (0.25 + 0.75 * random.uniform());
+      return core::max_finite(type) * (dice & 1 ? 1.0 : -1.0) * (0.25 + 0.75 * random.uniform());
     case Regime::zero_rows:
       return row % 3 == 1 ? 0.0 : normal;
     case Regime::outlier:
@@ -99,7 +99,7 @@ double draw(Regime regime, DType type, std::int64_t row, std::int64_t column, st
     case Regime::inf:
       if (dice % 37 != 0) return normal;
       return is_fp8(type) && type != DType::e5m2
-                 ? max_finite(type)
+                 ? core::max_finite(type)
                  : (dice & 64 ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
     case Regime::nan:
       return dice % 37 == 0 ? std::numeric_limits<double>::quiet_NaN() : normal;
@@ -127,9 +127,9 @@ void fill(const Tensor& tensor, Regime regime, Random& random, double scale) {
       index /= tensor.size(d);
     }
     const double value = draw(regime, tensor.dtype, i / length, i % length, length, random) * scale;
-    const Overflow overflow = std::isinf(value) ? Overflow::ieee : Overflow::saturate;
-    encode(tensor.dtype, value, static_cast<std::byte*>(tensor.data) + offset * size_of(tensor.dtype),
-           overflow);
+    const core::Overflow overflow = std::isinf(value) ? core::Overflow::ieee : core::Overflow::saturate;
+    core::encode(tensor.dtype, value, static_cast<std::byte*>(tensor.data) + offset * size_of(tensor.dtype),
+                 overflow);
   }
 }
 
@@ -143,10 +143,10 @@ void fill_decades(const Tensor& rows, double lowest, double highest, Random& ran
     for (std::int64_t i = 0; i < length; ++i) {
       const double value =
           i == largest ? (random.bits() & 1 ? most : -most) : most * 0.95 * (2 * random.uniform() - 1);
-      encode(rows.dtype, value,
-             static_cast<std::byte*>(rows.data) + (row * length + i) * size_of(rows.dtype));
+      core::encode(rows.dtype, value,
+                   static_cast<std::byte*>(rows.data) + (row * length + i) * size_of(rows.dtype));
     }
   }
 }
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

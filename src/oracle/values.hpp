@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// A small counter-based generator (splitmix64): the same seed and stream give the same values everywhere.
 class Random {
@@ -43,4 +43,4 @@ void fill(const Tensor& tensor, Regime regime, Random& random, double scale = 1.
 /// row is its largest.
 void fill_decades(const Tensor& rows, double lowest, double highest, Random& random);
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace isomer::core {
+namespace isomer::oracle {
 
 /// One way in which an op can be got wrong, as a switch on its reference.
 struct Variation {
@@ -36,4 +36,4 @@ class Variations {
   std::vector<std::string> names_;
 };
 
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -6,8 +6,8 @@
 namespace isomer {
 
 Made::Made(const std::string& line)
-    : case_(core::parse_case("attention " + line + " seed=11")), problem_(case_) {
-  core::find_oracle("attention")->make(case_, problem_);
+    : case_(oracle::parse_case("attention " + line + " seed=11")), problem_(case_) {
+  oracle::find_oracle("attention")->make(case_, problem_);
   args_ = problem_.args<AttentionArgs>();
   options_ = problem_.options<AttentionOptions>();
 }

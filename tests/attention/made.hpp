@@ -15,16 +15,16 @@ class Made {
   explicit Made(const std::string& line);
   AttentionArgs& args() { return args_; }
   AttentionOptions& options() { return options_; }
-  core::Problem& problem() { return problem_; }
+  oracle::Problem& problem() { return problem_; }
 
   /// Runs the call on a CPU queue of that many threads. The tensors of the case hold the result.
   Made& run(int threads = 2);
-  std::vector<double> out() const { return core::elements(args_.out); }
-  std::vector<double> lse() const { return core::elements(args_.lse); }
+  std::vector<double> out() const { return oracle::elements(args_.out); }
+  std::vector<double> lse() const { return oracle::elements(args_.lse); }
 
  private:
-  core::Case case_;
-  core::Problem problem_;
+  oracle::Case case_;
+  oracle::Problem problem_;
   AttentionArgs args_;
   AttentionOptions options_;
 };

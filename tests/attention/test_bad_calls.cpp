@@ -17,9 +17,9 @@ std::vector<BadCall> all_bad_calls() {
 }
 
 /// Every byte that a problem owns.
-std::vector<std::byte> memory_of(const core::Problem& problem) {
+std::vector<std::byte> memory_of(const oracle::Problem& problem) {
   std::vector<std::byte> bytes;
-  for (const core::Problem::Buffer& buffer : problem.buffers())
+  for (const oracle::Problem::Buffer& buffer : problem.buffers())
     bytes.insert(bytes.end(), buffer.base, buffer.base + buffer.bytes);
   return bytes;
 }
@@ -28,9 +28,9 @@ class BadCalls : public testing::TestWithParam<BadCall> {};
 
 TEST_P(BadCalls, AreRefusedInOneSentenceAndChangeNothing) {
   const BadCall& bad = GetParam();
-  const core::Case c = core::parse_case(std::string("attention ") + bad.line + " seed=5");
-  core::Problem problem(c);
-  core::find_oracle("attention")->make(c, problem);
+  const oracle::Case c = oracle::parse_case(std::string("attention ") + bad.line + " seed=5");
+  oracle::Problem problem(c);
+  oracle::find_oracle("attention")->make(c, problem);
   auto& args = problem.args<AttentionArgs>();
   auto& options = problem.options<AttentionOptions>();
   bad.spoil(args, options);

@@ -44,9 +44,9 @@ TEST(Attention, SplitSizeGivesTheSameBitsWhateverTheBatch) {
       for (Tensor* t : {&a.q, &a.out, &a.lse, &a.seqused_k, &a.page_table}) *t = one(*t, b);
       if (!a.page_table.defined()) a.k = one(a.k, b), a.v = one(a.v, b);
       alone.run(1);
-      EXPECT_TRUE(same(core::elements(a.out), core::elements(one(all.args().out, b))))
+      EXPECT_TRUE(same(oracle::elements(a.out), oracle::elements(one(all.args().out, b))))
           << line << ", entry " << b;
-      EXPECT_TRUE(same(core::elements(a.lse), core::elements(one(all.args().lse, b))))
+      EXPECT_TRUE(same(oracle::elements(a.lse), oracle::elements(one(all.args().lse, b))))
           << line << ", entry " << b;
     }
   }
@@ -67,7 +67,8 @@ TEST(Attention, VarlenEqualsALoopOverItsEntries) {
     attention(Queue::cpu(),
               {.q = q, .k = rows(a.k, a.cu_seqlens_k), .v = rows(a.v, a.cu_seqlens_k), .out = alone},
               options);
-    EXPECT_TRUE(same(core::elements(alone), core::elements(rows(a.out, a.cu_seqlens_q)))) << "entry " << b;
+    EXPECT_TRUE(same(oracle::elements(alone), oracle::elements(rows(a.out, a.cu_seqlens_q))))
+        << "entry " << b;
   }
 }
 
@@ -172,8 +173,8 @@ TEST(Attention, TwoHalvesMergeToTheWhole) {
                                    .lse_b = right.lse.transpose(1, 2),
                                    .out = out,
                                    .lse = lse});
-    EXPECT_LT(distance(core::elements(out), whole.out()), kClose) << "cut at " << cut;
-    EXPECT_LT(distance(core::elements(lse), core::elements(a.lse.transpose(1, 2))), kClose)
+    EXPECT_LT(distance(oracle::elements(out), whole.out()), kClose) << "cut at " << cut;
+    EXPECT_LT(distance(oracle::elements(lse), oracle::elements(a.lse.transpose(1, 2))), kClose)
         << "cut at " << cut;
   }
 }
@@ -220,7 +221,7 @@ TEST(Attention, RowsWithoutKeysAreZeroAndTheirLseIsTheSinkOrMinusInfinity) {
       for (std::int64_t i = 0; i < 5; ++i) {  // 4 keys: the last 4 of 9 queries see some
         const double expected = a.sink.defined() ? static_cast<double>(*a.sink.at<float>(h)) : -kInfinity;
         EXPECT_EQ(*a.lse.at<float>(0, h, i), expected);
-        for (std::int64_t d = 0; d < 32; ++d) EXPECT_EQ(core::read(a.out, 0, i, h, d), 0.0);
+        for (std::int64_t d = 0; d < 32; ++d) EXPECT_EQ(oracle::read(a.out, 0, i, h, d), 0.0);
       }
   }
 }

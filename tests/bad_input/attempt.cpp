@@ -13,10 +13,10 @@ int refused_calls = 0;
 
 }  // namespace
 
-Attempt::Attempt(const std::string& line) : function_(&function_of(core::op_of(line))) {
-  const core::Case parsed = core::parse_case(line);
-  problem_ = std::make_unique<core::Problem>(parsed.seed() != 0 ? parsed : parsed.with_seed(1));
-  core::find_oracle(function_->op)->make(problem_->made_from(), *problem_);
+Attempt::Attempt(const std::string& line) : function_(&function_of(oracle::op_of(line))) {
+  const oracle::Case parsed = oracle::parse_case(line);
+  problem_ = std::make_unique<oracle::Problem>(parsed.seed() != 0 ? parsed : parsed.with_seed(1));
+  oracle::find_oracle(function_->op)->make(problem_->made_from(), *problem_);
   isomer_queue* queue = nullptr;
   if (isomer_queue_cpu(nullptr, &queue) != ISOMER_OK) throw std::runtime_error(isomer_last_error());
   c_queue_.reset(queue, isomer_queue_free);
@@ -53,14 +53,14 @@ std::string Attempt::c(const CTensors& tensors) {
 
 std::string Attempt::bytes() const {
   std::string all;
-  for (const core::Problem::Buffer& buffer : problem_->buffers())
+  for (const oracle::Problem::Buffer& buffer : problem_->buffers())
     all.append(reinterpret_cast<const char*>(buffer.base), buffer.bytes);
   return all;
 }
 
 void Attempt::restore(const std::string& bytes) {
   const char* from = bytes.data();
-  for (const core::Problem::Buffer& buffer : problem_->buffers()) {
+  for (const oracle::Problem::Buffer& buffer : problem_->buffers()) {
     std::memcpy(buffer.base, from, buffer.bytes);
     from += buffer.bytes;
   }

@@ -15,7 +15,7 @@ class Attempt {
  public:
   explicit Attempt(const std::string& line);
 
-  core::Problem& problem() { return *problem_; }
+  oracle::Problem& problem() { return *problem_; }
   const core::Call& call() const { return problem_->call(); }
   const Function& function() const { return *function_; }
   /// The tensor of that argument, to be spoiled.
@@ -50,7 +50,7 @@ class Attempt {
   void check_sentence(const std::string& sentence, const std::string& what) const;
 
   const Function* function_;
-  std::unique_ptr<core::Problem> problem_;
+  std::unique_ptr<oracle::Problem> problem_;
   Queue queue_ = Queue::cpu();
   std::shared_ptr<isomer_queue> c_queue_;
 };

@@ -198,7 +198,7 @@ TEST_P(EveryFunction, RefusesInCStructsThatNoHeaderHad) {
 }
 
 TEST_P(EveryFunction, GivesInCWhatItGivesInCxx) {
-  for (const core::Case& each : core::find_oracle(function().op)->cases()) {
+  for (const oracle::Case& each : oracle::find_oracle(function().op)->cases()) {
     Attempt attempt(each.line());
     const std::string before = attempt.bytes();
     ASSERT_EQ(attempt.cxx(), "") << each.line();
@@ -210,7 +210,7 @@ TEST_P(EveryFunction, GivesInCWhatItGivesInCxx) {
 }
 
 TEST_P(EveryFunction, ExplainsEveryGoodCallAndWritesNothing) {
-  for (const core::Case& each : core::find_oracle(function().op)->cases()) {
+  for (const oracle::Case& each : oracle::find_oracle(function().op)->cases()) {
     Attempt attempt(each.line());
     const std::string before = attempt.bytes();
     EXPECT_EQ(attempt.explain(), "") << each.line();
@@ -228,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, EveryFunction, testing::ValuesIn([] {
 TEST(Functions, AreAllOps) {
   std::set<std::string> tried, all;
   for (const Function& function : functions()) tried.insert(function.op);
-  for (const core::Oracle& oracle : core::oracles()) all.insert(oracle.contract->op);
+  for (const oracle::Oracle& oracle : oracle::oracles()) all.insert(oracle.contract->op);
   EXPECT_EQ(tried, all);
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-using Spoil = std::function<void(core::Problem&)>;
+using Spoil = std::function<void(oracle::Problem&)>;
 
 struct Row {
   const char* line;
@@ -25,7 +25,7 @@ struct Row {
 
 template <class Args, class Options>
 Spoil to(void (*change)(Args&, Options&)) {
-  return [change](core::Problem& problem) { change(problem.args<Args>(), problem.options<Options>()); };
+  return [change](oracle::Problem& problem) { change(problem.args<Args>(), problem.options<Options>()); };
 }
 
 void put(const Tensor& tensor, std::int64_t value, std::int64_t i) {

@@ -33,7 +33,7 @@ std::string strided(const std::string& strides, const std::string& shape, std::s
 
 std::string refusal(const std::string& bytes, ErrorCode code = ErrorCode::io) {
   try {
-    core::read_bundle("f", bytes.size(), [&](std::uint64_t offset, void* to, std::size_t count) {
+    bundle::read_bundle("f", bytes.size(), [&](std::uint64_t offset, void* to, std::size_t count) {
       ASSERT_LE(offset + count, bytes.size());
       std::memcpy(to, bytes.data() + offset, count);
     });

@@ -25,7 +25,7 @@ std::string bytes_of(const fs::path& path) {
 std::vector<std::uint8_t> row_major(const Tensor& tensor) {
   std::vector<std::uint8_t> bytes;
   const std::int64_t element = size_of(tensor.dtype);
-  core::for_each_row(tensor, [&](const std::byte* row) {
+  bundle::for_each_row(tensor, [&](const std::byte* row) {
     for (std::int64_t j = 0; j < (tensor.rank > 0 ? tensor.size(-1) : 1); ++j) {
       const std::byte* at = row + (tensor.rank > 0 ? j * tensor.stride(-1) : 0) * element;
       for (std::int64_t b = 0; b < element; ++b) bytes.push_back(static_cast<std::uint8_t>(at[b]));

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <set>
 
-namespace isomer::core {
+namespace isomer::oracle {
 namespace {
 
 /// One field of every kind.
@@ -196,4 +196,4 @@ TEST(CaseLine, OfAnyBytesParsesOrIsRefused) {
 }
 
 }  // namespace
-}  // namespace isomer::core
+}  // namespace isomer::oracle

@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace isomer::core {
+using oracle::Random;
 namespace {
 
 alignas(64) std::byte arena[4096];

@@ -54,7 +54,7 @@ std::vector<lab::Outcome> checked(const std::string& fault) {
   emulator::register_vendor();
   const Faulty faulty(fault);
   lab::Queues queues;
-  return lab::check_case(*core::find_oracle("sin"), core::parse_case("sin n=300 rows=3 seed=7"),
+  return lab::check_case(*oracle::find_oracle("sin"), oracle::parse_case("sin n=300 rows=3 seed=7"),
                          {lab::Target(&faulty, Device{DeviceType::emulated, 0}),
                           lab::Target(&faulty, Device{DeviceType::emulated, 1})},
                          queues);

@@ -13,13 +13,13 @@ FakeCandidate::FakeCandidate(const Port& port, std::vector<std::string> variatio
   Entry entry;
   entry.form = Entry::Form::extension;
   entry.name = entry.function = port.functions.front();
-  for (const core::Original::Parameter& parameter : port.original->parameters) {
+  for (const oracle::Original::Parameter& parameter : port.original->parameters) {
     if (parameter.returned) {
       entry.returned_tensors = 1;
       continue;
     }
     Parameter p;
-    using Kind = core::Original::Kind;
+    using Kind = oracle::Original::Kind;
     p.kind = parameter.kind == Kind::tensor    ? Parameter::Kind::tensor
              : parameter.kind == Kind::integer ? Parameter::Kind::integer
              : parameter.kind == Kind::real    ? Parameter::Kind::real
@@ -48,7 +48,7 @@ Answer FakeCandidate::call(const Entry&, const std::vector<Value>& arguments,
       return answer;
     }
   try {
-    const std::shared_ptr<core::Problem> problem = port_.problem(answer.arguments);
+    const std::shared_ptr<oracle::Problem> problem = port_.problem(answer.arguments);
     for (std::size_t i = 0; i < port_.roles.size(); ++i)
       if (port_.roles[i].returned) {
         const core::Call& made = problem->call();
@@ -57,7 +57,7 @@ Answer FakeCandidate::call(const Entry&, const std::vector<Value>& arguments,
             tensor.data, settings.poison,
             static_cast<std::size_t>(tensor.numel()) * static_cast<std::size_t>(size_of(tensor.dtype)));
       }
-    core::run_reference(*port_.oracle, problem->call(), variations_);
+    oracle::run_reference(*port_.oracle, problem->call(), variations_);
     const std::vector<Value> after = port_.values(*problem);
     for (std::size_t i = 0; i < port_.roles.size(); ++i)
       if (port_.roles[i].returned) answer.returned.push_back(after[i]);

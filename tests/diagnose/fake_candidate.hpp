@@ -26,7 +26,7 @@ class FakeCandidate : public Candidate {
 
  private:
   const Port& port_;
-  core::Variations variations_;
+  oracle::Variations variations_;
   std::filesystem::path path_;
 };
 

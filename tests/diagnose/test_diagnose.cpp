@@ -132,8 +132,8 @@ TEST(Diagnosis, OfNothingToHoldItAgainstIsAnError) {
 }
 
 TEST(Findings, EveryVariationHasACodeThatThereIs) {
-  for (const core::Oracle& oracle : core::oracles())
-    for (const core::Variation& variation : oracle.variations)
+  for (const oracle::Oracle& oracle : oracle::oracles())
+    for (const oracle::Variation& variation : oracle.variations)
       EXPECT_FALSE(meaning_of(code_of(variation.name).code).empty()) << variation.name;
 }
 

@@ -28,7 +28,7 @@ Recording recorded(bool heads_first, const std::string& line, bool answered, dou
   if (answered) {
     call.after = call.before;
     Value out = deep_copy(given->values.back());
-    const core::ExpectedTensor& want = given->plain.tensors.front();
+    const oracle::ExpectedTensor& want = given->plain.tensors.front();
     const Tensor laid = port.by_contract(port.roles.size() - 1, out.tensor);
     const std::int64_t count = laid.numel();
     for (std::int64_t flat = 0; flat < count; ++flat) {
@@ -170,7 +170,7 @@ TEST(AReading, GivesAsManyTensorsAsTheAnswers) {
       with_lse = &port;
   const std::shared_ptr<Given> given = given_by_line(*with_lse, "lse b=1 sq=5 sk=7 hq=4 hkv=2 d=16");
   Value lse = deep_copy(given->values.back());
-  const core::ExpectedTensor& want = given->plain.tensors.back();
+  const oracle::ExpectedTensor& want = given->plain.tensors.back();
   for (std::size_t i = 0; i < want.value.size(); ++i)
     static_cast<float*>(lse.tensor.data)[i] = static_cast<float>(want.value[i]);
   both.calls[0].returned.push_back(lse);

@@ -38,7 +38,7 @@ std::vector<Planted> singles() {
   std::vector<Planted> list;
   for (const Port& port : ports()) {
     list.push_back({&port, {}});
-    for (const core::Variation& variation : port.oracle->variations)
+    for (const oracle::Variation& variation : port.oracle->variations)
       list.push_back({&port, {variation.name}});
   }
   return list;
@@ -85,7 +85,7 @@ std::string name_of_test(const testing::TestParamInfo<Planted>& info) {
 /// Some eight of the pairs of variations that show alone, spread over all of them; four where there are very
 /// many, of which each takes longer as well.
 std::vector<Planted> pairs(const Port& port) {
-  const std::vector<core::Variation>& all = port.oracle->variations;
+  const std::vector<oracle::Variation>& all = port.oracle->variations;
   // To explain each alone takes as long as the pairs: of those alone that are asked for.
   std::map<std::size_t, bool> known;
   const auto shows = [&](std::size_t v) {

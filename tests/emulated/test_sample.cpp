@@ -15,7 +15,7 @@
 namespace isomer {
 namespace {
 
-std::set<std::string> kernels_of(const core::Oracle& oracle, const std::vector<core::Case>& cases) {
+std::set<std::string> kernels_of(const oracle::Oracle& oracle, const std::vector<oracle::Case>& cases) {
   gpu::Vendor& vendor = *gpu::find_vendor(DeviceType::emulated);
   lab::ProgramSelection selection;
   for (int device = 0; device < 2; ++device) selection.backends.push_back({&vendor, &vendor.facts(device)});
@@ -29,7 +29,7 @@ std::set<std::string> kernels_of(const core::Oracle& oracle, const std::vector<c
 
 TEST(Sample, RunsEveryKernelThatAllCasesRun) {
   emulator::register_vendor();
-  for (const core::Oracle& oracle : core::oracles()) {
+  for (const oracle::Oracle& oracle : oracle::oracles()) {
     const std::string& op = oracle.contract->op;
     std::vector<lab::Target> targets;
     for (const gpu::Implementation* implementation :
@@ -37,10 +37,10 @@ TEST(Sample, RunsEveryKernelThatAllCasesRun) {
       for (int index = 0; index < 2; ++index)
         targets.emplace_back(implementation, Device{DeviceType::emulated, index});
     ASSERT_FALSE(targets.empty()) << op;
-    const std::vector<core::Case> all = oracle.cases();
+    const std::vector<oracle::Case> all = oracle.cases();
     const std::set<std::string> kernels = kernels_of(oracle, all);
     for (const int count : {1, 3}) {
-      const std::vector<core::Case> taken = lab::sample(oracle, targets, count, 0);
+      const std::vector<oracle::Case> taken = lab::sample(oracle, targets, count, 0);
       EXPECT_GE(taken.size(), static_cast<std::size_t>(count)) << op;
       EXPECT_LE(taken.size(), static_cast<std::size_t>(count) + kernels.size()) << op;
       EXPECT_EQ(kernels_of(oracle, taken), kernels) << op << ", " << count;

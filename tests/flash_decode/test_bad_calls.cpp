@@ -19,8 +19,8 @@ constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
 
 /// The problem of a case line, whose tensors a test then spoils.
 struct Call {
-  explicit Call(const char* line) : made(core::parse_case(line)), problem(made) {
-    core::find_oracle(made.schema().op)->make(made, problem);
+  explicit Call(const char* line) : made(oracle::parse_case(line)), problem(made) {
+    oracle::find_oracle(made.schema().op)->make(made, problem);
   }
 
   template <class Function>
@@ -39,8 +39,8 @@ struct Call {
           << problem.buffers()[i].name << " was written";
   }
 
-  core::Case made;
-  core::Problem problem;
+  oracle::Case made;
+  oracle::Problem problem;
 };
 
 template <class Args, class Options>
@@ -65,7 +65,7 @@ void try_all(const char* line, const Row<Args, Options> (&rows)[N],
     row.change(args, options);
     call.expect_refused(row.sentence, [&] { entry(Queue::cpu(), args, options); });
   }
-  std::printf("bad calls of %s: %zu\n", std::string(core::op_of(line)).c_str(), N);
+  std::printf("bad calls of %s: %zu\n", std::string(oracle::op_of(line)).c_str(), N);
 }
 
 Tensor last(Tensor tensor, int dim, std::int64_t size) {

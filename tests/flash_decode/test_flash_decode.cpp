@@ -20,7 +20,7 @@ class Decode : public testing::Test {
   static constexpr std::int64_t kBatch = 3, kHeads = 6, kHeadsKv = 2, kDim = 40, kSlots = 200, kLongest = 150;
 
   void SetUp() override {
-    core::Random random(3);
+    oracle::Random random(3);
     for (std::vector<float>* values : {&q, &k, &v})
       for (float& value : *values) value = static_cast<float>(random.normal());
     const auto order = random.permutation(kSlots);
@@ -207,9 +207,9 @@ TEST(MergeAttention, WithAPartWithoutWeightIsTheOtherPartExactly) {
 
 TEST(FlashDecodePlan, GivesEveryThreadWorkAndKeepsTheHeadsOfATokenTogether) {
   const auto describe = [](const char* line) {
-    const core::Case c = core::parse_case(line);
-    core::Problem problem(c);
-    core::find_oracle("flash_decode")->make(c, problem);
+    const oracle::Case c = oracle::parse_case(line);
+    oracle::Problem problem(c);
+    oracle::find_oracle("flash_decode")->make(c, problem);
     const Queue queue = Queue::cpu({.executor = Executor::with_threads(4)});
     const core::Choice choice =
         core::choose(*core::Registry::builtin().find("flash_decode"), problem.call(), queue);

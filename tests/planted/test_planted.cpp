@@ -9,34 +9,34 @@
 #include <algorithm>
 #include <cmath>
 
-namespace isomer::core {
+namespace isomer::oracle {
 inline void PrintTo(const Oracle* oracle, std::ostream* out) { *out << oracle->contract->op; }
-}  // namespace isomer::core
+}  // namespace isomer::oracle
 
 namespace isomer {
 namespace {
 
 struct Planting {
-  const core::Oracle* oracle;
+  const oracle::Oracle* oracle;
   std::string variation;
   std::string name() const { return oracle->contract->op + "/" + variation; }
 };
 
 std::vector<Planting> plantings() {
   std::vector<Planting> list;
-  for (const core::Oracle& oracle : core::oracles())
-    for (const core::Variation& variation : oracle.variations) list.push_back({&oracle, variation.name});
+  for (const oracle::Oracle& oracle : oracle::oracles())
+    for (const oracle::Variation& variation : oracle.variations) list.push_back({&oracle, variation.name});
   return list;
 }
 
-core::Case fixed(const core::Case& c) { return c.seed() != 0 ? c : c.with_seed(20240607); }
+oracle::Case fixed(const oracle::Case& c) { return c.seed() != 0 ? c : c.with_seed(20240607); }
 
 /// Cases that an implementation fails, at most `enough` of them.
-std::vector<std::string> failures(const core::Oracle& oracle, const core::Implementation& implementation,
+std::vector<std::string> failures(const oracle::Oracle& oracle, const core::Implementation& implementation,
                                   std::size_t enough) {
   lab::Queues queues;
   std::vector<std::string> lines;
-  for (const core::Case& c : oracle.cases()) {
+  for (const oracle::Case& c : oracle.cases()) {
     if (lines.size() >= enough) break;
     const auto outcomes = lab::check_case(oracle, fixed(c), {&implementation}, queues);
     if (outcomes[0].status == lab::Status::failed) lines.push_back(outcomes[0].line);
@@ -49,7 +49,7 @@ void PrintTo(const Planting& planting, std::ostream* out) { *out << planting.nam
 class EveryVariation : public testing::TestWithParam<Planting> {};
 
 TEST_P(EveryVariation, FailsTheOrdinaryCases) {
-  const core::Oracle& oracle = *GetParam().oracle;
+  const oracle::Oracle& oracle = *GetParam().oracle;
   const auto planted = lab::plant_variation(oracle, {GetParam().variation, ""});
   EXPECT_FALSE(failures(oracle, *planted, 1).empty()) << GetParam().name() << " passes every case";
 }
@@ -64,16 +64,16 @@ INSTANTIATE_TEST_SUITE_P(Of, EveryVariation, testing::ValuesIn(plantings()), [](
   return test_name(info.param.name()) + "_" + std::to_string(info.index);
 });
 
-class EveryOp : public testing::TestWithParam<const core::Oracle*> {};
+class EveryOp : public testing::TestWithParam<const oracle::Oracle*> {};
 
 /// Whether the op writes anything that zeros, or its own mean, are not: an answer that is all zero, all NaN
 /// or all the same cannot tell them apart, whatever the tolerance.
-bool says_something(const core::Oracle& oracle, const core::Case& c, const std::string& against) {
-  core::Problem problem(fixed(c));
+bool says_something(const oracle::Oracle& oracle, const oracle::Case& c, const std::string& against) {
+  oracle::Problem problem(fixed(c));
   oracle.make(fixed(c), problem);
-  core::Expected expected(problem.call());
+  oracle::Expected expected(problem.call());
   oracle.reference(problem.call(), {}, expected);
-  for (const core::ExpectedTensor& output : expected.tensors) {
+  for (const oracle::ExpectedTensor& output : expected.tensors) {
     double low = INFINITY, high = -INFINITY;
     for (std::size_t i = 0; i < output.value.size(); ++i) {
       const double value = core::round_to(output.dtype, output.value[i]);
@@ -88,16 +88,16 @@ bool says_something(const core::Oracle& oracle, const core::Case& c, const std::
 }
 
 TEST_P(EveryOp, ReferenceItselfPasses) {
-  const core::Oracle& oracle = *GetParam();
+  const oracle::Oracle& oracle = *GetParam();
   const auto planted = lab::plant_reference(oracle);
   EXPECT_EQ(failures(oracle, *planted, 5), std::vector<std::string>{});
 }
 
 TEST_P(EveryOp, AllZeroFailsEveryCaseThatHasAnAnswer) {
-  const core::Oracle& oracle = *GetParam();
+  const oracle::Oracle& oracle = *GetParam();
   const auto planted = lab::plant_zero();
   const auto failed = failures(oracle, *planted, SIZE_MAX);
-  for (const core::Case& c : oracle.cases()) {
+  for (const oracle::Case& c : oracle.cases()) {
     // What failed needs no second look at its reference.
     if (std::find(failed.begin(), failed.end(), fixed(c).line()) != failed.end()) continue;
     EXPECT_FALSE(says_something(oracle, c, "zero")) << c.line();
@@ -105,10 +105,10 @@ TEST_P(EveryOp, AllZeroFailsEveryCaseThatHasAnAnswer) {
 }
 
 TEST_P(EveryOp, AllMeanFailsEveryCaseThatHasAnAnswer) {
-  const core::Oracle& oracle = *GetParam();
+  const oracle::Oracle& oracle = *GetParam();
   const auto planted = lab::plant_mean(oracle);
   const auto failed = failures(oracle, *planted, SIZE_MAX);
-  for (const core::Case& c : oracle.cases()) {
+  for (const oracle::Case& c : oracle.cases()) {
     // What failed needs no second look at its reference.
     if (std::find(failed.begin(), failed.end(), fixed(c).line()) != failed.end()) continue;
     EXPECT_FALSE(says_something(oracle, c, "mean")) << c.line();
@@ -116,14 +116,14 @@ TEST_P(EveryOp, AllMeanFailsEveryCaseThatHasAnAnswer) {
 }
 
 TEST_P(EveryOp, CopyOfTheInputFails) {
-  const core::Oracle& oracle = *GetParam();
+  const oracle::Oracle& oracle = *GetParam();
   const auto planted = lab::plant_copy();
   EXPECT_GT(failures(oracle, *planted, SIZE_MAX).size(), oracle.cases().size() / 2);
 }
 
-std::vector<const core::Oracle*> all_oracles() {
-  std::vector<const core::Oracle*> list;
-  for (const core::Oracle& oracle : core::oracles()) list.push_back(&oracle);
+std::vector<const oracle::Oracle*> all_oracles() {
+  std::vector<const oracle::Oracle*> list;
+  for (const oracle::Oracle& oracle : oracle::oracles()) list.push_back(&oracle);
   return list;
 }
 

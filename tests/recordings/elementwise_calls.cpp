@@ -23,10 +23,10 @@ std::vector<Replay> act_quant_calls(Parts& parts) {
   options.scale_format = format == "ue8m0" ? ScaleFormat::ue8m0 : ScaleFormat::f32;
   const ActQuantArgs args{.x = parts.input("x"), .y = parts.output("y"), .s = parts.output("s")};
   Replay replay = parts.make("act_quant", ops::act_quant::bind, args, options);
-  replay.outputs[0].quotient = [args, options](const core::Expected& expected, std::size_t i) {
-    const core::ExpectedTensor& s = expected.tensors[1];
+  replay.outputs[0].quotient = [args, options](const oracle::Expected& expected, std::size_t i) {
+    const oracle::ExpectedTensor& s = expected.tensors[1];
     const auto scale = static_cast<float>(s.value[i / static_cast<std::size_t>(options.block_size)]);
-    return static_cast<double>(static_cast<float>(core::element(args.x, i)) / scale);
+    return static_cast<double>(static_cast<float>(oracle::element(args.x, i)) / scale);
   };
   return {replay};
 }

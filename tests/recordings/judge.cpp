@@ -38,8 +38,8 @@ std::int64_t step_position(DType type, double value) {
 
 /// 0 for equal codes; for neighbours the f32 ulps from the quotient to the boundary between them. For int8
 /// the reference itself says whether the quotient lies within the 4 ulps that the op's rule allows.
-double step_distance(const Output& output, const Rule& rule, const core::Expected& expected,
-                     const core::ExpectedTensor& answer, std::size_t i, double got) {
+double step_distance(const Output& output, const Rule& rule, const oracle::Expected& expected,
+                     const oracle::ExpectedTensor& answer, std::size_t i, double got) {
   const double want = answer.value[i];
   if (!std::isfinite(want) || !std::isfinite(got)) return kFar;
   if (std::abs(step_position(answer.dtype, want) - step_position(answer.dtype, got)) != 1) return kFar;
@@ -48,14 +48,14 @@ double step_distance(const Output& output, const Rule& rule, const core::Expecte
 }
 
 /// c·Σ_kb|a_s·b_s|·Σ|a·b| is what the reference's bound holds with c = 2^-20 beside u_out·|ref|.
-double with_c(const core::ExpectedTensor& answer, std::size_t i, double c) {
+double with_c(const oracle::ExpectedTensor& answer, std::size_t i, double c) {
   const double rounding = core::unit_roundoff(answer.dtype) * std::fabs(answer.value[i]);
   return rounding + c * 0x1p20 * (answer.bound[i] - rounding);
 }
 
 /// Distance of a recorded element in the rule's unit; it holds up to rule.limit.
-double distance(const Output& output, const Rule& rule, const core::Expected& expected,
-                const core::ExpectedTensor& answer, std::size_t i, double got) {
+double distance(const Output& output, const Rule& rule, const oracle::Expected& expected,
+                const oracle::ExpectedTensor& answer, std::size_t i, double got) {
   const double want = answer.value[i], gap = std::fabs(got - want);
   switch (rule.kind) {
     case Rule::Kind::exact:
@@ -77,22 +77,22 @@ double distance(const Output& output, const Rule& rule, const core::Expected& ex
 
 /// Whether the rounding of an answer that the reference has in double hangs on the order of its sums: an
 /// output's bound is at least 2^20 times what that order can do.
-bool on_a_tie(const core::ExpectedTensor& answer, std::size_t i) {
+bool on_a_tie(const oracle::ExpectedTensor& answer, std::size_t i) {
   const double value = answer.value[i], noise = answer.bound[i] * 0x1p-24;
   return noise > 0 &&
          !equal(core::round_to(answer.dtype, value - noise), core::round_to(answer.dtype, value + noise));
 }
 
-Verdict judge(const Output& output, const Rule& rule, const core::Expected& expected,
-              const core::ExpectedTensor& answer) {
+Verdict judge(const Output& output, const Rule& rule, const oracle::Expected& expected,
+              const oracle::ExpectedTensor& answer) {
   Verdict verdict;
   for (std::size_t i = 0; i < answer.value.size(); ++i) {
     ++verdict.elements;
-    const double got = core::element(output.recorded, i);
+    const double got = oracle::element(output.recorded, i);
     double want = core::round_to(answer.dtype, answer.value[i]), apart = kFar;
     if (answer.written[i] != 0)
       apart = equal(got, want) ? 0 : distance(output, rule, expected, answer, i, got);
-    else if (output.before.defined() && equal(got, want = core::element(output.before, i)))
+    else if (output.before.defined() && equal(got, want = oracle::element(output.before, i)))
       apart = 0;
     if (!equal(got, want)) ++verdict.different;
     if (on_a_tie(answer, i)) ++verdict.undecided;
@@ -105,9 +105,9 @@ Verdict judge(const Output& output, const Rule& rule, const core::Expected& expe
   return verdict;
 }
 
-const core::ExpectedTensor& tensor_of(const core::Expected& expected, const std::string& name) {
+const oracle::ExpectedTensor& tensor_of(const oracle::Expected& expected, const std::string& name) {
   return *std::find_if(expected.tensors.begin(), expected.tensors.end(),
-                       [&](const core::ExpectedTensor& tensor) { return tensor.name == name; });
+                       [&](const oracle::ExpectedTensor& tensor) { return tensor.name == name; });
 }
 
 }  // namespace
@@ -117,14 +117,15 @@ std::string Verdict::why() const {
                      elements, worst, first);
 }
 
-Verdict judge(const Output& output, const Rule& rule, const core::Expected& expected) {
+Verdict judge(const Output& output, const Rule& rule, const oracle::Expected& expected) {
   return judge(output, rule, expected, tensor_of(expected, output.name));
 }
 
-Verdict judge(const Output& output, const Rule& rule, const core::Expected& expected, const Tensor& answer) {
-  core::ExpectedTensor seen = tensor_of(expected, output.name);
+Verdict judge(const Output& output, const Rule& rule, const oracle::Expected& expected,
+              const Tensor& answer) {
+  oracle::ExpectedTensor seen = tensor_of(expected, output.name);
   for (std::size_t i = 0; i < seen.value.size(); ++i) {
-    const double given = core::element(answer, i), got = core::element(output.recorded, i);
+    const double given = oracle::element(answer, i), got = oracle::element(output.recorded, i);
     const double room = std::isfinite(given) ? seen.bound[i] : 0;
     seen.value[i] = std::isfinite(got) && room > 0 ? std::clamp(got, given - room, given + room) : given;
   }

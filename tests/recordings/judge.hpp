@@ -20,10 +20,10 @@ struct Verdict {
 };
 
 /// Any NaN equals any NaN, +0 equals −0. An element that the op leaves as it was must be what it was.
-Verdict judge(const Output& output, const Rule& rule, const core::Expected& expected);
+Verdict judge(const Output& output, const Rule& rule, const oracle::Expected& expected);
 
 /// The same for the answer of an implementation: its value may be as far from the reference's as `expected`
 /// allows, and the recorded one as far as the rule allows.
-Verdict judge(const Output& output, const Rule& rule, const core::Expected& expected, const Tensor& answer);
+Verdict judge(const Output& output, const Rule& rule, const oracle::Expected& expected, const Tensor& answer);
 
 }  // namespace isomer::recordings

@@ -59,7 +59,7 @@ std::vector<std::string> Parts::unused() const {
 }
 
 Replay Parts::finish(const std::string& op, core::Call call, std::shared_ptr<const void> owner) const {
-  Replay replay{.oracle = core::find_oracle(op), .call = call, .outputs = {}, .owner = std::move(owner)};
+  Replay replay{.oracle = oracle::find_oracle(op), .call = call, .outputs = {}, .owner = std::move(owner)};
   if (replay.oracle == nullptr) throw std::runtime_error("there is no oracle of " + op);
   for (std::size_t i = 0; i < call.contract->args.size(); ++i) {
     const core::Arg& arg = call.contract->args[i];

@@ -21,13 +21,13 @@ struct Output {
   std::optional<std::int64_t> departures =
       {};  ///< elements that are not the op's answer, where the recording counts them
   /// Rule step on e4m3 codes: the f32 quotient that element was rounded from, given the op's outputs.
-  std::function<double(const core::Expected&, std::size_t)> quotient = {};
+  std::function<double(const oracle::Expected&, std::size_t)> quotient = {};
 };
 
 /// A recording as one call of an op. Inputs and outputs lie in memory of their own, with the strides that the
 /// original saw; what the original would have left as it was holds what it held then.
 struct Replay {
-  const core::Oracle* oracle = nullptr;
+  const oracle::Oracle* oracle = nullptr;
   core::Call call;
   std::vector<Output> outputs;
   std::shared_ptr<const void> owner;  ///< of the call's structs and of the tensors' memory

@@ -42,11 +42,11 @@ TEST_P(EveryRule, HoldsUpToItsLimit) {
                       .recorded = Tensor(&memory, held.dtype, {1}),
                       .before = {},
                       .rule = held.what,
-                      .quotient = [&](const core::Expected&, std::size_t) { return held.quotient; }};
+                      .quotient = [&](const oracle::Expected&, std::size_t) { return held.quotient; }};
   const SinArgs args{.x = output.recorded, .y = output.recorded};
   const SinOptions options;
-  core::Expected expected(ops::sin::bind(args, options));
-  core::ExpectedTensor& y = expected["y"];
+  oracle::Expected expected(ops::sin::bind(args, options));
+  oracle::ExpectedTensor& y = expected["y"];
   y.dtype = held.dtype;
   y.set(0, held.answer, held.bound);
   y.lenient.assign(1, held.quotient != 0 ? 1 : 0);
@@ -101,7 +101,7 @@ TEST(Judge, HoldsWhatTheOpLeavesAloneAgainstWhatWasThere) {
                 .rule = kTwice};
   const SinArgs args{.x = output.recorded, .y = output.recorded};
   const SinOptions options;
-  const core::Expected untouched(ops::sin::bind(args, options));
+  const oracle::Expected untouched(ops::sin::bind(args, options));
   EXPECT_TRUE(judge(output, kTwice, untouched).holds());
   before = 8;
   EXPECT_FALSE(judge(output, kTwice, untouched).holds());
@@ -115,7 +115,7 @@ TEST(Judge, AllowsAnImplementationItsOwnBound) {
       .name = "y", .recorded = Tensor(&recorded, DType::f32, {1}), .before = {}, .rule = kTwice};
   const SinArgs args{.x = output.recorded, .y = output.recorded};
   const SinOptions options;
-  core::Expected expected(ops::sin::bind(args, options));
+  oracle::Expected expected(ops::sin::bind(args, options));
   expected["y"].set(0, 1.25, 0.3125);
   const Tensor ours(&answer, DType::f32, {1});
   EXPECT_TRUE(judge(output, kTwice, expected, ours).holds());

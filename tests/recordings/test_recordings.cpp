@@ -13,15 +13,15 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-bool knows(const core::Oracle& oracle, const std::string& variation) {
+bool knows(const oracle::Oracle& oracle, const std::string& variation) {
   return std::any_of(oracle.variations.begin(), oracle.variations.end(),
-                     [&](const core::Variation& each) { return each.name == variation; });
+                     [&](const oracle::Variation& each) { return each.name == variation; });
 }
 
 /// The reference's answer; variations of another of the op's calls do nothing.
-core::Expected answer(const Replay& replay, const Names& variations) {
-  core::Expected expected(replay.call);
-  replay.oracle->reference(replay.call, core::Variations(variations), expected);
+oracle::Expected answer(const Replay& replay, const Names& variations) {
+  oracle::Expected expected(replay.call);
+  replay.oracle->reference(replay.call, oracle::Variations(variations), expected);
   return expected;
 }
 
@@ -39,7 +39,7 @@ Names without(Names list, const std::string& name) {
 std::int64_t outside(const std::vector<Replay>& calls, const Names& variations) {
   std::int64_t count = 0;
   for (const Replay& replay : calls) {
-    const core::Expected expected = answer(replay, variations);
+    const oracle::Expected expected = answer(replay, variations);
     for (const Output& output : replay.outputs) count += judge(output, output.rule, expected).outside;
   }
   return count;
@@ -72,7 +72,7 @@ TEST_P(Original, IsTheReferenceUnderItsVariations) {
     SCOPED_TRACE(replay.oracle->contract->op);
     core::validate(replay.call, Device{}, true);
     ++varied_.calls;
-    const core::Expected expected = answer(replay, recording_.variations);
+    const oracle::Expected expected = answer(replay, recording_.variations);
     ASSERT_FALSE(replay.outputs.empty());
     for (const Output& output : replay.outputs) {
       const Verdict verdict = judge(output, output.rule, expected);
@@ -82,7 +82,7 @@ TEST_P(Original, IsTheReferenceUnderItsVariations) {
       if (further == recording_.exact_under.end()) continue;
       for (const std::string& variation : further->second)
         EXPECT_TRUE(knows(*replay.oracle, variation)) << variation;
-      const core::Expected exact = answer(replay, joined(recording_.variations, further->second));
+      const oracle::Expected exact = answer(replay, joined(recording_.variations, further->second));
       const Verdict equal = judge(output, {Rule::Kind::exact}, exact);
       EXPECT_TRUE(equal.holds()) << equal.why();
     }
@@ -93,7 +93,7 @@ TEST_P(Original, DepartsFromTheOpWhereTheRecordingSaysSo) {
   const std::vector<Replay> calls = replays(recording_);
   for (const Replay& replay : calls) {
     ++plain_.calls;
-    const core::Expected expected = answer(replay, {});
+    const oracle::Expected expected = answer(replay, {});
     for (const Output& output : replay.outputs) {
       if (!output.departures.has_value()) continue;
       const Verdict verdict = judge(output, {Rule::Kind::exact}, expected);
@@ -115,7 +115,7 @@ TEST_P(Original, DepartsFromTheOpWhereTheRecordingSaysSo) {
 /// Runs one call of a recording in fresh memory through one implementation; the number of elements compared.
 std::int64_t run(const Recording& recording, std::size_t which, const core::Implementation& implementation) {
   const Replay replay = replays(recording)[which];
-  core::Expected expected = answer(replay, {});
+  oracle::Expected expected = answer(replay, {});
   core::dispatch(Queue::cpu(), replay.call, implementation);
   std::int64_t elements = 0;
   const bool comparable = recording.variations.empty() && !recording.undefined;

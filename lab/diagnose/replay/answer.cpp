@@ -69,8 +69,8 @@ void inputs_kept(const Approach& approach, const Replayed& replayed, const CallO
     if (passing.what != What::role || !given[i].is_tensor()) continue;
     const Port::Role& role = replayed.roles[static_cast<std::size_t>(passing.role)];
     if (role.output) continue;
-    const std::vector<double> before = core::elements(given[i].tensor),
-                              after = core::elements(outcome.answer.arguments[i].tensor);
+    const std::vector<double> before = oracle::elements(given[i].tensor),
+                              after = oracle::elements(outcome.answer.arguments[i].tensor);
     std::size_t changed = 0;
     for (std::size_t e = 0; e < before.size(); ++e)
       changed += before[e] != after[e] && !(before[e] != before[e] && after[e] != after[e]);
@@ -97,7 +97,7 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     const Replayed::Output& output = replayed.outputs[t];
     if (outcome.got[t].empty()) continue;
-    const std::vector<double> want = core::elements(output.want);
+    const std::vector<double> want = oracle::elements(output.want);
     const std::vector<double> bounds =
         bounds_of(output.want, want, rtol_for(approach, output), approach.atol);
     Diagnosis::Difference difference{

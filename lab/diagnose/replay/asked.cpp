@@ -16,7 +16,7 @@ namespace {
 std::size_t lost_elements(const Replayed& replayed, const CallOutcome& outcome) {
   std::size_t count = 0;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
-    const std::vector<double> want = core::elements(replayed.outputs[t].want);
+    const std::vector<double> want = oracle::elements(replayed.outputs[t].want);
     for (std::size_t i = 0; i < std::min(want.size(), outcome.got[t].size()); ++i)
       count += std::isfinite(want[i]) && !std::isfinite(outcome.got[t][i]);
   }

@@ -49,7 +49,7 @@ class Counts {
         });
       if (value.boolean)
         add(fmt::format("the number of elements of {} that are true", name), [r](const Replayed& call) {
-          const std::vector<double> all = core::elements(call.values[r].tensor);
+          const std::vector<double> all = oracle::elements(call.values[r].tensor);
           return static_cast<double>(all.size()) -
                  static_cast<double>(std::count(all.begin(), all.end(), 0.0));
         });
@@ -73,7 +73,7 @@ class Counts {
     const auto by = [&](const std::string& which, std::int64_t value) {
       add(fmt::format("the number of elements of {} that are not {} ({})", name, which, value),
           [&](const Replayed& call) {
-            const std::vector<double> all = core::elements(call.values[r].tensor);
+            const std::vector<double> all = oracle::elements(call.values[r].tensor);
             return static_cast<double>(all.size()) -
                    static_cast<double>(std::count(all.begin(), all.end(), static_cast<double>(value)));
           });
@@ -101,7 +101,7 @@ Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<C
       return {};
     for (const Value& value : calls[i].values)
       if (value.is_tensor() && value.tensor.empty()) return {};
-    const std::vector<double> want = core::elements(calls[i].outputs[output].want);
+    const std::vector<double> want = oracle::elements(calls[i].outputs[output].want);
     if (want.empty() || want.size() != outcomes[i].got[output].size()) return {};
     const std::optional<double> factor = factor_of(want, outcomes[i].got[output]);
     if (!factor) return {};

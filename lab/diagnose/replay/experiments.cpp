@@ -312,7 +312,7 @@ class Experiments {
         scaled.before = [role, tensor](std::vector<Value>& values) {
           const double by = values[static_cast<std::size_t>(role)].real;
           Value& v = values[static_cast<std::size_t>(tensor)];
-          std::vector<double> elements = core::elements(v.tensor);
+          std::vector<double> elements = oracle::elements(v.tensor);
           for (double& each : elements) each *= by;
           write_elements(v, elements);
         };
@@ -333,7 +333,7 @@ class Experiments {
       const std::string name = parameter_name(approach_.form, i, replayed_);
       Adaptation lowered;
       lowered.before = on_value(approach_.form.passings[i].role, [](Value& v) {
-        std::vector<double> elements = core::elements(v.tensor);
+        std::vector<double> elements = oracle::elements(v.tensor);
         const auto width = static_cast<std::size_t>(v.tensor.size(-1));
         for (std::size_t row = 0; row + width <= elements.size(); row += width) {
           double most = -INFINITY;
@@ -362,7 +362,7 @@ class Experiments {
       while (std::next_permutation(axes.begin(), axes.end())) {
         Adaptation turned;
         turned.before = on_value(approach_.form.passings[i].role, [axes](Value& v) {
-          write_elements(v, ordered(core::elements(v.tensor), axes_order(v.tensor, axes)));
+          write_elements(v, ordered(oracle::elements(v.tensor), axes_order(v.tensor, axes)));
         });
         std::string text;
         for (const int axis : axes) text += (text.empty() ? "" : ", ") + std::to_string(axis);

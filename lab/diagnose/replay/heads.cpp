@@ -81,7 +81,7 @@ std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& 
               const int dim = dimension_of(values[r].tensor, many);
               if (dim >= 0 && is_float(values[r].tensor.dtype))
                 lay(values[r],
-                    regrouped(values[r].tensor, core::elements(values[r].tensor), dim, few, false));
+                    regrouped(values[r].tensor, oracle::elements(values[r].tensor), dim, few, false));
             }
           };
           adaptation.after = [many, few](const Replayed::Output& output, std::vector<double> got) {

@@ -17,7 +17,7 @@ using What = Passing::What;
 /// The elements whose index in dimension `dim` is `begin` to `end` − 1, each made another.
 Value with_others(const Value& value, int dim, std::int64_t begin, std::int64_t end) {
   Value other = compact_copy(value);
-  const std::vector<double> elements = core::elements(value.tensor);
+  const std::vector<double> elements = oracle::elements(value.tensor);
   const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
   std::int64_t behind = 1;
   for (int d = dim + 1; d < value.tensor.rank; ++d) behind *= value.tensor.size(d);
@@ -139,7 +139,7 @@ class Influence {
       if (seen[i] != 1 && (i == 0 || seen[i] != seen[i - 1] + 1)) return false;
     }
     if (most < 3 || 3 * sequences > seen.size()) return false;
-    const std::vector<double> reference = core::elements(want);
+    const std::vector<double> reference = oracle::elements(want);
     for (std::size_t i = 0; i < reference.size(); ++i)
       if (seen[row_of(i)] == 1 &&
           std::fabs(reference[i] - outcome_.got[t][i]) > 0.05 * (1 + std::fabs(reference[i])))
@@ -197,7 +197,7 @@ class Influence {
       const Tensor& want = replayed_.outputs[t].want;
       if (dim >= want.rank || want.size(dim) != given.size(dim) || outcome_.got[t].empty()) continue;
       shared = true;
-      const std::vector<double> elements = core::elements(want);
+      const std::vector<double> elements = oracle::elements(want);
       const std::vector<double> bounds =
           bounds_of(want, elements, rtol_for(approach_, replayed_.outputs[t]), approach_.atol);
       std::int64_t behind = 1;

@@ -39,7 +39,7 @@ std::vector<Beside> beside(const Replayed& replayed, const Tensor& want) {
     const Value& value = replayed.values[r];
     if (!value.is_tensor() || !is_float(value.tensor.dtype) || value.tensor.rank == 0) continue;
     const std::string& name = replayed.roles[r].name;
-    const Elements all = core::elements(value.tensor);
+    const Elements all = oracle::elements(value.tensor);
     if (all.size() == count) list.push_back({name, all});
     const auto width = static_cast<std::size_t>(value.tensor.size(-1));
     if (all.size() != 2 * count || width % 2 != 0) continue;
@@ -116,7 +116,7 @@ Finding rows_of_a_value(const Approach& approach, const Replayed& replayed, cons
   for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
     const Value& value = replayed.values[r];
     if (!value.is_tensor() || is_float(value.tensor.dtype) || value.tensor.numel() < 2) continue;
-    const Elements numbers = core::elements(value.tensor);
+    const Elements numbers = oracle::elements(value.tensor);
     if (wrong.size() % numbers.size() != 0) continue;
     const std::size_t width = wrong.size() / numbers.size();
     std::optional<double> chosen;
@@ -162,7 +162,7 @@ Finding rows_of_a_value(const Approach& approach, const Replayed& replayed, cons
 Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                           std::size_t output) {
   const Replayed::Output& of = replayed.outputs[output];
-  const Elements want = core::elements(of.want);
+  const Elements want = oracle::elements(of.want);
   const Elements& got = outcome.got[output];
   if (got.size() != want.size() || want.empty()) return {};
   const std::vector<double> bounds = bounds_of(of.want, want, rtol_for(approach, of), approach.atol);

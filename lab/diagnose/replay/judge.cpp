@@ -38,7 +38,7 @@ bool far_off(const Replayed& replayed, const CallOutcome& outcome) {
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     const Tensor& tensor = replayed.outputs[t].want;
     if (!is_float(tensor.dtype) || outcome.got[t].empty()) continue;
-    const std::vector<double> want = core::elements(tensor);
+    const std::vector<double> want = oracle::elements(tensor);
     double squares = 0;
     for (const double each : want) squares += each * each;
     const double typical = std::sqrt(squares / static_cast<double>(want.size()));

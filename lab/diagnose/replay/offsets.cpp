@@ -21,7 +21,7 @@ void shift(Value& value, int by) {
     return;
   }
   Value moved = compact_copy(value);
-  const std::vector<double> elements = core::elements(value.tensor);
+  const std::vector<double> elements = oracle::elements(value.tensor);
   const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
   for (std::size_t i = 0; i < elements.size(); ++i)
     core::encode(value.tensor.dtype, elements[i] + by,

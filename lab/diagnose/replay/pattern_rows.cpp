@@ -42,7 +42,7 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
     if (replayed.roles[r].output || !counts.is_tensor() || is_float(counts.tensor.dtype) || counts.boolean ||
         counts.tensor.rank != 1)
       continue;
-    const std::vector<double> numbers = core::elements(counts.tensor);
+    const std::vector<double> numbers = oracle::elements(counts.tensor);
     if (are_places(numbers)) continue;
     for (int dim = 0; dim < want.rank; ++dim) {
       if (want.size(dim) != counts.tensor.size(0)) continue;

@@ -60,7 +60,7 @@ Finding axes_of(const Wrong& w) {
   std::vector<int> axes(static_cast<std::size_t>(w.c.want.rank));
   std::iota(axes.begin(), axes.end(), 0);
   while (w.c.want.rank <= 5 && std::next_permutation(axes.begin(), axes.end())) {
-    const std::vector<double> turned = core::elements(permuted(w.c.want, axes));
+    const std::vector<double> turned = oracle::elements(permuted(w.c.want, axes));
     bool equal = true;
     for (std::size_t i = 0; i < turned.size() && equal; ++i)
       equal = is_close(turned[i], w.got()[i], w.bounds[i]);
@@ -130,7 +130,7 @@ Finding tail_of(const Wrong& w) {
 /// Wrong elements of an argument that hold what they held before.
 Finding kept(const Wrong& w) {
   if (!w.c.before.defined()) return {};
-  const std::vector<double> before = core::elements(w.c.before);
+  const std::vector<double> before = oracle::elements(w.c.before);
   if (before.size() != w.want.size()) return {};
   for (const std::size_t i : w.at)
     if (before[i] != w.got()[i] && !(std::isnan(before[i]) && std::isnan(w.got()[i]))) return {};
@@ -290,7 +290,7 @@ bool is_close(double want, double got, double bound) {
 }
 
 Finding pattern_of(const Compared& c) {
-  Wrong w{c, core::elements(c.want), {}, {}};
+  Wrong w{c, oracle::elements(c.want), {}, {}};
   if (w.want.size() != c.got.size()) return {};
   w.bounds = bounds_of(c.want, w.want, c.rtol, c.atol);
   for (std::size_t i = 0; i < w.want.size(); ++i)

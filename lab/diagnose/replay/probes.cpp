@@ -27,7 +27,7 @@ std::size_t changed_between(const CallOutcome& a, const CallOutcome& b) {
 /// A tensor with its elements in reverse order: values that it may have, at other places.
 void reverse(Value& value) {
   Value turned = compact_copy(value);
-  const std::vector<double> elements = core::elements(value.tensor);
+  const std::vector<double> elements = oracle::elements(value.tensor);
   const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
   for (std::size_t i = 0; i < elements.size(); ++i)
     core::encode(value.tensor.dtype, elements[elements.size() - 1 - i],
@@ -60,7 +60,7 @@ bool is_index_of_label(const Facts* facts, const Replayed& replayed, const std::
 
 /// Whether the reference's answer is other where its elements are in reverse: not, where all are alike.
 bool is_alike(const Value& value) {
-  const std::vector<double> elements = core::elements(value.tensor);
+  const std::vector<double> elements = oracle::elements(value.tensor);
   for (std::size_t i = 0; i < elements.size() / 2; ++i)
     if (!same(elements[i], elements[elements.size() - 1 - i])) return false;
   return true;
@@ -68,7 +68,7 @@ bool is_alike(const Value& value) {
 
 bool is_zero(const Value& value) {
   if (!value.is_tensor() || !is_float(value.tensor.dtype) || value.tensor.numel() < 2) return false;
-  const std::vector<double> elements = core::elements(value.tensor);
+  const std::vector<double> elements = oracle::elements(value.tensor);
   return std::all_of(elements.begin(), elements.end(), [](double each) { return each == 0; });
 }
 
@@ -97,7 +97,7 @@ bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
     return true;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     if (!replayed.outputs[t].before.defined()) return false;
-    const std::vector<double> before = core::elements(replayed.outputs[t].before);
+    const std::vector<double> before = oracle::elements(replayed.outputs[t].before);
     if (before.size() != outcome.got[t].size()) return false;
     for (std::size_t i = 0; i < before.size(); ++i)
       if (!same(before[i], outcome.got[t][i])) return false;
@@ -192,7 +192,7 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
     const auto role = static_cast<std::size_t>(passing.role);
     const Value& value = replayed.values[role];
     if (replayed.roles[role].output || !value.is_tensor() || !is_float(value.tensor.dtype)) continue;
-    std::vector<double> elements = core::elements(value.tensor);
+    std::vector<double> elements = oracle::elements(value.tensor);
     double largest = 0;
     for (const double each : elements)
       largest = std::isfinite(each) ? std::max(largest, std::fabs(each)) : largest;

@@ -63,7 +63,7 @@ class Reductions {
       const Value& value = calls[i].values[role];
       if (!value.is_tensor() || value.tensor.empty() || value.tensor.numel() > kMostElements) continue;
       const Replayed::Output& of = calls[i].outputs[output];
-      const Elements want = core::elements(of.want);
+      const Elements want = oracle::elements(of.want);
       if (outcomes[i].got[output].size() != want.size()) continue;
       groups_.push_back(groups_of(value.tensor));
       of_.push_back({of.want, want, outcomes[i].got[output],

@@ -21,7 +21,7 @@ bool same_content(const Value& a, const Value& b) {
 bool has_duplicates(const Value& value) {
   if (!value.is_tensor() || is_float(value.tensor.dtype)) return false;
   std::set<double> seen;
-  for (const double each : core::elements(value.tensor))
+  for (const double each : oracle::elements(value.tensor))
     if (each >= 0 && !seen.insert(each).second) return true;
   return false;
 }
@@ -214,10 +214,10 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
             approach.form.passings[i].role == output.role)
           came = outcome.answer.arguments[i];
     }
-    const std::vector<double> want = core::elements(output.want);
+    const std::vector<double> want = oracle::elements(output.want);
     outcome.elements += want.size();
     std::vector<double> got;
-    if (came.is_tensor()) got = core::elements(came.tensor);
+    if (came.is_tensor()) got = oracle::elements(came.tensor);
     if (got.size() == want.size())
       for (auto it = approach.adaptations.rbegin(); it != approach.adaptations.rend(); ++it)
         if (it->after) got = it->after(output, std::move(got));

@@ -35,7 +35,7 @@ bool has_rows(const Value& value) {
 /// The call with each row of one tensor in descending order, and its answers in the order of before.
 Adaptation sorted(const Replayed& replayed, std::size_t role) {
   const Value& value = replayed.values[role];
-  const Elements elements = core::elements(value.tensor);
+  const Elements elements = oracle::elements(value.tensor);
   const Order order = descending(elements, static_cast<std::size_t>(value.tensor.size(-1)));
   Adaptation adaptation;
   adaptation.before = [role, elements, order](std::vector<Value>& values) {

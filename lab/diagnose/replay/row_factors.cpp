@@ -41,7 +41,7 @@ std::vector<std::vector<double>> biases(const Replayed& replayed, std::size_t wi
   for (std::size_t r = 0; r < replayed.values.size(); ++r)
     if (is_real(replayed.values[r]) && !replayed.roles[r].output &&
         replayed.values[r].tensor.numel() == static_cast<std::int64_t>(width) && width > 1)
-      list.push_back(core::elements(replayed.values[r].tensor));
+      list.push_back(oracle::elements(replayed.values[r].tensor));
   return list;
 }
 
@@ -70,10 +70,10 @@ bool one_factor(const double* want, const double* got, const double* bounds, con
 std::vector<Row> rows_of(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                          std::size_t output, std::size_t role, int dims) {
   const Tensor& want = replayed.outputs[output].want;
-  const std::vector<double> wanted = core::elements(want), &got = outcome.got[output];
+  const std::vector<double> wanted = oracle::elements(want), &got = outcome.got[output];
   const std::vector<double> bounds =
       bounds_of(want, wanted, rtol_for(approach, replayed.outputs[output]), approach.atol);
-  const std::vector<double> input = core::elements(replayed.values[role].tensor);
+  const std::vector<double> input = oracle::elements(replayed.values[role].tensor);
   const std::size_t length = length_of_rows(replayed.values[role].tensor, dims),
                     count = input.size() / length;
   if (got.size() != wanted.size() || wanted.empty() || wanted.size() % count != 0) return {};

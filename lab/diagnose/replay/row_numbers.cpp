@@ -147,7 +147,7 @@ const std::vector<RowPart>& row_parts() {
 }
 
 std::vector<RowsOf> groups_of(const Tensor& tensor) {
-  const Elements elements = core::elements(tensor);
+  const Elements elements = oracle::elements(tensor);
   const int rank = tensor.rank;
   std::vector<RowsOf> list;
   for (const int behind : {1, 2, 3})

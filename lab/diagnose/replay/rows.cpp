@@ -49,7 +49,7 @@ Finding other_side_of_index(const Replayed& replayed, std::size_t output, const 
   for (const IndexUse& use : label->indexes) {
     const Value* index = named(replayed, use.index);
     if (index == nullptr || index->tensor.rank != 1) continue;
-    const std::vector<double> places = core::elements(index->tensor);
+    const std::vector<double> places = oracle::elements(index->tensor);
     const bool puts = use.tensor == replayed.outputs[output].name;
     for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
       const Value& rows = replayed.values[r];
@@ -61,7 +61,7 @@ Finding other_side_of_index(const Replayed& replayed, std::size_t output, const 
         const auto own = static_cast<double>(i);
         pairs.emplace_back(puts ? own : places[i], puts ? places[i] : own);
       }
-      if (!same_rows(got, core::elements(rows.tensor), width, pairs)) continue;
+      if (!same_rows(got, oracle::elements(rows.tensor), width, pairs)) continue;
       Finding finding;
       finding.code = "layout-convention";
       finding.argument = use.index;

@@ -24,8 +24,8 @@ bool writes_inputs(const Approach& approach, const Replayed& replayed, const Cal
     if (passing.what != What::role || !given[i].is_tensor() ||
         replayed.roles[static_cast<std::size_t>(passing.role)].output)
       continue;
-    const std::vector<double> before = core::elements(given[i].tensor),
-                              after = core::elements(outcome.answer.arguments[i].tensor);
+    const std::vector<double> before = oracle::elements(given[i].tensor),
+                              after = oracle::elements(outcome.answer.arguments[i].tensor);
     for (std::size_t e = 0; e < before.size(); ++e)
       if (before[e] != after[e] && !std::isnan(before[e])) return true;
   }
@@ -37,7 +37,7 @@ bool leaves_out(const Replayed& replayed, const CallOutcome& outcome) {
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     const Replayed::Output& output = replayed.outputs[t];
     if (outcome.wrong[t] == 0 || !output.before.defined() || outcome.got[t].empty()) continue;
-    const std::vector<double> want = core::elements(output.want), before = core::elements(output.before);
+    const std::vector<double> want = oracle::elements(output.want), before = oracle::elements(output.before);
     for (std::size_t i = 0; i < want.size(); ++i)
       if (outcome.got[t][i] != want[i] && outcome.got[t][i] != before[i]) return false;
   }

@@ -26,7 +26,7 @@ template <class Change>
 Replayed recounted(const Replayed& replayed, std::size_t role, Change change) {
   Replayed other = replayed;
   Value counts = compact_copy(replayed.values[role]);
-  const std::vector<double> numbers = core::elements(counts.tensor);
+  const std::vector<double> numbers = oracle::elements(counts.tensor);
   const auto size = static_cast<std::size_t>(size_of(counts.tensor.dtype));
   for (std::size_t i = 0; i < numbers.size(); ++i)
     core::encode(counts.tensor.dtype, static_cast<double>(change(static_cast<std::int64_t>(numbers[i]))),
@@ -54,7 +54,7 @@ void probe_short_blocks(const Approach& approach, const Replayed& replayed, cons
     if (passing.what != What::role || replayed.roles[role].output ||
         !is_list_of_counts(replayed.values[role]))
       continue;
-    const std::vector<double> numbers = core::elements(replayed.values[role].tensor);
+    const std::vector<double> numbers = oracle::elements(replayed.values[role].tensor);
     if (std::any_of(numbers.begin(), numbers.end(), [](double n) { return n < 0; })) continue;
     std::string blocks;
     for (const std::int64_t block : std::array<std::int64_t, 7>{4, 8, 16, 32, 64, 128, 256}) {

@@ -59,7 +59,7 @@ std::vector<const Replayed*> by_size(const std::vector<Replayed>& calls) {
 
 /// How near an answer comes, 0 to 1: what has a fault is right nowhere, and yet near with the right sizes.
 double nearness(const Tensor& want, const std::vector<double>& got) {
-  const std::vector<double> elements = core::elements(want);
+  const std::vector<double> elements = oracle::elements(want);
   double squares = 0, near = 0;
   for (const double each : elements) squares += std::isfinite(each) ? each * each : 0;
   if (got.size() != elements.size() || squares == 0) return 0;
@@ -84,7 +84,7 @@ double score(const Approach& approach, const Form& form, const std::vector<const
     double near = 0;
     for (std::size_t t = 0; t < outcome.got.size(); ++t) {
       const Tensor& before = calls[i]->outputs[t].before;
-      const std::vector<double> old = before.defined() ? core::elements(before) : std::vector<double>();
+      const std::vector<double> old = before.defined() ? oracle::elements(before) : std::vector<double>();
       for (std::size_t e = 0; e < outcome.got[t].size(); ++e)
         written += e >= old.size() || outcome.got[t][e] != old[e];
       near += nearness(calls[i]->outputs[t].want, outcome.got[t]);

@@ -25,7 +25,7 @@ std::vector<Term> terms(const Replayed& replayed, const Tensor& want, std::size_
   for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
     const Value& value = replayed.values[r];
     if (!value.is_tensor() || !is_float(value.tensor.dtype)) continue;
-    const Elements all = core::elements(value.tensor);
+    const Elements all = oracle::elements(value.tensor);
     if (all.size() != count && all.size() != width) continue;
     Term term{replayed.roles[r].name, Elements(count)};
     for (std::size_t i = 0; i < count; ++i) term.elements[i] = all[i % all.size()];
@@ -70,7 +70,7 @@ std::optional<Elements> factors(const Elements& error, const Elements& term, std
 Finding missing_term(const Replayed& replayed, std::size_t output, const std::vector<double>& got) {
   constexpr std::size_t kNarrowest = 8;
   const Tensor& want = replayed.outputs[output].want;
-  const Elements right = core::elements(want);
+  const Elements right = oracle::elements(want);
   if (want.rank < 1 || !is_float(want.dtype) || got.size() != right.size()) return {};
   const auto width = static_cast<std::size_t>(want.size(-1));
   if (width < kNarrowest || right.empty()) return {};

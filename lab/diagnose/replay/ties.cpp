@@ -45,13 +45,13 @@ std::size_t named_by(const Tensor& index, const Tensor& x, int dim, std::size_t 
 
 Finding other_of_equals(const Replayed& replayed, std::size_t output, const std::vector<double>& got) {
   const Tensor& index = replayed.outputs[output].want;
-  const std::vector<double> want = core::elements(index);
+  const std::vector<double> want = oracle::elements(index);
   if (is_float(index.dtype) || got.size() != want.size()) return {};
   for (std::size_t r = 0; r < replayed.call->before.size(); ++r) {
     const Value& value = replayed.values[r];
     if (!value.is_tensor() || replayed.roles[r].output) continue;
     const Tensor& x = value.tensor;
-    const std::vector<double> elements = core::elements(x);
+    const std::vector<double> elements = oracle::elements(x);
     for (int dim = 0; dim < x.rank; ++dim) {
       if (!points_along(index, x, dim)) continue;
       const auto inside = [&](double place) {

@@ -27,7 +27,7 @@ Value spread(const Value& value, int strides) {
     shape[static_cast<std::size_t>(strides)] += kSpace;
   Value wide = tensor_value(value.name, tensor.dtype, shape);
   wide.boolean = value.boolean;
-  const std::vector<double> elements = core::elements(tensor);
+  const std::vector<double> elements = oracle::elements(tensor);
   const auto size = static_cast<std::size_t>(size_of(tensor.dtype));
   auto* bytes = static_cast<std::byte*>(wide.storage.get());
   for (std::size_t i = 0; i < static_cast<std::size_t>(wide.tensor.numel()); ++i)

@@ -9,10 +9,10 @@
 namespace isomer::ops::act_quant {
 namespace {
 
-using core::Case;
-using core::Layout;
-using core::Problem;
-using core::Random;
+using oracle::Case;
+using oracle::Layout;
+using oracle::Problem;
+using oracle::Random;
 
 /// Every layout whose last dimension is contiguous.
 const std::vector<std::string>& layouts() {
@@ -20,22 +20,22 @@ const std::vector<std::string>& layouts() {
   return list;
 }
 
-const core::CaseSchema& schema() {
+const oracle::CaseSchema& schema() {
   // Regimes of this op's own: quotients that are ties between e4m3 values, scales next to powers of two, and
   // rows of all magnitudes.
-  std::vector<std::string> regimes = core::regime_names();
+  std::vector<std::string> regimes = oracle::regime_names();
   regimes.insert(regimes.end(), {"e4m3_ties", "powers", "decades"});
-  static const core::CaseSchema fields(
+  static const oracle::CaseSchema fields(
       "act_quant",
-      {core::integer("rank", 2, "dimensions of x: [k], [m k], [b m k] or [b 2 m k]"),
-       core::integer("b", 2, "size of a third dimension"), core::integer("m", 4, "rows"),
-       core::integer("k", 256, "elements of a row"),
-       core::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of x", true),
-       core::integer("block", 128, "block_size"), core::real("floor", 1e-4, "amax_floor"),
-       core::flag("ue8m0", "scale_format"), core::flag("colmajor", "scale_layout column_major"),
-       core::choice("layout", layouts(), "how x, y and s lie in memory", true),
-       core::choice("regime", regimes, "values of x"),
-       core::real("scale", 1.0, "multiplies the values of x")});
+      {oracle::integer("rank", 2, "dimensions of x: [k], [m k], [b m k] or [b 2 m k]"),
+       oracle::integer("b", 2, "size of a third dimension"), oracle::integer("m", 4, "rows"),
+       oracle::integer("k", 256, "elements of a row"),
+       oracle::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of x", true),
+       oracle::integer("block", 128, "block_size"), oracle::real("floor", 1e-4, "amax_floor"),
+       oracle::flag("ue8m0", "scale_format"), oracle::flag("colmajor", "scale_layout column_major"),
+       oracle::choice("layout", layouts(), "how x, y and s lie in memory", true),
+       oracle::choice("regime", regimes, "values of x"),
+       oracle::real("scale", 1.0, "multiplies the values of x")});
   return fields;
 }
 
@@ -65,7 +65,7 @@ void add_layouts(std::vector<Case>& list, const Case& base) {
 
 void add_values(std::vector<Case>& list, const Case& base) {
   const Case rows = Case(base).set("m", 7).set("k", 384);
-  for (const std::string& regime : core::regime_names()) {
+  for (const std::string& regime : oracle::regime_names()) {
     list.push_back(Case(rows).set("regime", regime));
     list.push_back(Case(rows).set("regime", regime).set("ue8m0", "1").set("block", 64));
   }
@@ -169,14 +169,14 @@ void make(const Case& c, Problem& problem) {
   if (rank == 3) shape = {c.integer("b"), c.integer("m"), c.integer("k")};
   if (rank < 3) shape = {c.integer("m"), c.integer("k")};
   if (rank < 2) shape = {c.integer("k")};
-  const Layout layout = core::layout_of(c.choice("layout"));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
   const std::string& regime = c.choice("regime");
   if (regime == "e4m3_ties" || regime == "powers" || regime == "decades") {
     const std::int64_t k = c.integer("k");
     args.x = problem.make("x", c.dtype("dtype"), shape);
     const Tensor rows(args.x.data, args.x.dtype, {k > 0 ? args.x.numel() / k : 0, k});
     if (regime == "decades")
-      core::fill_decades(
+      oracle::fill_decades(
           Tensor(rows.data, rows.dtype, {rows.numel() / c.integer("block"), c.integer("block")}),
           rows.dtype == DType::f16 ? -7 : -13, 3, problem.random());
     else if (regime == "powers")
@@ -184,7 +184,7 @@ void make(const Case& c, Problem& problem) {
     else
       fill_ties(rows, c.integer("block"), problem.random());
   } else {
-    args.x = problem.make("x", c.dtype("dtype"), shape, layout, core::regime_of(regime), c.real("scale"));
+    args.x = problem.make("x", c.dtype("dtype"), shape, layout, oracle::regime_of(regime), c.real("scale"));
   }
   const Layout out = layout == Layout::broadcast ? Layout::contiguous : layout;
   args.y = problem.make("y", DType::e4m3fn, shape, out);
@@ -219,7 +219,7 @@ std::vector<Case> bench_cases() {
 
 }  // namespace
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,

@@ -9,9 +9,9 @@
 namespace isomer::ops::act_quant {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
-void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors,
+void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors,
                  const std::vector<double>& numbers, DType) {
   auto& args = problem.args<ActQuantArgs>();
   auto& options = problem.options<ActQuantOptions>();
@@ -29,9 +29,9 @@ void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors,
 }
 
 /// Blocks that hold NaN or inf, and blocks of 0/0.
-std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const core::Expected& plain) {
+std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle::Expected& plain) {
   const std::int64_t size = call.options<ActQuantOptions>().block_size;
-  const core::ExpectedTensor &y = plain.tensors[0], &s = plain.tensors[1];
+  const oracle::ExpectedTensor &y = plain.tensors[0], &s = plain.tensors[1];
   std::vector<std::vector<std::uint8_t>> marks = {std::vector<std::uint8_t>(y.value.size()),
                                                   std::vector<std::uint8_t>(s.value.size())};
   for (std::size_t block = 0; block < s.value.size(); ++block) {
@@ -44,7 +44,7 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const core::
 }
 
 std::vector<double> maxima(const core::Call& call) {
-  const std::vector<double> x = core::elements(call.args<ActQuantArgs>().x);
+  const std::vector<double> x = oracle::elements(call.args<ActQuantArgs>().x);
   const auto size = static_cast<std::size_t>(call.options<ActQuantOptions>().block_size);
   std::vector<double> most(x.size() / size, 0.0);
   for (std::size_t i = 0; i < most.size() * size; ++i)

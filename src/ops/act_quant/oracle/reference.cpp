@@ -13,7 +13,7 @@ namespace {
 
 using core::Overflow;
 using core::round_to;
-using core::Variations;
+using oracle::Variations;
 
 /// NaN wins, or with ignore_nan counts only where there is nothing else.
 float max_magnitude(const double* x, std::int64_t count, bool ignore_nan, bool with_sign) {
@@ -47,7 +47,7 @@ float scale_of(float amax, const ActQuantOptions& options, const Variations& var
   const float largest = vary.has("max=240") ? 240.0f : 448.0f;
   float scale = amax / largest;
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
-  scale = core::guarded(amax, scale, vary);
+  scale = oracle::guarded(amax, scale, vary);
   if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0"))
     scale = power_of_two(scale, vary.has("ue8m0=log2"));
   if (vary.has("scale=bf16")) scale = static_cast<float>(round_to(DType::bf16, static_cast<double>(scale)));
@@ -88,7 +88,7 @@ double to_e4m3(float quotient, const Variations& vary) {
 float floor_of(const ActQuantOptions& options, const Variations& vary) {
   if (vary.has("floor=none")) return 0.0f;
   if (const std::string_view measured = vary.after("floor="); !measured.empty())
-    return core::number_in(measured);
+    return oracle::number_in(measured);
   return options.amax_floor;
 }
 
@@ -109,12 +109,12 @@ std::size_t scale_index(std::size_t block, std::int64_t blocks_of_row, std::size
 
 }  // namespace
 
-void reference(const core::Call& call, const Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<ActQuantArgs>();
   const auto& options = call.options<ActQuantOptions>();
-  const std::vector<double> x = core::elements(args.x);
-  core::ExpectedTensor& y = expected["y"];
-  core::ExpectedTensor& s = expected["s"];
+  const std::vector<double> x = oracle::elements(args.x);
+  oracle::ExpectedTensor& y = expected["y"];
+  oracle::ExpectedTensor& s = expected["s"];
   const std::int64_t row = args.x.size(-1), size = options.block_size;
   for (std::size_t block = 0; block < s.value.size(); ++block) {
     const std::int64_t first = static_cast<std::int64_t>(block) * size;
@@ -154,8 +154,8 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
   }
 }
 
-const std::vector<core::Variation>& variations() {
-  static const std::vector<core::Variation> list = {
+const std::vector<oracle::Variation>& variations() {
+  static const std::vector<oracle::Variation> list = {
       {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
       {"quotient=x*(1/s)", "multiplied by the rounded reciprocal of the scale"},
       {"quotient=x*(448/amax)", "multiplied by 448 / amax instead of divided by amax / 448"},

@@ -9,7 +9,7 @@
 namespace isomer::ops::attention {
 namespace {
 
-using core::Case;
+using oracle::Case;
 
 /// A list in the making: lines of the schema, each once.
 class List {
@@ -73,7 +73,7 @@ void pairs(List& list) {
 
 /// Many features at once, chosen by a fixed generator among those that may meet.
 void crowds(List& list) {
-  core::Random random(29);
+  oracle::Random random(29);
   const std::vector<std::string>& names = feature_names();
   for (int variant = 0; variant < 40; ++variant) {
     std::vector<bool> in(names.size(), false);
@@ -146,7 +146,7 @@ void memory(List& list) {
 }
 
 void values(List& list) {
-  for (const std::string& regime : core::regime_names())
+  for (const std::string& regime : oracle::regime_names())
     for (const char* type : kTypes) {
       list.say("b=2 sq=6 sk=14 hq=4 hkv=2 d=32 lse regime=", regime, " ", type);
       if (regime != "nan" && regime != "inf")
@@ -242,13 +242,13 @@ std::vector<Case> bench_cases() {
   return list.cases;
 }
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,
           .make = make,
           .reference = reference,
-          .variations = core::with_tiles(variations()),
+          .variations = oracle::with_tiles(variations()),
           .bench_cases = bench_cases,
           .device_bench_lines = {"attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal",
                                  "attention b=4 sq=4096 hq=16 d=128 bf16",

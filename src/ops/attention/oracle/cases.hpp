@@ -9,25 +9,25 @@
 /// The parts of attention's case list.
 namespace isomer::ops::attention {
 
-const core::CaseSchema& schema();
-std::vector<core::Case> cases();
-std::vector<core::Case> bench_cases();
-void make(const core::Case& c, core::Problem& problem);
+const oracle::CaseSchema& schema();
+std::vector<oracle::Case> cases();
+std::vector<oracle::Case> bench_cases();
+void make(const oracle::Case& c, oracle::Problem& problem);
 
 /// Rows of the feature table, as coverage counts them, and which of them a case has.
 const std::vector<std::string>& feature_names();
-std::vector<std::string> features(const core::Case& c);
+std::vector<std::string> features(const oracle::Case& c);
 /// Why two features never meet in one valid case; "" where they may.
 std::string cannot_meet(const std::string& a, const std::string& b);
 /// Turns a feature on, with what it needs. `variant` picks among its forms.
-void enable(core::Case& c, const std::string& feature, int variant);
+void enable(oracle::Case& c, const std::string& feature, int variant);
 
 /// A regime for one input: with values chosen so that no softmax degenerates and no f32 product overflows.
 struct Values {
-  core::Regime regime;
+  oracle::Regime regime;
   double scale;
 };
-Values values_of(const core::Case& c, char tensor, DType type);
+Values values_of(const oracle::Case& c, char tensor, DType type);
 
 /// Lengths of the batch entries of a case, each vector with b elements.
 struct Lengths {
@@ -38,6 +38,6 @@ struct Lengths {
   std::vector<std::int64_t> added;   ///< new keys
   std::vector<std::int64_t> pad;     ///< left padding
 };
-Lengths lengths_of(const core::Case& c, core::Random& random);
+Lengths lengths_of(const oracle::Case& c, oracle::Random& random);
 
 }  // namespace isomer::ops::attention

@@ -5,7 +5,7 @@
 namespace isomer::ops::attention {
 namespace {
 
-using core::Case;
+using oracle::Case;
 
 std::int64_t keys_of(const Case& c) { return c.integer("sk") < 0 ? c.integer("sq") : c.integer("sk"); }
 bool has_fp8_kv(const Case& c) { return c.choice("kv") == "e4m3fn" && c.dtype("dtype") != DType::e4m3fn; }

@@ -10,7 +10,7 @@
 namespace isomer::ops::attention {
 namespace {
 
-using core::Layout;
+using oracle::Layout;
 using Shape = std::vector<std::int64_t>;
 
 std::vector<std::int64_t> cumulative(const std::vector<std::int64_t>& lengths) {
@@ -23,13 +23,13 @@ std::vector<std::int64_t> cumulative(const std::vector<std::int64_t>& lengths) {
 /// pages, holds NaN, and page table entries that nobody may look behind name no page.
 class Maker {
  public:
-  Maker(const core::Case& c, core::Problem& problem)
+  Maker(const oracle::Case& c, oracle::Problem& problem)
       : c_(c),
         problem_(problem),
         a_(problem.args<AttentionArgs>()),
         o_(problem.options<AttentionOptions>()),
         l_(lengths_of(c, problem.random())),
-        layout_(core::layout_of(c.choice("layout"))),
+        layout_(oracle::layout_of(c.choice("layout"))),
         batch_(c.integer("b")),
         hq_(c.integer("hq")),
         hkv_(c.integer("hkv") == 0 ? hq_ : c.integer("hkv")),
@@ -152,9 +152,9 @@ class Maker {
     const std::int64_t steps = std::max<std::int64_t>(shape[0] - 1, 1);
     const Tensor tensor =
         problem_.make_sparse(name, kv_type_, shape, ((std::int64_t{1} << 31) / steps / 4096 + 1) * 4096);
-    core::Random random(c_.seed(), name);
+    oracle::Random random(c_.seed(), name);
     const Values values = values_of(c_, kind, kv_type_);
-    core::fill(tensor, values.regime, random, values.scale);
+    oracle::fill(tensor, values.regime, random, values.scale);
     return tensor;
   }
 
@@ -218,7 +218,7 @@ class Maker {
     }
     if (c_.choice("sink") == "none") return;
     const DType type = c_.choice("sink") == "same" && type_ != DType::e4m3fn ? type_ : DType::f32;
-    a_.sink = problem_.make("sink", type, {hq_}, Layout::contiguous, core::Regime::normal, 2.0);
+    a_.sink = problem_.make("sink", type, {hq_}, Layout::contiguous, oracle::Regime::normal, 2.0);
   }
 
   void options() {
@@ -293,20 +293,21 @@ class Maker {
   /// head (the rows that see it; an inf logit is NaN, a −inf one weighs nothing) and in a value that every
   /// row sees (its column).
   void special_values() {
-    const core::Regime regime = core::regime_of(c_.choice("regime"));
-    if ((regime != core::Regime::nan && regime != core::Regime::inf) || batch_ == 0 ||
+    const oracle::Regime regime = oracle::regime_of(c_.choice("regime"));
+    if ((regime != oracle::Regime::nan && regime != oracle::Regime::inf) || batch_ == 0 ||
         l_.used[0] - l_.added[0] <= l_.pad[0])
       return;
-    const double value = regime == core::Regime::nan ? std::nan("") : std::numeric_limits<double>::infinity();
+    const double value =
+        regime == oracle::Regime::nan ? std::nan("") : std::numeric_limits<double>::infinity();
     const auto [last_outer, last_row] = place(0, l_.used[0] - l_.added[0] - 1);
     const auto [first_outer, first_row] = place(0, l_.pad[0]);
-    if (regime == core::Regime::nan) put(a_.q, false, 0, 0, hq_ - 1, 1, value);
+    if (regime == oracle::Regime::nan) put(a_.q, false, 0, 0, hq_ - 1, 1, value);
     put(a_.k, false, last_outer, last_row, 0, 0, value);
     put(a_.v, c_.flag("v_colmajor"), first_outer, first_row, hkv_ - 1, 2, value);
   }
 
-  const core::Case& c_;
-  core::Problem& problem_;
+  const oracle::Case& c_;
+  oracle::Problem& problem_;
   AttentionArgs& a_;
   AttentionOptions& o_;
   Lengths l_;
@@ -319,6 +320,6 @@ class Maker {
 
 }  // namespace
 
-void make(const core::Case& c, core::Problem& problem) { Maker(c, problem).run(); }
+void make(const oracle::Case& c, oracle::Problem& problem) { Maker(c, problem).run(); }
 
 }  // namespace isomer::ops::attention

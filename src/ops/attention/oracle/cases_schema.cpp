@@ -2,57 +2,57 @@
 
 namespace isomer::ops::attention {
 
-const core::CaseSchema& schema() {
-  static const core::CaseSchema fields(
+const oracle::CaseSchema& schema() {
+  static const oracle::CaseSchema fields(
       "attention",
-      {core::integer("b", 1, "batch entries"),
-       core::integer("sq", 128, "longest query length"),
-       core::integer("sk", -1, "longest key length, left padding and new keys included; -1: sq"),
-       core::integer("hq", 1, "query heads"),
-       core::integer("hkv", 0, "key/value heads; 0: hq"),
-       core::integer("d", 64, "head dimension of q and k"),
-       core::integer("dv", 0, "head dimension of v and out; 0: d"),
-       core::dtype("dtype", {DType::f16, DType::bf16, DType::f32, DType::e4m3fn}, DType::f16, "of q", true),
-       core::choice("kv", {"same", "e4m3fn"}, "dtype of k and v"),
-       core::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out; same: bf16 with e4m3fn"),
-       core::flag("lse", "asks for lse"),
-       core::flag("causal", "bottom-right aligned causal mask"),
-       core::integer("left", -1, "window_left"),
-       core::integer("right", -1, "window_right"),
-       core::real("scale", 0, "0: 1/sqrt(d)"),
-       core::real("softcap", 0, "0: off"),
-       core::choice("sink", {"none", "f32", "same"}, "dtype of the sinks; same: q's"),
-       core::flag("varlen_q", "q by cu_seqlens_q"),
-       core::flag("varlen_k", "k and v by cu_seqlens_k"),
-       core::flag("seqused_q", "effective query lengths"),
-       core::flag("seqused_k", "effective key lengths"),
-       core::flag("leftpad_k", "left padding"),
-       core::integer("page", 0, "page size; 0: not paged"),
-       core::flag("kv_batch_idx", "cache rows chosen by index"),
-       core::integer("append", 0, "new keys of an entry; 0: none"),
-       core::flag("varlen_new", "new keys by cu_seqlens_k_new, at most `append` of an entry"),
-       core::choice("rotary", {"none", "neox", "interleaved"}, "rotary embedding of q and the new keys"),
-       core::integer("rotary_dim", 0, "rotated dimensions; 0: all that fit"),
-       core::choice("rotary_dtype", {"f32", "same"}, "dtype of cos and sin"),
-       core::flag("descale", "q, k and v descales, of the e4m3fn ones among them"),
-       core::flag("v_colmajor", "v's last three dimensions are [Hkv, Dv, Sk]"),
-       core::flag("v_in_k", "v is the first dv elements of k's rows"),
-       core::flag("far", "pages so far apart that 32-bit products overflow"),
-       core::choice("pack_gqa", {"plan", "never", "always"}, "rows = query position × heads of a group"),
-       core::integer("num_splits", 0, "0: the plan decides"),
-       core::integer("split_size", 0, "keys of a split; 0: off"),
-       core::flag("max_seqlen", "gives max_seqlen_q and max_seqlen_k"),
-       core::choice("lengths", {"ragged", "full", "empty"}, "how lengths vary; empty: some are 0"),
-       core::choice("layout", {"contiguous", "padded", "offset", "transposed", "broadcast"},
-                    "how tensors lie in memory", true),
-       core::choice("regime", core::regime_names(), "values")});
+      {oracle::integer("b", 1, "batch entries"),
+       oracle::integer("sq", 128, "longest query length"),
+       oracle::integer("sk", -1, "longest key length, left padding and new keys included; -1: sq"),
+       oracle::integer("hq", 1, "query heads"),
+       oracle::integer("hkv", 0, "key/value heads; 0: hq"),
+       oracle::integer("d", 64, "head dimension of q and k"),
+       oracle::integer("dv", 0, "head dimension of v and out; 0: d"),
+       oracle::dtype("dtype", {DType::f16, DType::bf16, DType::f32, DType::e4m3fn}, DType::f16, "of q", true),
+       oracle::choice("kv", {"same", "e4m3fn"}, "dtype of k and v"),
+       oracle::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out; same: bf16 with e4m3fn"),
+       oracle::flag("lse", "asks for lse"),
+       oracle::flag("causal", "bottom-right aligned causal mask"),
+       oracle::integer("left", -1, "window_left"),
+       oracle::integer("right", -1, "window_right"),
+       oracle::real("scale", 0, "0: 1/sqrt(d)"),
+       oracle::real("softcap", 0, "0: off"),
+       oracle::choice("sink", {"none", "f32", "same"}, "dtype of the sinks; same: q's"),
+       oracle::flag("varlen_q", "q by cu_seqlens_q"),
+       oracle::flag("varlen_k", "k and v by cu_seqlens_k"),
+       oracle::flag("seqused_q", "effective query lengths"),
+       oracle::flag("seqused_k", "effective key lengths"),
+       oracle::flag("leftpad_k", "left padding"),
+       oracle::integer("page", 0, "page size; 0: not paged"),
+       oracle::flag("kv_batch_idx", "cache rows chosen by index"),
+       oracle::integer("append", 0, "new keys of an entry; 0: none"),
+       oracle::flag("varlen_new", "new keys by cu_seqlens_k_new, at most `append` of an entry"),
+       oracle::choice("rotary", {"none", "neox", "interleaved"}, "rotary embedding of q and the new keys"),
+       oracle::integer("rotary_dim", 0, "rotated dimensions; 0: all that fit"),
+       oracle::choice("rotary_dtype", {"f32", "same"}, "dtype of cos and sin"),
+       oracle::flag("descale", "q, k and v descales, of the e4m3fn ones among them"),
+       oracle::flag("v_colmajor", "v's last three dimensions are [Hkv, Dv, Sk]"),
+       oracle::flag("v_in_k", "v is the first dv elements of k's rows"),
+       oracle::flag("far", "pages so far apart that 32-bit products overflow"),
+       oracle::choice("pack_gqa", {"plan", "never", "always"}, "rows = query position × heads of a group"),
+       oracle::integer("num_splits", 0, "0: the plan decides"),
+       oracle::integer("split_size", 0, "keys of a split; 0: off"),
+       oracle::flag("max_seqlen", "gives max_seqlen_q and max_seqlen_k"),
+       oracle::choice("lengths", {"ragged", "full", "empty"}, "how lengths vary; empty: some are 0"),
+       oracle::choice("layout", {"contiguous", "padded", "offset", "transposed", "broadcast"},
+                      "how tensors lie in memory", true),
+       oracle::choice("regime", oracle::regime_names(), "values")});
   return fields;
 }
 
 namespace {
 
 /// `count` lengths up to `most`, the first of them the longest and, where asked, one of them 0.
-std::vector<std::int64_t> lengths(const core::Case& c, core::Random& random, std::int64_t most,
+std::vector<std::int64_t> lengths(const oracle::Case& c, oracle::Random& random, std::int64_t most,
                                   std::int64_t zero) {
   std::vector<std::int64_t> list(static_cast<std::size_t>(c.integer("b")), most);
   for (std::size_t i = 1; i < list.size(); ++i)
@@ -62,7 +62,7 @@ std::vector<std::int64_t> lengths(const core::Case& c, core::Random& random, std
 }
 
 /// Fewer than given, but some where there are some.
-std::vector<std::int64_t> fewer(std::vector<std::int64_t> given, core::Random& random) {
+std::vector<std::int64_t> fewer(std::vector<std::int64_t> given, oracle::Random& random) {
   for (std::int64_t& length : given)
     if (length > 1) length = 1 + random.below(length - 1);
   return given;
@@ -70,7 +70,7 @@ std::vector<std::int64_t> fewer(std::vector<std::int64_t> given, core::Random& r
 
 }  // namespace
 
-Lengths lengths_of(const core::Case& c, core::Random& random) {
+Lengths lengths_of(const oracle::Case& c, oracle::Random& random) {
   const auto b = static_cast<std::size_t>(c.integer("b"));
   const std::int64_t last = static_cast<std::int64_t>(b) - 1;
   const std::int64_t sq = c.integer("sq"), sk = c.integer("sk") < 0 ? sq : c.integer("sk");

@@ -5,9 +5,9 @@ namespace isomer::ops::attention {
 /// With huge values q and k balance each other, so that logits stay of order 1 and the tolerance means
 /// something; v keeps room for the sum that softmax divides at the end. `tensor` is q, k or v; new keys and
 /// values count as k and v.
-Values values_of(const core::Case& c, char tensor, DType type) {
-  using core::Regime;
-  const Regime regime = core::regime_of(c.choice("regime"));
+Values values_of(const oracle::Case& c, char tensor, DType type) {
+  using oracle::Regime;
+  const Regime regime = oracle::regime_of(c.choice("regime"));
   const bool wide_range = type == DType::f32 || type == DType::bf16;
   // A 16-bit q stands across from e4m3fn keys where kv says so.
   const DType keys = c.choice("kv") == "e4m3fn" ? DType::e4m3fn : c.dtype("dtype");

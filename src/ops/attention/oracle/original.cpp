@@ -7,7 +7,7 @@
 namespace isomer::ops::attention {
 namespace {
 
-using core::Original;
+using oracle::Original;
 using Reads = Original::Reads;
 
 /// `lse`: gives the logarithm of the sums as well. `heads_first`: tensors are [batch, heads, sequence, dim],
@@ -38,7 +38,7 @@ Original original(bool returned, bool lse, bool heads_first) {
             .field = "out",
             .also = "o Out O output"}},
       .bind =
-          [](core::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>& numbers,
+          [](oracle::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>& numbers,
              DType) {
             auto& args = problem.args<AttentionArgs>();
             auto& options = problem.options<AttentionOptions>();

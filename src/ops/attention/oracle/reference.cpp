@@ -17,7 +17,7 @@ constexpr double kHidden = -5e4;  ///< of a mask that is no −inf
 /// Attention of one query against the keys of its head.
 class Row {
  public:
-  Row(const core::Call& call, const core::Variations& vary, const Sequence& s)
+  Row(const core::Call& call, const oracle::Variations& vary, const Sequence& s)
       : a_(call.args<AttentionArgs>()), o_(call.options<AttentionOptions>()), vary_(vary), s_(s) {
     const double d = static_cast<double>(a_.q.size(-1)), dv = static_cast<double>(a_.out.size(-1));
     scale_ = o_.scale != 0 ? static_cast<double>(o_.scale) : 1 / std::sqrt(d);
@@ -39,7 +39,7 @@ class Row {
     blur_ = max_products_ = 0;
     for (std::int64_t j = 0; j < s_.k_len; ++j)
       logits_[static_cast<std::size_t>(j)] = masked(logit(i, j, head, g), i, j);
-    behind_ = visible(i, s_.k_len) ? core::weighing_tail(vary_, s_.k_len) : 0;
+    behind_ = visible(i, s_.k_len) ? oracle::weighing_tail(vary_, s_.k_len) : 0;
     softmax(head);
     rescale();
     weigh(g);
@@ -47,7 +47,7 @@ class Row {
 
  private:
   static double factor(const Tensor& descale, std::int64_t b, std::int64_t g) {
-    return descale.defined() ? core::read(descale, b, g) : 1.0;
+    return descale.defined() ? oracle::read(descale, b, g) : 1.0;
   }
 
   /// S = softcap(scale · q_descale · k_descale · Σ_d q·k).
@@ -104,7 +104,7 @@ class Row {
   /// weight_j = e^(S_j − m), denominator l = Σ weight + e^(sink − m), lse = m + ln l.
   void softmax(std::int64_t head) {
     double sink = -kInfinity;
-    if (a_.sink.defined() && !vary_.has("sink=ignored")) sink = core::read(a_.sink, head);
+    if (a_.sink.defined() && !vary_.has("sink=ignored")) sink = oracle::read(a_.sink, head);
     if (vary_.has("sink=scaled") && std::isfinite(sink)) sink *= scale_;
     double m = behind_ > 0 ? std::max(sink, 0.0) : sink;
     max_abs_logit_ = std::isfinite(sink) ? std::fabs(sink) : 0;
@@ -136,14 +136,14 @@ class Row {
     const double sum = vary_.has("lse=without-sink") ? denominator_ - sink_weight : denominator_;
     lse = (raw ? 0 : m) + std::log(sum);
     if (vary_.has("log=base-2")) lse /= std::log(2.0);
-    lse_bound = std::isnan(lse) ? 0 : core::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
+    lse_bound = std::isnan(lse) ? 0 : oracle::lse_bound(lse, std::max(max_products_, max_abs_logit_)) + blur_;
   }
 
   /// Nothing, but for variations that leave it out.
   void rescale() {
     if (empty_) return;
     const double sum = denominator_;
-    core::leave_out_rescaling(vary_, logits_, weights_, denominator_);
+    oracle::leave_out_rescaling(vary_, logits_, weights_, denominator_);
     if (denominator_ != sum) lse += std::log(denominator_ / sum);
   }
 
@@ -171,7 +171,7 @@ class Row {
         out[d] += pv;
         absolute[d] += std::fabs(pv);
         squares[d] += pv * pv;
-        lost[d] += core::lost_to_underflow(a_.q.dtype, p, denominator_) * std::fabs(v.row(j)[d] * descale);
+        lost[d] += oracle::lost_to_underflow(a_.q.dtype, p, denominator_) * std::fabs(v.row(j)[d] * descale);
       }
     }
     if (!s_.stale_v.empty()) {
@@ -181,8 +181,8 @@ class Row {
     }
     for (std::size_t d = 0; d < out.size(); ++d) {
       if (std::isnan(out[d])) continue;
-      bound[d] = core::attention_bound(a_.out.dtype, a_.q.dtype, out[d], absolute[d], squares[d],
-                                       max_abs_logit_, lost[d]) +
+      bound[d] = oracle::attention_bound(a_.out.dtype, a_.q.dtype, out[d], absolute[d], squares[d],
+                                         max_abs_logit_, lost[d]) +
                  2 * blur_ * absolute[d];
     }
   }
@@ -207,7 +207,7 @@ class Row {
 
   const AttentionArgs& a_;
   const AttentionOptions& o_;
-  const core::Variations& vary_;
+  const oracle::Variations& vary_;
   const Sequence& s_;
   double scale_ = 1, denominator_ = 0;
   double blur_ = 0;           ///< of a logit, by rotary rounding
@@ -219,22 +219,22 @@ class Row {
 };
 
 void record(const core::Call& call, const Sequence& s, std::int64_t i, std::int64_t head, const Row& row,
-            core::Expected& expected) {
+            oracle::Expected& expected) {
   const auto& a = call.args<AttentionArgs>();
   const std::int64_t r = s.out_row + i;
-  core::ExpectedTensor& out = expected["out"];
+  oracle::ExpectedTensor& out = expected["out"];
   for (std::size_t d = 0; d < row.out.size(); ++d)
     out.set(a.q.rank == 3 ? out.index(r, head, d) : out.index(s.out_outer, r, head, d), row.out[d],
             row.bound[d]);
   if (!expected.has("lse")) return;
-  core::ExpectedTensor& lse = expected["lse"];
+  oracle::ExpectedTensor& lse = expected["lse"];
   lse.set(a.q.rank == 3 ? lse.index(head, r) : lse.index(s.out_outer, head, r), row.lse, row.lse_bound);
 }
 
 }  // namespace
 
 /// Every query of every head of every batch entry: S = q·kᵀ, mask, softmax, ·v, all in double.
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
   const auto& a = call.args<AttentionArgs>();
   for (std::int64_t b = 0; b < batch_of(a); ++b) {
     const Sequence s = unfold(call, vary, b, expected);

@@ -45,7 +45,7 @@ std::int64_t batch_of(const AttentionArgs& args);
 
 /// Resolves entry b: lengths, slots, pages, appended keys, rotary embedding. Records what an append writes in
 /// `expected`.
-Sequence unfold(const core::Call& call, const core::Variations& vary, std::int64_t b,
-                core::Expected& expected);
+Sequence unfold(const core::Call& call, const oracle::Variations& vary, std::int64_t b,
+                oracle::Expected& expected);
 
 }  // namespace isomer::ops::attention

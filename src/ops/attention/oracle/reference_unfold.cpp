@@ -53,7 +53,8 @@ Rotated rotate(DType type, double x, double cos, double y, double sin) {
 
 class Unfolding {
  public:
-  Unfolding(const core::Call& call, const core::Variations& vary, std::int64_t b, core::Expected& expected)
+  Unfolding(const core::Call& call, const oracle::Variations& vary, std::int64_t b,
+            oracle::Expected& expected)
       : a_(call.args<AttentionArgs>()),
         o_(call.options<AttentionOptions>()),
         vary_(vary),
@@ -155,7 +156,7 @@ class Unfolding {
   double content(const Tensor& t, const char* name, std::int64_t offset, bool column_major, Place p,
                  std::int64_t head, std::int64_t d) const {
     if (!a_.k_new.defined()) return fetch(t, offset);
-    core::ExpectedTensor& written = expected_[name];
+    oracle::ExpectedTensor& written = expected_[name];
     if (!exists(p)) return 0;
     return written.value[column_major ? written.index(p.outer, head, d, p.row)
                                       : written.index(p.outer, p.row, head, d)];
@@ -214,7 +215,8 @@ class Unfolding {
     if (position >= a_.rotary_cos.size(0)) return;
     for (std::int64_t p = 0; p < pairs; ++p) {
       const std::int64_t first = interleaved ? 2 * p : p, second = interleaved ? 2 * p + 1 : p + pairs;
-      const double cos = core::read(a_.rotary_cos, position, p), sin = core::read(a_.rotary_sin, position, p);
+      const double cos = oracle::read(a_.rotary_cos, position, p),
+                   sin = oracle::read(a_.rotary_sin, position, p);
       const double x = row[first], y = row[second];
       const Rotated a = rotate(type, x, cos, y, -sin), b = rotate(type, y, cos, x, sin);
       row[first] = a.value;
@@ -226,7 +228,7 @@ class Unfolding {
 
   /// Writes new key and value t into the slot after the cached ones.
   void append() {
-    core::ExpectedTensor &k = expected_["k"], &v = expected_["v"];
+    oracle::ExpectedTensor &k = expected_["k"], &v = expected_["v"];
     const Strides ks = strides_of(a_.k_new), vs = strides_of(a_.v_new);
     for (std::int64_t head = 0; head < a_.k.size(-2); ++head) {
       Matrix keys(new_len_, a_.k.size(-1)), spreads(new_len_, a_.k.size(-1));
@@ -262,9 +264,9 @@ class Unfolding {
 
   const AttentionArgs& a_;
   const AttentionOptions& o_;
-  const core::Variations& vary_;
+  const oracle::Variations& vary_;
   std::int64_t b_;
-  core::Expected& expected_;
+  oracle::Expected& expected_;
   std::int64_t q_outer_ = 0, q_row_ = 0, q_len_ = 0;
   std::int64_t outer_ = 0, first_slot_ = 0, row_end_ = 0, k_len_ = 0;
   std::int64_t new_outer_ = 0, new_row_ = 0, new_len_ = 0, cached_ = 0;
@@ -277,8 +279,8 @@ std::int64_t batch_of(const AttentionArgs& a) {
   return a.cu_seqlens_q.defined() ? a.cu_seqlens_q.size(0) - 1 : a.q.size(0);
 }
 
-Sequence unfold(const core::Call& call, const core::Variations& vary, std::int64_t b,
-                core::Expected& expected) {
+Sequence unfold(const core::Call& call, const oracle::Variations& vary, std::int64_t b,
+                oracle::Expected& expected) {
   return Unfolding(call, vary, b, expected).run();
 }
 

@@ -2,8 +2,8 @@
 
 namespace isomer::ops::attention {
 
-const std::vector<core::Variation>& variations() {
-  static const std::vector<core::Variation> list = {
+const std::vector<oracle::Variation>& variations() {
+  static const std::vector<oracle::Variation> list = {
       {"causal=top-left", "causal and windows aligned at the first key instead of the last"},
       {"mask=finite", "hidden logits are -5e4 instead of −inf: an empty row becomes the mean of the values"},
       {"window_left=exclusive", "the window's left end is not part of it"},

@@ -10,11 +10,11 @@
 namespace isomer::ops::flash_decode {
 namespace {
 
-using core::Case;
-using core::Layout;
-using core::Problem;
-using core::Random;
-using core::Regime;
+using oracle::Case;
+using oracle::Layout;
+using oracle::Problem;
+using oracle::Random;
+using oracle::Regime;
 
 const std::vector<DType> kFloats = {DType::f32, DType::f16, DType::bf16};
 
@@ -24,42 +24,43 @@ std::vector<std::string> with_first(std::string first, std::vector<std::string> 
 }
 
 /// The fields of both entries that have a first stage.
-std::vector<core::Field> fields(std::int64_t block_seq, std::vector<core::Field> more) {
-  std::vector<core::Field> list = {
-      core::integer("b", 4, "sequences"),
-      core::integer("hq", 4, "query heads"),
-      core::integer("hkv", 2, "kv heads"),
-      core::integer("d", 64, "head dimension"),
-      core::integer("len", 100, "tokens of the longest sequence"),
-      core::choice("lengths", {"ragged", "full", "one", "zero"},
-                   "lengths: mixed with one of 0, all len, all 1, all 0"),
-      core::integer("block_seq", block_seq, "tokens of one block"),
-      core::integer("max_len", 0, "the option; 0: not given"),
-      core::integer("slots", 0, "slots that the sequences share; 0: one for each token, and some unused"),
-      core::dtype("dtype", kFloats, DType::f32, "of q, k and v", true),
-      core::dtype("index", {DType::i32, DType::i64}, DType::i32, "of b_req_idx and b_seqlen"),
-      core::choice("layout", core::layout_names(), "how every tensor lies in memory", true),
-      core::choice("v_layout", with_first("same", core::layout_names()),
-                   "how v does, where not as the others"),
-      core::flag("one_kv", "k and v are the halves of one buffer [slots, 2, Hkv, D]"),
-      core::choice("regime", core::regime_names(), "values of v"),
-      core::choice("k_regime", core::regime_names(), "values of k"),
-      core::real("q_scale", 1.0, "multiplies the values of q: large logits"),
-      core::real("scale", 0.0, "the option; 0: 1/sqrt(D)")};
-  for (core::Field& field : more) list.push_back(std::move(field));
+std::vector<oracle::Field> fields(std::int64_t block_seq, std::vector<oracle::Field> more) {
+  std::vector<oracle::Field> list = {
+      oracle::integer("b", 4, "sequences"),
+      oracle::integer("hq", 4, "query heads"),
+      oracle::integer("hkv", 2, "kv heads"),
+      oracle::integer("d", 64, "head dimension"),
+      oracle::integer("len", 100, "tokens of the longest sequence"),
+      oracle::choice("lengths", {"ragged", "full", "one", "zero"},
+                     "lengths: mixed with one of 0, all len, all 1, all 0"),
+      oracle::integer("block_seq", block_seq, "tokens of one block"),
+      oracle::integer("max_len", 0, "the option; 0: not given"),
+      oracle::integer("slots", 0, "slots that the sequences share; 0: one for each token, and some unused"),
+      oracle::dtype("dtype", kFloats, DType::f32, "of q, k and v", true),
+      oracle::dtype("index", {DType::i32, DType::i64}, DType::i32, "of b_req_idx and b_seqlen"),
+      oracle::choice("layout", oracle::layout_names(), "how every tensor lies in memory", true),
+      oracle::choice("v_layout", with_first("same", oracle::layout_names()),
+                     "how v does, where not as the others"),
+      oracle::flag("one_kv", "k and v are the halves of one buffer [slots, 2, Hkv, D]"),
+      oracle::choice("regime", oracle::regime_names(), "values of v"),
+      oracle::choice("k_regime", oracle::regime_names(), "values of k"),
+      oracle::real("q_scale", 1.0, "multiplies the values of q: large logits"),
+      oracle::real("scale", 0.0, "the option; 0: 1/sqrt(D)")};
+  for (oracle::Field& field : more) list.push_back(std::move(field));
   return list;
 }
 
-const core::CaseSchema& schema() {
-  static const core::CaseSchema schema(
+const oracle::CaseSchema& schema() {
+  static const oracle::CaseSchema schema(
       "flash_decode",
-      fields(0, {core::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out, where not q's")}));
+      fields(0, {oracle::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out, where not q's")}));
   return schema;
 }
 
-const core::CaseSchema& stage1_schema() {
-  static const core::CaseSchema schema(
-      "flash_decode_stage1", fields(32, {core::integer("spare", 0, "blocks of mid_out beyond the needed")}));
+const oracle::CaseSchema& stage1_schema() {
+  static const oracle::CaseSchema schema(
+      "flash_decode_stage1",
+      fields(32, {oracle::integer("spare", 0, "blocks of mid_out beyond the needed")}));
   return schema;
 }
 
@@ -107,7 +108,7 @@ void poison(const Tensor& tensor, std::int64_t slot) {
 template <class Args>
 void make_tables(const Case& c, Problem& problem, Args& args, std::int64_t slots, std::int64_t used,
                  const std::vector<std::int64_t>& lengths) {
-  const Layout layout = core::layout_of(c.choice("layout"));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
   const auto batch = static_cast<std::int64_t>(lengths.size());
   const std::int64_t requests = batch + 2, room = c.integer("len") + 3;
   Random& random = problem.random();
@@ -145,8 +146,8 @@ void make_inputs(const Case& c, Problem& problem, Args& args) {
   const std::int64_t slots = c.integer("slots") > 0 ? c.integer("slots") : used + 5;
   const std::int64_t hkv = c.integer("hkv"), d = c.integer("d");
   const DType dtype = c.dtype("dtype");
-  const Layout layout = core::layout_of(c.choice("layout"));
-  const Layout v_layout = c.choice("v_layout") == "same" ? layout : core::layout_of(c.choice("v_layout"));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
+  const Layout v_layout = c.choice("v_layout") == "same" ? layout : oracle::layout_of(c.choice("v_layout"));
   args.q = problem.make("q", dtype, {c.integer("b"), c.integer("hq"), d}, layout, Regime::normal,
                         c.real("q_scale"));
   if (c.flag("one_kv")) {
@@ -157,16 +158,17 @@ void make_inputs(const Case& c, Problem& problem, Args& args) {
     args.k = problem.make("k", dtype, {slots, hkv, d}, layout);
     args.v = problem.make("v", dtype, {slots, hkv, d}, v_layout);
   }
-  const Regime k_regime = core::regime_of(c.choice("k_regime")), regime = core::regime_of(c.choice("regime"));
+  const Regime k_regime = oracle::regime_of(c.choice("k_regime")),
+               regime = oracle::regime_of(c.choice("regime"));
   Random k_random(c.seed(), "k"), v_random(c.seed(), "v");
   const bool wide = k_regime == Regime::huge || k_regime == Regime::mixed;
-  core::fill(args.k, k_regime, k_random, wide ? 1000.0 / core::max_finite(dtype) : 1.0);
-  core::fill(args.v, regime, v_random, room_of(regime, dtype));
+  oracle::fill(args.k, k_regime, k_random, wide ? 1000.0 / core::max_finite(dtype) : 1.0);
+  oracle::fill(args.v, regime, v_random, room_of(regime, dtype));
   make_tables(c, problem, args, slots, used, lengths);
 }
 
 Layout out_layout(const Case& c) {
-  const Layout layout = core::layout_of(c.choice("layout"));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
   return layout == Layout::broadcast ? Layout::contiguous : layout;
 }
 
@@ -199,17 +201,18 @@ void make_stage1(const Case& c, Problem& problem) {
 }
 
 /// The cases that both entries have.
-std::vector<Case> common(const core::CaseSchema& schema) {
+std::vector<Case> common(const oracle::CaseSchema& schema) {
   std::vector<Case> list;
   const auto add = [&](std::string_view line) { list.push_back(Case::parse(schema, line)); };
   for (const std::string dtype : {"f32", "f16", "bf16"}) {
-    for (const std::string& layout : core::layout_names()) add(dtype + " d=24 len=70 block_seq=32 " + layout);
-    for (const std::string& regime : core::regime_names())
+    for (const std::string& layout : oracle::layout_names())
+      add(dtype + " d=24 len=70 block_seq=32 " + layout);
+    for (const std::string& regime : oracle::regime_names())
       add(dtype + " d=40 len=90 block_seq=48 hq=6 hkv=3 regime=" + regime);
-    for (const std::string& regime : core::regime_names())
+    for (const std::string& regime : oracle::regime_names())
       if (regime != "normal")
         add(dtype + " d=40 len=90 lengths=full block_seq=48 hq=6 hkv=3 k_regime=" + regime);
-    for (const std::string& layout : core::layout_names())
+    for (const std::string& layout : oracle::layout_names())
       add(dtype + " d=16 len=50 block_seq=16 b=2 v_layout=" + layout);
     add(dtype + " d=32 len=75 block_seq=64 one_kv");
     // Logits far beyond the exponent range of f32; no block of a few tokens, in which all of them may cancel
@@ -284,7 +287,7 @@ std::vector<std::string> features(const Case& c) {
   return list;
 }
 
-std::vector<Case> bench_cases(const core::CaseSchema& schema) {
+std::vector<Case> bench_cases(const oracle::CaseSchema& schema) {
   std::vector<Case> list;
   for (const char* line :
        {"b=2 hq=32 hkv=8 d=128 len=8192 lengths=full f16", "b=1 hq=8 hkv=8 d=128 len=16384 bf16",
@@ -295,7 +298,7 @@ std::vector<Case> bench_cases(const core::CaseSchema& schema) {
 
 }  // namespace
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,
@@ -309,13 +312,13 @@ core::Oracle oracle() {
           .originals = originals()};
 }
 
-core::Oracle stage1::oracle() {
+oracle::Oracle stage1::oracle() {
   return {.contract = &stage1::contract(),
           .schema = &stage1_schema(),
           .cases = stage1_cases,
           .make = make_stage1,
           .reference = stage1::reference,
-          .variations = core::with_tiles(stage1::variations()),
+          .variations = oracle::with_tiles(stage1::variations()),
           .bench_cases =
               [] {
                 std::vector<Case> list = bench_cases(stage1_schema());

@@ -10,31 +10,31 @@
 namespace isomer::ops::flash_decode::stage2 {
 namespace {
 
-using core::Case;
-using core::Regime;
+using oracle::Case;
+using oracle::Regime;
 
-const core::CaseSchema& schema() {
+const oracle::CaseSchema& schema() {
   static const std::vector<DType> floats = {DType::f32, DType::f16, DType::bf16};
-  static const core::CaseSchema schema(
+  static const oracle::CaseSchema schema(
       "flash_decode_stage2",
-      {core::integer("b", 4, "sequences"), core::integer("h", 3, "heads"),
-       core::integer("nb", 5, "blocks of mid_out"), core::integer("d", 64, "head dimension"),
-       core::integer("block_seq", 32, "tokens of one block"),
-       core::choice("lengths", {"ragged", "full", "one", "zero"},
-                    "lengths: mixed, one of 0; all that fit; all 1; all 0"),
-       core::dtype("dtype", floats, DType::f32, "of mid_out", true),
-       core::dtype("out", floats, DType::f32, "of out"),
-       core::dtype("index", {DType::i32, DType::i64}, DType::i32, "of b_seqlen"),
-       core::choice("layout", core::layout_names(), "how every tensor lies in memory", true),
-       core::choice("regime", core::regime_names(), "values of mid_out"),
-       core::choice("weightless", {"none", "first", "some", "all"},
-                    "blocks whose lse is −inf; their mid_out is NaN"),
-       core::real("lse_scale", 1.0, "standard deviation of lse"),
-       core::real("lse_shift", 0.0, "mean of lse")});
+      {oracle::integer("b", 4, "sequences"), oracle::integer("h", 3, "heads"),
+       oracle::integer("nb", 5, "blocks of mid_out"), oracle::integer("d", 64, "head dimension"),
+       oracle::integer("block_seq", 32, "tokens of one block"),
+       oracle::choice("lengths", {"ragged", "full", "one", "zero"},
+                      "lengths: mixed, one of 0; all that fit; all 1; all 0"),
+       oracle::dtype("dtype", floats, DType::f32, "of mid_out", true),
+       oracle::dtype("out", floats, DType::f32, "of out"),
+       oracle::dtype("index", {DType::i32, DType::i64}, DType::i32, "of b_seqlen"),
+       oracle::choice("layout", oracle::layout_names(), "how every tensor lies in memory", true),
+       oracle::choice("regime", oracle::regime_names(), "values of mid_out"),
+       oracle::choice("weightless", {"none", "first", "some", "all"},
+                      "blocks whose lse is −inf; their mid_out is NaN"),
+       oracle::real("lse_scale", 1.0, "standard deviation of lse"),
+       oracle::real("lse_shift", 0.0, "mean of lse")});
   return schema;
 }
 
-std::int64_t length_of(const Case& c, std::int64_t b, core::Random& random) {
+std::int64_t length_of(const Case& c, std::int64_t b, oracle::Random& random) {
   const std::int64_t room = c.integer("nb") * c.integer("block_seq");
   const std::string& kind = c.choice("lengths");
   if (kind == "zero" || (kind == "ragged" && b % 4 == 1)) return 0;
@@ -52,7 +52,7 @@ bool weightless(const Case& c, std::int64_t b, std::int64_t h, std::int64_t j) {
   return kind == "all";
 }
 
-void make(const Case& c, core::Problem& problem) {
+void make(const Case& c, oracle::Problem& problem) {
   auto& args = problem.args<FlashDecodeStage2Args>();
   auto& options = problem.options<FlashDecodeStage2Options>();
   for (const char* size : {"b", "h", "nb", "d"})
@@ -60,8 +60,8 @@ void make(const Case& c, core::Problem& problem) {
       core::fail(ErrorCode::bad_argument, c.schema().op, ": ", size, " expects 0 or more, got ",
                  c.integer(size));
   const std::int64_t batch = c.integer("b"), heads = c.integer("h"), nb = c.integer("nb"), d = c.integer("d");
-  const core::Layout layout = core::layout_of(c.choice("layout"));
-  const Regime regime = core::regime_of(c.choice("regime"));
+  const oracle::Layout layout = oracle::layout_of(c.choice("layout"));
+  const Regime regime = oracle::regime_of(c.choice("regime"));
   // Weighted sums of the largest values stay finite, and averages of subnormal f32 keep some bits.
   const bool wide = c.dtype("dtype") != DType::f16 && (regime == Regime::huge || regime == Regime::mixed);
   const double room = wide                                                            ? 0x1p-16
@@ -70,7 +70,7 @@ void make(const Case& c, core::Problem& problem) {
   args.mid_out = problem.make("mid_out", c.dtype("dtype"), {batch, heads, nb, d}, layout, regime, room);
   args.mid_lse = problem.make("mid_lse", DType::f32, {batch, heads, nb}, layout);
   args.b_seqlen = problem.make("b_seqlen", c.dtype("index"), {batch}, layout);
-  core::Random random(c.seed(), "mid_lse");
+  oracle::Random random(c.seed(), "mid_lse");
   for (std::int64_t b = 0; b < batch; ++b) {
     core::encode(args.b_seqlen.dtype, static_cast<double>(length_of(c, b, random)), args.b_seqlen.at<>(b));
     for (std::int64_t h = 0; h < heads; ++h)
@@ -84,12 +84,12 @@ void make(const Case& c, core::Problem& problem) {
         if (!weightless(c, b, h, j)) continue;
         *args.mid_lse.at<float>(b, h, j) = -std::numeric_limits<float>::infinity();
         // A broadcast batch shares this memory with rows that have weight.
-        for (std::int64_t i = 0; layout != core::Layout::broadcast && i < d; ++i)
+        for (std::int64_t i = 0; layout != oracle::Layout::broadcast && i < d; ++i)
           core::encode(args.mid_out.dtype, std::numeric_limits<double>::quiet_NaN(),
                        args.mid_out.at<>(b, h, j, i));
       }
   args.out = problem.make("out", c.dtype("out"), {batch, heads, d},
-                          layout == core::Layout::broadcast ? core::Layout::contiguous : layout);
+                          layout == oracle::Layout::broadcast ? oracle::Layout::contiguous : layout);
   options.block_seq = c.integer("block_seq");
   problem.bind(bind(args, options));
 }
@@ -98,8 +98,8 @@ std::vector<Case> cases() {
   std::vector<Case> list;
   const auto add = [&](std::string_view line) { list.push_back(Case::parse(schema(), line)); };
   for (const std::string dtype : {"f32", "f16", "bf16"}) {
-    for (const std::string& layout : core::layout_names()) add(dtype + " d=24 nb=4 " + layout);
-    for (const std::string& regime : core::regime_names())
+    for (const std::string& layout : oracle::layout_names()) add(dtype + " d=24 nb=4 " + layout);
+    for (const std::string& regime : oracle::regime_names())
       add(dtype + " d=20 nb=6 out=" + dtype + " regime=" + regime);
     for (const std::string out : {"f32", "f16", "bf16"}) add(dtype + " d=33 nb=7 lse_scale=3 out=" + out);
     for (const std::string kind : {"first", "some", "all"}) {
@@ -141,7 +141,7 @@ std::vector<std::string> features(const Case& c) {
 
 namespace isomer::ops::flash_decode {
 
-core::Oracle stage2::oracle() {
+oracle::Oracle stage2::oracle() {
   return {.contract = &stage2::contract(),
           .schema = &schema(),
           .cases = cases,

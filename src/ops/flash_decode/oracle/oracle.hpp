@@ -4,23 +4,23 @@
 
 namespace isomer::ops::flash_decode {
 
-core::Oracle oracle();
-std::vector<core::Original> originals();
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
-const std::vector<core::Variation>& variations();
+oracle::Oracle oracle();
+std::vector<oracle::Original> originals();
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
+const std::vector<oracle::Variation>& variations();
 
 namespace stage1 {
-core::Oracle oracle();
-std::vector<core::Original> originals();
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
-const std::vector<core::Variation>& variations();
+oracle::Oracle oracle();
+std::vector<oracle::Original> originals();
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
+const std::vector<oracle::Variation>& variations();
 }  // namespace stage1
 
 namespace stage2 {
-core::Oracle oracle();
-std::vector<core::Original> originals();
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
-const std::vector<core::Variation>& variations();
+oracle::Oracle oracle();
+std::vector<oracle::Original> originals();
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
+const std::vector<oracle::Variation>& variations();
 }  // namespace stage2
 
 }  // namespace isomer::ops::flash_decode

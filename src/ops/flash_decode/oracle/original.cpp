@@ -6,7 +6,7 @@
 namespace isomer::ops::flash_decode {
 namespace {
 
-using core::Original;
+using oracle::Original;
 using Reads = Original::Reads;
 
 std::int64_t whole(double number) { return static_cast<std::int64_t>(number); }
@@ -51,10 +51,10 @@ constexpr const char* kNamesOfLse =
     "mid_out_logsumexp mid_out_logexpsum mid_lse mid_o_logexpsum Mid_O_LogExpSum mid_o_logsumexp lse";
 
 /// Sequences without tokens or without weight, where the original gives NaN.
-std::vector<std::vector<std::uint8_t>> without_weight(const core::Expected& plain, std::size_t rows,
+std::vector<std::vector<std::uint8_t>> without_weight(const oracle::Expected& plain, std::size_t rows,
                                                       const std::function<bool(std::size_t)>& weightless) {
   std::vector<std::vector<std::uint8_t>> marks;
-  for (const core::ExpectedTensor& tensor : plain.tensors) {
+  for (const oracle::ExpectedTensor& tensor : plain.tensors) {
     marks.emplace_back(tensor.value.size());
     const std::size_t row = rows == 0 ? 0 : tensor.value.size() / rows;
     for (std::size_t i = 0; i < tensor.value.size(); ++i) marks.back()[i] = weightless(i / row);
@@ -67,7 +67,7 @@ Original fused() {
                        .functions = {"flash_decode", "token_decode_attention_flash_decoding"},
                        .parameters = inputs(),
                        .bind =
-                           [](core::Problem& problem, const std::vector<Tensor>& t,
+                           [](oracle::Problem& problem, const std::vector<Tensor>& t,
                               const std::vector<double>& numbers, DType) {
                              auto& args = problem.args<FlashDecodeArgs>();
                              args = {t[0], t[1], t[2], t[3], t[4], t[5], t[6]};
@@ -100,7 +100,7 @@ Original fused() {
                                  .optional = true,
                                  .fallback = 256});
   original.features = {grouped_heads()};
-  original.open = [](const core::Call& call, const core::Expected& plain) {
+  original.open = [](const core::Call& call, const oracle::Expected& plain) {
     const auto& args = call.args<FlashDecodeArgs>();
     const auto heads = static_cast<std::size_t>(args.q.size(1));
     return without_weight(plain, static_cast<std::size_t>(args.q.size(0)) * heads, [&](std::size_t row) {
@@ -143,8 +143,8 @@ Original with_lent_blocks() {
   original.parameters.push_back(out);
   original.parameters.push_back(block_seq);
   original.parameters.back().optional = false;
-  original.bind = [](core::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>& numbers,
-                     DType) {
+  original.bind = [](oracle::Problem& problem, const std::vector<Tensor>& t,
+                     const std::vector<double>& numbers, DType) {
     auto& args = problem.args<FlashDecodeArgs>();
     args = {t[0], t[1], t[2], t[3], t[4], t[5], t[9]};
     auto& options = problem.options<FlashDecodeOptions>();
@@ -170,7 +170,7 @@ std::vector<Original> stage1::originals() {
                        .functions = {"flash_decode_stage1"},
                        .parameters = inputs(),
                        .bind =
-                           [](core::Problem& problem, const std::vector<Tensor>& t,
+                           [](oracle::Problem& problem, const std::vector<Tensor>& t,
                               const std::vector<double>& numbers, DType) {
                              auto& args = problem.args<FlashDecodeStage1Args>();
                              auto& options = problem.options<FlashDecodeStage1Options>();
@@ -245,7 +245,7 @@ std::vector<Original> stage2::originals() {
                                        .kind = Original::Kind::integer,
                                        .also = "BLOCK_SEQ block_size partition_size split_size chunk_size"}},
                        .bind =
-                           [](core::Problem& problem, const std::vector<Tensor>& t,
+                           [](oracle::Problem& problem, const std::vector<Tensor>& t,
                               const std::vector<double>& numbers, DType) {
                              auto& args = problem.args<FlashDecodeStage2Args>();
                              args = {t[0], t[1], t[2], t[3]};
@@ -266,7 +266,7 @@ std::vector<Original> stage2::originals() {
                        .usual = {{{"dtype", DType::f32}, {"out", DType::f32}},
                                  {{"dtype", DType::f16}, {"out", DType::f16}},
                                  {{"dtype", DType::f32}, {"out", DType::f16}}}};
-  original.open = [](const core::Call& call, const core::Expected& plain) {
+  original.open = [](const core::Call& call, const oracle::Expected& plain) {
     const auto& args = call.args<FlashDecodeStage2Args>();
     const std::int64_t heads = args.mid_lse.size(1), nb = args.mid_lse.size(2);
     const std::int64_t block_seq = call.options<FlashDecodeStage2Options>().block_seq;
@@ -275,7 +275,7 @@ std::vector<Original> stage2::originals() {
           const auto b = static_cast<std::int64_t>(row) / heads, h = static_cast<std::int64_t>(row) % heads;
           const std::int64_t count = std::min(nb, ceil_div(index_at(args.b_seqlen, b), block_seq));
           // The original's first comparison with a block of weight 0 is −inf − −inf.
-          return count == 0 || std::isinf(core::read(args.mid_lse, b, h, std::int64_t{0}));
+          return count == 0 || std::isinf(oracle::read(args.mid_lse, b, h, std::int64_t{0}));
         });
   };
   return {original};

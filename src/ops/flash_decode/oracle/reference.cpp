@@ -11,7 +11,7 @@ namespace isomer::ops::flash_decode {
 namespace {
 
 using core::round_to;
-using core::Variations;
+using oracle::Variations;
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -119,7 +119,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     if (std::isfinite(absolute)) part.products = std::max(part.products, std::fabs(scale) * absolute);
   }
 
-  const std::int64_t behind = core::weighing_tail(vary, end - begin);
+  const std::int64_t behind = oracle::weighing_tail(vary, end - begin);
   double m = behind > 0 ? 0.0 : kNothing;
   for (const double value : s) {
     m = std::isnan(value) || value > m ? value : m;
@@ -141,7 +141,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
     l = half(l + p.back());
   }
   if (behind > 0) l += static_cast<double>(behind) * (vary.has("max=none") ? 1.0 : std::exp(-m));
-  core::leave_out_rescaling(vary, s, p, l);
+  oracle::leave_out_rescaling(vary, s, p, l);
   const double ln = vary.has("log=base-2-of-sum") ? std::log2(l) : std::log(l);
   part.lse = (vary.has("max=none") ? 0.0 : m) + ln;
   part.narrow = lost_by_f16_sums(s.size(), vary);
@@ -154,7 +154,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
       const double weight = p[t] / l;
       sums.weighted += weight * std::fabs(value);
       sums.squared += weight * weight * value * value;
-      sums.lost += core::lost_to_underflow(in.k.dtype, weight, l) * std::fabs(value);
+      sums.lost += oracle::lost_to_underflow(in.k.dtype, weight, l) * std::fabs(value);
     }
     sums.value = acc / l;
     sums.narrow = part.narrow * sums.weighted;
@@ -196,7 +196,7 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
   std::vector<double> logits;
   for (const Part& part : parts) logits.push_back(part.lse);
   if (!from_zero && !vary.has("max=none"))
-    core::leave_out_rescaling(vary, logits, weights, total, vary.has("log=base-2"));
+    oracle::leave_out_rescaling(vary, logits, weights, total, vary.has("log=base-2"));
   for (std::size_t d = 0; d < whole.out.size(); ++d) {
     Sums& sums = whole.out[d];
     double acc = 0;
@@ -207,7 +207,7 @@ Part merge(const std::vector<Part>& parts, std::int64_t head_dim, const Variatio
       const double w = weights[j] / total;
       sums.weighted += w * part.weighted;
       sums.squared += w * w * part.squared;
-      sums.lost += w * part.lost + core::lost_to_underflow(DType::f32, w, total) * part.weighted;
+      sums.lost += w * part.lost + oracle::lost_to_underflow(DType::f32, w, total) * part.weighted;
       sums.narrow += w * part.narrow;
     }
     sums.narrow += lost_by_f16_sums(parts.size(), vary) * sums.weighted;
@@ -233,23 +233,23 @@ std::int64_t length_of(const Tensor& b_seqlen, std::int64_t b, const Variations&
 }
 
 double bound_of(const Sums& sums, const Part& part, DType out, DType p) {
-  return core::attention_bound(out, p, sums.value, sums.weighted, sums.squared, part.largest, sums.lost) +
+  return oracle::attention_bound(out, p, sums.value, sums.weighted, sums.squared, part.largest, sums.lost) +
          sums.narrow;
 }
 
-void write(core::ExpectedTensor& out, std::size_t first, const Part& part, DType p) {
+void write(oracle::ExpectedTensor& out, std::size_t first, const Part& part, DType p) {
   for (std::size_t d = 0; d < part.out.size(); ++d)
     out.set(first + d, part.out[d].value, bound_of(part.out[d], part, out.dtype, p));
 }
 
 }  // namespace
 
-void stage1::reference(const core::Call& call, const Variations& vary, core::Expected& expected) {
+void stage1::reference(const core::Call& call, const Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<FlashDecodeStage1Args>();
   const auto& options = call.options<FlashDecodeStage1Options>();
   const Inputs in = inputs_of(args, options);
-  core::ExpectedTensor& mid_out = expected["mid_out"];
-  core::ExpectedTensor& mid_lse = expected["mid_lse"];
+  oracle::ExpectedTensor& mid_out = expected["mid_out"];
+  oracle::ExpectedTensor& mid_lse = expected["mid_lse"];
   for (std::int64_t b = 0; b < args.q.size(0); ++b)
     for (std::int64_t h = 0; h < args.q.size(1); ++h) {
       const std::int64_t length = length_of(args.b_seqlen, b, vary);
@@ -262,12 +262,12 @@ void stage1::reference(const core::Call& call, const Variations& vary, core::Exp
           mid_lse.set_unknown(mid_lse.index(b, h, j));
         }
         mid_lse.set(mid_lse.index(b, h, j), vary.has("log=base-2") ? part.lse / std::log(2.0) : part.lse,
-                    core::lse_bound(part.lse, part.products) + part.narrow);
+                    oracle::lse_bound(part.lse, part.products) + part.narrow);
       }
     }
 }
 
-void stage2::reference(const core::Call& call, const Variations& vary, core::Expected& expected) {
+void stage2::reference(const core::Call& call, const Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<FlashDecodeStage2Args>();
   const bool inner_one = vary.has("strides=inner-one");
   const Memory mid_out(args.mid_out, args.mid_out, inner_one), mid_lse(args.mid_lse, args.mid_lse, inner_one);
@@ -275,7 +275,7 @@ void stage2::reference(const core::Call& call, const Variations& vary, core::Exp
   const std::int64_t nb = args.mid_out.size(2), head_dim = args.mid_out.size(3);
   const std::int64_t block_seq =
       rank_5 ? std::max<std::int64_t>(1, head_dim) : call.options<FlashDecodeStage2Options>().block_seq;
-  core::ExpectedTensor& out = expected["out"];
+  oracle::ExpectedTensor& out = expected["out"];
   for (std::int64_t b = 0; b < args.mid_out.size(0); ++b)
     for (std::int64_t h = 0; h < args.mid_out.size(1); ++h) {
       const std::int64_t count = std::min(block_count(index_at(args.b_seqlen, b), block_seq, vary), nb);
@@ -294,7 +294,7 @@ void stage2::reference(const core::Call& call, const Variations& vary, core::Exp
     }
 }
 
-void reference(const core::Call& call, const Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<FlashDecodeArgs>();
   const auto& options = call.options<FlashDecodeOptions>();
   const Inputs in = inputs_of(args, options);
@@ -303,7 +303,7 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
   const std::int64_t plans = vary.names().empty() ? whole : kPlansBlock;
   const std::int64_t block_seq = options.block_seq > 0 ? options.block_seq : plans;
   const std::int64_t head_dim = args.q.size(2);
-  core::ExpectedTensor& out = expected["out"];
+  oracle::ExpectedTensor& out = expected["out"];
   for (std::int64_t b = 0; b < args.q.size(0); ++b)
     for (std::int64_t h = 0; h < args.q.size(1); ++h) {
       const std::int64_t length = length_of(args.b_seqlen, b, vary);
@@ -325,8 +325,8 @@ void reference(const core::Call& call, const Variations& vary, core::Expected& e
 namespace {
 
 /// Those of the op's variations that one entry can show.
-std::vector<core::Variation> some(std::initializer_list<std::string_view> names) {
-  static const std::vector<core::Variation> all = {
+std::vector<oracle::Variation> some(std::initializer_list<std::string_view> names) {
+  static const std::vector<oracle::Variation> all = {
       {"dims=rank-5",
        "mid_out read with a fifth dimension that it lacks: tokens per block from the fourth size, the stride "
        "of d from the "
@@ -352,16 +352,16 @@ std::vector<core::Variation> some(std::initializer_list<std::string_view> names)
       {"logits=input-type",
        "q·k multiplied and summed in the input's type, as lightllm's kernel without GQA does"},
   };
-  std::vector<core::Variation> list;
+  std::vector<oracle::Variation> list;
   for (const std::string_view name : names)
-    for (const core::Variation& variation : all)
+    for (const oracle::Variation& variation : all)
       if (variation.name == name) list.push_back(variation);
   return list;
 }
 
 }  // namespace
 
-const std::vector<core::Variation>& variations() {
+const std::vector<oracle::Variation>& variations() {
   static const auto list =
       some({"dims=rank-5", "blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
             "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
@@ -369,7 +369,7 @@ const std::vector<core::Variation>& variations() {
   return list;
 }
 
-const std::vector<core::Variation>& stage1::variations() {
+const std::vector<oracle::Variation>& stage1::variations() {
   static const auto list =
       some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
             "strides=v-as-k", "strides=inner-one", "heads=modulo", "b_req_idx=ignored", "scale=missing",
@@ -377,7 +377,7 @@ const std::vector<core::Variation>& stage1::variations() {
   return list;
 }
 
-const std::vector<core::Variation>& stage2::variations() {
+const std::vector<oracle::Variation>& stage2::variations() {
   static const auto list =
       some({"dims=rank-5", "blocks=floor", "log=base-2", "max=none", "max=from-zero", "rescale=not-acc-1",
             "rescale=not-sum-1", "accumulate=f16", "empty=nan", "infinity=unguarded", "strides=inner-one"});

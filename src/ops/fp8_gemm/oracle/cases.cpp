@@ -5,16 +5,16 @@
 namespace isomer::ops::fp8_gemm {
 namespace {
 
-using core::Case;
-using core::Problem;
+using oracle::Case;
+using oracle::Problem;
 
-const core::CaseSchema& schema() {
-  static const core::CaseSchema fields(
+const oracle::CaseSchema& schema() {
+  static const oracle::CaseSchema fields(
       "fp8_gemm",
-      operand_fields({core::integer("rank", 2, "dimensions of a: [k], [m k], [b m k] or [b 2 m k]"),
-                      core::integer("b", 2, "size of a third dimension of a"),
-                      core::integer("m", 33, "rows of a"), core::integer("n", 140, "rows of b"),
-                      core::integer("k", 300, "columns of a and b")}));
+      operand_fields({oracle::integer("rank", 2, "dimensions of a: [k], [m k], [b m k] or [b 2 m k]"),
+                      oracle::integer("b", 2, "size of a third dimension of a"),
+                      oracle::integer("m", 33, "rows of a"), oracle::integer("n", 140, "rows of b"),
+                      oracle::integer("k", 300, "columns of a and b")}));
   return fields;
 }
 
@@ -70,7 +70,7 @@ void add_values(std::vector<Case>& list, const Case& base) {
         regime != "normal" && regime != "tiny" && regime != "subnormal" && regime != "zero_rows";
     return base.dtype("dtype") == DType::f16 && large ? c.set("scale", "0.0005") : c;
   };
-  std::vector<std::string> regimes = core::regime_names();
+  std::vector<std::string> regimes = oracle::regime_names();
   regimes.emplace_back("patterns");
   for (const std::string& regime : regimes)
     for (const std::int64_t m : {7, 14}) {
@@ -150,7 +150,7 @@ std::vector<Case> bench_cases() {
 
 }  // namespace
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,

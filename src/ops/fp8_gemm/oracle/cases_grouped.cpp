@@ -9,21 +9,21 @@
 namespace isomer::ops::fp8_gemm {
 namespace {
 
-using core::Case;
-using core::Problem;
-using core::Random;
+using oracle::Case;
+using oracle::Problem;
+using oracle::Random;
 
-const core::CaseSchema& schema() {
-  static const core::CaseSchema fields(
+const oracle::CaseSchema& schema() {
+  static const oracle::CaseSchema fields(
       "grouped_fp8_gemm",
       operand_fields(
-          {core::choice("rows", {"contiguous", "masked"}, "how rows belong to experts", true),
-           core::integer("g", 3, "experts"),
-           core::integer("r", 30, "largest number of rows of an expert; masked: rows of a for each"),
-           core::choice("counts", {"random", "none", "all", "one", "first_empty", "last_ragged"},
-                        "rows of each expert: any number, 0, r, 1, 0 for the first; or any, and no padding "
-                        "after the last"),
-           core::integer("n", 40, "rows of b"), core::integer("k", 160, "columns of a and b")}));
+          {oracle::choice("rows", {"contiguous", "masked"}, "how rows belong to experts", true),
+           oracle::integer("g", 3, "experts"),
+           oracle::integer("r", 30, "largest number of rows of an expert; masked: rows of a for each"),
+           oracle::choice("counts", {"random", "none", "all", "one", "first_empty", "last_ragged"},
+                          "rows of each expert: any number, 0, r, 1, 0 for the first; or any, and no padding "
+                          "after the last"),
+           oracle::integer("n", 40, "rows of b"), oracle::integer("k", 160, "columns of a and b")}));
   return fields;
 }
 
@@ -62,7 +62,7 @@ std::vector<Case> cases_of(const Case& base) {
   for (const char* addend : {"own", "c"})
     for (const char* bias : {"none", "f16", "bf16"})
       list.push_back(Case(base).set("addend", addend).set("bias", bias));
-  for (const std::string& regime : core::regime_names()) {
+  for (const std::string& regime : oracle::regime_names()) {
     list.push_back(scaled(Case(base).set("regime", regime).set("r", 14).set("n", 30).set("bias", "f32")));
     list.push_back(scaled(Case(base).set("bregime", regime).set("r", 14).set("n", 30).set("bias", "f32")));
   }
@@ -172,7 +172,7 @@ std::vector<Case> bench_cases() {
 
 }  // namespace
 
-core::Oracle grouped_oracle() {
+oracle::Oracle grouped_oracle() {
   return {.contract = &grouped_contract(),
           .schema = &schema(),
           .cases = cases,

@@ -8,40 +8,41 @@
 
 namespace isomer::ops::fp8_gemm {
 
-using core::Case;
-using core::Layout;
-using core::Problem;
-using core::Random;
+using oracle::Case;
+using oracle::Layout;
+using oracle::Problem;
+using oracle::Random;
 
 const std::vector<std::string>& operand_layouts() {
   static const std::vector<std::string> list = {"contiguous", "padded", "offset", "transposed", "broadcast"};
   return list;
 }
 
-std::vector<core::Field> operand_fields(std::vector<core::Field> sizes) {
+std::vector<oracle::Field> operand_fields(std::vector<oracle::Field> sizes) {
   // A regime of these ops' own: every pattern of e4m3fn in turn.
-  std::vector<std::string> regimes = core::regime_names();
+  std::vector<std::string> regimes = oracle::regime_names();
   regimes.emplace_back("patterns");
-  const std::vector<core::Field> rest = {
-      core::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of c", true),
-      core::choice("layout", operand_layouts(), "how a, b, c and addend lie in memory", true),
-      core::choice("a_s", {"row_major", "column_major", "padded", "inner"}, "how a_s lies in memory"),
-      core::choice("b_s", {"row_major", "column_major", "inner"}, "how b_s lies in memory"),
-      core::choice("regime", regimes, "values of a"),
-      core::choice("bregime", regimes, "values of b"),
-      core::choice("scales", {"spread", "one", "signed", "tiny", "huge", "zero", "inf", "nan"},
-                   "values of a_s and b_s"),
-      core::real("scale", 1.0, "multiplies the values of a_s"),
-      core::choice("bias", {"none", "f32", "f16", "bf16"}, "type of bias"),
-      core::choice("addend", {"none", "own", "c"}, "addend: none, a tensor of its own, or c itself")};
+  const std::vector<oracle::Field> rest = {
+      oracle::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of c", true),
+      oracle::choice("layout", operand_layouts(), "how a, b, c and addend lie in memory", true),
+      oracle::choice("a_s", {"row_major", "column_major", "padded", "inner"}, "how a_s lies in memory"),
+      oracle::choice("b_s", {"row_major", "column_major", "inner"}, "how b_s lies in memory"),
+      oracle::choice("regime", regimes, "values of a"),
+      oracle::choice("bregime", regimes, "values of b"),
+      oracle::choice("scales", {"spread", "one", "signed", "tiny", "huge", "zero", "inf", "nan"},
+                     "values of a_s and b_s"),
+      oracle::real("scale", 1.0, "multiplies the values of a_s"),
+      oracle::choice("bias", {"none", "f32", "f16", "bf16"}, "type of bias"),
+      oracle::choice("addend", {"none", "own", "c"}, "addend: none, a tensor of its own, or c itself")};
   sizes.insert(sizes.end(), rest.begin(), rest.end());
   return sizes;
 }
 
 Tensor make_operand(const Case& c, Problem& problem, const std::string& name,
                     const std::vector<std::int64_t>& shape, const std::string& regime) {
-  const Layout layout = core::layout_of(c.choice("layout"));
-  if (regime != "patterns") return problem.make(name, DType::e4m3fn, shape, layout, core::regime_of(regime));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
+  if (regime != "patterns")
+    return problem.make(name, DType::e4m3fn, shape, layout, oracle::regime_of(regime));
   // In one row of K = 256 elements each pattern once, NaN replaced in all rows but the first.
   const Tensor tensor = problem.make(name, DType::e4m3fn, shape, layout);
   const std::int64_t columns = std::max<std::int64_t>(tensor.size(-1), 1);
@@ -110,19 +111,19 @@ Tensor make_scales(Problem& problem, const std::string& name, const std::vector<
 
 Outputs make_outputs(const Case& c, Problem& problem, const std::vector<std::int64_t>& shape,
                      const std::vector<std::int64_t>& bias_shape) {
-  Layout layout = core::layout_of(c.choice("layout"));
+  Layout layout = oracle::layout_of(c.choice("layout"));
   if (layout == Layout::broadcast) layout = Layout::contiguous;
   const DType type = c.dtype("dtype");
   Outputs out;
   if (const std::string& bias = c.choice("bias"); bias != "none")
-    out.bias = problem.make("bias", *dtype_of(bias), bias_shape, layout, core::Regime::normal, 4.0);
+    out.bias = problem.make("bias", *dtype_of(bias), bias_shape, layout, oracle::Regime::normal, 4.0);
   if (c.choice("addend") == "none") {
     out.c = problem.make("c", type, shape, layout);
   } else if (c.choice("addend") == "own") {
     out.c = problem.make("c", type, shape, layout);
-    out.addend = problem.make("addend", type, shape, layout, core::Regime::normal, 8.0);
+    out.addend = problem.make("addend", type, shape, layout, oracle::Regime::normal, 8.0);
   } else {
-    out.c = out.addend = problem.make("c", type, shape, layout, core::Regime::normal, 8.0);
+    out.c = out.addend = problem.make("c", type, shape, layout, oracle::Regime::normal, 8.0);
   }
   return out;
 }

@@ -7,14 +7,14 @@
 
 namespace isomer::ops::fp8_gemm {
 
-core::Oracle oracle();
-std::vector<core::Original> originals();
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
-const std::vector<core::Variation>& variations();
+oracle::Oracle oracle();
+std::vector<oracle::Original> originals();
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
+const std::vector<oracle::Variation>& variations();
 
-core::Oracle grouped_oracle();
-std::vector<core::Original> grouped_originals();
-void grouped_reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
-const std::vector<core::Variation>& grouped_variations();
+oracle::Oracle grouped_oracle();
+std::vector<oracle::Original> grouped_originals();
+void grouped_reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
+const std::vector<oracle::Variation>& grouped_variations();
 
 }  // namespace isomer::ops::fp8_gemm

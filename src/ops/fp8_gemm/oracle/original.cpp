@@ -4,9 +4,9 @@
 namespace isomer::ops::fp8_gemm {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
-void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>&,
+void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>&,
                  DType made) {
   auto& args = problem.args<Fp8GemmArgs>();
   args.a = tensors[0];

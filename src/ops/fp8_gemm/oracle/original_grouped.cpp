@@ -4,9 +4,9 @@
 namespace isomer::ops::fp8_gemm {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
-GroupedFp8GemmArgs operands(core::Problem& problem, const std::vector<Tensor>& tensors, const Tensor& c,
+GroupedFp8GemmArgs operands(oracle::Problem& problem, const std::vector<Tensor>& tensors, const Tensor& c,
                             DType made) {
   GroupedFp8GemmArgs args;
   args.a = tensors[0];
@@ -51,7 +51,7 @@ Original contiguous(bool returned) {
                                      "grouped_fp8_gemm_contiguous", "fp8_grouped_gemm"},
                        .parameters = inputs(),
                        .bind =
-                           [returned](core::Problem& problem, const std::vector<Tensor>& t,
+                           [returned](oracle::Problem& problem, const std::vector<Tensor>& t,
                                       const std::vector<double>&, DType made) {
                              auto& args = problem.args<GroupedFp8GemmArgs>();
                              args = operands(problem, t, t[returned ? 5 : 4], made);
@@ -84,7 +84,7 @@ Original masked() {
                     "grouped_fp8_gemm_masked", "fp8_grouped_gemm_masked"},
       .parameters = inputs(),
       .bind =
-          [](core::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>&, DType made) {
+          [](oracle::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>&, DType made) {
             auto& args = problem.args<GroupedFp8GemmArgs>();
             args = operands(problem, t, t[4], made);
             args.row_counts = t[5];
@@ -115,6 +115,6 @@ Original masked() {
 
 }  // namespace
 
-std::vector<core::Original> grouped_originals() { return {contiguous(false), contiguous(true), masked()}; }
+std::vector<oracle::Original> grouped_originals() { return {contiguous(false), contiguous(true), masked()}; }
 
 }  // namespace isomer::ops::fp8_gemm

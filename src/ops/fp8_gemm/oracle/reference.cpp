@@ -4,11 +4,11 @@
 
 namespace isomer::ops::fp8_gemm {
 
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<Fp8GemmArgs>();
   const Product product(args.a, args.a_s, args.b, args.b_s, vary);
   const Epilogue finish{args.bias, args.addend, vary};
-  core::ExpectedTensor& c = expected["c"];
+  oracle::ExpectedTensor& c = expected["c"];
   const auto columns = static_cast<std::size_t>(args.c.size(-1));
   for (std::size_t flat = 0; flat < c.value.size(); ++flat) {
     const auto m = static_cast<std::int64_t>(flat / columns), n = static_cast<std::int64_t>(flat % columns);
@@ -19,6 +19,6 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
   }
 }
 
-const std::vector<core::Variation>& variations() { return product_variations(); }
+const std::vector<oracle::Variation>& variations() { return product_variations(); }
 
 }  // namespace isomer::ops::fp8_gemm

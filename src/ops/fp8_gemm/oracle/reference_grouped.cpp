@@ -8,7 +8,7 @@ namespace isomer::ops::fp8_gemm {
 namespace {
 
 /// The expert of a row; −1 for padding, −2 for a row that stays untouched.
-std::int64_t expert_of(const GroupedFp8GemmArgs& args, const core::Variations& vary, std::int64_t row) {
+std::int64_t expert_of(const GroupedFp8GemmArgs& args, const oracle::Variations& vary, std::int64_t row) {
   if (args.row_counts.defined()) {
     const std::int64_t capacity = args.a.size(1), expert = row / capacity;
     const bool counted = row % capacity < *args.row_counts.at<std::int32_t>(expert);
@@ -23,7 +23,8 @@ std::int64_t expert_of(const GroupedFp8GemmArgs& args, const core::Variations& v
 }
 
 /// The scales of an expert's weights.
-Tensor scales_of(const Tensor& b_s, std::int64_t expert, std::int64_t columns, const core::Variations& vary) {
+Tensor scales_of(const Tensor& b_s, std::int64_t expert, std::int64_t columns,
+                 const oracle::Variations& vary) {
   Tensor scales = b_s.select(0, vary.has("b_s=first") ? 0 : expert);
   if (vary.has("b_s=offset-floor")) {
     const std::int64_t first = expert * (columns / kScaleBlock) * b_s.stride(1);
@@ -34,14 +35,14 @@ Tensor scales_of(const Tensor& b_s, std::int64_t expert, std::int64_t columns, c
 
 }  // namespace
 
-void grouped_reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+void grouped_reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<GroupedFp8GemmArgs>();
   const std::int64_t experts = args.b.size(0);
   std::vector<Product> products;
   for (std::int64_t g = 0; g < experts; ++g)
     products.emplace_back(args.a, args.a_s, args.b.select(0, g), scales_of(args.b_s, g, args.b.size(1), vary),
                           vary);
-  core::ExpectedTensor& c = expected["c"];
+  oracle::ExpectedTensor& c = expected["c"];
   const auto columns = static_cast<std::size_t>(args.c.size(-1));
   for (std::size_t flat = 0; flat < c.value.size(); ++flat) {
     const auto m = static_cast<std::int64_t>(flat / columns), n = static_cast<std::int64_t>(flat % columns);
@@ -62,9 +63,9 @@ void grouped_reference(const core::Call& call, const core::Variations& vary, cor
   }
 }
 
-const std::vector<core::Variation>& grouped_variations() {
-  static const std::vector<core::Variation> list = [] {
-    std::vector<core::Variation> all = product_variations();
+const std::vector<oracle::Variation>& grouped_variations() {
+  static const std::vector<oracle::Variation> list = [] {
+    std::vector<oracle::Variation> all = product_variations();
     all.insert(
         all.end(),
         {{"expert=first", "every row multiplied with the weights of expert 0"},

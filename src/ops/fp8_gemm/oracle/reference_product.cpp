@@ -29,10 +29,10 @@ std::vector<double> flat_elements(const Tensor& tensor) {
   return values;
 }
 
-std::vector<double> fp8_elements(Tensor tensor, const core::Variations& vary) {
+std::vector<double> fp8_elements(Tensor tensor, const oracle::Variations& vary) {
   if (vary.has("encoding=fnuz")) tensor.dtype = DType::e4m3fnuz;
   if (vary.has("encoding=e5m2")) tensor.dtype = DType::e5m2;
-  std::vector<double> values = vary.has("indexing=flat") ? flat_elements(tensor) : core::elements(tensor);
+  std::vector<double> values = vary.has("indexing=flat") ? flat_elements(tensor) : oracle::elements(tensor);
   const bool finite = vary.has("nan=480"), flushed = vary.has("subnormals=flushed");
   if (!finite && !flushed) return values;
   for (double& value : values) {
@@ -66,16 +66,17 @@ std::int64_t number_of(std::string_view digits) {
 }  // namespace
 
 Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
-                 const core::Variations& vary)
+                 const oracle::Variations& vary)
     : vary_(vary),
       columns_(b.size(0)),
       depth_(b.size(1)),
       blocks_((depth_ + kScaleBlock - 1) / kScaleBlock),
       b_s_rows_(b_s.size(0)),
       a_(fp8_elements(a, vary)),
-      a_s_(vary.has("indexing=flat") || vary.has("a_s=row-major") ? flat_elements(a_s) : core::elements(a_s)),
+      a_s_(vary.has("indexing=flat") || vary.has("a_s=row-major") ? flat_elements(a_s)
+                                                                  : oracle::elements(a_s)),
       b_(fp8_elements(b, vary)),
-      b_s_(vary.has("indexing=flat") ? flat_elements(b_s) : core::elements(b_s)) {
+      b_s_(vary.has("indexing=flat") ? flat_elements(b_s) : oracle::elements(b_s)) {
   rows_ = 1;
   for (int i = 0; i + 1 < a.rank; ++i) rows_ *= a.size(i);
   if (const std::string_view width = vary.after("b_s=columns-of-"); !width.empty())
@@ -163,12 +164,12 @@ std::pair<double, double> Epilogue::operator()(const Element& product, DType c_t
                                                std::int64_t column) const {
   double value = product.value, magnitude = product.magnitude;
   if (bias.defined()) {
-    const double term = core::read(bias, column);
+    const double term = oracle::read(bias, column);
     if (!vary.has("bias=ignored")) value += term;
     magnitude += std::fabs(term);
   }
   if (addend.defined()) {
-    const double term = core::element(addend, flat);
+    const double term = oracle::element(addend, flat);
     if (!vary.has("addend=ignored")) value += term;
     magnitude += std::fabs(term);
   }
@@ -179,8 +180,8 @@ std::pair<double, double> Epilogue::operator()(const Element& product, DType c_t
   return {value, std::isfinite(bound) ? bound : 0};
 }
 
-const std::vector<core::Variation>& product_variations() {
-  static const std::vector<core::Variation> list = {
+const std::vector<oracle::Variation>& product_variations() {
+  static const std::vector<oracle::Variation> list = {
       {"scale=once", "the scales of the first block applied to the sum over all of K"},
       {"scale=last-once", "the scales of the last block applied to the sum over all of K"},
       {"scale=previous-block", "each block of K but the first takes the scales of the block before it"},

@@ -24,7 +24,7 @@ class Product {
   /// a and a_s with any leading dimensions (their rows are counted through), b [N, K], b_s [ceil(N/128),
   /// ceil(K/128)].
   Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
-          const core::Variations& vary);
+          const oracle::Variations& vary);
   Element operator()(std::int64_t row, std::int64_t column) const;
 
  private:
@@ -34,7 +34,7 @@ class Product {
   /// The scales' column for element k, as the variations have it.
   std::int64_t block_of(std::int64_t k) const;
 
-  core::Variations vary_;
+  oracle::Variations vary_;
   std::int64_t rows_, columns_, depth_, blocks_, b_s_rows_;
   std::int64_t b_width_ = kScaleBlock;     ///< columns of b that are taken to share a row of scales
   std::int64_t step_ = kScaleBlock;        ///< elements of K that are taken to share a scale
@@ -46,13 +46,13 @@ class Product {
 struct Epilogue {
   Tensor bias;    ///< [N], or undefined
   Tensor addend;  ///< of c's shape, or undefined
-  core::Variations vary;
+  oracle::Variations vary;
   /// The value and bound of c's element `flat`, in that column.
   std::pair<double, double> operator()(const Element& product, DType c_type, std::size_t flat,
                                        std::int64_t column) const;
 };
 
 /// The variations of one product, which both ops have.
-const std::vector<core::Variation>& product_variations();
+const std::vector<oracle::Variation>& product_variations();
 
 }  // namespace isomer::ops::fp8_gemm

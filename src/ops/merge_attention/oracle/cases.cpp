@@ -9,31 +9,31 @@
 namespace isomer::ops::merge_attention {
 namespace {
 
-using core::Case;
-using core::Layout;
-using core::Regime;
+using oracle::Case;
+using oracle::Layout;
+using oracle::Regime;
 
-const core::CaseSchema& schema() {
+const oracle::CaseSchema& schema() {
   static const std::vector<DType> floats = {DType::f32, DType::f16, DType::bf16};
-  static const core::CaseSchema schema(
+  static const oracle::CaseSchema schema(
       "merge_attention",
-      {core::integer("b", 2, "batch"), core::integer("s", 5, "query positions"),
-       core::integer("h", 3, "heads"), core::integer("d", 64, "head dimension Dv"),
-       core::choice("shape", {"bshd", "shd", "hd"}, "of out: [b, s, h, d], [s, h, d] or [h, d]"),
-       core::dtype("dtype", floats, DType::f32, "of out_a and out_b", true),
-       core::dtype("out", floats, DType::f32, "of out"),
-       core::choice("layout", {"contiguous", "padded", "offset", "transposed", "broadcast"},
-                    "how the outs lie", true),
-       core::choice("lse_layout",
-                    {"heads_first", "contiguous", "padded", "offset", "transposed", "broadcast", "inner"},
-                    "how every lse lies; heads_first: a view of [..., h, s]"),
-       core::choice("regime", core::regime_names(), "values of the parts"),
-       core::choice("weightless", {"none", "a", "b", "both", "some"},
-                    "parts whose lse is −inf; their out is NaN"),
-       core::choice("lse", {"given", "absent", "in_place"}, "the output lse; in_place: lse_a"),
-       core::flag("in_place", "out is out_a"),
-       core::real("lse_scale", 1.0, "standard deviation of the parts' lse"),
-       core::real("lse_shift", 0.0, "mean of the parts' lse")});
+      {oracle::integer("b", 2, "batch"), oracle::integer("s", 5, "query positions"),
+       oracle::integer("h", 3, "heads"), oracle::integer("d", 64, "head dimension Dv"),
+       oracle::choice("shape", {"bshd", "shd", "hd"}, "of out: [b, s, h, d], [s, h, d] or [h, d]"),
+       oracle::dtype("dtype", floats, DType::f32, "of out_a and out_b", true),
+       oracle::dtype("out", floats, DType::f32, "of out"),
+       oracle::choice("layout", {"contiguous", "padded", "offset", "transposed", "broadcast"},
+                      "how the outs lie", true),
+       oracle::choice("lse_layout",
+                      {"heads_first", "contiguous", "padded", "offset", "transposed", "broadcast", "inner"},
+                      "how every lse lies; heads_first: a view of [..., h, s]"),
+       oracle::choice("regime", oracle::regime_names(), "values of the parts"),
+       oracle::choice("weightless", {"none", "a", "b", "both", "some"},
+                      "parts whose lse is −inf; their out is NaN"),
+       oracle::choice("lse", {"given", "absent", "in_place"}, "the output lse; in_place: lse_a"),
+       oracle::flag("in_place", "out is out_a"),
+       oracle::real("lse_scale", 1.0, "standard deviation of the parts' lse"),
+       oracle::real("lse_shift", 0.0, "mean of the parts' lse")});
   return schema;
 }
 
@@ -44,12 +44,12 @@ std::vector<std::int64_t> rows_of(const Case& c) {
   return {c.integer("b"), c.integer("s"), c.integer("h")};
 }
 
-Tensor make_lse(const Case& c, core::Problem& problem, const std::string& name, bool output) {
+Tensor make_lse(const Case& c, oracle::Problem& problem, const std::string& name, bool output) {
   std::vector<std::int64_t> shape = rows_of(c);
   const std::string& layout = c.choice("lse_layout");
   if (layout != "heads_first")
     return problem.make(name, DType::f32, shape,
-                        output && layout == "broadcast" ? Layout::contiguous : core::layout_of(layout));
+                        output && layout == "broadcast" ? Layout::contiguous : oracle::layout_of(layout));
   if (shape.size() == 1) return problem.make(name, DType::f32, shape);
   const int last = static_cast<int>(shape.size()) - 1;
   std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
@@ -87,7 +87,7 @@ void poison(const Tensor& out, std::int64_t row) {
   }
 }
 
-void make(const Case& c, core::Problem& problem) {
+void make(const Case& c, oracle::Problem& problem) {
   auto& args = problem.args<MergeAttentionArgs>();
   auto& options = problem.options<MergeAttentionOptions>();
   for (const char* size : {"b", "s", "h", "d"})
@@ -101,15 +101,15 @@ void make(const Case& c, core::Problem& problem) {
     core::fail(ErrorCode::bad_argument, "merge_attention: lse=in_place expects no broadcast lse");
   std::vector<std::int64_t> shape = rows_of(c);
   shape.push_back(c.integer("d"));
-  const Layout layout = core::layout_of(c.choice("layout"));
-  const Regime regime = core::regime_of(c.choice("regime"));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
+  const Regime regime = oracle::regime_of(c.choice("regime"));
   // Averages of subnormal f32 keep some bits.
   const double room = c.dtype("dtype") == DType::f32 && regime == Regime::subnormal ? 4096.0 : 1.0;
   args.out_a = problem.make("out_a", c.dtype("dtype"), shape, layout, regime, room);
   args.out_b = problem.make("out_b", c.dtype("dtype"), shape, layout, regime, room);
   args.lse_a = make_lse(c, problem, "lse_a", c.choice("lse") == "in_place");
   args.lse_b = make_lse(c, problem, "lse_b", false);
-  core::Random random(c.seed(), "lse");
+  oracle::Random random(c.seed(), "lse");
   for (int part = 0; part < 2; ++part)
     each_row(part == 0 ? args.lse_a : args.lse_b, [&](std::int64_t, float& lse) {
       lse = static_cast<float>(c.real("lse_shift") + c.real("lse_scale") * random.normal());
@@ -140,7 +140,7 @@ std::vector<Case> cases() {
     for (const std::string layout :
          {"heads_first", "contiguous", "padded", "offset", "transposed", "broadcast", "inner"})
       add(dtype + " d=12 s=4 out=" + dtype + " lse_layout=" + layout);
-    for (const std::string& regime : core::regime_names())
+    for (const std::string& regime : oracle::regime_names())
       add(dtype + " d=18 out=" + dtype + " regime=" + regime);
     for (const std::string out : {"f32", "f16", "bf16"}) add(dtype + " d=33 lse_scale=3 out=" + out);
     for (const std::string kind : {"a", "b", "both", "some"})
@@ -178,7 +178,7 @@ std::vector<std::string> features(const Case& c) {
 
 }  // namespace
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,

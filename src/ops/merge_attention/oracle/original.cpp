@@ -4,7 +4,7 @@
 namespace isomer::ops::merge_attention {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
 Original original(bool returned) {
   return {
@@ -17,7 +17,7 @@ Original original(bool returned) {
                      {.name = "out", .argument = "out", .output = true, .returned = returned, .field = "out"},
                      {.name = "lse", .argument = "lse", .output = true, .returned = returned}},
       .bind =
-          [](core::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>&, DType) {
+          [](oracle::Problem& problem, const std::vector<Tensor>& t, const std::vector<double>&, DType) {
             auto& args = problem.args<MergeAttentionArgs>();
             args = {t[0], t[1], t[2], t[3], t[4], t[5]};
             const auto shape_of = [](const Tensor& tensor) {

@@ -16,9 +16,9 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 /// w_i = e^(lse_i − m) / Σ; out = Σ w_i·out_i; lse = m + ln Σ; a part with lse −inf is left out.
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<MergeAttentionArgs>();
-  core::ExpectedTensor& out = expected["out"];
+  oracle::ExpectedTensor& out = expected["out"];
   const auto e = [&](double x) { return vary.has("log=base-2") ? std::exp2(x) : std::exp(x); };
   const auto half = [&](double value) {
     return vary.has("accumulate=f16") ? round_to(DType::f16, value) : value;
@@ -28,7 +28,7 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
   for (std::size_t row = 0; row < rows; ++row) {
     const auto lse_of = [&](const Tensor& lse) {
       return vary.has("lse=flat") ? static_cast<double>(static_cast<const float*>(lse.data)[row])
-                                  : core::element(lse, row);
+                                  : oracle::element(lse, row);
     };
     const double lse[2] = {lse_of(args.lse_a), lse_of(args.lse_b)};
     double m = kNothing, largest = 0;
@@ -47,28 +47,28 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
       double acc = 0, weighted = 0, squared = 0, lost = 0;
       for (int i = 0; i < 2; ++i) {
         if (lse[i] == kNothing) continue;
-        const double part = core::element(i == 0 ? args.out_a : args.out_b, row * size + d);
+        const double part = oracle::element(i == 0 ? args.out_a : args.out_b, row * size + d);
         const double weight = w[i] / total;
         acc = half(acc + w[i] * part);
         weighted += weight * std::fabs(part);
         squared += weight * weight * part * part;
-        lost += core::lost_to_underflow(DType::f32, weight, total) * std::fabs(part);
+        lost += oracle::lost_to_underflow(DType::f32, weight, total) * std::fabs(part);
       }
       double value = m == kNothing ? 0.0 : acc / total;
       if (poisoned) value = kNaN;
       out.set(row * size + d, value,
-              core::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, lost));
+              oracle::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, lost));
     }
     if (!expected.has("lse")) continue;
     double merged = m == kNothing ? kNothing : (vary.has("max=none") ? 0.0 : m) + std::log(total);
     if (vary.has("lse=larger")) merged = m;
     if (poisoned) merged = kNaN;
-    expected["lse"].set(row, merged, core::lse_bound(merged, largest));
+    expected["lse"].set(row, merged, oracle::lse_bound(merged, largest));
   }
 }
 
-const std::vector<core::Variation>& variations() {
-  static const std::vector<core::Variation> list = {
+const std::vector<oracle::Variation>& variations() {
+  static const std::vector<oracle::Variation> list = {
       {"max=none", "e^lse without subtracting the larger: f32 overflows"},
       {"log=base-2", "2^lse instead of e^lse"},
       {"infinity=unguarded", "an online merge that meets −inf first: −inf − −inf is NaN"},

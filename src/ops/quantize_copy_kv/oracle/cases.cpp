@@ -10,30 +10,30 @@
 namespace isomer::ops::quantize_copy_kv {
 namespace {
 
-using core::Case;
-using core::Layout;
-using core::Problem;
-using core::Random;
+using oracle::Case;
+using oracle::Layout;
+using oracle::Problem;
+using oracle::Random;
 
-const core::CaseSchema& schema() {
+const oracle::CaseSchema& schema() {
   // Regimes of this op's own: rows whose quotients are whole numbers, and rows of all magnitudes.
-  std::vector<std::string> regimes = core::regime_names();
+  std::vector<std::string> regimes = oracle::regime_names();
   regimes.insert(regimes.end(), {"whole", "decades"});
-  static const core::CaseSchema fields(
+  static const oracle::CaseSchema fields(
       "quantize_copy_kv",
-      {core::integer("s", 17, "tokens"), core::integer("n", 23, "rows of out"),
-       core::integer("h", 4, "heads"), core::integer("d", 128, "channels"),
-       core::dtype("dtype", {DType::f16, DType::bf16, DType::f32}, DType::f16, "type of k", true),
-       core::dtype("scales", {DType::f16, DType::bf16, DType::f32}, DType::f16, "type of out_scale"),
-       core::dtype("dest", {DType::i32, DType::i64}, DType::i32, "type of dest"),
-       core::integer("group", 0, "channels that share a scale, or 0"),
-       core::flag("far", "rows of out lie 2^30 elements apart"),
-       core::flag("rank2", "out_scale is [n h] instead of [n h 1]"),
-       core::choice("order", {"random", "identity", "reversed", "paged", "duplicates", "one_row"},
-                    "what dest holds"),
-       core::choice("layout", core::layout_names(), "how the tensors lie in memory", true),
-       core::choice("regime", regimes, "values of k"),
-       core::real("scale", 1.0, "multiplies the values of k")});
+      {oracle::integer("s", 17, "tokens"), oracle::integer("n", 23, "rows of out"),
+       oracle::integer("h", 4, "heads"), oracle::integer("d", 128, "channels"),
+       oracle::dtype("dtype", {DType::f16, DType::bf16, DType::f32}, DType::f16, "type of k", true),
+       oracle::dtype("scales", {DType::f16, DType::bf16, DType::f32}, DType::f16, "type of out_scale"),
+       oracle::dtype("dest", {DType::i32, DType::i64}, DType::i32, "type of dest"),
+       oracle::integer("group", 0, "channels that share a scale, or 0"),
+       oracle::flag("far", "rows of out lie 2^30 elements apart"),
+       oracle::flag("rank2", "out_scale is [n h] instead of [n h 1]"),
+       oracle::choice("order", {"random", "identity", "reversed", "paged", "duplicates", "one_row"},
+                      "what dest holds"),
+       oracle::choice("layout", oracle::layout_names(), "how the tensors lie in memory", true),
+       oracle::choice("regime", regimes, "values of k"),
+       oracle::real("scale", 1.0, "multiplies the values of k")});
   return fields;
 }
 
@@ -75,7 +75,7 @@ void add_orders(std::vector<Case>& list, const Case& base) {
 }
 
 void add_layouts(std::vector<Case>& list, const Case& base) {
-  for (const std::string& layout : core::layout_names()) {
+  for (const std::string& layout : oracle::layout_names()) {
     const Case one = Case(base).set("layout", layout);
     list.push_back(Case(one).set("d", 72));
     list.push_back(Case(one).set("d", 264).set("group", 8));
@@ -84,7 +84,7 @@ void add_layouts(std::vector<Case>& list, const Case& base) {
 }
 
 void add_values(std::vector<Case>& list, const Case& base) {
-  for (const std::string& regime : core::regime_names()) {
+  for (const std::string& regime : oracle::regime_names()) {
     list.push_back(Case(base).set("regime", regime));
     list.push_back(Case(base).set("regime", regime).set("group", 8).set("scales", "bf16"));
   }
@@ -167,17 +167,17 @@ void make(const Case& c, Problem& problem) {
   auto& options = problem.options<QuantizeCopyKvOptions>();
   const std::int64_t s = c.integer("s"), n = c.integer("n"), h = c.integer("h"), d = c.integer("d");
   const std::int64_t group = c.integer("group");
-  const Layout layout = core::layout_of(c.choice("layout"));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
   if (c.choice("regime") == "decades") {
     args.k = problem.make("k", c.dtype("dtype"), {s, h, d});
     const std::int64_t length = group == 0 ? d : group;
-    core::fill_decades(Tensor(args.k.data, args.k.dtype, {s * h * d / length, length}),
-                       c.dtype("dtype") == DType::f16 ? -7 : -13, 3, problem.random());
+    oracle::fill_decades(Tensor(args.k.data, args.k.dtype, {s * h * d / length, length}),
+                         c.dtype("dtype") == DType::f16 ? -7 : -13, 3, problem.random());
   } else if (c.choice("regime") == "whole") {
     args.k = problem.make("k", c.dtype("dtype"), {s, h, d});
     fill_whole(args.k, c.dtype("scales"), group, problem.random());
   } else {
-    args.k = problem.make("k", c.dtype("dtype"), {s, h, d}, layout, core::regime_of(c.choice("regime")),
+    args.k = problem.make("k", c.dtype("dtype"), {s, h, d}, layout, oracle::regime_of(c.choice("regime")),
                           c.real("scale"));
   }
   args.dest = problem.make("dest", c.dtype("dest"), {s}, layout);
@@ -225,7 +225,7 @@ std::vector<Case> bench_cases() {
 
 }  // namespace
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,

@@ -9,11 +9,11 @@
 namespace isomer::ops::quantize_copy_kv {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
 /// The two originals share a name; which of them a call is of, the shape of its scales says.
 template <std::int64_t kGroup>
-void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>&,
+void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>&,
                  DType) {
   auto& args = problem.args<QuantizeCopyKvArgs>();
   auto& options = problem.options<QuantizeCopyKvOptions>();
@@ -23,17 +23,17 @@ void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors, con
 }
 
 /// Rows of 0/0, of NaN, of a scale that is 0 or inf, quotients beyond int8, and rows with several writers.
-std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const core::Expected& plain) {
+std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle::Expected& plain) {
   const auto& args = call.args<QuantizeCopyKvArgs>();
   const std::int64_t group = call.options<QuantizeCopyKvOptions>().group;
-  const core::ExpectedTensor &out = plain.tensors[0], &scales = plain.tensors[1];
+  const oracle::ExpectedTensor &out = plain.tensors[0], &scales = plain.tensors[1];
   std::vector<std::vector<std::uint8_t>> marks = {std::vector<std::uint8_t>(out.value.size()),
                                                   std::vector<std::uint8_t>(scales.value.size())};
   const std::int64_t heads = args.k.size(1), channels = args.k.size(2);
   const std::int64_t length = group == 0 ? channels : group, groups = group == 0 ? 1 : channels / group;
   std::vector<int> writers(static_cast<std::size_t>(args.out.size(0)));
   for (std::int64_t s = 0; s < args.k.size(0); ++s) {
-    const auto t = static_cast<std::int64_t>(core::read(args.dest, s));
+    const auto t = static_cast<std::int64_t>(oracle::read(args.dest, s));
     const bool again = t >= 0 && t < args.out.size(0) && writers[static_cast<std::size_t>(t)]++ > 0;
     for (std::int64_t h = 0; h < heads; ++h)
       for (std::int64_t g = 0; g < groups; ++g) {
@@ -51,7 +51,7 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const core::
           marks[1][static_cast<std::size_t>((own * heads + h) * groups + g)] = 1;
         }
         for (std::int64_t d = g * length; d < (g + 1) * length; ++d) {
-          const double q = core::read(args.k, s, h, d) / scale;
+          const double q = oracle::read(args.k, s, h, d) / scale;
           if (!whole && q > -129 && q < 128) continue;
           mark(t, d);
           mark(own, d);
@@ -68,14 +68,14 @@ std::vector<double> maxima(const core::Call& call) {
   const std::int64_t length = group == 0 ? channels : group, groups = group == 0 ? 1 : channels / group;
   std::vector<double> most(static_cast<std::size_t>(args.out.size(0) * heads * groups), NAN);
   for (std::int64_t s = 0; s < args.k.size(0); ++s) {
-    const auto t = static_cast<std::int64_t>(core::read(args.dest, s));
+    const auto t = static_cast<std::int64_t>(oracle::read(args.dest, s));
     if (t < 0 || t >= args.out.size(0)) continue;
     for (std::int64_t h = 0; h < heads; ++h)
       for (std::int64_t g = 0; g < groups; ++g) {
         double& largest = most[static_cast<std::size_t>((t * heads + h) * groups + g)];
         largest = 0;
         for (std::int64_t d = g * length; d < (g + 1) * length; ++d)
-          largest = std::max(largest, std::fabs(core::read(args.k, s, h, d)));
+          largest = std::max(largest, std::fabs(oracle::read(args.k, s, h, d)));
       }
   }
   return most;

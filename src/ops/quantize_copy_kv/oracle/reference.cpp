@@ -13,7 +13,7 @@ namespace isomer::ops::quantize_copy_kv {
 namespace {
 
 using core::round_to;
-using core::Variations;
+using oracle::Variations;
 
 float as_f32(DType rounded_to, float value) {
   return static_cast<float>(round_to(rounded_to, static_cast<double>(value)));
@@ -56,7 +56,7 @@ struct Switches {
         with_sign_from_zero(vary.has("amax=signed-from-0")),
         names(vary) {
     if (const std::string_view measured = vary.after("zero_guard=amax-"); !measured.empty())
-      least_most = core::number_in(measured);
+      least_most = oracle::number_in(measured);
   }
   float least_most = 0;
   bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
@@ -92,7 +92,7 @@ struct Scale {
 Scale scale_of(float most, DType type, const Switches& vary) {
   if (vary.least_most > 0 && most < vary.least_most) most = vary.least_most;
   float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
-  exact = core::guarded(most, exact, vary.names);
+  exact = oracle::guarded(most, exact, vary.names);
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
   if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
   const float stored = as_f32(type, exact);
@@ -136,7 +136,7 @@ bool near_integer(float q) {
 
 class Reference {
  public:
-  Reference(const core::Call& call, const Variations& vary, core::Expected& expected)
+  Reference(const core::Call& call, const Variations& vary, oracle::Expected& expected)
       : args_(call.args<QuantizeCopyKvArgs>()),
         group_(call.options<QuantizeCopyKvOptions>().group),
         vary_(vary),
@@ -147,7 +147,7 @@ class Reference {
 
   void run() {
     for (std::int64_t s = 0; s < args_.k.size(0); ++s) {
-      auto t = static_cast<std::int64_t>(core::read(args_.dest, s));
+      auto t = static_cast<std::int64_t>(oracle::read(args_.dest, s));
       if (vary_.identity) t = s;
       if (t >= args_.out.size(0)) continue;
       const bool overflows = std::abs(t * args_.out.stride(0)) > INT32_MAX;
@@ -187,14 +187,14 @@ class Reference {
   }
 
   /// The last token of a row wins; where they have no order, so may any.
-  static void set(core::ExpectedTensor& tensor, std::size_t flat, double value) {
+  static void set(oracle::ExpectedTensor& tensor, std::size_t flat, double value) {
     if (tensor.written[flat]) tensor.others[flat].push_back(tensor.value[flat]);
     tensor.set(flat, value);
   }
 
   float element(std::int64_t s, std::int64_t h, std::int64_t d) const {
     const Tensor& k = args_.k;
-    if (!vary_.contiguous) return static_cast<float>(core::read(k, s, h, d));
+    if (!vary_.contiguous) return static_cast<float>(oracle::read(k, s, h, d));
     // What lies there if k were compact; beyond the memory of the view nothing is known.
     const std::int64_t flat = (s * k.size(1) + h) * k.size(2) + d;
     std::int64_t last = 0;
@@ -207,19 +207,19 @@ class Reference {
   const QuantizeCopyKvArgs& args_;
   std::int64_t group_;
   Switches vary_;
-  core::ExpectedTensor& out_;
-  core::ExpectedTensor& scale_;
+  oracle::ExpectedTensor& out_;
+  oracle::ExpectedTensor& scale_;
 };
 
 }  // namespace
 
-void reference(const core::Call& call, const Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const Variations& vary, oracle::Expected& expected) {
   Reference(call, vary, expected).run();
 }
 
-const std::vector<core::Variation>& variations() {
-  static const std::vector<core::Variation> list = [] {
-    std::vector<core::Variation> all = {
+const std::vector<oracle::Variation>& variations() {
+  static const std::vector<oracle::Variation> list = [] {
+    std::vector<oracle::Variation> all = {
         {"rounding=nearest", "quotients rounded to nearest, ties away from zero"},
         {"rounding=nearest_even", "quotients rounded to nearest, ties to even"},
         {"rounding=floor", "quotients rounded down"},

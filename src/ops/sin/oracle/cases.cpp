@@ -4,15 +4,15 @@
 namespace isomer::ops::sin {
 namespace {
 
-using core::Case;
+using oracle::Case;
 
-const core::CaseSchema& schema() {
-  static const core::CaseSchema fields(
-      "sin", {core::integer("n", 1024, "elements of a row"), core::integer("rows", 1, "rows"),
-              core::dtype("dtype", {DType::f32, DType::f16, DType::bf16}, DType::f32, "element type", true),
-              core::choice("layout", core::layout_names(), "how x and y lie in memory", true),
-              core::choice("regime", core::regime_names(), "values of x"),
-              core::real("scale", 1.0, "multiplies the values of x"), core::flag("inplace", "y is x")});
+const oracle::CaseSchema& schema() {
+  static const oracle::CaseSchema fields(
+      "sin", {oracle::integer("n", 1024, "elements of a row"), oracle::integer("rows", 1, "rows"),
+              oracle::dtype("dtype", {DType::f32, DType::f16, DType::bf16}, DType::f32, "element type", true),
+              oracle::choice("layout", oracle::layout_names(), "how x and y lie in memory", true),
+              oracle::choice("regime", oracle::regime_names(), "values of x"),
+              oracle::real("scale", 1.0, "multiplies the values of x"), oracle::flag("inplace", "y is x")});
   return fields;
 }
 
@@ -21,9 +21,9 @@ std::vector<Case> cases() {
   for (const char* dtype : {"f32", "f16", "bf16"}) {
     const Case base = Case(schema()).set("dtype", dtype);
     for (std::int64_t n : {0, 1, 7, 8, 9, 31, 33, 1000, 4097}) list.push_back(Case(base).set("n", n));
-    for (const std::string& layout : core::layout_names())
+    for (const std::string& layout : oracle::layout_names())
       list.push_back(Case(base).set("n", 77).set("rows", 5).set("layout", layout));
-    for (const std::string& regime : core::regime_names())
+    for (const std::string& regime : oracle::regime_names())
       list.push_back(Case(base).set("n", 515).set("rows", 3).set("regime", regime));
     for (const char* scale : {"1000", "1000000", "10000000000"})
       list.push_back(Case(base).set("n", 2051).set("scale", scale));
@@ -33,23 +33,23 @@ std::vector<Case> cases() {
   return list;
 }
 
-void make(const Case& c, core::Problem& problem) {
+void make(const Case& c, oracle::Problem& problem) {
   auto& args = problem.args<SinArgs>();
   auto& options = problem.options<SinOptions>();
   const std::vector<std::int64_t> shape = {c.integer("rows"), c.integer("n")};
-  const core::Layout layout = core::layout_of(c.choice("layout"));
-  args.x = problem.make("x", c.dtype("dtype"), shape, layout, core::regime_of(c.choice("regime")),
+  const oracle::Layout layout = oracle::layout_of(c.choice("layout"));
+  args.x = problem.make("x", c.dtype("dtype"), shape, layout, oracle::regime_of(c.choice("regime")),
                         c.real("scale"));
-  const bool broadcast = layout == core::Layout::broadcast;
+  const bool broadcast = layout == oracle::Layout::broadcast;
   args.y = c.flag("inplace")
                ? args.x
-               : problem.make("y", c.dtype("dtype"), shape, broadcast ? core::Layout::contiguous : layout);
+               : problem.make("y", c.dtype("dtype"), shape, broadcast ? oracle::Layout::contiguous : layout);
   problem.bind(bind(args, options));
 }
 
 }  // namespace
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,

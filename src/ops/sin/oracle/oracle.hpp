@@ -4,9 +4,9 @@
 
 namespace isomer::ops::sin {
 
-core::Oracle oracle();
-std::vector<core::Original> originals();
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected);
-const std::vector<core::Variation>& variations();
+oracle::Oracle oracle();
+std::vector<oracle::Original> originals();
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
+const std::vector<oracle::Variation>& variations();
 
 }  // namespace isomer::ops::sin

@@ -4,9 +4,9 @@
 namespace isomer::ops::sin {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
-void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>&,
+void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors, const std::vector<double>&,
                  DType) {
   auto& args = problem.args<SinArgs>();
   args.x = tensors[0];

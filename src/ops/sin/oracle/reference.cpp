@@ -8,16 +8,16 @@ namespace isomer::ops::sin {
 
 using core::round_to;
 
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<SinArgs>();
-  core::ExpectedTensor& y = expected["y"];
+  oracle::ExpectedTensor& y = expected["y"];
   const std::size_t count = y.value.size();
   const auto* flat = static_cast<const std::byte*>(args.x.data);
   for (std::size_t i = 0; i < count; ++i) {
     if (vary.has("tail=unmasked") && i >= count / 16 * 16) continue;
     double x = vary.has("indexing=flat")
                    ? core::decode(args.x.dtype, flat + static_cast<std::int64_t>(i) * size_of(args.x.dtype))
-                   : core::element(args.x, i);
+                   : oracle::element(args.x, i);
     if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-126) x = std::copysign(0.0, x);
     if (vary.has("unit=degrees")) x *= M_PI / 180.0;
     double value = std::sin(x);
@@ -39,8 +39,8 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
   }
 }
 
-const std::vector<core::Variation>& variations() {
-  static const std::vector<core::Variation> list = {
+const std::vector<oracle::Variation>& variations() {
+  static const std::vector<oracle::Variation> list = {
       {"approximation=fast", "the hardware's fast sine: absolute error that grows with the argument"},
       {"precision=f16", "argument and result rounded to f16"},
       {"subnormals=flushed", "an argument that is subnormal in f32 taken as a zero of its sign"},

@@ -6,8 +6,8 @@
 namespace isomer::ops::weight_dequant {
 namespace {
 
-using core::Case;
-using core::Layout;
+using oracle::Case;
+using oracle::Layout;
 
 /// The layouts that a matrix with a contiguous last dimension can have.
 const std::vector<std::string>& layouts() {
@@ -15,19 +15,19 @@ const std::vector<std::string>& layouts() {
   return list;
 }
 
-const core::CaseSchema& schema() {
+const oracle::CaseSchema& schema() {
   // A regime of this op's own: every pattern of e4m3fn in turn.
-  std::vector<std::string> regimes = core::regime_names();
+  std::vector<std::string> regimes = oracle::regime_names();
   regimes.emplace_back("patterns");
-  static const core::CaseSchema fields(
+  static const oracle::CaseSchema fields(
       "weight_dequant",
-      {core::integer("m", 128, "rows"), core::integer("n", 128, "columns"),
-       core::integer("block", 128, "block_size"),
-       core::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of y", true),
-       core::choice("layout", layouts(), "how x, s and y lie in memory", true),
-       core::choice("regime", regimes, "values of x"),
-       core::choice("sregime", core::regime_names(), "values of s"),
-       core::real("scale", 1.0, "multiplies the values of s")});
+      {oracle::integer("m", 128, "rows"), oracle::integer("n", 128, "columns"),
+       oracle::integer("block", 128, "block_size"),
+       oracle::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of y", true),
+       oracle::choice("layout", layouts(), "how x, s and y lie in memory", true),
+       oracle::choice("regime", regimes, "values of x"),
+       oracle::choice("sregime", oracle::regime_names(), "values of s"),
+       oracle::real("scale", 1.0, "multiplies the values of s")});
   return fields;
 }
 
@@ -48,7 +48,7 @@ std::vector<Case> cases() {
     add(base, 2, 70001, 40000);
     const Case ragged = Case(base).set("m", 67).set("n", 45).set("block", 32);
     for (const std::string& layout : layouts()) list.push_back(Case(ragged).set("layout", layout));
-    for (const std::string& regime : core::regime_names()) {
+    for (const std::string& regime : oracle::regime_names()) {
       list.push_back(Case(ragged).set("regime", regime));
       list.push_back(Case(ragged).set("sregime", regime));
     }
@@ -61,20 +61,20 @@ std::vector<Case> cases() {
   return distinct;
 }
 
-void make(const Case& c, core::Problem& problem) {
+void make(const Case& c, oracle::Problem& problem) {
   auto& args = problem.args<WeightDequantArgs>();
   auto& options = problem.options<WeightDequantOptions>();
   const std::int64_t m = c.integer("m"), n = c.integer("n"), block = c.integer("block");
-  const Layout layout = core::layout_of(c.choice("layout"));
+  const Layout layout = oracle::layout_of(c.choice("layout"));
   if (c.choice("regime") == "patterns") {
     args.x = problem.make("x", DType::e4m3fn, {m, n}, layout);
     for (std::int64_t i = 0; i < m * n; ++i)
       *args.x.at<std::uint8_t>(i / n, i % n) = static_cast<std::uint8_t>(i);
   } else {
-    args.x = problem.make("x", DType::e4m3fn, {m, n}, layout, core::regime_of(c.choice("regime")));
+    args.x = problem.make("x", DType::e4m3fn, {m, n}, layout, oracle::regime_of(c.choice("regime")));
   }
   args.s = problem.make("s", DType::f32, {(m + block - 1) / block, (n + block - 1) / block}, layout,
-                        core::regime_of(c.choice("sregime")), c.real("scale"));
+                        oracle::regime_of(c.choice("sregime")), c.real("scale"));
   args.y =
       problem.make("y", c.dtype("dtype"), {m, n}, layout == Layout::broadcast ? Layout::contiguous : layout);
   options.block_size = block;
@@ -93,7 +93,7 @@ std::vector<Case> bench_cases() {
 
 }  // namespace
 
-core::Oracle oracle() {
+oracle::Oracle oracle() {
   return {.contract = &contract(),
           .schema = &schema(),
           .cases = cases,

@@ -4,9 +4,9 @@
 namespace isomer::ops::weight_dequant {
 namespace {
 
-using core::Original;
+using oracle::Original;
 
-void bind_values(core::Problem& problem, const std::vector<Tensor>& tensors,
+void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors,
                  const std::vector<double>& numbers, DType made) {
   auto& args = problem.args<WeightDequantArgs>();
   auto& options = problem.options<WeightDequantOptions>();

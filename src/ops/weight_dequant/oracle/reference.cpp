@@ -25,11 +25,11 @@ double truncated(DType type, double value) {
 
 }  // namespace
 
-void reference(const core::Call& call, const core::Variations& vary, core::Expected& expected) {
+void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<WeightDequantArgs>();
   const std::int64_t size = call.options<WeightDequantOptions>().block_size;
-  const std::vector<double> scales = core::elements(args.s);
-  core::ExpectedTensor& y = expected["y"];
+  const std::vector<double> scales = oracle::elements(args.s);
+  oracle::ExpectedTensor& y = expected["y"];
   Tensor weight = args.x;
   if (vary.has("encoding=fnuz")) weight.dtype = DType::e4m3fnuz;
   if (vary.has("encoding=e5m2")) weight.dtype = DType::e5m2;
@@ -46,7 +46,7 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
         j = args.s.size(1) - 1;
       }
       const std::int64_t at = vary.has("scale=transposed") ? j * scale_rows + i : i * scale_columns + j;
-      double x = core::read(weight, m, n);
+      double x = oracle::read(weight, m, n);
       const double s = vary.has("scale=ignored") ? 1.0 : scales[static_cast<std::size_t>(at)];
       if (vary.has("nan=480") && std::isnan(x)) x = std::copysign(480.0, x);
       if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-6) x = std::copysign(0.0, x);
@@ -63,8 +63,8 @@ void reference(const core::Call& call, const core::Variations& vary, core::Expec
     }
 }
 
-const std::vector<core::Variation>& variations() {
-  static const std::vector<core::Variation> list = {
+const std::vector<oracle::Variation>& variations() {
+  static const std::vector<oracle::Variation> list = {
       {"scale=transposed", "the scales read as if their matrix were stored transposed"},
       {"scale_grid=floor",
        "floor(N / block_size) scales in a row of s: a ragged edge shifts the rows after it"},
