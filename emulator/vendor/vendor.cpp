@@ -30,6 +30,8 @@ class EmulatedVendor : public gpu::Vendor {
     for (int i = 0; i < 2; ++i) {
       facts_[i].name = core::say("emulated GPU with ", kLanes[i], " lanes");
       facts_[i].architecture = core::say("emulated-", kLanes[i]);
+      // Fragments have 32 lanes; the words that have no emulated body yet are not there.
+      facts_[i].has.mma = kLanes[i] == 32;
       facts_[i].warp_size = kLanes[i];
       facts_[i].multiprocessors = 4;
       facts_[i].shared_per_block = facts_[i].shared_per_multiprocessor = i == 0 ? 227 << 10 : 64 << 10;
@@ -90,9 +92,7 @@ class EmulatedVendor : public gpu::Vendor {
         .count();
   }
 
-  void encode(const gpu::TensorMap&, void*) override {
-    fail(ErrorCode::unsupported, "emulated: there are no tensor maps on the emulated GPU");
-  }
+  void encode(const gpu::TensorMap& map, const void* address, device::TensorMap& into) override;
   void launch(int device, gpu::Stream, const gpu::Launch& launch) override;
 
  private:
@@ -131,6 +131,23 @@ gpu::Image EmulatedVendor::compile(const gpu::Translation& translation) {
   } catch (const emulator::Error& error) {
     fail(ErrorCode::internal, "emulated: compiling ", translation.source, ": ", error.what());
   }
+}
+
+void EmulatedVendor::encode(const gpu::TensorMap& map, const void* address, device::TensorMap& into) {
+  if (const std::string fault = gpu::tensor_map_fault(map, address); !fault.empty())
+    fail(ErrorCode::unsupported, "emulated: a tensor map ", fault);
+  device::EmulatedTensorMap plain{};
+  plain.address = reinterpret_cast<std::uintptr_t>(address);
+  plain.rank = static_cast<device::u8>(map.rank);
+  plain.swizzle_bytes = static_cast<device::u8>(map.swizzle_bytes);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
+    plain.size[d] = map.size[d];
+    plain.stride_bytes[d] =
+        d == 0 ? static_cast<device::u64>(size_of(map.element)) : device::u64{map.stride_bytes[d]};
+    plain.box[d] = map.box[d];
+  }
+  into = {};
+  std::memcpy(&into, &plain, sizeof plain);
 }
 
 void EmulatedVendor::launch(int, gpu::Stream, const gpu::Launch& launch) {

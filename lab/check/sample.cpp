@@ -36,8 +36,8 @@ Cost cost_of(const oracle::Oracle& oracle, const oracle::Case& c, const std::vec
     const auto* steps = plan == nullptr ? nullptr : dynamic_cast<const gpu::Plan*>(plan->get());
     if (steps == nullptr) continue;
     for (const gpu::Step& step : steps->steps()) {
-      cost.programs.insert(facts.architecture + " " + step.program.text());
-      cost.kernels.insert(facts.architecture + " " + step.program.kernel);
+      cost.programs.insert(facts.architecture + " " + step.program().text());
+      cost.kernels.insert(facts.architecture + " " + std::string(step.kernel));
     }
   }
   return cost;

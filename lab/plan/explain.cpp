@@ -68,7 +68,7 @@ Explanation explain_on(const Backend& backend, const core::Call& call, const Exp
     plan.describe(explanation.description);
     if (const auto* on_gpu = dynamic_cast<const gpu::Plan*>(&plan))
       for (std::size_t i = 0; i < on_gpu->steps().size(); ++i)
-        code.push_back(describe_binary(backend, on_gpu->steps()[i].program, selection.compile,
+        code.push_back(describe_binary(backend, on_gpu->steps()[i].program(), selection.compile,
                                        explanation.description.launches[i]));
     break;
   }

@@ -43,7 +43,7 @@ Answer plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle
       const auto* made = dynamic_cast<const gpu::Plan*>(std::get<std::unique_ptr<core::Plan>>(plan).get());
       if (made == nullptr) continue;  // a plan with no launches of its own
       for (const gpu::Step& step : made->steps())
-        answer.wanted.push_back({backend, step.program, op, implementation->name(), c.line()});
+        answer.wanted.push_back({backend, step.program(), op, implementation->name(), c.line()});
     }
   return answer;
 }

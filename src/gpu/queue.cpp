@@ -2,6 +2,8 @@
 #include "gpu/queue_state.hpp"
 #include "gpu/vendors.hpp"
 
+#include <algorithm>
+
 namespace isomer {
 namespace gpu {
 namespace {
@@ -45,7 +47,25 @@ QueueState::QueueState(Vendor& vendor, int device, QueueOptions options, Stream 
 
 QueueState::~QueueState() {
   pool.reset();
+  for (const Zeroed& block : zeroed_) vendor_.release(device.index, block.data);
   if (owned_) vendor_.release_stream(device.index, stream_);
+}
+
+void* QueueState::zeroed(std::size_t bytes) const {
+  const std::lock_guard lock(zeroed_mutex_);
+  if (!zeroed_.empty() && zeroed_.back().bytes >= bytes) return zeroed_.back().data;
+  if (vendor_.capturing(device.index, stream_))
+    core::fail(
+        ErrorCode::device, vendor_.name(), ": a scratch of ", bytes,
+        " bytes cannot be allocated while a graph is being captured; prepare the call before the capture");
+  const std::size_t least = zeroed_.empty() ? 4096 : 2 * zeroed_.back().bytes, made = std::max(bytes, least);
+  void* data = vendor_.allocate(device.index, made);
+  if (data == nullptr)
+    core::fail(ErrorCode::out_of_memory, "queue: no memory for a scratch of ", made,
+               " bytes; free some, or make the call smaller");
+  zeroed_.push_back({data, made});
+  vendor_.fill(device.index, stream_, data, 0, made);
+  return data;
 }
 
 void QueueState::fetch(void* host, const void* from, std::size_t bytes) const {

@@ -3,6 +3,9 @@
 #include "core/queue_state.hpp"
 #include "gpu/kernels.hpp"
 
+#include <mutex>
+#include <vector>
+
 namespace isomer::gpu {
 
 /// A stream of one device.
@@ -19,6 +22,9 @@ class QueueState : public core::QueueAccess::State {
   Vendor& vendor() const { return vendor_; }
   const Facts& facts() const { return facts_; }
   Kernels& kernels() const { return kernels_; }
+  /// Device memory of at least that many bytes, zero before the first kernel of this queue that sees it;
+  /// every kernel leaves it zero. The same for all calls, until one asks for more.
+  void* zeroed(std::size_t bytes) const;
 
  private:
   Vendor& vendor_;
@@ -26,6 +32,13 @@ class QueueState : public core::QueueAccess::State {
   Kernels& kernels_;
   Stream stream_;
   bool owned_;
+
+  struct Zeroed {
+    void* data;
+    std::size_t bytes;
+  };
+  mutable std::mutex zeroed_mutex_;
+  mutable std::vector<Zeroed> zeroed_;  ///< the last is the largest; a captured graph may have any of them
 };
 
 /// The state of a queue that is on a GPU or on the emulator.

@@ -47,7 +47,7 @@ using Dim3 = std::array<std::uint32_t, 3>;
 /// A launch as data.
 struct Launch {
   Function function = nullptr;
-  const char* kernel = "";  ///< for sentences
+  std::string_view kernel;  ///< for sentences
   Dim3 grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
   std::uint32_t shared_bytes = 0;  ///< dynamic
   bool overlap_previous = false;   ///< programmatic dependent launch, where the device has it
@@ -99,9 +99,9 @@ class Vendor {
   /// Waits for the second.
   virtual double seconds_between(int device, Event first, Event second) = 0;
 
-  /// A tensor map into 128 bytes of a parameter struct, aligned to 64; refused with a reason where the device
-  /// has none.
-  virtual void encode(const TensorMap& map, void* into) = 0;
+  /// The tensor map of a tensor at that address; refused with a reason where it cannot be, or the vendor has
+  /// none.
+  virtual void encode(const TensorMap& map, const void* address, device::TensorMap& into) = 0;
   virtual void launch(int device, Stream stream, const Launch& launch) = 0;
 };
 

@@ -20,13 +20,13 @@ namespace {
 /// sin with a fault of planted/fault.cu.
 class FaultyPlan : public gpu::Plan {
  public:
-  FaultyPlan(const core::Call& call, const std::string& fault) {
-    const auto blocks = static_cast<std::uint32_t>((call.tensor(0).numel() + 127) / 128);
-    steps_.push_back(
-        {.program = {.source = "planted/fault.cu", .kernel = "isomer_fault", .variant = {{"fault", fault}}},
-         .grid = {blocks, 1, 1},
-         .block = {128, 1, 1}});
-  }
+  /// `fault` outlives the plan.
+  FaultyPlan(const core::Call& call, const std::string& fault)
+      : Plan({{.source = "planted/fault.cu",
+               .kernel = "isomer_fault",
+               .variant = {{"fault", std::string_view(fault)}},
+               .grid = {static_cast<std::uint32_t>((call.tensor(0).numel() + 127) / 128), 1, 1},
+               .block = {128, 1, 1}}}) {}
   void run(const Queue& queue, const core::Call& call, void*) const override {
     const auto& args = call.args<SinArgs>();
     device::SinParameters p{};

@@ -36,7 +36,7 @@ struct Problem {
   std::vector<std::string> kernels(std::string_view architecture = "sm_90a") const {
     std::vector<std::string> names;
     const Planned plan = planned(architecture);
-    for (const gpu::Step& step : plan.steps()) names.push_back(step.program.kernel);
+    for (const gpu::Step& step : plan.steps()) names.emplace_back(step.kernel);
     return names;
   }
 };

@@ -30,8 +30,8 @@ struct Answer {
   }
   const std::vector<gpu::Step>& steps() const { return dynamic_cast<const gpu::Plan&>(*plan).steps(); }
   std::string variant(std::string_view name, std::size_t step = 0) const {
-    for (const auto& [key, value] : steps().at(step).program.variant)
-      if (key == name) return value;
+    for (const auto& [key, value] : steps().at(step).variant)
+      if (key == name) return value.text();
     return "none";
   }
   std::int64_t constant(std::string_view name) const {
@@ -102,11 +102,10 @@ TEST(FlashDecodePlan, TheMergeBeginsWhileTheBlocksEndWhereTheHardwareLetsIt) {
 
 TEST(FlashDecodePlan, SixteenBitProductsGoToTensorCoresWhereThereAreSome) {
   const Decode decode(1, 4, 4, 128, 300);
-  EXPECT_EQ(decode.planned().steps()[0].program.kernel, "isomer_flash_decode_stage1_mma");
-  EXPECT_EQ(decode.planned("gfx942").steps()[0].program.kernel, "isomer_flash_decode_stage1");
-  EXPECT_EQ(decode.planned("gfx1100").steps()[0].program.kernel, "isomer_flash_decode_stage1");
-  EXPECT_EQ(Decode(1, 4, 4, 128, 300, DType::f32).planned().steps()[0].program.kernel,
-            "isomer_flash_decode_stage1");
+  EXPECT_EQ(decode.planned().steps()[0].kernel, "isomer_flash_decode_stage1_mma");
+  EXPECT_EQ(decode.planned("gfx942").steps()[0].kernel, "isomer_flash_decode_stage1");
+  EXPECT_EQ(decode.planned("gfx1100").steps()[0].kernel, "isomer_flash_decode_stage1");
+  EXPECT_EQ(Decode(1, 4, 4, 128, 300, DType::f32).planned().steps()[0].kernel, "isomer_flash_decode_stage1");
 }
 
 TEST(FlashDecodePlan, LargeGroupsTakeSeveralThreadBlocks) {
@@ -132,7 +131,7 @@ TEST(FlashDecodePlan, TheWorkspaceHoldsEveryBlocksResult) {
 TEST(FlashDecodePlan, WithoutTokensOnlyTheMergeRunsAndWithoutQueriesNothing) {
   const Answer no_tokens = Decode(2, 4, 2, 64, 0).planned();
   ASSERT_EQ(no_tokens.steps().size(), 1u);
-  EXPECT_EQ(no_tokens.steps()[0].program.kernel, "isomer_flash_decode_stage2");
+  EXPECT_EQ(no_tokens.steps()[0].kernel, "isomer_flash_decode_stage2");
   EXPECT_EQ(no_tokens.plan->workspace_bytes(), 0u);
   EXPECT_TRUE(Decode(0, 4, 2, 64, 100).planned().steps().empty());
 }

@@ -46,13 +46,13 @@ Planned planned(const Args& args, std::string_view architecture = "sm_90a") {
 }
 template <class Args>
 std::string kernel(const Args& args, std::string_view architecture = "sm_90a") {
-  return planned(args, architecture).steps().at(0).program.kernel;
+  return std::string(planned(args, architecture).steps().at(0).kernel);
 }
 
 TEST(Fp8GemmPlan, FewRowsReadBOnce) {
   for (const std::int64_t m : {1, 8, 9, 16}) {
     const Planned plan = planned(product(m, 7168, 2048));
-    EXPECT_EQ(plan.steps().at(0).program.kernel, "isomer_fp8_gemm_skinny");
+    EXPECT_EQ(plan.steps().at(0).kernel, "isomer_fp8_gemm_skinny");
     EXPECT_EQ(plan.variant("tokens"), m <= 8 ? "8" : "16");
     EXPECT_EQ(plan.blocks() * std::stoi(plan.variant("columns")), 7168);
   }

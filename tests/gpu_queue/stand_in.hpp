@@ -3,6 +3,7 @@
 #include "gpu/vendors.hpp"
 #include "vendor/vendor.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,7 +17,9 @@ class StandIn : public Vendor {
     DeviceType type = DeviceType::emulated;
     std::string missing;     ///< why there is no device
     bool capturing = false;  ///< a graph is being captured from every stream
-    int compiled = 0, loaded = 0, allocated = 0, launched = 0;
+    /// Sees launches in the place of the emulator.
+    std::function<void(const Launch&)> watch;
+    int compiled = 0, loaded = 0, allocated = 0, encoded = 0, launched = 0;
   };
 
   /// Registers one. What it returns stays valid until the process ends.
@@ -74,9 +77,13 @@ class StandIn : public Vendor {
   double seconds_between(int device, Event first, Event second) override {
     return inner_.seconds_between(device, first, second);
   }
-  void encode(const TensorMap& map, void* into) override { inner_.encode(map, into); }
+  void encode(const TensorMap& map, const void* address, device::TensorMap& into) override {
+    ++told_.encoded;
+    inner_.encode(map, address, into);
+  }
   void launch(int device, Stream stream, const Launch& launch) override {
     ++told_.launched;
+    if (told_.watch) return told_.watch(launch);
     inner_.launch(device, stream, launch);
   }
 

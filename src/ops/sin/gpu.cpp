@@ -20,19 +20,31 @@ bool aligned(const Tensor& tensor, const core::Joined& joined, std::size_t view)
   return holds && (joined.dims == 0 || joined.strides[view][static_cast<std::size_t>(joined.dims - 1)] == 1);
 }
 
+struct Decision {
+  std::vector<gpu::Step> steps;
+  device::SinParameters parameters{};
+  std::int64_t elements = 0, piece = 0;  ///< of the tensor; vectors of a block
+};
+
 class SinPlan : public gpu::Plan {
  public:
-  SinPlan(const core::Call& call, const gpu::Facts&) {
+  explicit SinPlan(Decision decision)
+      : Plan(std::move(decision.steps)),
+        parameters_(decision.parameters),
+        elements_(decision.elements),
+        piece_(decision.piece) {}
+
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts&) {
     const auto& args = call.args<SinArgs>();
     const Tensor* views[] = {&args.y, &args.x};
     const core::Joined joined(views);
-    parameters_ = {{"elements", std::to_string(joined.elements)}};
-    if (joined.elements == 0) return;
+    Decision decision{.elements = joined.elements};
+    if (joined.elements == 0) return decision;
     const bool vectors = aligned(args.y, joined, 0) && aligned(args.x, joined, 1);
     const std::int64_t vector = vectors ? kVectorBytes / size_of(args.x.dtype) : 1;
     const std::int64_t unroll = vectors ? kUnroll : kUnrollOfElements;
 
-    auto& p = arguments_;
+    auto& p = decision.parameters;
     const int dims = std::max(joined.dims, 1);
     p.length = joined.dims == 0 ? 1 : joined.sizes[static_cast<std::size_t>(dims - 1)];
     const std::int64_t row_vectors = (p.length + vector - 1) / vector;
@@ -45,35 +57,44 @@ class SinPlan : public gpu::Plan {
     }
     const std::int64_t piece = kThreads * unroll, grid = (p.vectors + piece - 1) / piece;
     const bool narrow = grid * piece < std::int64_t{1} << 31;
-    constants_ = {{"vectors", std::to_string(p.vectors)}, {"vectors_per_block", std::to_string(piece)}};
-    steps_.push_back({.program = {.source = "ops/sin/kernels/sin.cu",
-                                  .kernel = "isomer_sin",
-                                  .variant = {{"element", std::string(name_of(args.x.dtype))},
-                                              {"vector", std::to_string(vector)},
-                                              {"unroll", std::to_string(unroll)},
-                                              {"ragged", p.length % vector != 0 ? "1" : "0"},
-                                              {"dims", std::to_string(dims)},
-                                              {"index", narrow ? "u32" : "i64"},
-                                              {"threads", std::to_string(kThreads)}}},
-                      .grid = {static_cast<std::uint32_t>(grid), 1, 1},
-                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
+    decision.piece = piece;
+    decision.steps.push_back({.source = "ops/sin/kernels/sin.cu",
+                              .kernel = "isomer_sin",
+                              .variant = {{"element", args.x.dtype},
+                                          {"vector", vector},
+                                          {"unroll", unroll},
+                                          {"ragged", p.length % vector != 0},
+                                          {"dims", dims},
+                                          {"index", narrow ? "u32" : "i64"},
+                                          {"threads", kThreads}},
+                              .grid = {static_cast<std::uint32_t>(grid), 1, 1},
+                              .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
+    return decision;
+  }
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = gpu::named({{"elements", elements_}});
+    if (!steps().empty())
+      out.constants = gpu::named({{"vectors", parameters_.vectors}, {"vectors_per_block", piece_}});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {
-    if (steps_.empty()) return;
+    if (steps().empty()) return;
     const auto& args = call.args<SinArgs>();
-    device::SinParameters p = arguments_;
+    device::SinParameters p = parameters_;
     p.x = args.x.data;
     p.y = args.y.data;
     launch(queue, 0, p);
   }
 
  private:
-  device::SinParameters arguments_{};
+  device::SinParameters parameters_;
+  std::int64_t elements_, piece_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::portable<SinPlan>(); }
+std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::everywhere<SinPlan>(); }
 
 }  // namespace isomer::ops::sin

@@ -13,8 +13,6 @@ constexpr std::int64_t kThreads = 128;
 constexpr std::int64_t kVectorBytes = 16;
 /// Adjacent rows of a thread, all read before the first is written.
 constexpr std::int64_t kRows = 4, kRowsOfElements = 8;
-/// Of the second dimension of a grid; further rows are taken in turn.
-constexpr std::int64_t kMostTiles = 65535;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -34,16 +32,30 @@ std::int64_t threads_across(std::int64_t vectors) {
   return best;
 }
 
+struct Decision {
+  std::vector<gpu::Step> steps;
+  device::WeightDequantParameters parameters{};
+  std::int64_t block_size = 0, tile_rows = 0, tile_columns = 0;
+};
+
 class WeightDequantPlan : public gpu::Plan {
  public:
-  WeightDequantPlan(const core::Call& call, const gpu::Facts&) {
+  explicit WeightDequantPlan(Decision decision)
+      : Plan(std::move(decision.steps)),
+        parameters_(decision.parameters),
+        block_size_(decision.block_size),
+        tile_rows_(decision.tile_rows),
+        tile_columns_(decision.tile_columns) {}
+
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts&) {
     const auto& args = call.args<WeightDequantArgs>();
     const std::int64_t rows = args.x.size(0), columns = args.x.size(1);
     const std::int64_t size = call.options<WeightDequantOptions>().block_size;
-    parameters_ = {{"rows", std::to_string(rows)},
-                   {"columns", std::to_string(columns)},
-                   {"block_size", std::to_string(size)}};
-    if (args.x.empty()) return;
+    Decision decision{.block_size = size};
+    auto& p = decision.parameters;
+    p.rows = rows;
+    p.columns = columns;
+    if (args.x.empty()) return decision;
 
     const std::int64_t wide = kVectorBytes / size_of(args.y.dtype);
     const bool vectors =
@@ -55,31 +67,38 @@ class WeightDequantPlan : public gpu::Plan {
     constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
     const bool narrow = tiles * tile_rows < kNarrow && pieces * tile_columns < kNarrow;
 
-    auto& p = arguments_;
-    p.rows = rows;
-    p.columns = columns;
     p.x_row = args.x.stride(0);
     p.s_row = args.s.stride(0);
     p.y_row = args.y.stride(0);
     p.block_size = device::divisor_of(narrow ? std::min(size, kNarrow - 1) : size);
     p.across_log2 = std::countr_zero(static_cast<std::uint64_t>(across));
-    constants_ = {{"tile_rows", std::to_string(tile_rows)}, {"tile_columns", std::to_string(tile_columns)}};
-    steps_.push_back({.program = {.source = "ops/weight_dequant/kernels/weight_dequant.cu",
-                                  .kernel = "isomer_weight_dequant",
-                                  .variant = {{"element", std::string(name_of(args.y.dtype))},
-                                              {"vector", std::to_string(vector)},
-                                              {"rows", std::to_string(thread_rows)},
-                                              {"index", narrow ? "u32" : "i64"},
-                                              {"threads", std::to_string(kThreads)}}},
-                      .grid = {static_cast<std::uint32_t>(pieces),
-                               static_cast<std::uint32_t>(std::min(tiles, kMostTiles)), 1},
-                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
+    decision.tile_rows = tile_rows;
+    decision.tile_columns = tile_columns;
+    decision.steps.push_back(
+        {.source = "ops/weight_dequant/kernels/weight_dequant.cu",
+         .kernel = "isomer_weight_dequant",
+         .variant = {{"element", args.y.dtype},
+                     {"vector", vector},
+                     {"rows", thread_rows},
+                     {"index", narrow ? "u32" : "i64"},
+                     {"threads", kThreads}},
+         .grid = {static_cast<std::uint32_t>(pieces), gpu::grid_of(tiles, gpu::kMostBlocksAcross), 1},
+         .block = {static_cast<std::uint32_t>(kThreads), 1, 1}});
+    return decision;
+  }
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = gpu::named(
+        {{"rows", parameters_.rows}, {"columns", parameters_.columns}, {"block_size", block_size_}});
+    if (!steps().empty())
+      out.constants = gpu::named({{"tile_rows", tile_rows_}, {"tile_columns", tile_columns_}});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {
-    if (steps_.empty()) return;
+    if (steps().empty()) return;
     const auto& args = call.args<WeightDequantArgs>();
-    device::WeightDequantParameters p = arguments_;
+    device::WeightDequantParameters p = parameters_;
     p.x = args.x.data;
     p.s = static_cast<const float*>(args.s.data);
     p.y = args.y.data;
@@ -87,11 +106,14 @@ class WeightDequantPlan : public gpu::Plan {
   }
 
  private:
-  device::WeightDequantParameters arguments_{};
+  device::WeightDequantParameters parameters_;
+  std::int64_t block_size_, tile_rows_, tile_columns_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::portable<WeightDequantPlan>(); }
+std::vector<std::unique_ptr<const core::Implementation>> gpu() {
+  return gpu::everywhere<WeightDequantPlan>();
+}
 
 }  // namespace isomer::ops::weight_dequant

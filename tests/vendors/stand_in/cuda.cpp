@@ -21,7 +21,7 @@ using stand_in::Status;
 
 constexpr int kDevices = 2;
 constexpr Result kNotInitialized = 3, kInvalidDevice = 101, kInvalidContext = 201, kNotFound = 500,
-                 kCaptureUnsupported = 900, kCaptureInvalidated = 901;
+                 kNotSupported = 801, kCaptureUnsupported = 900, kCaptureInvalidated = 901;
 thread_local Context current = nullptr;
 bool started = false;
 
@@ -34,6 +34,9 @@ int capability() {
   const char* value = std::getenv("ISOMER_STAND_IN_CAPABILITY");
   return value == nullptr ? 80 : std::atoi(value);
 }
+
+/// Of a block: an A100's, or an H100's.
+int shared_at_most() { return (capability() >= 90 ? 227 : 163) << 10; }
 
 Result result_of(Status status) {
   switch (status) {
@@ -139,13 +142,13 @@ Result device_get_attribute(int* value, DeviceAttribute attribute, DeviceHandle)
       *value = capability() % 10;
       return kSuccess;
     case kMaxSharedMemoryPerMultiprocessor:
-      *value = 164 << 10;
+      *value = shared_at_most() + (1 << 10);
       return kSuccess;
     case kMaxRegistersPerMultiprocessor:
       *value = 65536;
       return kSuccess;
     case kMaxSharedMemoryPerBlockOptin:
-      *value = 163 << 10;
+      *value = shared_at_most();
       return kSuccess;
   }
   return kInvalidValue;
@@ -242,7 +245,7 @@ Result function_get_attribute(int* value, FunctionAttribute attribute, FunctionH
 }
 Result function_set_attribute(FunctionHandle function, FunctionAttribute attribute, int value) {
   if (attribute == kNonPortableClusterSizeAllowed) return capability() >= 90 ? kSuccess : kInvalidValue;
-  if (attribute != kMaxDynamicSharedSizeBytes || value > 163 << 10) return kInvalidValue;
+  if (attribute != kMaxDynamicSharedSizeBytes || value > shared_at_most()) return kInvalidValue;
   function_of(function)->dynamic_shared = value;
   return kSuccess;
 }
@@ -264,14 +267,31 @@ Result launch_kernel_ex(const LaunchConfig* config, FunctionHandle function, voi
                          parameters, stream_of(config->stream));
   });
 }
-Result tensor_map_encode_tiled(TensorMapObject* map, TensorMapType, unsigned, void* data,
-                               const std::uint64_t*, const std::uint64_t*, const std::uint32_t*,
-                               const std::uint32_t*, TensorMapInterleave, TensorMapSwizzle,
-                               TensorMapPromotion, TensorMapFill) {
-  if (reinterpret_cast<std::uintptr_t>(map) % alignof(TensorMapObject) != 0 ||
-      reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
+/// Refuses what the driver's documentation refuses; what it makes is what it was given, as a test reads it.
+Result tensor_map_encode_tiled(TensorMapObject* map, TensorMapType type, unsigned rank, void* data,
+                               const std::uint64_t* sizes, const std::uint64_t* strides,
+                               const std::uint32_t* box, const std::uint32_t* steps,
+                               TensorMapInterleave interleave, TensorMapSwizzle swizzle,
+                               TensorMapPromotion promotion, TensorMapFill fill) {
+  if (capability() < 90) return kNotSupported;
+  if (reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || reinterpret_cast<std::uintptr_t>(data) % 16 != 0 ||
+      rank < 1 || rank > 5)
     return kInvalidValue;
-  std::memset(map, 0, sizeof *map);
+  const std::uint64_t element = type == kMapU8 ? 1 : type == kMapF32 ? 4 : 2;
+  const std::uint64_t span[] = {UINT64_MAX, 32, 64, 128};
+  if (box[0] * element % 16 != 0 || box[0] * element > span[swizzle]) return kInvalidValue;
+  *map = {};
+  map->opaque[0] = reinterpret_cast<std::uintptr_t>(data);
+  map->opaque[1] = static_cast<std::uint64_t>(type) | rank << 8 | interleave << 16 | swizzle << 24 |
+                   std::uint64_t{promotion} << 32 | std::uint64_t{fill} << 40;
+  for (unsigned d = 0; d < rank; ++d) {
+    if (sizes[d] < 1 || sizes[d] > std::uint64_t{1} << 32 || box[d] < 1 || box[d] > 256 || steps[d] != 1)
+      return kInvalidValue;
+    if (d > 0 && (strides[d - 1] % 16 != 0 || strides[d - 1] >= std::uint64_t{1} << 40)) return kInvalidValue;
+    map->opaque[2 + d] = sizes[d];
+    if (d > 0) map->opaque[6 + d] = strides[d - 1];
+    map->opaque[11 + d] = box[d];
+  }
   return kSuccess;
 }
 

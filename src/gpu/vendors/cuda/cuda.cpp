@@ -4,7 +4,6 @@
 #include "gpu/vendors/cuda/nvrtc.hpp"
 #include "gpu/vendors/driver_vendor.hpp"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace isomer::gpu {
@@ -32,9 +31,6 @@ struct Interface {
   static constexpr auto kSet = &Driver::context_set_current;
 };
 
-/// 90 for "sm_90a".
-int capability_of(const Facts& facts) { return std::atoi(facts.architecture.c_str() + 3); }
-
 /// A place's current is the device's primary context, made on first use and kept.
 class CudaVendor : public DriverVendor<Interface> {
  public:
@@ -52,7 +48,7 @@ class CudaVendor : public DriverVendor<Interface> {
     must("FuncGetAttribute", driver().function_get_attribute(&fixed, kSharedSizeBytes, function));
     const int most = static_cast<int>(facts(device).shared_per_block) - fixed;
     must("FuncSetAttribute", driver().function_set_attribute(function, kMaxDynamicSharedSizeBytes, most));
-    if (capability_of(facts(device)) >= 90)
+    if (facts(device).has.clusters)
       must("FuncSetAttribute", driver().function_set_attribute(function, kNonPortableClusterSizeAllowed, 1));
     return function;
   }
@@ -87,7 +83,7 @@ class CudaVendor : public DriverVendor<Interface> {
                                                 static_cast<StreamHandle>(stream)));
   }
 
-  void encode(const TensorMap& map, void* into) override;
+  void encode(const TensorMap& map, const void* address, device::TensorMap& into) override;
   void launch(int device, Stream stream, const Launch& launch) override;
 
  private:
@@ -112,6 +108,7 @@ void CudaVendor::open(Place& place, int device) {
   facts.name = text;
   // From 9.0 on the code that uses all of a chip is for that chip alone.
   facts.architecture = core::say("sm_", capability, capability >= 90 ? "a" : "");
+  facts.has = nvidia_capabilities(capability);
   facts.warp_size = attribute(kWarpSize);
   facts.multiprocessors = attribute(kMultiprocessorCount);
   facts.threads_per_block = attribute(kMaxThreadsPerBlock);
@@ -124,33 +121,29 @@ void CudaVendor::open(Place& place, int device) {
   must("DevicePrimaryCtxRetain", driver().primary_context_retain(&place.current, handle));
 }
 
-void CudaVendor::encode(const TensorMap& map, void* into) {
-  const auto refuse = [](const auto&... reason) {
-    core::fail(ErrorCode::unsupported, "cuda: a tensor map ", reason...);
-  };
-  const std::int64_t element = size_of(map.element);
-  if (reinterpret_cast<std::uintptr_t>(map.data) % 16 != 0)
-    refuse("needs an address that is a multiple of 16 bytes");
-  for (int i = 1; i < map.rank; ++i)
-    if (map.stride_bytes[static_cast<std::size_t>(i)] % 16 != 0)
-      refuse("needs strides that are multiples of 16 bytes, got ",
-             map.stride_bytes[static_cast<std::size_t>(i)]);
+void CudaVendor::encode(const TensorMap& map, const void* address, device::TensorMap& into) {
+  if (const std::string fault = tensor_map_fault(map, address); !fault.empty())
+    core::fail(ErrorCode::unsupported, "cuda: a tensor map ", fault);
   const std::uint32_t steps[5] = {1, 1, 1, 1, 1};
-  const TensorMapType type = element == 1                 ? kMapU8
-                             : map.element == DType::f16  ? kMapF16
+  const TensorMapType type = map.element == DType::f16    ? kMapF16
                              : map.element == DType::bf16 ? kMapBf16
-                                                          : kMapF32;
+                             : map.element == DType::f32  ? kMapF32
+                                                          : kMapU8;
   const TensorMapSwizzle swizzle = map.swizzle_bytes == 128  ? kSwizzle128
                                    : map.swizzle_bytes == 64 ? kSwizzle64
                                    : map.swizzle_bytes == 32 ? kSwizzle32
                                                              : kSwizzleNone;
+  const TensorMapPromotion promotion = map.promotion_bytes == 256   ? kPromotion256
+                                       : map.promotion_bytes == 128 ? kPromotion128
+                                       : map.promotion_bytes == 64  ? kPromotion64
+                                                                    : kPromotionNone;
   TensorMapObject encoded;
-  must("TensorMapEncodeTiled",
-       driver().tensor_map_encode_tiled(&encoded, type, static_cast<unsigned>(map.rank),
-                                        const_cast<void*>(map.data), map.size.data(),
-                                        map.stride_bytes.data() + 1, map.box.data(), steps, kInterleaveNone,
-                                        swizzle, kPromotion256, kFillZero));
-  std::memcpy(into, &encoded, sizeof encoded);
+  must("TensorMapEncodeTiled", driver().tensor_map_encode_tiled(
+                                   &encoded, type, static_cast<unsigned>(map.rank),
+                                   const_cast<void*>(address), map.size.data(), map.stride_bytes.data() + 1,
+                                   map.box.data(), steps, kInterleaveNone, swizzle, promotion, kFillZero));
+  static_assert(sizeof encoded == sizeof into);
+  std::memcpy(&into, &encoded, sizeof encoded);
 }
 
 void CudaVendor::launch(int device, Stream stream, const Launch& launch) {

@@ -96,7 +96,7 @@ enum CaptureStatus : int { kCaptureNone = 0 };
 enum TensorMapType : int { kMapU8 = 0, kMapF16 = 6, kMapF32 = 7, kMapBf16 = 9 };
 enum TensorMapInterleave : int { kInterleaveNone = 0 };
 enum TensorMapSwizzle : int { kSwizzleNone = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3 };
-enum TensorMapPromotion : int { kPromotion256 = 3 };
+enum TensorMapPromotion : int { kPromotionNone = 0, kPromotion64 = 1, kPromotion128 = 2, kPromotion256 = 3 };
 enum TensorMapFill : int { kFillZero = 0 };
 
 // X(name here, name in the driver, version of the interface, parameters)

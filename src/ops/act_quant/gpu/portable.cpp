@@ -42,21 +42,58 @@ bool aligned(const Tensor& tensor, const core::Joined& joined, std::size_t view,
   return holds;
 }
 
+struct Decision {
+  std::vector<gpu::Step> steps;
+  device::ActQuantParameters parameters{};
+  ActQuantOptions options;
+  std::int64_t per_launch_block = 0;
+};
+
+/// Innermost first. Where scales are adjacent across rows, a sector of them comes before the blocks of a
+/// row.
+int set_dimensions(device::ActQuantParameters& p, const core::Joined& joined) {
+  std::vector<Dimension> dims;
+  for (int d = joined.dims - 1; d >= 0; --d) {
+    const auto from = static_cast<std::size_t>(d);
+    dims.push_back(
+        {joined.sizes[from], joined.strides[0][from], joined.strides[1][from], joined.strides[2][from]});
+  }
+  if (dims.empty()) dims.emplace_back();
+  if (dims.size() > 1 && dims.size() < device::ActQuantParameters::kDims && dims[0].s != 1 &&
+      dims[1].s == 1 && dims[1].size % kScalesOfSector == 0) {
+    const Dimension rows = dims[1];
+    dims[1] = {rows.size / kScalesOfSector, rows.y * kScalesOfSector, rows.x * kScalesOfSector,
+               rows.s * kScalesOfSector};
+    dims.insert(dims.begin(), {kScalesOfSector, rows.y, rows.x, rows.s});
+  }
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    p.size[d] = device::divisor_of(dims[d].size);
+    p.y_stride[d] = dims[d].y;
+    p.x_stride[d] = dims[d].x;
+    p.s_stride[d] = dims[d].s;
+  }
+  return static_cast<int>(dims.size());
+}
+
 class ActQuantPlan : public gpu::Plan {
  public:
-  ActQuantPlan(const core::Call& call, const gpu::Facts& facts) {
+  explicit ActQuantPlan(Decision decision)
+      : Plan(std::move(decision.steps)),
+        parameters_(decision.parameters),
+        options_(decision.options),
+        per_launch_block_(decision.per_launch_block) {}
+
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
     const auto& args = call.args<ActQuantArgs>();
     const auto& options = call.options<ActQuantOptions>();
     const std::int64_t size = options.block_size;
     const Tensor y = by_block(args.y, size), x = by_block(args.x, size);
     const Tensor* views[] = {&y, &x, &args.s};
     const core::Joined joined(views);
-    parameters_ = {
-        {"blocks", std::to_string(joined.elements)},
-        {"amax_floor", std::to_string(options.amax_floor)},
-        {"scale_format", options.scale_format == ScaleFormat::ue8m0 ? "ue8m0" : "f32"},
-        {"scale_layout", options.scale_layout == ScaleLayout::column_major ? "column_major" : "row_major"}};
-    if (joined.elements == 0) return;
+    Decision decision{.options = options};
+    auto& p = decision.parameters;
+    p.blocks = joined.elements;
+    if (joined.elements == 0) return decision;
 
     const std::int64_t element = size_of(x.dtype), wide = kVectorBytes / element;
     const bool vectors = aligned(x, joined, 1, kVectorBytes) && aligned(y, joined, 0, wide);
@@ -67,31 +104,40 @@ class ActQuantPlan : public gpu::Plan {
     const std::int64_t grid = (joined.elements + per_launch_block - 1) / per_launch_block;
     const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
 
-    auto& p = arguments_;
-    p.blocks = joined.elements;
     p.power_of_two = options.scale_format == ScaleFormat::ue8m0 ? 1 : 0;
     p.amax_floor = options.amax_floor;
-    const int dims = set_dimensions(joined);
-    constants_ = {{"blocks_per_launch_block", std::to_string(per_launch_block)}};
-    steps_.push_back({.program = {.source = "ops/act_quant/kernels/act_quant.cu",
-                                  .kernel = "isomer_act_quant",
-                                  .variant = {{"element", std::string(name_of(x.dtype))},
-                                              {"block_size", std::to_string(size)},
-                                              {"vector", std::to_string(vector)},
-                                              {"lanes_per_block", std::to_string(lanes)},
-                                              {"unroll", std::to_string(unroll)},
-                                              {"dims", std::to_string(dims)},
-                                              {"index", narrow ? "u32" : "i64"},
-                                              {"threads", std::to_string(kThreads)}}},
-                      .grid = {static_cast<std::uint32_t>(grid), 1, 1},
-                      .block = {kThreads, 1, 1},
-                      .overlap_previous = gpu::launches_overlap(facts)});
+    const int dims = set_dimensions(p, joined);
+    decision.per_launch_block = per_launch_block;
+    decision.steps.push_back({.source = "ops/act_quant/kernels/act_quant.cu",
+                              .kernel = "isomer_act_quant",
+                              .variant = {{"element", x.dtype},
+                                          {"block_size", size},
+                                          {"vector", vector},
+                                          {"lanes_per_block", lanes},
+                                          {"unroll", unroll},
+                                          {"dims", dims},
+                                          {"index", narrow ? "u32" : "i64"},
+                                          {"threads", kThreads}},
+                              .grid = {static_cast<std::uint32_t>(grid), 1, 1},
+                              .block = {kThreads, 1, 1},
+                              .overlap_previous = facts.has.overlap});
+    return decision;
+  }
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = {
+        {"blocks", std::to_string(parameters_.blocks)},
+        {"amax_floor", std::to_string(options_.amax_floor)},
+        {"scale_format", options_.scale_format == ScaleFormat::ue8m0 ? "ue8m0" : "f32"},
+        {"scale_layout", options_.scale_layout == ScaleLayout::column_major ? "column_major" : "row_major"}};
+    if (!steps().empty()) out.constants = gpu::named({{"blocks_per_launch_block", per_launch_block_}});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {
-    if (steps_.empty()) return;
+    if (steps().empty()) return;
     const auto& args = call.args<ActQuantArgs>();
-    device::ActQuantParameters p = arguments_;
+    device::ActQuantParameters p = parameters_;
     p.x = args.x.data;
     p.y = args.y.data;
     p.s = static_cast<float*>(args.s.data);
@@ -99,38 +145,13 @@ class ActQuantPlan : public gpu::Plan {
   }
 
  private:
-  device::ActQuantParameters arguments_{};
-
-  /// Innermost first. Where scales are adjacent across rows, a sector of them comes before the blocks of a
-  /// row.
-  int set_dimensions(const core::Joined& joined) {
-    std::vector<Dimension> dims;
-    for (int d = joined.dims - 1; d >= 0; --d) {
-      const auto from = static_cast<std::size_t>(d);
-      dims.push_back(
-          {joined.sizes[from], joined.strides[0][from], joined.strides[1][from], joined.strides[2][from]});
-    }
-    if (dims.empty()) dims.emplace_back();
-    if (dims.size() > 1 && dims.size() < device::ActQuantParameters::kDims && dims[0].s != 1 &&
-        dims[1].s == 1 && dims[1].size % kScalesOfSector == 0) {
-      const Dimension rows = dims[1];
-      dims[1] = {rows.size / kScalesOfSector, rows.y * kScalesOfSector, rows.x * kScalesOfSector,
-                 rows.s * kScalesOfSector};
-      dims.insert(dims.begin(), {kScalesOfSector, rows.y, rows.x, rows.s});
-    }
-    auto& p = arguments_;
-    for (std::size_t d = 0; d < dims.size(); ++d) {
-      p.size[d] = device::divisor_of(dims[d].size);
-      p.y_stride[d] = dims[d].y;
-      p.x_stride[d] = dims[d].x;
-      p.s_stride[d] = dims[d].s;
-    }
-    return static_cast<int>(dims.size());
-  }
+  device::ActQuantParameters parameters_;
+  ActQuantOptions options_;
+  std::int64_t per_launch_block_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::portable<ActQuantPlan>(); }
+std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::everywhere<ActQuantPlan>(); }
 
 }  // namespace isomer::ops::act_quant

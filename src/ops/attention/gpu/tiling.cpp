@@ -24,13 +24,6 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 int bucket(std::int64_t dim) { return dim <= 64 ? 64 : dim <= 128 ? 128 : dim <= 192 ? 192 : 256; }
 
-/// Whether the architecture has what the device word for tensor cores asks for. The emulator's 32 lanes stand
-/// for one that has.
-bool has_mma(const std::string& architecture) {
-  if (architecture == "emulated-32") return true;
-  return architecture.starts_with("sm_") && std::stoi(architecture.substr(3)) >= 80;
-}
-
 /// The 16-bit type that holds q, k and v exactly; none for f32.
 DType factor_type(const Geometry& g) {
   if (g.q.dtype == DType::f32) return DType::none;
@@ -148,7 +141,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.head_dim_v = bucket(g.head_dim_v);
   const int widest = std::max(t.head_dim, t.head_dim_v);
   t.threads = kThreads;
-  if (has_mma(facts.architecture)) t.mma = factor_type(g);
+  if (facts.has.mma) t.mma = factor_type(g);
   int element = 4, pitch = 4, scores = 0;  // bytes of an element, elements between rows, bytes of P
   if (t.mma != DType::none) {
     t.block_m = kThreads / 32 * 16;

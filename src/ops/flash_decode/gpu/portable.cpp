@@ -9,17 +9,16 @@ namespace {
 
 using core::Call;
 
-/// Of the grid's first dimension.
-constexpr double kMostBlocks = 2147483647.0;
+using gpu::kMostBlocks;
 
 template <class Args, class Options>
 Inputs inputs(const Call& call) {
   return inputs_of(call.args<Args>(), call.options<Options>());
 }
 
-/// Whether a launch may begin before the one ahead has ended.
+/// Empty where a launch has a block for each.
 std::string too_many_heads(const Tensor& q) {
-  if (static_cast<double>(q.size(1)) <= kMostBlocks) return {};
+  if (q.size(1) <= kMostBlocks) return {};
   return core::say(q.size(1), " query heads are more than a launch has blocks for, ", kMostBlocks);
 }
 
@@ -27,21 +26,31 @@ std::int64_t at_most(std::int64_t room, std::int64_t max_len) {
   return max_len > 0 ? std::min(room, max_len) : room;
 }
 
+template <class Launch>
+std::vector<gpu::Step> step_of(const Launch& launch) {
+  if (launch.empty) return {};
+  return {launch.step};
+}
+
 class Stage1Plan : public gpu::Plan {
  public:
-  Stage1Plan(const Call& call, const gpu::Facts& facts)
-      : launch_(inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>(call), facts,
-                call.options<FlashDecodeStage1Options>().block_seq, blocks(call), longest(call)) {
-    parameters_ = launch_.parameters;
-    constants_ = launch_.constants;
-    if (!launch_.empty) steps_.push_back(launch_.step);
+  explicit Stage1Plan(BlockLaunch launch) : Plan(step_of(launch)), launch_(std::move(launch)) {}
+
+  static gpu::Decided<BlockLaunch> decide(const Call& call, const gpu::Facts& facts) {
+    if (std::string reason = too_many_heads(call.args<FlashDecodeStage1Args>().q); !reason.empty())
+      return core::Refusal{std::move(reason)};
+    return BlockLaunch(inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>(call), facts,
+                       call.options<FlashDecodeStage1Options>().block_seq, blocks(call), longest(call));
   }
-  static std::string refuse(const Call& call, const gpu::Facts&) {
-    return too_many_heads(call.args<FlashDecodeStage1Args>().q);
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = launch_.parameters();
+    out.constants = launch_.constants();
   }
 
   void run(const Queue& queue, const Call& call, void*) const override {
-    if (steps_.empty()) return;
+    if (launch_.empty) return;
     const auto& args = call.args<FlashDecodeStage1Args>();
     launch(queue, 0,
            launch_.arguments(inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>(call),
@@ -67,27 +76,37 @@ class Stage1Plan : public gpu::Plan {
 
 class Stage2Plan : public gpu::Plan {
  public:
-  Stage2Plan(const Call& call, const gpu::Facts&)
-      : launch_(args(call).out, args(call).mid_out.dtype, rows_of_16_bytes(args(call).mid_out),
-                block_seq(call), longest(call)) {
-    const Tensor& mid = args(call).mid_out;
-    parameters_ = {{"batch", std::to_string(mid.size(0))},
-                   {"heads", std::to_string(mid.size(1))},
-                   {"head_dim", std::to_string(mid.size(3))}};
-    constants_ = {{"block_seq", std::to_string(block_seq(call))}, {"blocks", std::to_string(mid.size(2))}};
-    if (!launch_.empty) steps_.push_back(launch_.step);
+  struct Decision {
+    MergeLaunch launch;
+    std::int64_t batch, heads, blocks, head_dim, block_seq;
+  };
+  explicit Stage2Plan(Decision decision) : Plan(step_of(decision.launch)), decision_(std::move(decision)) {}
+
+  static gpu::Decided<Decision> decide(const Call& call, const gpu::Facts&) {
+    const Tensor &out = args(call).out, &mid = args(call).mid_out;
+    if (static_cast<double>(out.size(1)) * static_cast<double>(out.size(2)) >
+        static_cast<double>(kMostBlocks))
+      return core::Refusal{core::say("heads of ", out.size(1), " times ", out.size(2),
+                                     " elements are more than a launch has blocks for")};
+    return Decision{MergeLaunch(out, mid.dtype, rows_of_16_bytes(mid), block_seq(call), longest(call)),
+                    mid.size(0),
+                    mid.size(1),
+                    mid.size(2),
+                    mid.size(3),
+                    block_seq(call)};
   }
-  static std::string refuse(const Call& call, const gpu::Facts&) {
-    const Tensor& out = args(call).out;
-    if (static_cast<double>(out.size(1)) * static_cast<double>(out.size(2)) <= kMostBlocks) return {};
-    return core::say("heads of ", out.size(1), " times ", out.size(2),
-                     " elements are more than a launch has blocks for");
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = gpu::named(
+        {{"batch", decision_.batch}, {"heads", decision_.heads}, {"head_dim", decision_.head_dim}});
+    out.constants = gpu::named({{"block_seq", decision_.block_seq}, {"blocks", decision_.blocks}});
   }
 
   void run(const Queue& queue, const Call& call, void*) const override {
-    if (steps_.empty()) return;
+    if (decision_.launch.empty) return;
     const auto& a = args(call);
-    launch(queue, 0, launch_.arguments({a.mid_out, a.mid_lse}, a.b_seqlen, a.out));
+    launch(queue, 0, decision_.launch.arguments({a.mid_out, a.mid_lse}, a.b_seqlen, a.out));
   }
 
  private:
@@ -100,50 +119,67 @@ class Stage2Plan : public gpu::Plan {
     return blocks > INT64_MAX / block ? INT64_MAX : blocks * block;
   }
 
-  MergeLaunch launch_;
+  Decision decision_;
 };
 
 /// Both stages with the partial results in the workspace.
 class FlashDecodePlan : public gpu::Plan {
  public:
-  FlashDecodePlan(const Call& call, const gpu::Facts& facts)
-      : block_seq_(block_seq(call, facts)),
-        blocks_(ceil_div(longest(call), block_seq_)),
-        rows_(args(call).q.size(0) * args(call).q.size(1)),
-        head_dim_(args(call).q.size(2)),
-        first_(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), facts, block_seq_, blocks_, longest(call)),
-        second_(args(call).out, DType::f32, true, block_seq_, longest(call)) {
-    parameters_ = first_.parameters;
-    constants_ = first_.constants;
-    if (!first_.empty) steps_.push_back(first_.step);
-    if (!second_.empty) {
-      steps_.push_back(second_.step);
-      steps_.back().overlap_previous = !first_.empty && gpu::launches_overlap(facts);
+  struct Decision {
+    std::int64_t blocks, rows, head_dim;
+    BlockLaunch first;
+    MergeLaunch second;
+    bool overlap;
+
+    std::vector<gpu::Step> steps() const {
+      std::vector<gpu::Step> list = step_of(first);
+      if (second.empty) return list;
+      list.push_back(second.step);
+      list.back().overlap_previous = !first.empty && overlap;
+      return list;
     }
-  }
-  static std::string refuse(const Call& call, const gpu::Facts& facts) {
+  };
+  explicit FlashDecodePlan(Decision decision) : Plan(decision.steps()), decision_(std::move(decision)) {}
+
+  static gpu::Decided<Decision> decide(const Call& call, const gpu::Facts& facts) {
     const Tensor& q = args(call).q;
+    const std::int64_t block = block_seq(call, facts), blocks = ceil_div(longest(call), block);
     const double bytes = 4.0 * static_cast<double>(q.size(0)) * static_cast<double>(q.size(1)) *
-                         static_cast<double>(q.size(2) + 1) *
-                         static_cast<double>(ceil_div(longest(call), block_seq(call, facts)));
+                         static_cast<double>(q.size(2) + 1) * static_cast<double>(blocks);
     if (bytes > 0x1p48)
-      return core::say("the blocks of sequences as long as Lmax would need ", bytes,
-                       " bytes of workspace; give max_len");
-    return too_many_heads(q);
+      return core::Refusal{core::say("the blocks of sequences as long as Lmax would need ", bytes,
+                                     " bytes of workspace; give max_len")};
+    if (std::string reason = too_many_heads(q); !reason.empty()) return core::Refusal{std::move(reason)};
+    return Decision{
+        blocks,
+        q.size(0) * q.size(1),
+        q.size(2),
+        BlockLaunch(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), facts, block, blocks, longest(call)),
+        MergeLaunch(args(call).out, DType::f32, true, block, longest(call)),
+        facts.has.overlap};
   }
 
-  std::size_t workspace_bytes() const override { return first_.empty ? 0 : out_bytes() + f32_bytes(1); }
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = decision_.first.parameters();
+    out.constants = decision_.first.constants();
+  }
+
+  std::size_t workspace_bytes() const override {
+    return decision_.first.empty ? 0 : out_bytes() + f32_bytes(1);
+  }
   void run(const Queue& queue, const Call& call, void* workspace) const override {
-    if (steps_.empty()) return;
+    if (steps().empty()) return;
     const auto& a = args(call);
     auto* bytes = static_cast<std::byte*>(workspace);
-    const std::int64_t batch = a.q.size(0), heads = a.q.size(1);
+    const std::int64_t batch = a.q.size(0), heads = a.q.size(1), blocks = decision_.blocks;
+    const BlockLaunch& first = decision_.first;
     const MidTensors mid = {
-        Tensor(bytes, DType::f32, {batch, heads, blocks_, head_dim_}),
-        Tensor(first_.empty ? nullptr : bytes + out_bytes(), DType::f32, {batch, heads, blocks_})};
-    if (!first_.empty)
-      launch(queue, 0, first_.arguments(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), mid));
-    launch(queue, steps_.size() - 1, second_.arguments(mid, a.b_seqlen, a.out));
+        Tensor(bytes, DType::f32, {batch, heads, blocks, decision_.head_dim}),
+        Tensor(first.empty ? nullptr : bytes + out_bytes(), DType::f32, {batch, heads, blocks})};
+    if (!first.empty)
+      launch(queue, 0, first.arguments(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), mid));
+    launch(queue, steps().size() - 1, decision_.second.arguments(mid, a.b_seqlen, a.out));
   }
 
  private:
@@ -158,23 +194,21 @@ class FlashDecodePlan : public gpu::Plan {
     return even_blocks(longest(call), rows, facts.multiprocessors * shape.resident);
   }
   std::size_t f32_bytes(std::int64_t per_block) const {
-    return static_cast<std::size_t>((rows_ * blocks_ * per_block * 4 + 63) / 64 * 64);
+    return static_cast<std::size_t>((decision_.rows * decision_.blocks * per_block * 4 + 63) / 64 * 64);
   }
-  std::size_t out_bytes() const { return f32_bytes(head_dim_); }
+  std::size_t out_bytes() const { return f32_bytes(decision_.head_dim); }
 
-  std::int64_t block_seq_, blocks_, rows_, head_dim_;
-  BlockLaunch first_;
-  MergeLaunch second_;
+  Decision decision_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::portable<FlashDecodePlan>(); }
+std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::everywhere<FlashDecodePlan>(); }
 std::vector<std::unique_ptr<const core::Implementation>> stage1::gpu() {
-  return isomer::gpu::portable<Stage1Plan>();
+  return isomer::gpu::everywhere<Stage1Plan>();
 }
 std::vector<std::unique_ptr<const core::Implementation>> stage2::gpu() {
-  return isomer::gpu::portable<Stage2Plan>();
+  return isomer::gpu::everywhere<Stage2Plan>();
 }
 
 }  // namespace isomer::ops::flash_decode

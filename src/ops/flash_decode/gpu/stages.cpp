@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace isomer::ops::flash_decode {
 namespace {
 
 constexpr int kThreads = 128;
 constexpr std::int64_t kVectorBytes = 16;
-/// Of the grid's second and third dimension; more is taken in turn.
-constexpr std::int64_t kMostBlocks = 65535;
 /// Loads of K, and as many of V, that a lane has under way. Eight are 64 KB of a multiprocessor with 16
 /// warps.
 constexpr std::int64_t kLoads = 4;
@@ -19,15 +16,8 @@ constexpr std::int64_t kLanesOfRow = 32;
 /// Results of blocks that a lane of stage 2 has under way.
 constexpr std::int64_t kMergeLoads = 4;
 
-std::uint32_t bounded(std::int64_t blocks) {
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(blocks, 1, kMostBlocks));
-}
-
-bool has_mma(const gpu::Facts& facts) {
-  if (facts.warp_size != 32) return false;
-  if (facts.architecture == "emulated") return true;
-  return facts.architecture.starts_with("sm_") && std::atoi(facts.architecture.c_str() + 3) >= 80;
-}
+/// Along the grid's second or third dimension; more is taken in turn.
+std::uint32_t across(std::int64_t blocks) { return gpu::grid_of(blocks, gpu::kMostBlocksAcross); }
 
 }  // namespace
 
@@ -43,7 +33,7 @@ BlockShape::BlockShape(const Inputs& in, const gpu::Facts& facts) {
   const std::int64_t d = in.q.size(2), heads_kv = in.k.size(1),
                      group = heads_kv > 0 ? in.q.size(1) / heads_kv : 0;
   head_dim = d <= 64 ? 64 : d <= 128 ? 128 : 256;
-  tensor_cores = size_of(in.k.dtype) == 2 && has_mma(facts);
+  tensor_cores = size_of(in.k.dtype) == 2 && facts.has.mma;
   if (tensor_cores) {
     // Fragments have 8 heads; two of them find no room for accumulators beside 256 elements.
     heads = group > 8 && head_dim < 256 ? 16 : 8;
@@ -60,48 +50,55 @@ BlockLaunch::BlockLaunch(const Inputs& in, const gpu::Facts& facts, std::int64_t
                          std::int64_t blocks, std::int64_t longest) {
   const std::int64_t batch = in.q.size(0), heads_q = in.q.size(1), head_dim = in.q.size(2);
   const std::int64_t heads_kv = in.k.size(1), group = heads_kv > 0 ? heads_q / heads_kv : 0;
-  const float scale = in.scale != 0.0f ? in.scale : 1.0f / std::sqrt(static_cast<float>(head_dim));
+  scale = in.scale != 0.0f ? in.scale : 1.0f / std::sqrt(static_cast<float>(head_dim));
   const BlockShape shape(in, facts);
-  parameters = {{"batch", std::to_string(batch)},
-                {"heads", std::to_string(heads_q)},
-                {"heads_kv", std::to_string(heads_kv)},
-                {"head_dim", std::to_string(head_dim)},
-                {"scale", core::say(scale)}};
-  constants = {{"block_seq", std::to_string(block_seq)}, {"blocks", std::to_string(blocks)}};
+  heads_ = heads_q, heads_kv_ = heads_kv;
+  auto& p = fixed_;
+  p.batch = batch, p.blocks = blocks, p.block_seq = block_seq, p.longest = longest;
+  p.head_dim = static_cast<std::int32_t>(head_dim), p.group = static_cast<std::int32_t>(group);
   empty = in.q.empty() || blocks == 0 || longest <= 0;
   if (empty) return;
 
-  auto& p = fixed_;
   p.q_batch = in.q.stride(0), p.q_head = in.q.stride(1), p.q_inner = in.q.stride(2);
   p.k_slot = in.k.stride(0), p.k_head = in.k.stride(1), p.k_inner = in.k.stride(2);
   p.v_slot = in.v.stride(0), p.v_head = in.v.stride(1), p.v_inner = in.v.stride(2);
   p.token_request = in.req_to_tokens.stride(0), p.token_step = in.req_to_tokens.stride(1);
   p.request_step = in.b_req_idx.stride(0), p.length_step = in.b_seqlen.stride(0);
-  p.batch = batch, p.blocks = blocks, p.block_seq = block_seq, p.longest = longest;
   p.request_count = in.req_to_tokens.size(0), p.slots = in.k.size(0);
-  p.head_dim = static_cast<std::int32_t>(head_dim), p.group = static_cast<std::int32_t>(group);
   p.chunks = static_cast<std::int32_t>(shape.chunks);
   p.requests_are_i64 = in.b_req_idx.dtype == DType::i64, p.lengths_are_i64 = in.b_seqlen.dtype == DType::i64;
   p.scale_log2 = static_cast<float>(static_cast<double>(scale) * 1.4426950408889634);
 
   const bool vectors = rows_of_16_bytes(in.q) && rows_of_16_bytes(in.k) && rows_of_16_bytes(in.v);
-  const std::string kernel = shape.tensor_cores ? "stage1_mma" : "stage1";
-  step = {.program = {.source = "ops/flash_decode/kernels/" + kernel + ".cu",
-                      .kernel = "isomer_flash_decode_" + kernel,
-                      .variant = {{"element", std::string(name_of(in.k.dtype))},
-                                  {"head_dim", std::to_string(shape.head_dim)},
-                                  {"heads", std::to_string(shape.heads)},
-                                  {"vectors", vectors ? "1" : "0"},
-                                  {"threads", std::to_string(kThreads)},
-                                  {"resident", std::to_string(shape.resident)}}},
+  step = {.source = shape.tensor_cores ? "ops/flash_decode/kernels/stage1_mma.cu"
+                                       : "ops/flash_decode/kernels/stage1.cu",
+          .kernel = shape.tensor_cores ? "isomer_flash_decode_stage1_mma" : "isomer_flash_decode_stage1",
+          .variant = {{"element", in.k.dtype},
+                      {"head_dim", shape.head_dim},
+                      {"heads", shape.heads},
+                      {"vectors", vectors},
+                      {"threads", kThreads},
+                      {"resident", shape.resident}},
           // The kv heads of a token lie beside each other in memory, and so do their blocks in the grid.
-          .grid = {static_cast<std::uint32_t>(heads_kv * shape.chunks), bounded(blocks), bounded(batch)},
+          .grid = {static_cast<std::uint32_t>(heads_kv * shape.chunks), across(blocks), across(batch)},
           .block = {kThreads, 1, 1}};
   if (!shape.tensor_cores) {
     const std::int64_t parts =
         std::max<std::int64_t>(1, shape.head_dim * size_of(in.k.dtype) / kVectorBytes / kLanesOfRow);
-    step.program.variant.emplace_back("unroll", std::to_string(kLoads / parts));
+    step.variant.emplace_back("unroll", kLoads / parts);
   }
+}
+
+core::Named BlockLaunch::parameters() const {
+  return {{"batch", std::to_string(fixed_.batch)},
+          {"heads", std::to_string(heads_)},
+          {"heads_kv", std::to_string(heads_kv_)},
+          {"head_dim", std::to_string(fixed_.head_dim)},
+          {"scale", core::say(scale)}};
+}
+
+core::Named BlockLaunch::constants() const {
+  return gpu::named({{"block_seq", fixed_.block_seq}, {"blocks", fixed_.blocks}});
 }
 
 device::FlashDecodeStage1Parameters BlockLaunch::arguments(const Inputs& in, const MidTensors& to) const {
@@ -128,15 +125,15 @@ MergeLaunch::MergeLaunch(const Tensor& out, DType mid_dtype, bool vectors, std::
   auto& p = fixed_;
   p.batch = out.size(0), p.block_seq = block_seq, p.longest = longest, p.head_dim = head_dim;
   p.chunks = static_cast<std::int32_t>(chunks);
-  step = {.program = {.source = "ops/flash_decode/kernels/stage2.cu",
-                      .kernel = "isomer_flash_decode_stage2",
-                      .variant = {{"element_mid", std::string(name_of(mid_dtype))},
-                                  {"element_out", std::string(name_of(out.dtype))},
-                                  {"lanes_of_row", std::to_string(lanes)},
-                                  {"vectors_mid", whole ? "1" : "0"},
-                                  {"threads_merge", std::to_string(kThreads)},
-                                  {"unroll_merge", std::to_string(loads)}}},
-          .grid = {static_cast<std::uint32_t>(out.size(1) * chunks), 1, bounded(out.size(0))},
+  step = {.source = "ops/flash_decode/kernels/stage2.cu",
+          .kernel = "isomer_flash_decode_stage2",
+          .variant = {{"element_mid", mid_dtype},
+                      {"element_out", out.dtype},
+                      {"lanes_of_row", lanes},
+                      {"vectors_mid", whole},
+                      {"threads_merge", kThreads},
+                      {"unroll_merge", loads}},
+          .grid = {static_cast<std::uint32_t>(out.size(1) * chunks), 1, across(out.size(0))},
           .block = {kThreads, 1, 1}};
 }
 

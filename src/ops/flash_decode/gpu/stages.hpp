@@ -33,11 +33,15 @@ struct BlockLaunch {
 
   bool empty = false;  ///< no query, or no token in any sequence
   gpu::Step step;
-  core::Named parameters, constants;
+  float scale = 0;  ///< as it multiplies the logits
+
+  /// In words.
+  core::Named parameters() const, constants() const;
 
   device::FlashDecodeStage1Parameters arguments(const Inputs& in, const MidTensors& to) const;
 
  private:
+  std::int64_t heads_ = 0, heads_kv_ = 0;
   device::FlashDecodeStage1Parameters fixed_{};
 };
 

@@ -3,9 +3,7 @@
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
-#include <string>
 
 namespace isomer::ops::fp8_gemm {
 namespace {
@@ -115,17 +113,6 @@ void set_addresses(Fp8GemmParameters& p, const Args& args) {
   p.addend = args.addend.data;
 }
 
-/// 90 for "sm_90a"; 0 for what is no NVIDIA architecture.
-int compute_capability(const std::string& architecture) {
-  return architecture.rfind("sm_", 0) == 0 ? std::atoi(architecture.c_str() + 3) : 0;
-}
-
-/// Fragments of 32 lanes: the tensor cores of NVIDIA, or the emulator in their place.
-bool has_fragments(const gpu::Facts& facts) {
-  return facts.warp_size == 32 &&
-         (compute_capability(facts.architecture) >= 80 || facts.architecture.rfind("emulated", 0) == 0);
-}
-
 // The layouts of shared memory in kernels/*.cu.
 std::int64_t tile_stage_bytes(int tile_m, int tile_n) {
   return (tile_m + tile_n) * kScaleBlock + 4 * tile_m + 128;
@@ -200,19 +187,14 @@ device::Fp8GemmParameters with_addresses(Fp8GemmParameters parameters, const Gro
   return parameters;
 }
 
-std::string_view name_of(GpuKernel kernel) {
-  constexpr std::string_view names[] = {"tile", "skinny", "plain"};
-  return names[static_cast<int>(kernel)];
-}
-
 GpuTiling gpu_tiling(const GpuProblem& problem, const gpu::Facts& facts) {
   // Segments of the contiguous layout are 128 rows apart, however few of them are multiplied.
   const bool skinny =
       problem.parameters.rows <= kSkinnyRows && problem.parameters.layout != GemmRows::contiguous;
-  if (has_fragments(facts) && !skinny)
+  if (facts.has.mma && !skinny)
     if (GpuTiling t = tile(problem, facts); t.stages > 0) return t;
   GpuTiling t;
-  if (has_fragments(facts) && skinny) {
+  if (facts.has.mma && skinny) {
     const int tokens = problem.parameters.rows <= 8 ? 8 : 16;
     const std::int64_t stage = kSkinnyWarps * skinny_stage_bytes(tokens);
     const std::int64_t most = (facts.shared_per_block - skinny_static_bytes(tokens)) / stage;

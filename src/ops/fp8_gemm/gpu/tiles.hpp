@@ -6,7 +6,6 @@
 #include "ops/fp8_gemm/kernels/fp8_gemm.h"
 
 #include <cstdint>
-#include <string_view>
 
 namespace isomer::ops::fp8_gemm {
 
@@ -35,7 +34,6 @@ device::Fp8GemmParameters with_addresses(device::Fp8GemmParameters parameters,
 /// What computes a problem: fp8_gemm_tile and fp8_gemm_skinny by fragments of 32 lanes, fp8_gemm_plain
 /// anywhere.
 enum class GpuKernel { tile, skinny, plain };
-std::string_view name_of(GpuKernel kernel);
 
 struct GpuTiling {
   GpuKernel kernel = GpuKernel::plain;

@@ -10,18 +10,28 @@ namespace {
 
 constexpr std::int64_t kThreads = 256, kUnroll = 2;
 constexpr std::int64_t kVectorBytes = 16;
-/// Blocks of one launch; more tiles are taken in turn.
-constexpr std::int64_t kMostBlocks = 1 << 30;
 
 enum View { out, out_a, out_b, lse_a, lse_b, lse };
 
+struct Decision {
+  std::vector<gpu::Step> steps;
+  device::MergeAttentionParameters parameters{};
+  std::int64_t tile = 0;
+};
+
 class MergeAttentionPlan : public gpu::Plan {
  public:
-  MergeAttentionPlan(const core::Call& call, const gpu::Facts&) {
+  explicit MergeAttentionPlan(Decision decision)
+      : Plan(std::move(decision.steps)), parameters_(decision.parameters), tile_(decision.tile) {}
+
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts&) {
     const auto& args = call.args<MergeAttentionArgs>();
     const std::int64_t length = args.out.size(-1), rows = args.lse_a.numel();
-    parameters_ = {{"rows", std::to_string(rows)}, {"head_dim_v", std::to_string(length)}};
-    if (args.out.empty() && (length > 0 || rows == 0 || !args.lse.defined())) return;
+    Decision decision;
+    auto& p = decision.parameters;
+    p.length = length;
+    p.rows = rows;
+    if (args.out.empty() && (length > 0 || rows == 0 || !args.lse.defined())) return decision;
 
     // The rows of all tensors together; of the outs their first elements, and nothing where they have none.
     const auto firsts = [&](const Tensor& tensor) {
@@ -31,9 +41,6 @@ class MergeAttentionPlan : public gpu::Plan {
     const Tensor* views[] = {&lead,       &a,          &b,
                              &args.lse_a, &args.lse_b, args.lse.defined() ? &args.lse : &args.lse_a};
     const core::Joined joined(views);
-    auto& p = arguments_;
-    p.length = length;
-    p.rows = rows;
     const int dims = std::max(joined.dims, 1);
     bool vectors = true;
     for (const Tensor* tensor : {&args.out, &args.out_a, &args.out_b})
@@ -54,26 +61,32 @@ class MergeAttentionPlan : public gpu::Plan {
     while (lanes < 32 && lanes * vector < length) lanes *= 2;
     const std::int64_t tile = kThreads / lanes * kUnroll;
     p.tiles = (rows + tile - 1) / tile;
-    constants_ = {{"rows_per_block", std::to_string(tile)}};
-    steps_.push_back(
-        {.program = {.source = "ops/merge_attention/kernels/merge_attention.cu",
-                     .kernel = "isomer_merge_attention",
-                     .variant = {{"element", std::string(name_of(args.out_a.dtype))},
-                                 {"element_out", std::string(name_of(args.out.dtype))},
-                                 {"lanes_of_row", std::to_string(lanes)},
-                                 {"vectors", vectors && length % vector == 0 ? "1" : "0"},
-                                 {"dims", std::to_string(dims)},
-                                 {"index", rows < INT32_MAX ? "u32" : "u64"},
-                                 {"threads", std::to_string(kThreads)},
-                                 {"unroll", std::to_string(kUnroll)}}},
-         .grid = {static_cast<std::uint32_t>(std::min<std::int64_t>(p.tiles, kMostBlocks)), 1, 1},
-         .block = {kThreads, 1, 1}});
+    decision.tile = tile;
+    decision.steps.push_back({.source = "ops/merge_attention/kernels/merge_attention.cu",
+                              .kernel = "isomer_merge_attention",
+                              .variant = {{"element", args.out_a.dtype},
+                                          {"element_out", args.out.dtype},
+                                          {"lanes_of_row", lanes},
+                                          {"vectors", vectors && length % vector == 0},
+                                          {"dims", dims},
+                                          {"index", rows < INT32_MAX ? "u32" : "u64"},
+                                          {"threads", kThreads},
+                                          {"unroll", kUnroll}},
+                              .grid = {gpu::grid_of(p.tiles), 1, 1},
+                              .block = {kThreads, 1, 1}});
+    return decision;
+  }
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = gpu::named({{"rows", parameters_.rows}, {"head_dim_v", parameters_.length}});
+    if (!steps().empty()) out.constants = gpu::named({{"rows_per_block", tile_}});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {
-    if (steps_.empty()) return;
+    if (steps().empty()) return;
     const auto& args = call.args<MergeAttentionArgs>();
-    device::MergeAttentionParameters p = arguments_;
+    device::MergeAttentionParameters p = parameters_;
     p.a = args.out_a.data, p.b = args.out_b.data, p.out = args.out.data;
     p.lse_a = static_cast<const float*>(args.lse_a.data),
     p.lse_b = static_cast<const float*>(args.lse_b.data);
@@ -82,13 +95,14 @@ class MergeAttentionPlan : public gpu::Plan {
   }
 
  private:
-  device::MergeAttentionParameters arguments_{};
+  device::MergeAttentionParameters parameters_;
+  std::int64_t tile_;
 };
 
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> gpu() {
-  return isomer::gpu::portable<MergeAttentionPlan>();
+  return isomer::gpu::everywhere<MergeAttentionPlan>();
 }
 
 }  // namespace isomer::ops::merge_attention

@@ -40,23 +40,62 @@ Lanes lanes_for(std::int64_t count, std::int64_t least_lanes, std::int64_t most_
   return best;
 }
 
+struct Decision {
+  std::vector<gpu::Step> steps;
+  device::QuantizeCopyKvParameters parameters{};
+  std::int64_t tokens = 0, heads = 0, channels = 0, group = 0, per_launch_block = 0;
+  DType dest = DType::none;
+};
+
+/// Groups and heads, joined where they lie together and left out where there is one, then tokens.
+int set_dimensions(device::QuantizeCopyKvParameters& p, const QuantizeCopyKvArgs& args, std::int64_t group,
+                   std::int64_t groups) {
+  std::vector<Dimension> dims;
+  if (groups > 1)
+    dims.push_back({groups, group * args.k.stride(2), group * args.out.stride(2), args.out_scale.stride(2)});
+  const Dimension heads{args.k.size(1), args.k.stride(1), args.out.stride(1), args.out_scale.stride(1)};
+  const auto continues = [&](const Dimension& inner) {
+    return heads.k == inner.size * inner.k && heads.out == inner.size * inner.out &&
+           heads.scale == inner.size * inner.scale;
+  };
+  if (!dims.empty() && continues(dims[0]))
+    dims[0].size *= heads.size;
+  else if (heads.size > 1)
+    dims.push_back(heads);
+  dims.push_back({args.k.size(0), args.k.stride(0), args.out.stride(0), args.out_scale.stride(0)});
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    p.size[d] = device::divisor_of(dims[d].size);
+    p.k_stride[d] = dims[d].k;
+    p.out_stride[d] = dims[d].out;
+    p.scale_stride[d] = dims[d].scale;
+  }
+  return static_cast<int>(dims.size());
+}
+
+bool aligned(const Tensor& tensor, const device::i64 (&strides)[device::QuantizeCopyKvParameters::kDims],
+             int dims, std::int64_t bytes) {
+  bool holds = reinterpret_cast<std::uintptr_t>(tensor.data) % static_cast<std::uintptr_t>(bytes) == 0;
+  for (int d = 0; d < dims; ++d) holds = holds && strides[d] * size_of(tensor.dtype) % bytes == 0;
+  return holds;
+}
+
 class QuantizeCopyKvPlan : public gpu::Plan {
  public:
-  QuantizeCopyKvPlan(const core::Call& call, const gpu::Facts& facts) {
+  explicit QuantizeCopyKvPlan(Decision decision)
+      : Plan(std::exchange(decision.steps, {})), decision_(std::move(decision)) {}
+
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
     const auto& args = call.args<QuantizeCopyKvArgs>();
     const auto& k = args.k;
     const std::int64_t group = call.options<QuantizeCopyKvOptions>().group;
     const std::int64_t tokens = k.size(0), heads = k.size(1), channels = k.size(2);
     const std::int64_t groups = group == 0 ? 1 : channels / group, runs = tokens * heads * groups;
-    parameters_ = {{"tokens", std::to_string(tokens)},
-                   {"heads", std::to_string(heads)},
-                   {"head_dim", std::to_string(channels)},
-                   {"group", std::to_string(group)},
-                   {"dest", std::string(name_of(args.dest.dtype))}};
-    if (runs == 0 || args.out.size(0) == 0) return;
+    Decision decision{
+        .tokens = tokens, .heads = heads, .channels = channels, .group = group, .dest = args.dest.dtype};
+    if (runs == 0 || args.out.size(0) == 0) return decision;
 
-    auto& p = arguments_;
-    const int dims = set_dimensions(args, group, groups);
+    auto& p = decision.parameters;
+    const int dims = set_dimensions(p, args, group, groups);
     p.runs = runs;
     p.out_rows = args.out.size(0);
     p.length = group == 0 ? channels : group;
@@ -87,29 +126,42 @@ class QuantizeCopyKvPlan : public gpu::Plan {
     const std::int64_t grid = ceil_div(runs, per_launch_block);
     const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
 
-    constants_ = {{"runs", std::to_string(runs)}, {"runs_per_block", std::to_string(per_launch_block)}};
-    steps_.push_back({.program = {.source = "ops/quantize_copy_kv/kernels/quantize_copy_kv.cu",
-                                  .kernel = "isomer_quantize_copy_kv",
-                                  .variant = {{"element", std::string(name_of(k.dtype))},
-                                              {"scale_element", std::string(name_of(args.out_scale.dtype))},
-                                              {"vector", std::to_string(vector)},
-                                              {"lanes_per_run", std::to_string(lanes.lanes)},
-                                              {"vectors", std::to_string(p.length == 0 ? 0 : lanes.vectors)},
-                                              {"unroll", std::to_string(unroll)},
-                                              {"in_pieces", lanes.pieces ? "1" : "0"},
-                                              {"whole", whole ? "1" : "0"},
-                                              {"dims", std::to_string(dims)},
-                                              {"index", narrow ? "u32" : "i64"},
-                                              {"threads", std::to_string(kThreads)}}},
-                      .grid = {static_cast<std::uint32_t>(grid), 1, 1},
-                      .block = {static_cast<std::uint32_t>(kThreads), 1, 1},
-                      .overlap_previous = gpu::launches_overlap(facts)});
+    decision.per_launch_block = per_launch_block;
+    decision.steps.push_back({.source = "ops/quantize_copy_kv/kernels/quantize_copy_kv.cu",
+                              .kernel = "isomer_quantize_copy_kv",
+                              .variant = {{"element", k.dtype},
+                                          {"scale_element", args.out_scale.dtype},
+                                          {"vector", vector},
+                                          {"lanes_per_run", lanes.lanes},
+                                          {"vectors", p.length == 0 ? 0 : lanes.vectors},
+                                          {"unroll", unroll},
+                                          {"in_pieces", lanes.pieces},
+                                          {"whole", whole},
+                                          {"dims", dims},
+                                          {"index", narrow ? "u32" : "i64"},
+                                          {"threads", kThreads}},
+                              .grid = {static_cast<std::uint32_t>(grid), 1, 1},
+                              .block = {static_cast<std::uint32_t>(kThreads), 1, 1},
+                              .overlap_previous = facts.has.overlap});
+    return decision;
+  }
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = gpu::named({{"tokens", decision_.tokens},
+                                 {"heads", decision_.heads},
+                                 {"head_dim", decision_.channels},
+                                 {"group", decision_.group},
+                                 {"dest", decision_.dest}});
+    if (!steps().empty())
+      out.constants =
+          gpu::named({{"runs", decision_.parameters.runs}, {"runs_per_block", decision_.per_launch_block}});
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {
-    if (steps_.empty()) return;
+    if (steps().empty()) return;
     const auto& args = call.args<QuantizeCopyKvArgs>();
-    device::QuantizeCopyKvParameters p = arguments_;
+    device::QuantizeCopyKvParameters p = decision_.parameters;
     p.k = args.k.data;
     p.dest = args.dest.data;
     p.out = args.out.data;
@@ -118,44 +170,13 @@ class QuantizeCopyKvPlan : public gpu::Plan {
   }
 
  private:
-  device::QuantizeCopyKvParameters arguments_{};
-
-  /// Groups and heads, joined where they lie together and left out where there is one, then tokens.
-  int set_dimensions(const QuantizeCopyKvArgs& args, std::int64_t group, std::int64_t groups) {
-    std::vector<Dimension> dims;
-    if (groups > 1)
-      dims.push_back(
-          {groups, group * args.k.stride(2), group * args.out.stride(2), args.out_scale.stride(2)});
-    const Dimension heads{args.k.size(1), args.k.stride(1), args.out.stride(1), args.out_scale.stride(1)};
-    const auto continues = [&](const Dimension& inner) {
-      return heads.k == inner.size * inner.k && heads.out == inner.size * inner.out &&
-             heads.scale == inner.size * inner.scale;
-    };
-    if (!dims.empty() && continues(dims[0]))
-      dims[0].size *= heads.size;
-    else if (heads.size > 1)
-      dims.push_back(heads);
-    dims.push_back({args.k.size(0), args.k.stride(0), args.out.stride(0), args.out_scale.stride(0)});
-    for (std::size_t d = 0; d < dims.size(); ++d) {
-      arguments_.size[d] = device::divisor_of(dims[d].size);
-      arguments_.k_stride[d] = dims[d].k;
-      arguments_.out_stride[d] = dims[d].out;
-      arguments_.scale_stride[d] = dims[d].scale;
-    }
-    return static_cast<int>(dims.size());
-  }
-
-  static bool aligned(const Tensor& tensor,
-                      const device::i64 (&strides)[device::QuantizeCopyKvParameters::kDims], int dims,
-                      std::int64_t bytes) {
-    bool holds = reinterpret_cast<std::uintptr_t>(tensor.data) % static_cast<std::uintptr_t>(bytes) == 0;
-    for (int d = 0; d < dims; ++d) holds = holds && strides[d] * size_of(tensor.dtype) % bytes == 0;
-    return holds;
-  }
+  Decision decision_;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::portable<QuantizeCopyKvPlan>(); }
+std::vector<std::unique_ptr<const core::Implementation>> gpu() {
+  return gpu::everywhere<QuantizeCopyKvPlan>();
+}
 
 }  // namespace isomer::ops::quantize_copy_kv

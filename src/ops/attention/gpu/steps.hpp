@@ -1,0 +1,20 @@
+#pragma once
+
+#include "gpu/plan.hpp"
+#include "ops/attention/contract/geometry.hpp"
+
+#include <cstdint>
+
+namespace isomer::ops::attention {
+
+/// The launches around attention itself, for every implementation on a GPU. Both take
+/// device::AttentionParameters.
+
+/// Whether the call has keys to append.
+bool appends(const Geometry& geometry);
+/// Writes k_new and v_new into the cache, rotated where the call says so: attention_append.cu.
+gpu::Step append_step(const Geometry& geometry);
+/// Merges the partial results of parts whose blocks take block_n keys at a time: attention_combine.cu.
+gpu::Step combine_step(const Geometry& geometry, int head_dim_v, int block_n);
+
+}  // namespace isomer::ops::attention
