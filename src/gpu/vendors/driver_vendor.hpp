@@ -112,6 +112,7 @@ class DriverVendor : public Vendor {
     std::mutex opening;
     typename Interface::Current current{};
     Facts facts;
+    int forks = 0;  ///< of the process before the library was initialised
   };
 
   /// What is current on this thread is the device's, and afterwards whatever was.
@@ -131,21 +132,12 @@ class DriverVendor : public Vendor {
   const typename Interface::Library& library() const { return Interface::Library::get(); }
 
   Place& place(int device) {
-    if (const std::string reason = unavailable(); !reason.empty())
-      core::fail(ErrorCode::device, name(), ": ", reason);
-    if (device < 0 || device >= kMostDevices)
-      core::fail(ErrorCode::device, name(), ": at most ", kMostDevices, " devices are used, got ", name(),
-                 ":", device);
-    Place& found = places_[static_cast<std::size_t>(device)];
-    // Not std::call_once: under the thread sanitizer a call that throws is never over.
-    if (!found.opened.load(std::memory_order_acquire)) {
-      const std::scoped_lock lock(found.opening);
-      if (!found.opened.load(std::memory_order_relaxed)) {
-        open(found, device);
-        found.opened.store(true, std::memory_order_release);
-      }
+    // A place that was opened is lost to a fork alone; everything else is asked once.
+    if (static_cast<unsigned>(device) < static_cast<unsigned>(kMostDevices)) {
+      Place& known = places_[static_cast<std::size_t>(device)];
+      if (known.opened.load(std::memory_order_acquire) && forks() == known.forks) return known;
     }
-    return found;
+    return open_place(device);
   }
 
   /// `word` is a function's name without what all of them begin with.
@@ -172,6 +164,26 @@ class DriverVendor : public Vendor {
 
  private:
   static constexpr int kMostDevices = 64;
+
+  Place& open_place(int device) {
+    if (const std::string reason = unavailable(); !reason.empty())
+      core::fail(ErrorCode::device, name(), ": ", reason);
+    if (device < 0 || device >= kMostDevices)
+      core::fail(ErrorCode::device, name(), ": at most ", kMostDevices, " devices are used, got ", name(),
+                 ":", device);
+    Place& found = places_[static_cast<std::size_t>(device)];
+    // Not std::call_once: under the thread sanitizer a call that throws is never over.
+    if (!found.opened.load(std::memory_order_acquire)) {
+      const std::scoped_lock lock(found.opening);
+      if (!found.opened.load(std::memory_order_relaxed)) {
+        open(found, device);
+        found.forks = library().forks;
+        found.opened.store(true, std::memory_order_release);
+      }
+    }
+    return found;
+  }
+
   std::array<Place, kMostDevices> places_;
 };
 

@@ -7,17 +7,19 @@ namespace isomer::ops::attention {
 namespace {
 
 device::AttentionRows rows_of(const RowView& view) {
-  return {view.data,     view.outer_stride, view.row_stride, view.head_stride,
+  return {nullptr,       view.outer_stride, view.row_stride, view.head_stride,
           view.d_stride, view.outers,       view.rows};
 }
 
-const std::int32_t* integers(const Tensor& t) {
-  return t.defined() ? static_cast<const std::int32_t*>(t.data) : nullptr;
+/// Null where the call has no such tensor.
+template <class T>
+T* address(const Tensor& t) {
+  return t.defined() ? static_cast<T*>(t.data) : nullptr;
 }
 
 device::AttentionFactors factors(const Tensor& t) {
   if (!t.defined()) return {};
-  return {static_cast<const float*>(t.data), t.stride(0), t.stride(1)};
+  return {nullptr, t.stride(0), t.stride(1)};
 }
 
 device::AttentionWide wide(DType type) {
@@ -28,7 +30,7 @@ device::AttentionWide wide(DType type) {
 
 }  // namespace
 
-device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t, void* workspace) {
+device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t) {
   const AttentionArgs& a = *g.args;
   device::AttentionParameters p{};
   p.q = rows_of(g.q);
@@ -39,16 +41,7 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
   p.k_new = rows_of(g.k_new);
   p.v_new = rows_of(g.v_new);
 
-  p.cu_seqlens_q = integers(a.cu_seqlens_q);
-  p.cu_seqlens_k = integers(a.cu_seqlens_k);
-  p.cu_seqlens_k_new = integers(a.cu_seqlens_k_new);
-  p.seqused_q = integers(a.seqused_q);
-  p.seqused_k = integers(a.seqused_k);
-  p.leftpad_k = integers(a.leftpad_k);
-  p.kv_batch_idx = integers(a.kv_batch_idx);
-  p.cache_seqlens = integers(a.cache_seqlens);
   if (g.paged) {
-    p.page_table = integers(a.page_table);
     p.page_table_stride = a.page_table.stride(0);
     p.table_rows = a.page_table.size(0);
     p.max_pages = a.page_table.size(1);
@@ -56,8 +49,6 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
         std::min<std::int64_t>(g.page_size, std::numeric_limits<std::int32_t>::max()));
   }
   if (g.rotary) {
-    p.rotary_cos = a.rotary_cos.data;
-    p.rotary_sin = a.rotary_sin.data;
     p.cos_stride = a.rotary_cos.stride(0);
     p.sin_stride = a.rotary_sin.stride(0);
     p.positions = a.rotary_cos.size(0);
@@ -68,10 +59,7 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
   p.q_descale = factors(a.q_descale);
   p.k_descale = factors(a.k_descale);
   p.v_descale = factors(a.v_descale);
-  if (g.has_sink()) {
-    p.sink = a.sink.data;
-    p.sink_type = wide(a.sink.dtype);
-  }
+  if (g.has_sink()) p.sink_type = wide(a.sink.dtype);
 
   p.batch = g.batch;
   p.heads = g.heads;
@@ -101,10 +89,6 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
   p.least_part = t.least_part;
   p.seqlen_q = g.seqlen_q;
   p.partial_rows = t.partial_rows;
-  if (t.parts > 1) {
-    p.partial_out = static_cast<float*>(workspace);
-    p.partial_state = reinterpret_cast<float*>(static_cast<std::byte*>(workspace) + t.partial_out_bytes(g));
-  }
   p.new_rows = g.append ? g.k_new.rows : 0;
 
   const auto divisor = [](std::int64_t value) {
@@ -119,6 +103,36 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t,
   p.of_parts = divisor(p.parts);
   p.of_seqlen_q = divisor(p.seqlen_q);
   return p;
+}
+
+void set_addresses(device::AttentionParameters& p, const AttentionArgs& a, void* workspace) {
+  using Integers = const std::int32_t;
+  using Factors = const float;
+  p.q.data = a.q.data;
+  p.k.data = a.k.data;
+  p.v.data = a.v.data;
+  p.out.data = a.out.data;
+  p.lse.data = address<void>(a.lse);
+  p.k_new.data = address<void>(a.k_new);
+  p.v_new.data = address<void>(a.v_new);
+  p.cu_seqlens_q = address<Integers>(a.cu_seqlens_q);
+  p.cu_seqlens_k = address<Integers>(a.cu_seqlens_k);
+  p.cu_seqlens_k_new = address<Integers>(a.cu_seqlens_k_new);
+  p.seqused_q = address<Integers>(a.seqused_q);
+  p.seqused_k = address<Integers>(a.seqused_k);
+  p.leftpad_k = address<Integers>(a.leftpad_k);
+  p.kv_batch_idx = address<Integers>(a.kv_batch_idx);
+  p.cache_seqlens = address<Integers>(a.cache_seqlens);
+  p.page_table = address<Integers>(a.page_table);
+  p.rotary_cos = address<const void>(a.rotary_cos);
+  p.rotary_sin = address<const void>(a.rotary_sin);
+  p.q_descale.data = address<Factors>(a.q_descale);
+  p.k_descale.data = address<Factors>(a.k_descale);
+  p.v_descale.data = address<Factors>(a.v_descale);
+  p.sink = address<const void>(a.sink);
+  if (p.parts == 1) return;
+  p.partial_out = static_cast<float*>(workspace);
+  p.partial_state = p.partial_out + p.parts * p.heads * p.partial_rows * p.head_dim_v;
 }
 
 }  // namespace isomer::ops::attention

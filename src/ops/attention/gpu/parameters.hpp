@@ -5,7 +5,10 @@
 
 namespace isomer::ops::attention {
 
-/// What every kernel of one call is given. The workspace has tiling.workspace_bytes().
-device::AttentionParameters parameters_of(const Geometry& geometry, const GpuTiling& tiling, void* workspace);
+/// What every kernel of such a call is given, but for the addresses.
+device::AttentionParameters parameters_of(const Geometry& geometry, const GpuTiling& tiling);
+/// Those of a call that the parameters were made for, and of its workspace, which has the tiling's
+/// workspace_bytes().
+void set_addresses(device::AttentionParameters& parameters, const AttentionArgs& args, void* workspace);
 
 }  // namespace isomer::ops::attention

@@ -11,6 +11,7 @@ struct Decision {
   std::vector<gpu::Step> steps;
   GpuProblem problem;
   GpuTiling tiling;
+  device::AttentionParameters parameters;  ///< without addresses
   std::size_t workspace_bytes = 0;
   std::string target;  ///< the architecture it is planned for
 };
@@ -44,6 +45,7 @@ class PortablePlan : public gpu::Plan {
       : Plan(std::move(decision.steps)),
         problem_(decision.problem),
         tiling_(decision.tiling),
+        parameters_(decision.parameters),
         workspace_bytes_(decision.workspace_bytes),
         target_(std::move(decision.target)) {}
 
@@ -52,12 +54,13 @@ class PortablePlan : public gpu::Plan {
     const auto& options = call.options<AttentionOptions>();
     if (std::string reason = refuse(g, options, facts); !reason.empty())
       return core::Refusal{std::move(reason)};
+    const GpuTiling t = tile_up(g, options, facts);
     Decision decision{.steps = {},
                       .problem = GpuProblem(g),
-                      .tiling = tile_up(g, options, facts),
+                      .tiling = t,
+                      .parameters = parameters_of(g, t),
+                      .workspace_bytes = t.workspace_bytes(g),
                       .target = facts.architecture};
-    const GpuTiling& t = decision.tiling;
-    decision.workspace_bytes = t.workspace_bytes(g);
     if (appends(g)) decision.steps.push_back(append_step(g));
     if (g.batch * g.heads * g.seqlen_q == 0) return decision;
     decision.steps.push_back(attend_step(g, t));
@@ -81,13 +84,15 @@ class PortablePlan : public gpu::Plan {
   std::size_t workspace_bytes() const override { return workspace_bytes_; }
 
   void run(const Queue& queue, const core::Call& call, void* workspace) const override {
-    const device::AttentionParameters p = parameters_of(geometry_of(call), tiling_, workspace);
+    device::AttentionParameters p = parameters_;
+    set_addresses(p, call.args<AttentionArgs>(), workspace);
     for (std::size_t step = 0; step < steps().size(); ++step) launch(queue, step, p);
   }
 
  private:
   GpuProblem problem_;
   GpuTiling tiling_;
+  device::AttentionParameters parameters_;
   std::size_t workspace_bytes_;
   std::string target_;
 };
