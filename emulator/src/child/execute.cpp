@@ -59,8 +59,9 @@ void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers, 
     throw Error(fmt::format("{} takes {} arguments, got {}", request.name, entry->parameter_count,
                             request.parameters.size()));
   }
-  // Values keep the alignment of the largest scalar; the array of pointers and the values are what the kernel
-  // may read.
+  // Values keep the alignment of tensor maps; the array of pointers and the values are what the kernel may
+  // read.
+  constexpr std::size_t kAlignment = 128;
   std::vector<std::byte> block(request.parameters.size() * sizeof(void*));
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
@@ -70,7 +71,7 @@ void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers, 
       throw Error(fmt::format("{}: argument {} has {} bytes, expected {}", request.name, i, bytes,
                               entry->parameter_bytes[i]));
     }
-    block.resize((block.size() + 15) / 16 * 16);
+    block.resize((block.size() + kAlignment - 1) / kAlignment * kAlignment);
     offsets.push_back(block.size());
     block.resize(block.size() + bytes);
     if (buffers[i]) {
@@ -80,8 +81,9 @@ void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers, 
       std::memcpy(block.data() + offsets[i], p.bits.data(), bytes);
     }
   }
-  std::vector<std::byte> aligned(block.size() + 16);
-  auto* base = aligned.data() + (16 - reinterpret_cast<std::uintptr_t>(aligned.data()) % 16) % 16;
+  std::vector<std::byte> aligned(block.size() + kAlignment);
+  auto* base = aligned.data() +
+               (kAlignment - reinterpret_cast<std::uintptr_t>(aligned.data()) % kAlignment) % kAlignment;
   std::memcpy(base, block.data(), block.size());
   auto** pointers = reinterpret_cast<void**>(base);
   for (std::size_t i = 0; i < offsets.size(); ++i) pointers[i] = base + offsets[i];

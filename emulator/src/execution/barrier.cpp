@@ -1,6 +1,11 @@
 // Barriers of a block: the full one with its three reductions, the named ones that count, the one of the
 // grid.
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "execution/worker.hpp"
+#include "hopper/units.hpp"
 #include "runtime/errors.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
@@ -55,24 +60,42 @@ void Block::check_barrier_sites() {
   }
 }
 
-void Block::named_barrier(unsigned id, unsigned threads, const void* site) {
+void Block::named_barrier(unsigned id, unsigned threads, bool waits, const void* site) {
   Thread& self = *current_;
   const unsigned expected = threads == 0 ? alive_ : threads;
+  auto found = std::find_if(named_.begin(), named_.end(), [id](const NamedBarrier& b) { return b.id == id; });
+  if (found == named_.end()) {
+    found = named_.emplace(found);
+    found->id = id;
+  }
+  NamedBarrier& b = *found;
+  if (b.arrived == 0 || threads == 0) {
+    if (b.arrived == 0) b.first_site = site;
+    b.expected = expected;
+  } else if (b.expected != expected) {
+    watch::report_violation(Kind::barrier_divergence, *this, self, {site, self.clock.calls},
+                            {b.first_site, {}},
+                            fmt::format("comes to named barrier {} for {} threads, where others came at "
+                                        "{{other}} for {}",
+                                        id, expected, b.expected));
+  }
   self.barrier_id = id;
-  unsigned here = 1;
-  for (const Thread& t : threads_) here += t.wait == Wait::named && t.barrier_id == id && !t.ended;
-  if (here < expected) {
-    wait(Wait::named, site);
+  ++b.arrived;
+  if (launch_.watch) watch::arrive(b.carried, *this, self);
+  if (b.arrived < b.expected) {
+    if (waits) wait(Wait::named, site);
     return;
   }
-  std::vector<Thread*> members{&self};
+  const watch::Carried carried = std::move(b.carried);
+  b.carried = {};
+  b.arrived = 0;
+  progressed_ = true;
+  if (launch_.watch && waits) watch::learn(carried, *this, self);
   for (std::uint32_t i = 0; i < size(); ++i) {
     Thread& t = threads_[permuted(i)];
-    if (t.wait == Wait::named && t.barrier_id == id && !t.ended) members.push_back(&t);
-  }
-  if (launch_.watch) watch::join(*this, members);
-  for (Thread* t : members) {
-    if (t != &self) wake(*t);
+    if (t.wait != Wait::named || t.barrier_id != id || t.ended) continue;
+    if (launch_.watch) watch::learn(carried, *this, t);
+    wake(t);
   }
 }
 
@@ -86,6 +109,9 @@ void Block::grid_barrier(const void* site) {
   wait(Wait::grid, site);
 }
 
-void Block::report_deadlock() { watch::report_deadlock(*this); }
+void Block::report_deadlock() {
+  if (units_used_) units_->explain_stuck();
+  watch::report_deadlock(*this);
+}
 
 }  // namespace isomer::emulator

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "execution/worker.hpp"
+#include "hopper/units.hpp"
 #include "runtime/errors.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
@@ -64,6 +65,7 @@ void Block::begin(std::uint64_t linear) {
     t.wait = Wait::none;
     t.started = t.ended = false;
     t.meeting = nullptr;
+    t.has_registers_in_flight = false;
     if (launch_.watch) t.clock.reset();
   }
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
@@ -88,9 +90,12 @@ void Block::begin(std::uint64_t linear) {
   in_grid_barrier_ = abandoned_ = false;
   spare_.clear();
   for (auto& m : meetings_) spare_.push_back(m.get());
-  clock_.known.clear();
+  clock_.reset();
   for (Shared& s : shared_) s.used = false;
   dynamic_.used = false;
+  next_shared_address_ = 0;
+  named_.clear();
+  units_used_ = false;
   // Shared memory is named before any thread runs, so that a report can name the block's arrays.
 }
 
@@ -180,6 +185,8 @@ Fiber* Block::next() {
     if (has_fresh) return worker_.pool().acquire();
     if (alive_ == 0) return leave();
     if (complete_converged()) continue;
+    // The asynchronous units are as late as can be: they go on where no thread can without them.
+    if (units_used_ && units_->advance()) continue;
     if (at_grid_ > 0 && at_grid_ == alive_) {
       if (!in_grid_barrier_) {
         in_grid_barrier_ = true;
@@ -212,6 +219,7 @@ void Block::wake(Thread& thread) {
 }
 
 void Block::ended(Thread& thread) {
+  if (units_used_) units_->thread_ends(thread);
   thread.ended = true;
   thread.fiber = nullptr;
   --alive_;
@@ -220,6 +228,18 @@ void Block::ended(Thread& thread) {
   while (settle(warp)) {
   }
   if (arrived_ > 0 && arrived_ == alive_) release_barrier();
+}
+
+hopper::Units& Block::units() {
+  if (!units_) units_ = std::make_unique<hopper::Units>(*this);
+  if (!units_used_) units_->begin();
+  units_used_ = true;
+  return *units_;
+}
+
+std::uint32_t Block::clock_entries() const { return size() + (units_used_ ? units_->agents() : 0); }
+std::uint32_t Block::agent_tick(std::uint32_t entry) const {
+  return units_used_ ? units_->agent_tick(entry - size()) : 0;
 }
 
 void Block::kill_current() {

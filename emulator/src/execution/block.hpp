@@ -14,10 +14,14 @@
 
 namespace isomer::emulator {
 
+namespace hopper {
+class Units;
+}
+
 class Worker;
 struct Launch;
 
-enum class Wait : std::uint8_t { none, barrier, named, meeting, grid, spin };
+enum class Wait : std::uint8_t { none, barrier, named, meeting, grid, spin, units };
 
 struct PendingMeeting;
 
@@ -33,7 +37,15 @@ struct Thread {
   const void* site = nullptr;  ///< return address of what it waits in
   unsigned barrier_id = 0;
   PendingMeeting* meeting = nullptr;
+  bool has_registers_in_flight = false;  ///< the tensor cores write some of what lies on its stack
   watch::ThreadClock clock;
+};
+
+/// A barrier of the block with a number, for so many threads as its first one says.
+struct NamedBarrier {
+  unsigned id = 0, expected = 0, arrived = 0;
+  const void* first_site = nullptr;
+  watch::Carried carried;
 };
 
 /// What the lanes of a warp brought to one warp operation: sixteen bytes each.
@@ -66,7 +78,7 @@ class Block {
 
   // Called on a fiber, by the device thread that is running.
   int barrier(int combine, int predicate, const void* site);
-  void named_barrier(unsigned id, unsigned threads, const void* site);
+  void named_barrier(unsigned id, unsigned threads, bool waits, const void* site);
   Meeting* meet(std::uint64_t mask, WarpOp op, const void* value, unsigned bytes, const void* site);
   void part(Meeting* meeting);
   void grid_barrier(const void* site);
@@ -75,6 +87,12 @@ class Block {
   [[noreturn]] void abandon();       ///< the whole block ends here
   void* shared(SharedSite& site);
   void* dynamic_shared();
+  /// Addresses of the block's shared memory as its instructions have them: 18 bits. 0 and null where there is
+  /// none.
+  std::uint32_t shared_address(const void* at) const;
+  std::byte* shared_at(std::uint32_t address, std::size_t bytes) const;
+  void wait_for_units(const void* site) { wait(Wait::units, site); }
+  void wake_from_units(Thread& thread) { wake(thread); }
 
   // The fiber's loop.
   Thread* take_fresh();
@@ -90,6 +108,13 @@ class Block {
   watch::BlockClock& clock() { return clock_; }
   Thread& thread(std::uint32_t linear) { return threads_[linear]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(threads_.size()); }
+  std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
+  /// The asynchronous units, from their first use on; and whether they were used.
+  hopper::Units& units();
+  hopper::Units* used_units() const { return units_used_ ? units_.get() : nullptr; }
+  /// Clocks have an entry for each thread, then for each agent of the units.
+  std::uint32_t clock_entries() const;
+  std::uint32_t agent_tick(std::uint32_t entry) const;
   bool progressed() const { return progressed_; }
   std::vector<Fiber*>& dead_fibers() { return dead_fibers_; }
 
@@ -132,9 +157,14 @@ class Block {
   struct Shared {
     Buffer* buffer = nullptr;
     bool used = false;
+    std::uint32_t address = 0;
   };
   std::vector<Shared> shared_;
   Shared dynamic_;
+  std::uint32_t next_shared_address_ = 0;
+  std::vector<NamedBarrier> named_;
+  std::unique_ptr<hopper::Units> units_;
+  bool units_used_ = false;
   std::vector<PendingMeeting*> spare_;
   std::vector<std::unique_ptr<PendingMeeting>> meetings_;
   std::vector<Fiber*> dead_fibers_;

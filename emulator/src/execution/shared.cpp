@@ -12,6 +12,13 @@
 namespace isomer::emulator {
 namespace {
 
+constexpr std::uint32_t kFirstAddress = 1024;  // below it Hopper keeps what is the system's
+constexpr std::uint32_t kAddressStep = 1024;   // the longest swizzle repeats after so many bytes
+
+std::uint32_t rounded(std::size_t bytes) {
+  return static_cast<std::uint32_t>((bytes + kAddressStep - 1) / kAddressStep * kAddressStep);
+}
+
 int number(SharedSite& site) {
   static std::mutex mutex;
   static int count = 0;
@@ -60,7 +67,33 @@ void* Block::shared(SharedSite& site) {
   }
   if (launch_.watch) watch::forget(*s.buffer);
   s.used = true;
+  if (next_shared_address_ == 0) next_shared_address_ = kFirstAddress + rounded(launch_.request.shared_bytes);
+  s.address = next_shared_address_;
+  next_shared_address_ += rounded(site.bytes);
   return s.buffer->begin;
+}
+
+std::uint32_t Block::shared_address(const void* at) const {
+  const auto* byte = static_cast<const std::byte*>(at);
+  const auto inside = [byte](const Shared& s) {
+    return s.used && byte >= s.buffer->begin && byte <= s.buffer->end();
+  };
+  if (inside(dynamic_)) return dynamic_.address + static_cast<std::uint32_t>(byte - dynamic_.buffer->begin);
+  for (const Shared& s : shared_) {
+    if (inside(s)) return s.address + static_cast<std::uint32_t>(byte - s.buffer->begin);
+  }
+  return 0;
+}
+
+std::byte* Block::shared_at(std::uint32_t address, std::size_t bytes) const {
+  const auto inside = [&](const Shared& s) {
+    return s.used && address >= s.address && address + bytes <= s.address + s.buffer->bytes;
+  };
+  if (inside(dynamic_)) return dynamic_.buffer->begin + (address - dynamic_.address);
+  for (const Shared& s : shared_) {
+    if (inside(s)) return s.buffer->begin + (address - s.address);
+  }
+  return nullptr;
 }
 
 void* Block::dynamic_shared() {
@@ -77,6 +110,7 @@ void* Block::dynamic_shared() {
   }
   if (!dynamic_.used && launch_.watch) watch::forget(*dynamic_.buffer);
   dynamic_.used = true;
+  dynamic_.address = kFirstAddress;
   return dynamic_.buffer->begin;
 }
 

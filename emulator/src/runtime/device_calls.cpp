@@ -24,7 +24,10 @@ EXPORT int isomer_emulator_barrier(int combine, int predicate) {
   return current_block()->barrier(combine, predicate, SITE);
 }
 EXPORT void isomer_emulator_named_barrier(unsigned id, unsigned threads) {
-  current_block()->named_barrier(id, threads, SITE);
+  current_block()->named_barrier(id, threads, true, SITE);
+}
+EXPORT void isomer_emulator_named_arrive(unsigned id, unsigned threads) {
+  current_block()->named_barrier(id, threads, false, SITE);
 }
 EXPORT void isomer_emulator_shuffle(std::uint64_t mask, void* value, unsigned bytes, unsigned source) {
   Block& block = *current_block();

@@ -77,8 +77,10 @@ std::string Source::written(std::size_t first, std::size_t last) const {
 }
 
 std::string Source::lines(std::size_t first, std::size_t last) const {
-  const std::string_view between =
-      original.substr(text.tokens[first].offset, text.tokens[last].end() - text.tokens[first].offset);
+  // Line markers between the two, which a system header's macro leaves, go with what is replaced.
+  const Token &from = text.tokens[first], &to = text.tokens[last];
+  if (from.file == to.file && to.line >= from.line) return std::string(to.line - from.line, '\n');
+  const std::string_view between = original.substr(from.offset, to.end() - from.offset);
   return std::string(static_cast<std::size_t>(std::count(between.begin(), between.end(), '\n')), '\n');
 }
 

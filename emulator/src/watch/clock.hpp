@@ -13,7 +13,9 @@
 
 namespace isomer::emulator::watch {
 
-using Ticks = std::vector<std::uint32_t>;  // per thread of the block; a tick is seen when it is ≤ the entry
+/// Per thread of the block, and behind the threads per agent of its asynchronous units (execution/block.hpp);
+/// a tick is seen when it is ≤ the entry. A shorter list has seen nothing of the rest.
+using Ticks = std::vector<std::uint32_t>;
 
 struct Snapshot;
 using SnapshotList = std::vector<std::shared_ptr<const Snapshot>>;
@@ -33,6 +35,7 @@ struct ThreadClock {
   std::uint32_t epoch = 0;    ///< the block's epoch that `tick` and `seen` belong to
   std::uint32_t tick = 1;
   std::shared_ptr<const Ticks> seen;
+  std::shared_ptr<const Ticks> proxied;    ///< what a proxy fence stands behind, across epochs
   std::shared_ptr<const Snapshot> fenced;  ///< taken at the last fence
   SnapshotList known;
   std::vector<const void*> calls;  ///< return addresses, outermost first
@@ -42,6 +45,7 @@ struct ThreadClock {
     segment = epoch = spins = 0;
     tick = 1;
     seen.reset();
+    proxied.reset();
     fenced.reset();
     known.clear();
     calls.clear();
@@ -49,7 +53,27 @@ struct ThreadClock {
 };
 
 struct BlockClock {
-  SnapshotList known;  ///< what every thread of the block knows since the last barrier
+  SnapshotList known;                    ///< what every thread of the block knows since the last barrier
+  Ticks ticks;                           ///< of every thread and agent at the last barrier
+  std::shared_ptr<const Ticks> proxied;  ///< by any thread's proxy fence before the last barrier
+  void reset() {
+    known.clear();
+    ticks.clear();
+    proxied.reset();
+  }
+};
+
+/// What a barrier that counts arrivals carries from those who arrive to those who wait.
+struct Carried {
+  std::uint32_t epoch = 0;  ///< of the block, that `seen` belongs to
+  std::shared_ptr<const Ticks> seen, proxied;
+  SnapshotList known;
+  // Threads that wait for the same thing know mostly the same: what the last one learnt serves the next.
+  struct Lesson {
+    std::uint32_t epoch = 0;  ///< 0: none yet
+    std::shared_ptr<const Ticks> seen, proxied, seen_then, proxied_then;
+  };
+  mutable Lesson last;
 };
 
 }  // namespace isomer::emulator::watch

@@ -46,12 +46,31 @@ std::shared_ptr<const Snapshot> snapshot(Block& block, Thread& thread) {
   return s;
 }
 
+std::uint32_t entry(const Ticks& ticks, std::uint32_t index) {
+  return index < ticks.size() ? ticks[index] : 0;
+}
+
+void fold(Ticks& into, const Ticks& from) {
+  if (into.size() < from.size()) into.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+/// The larger of each entry; one of the two where that is it.
+std::shared_ptr<const Ticks> both(const std::shared_ptr<const Ticks>& a,
+                                  const std::shared_ptr<const Ticks>& b) {
+  if (!a || a == b) return b;
+  if (!b) return a;
+  auto sum = std::make_shared<Ticks>(*a);
+  fold(*sum, *b);
+  return sum;
+}
+
 bool covers(const Snapshot& s, const Segment& e) {
   if (s.block == e.block) {
     if (e.epoch < s.epoch) return true;
     if (e.epoch == s.epoch) {
       if (e.thread == s.thread && e.tick <= s.tick) return true;
-      if (s.seen && (*s.seen)[e.thread] >= e.tick) return true;
+      if (s.seen && entry(*s.seen, e.thread) >= e.tick) return true;
     }
   }
   return std::any_of(s.known.begin(), s.known.end(), [&](const auto& k) { return covers(*k, e); });
@@ -81,22 +100,31 @@ bool ordered(std::uint32_t earlier, Block& block, Thread& thread) {
   ThreadClock& c = thread.clock;
   if (e.block == block.linear()) {
     if (e.thread == thread.linear || e.epoch < block.epoch()) return true;
-    if (c.seen && (*c.seen)[e.thread] >= e.tick) return true;
+    if (c.seen && entry(*c.seen, e.thread) >= e.tick) return true;
   }
   return covers(c.known, e) || covers(block.clock().known, e);
 }
 
 void block_barrier(Block& block) {
+  watch::BlockClock& all = block.clock();
+  all.ticks.resize(block.clock_entries());
   for (std::uint32_t i = 0; i < block.size(); ++i) {
     Thread& t = block.thread(i);
+    all.ticks[i] = t.clock.tick++;
+    if (t.clock.proxied) {
+      all.proxied = both(all.proxied, t.clock.proxied);
+      t.clock.proxied.reset();
+    }
     if (t.clock.known.empty()) continue;
     merge(block.clock().known, t.clock.known);
     t.clock.known.clear();
   }
+  for (std::uint32_t i = block.size(); i < all.ticks.size(); ++i) all.ticks[i] = block.agent_tick(i);
 }
 
 void join(Block& block, const std::vector<Thread*>& members) {
-  auto seen = std::make_shared<Ticks>(block.size(), 0);
+  auto seen = std::make_shared<Ticks>(block.clock_entries(), 0);
+  std::shared_ptr<const Ticks> proxied;
   SnapshotList known;
   const Ticks* last = nullptr;
   for (Thread* t : members) {
@@ -106,11 +134,13 @@ void join(Block& block, const std::vector<Thread*>& members) {
       for (std::size_t i = 0; i < last->size(); ++i) (*seen)[i] = std::max((*seen)[i], (*last)[i]);
     }
     merge(known, t->clock.known);
+    proxied = both(proxied, t->clock.proxied);
   }
   for (Thread* t : members) (*seen)[t->linear] = std::max((*seen)[t->linear], t->clock.tick);
   for (Thread* t : members) {
     t->clock.seen = seen;
     t->clock.known = known;
+    t->clock.proxied = proxied;
     step(t->clock);
   }
 }
@@ -131,6 +161,84 @@ void publish(Block& block, Thread& thread, const void* address, bool release) {
 void pick_up(Block&, Thread& thread, const void* address) {
   const auto found = published.find(address);
   if (found != published.end()) merge(thread.clock.known, found->second);
+}
+
+namespace {
+
+void begin_epoch(Carried& carried, Block& block) {
+  if (carried.epoch == block.epoch()) return;
+  carried.epoch = block.epoch();
+  carried.seen.reset();
+}
+
+}  // namespace
+
+void arrive(Carried& carried, Block& block, Thread& thread) {
+  refresh(block, thread.clock);
+  begin_epoch(carried, block);
+  carried.last = {};
+  auto seen = carried.seen ? std::make_shared<Ticks>(*carried.seen) : std::make_shared<Ticks>();
+  seen->resize(std::max<std::size_t>(seen->size(), block.clock_entries()));
+  if (thread.clock.seen) fold(*seen, *thread.clock.seen);
+  (*seen)[thread.linear] = thread.clock.tick;
+  carried.seen = std::move(seen);
+  carried.proxied = both(carried.proxied, thread.clock.proxied);
+  merge(carried.known, thread.clock.known);
+  step(thread.clock);
+}
+
+void arrive(Carried& carried, Block& block, std::uint32_t agent, std::uint32_t tick) {
+  begin_epoch(carried, block);
+  carried.last = {};
+  auto seen = carried.seen ? std::make_shared<Ticks>(*carried.seen) : std::make_shared<Ticks>();
+  seen->resize(std::max<std::size_t>(seen->size(), block.clock_entries()));
+  (*seen)[agent] = std::max((*seen)[agent], tick);
+  carried.seen = std::move(seen);
+}
+
+void learn(const Carried& carried, Block& block, Thread& thread) {
+  ThreadClock& c = thread.clock;
+  refresh(block, c);
+  // Of an earlier epoch every thread knows everything.
+  const std::shared_ptr<const Ticks> news = carried.epoch == block.epoch() ? carried.seen : nullptr;
+  auto& last = carried.last;
+  if (last.epoch != block.epoch() || last.seen != c.seen || last.proxied != c.proxied)
+    last = {block.epoch(), c.seen, c.proxied, both(c.seen, news), both(c.proxied, carried.proxied)};
+  c.seen = last.seen_then;
+  c.proxied = last.proxied_then;
+  merge(c.known, carried.known);
+  step(c);
+}
+
+std::uint32_t segment_of_agent(Block& block, std::uint32_t agent, std::uint32_t tick) {
+  segments.push_back({block.linear(), agent, block.epoch(), tick});
+  return first_number + static_cast<std::uint32_t>(segments.size()) - 1;
+}
+
+bool knows(Block& block, Thread& thread, std::uint32_t agent, std::uint32_t tick) {
+  refresh(block, thread.clock);
+  return entry(block.clock().ticks, agent) >= tick ||
+         (thread.clock.seen && entry(*thread.clock.seen, agent) >= tick);
+}
+
+void proxy_fence(Block& block, Thread& thread) {
+  refresh(block, thread.clock);
+  auto all = std::make_shared<Ticks>(block.clock_entries());
+  fold(*all, block.clock().ticks);
+  if (thread.clock.seen) fold(*all, *thread.clock.seen);
+  if (thread.clock.proxied) fold(*all, *thread.clock.proxied);
+  (*all)[thread.linear] = thread.clock.tick;
+  thread.clock.proxied = std::move(all);
+  step(thread.clock);
+}
+
+bool proxied(std::uint32_t earlier, Block& block, Thread& thread) {
+  if (earlier < phase_begin) return true;
+  const Segment& e = segment(earlier);
+  if (e.block != block.linear() || e.thread >= block.size()) return true;
+  const auto& mine = thread.clock.proxied;
+  const auto& everyones = block.clock().proxied;
+  return (mine && entry(*mine, e.thread) >= e.tick) || (everyones && entry(*everyones, e.thread) >= e.tick);
 }
 
 void new_phase() {

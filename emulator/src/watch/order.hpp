@@ -11,7 +11,7 @@ namespace isomer::emulator::watch {
 /// A stretch of one thread's work between two steps of its clock.
 struct Segment {
   std::uint64_t block = 0;
-  std::uint32_t thread = 0;
+  std::uint32_t thread = 0;  ///< or, from the block's size on, an agent of its asynchronous units
   std::uint32_t epoch = 0;
   std::uint32_t tick = 0;
 };
@@ -28,6 +28,20 @@ void join(Block& block, const std::vector<Thread*>& members);
 void fence(Block& block, Thread& thread);
 void publish(Block& block, Thread& thread, const void* address, bool release);
 void pick_up(Block& block, Thread& thread, const void* address);
+
+/// A thread arrives at a barrier that carries what it knows to those who wait for it, and goes on.
+void arrive(Carried& carried, Block& block, Thread& thread);
+/// The work of an agent up to that tick has ended for those who wait.
+void arrive(Carried& carried, Block& block, std::uint32_t agent, std::uint32_t tick);
+void learn(const Carried& carried, Block& block, Thread& thread);
+/// Work of an agent that has ended now, as a segment: those know of it who learn of the agent's tick.
+std::uint32_t segment_of_agent(Block& block, std::uint32_t agent, std::uint32_t tick);
+/// Whether the thread knows that the agent has come to that tick.
+bool knows(Block& block, Thread& thread, std::uint32_t agent, std::uint32_t tick);
+/// What the thread knows of the generic proxy's accesses holds for the asynchronous proxy too.
+void proxy_fence(Block& block, Thread& thread);
+/// Whether a proxy fence stands between the segment and what the thread does now.
+bool proxied(std::uint32_t earlier, Block& block, Thread& thread);
 
 /// Everything so far is ordered before everything that follows: a launch begins, or the grid met.
 void new_phase();

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -14,11 +15,17 @@ namespace isomer::emulator::watch {
 namespace {
 
 std::mutex mutex;
+std::vector<std::string> words;         // folders
 std::map<const void*, Place> resolved;  // the user's own line of one address; line 0: none of its lines is
 
 bool is_users(const std::string& file) {
   return file != "??" && file.find("/isomer_emulator/") == std::string::npos && file.rfind("/usr/", 0) != 0 &&
          file.find("<built-in>") == std::string::npos;
+}
+
+bool is_word(const std::string& file) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& folder) { return file.rfind(folder, 0) == 0; });
 }
 
 std::string quoted(const std::string& text) {
@@ -58,8 +65,10 @@ void resolve(const std::string& module,
       const std::string file = text.substr(0, colon);
       const auto number = static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
       if (number == 0 || !is_users(file)) continue;
-      resolved[addresses[at].first] = {file, number};
-      found = true;
+      // A word that no line of the user's has called in place is told itself.
+      Place& place = resolved[addresses[at].first];
+      if (place.line == 0 || !is_word(file)) place = {file, number};
+      found = !is_word(file);
     }
     std::free(line);
     pclose(pipe);
@@ -67,11 +76,18 @@ void resolve(const std::string& module,
 }
 
 Place look_up(const Site& site) {
-  if (const auto it = resolved.find(site.pc); it != resolved.end() && it->second.line) return it->second;
+  Place word;
+  const auto users = [&](const void* pc) {
+    const auto it = resolved.find(pc);
+    if (it == resolved.end() || it->second.line == 0) return false;
+    if (word.line == 0) word = it->second;
+    return !is_word(it->second.file);
+  };
+  if (users(site.pc)) return resolved[site.pc];
   for (auto call = site.calls.rbegin(); call != site.calls.rend(); ++call) {
-    if (const auto it = resolved.find(*call); it != resolved.end() && it->second.line) return it->second;
+    if (users(*call)) return resolved[*call];
   }
-  return {};
+  return word;
 }
 
 std::string users_library;
@@ -82,6 +98,13 @@ bool is_in_users_library(const void* address) {
 }
 
 }  // namespace
+
+void add_words_beside(const std::string& file) {
+  std::lock_guard lock(mutex);
+  const std::string folder = file.substr(0, file.rfind('/') + 1);
+  if (!folder.empty() && std::find(words.begin(), words.end(), folder) == words.end())
+    words.push_back(folder);
+}
 
 void set_users_library(std::string path) { users_library = std::move(path); }
 

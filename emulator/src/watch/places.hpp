@@ -14,6 +14,10 @@ namespace isomer::emulator::watch {
 std::vector<Place> places_of(const std::vector<Site>& sites);
 Place place_of(const Site& site);
 
+/// Files in the folder of that one are the user's words for what the hardware has: a place in them is told as
+/// the line that uses them.
+void add_words_beside(const std::string& file);
+
 /// The library that the user's code lies in: frames of others are nobody's place.
 void set_users_library(std::string path);
 /// The innermost of these return addresses in the user's library, or null.

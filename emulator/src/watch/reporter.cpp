@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "hopper/units.hpp"
 #include "watch/order.hpp"
 #include "watch/places.hpp"
 
@@ -49,6 +50,28 @@ const char* name(Kind kind) {
       return "wrong-stream";
     case Kind::default_stream:
       return "default-stream";
+    case Kind::in_flight:
+      return "in-flight";
+    case Kind::early_reuse:
+      return "early-reuse";
+    case Kind::missing_proxy_fence:
+      return "missing-proxy-fence";
+    case Kind::missing_fence:
+      return "missing-fence";
+    case Kind::wrong_swizzle:
+      return "wrong-swizzle";
+    case Kind::wrong_phase:
+      return "wrong-phase";
+    case Kind::byte_count:
+      return "byte-count";
+    case Kind::barrier_misuse:
+      return "barrier-misuse";
+    case Kind::copy_misuse:
+      return "copy-misuse";
+    case Kind::register_pool:
+      return "register-pool";
+    case Kind::unfinished:
+      return "unfinished";
     case Kind::stale_state:
       return "stale-state";
   }
@@ -90,7 +113,8 @@ bool told(Kind kind, const void* pc, const void* other_pc) {
   return true;
 }
 
-void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw) {
+void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw,
+         const std::vector<const void*>* calls = nullptr) {
   std::lock_guard lock(mutex);
   const auto key = std::make_tuple(kind, pc, other_pc);
   if (const auto found = known.find(key); found != known.end()) {
@@ -103,7 +127,7 @@ void add(Kind kind, Block& block, const Thread& thread, const void* pc, const vo
   raw.report.kernel = block.launch().request.kernel;
   raw.report.block = triple(block.index());
   raw.report.thread = triple(thread.index);
-  raw.site = {pc, thread.clock.calls};
+  raw.site = {pc, calls != nullptr ? *calls : thread.clock.calls};
   raw.other.pc = other_pc;
   raws.push_back(std::move(raw));
 }
@@ -142,6 +166,11 @@ const char* waits_in(const Thread& t) {
   }
 }
 
+std::string waits_for(Block& block, const Thread& t) {
+  if (t.wait == Wait::units) return block.units().waits_for(t);
+  return waits_in(t);
+}
+
 std::string braces(const Index3& i) { return fmt::format("({},{},{})", i[0], i[1], i[2]); }
 
 }  // namespace
@@ -152,6 +181,15 @@ void report_event(Kind kind, const void* site, const std::string& text) {
   Raw raw;
   raw.predicate = text;
   add(kind, *current_block(), *thread, site, nullptr, std::move(raw));
+}
+
+void report_violation(Kind kind, Block& block, const Thread& thread, const Site& at, const Site& other,
+                      const std::string& text) {
+  if (told(kind, at.pc, other.pc)) return;
+  Raw raw;
+  raw.predicate = text;
+  raw.other.calls = other.calls;
+  add(kind, block, thread, at.pc, other.pc, std::move(raw), &at.calls);
 }
 
 void report_access(Kind kind, const void* site, const Buffer* buffer, const void* address, std::size_t bytes,
@@ -212,11 +250,13 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
   raw.report.buffer = buffer.name;
   raw.report.offset = static_cast<const std::byte*>(address) - buffer.begin;
   raw.report.other_block = unravel(other_block, request.grid);
-  raw.report.other_thread = unravel(other_thread, request.block);
-  raw.predicate = fmt::format(
-      "{} offset {} of {} that thread {} of block {} {} at {{other}} with no barrier between",
-      writes ? "writes" : "reads", raw.report.offset, title(buffer), braces(raw.report.other_thread),
-      braces(raw.report.other_block), other_writes ? "wrote" : "read");
+  const bool agent = other_thread >= block.size();
+  if (!agent) raw.report.other_thread = unravel(other_thread, request.block);
+  raw.predicate =
+      fmt::format("{} offset {} of {} that {} of block {} {} at {{other}} with no barrier between",
+                  writes ? "writes" : "reads", raw.report.offset, title(buffer),
+                  agent ? "a bulk copy" : "thread " + braces(raw.report.other_thread),
+                  braces(raw.report.other_block), other_writes ? "wrote" : "read");
   add(Kind::race, block, *current_thread(), site, site_of(other_site), std::move(raw));
 }
 
@@ -248,12 +288,12 @@ void report_deadlock(Block& block) {
   if (!first) return;
   Raw raw;
   const bool warp = first->wait == Wait::meeting;
-  raw.predicate = fmt::format("waits for ever in {}", waits_in(*first));
+  raw.predicate = fmt::format("waits for ever in {}", waits_for(block, *first));
   if (second) {
     raw.report.other_block = triple(block.index());
     raw.report.other_thread = triple(second->index);
     raw.predicate += fmt::format(" while thread {} waits in {} at {{other}}", braces(triple(second->index)),
-                                 waits_in(*second));
+                                 waits_for(block, *second));
     raw.other.calls = second->clock.calls;
   } else {
     raw.predicate += " for threads that have ended or never come";

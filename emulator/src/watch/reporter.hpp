@@ -24,6 +24,9 @@ void report_access(Kind kind, const void* site, const Buffer* buffer, const void
 void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
                  std::uint64_t other_block, std::uint32_t other_thread, std::uint32_t other_site,
                  bool other_writes);
+/// What `thread`, running or not, did wrong at `at`; `{other}` in the sentence stands for the second place.
+void report_violation(Kind kind, Block& block, const Thread& thread, const Site& at, const Site& other,
+                      const std::string& text);
 void report_divergence(Block& block, const Thread& a, const Thread& b);
 void report_deadlock(Block& block);
 /// A canary behind a buffer was overwritten while nobody watched.

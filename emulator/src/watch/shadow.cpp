@@ -2,11 +2,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
 
 #include "execution/worker.hpp"
+#include "hopper/units.hpp"
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
 #include "watch/order.hpp"
@@ -215,6 +217,9 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
     report_access(Kind::misaligned, site, buffer, address, bytes, "");
   }
   if ((how & write) && buffer->input) report_access(Kind::writes_input, site, buffer, address, bytes, "");
+  if (buffer->space == Space::shared) {
+    if (hopper::Units* units = block.used_units()) units->touch(address, bytes, (how & write) != 0, site);
+  }
   std::uint8_t* written = &shadow().written[position(at)];
   if ((how & read) && !buffer->initialised) {
     for (std::size_t i = 0; i < bytes; ++i) {
@@ -237,13 +242,34 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
 
 void access(const void* address, std::size_t bytes, unsigned how, const void* site) {
   Thread* const thread = current_thread();
-  if (thread == nullptr || bytes == 0 || thread->fiber->contains(address)) return;
+  if (thread == nullptr || bytes == 0) return;
+  if (thread->fiber->contains(address)) {
+    if (thread->has_registers_in_flight)
+      Worker::current()->block()->units().touch_registers(*thread, address, bytes, (how & write) != 0, site);
+    return;
+  }
   judge(*thread, address, bytes, how, site);
 }
 
 void misaligned(const void* address, std::size_t alignment, const void* site) {
   const Buffer* buffer = current_thread() ? Memory::instance().find(address) : nullptr;
   if (buffer) report_access(Kind::misaligned, site, buffer, address, alignment, "");
+}
+
+Touches touches(const void* at) {
+  const Cell& c = shadow().cells[position(at)];
+  return {c.written.segment,
+          c.written.site & ~kAtomic,
+          c.read_first.segment,
+          c.read_first.site & ~kAtomic,
+          c.read_latest.segment,
+          c.read_latest.site & ~kAtomic,
+          shadow().written[position(at)] != 0};
+}
+
+void set_written(const void* at, std::size_t bytes, std::uint32_t segment, std::uint32_t site) {
+  std::fill_n(&shadow().cells[position(at)], bytes, Cell{{segment, site}, {0, 0}, {0, 0}});
+  std::memset(&shadow().written[position(at)], 1, bytes);
 }
 
 void reserve_all() { shadow(); }

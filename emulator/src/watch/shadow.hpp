@@ -25,6 +25,16 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
 /// The running device thread uses an address in device memory that its type's alignment forbids.
 void misaligned(const void* address, std::size_t alignment, const void* site);
 
+/// Who touched one byte last, as segments (order.hpp) and numbers of sites; 0: nobody.
+struct Touches {
+  std::uint32_t written = 0, written_site = 0;
+  std::uint32_t read_first = 0, read_first_site = 0, read_latest = 0, read_latest_site = 0;
+  bool initialised = false;
+};
+Touches touches(const void* at);
+/// An asynchronous unit wrote these bytes.
+void set_written(const void* at, std::size_t bytes, std::uint32_t segment, std::uint32_t site);
+
 /// Reserves what the watch of all device memory needs, which its first use would.
 void reserve_all();
 

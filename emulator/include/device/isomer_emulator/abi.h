@@ -89,6 +89,7 @@ extern __thread int isomer_emulator_patience
 
 int isomer_emulator_barrier(int combine, int predicate);
 void isomer_emulator_named_barrier(unsigned id, unsigned threads);
+void isomer_emulator_named_arrive(unsigned id, unsigned threads);
 void isomer_emulator_shuffle(std::uint64_t mask, void* value, unsigned bytes, unsigned source);
 isomer::emulator::Votes isomer_emulator_vote(std::uint64_t mask, int predicate);
 isomer::emulator::Votes isomer_emulator_match(std::uint64_t mask, std::uint64_t value);

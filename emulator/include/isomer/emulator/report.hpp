@@ -28,10 +28,21 @@ enum class Kind : std::uint8_t {
   assertion,
   trap,
   crash,
-  host_call,       ///< a host function called by a device thread
-  wrong_stream,    ///< work that nothing orders with that of the caller's stream
-  default_stream,  ///< likewise, but only where the caller's stream is not the default one
-  stale_state,     ///< a result that the caller still holds is written by a later call
+  host_call,            ///< a host function called by a device thread
+  wrong_stream,         ///< work that nothing orders with that of the caller's stream
+  default_stream,       ///< likewise, but only where the caller's stream is not the default one
+  in_flight,            ///< touches what a copy or a product of matrices under way reads or writes
+  early_reuse,          ///< writes shared memory whose readers nothing has shown to be done
+  missing_proxy_fence,  ///< written through the generic proxy, read by an asynchronous unit, no fence between
+  missing_fence,        ///< a product of a warpgroup with no fence since its registers were touched
+  wrong_swizzle,        ///< a tile read with another swizzle than it was written with
+  wrong_phase,          ///< a wait for a phase of a barrier that was waited for before
+  byte_count,           ///< a barrier announced other bytes than its copies bring
+  barrier_misuse,       ///< a barrier in shared memory that is not initialised, or has too many arrivals
+  copy_misuse,          ///< a bulk copy or matrix descriptor that the hardware would not take
+  register_pool,        ///< registers handed between warpgroups that do not add up
+  unfinished,           ///< a thread ends while its copies or products are under way
+  stale_state,          ///< a result that the caller still holds is written by a later call
 };
 ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 
