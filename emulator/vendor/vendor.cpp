@@ -10,6 +10,7 @@
 #include "core/sentence.hpp"
 #include "gpu/vendors.hpp"
 #include "isomer/emulator/module.hpp"
+#include "isomer/emulator/tensor_map.hpp"
 #include "vendor/source_tree.hpp"
 
 namespace isomer::emulator {
@@ -30,8 +31,8 @@ class EmulatedVendor : public gpu::Vendor {
     for (int i = 0; i < 2; ++i) {
       facts_[i].name = core::say("emulated GPU with ", kLanes[i], " lanes");
       facts_[i].architecture = core::say("emulated-", kLanes[i]);
-      // Fragments have 32 lanes; the words that have no emulated body yet are not there.
-      facts_[i].has.mma = kLanes[i] == 32;
+      // Fragments and warpgroups have warps of 32 lanes.
+      facts_[i].has.mma = facts_[i].has.bulk_copy = facts_[i].has.wgmma = kLanes[i] == 32;
       facts_[i].warp_size = kLanes[i];
       facts_[i].multiprocessors = 4;
       facts_[i].shared_per_block = facts_[i].shared_per_multiprocessor = i == 0 ? 227 << 10 : 64 << 10;
@@ -136,18 +137,16 @@ gpu::Image EmulatedVendor::compile(const gpu::Translation& translation) {
 void EmulatedVendor::encode(const gpu::TensorMap& map, const void* address, device::TensorMap& into) {
   if (const std::string fault = gpu::tensor_map_fault(map, address); !fault.empty())
     fail(ErrorCode::unsupported, "emulated: a tensor map ", fault);
-  device::EmulatedTensorMap plain{};
-  plain.address = reinterpret_cast<std::uintptr_t>(address);
-  plain.rank = static_cast<device::u8>(map.rank);
-  plain.swizzle_bytes = static_cast<device::u8>(map.swizzle_bytes);
-  for (std::size_t d = 0; d < static_cast<std::size_t>(map.rank); ++d) {
-    plain.size[d] = map.size[d];
-    plain.stride_bytes[d] =
-        d == 0 ? static_cast<device::u64>(size_of(map.element)) : device::u64{map.stride_bytes[d]};
-    plain.box[d] = map.box[d];
-  }
-  into = {};
-  std::memcpy(&into, &plain, sizeof plain);
+  TensorMapDescription description;
+  description.data = address;
+  description.element_bytes = static_cast<unsigned>(size_of(map.element));
+  description.rank = map.rank;
+  description.size = map.size;
+  description.stride_bytes = map.stride_bytes;
+  description.box = map.box;
+  description.swizzle_bytes = map.swizzle_bytes;
+  if (const std::string fault = encode_tensor_map(description, &into); !fault.empty())
+    fail(ErrorCode::unsupported, "emulated: a tensor map: ", fault);
 }
 
 void EmulatedVendor::launch(int, gpu::Stream, const gpu::Launch& launch) {

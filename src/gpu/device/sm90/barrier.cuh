@@ -21,23 +21,31 @@ struct Barrier {
   ISOMER_DEVICE void init(int count) const {
 #if ISOMER_SM90
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(count) : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_init(at, static_cast<u32>(count));
 #endif
   }
   ISOMER_DEVICE void arrive() const {
 #if ISOMER_SM90
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_arrive(at, 1, 0);
 #endif
   }
   /// Arrives and announces bytes that copies will bring.
   ISOMER_DEVICE void arrive_expect(u32 bytes) const {
 #if ISOMER_SM90
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_arrive(at, 1, bytes);
 #endif
   }
   /// Announces bytes without arriving.
   ISOMER_DEVICE void expect(u32 bytes) const {
 #if ISOMER_SM90
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_arrive(at, 0, bytes);
 #endif
   }
   /// Arrives at the barrier that lies at the same address in another block of the cluster.
@@ -58,6 +66,8 @@ struct Barrier {
         : "=r"(over)
         : "r"(at), "r"(parity)
         : "memory");
+#elif defined(ISOMER_EMULATED)
+    over = isomer_emulator_barrier_wait(at, parity, 1);
 #endif
     return over != 0;
   }
@@ -68,6 +78,8 @@ struct Barrier {
         "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(at),
         "r"(parity)
         : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_wait(at, parity, 0);
 #endif
   }
   /// The same where arrivals may come from other blocks of the cluster: what they did before is seen.
@@ -78,6 +90,8 @@ struct Barrier {
         "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(at),
         "r"(parity)
         : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_wait(at, parity, 0);
 #endif
   }
 };
@@ -87,6 +101,8 @@ struct Barrier {
 ISOMER_DEVICE void fence_barriers() {
 #if ISOMER_SM90
   asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_proxy_fence();
 #endif
 }
 
@@ -96,6 +112,8 @@ template <int kThreads>
 ISOMER_DEVICE void sync_threads(int number) {
 #if ISOMER_SM90
   asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(kThreads) : "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_named_barrier(static_cast<u32>(number), kThreads);
 #endif
 }
 /// Comes and does not wait.
@@ -103,6 +121,8 @@ template <int kThreads>
 ISOMER_DEVICE void arrive_threads(int number) {
 #if ISOMER_SM90
   asm volatile("bar.arrive %0, %1;" ::"r"(number), "n"(kThreads) : "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_named_arrive(static_cast<u32>(number), kThreads);
 #endif
 }
 

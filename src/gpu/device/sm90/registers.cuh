@@ -13,6 +13,8 @@ ISOMER_DEVICE void keep_registers() {
   static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256);
 #if ISOMER_SM90
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_set_registers(kRegisters, 0);
 #endif
 }
 /// Every warp of the warpgroup takes up to kRegisters for each thread, when they are free.
@@ -21,6 +23,8 @@ ISOMER_DEVICE void take_registers() {
   static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256);
 #if ISOMER_SM90
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_set_registers(kRegisters, 1);
 #endif
 }
 

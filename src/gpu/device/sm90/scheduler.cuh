@@ -14,7 +14,7 @@ struct TileCounter {
 
   /// By one thread of the block, once for each tile that it had. What it returns says the tile by tile_of().
   ISOMER_DEVICE u32 claim() const {
-#if ISOMER_CUDA_ARCH
+#if ISOMER_CUDA_ARCH || defined(ISOMER_EMULATED)
     return atomicAdd(next, 1u);
 #else
     return 0;

@@ -53,6 +53,9 @@ ISOMER_DEVICE void load(const TensorMap& map, const Coordinates<N>& from, u32 to
                  "r"(from.of[3]), "r"(from.of[4])
                  : "memory");
 #undef ISOMER_LOAD_TO
+#elif defined(ISOMER_EMULATED)
+  static_cast<void>(keep);
+  isomer_emulator_box_load(&map, N, from.of, to, barrier.at);
 #endif
 }
 
@@ -110,6 +113,8 @@ ISOMER_DEVICE void store(const TensorMap& map, const Coordinates<N>& to, u32 fro
                  "r"(to.of[1]), "r"(to.of[2]), "r"(to.of[3]), "r"(to.of[4])
                  : "memory");
 #undef ISOMER_STORE
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_box_store(&map, N, to.of, from);
 #endif
 }
 
@@ -120,6 +125,8 @@ ISOMER_DEVICE void load_bytes(const void* from, u32 bytes, u32 to, Barrier barri
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier.at)
       : "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_stretch_load(from, bytes, to, barrier.at);
 #endif
 }
 
@@ -127,6 +134,8 @@ ISOMER_DEVICE void load_bytes(const void* from, u32 bytes, u32 to, Barrier barri
 ISOMER_DEVICE void end_stores() {
 #if ISOMER_SM90
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_stores_commit();
 #endif
 }
 /// Until all but the latest kGroups groups of this thread's stores have read shared memory, which may then be
@@ -135,6 +144,8 @@ template <int kGroups>
 ISOMER_DEVICE void wait_stores_read() {
 #if ISOMER_SM90
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kGroups) : "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_stores_wait(kGroups);
 #endif
 }
 /// Until all but the latest kGroups have written global memory.
@@ -142,6 +153,8 @@ template <int kGroups>
 ISOMER_DEVICE void wait_stores() {
 #if ISOMER_SM90
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kGroups) : "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_stores_wait(kGroups);
 #endif
 }
 

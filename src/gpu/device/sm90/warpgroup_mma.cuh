@@ -32,12 +32,16 @@ struct SharedMatrix {
 ISOMER_DEVICE void warpgroup_fence() {
 #if ISOMER_SM90
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_product_fence();
 #endif
 }
 /// Ends a group of products.
 ISOMER_DEVICE void warpgroup_commit() {
 #if ISOMER_SM90
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_product_commit();
 #endif
 }
 /// Until at most kGroups groups of this warp are under way. It says nothing about the warpgroup's other
@@ -46,6 +50,8 @@ template <int kGroups>
 ISOMER_DEVICE void warpgroup_wait() {
 #if ISOMER_SM90
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kGroups) : "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_product_wait(kGroups);
 #endif
 }
 
@@ -158,6 +164,9 @@ ISOMER_DEVICE void multiply_add(f32 (&d)[N / 2], SharedMatrix a, SharedMatrix b,
                  : "l"(a.bits), "l"(b.bits), "r"(add));
   ISOMER_SHAPES(ISOMER_SHAPE)
 #undef ISOMER_SHAPE
+#elif defined(ISOMER_EMULATED)
+  const emulator::ProductRequest request{kKind, N, kTransposedA, kTransposedB, accumulate, a.bits, b.bits};
+  isomer_emulator_product(&request, d, nullptr);
 #endif
 }
 
@@ -187,6 +196,9 @@ ISOMER_DEVICE void multiply_add(f32 (&d)[N / 2], const u32 (&a)[4], SharedMatrix
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(add));
   ISOMER_SHAPES(ISOMER_SHAPE)
 #undef ISOMER_SHAPE
+#elif defined(ISOMER_EMULATED)
+  const emulator::ProductRequest request{kKind, N, false, kTransposedB, accumulate, 0, b.bits};
+  isomer_emulator_product(&request, d, a);
 #endif
 }
 

@@ -1,0 +1,550 @@
+// Planted faults in the use of Hopper's words. `NAME_bad` misbehaves on the line that carries `// fault: NAME`, or is told
+// there; `NAME_ok` is its clean twin. A tile is 64 rows of 128 bytes, with a swizzle of 128 bytes; the block has 128 threads
+// unless it says otherwise.
+#include "gpu/device/sm90/pipeline.cuh"
+#include "gpu/device/sm90/registers.cuh"
+#include "gpu/device/sm90/shared.cuh"
+#include "gpu/device/sm90/tensor_copy.cuh"
+#include "gpu/device/sm90/warpgroup_mma.cuh"
+#include "parameters.h"
+
+namespace isomer::device {
+using namespace sm90;
+
+constexpr u32 kTile = 64 * 128, kBarriers = 4 * kTile;
+
+#define KERNEL(NAME, BAD) extern "C" __global__ void __launch_bounds__(384) NAME(const __grid_constant__ HopperParameters p)
+#define TWINS(NAME)                                                                    \
+  template <bool kBad>                                                                 \
+  ISOMER_DEVICE void NAME(const HopperParameters& p);                                  \
+  KERNEL(NAME##_bad, true) { NAME<true>(p); }                                          \
+  KERNEL(NAME##_ok, false) { NAME<false>(p); }                                         \
+  template <bool kBad>                                                                 \
+  ISOMER_DEVICE void NAME(const HopperParameters& p)
+
+extern __shared__ __align__(1024) char memory[];
+
+struct Place {
+  u32 tile;
+  Barrier full, empty;
+};
+/// Four tiles, then a barrier that one copy fills and one of `users` arrivals.
+ISOMER_DEVICE Place prepare(int users = 4) {
+  const u32 base = shared_address(memory);
+  const Place at{base, {base + kBarriers}, {base + kBarriers + 8}};
+  if (threadIdx.x == 0) {
+    at.full.init(1);
+    at.empty.init(users);
+    fence_barriers();
+  }
+  __syncthreads();
+  return at;
+}
+ISOMER_DEVICE void bring(const HopperParameters& p, Place at, int stage = 0, int row = 0) {
+  at.full.arrive_expect(kTile);
+  load<2>(p.from, {{0, row}}, at.tile + stage * kTile, at.full);
+}
+ISOMER_DEVICE u32 mine(u32 tile) { return swizzled_128(tile, threadIdx.x / 2, threadIdx.x % 2 * 64); }
+ISOMER_DEVICE void use(const HopperParameters& p, u32 word) { p.out[threadIdx.x] = static_cast<f32>(word & 0xff); }
+ISOMER_DEVICE SharedMatrix matrix(u32 tile) { return SharedMatrix::of(tile, 16, 1024); }
+ISOMER_DEVICE void put(const HopperParameters& p, const f32 (&d)[32]) {
+  f32 sum = 0;
+  for (int i = 0; i < 32; ++i) sum += d[i];
+  p.out[threadIdx.x] = sum;
+}
+
+// -------------------------------------------------------------------------------------------------- bulk copies
+TWINS(read_before_wait) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) bring(p, at);
+  if (!kBad) at.full.wait(0);
+  use(p, load_shared(mine(at.tile)));  // fault: read_before_wait
+  if (kBad) at.full.wait(0);
+}
+TWINS(wait_by_one_lane) {
+  const Place at = prepare();
+  if (threadIdx.x >= 32) return;
+  if (threadIdx.x == 0) bring(p, at);
+  if (!kBad || threadIdx.x == 0) at.full.wait(0);
+  any_lane(true);  // orders no memory
+  use(p, load_shared(mine(at.tile)));  // fault: wait_by_one_lane
+}
+TWINS(first_phase_wrong) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) bring(p, at);
+  at.full.wait(kBad ? 1 : 0);
+  use(p, load_shared(mine(at.tile)));  // fault: first_phase_wrong
+  if (kBad) at.full.wait(0);
+}
+TWINS(phase_not_turned) {
+  const Place at = prepare(128);
+  for (int n = 0; n < 2; ++n) {
+    if (threadIdx.x == 0) {
+      at.empty.wait(n & 1 ^ 1);
+      bring(p, at);
+    }
+    at.full.wait(kBad ? 0 : n & 1);  // fault: phase_not_turned
+    use(p, load_shared(mine(at.tile)));
+    at.empty.arrive();
+  }
+}
+TWINS(stage_filled_again) {
+  const Place at = prepare(128);
+  for (int n = 0; n < 2; ++n) {
+    if (threadIdx.x == 0) {
+      if (!kBad) at.empty.wait(n & 1 ^ 1);
+      at.full.arrive_expect(kTile);
+      load<2>(p.from, {{0, 0}}, at.tile, at.full);
+    }
+    at.full.wait(n & 1);
+    use(p, load_shared(mine(at.tile)));  // fault: stage_filled_again
+    at.empty.arrive();
+  }
+}
+TWINS(stage_given_back_early) {
+  const Place at = prepare(128);
+  for (int n = 0; n < 2; ++n) {
+    if (threadIdx.x == 0) {
+      at.empty.wait(n & 1 ^ 1);
+      at.full.arrive_expect(kTile);
+      load<2>(p.from, {{0, 0}}, at.tile, at.full);  // fault: stage_given_back_early
+    }
+    at.full.wait(n & 1);
+    if (kBad) at.empty.arrive();
+    use(p, load_shared(mine(at.tile)));
+    if (!kBad) at.empty.arrive();
+  }
+}
+TWINS(writes_into_copy) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) bring(p, at);
+  if (!kBad) at.full.wait(0);
+  store_shared(mine(at.tile), 1u);  // fault: writes_into_copy
+  if (kBad) at.full.wait(0);
+}
+TWINS(bytes_too_many) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) {
+    at.full.arrive_expect(kBad ? kTile + 16 : kTile);
+    load<2>(p.from, {{0, 0}}, at.tile, at.full);
+  }
+  at.full.wait(0);  // fault: bytes_too_many
+  use(p, load_shared(mine(at.tile)));
+}
+TWINS(bytes_too_few) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) {
+    at.full.arrive_expect(kBad ? kTile - 16 : kTile);
+    load<2>(p.from, {{0, 0}}, at.tile, at.full);  // fault: bytes_too_few
+  }
+  at.full.wait(0);
+  use(p, load_shared(mine(at.tile)));
+}
+TWINS(barrier_not_initialised) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) {
+    if (!kBad) return bring(p, at);
+    load<2>(p.from, {{0, 0}}, at.tile, {at.full.at + 64});  // fault: barrier_not_initialised
+  }
+  if (!kBad) at.full.wait(0);
+}
+TWINS(barrier_not_announced) {
+  const u32 base = shared_address(memory);
+  const Barrier full{base + kBarriers};
+  if (threadIdx.x == 0) {
+    full.init(1);
+    fence_barriers();
+  }
+  if (!kBad) __syncthreads();
+  if (threadIdx.x == 32) {
+    full.arrive_expect(kTile);  // fault: barrier_not_announced
+    load<2>(p.from, {{0, 0}}, base, full);
+    full.wait(0);
+  }
+}
+TWINS(barrier_fence_missing) {
+  const u32 base = shared_address(memory);
+  const Barrier full{base + kBarriers};
+  if (threadIdx.x == 0) {
+    full.init(1);
+    if (!kBad) fence_barriers();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    full.arrive_expect(kTile);
+    load<2>(p.from, {{0, 0}}, base, full);  // fault: barrier_fence_missing
+  }
+  full.wait(0);
+}
+TWINS(one_arrival_too_many) {
+  const Place at = prepare(1);
+  if (threadIdx.x == 0) at.empty.expect(16);
+  if (threadIdx.x == 0) at.empty.arrive();
+  __syncthreads();
+  if (kBad && threadIdx.x == 1) at.empty.arrive();  // fault: one_arrival_too_many
+  if (threadIdx.x == 0) load_bytes(p.out, 16, at.tile, at.empty);
+  at.empty.wait(0);
+}
+TWINS(arrival_missing) {
+  const Place at = prepare(4);
+  if (threadIdx.x % 32 == 0 && (!kBad || threadIdx.x > 0)) at.empty.arrive();
+  at.empty.wait(0);  // fault: arrival_missing
+}
+TWINS(tile_not_aligned) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) {
+    at.full.arrive_expect(kTile);
+    load<2>(p.from, {{0, 0}}, at.tile + (kBad ? 64 : 0), at.full);  // fault: tile_not_aligned
+  }
+  at.full.wait(0);
+}
+TWINS(copy_left_behind) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) {
+    at.full.arrive_expect(kTile);
+    load<2>(p.from, {{0, 0}}, at.tile, at.full);  // fault: copy_left_behind
+  }
+  if (!kBad) at.full.wait(0);
+}
+
+// -------------------------------------------------------------------------------------------------- stores
+ISOMER_DEVICE void fill(u32 tile) {
+  for (u32 c = 0; c < 64; c += 4) store_shared(swizzled_128(tile, threadIdx.x / 2, threadIdx.x % 2 * 64 + c), 7u);
+}
+TWINS(proxy_fence_missing) {
+  const Place at = prepare();
+  fill(at.tile);
+  if (!kBad) fence_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    store<2>(p.to, {{0, 0}}, at.tile);  // fault: proxy_fence_missing
+    end_stores();
+    wait_stores<0>();
+  }
+}
+TWINS(proxy_fence_too_early) {
+  const Place at = prepare();
+  if (kBad) fence_async_shared();
+  fill(at.tile);
+  if (!kBad) fence_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    store<2>(p.to, {{0, 0}}, at.tile);  // fault: proxy_fence_too_early
+    end_stores();
+    wait_stores<0>();
+  }
+}
+TWINS(store_before_barrier) {
+  const Place at = prepare();
+  fill(at.tile);
+  fence_async_shared();
+  __syncthreads();
+  fill(at.tile);
+  fence_async_shared();
+  if (!kBad) __syncthreads();
+  if (threadIdx.x == 0) {
+    store<2>(p.to, {{0, 0}}, at.tile);  // fault: store_before_barrier
+    end_stores();
+    wait_stores<0>();
+  }
+}
+TWINS(stored_tile_overwritten) {
+  const Place at = prepare();
+  for (int n = 0; n < 2; ++n) {
+    if (threadIdx.x == 0 && !kBad) wait_stores_read<0>();
+    __syncthreads();
+    for (u32 c = 0; c < 64; c += 4)
+      store_shared(swizzled_128(at.tile, threadIdx.x / 2, threadIdx.x % 2 * 64 + c), 7u);  // fault: stored_tile_overwritten
+    fence_async_shared();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      store<2>(p.to, {{0, 0}}, at.tile);
+      end_stores();
+    }
+  }
+  if (threadIdx.x == 0) wait_stores<0>();
+}
+TWINS(store_left_behind) {
+  const Place at = prepare();
+  fill(at.tile);
+  fence_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    store<2>(p.to, {{0, 0}}, at.tile);  // fault: store_left_behind
+    end_stores();
+    if (!kBad) wait_stores_read<0>();
+  }
+}
+TWINS(store_in_no_group) {
+  const Place at = prepare();
+  fill(at.tile);
+  fence_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    store<2>(p.to, {{0, 0}}, at.tile);  // fault: store_in_no_group
+    if (!kBad) end_stores();
+    wait_stores_read<0>();
+  }
+}
+
+// -------------------------------------------------------------------------------------------------- products
+ISOMER_DEVICE void begin(const HopperParameters& p, Place at) {
+  if (threadIdx.x == 0) bring(p, at);
+  at.full.wait(0);
+}
+TWINS(fence_missing) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  if (!kBad) warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);  // fault: fence_missing
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+}
+TWINS(fence_of_the_wave_before) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  for (int n = 0; n < 2; ++n) {
+    if (!kBad || n == 0) warpgroup_fence();
+    multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), n > 0);  // fault: fence_of_the_wave_before
+    warpgroup_commit();
+    warpgroup_wait<0>();
+    for (int i = 0; i < 32; ++i) d[i] *= 2;
+  }
+  put(p, d);
+}
+TWINS(product_before_copy_landed) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) bring(p, at);
+  if (!kBad) at.full.wait(0);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);  // fault: product_before_copy_landed
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+  if (kBad) at.full.wait(0);
+}
+TWINS(accumulator_read) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  if (!kBad) warpgroup_wait<0>();
+  p.out[threadIdx.x] = d[3];  // fault: accumulator_read
+  if (kBad) warpgroup_wait<0>();
+}
+TWINS(accumulator_written) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  if (!kBad) warpgroup_wait<0>();
+  for (int i = 0; i < 32; ++i) d[i] = 0;  // fault: accumulator_written
+  if (kBad) warpgroup_wait<0>();
+  put(p, d);
+}
+TWINS(wait_for_too_few_groups) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 s[32], o[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(s, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  multiply_add<f16, 64>(o, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  warpgroup_wait<1>();
+  put(p, s);
+  if (!kBad) warpgroup_wait<0>();
+  p.out[threadIdx.x] = o[0];  // fault: wait_for_too_few_groups
+  warpgroup_wait<0>();
+}
+TWINS(group_not_ended) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  if (!kBad) warpgroup_commit();
+  warpgroup_wait<0>();
+  p.out[threadIdx.x] = d[0];  // fault: group_not_ended
+}
+TWINS(product_left_behind) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);  // fault: product_left_behind
+  warpgroup_commit();
+  if (!kBad) warpgroup_wait<0>();
+}
+TWINS(wrong_swizzle) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  const SharedMatrix a = SharedMatrix::of(at.tile, 16, kBad ? 512 : 1024, kBad ? Swizzle::bytes_64 : Swizzle::bytes_128);
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, a, matrix(at.tile), false);  // fault: wrong_swizzle
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+}
+TWINS(product_without_proxy_fence) {
+  const Place at = prepare();
+  fill(at.tile);
+  if (!kBad) fence_async_shared();
+  __syncthreads();
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);  // fault: product_without_proxy_fence
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+}
+TWINS(operand_overwritten_in_flight) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  if (!kBad) warpgroup_wait<0>();
+  __syncthreads();
+  store_shared(mine(at.tile), 0u);  // fault: operand_overwritten_in_flight
+  if (kBad) warpgroup_wait<0>();
+}
+/// Threads 128 to 255 fill, the first warpgroup multiplies.
+TWINS(operand_filled_again_in_flight) {
+  const Place at = prepare();
+  if (threadIdx.x >= 128) {
+    if (threadIdx.x == 128) {
+      bring(p, at);
+      at.empty.wait(0);
+      at.full.arrive_expect(kTile);
+      load<2>(p.from, {{0, 0}}, at.tile, at.full);  // fault: operand_filled_again_in_flight
+    }
+    return;
+  }
+  at.full.wait(0);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  if (kBad && lane() == 0) at.empty.arrive();
+  warpgroup_wait<0>();
+  if (!kBad && lane() == 0) at.empty.arrive();
+  at.full.wait(1);
+  put(p, d);
+}
+/// Only one warp says that it is done, for a barrier of one arrival.
+TWINS(one_warp_speaks_for_four) {
+  const Place at = prepare(kBad ? 1 : 4);
+  if (threadIdx.x >= 128) {
+    if (threadIdx.x == 128) {
+      bring(p, at);
+      at.empty.wait(0);
+      at.full.arrive_expect(kTile);
+      load<2>(p.from, {{0, 0}}, at.tile, at.full);  // fault: one_warp_speaks_for_four
+    }
+    return;
+  }
+  at.full.wait(0);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  if (lane() == 0 && (!kBad || threadIdx.x == 0)) at.empty.arrive();
+  at.full.wait(1);
+  put(p, d);
+}
+TWINS(another_product_in_one_warp) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  const u32 step = kBad && threadIdx.x >= 96 ? 32 : 0;
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile) + step, matrix(at.tile), false);  // fault: another_product_in_one_warp
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+}
+TWINS(one_warp_stays_away) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32] = {};
+  if (kBad && threadIdx.x >= 96) return;
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  warpgroup_wait<0>();  // fault: one_warp_stays_away
+  put(p, d);
+}
+TWINS(operand_behind_the_end) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  const u32 far = kBad ? 8 * kTile : 0;
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile) + far, matrix(at.tile), false);  // fault: operand_behind_the_end
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+}
+TWINS(operand_that_nobody_wrote) {
+  const Place at = prepare();
+  begin(p, at);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile + (kBad ? kTile : 0)), false);  // fault: operand_that_nobody_wrote
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  put(p, d);
+}
+
+// -------------------------------------------------------------------------------------------------- registers, named barriers
+TWINS(registers_do_not_add_up) {
+  if (threadIdx.x < 128)
+    keep_registers<40>();
+  else
+    take_registers<kBad ? 240 : 232>();  // fault: registers_do_not_add_up
+}
+TWINS(takes_fewer_registers) {
+  if (threadIdx.x < 128)
+    keep_registers<40>();
+  else if (kBad)
+    take_registers<160>();  // fault: takes_fewer_registers
+}
+TWINS(one_thread_keeps_registers) {
+  if (threadIdx.x < 128) {
+    if (!kBad || threadIdx.x == 0) keep_registers<40>();
+  } else {
+    take_registers<232>();  // fault: one_thread_keeps_registers
+  }
+}
+TWINS(turn_without_arrival) {
+  const int group = threadIdx.x / 128;
+  if (group == 1 && !kBad) arrive_threads<256>(1);
+  if (group == 0) sync_threads<256>(1);  // fault: turn_without_arrival
+}
+TWINS(turns_of_different_size) {
+  const int group = threadIdx.x / 128;
+  if (group == 0) arrive_threads<256>(1);
+  if (group == 1) sync_threads<kBad ? 384 : 256>(1);  // fault: turns_of_different_size
+  if (kBad && group == 2) arrive_threads<256>(1);
+}
+TWINS(named_barrier_missing) {
+  const Place at = prepare();
+  const int group = threadIdx.x / 128;
+  if (group == 0) store_shared(at.tile + threadIdx.x * 4, 5u);
+  if (!kBad) sync_threads<384>(2);
+  if (group == 1) use(p, load_shared(at.tile + threadIdx.x % 128 * 4));  // fault: named_barrier_missing
+}
+
+}  // namespace isomer::device
