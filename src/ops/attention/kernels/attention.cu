@@ -88,7 +88,7 @@ ISOMER_DEVICE void weigh(const f32 (&s)[kR][kN], State& state, Shared& shared) {
     for (int n = 1; n < kN; ++n) max = fmaxf(max, s[r][n]);
     max = fmaxf(reduce_lanes<kLanes>(max, [](f32 a, f32 b) { return fmaxf(a, b); }), state.max[r]);
     // A row that has seen no key keeps −inf.
-    const f32 base = max == -infinity() ? 0.0f : max;
+    const f32 base = origin_of(max);
     const f32 decay = exp2_fast(state.max[r] - base);
     state.max[r] = max;
     f32 sum = 0.0f;
@@ -142,7 +142,7 @@ ISOMER_DEVICE void finish(const AttentionParameters& p, const attention::Task& t
     const f32 sum = sum_lanes<kLanes>(state.sum[r]);
     if (row + r >= t.tile.rows) continue;
     const i64 i = t.entry.q_row + t.tile.query(row + r), head = t.tile.head(row + r);
-    const attention::Result result = attention::result_of(p, t.b, head, state.max[r], sum);
+    const attention::Result result = attention::result_of(p, t.b, head, {state.max[r], sum});
     Out* out = attention::at<Out>(p.out, t.entry.q_outer, i, head);
 #pragma unroll
     for (int u = 0; u < kChunks; ++u) {

@@ -2,6 +2,7 @@
 // each, take the parts in turn, kUnroll at a time. Behind a decode launch it begins while that ends.
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
+#include "gpu/device/softmax_state.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
 #include "ops/attention/kernels/attention_teams.cuh"
@@ -46,12 +47,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
       __syncthreads();
       f32 now = max;
       for (int s = 0; s < count; ++s) now = fmaxf(now, states[s].of[0]);
-      const f32 base = now == -infinity() ? 0.0f : now, decay = exp2_fast(max - base);
+      const f32 decay = share_of(max, now);
       max = now;
       __syncthreads();
       for (int s = static_cast<int>(threadIdx.x); s < count; s += kThreads) {
         const Vector<f32, 2> state = states[s];
-        const f32 weight = state.of[1] == 0.0f ? 0.0f : exp2_fast(state.of[0] - base);
+        const f32 weight = share_of(state.of[0], now);
         states[s] = {{weight, weight * state.of[1]}};
       }
       __syncthreads();
@@ -82,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
       for (int other = 1; other < kGroups; ++other)
 #pragma unroll
         for (int c = 0; c < 4; ++c) o[c] += outs[other][member].of[c];
-      const attention::Result result = attention::result_of(p, b, head, max, sum);
+      const attention::Result result = attention::result_of(p, b, head, {max, sum});
       if (inside)
         attention::write<Element>(p, attention::at<Element>(p.out, e.q_outer, e.q_row + i, head) + column, o, result.factor);
       if (column == 0 && p.lse.data) *attention::at<f32>(p.lse, e.q_outer, e.q_row + i, head) = result.lse;

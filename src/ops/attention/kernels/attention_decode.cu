@@ -194,7 +194,7 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
         f32 now = fmaxf(max[n][e], fmaxf(s[n][e], s[n][e + 2]));
 #pragma unroll
         for (int mask = 4; mask < 32; mask *= 2) now = fmaxf(now, shuffle_xor(now, mask));
-        base[e] = now == -infinity() ? 0.0f : now;  // a row that has seen no key keeps −inf
+        base[e] = origin_of(now);  // a row that has seen no key keeps −inf
         decay[e] = now == max[n][e] ? 1.0f : exp2_fast(max[n][e] - base[e]);
         max[n][e] = now;
         sum[n][e] *= decay[e];
@@ -256,31 +256,25 @@ ISOMER_DEVICE void finish(const AttentionParameters& p, const Shared& shared) {
   for (int at = static_cast<int>(threadIdx.x); at < t.tile.rows * (kDimV / 4); at += kThreads) {
     const int r = at / (kDimV / 4), column = at % (kDimV / 4) * 4;
     if (column >= p.head_dim_v) continue;
-    f32 max = shared.max[0][r];
+    f32 o[4] = {};
+    const SoftmaxState all =
+        join<kWarps>([&](int w) { return SoftmaxState{shared.max[w][r], shared.sum[w][r]}; },
+                     [&](int w, f32 share) {
+                       const Vector<f32, 4> some = load<4>(&shared.out[w][r][column]);
 #pragma unroll
-    for (int w = 1; w < kWarps; ++w) max = fmaxf(max, shared.max[w][r]);
-    const f32 base = max == -infinity() ? 0.0f : max;
-    f32 sum = 0.0f, o[4] = {};
-#pragma unroll
-    for (int w = 0; w < kWarps; ++w) {
-      if (shared.sum[w][r] == 0.0f) continue;
-      const f32 weight = exp2_fast(shared.max[w][r] - base);
-      sum += weight * shared.sum[w][r];
-      const Vector<f32, 4> some = load<4>(&shared.out[w][r][column]);
-#pragma unroll
-      for (int c = 0; c < 4; ++c) o[c] += weight * some.of[c];
-    }
+                       for (int c = 0; c < 4; ++c) o[c] += share * some.of[c];
+                     });
     if (p.parts > 1) {
       const i64 row = attention::partial_row(p, t, r);
       store<4>(p.partial_out + row * p.head_dim_v + column, Vector<f32, 4>{{o[0], o[1], o[2], o[3]}});
       if (column == 0) {
-        p.partial_state[row * 2] = max;
-        p.partial_state[row * 2 + 1] = sum;
+        p.partial_state[row * 2] = all.max;
+        p.partial_state[row * 2 + 1] = all.sum;
       }
       continue;
     }
     const i64 i = t.entry.q_row + t.tile.query(r), head = t.tile.head(r);
-    const attention::Result result = attention::result_of(p, t.b, head, max, sum);
+    const attention::Result result = attention::result_of(p, t.b, head, all);
     attention::write<Element>(p, attention::at<Element>(p.out, t.entry.q_outer, i, head) + column, o, result.factor);
     if (column == 0 && p.lse.data) *attention::at<f32>(p.lse, t.entry.q_outer, i, head) = result.lse;
   }

@@ -145,7 +145,7 @@ ISOMER_DEVICE void weigh(f32 (&s)[kN][4], State& state) {
     for (int n = 1; n < kN; ++n) max = fmaxf(max, fmaxf(s[n][2 * r], s[n][2 * r + 1]));
     max = fmaxf(reduce_lanes<4>(max, [](f32 a, f32 b) { return fmaxf(a, b); }), state.max[r]);
     // A row that has seen no key keeps −inf.
-    const f32 base = max == -infinity() ? 0.0f : max;
+    const f32 base = origin_of(max);
     const f32 decay = exp2_fast(state.max[r] - base);
     state.max[r] = max;
     f32 sum = 0.0f;
@@ -219,7 +219,7 @@ ISOMER_DEVICE void finish(const AttentionParameters& p, const attention::Task& t
     const f32 sum = sum_lanes<4>(state.sum[r]);
     if (row_of(r) >= t.tile.rows) continue;
     const i64 i = t.entry.q_row + t.tile.query(row_of(r)), head = t.tile.head(row_of(r));
-    const attention::Result result = attention::result_of(p, t.b, head, state.max[r], sum);
+    const attention::Result result = attention::result_of(p, t.b, head, {state.max[r], sum});
     Out* out = attention::at<Out>(p.out, t.entry.q_outer, i, head);
 #pragma unroll
     for (int u = 0; u < 2 * kColumns; ++u) {

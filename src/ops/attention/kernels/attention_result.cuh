@@ -1,6 +1,7 @@
 // What a row's maximum, sum and Σ P·v make of out and lse.
 #pragma once
 
+#include "gpu/device/softmax_state.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
 
 namespace isomer::device::attention {
@@ -10,18 +11,18 @@ struct Result {
   f32 lse;
 };
 
-/// `max` is the row's maximum times log2 e. The sink joins here, once.
-ISOMER_DEVICE Result result_of(const AttentionParameters& p, i64 b, i64 head, f32 max, f32 sum) {
+/// Of a row's softmax. The sink joins here, once.
+ISOMER_DEVICE Result result_of(const AttentionParameters& p, i64 b, i64 head, SoftmaxState row) {
   const f32 sink = p.sink ? read(p.sink, p.sink_type, head) : -infinity();
-  if (sum == 0.0f) return {0.0f, sink};
-  f32 decay = 1.0f;
+  if (row.sum == 0.0f) return {0.0f, sink};
+  f32 share = 1.0f;
   if (sink != -infinity()) {
-    const f32 joined = fmaxf(max, sink * kLog2E);
-    decay = exp2_fast(max - joined);
-    sum = sum * decay + exp2_fast(sink * kLog2E - joined);
-    max = joined;
+    const f32 all = fmaxf(row.max, sink * kLog2E);
+    share = share_of(row.max, all);
+    row = {all, row.sum * share + share_of(sink * kLog2E, all)};
   }
-  return {factor(p.v_descale, b, quotient_of(head, p.of_group)) / sum * decay, max * kLn2 + logf(sum)};
+  return {factor(p.v_descale, b, quotient_of(head, p.of_group)) / row.sum * share,
+          row.max * kLn2 + logf(row.sum)};
 }
 
 /// N adjacent elements of out, 2 or 4.

@@ -1,8 +1,8 @@
 // What the warps of a block found about the same tokens' heads, put together and written.
 #pragma once
 
-#include "gpu/device/exponential.cuh"
 #include "gpu/device/portable.cuh"
+#include "gpu/device/softmax_state.cuh"
 #include "ops/flash_decode/kernels/stage1.h"
 
 namespace isomer::device {
@@ -24,19 +24,13 @@ ISOMER_DEVICE void combine(const FlashDecodeStage1Parameters& p, const Partials<
   for (int at = static_cast<int>(threadIdx.x); at < heads * kHeadDim; at += kThreads) {
     const int h = at / kHeadDim, d = at % kHeadDim;
     if (d >= p.head_dim) continue;
-    f32 largest = from.largest[0][h];
-#pragma unroll
-    for (int w = 1; w < kParts; ++w) largest = from.largest[w][h] > largest ? from.largest[w][h] : largest;
-    f32 sum = 0.0f, out = 0.0f;
-#pragma unroll
-    for (int w = 0; w < kParts; ++w) {
-      const f32 factor = from.largest[w][h] == -infinity() ? 0.0f : exp2_fast(from.largest[w][h] - largest);
-      sum += factor * from.sum[w][h];
-      out += factor * from.out[w][h][d];
-    }
+    f32 out = 0.0f;
+    const SoftmaxState all =
+        join<kParts>([&](int w) { return SoftmaxState{from.largest[w][h], from.sum[w][h]}; },
+                     [&](int w, f32 share) { out += share * from.out[w][h][d]; });
     // No token, or none with weight: 0 and −inf.
-    mid_out[h * p.out_head + d * p.out_inner] = sum == 0.0f ? 0.0f : out / sum;
-    if (d == 0) mid_lse[h * p.lse_head] = sum == 0.0f ? -infinity() : (largest + log2_fast(sum)) * kLn2;
+    mid_out[h * p.out_head + d * p.out_inner] = all.sum == 0.0f ? 0.0f : out / all.sum;
+    if (d == 0) mid_lse[h * p.lse_head] = lse_of(all);
   }
 }
 

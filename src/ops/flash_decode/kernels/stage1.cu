@@ -68,7 +68,7 @@ ISOMER_DEVICE void merge_rows(State& state) {
       const f32 other = shuffle_xor(largest, mask);
       largest = other > largest ? other : largest;
     }
-    const f32 factor = state.largest[h] == -infinity() ? 0.0f : exp2_fast(state.largest[h] - largest);
+    const f32 factor = share_of(state.largest[h], largest);
     state.largest[h] = largest;
     state.sum[h] *= factor;
 #pragma unroll
@@ -202,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
 #pragma unroll
             for (int i = 0; i < kElements; ++i) state.out[h][i] *= factor;
           }
-          const f32 origin = largest == -infinity() ? 0.0f : largest;
+          const f32 origin = origin_of(largest);
 #pragma unroll
           for (int u = 0; u < kUnroll; ++u) {
             s[u][h] = exp2_fast(s[u][h] - origin);

@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
 #pragma unroll
             for (int i = 0; i < kChunks * 16; ++i) out[n][i / 16][i / 4 % 4][i % 4] *= factor[i % 2];
           }
-          const f32 origin[2] = {now[0] == -infinity() ? 0.0f : now[0], now[1] == -infinity() ? 0.0f : now[1]};
+          const f32 origin[2] = {origin_of(now[0]), origin_of(now[1])};
 #pragma unroll
           for (int i = 0; i < 4; ++i) {
             s[n][i] = exp2_fast(s[n][i] - origin[i % 2]);

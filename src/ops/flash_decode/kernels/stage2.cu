@@ -1,9 +1,9 @@
 // Merges the results of a row's blocks. A block of threads owns one row and kColumns of its elements: kLanes lanes share
 // a block's result, 16 bytes each, and kGroups of them take the row's blocks in turn, kUnroll at a time with their lse.
 // Each group has its own running maximum, sum and accumulators; they are added in shared memory. In one call with stage 1 the launch begins while that ends.
-#include "gpu/device/exponential.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
+#include "gpu/device/softmax_state.cuh"
 #include "gpu/device/words.cuh"
 #include "ops/flash_decode/kernels/stage2.h"
 #include "ops/flash_decode/kernels/tables.cuh"
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) now = weight[u] > now ? weight[u] : now;
       const f32 factor = largest == now ? 1.0f : exp2_fast(largest - now);
-      const f32 origin = now == -infinity() ? 0.0f : now;
+      const f32 origin = origin_of(now);
       largest = now;
       sum *= factor;
 #pragma unroll
@@ -86,17 +86,11 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
     Out* to = static_cast<Out*>(p.out) + b * p.out_batch + h * p.out_head;
     for (int column = static_cast<int>(threadIdx.x); column < kColumns && first + column < p.head_dim;
          column += kThreads) {
-      f32 all = shared_largest[0];
-#pragma unroll
-      for (int g = 1; g < kGroups; ++g) all = shared_largest[g] > all ? shared_largest[g] : all;
-      f32 total = 0.0f, value = 0.0f;
-#pragma unroll
-      for (int g = 0; g < kGroups; ++g) {
-        const f32 factor = shared_largest[g] == -infinity() ? 0.0f : exp2_fast(shared_largest[g] - all);
-        total += factor * shared_sum[g];
-        value += factor * shared_out[g][column];
-      }
-      to[(first + column) * p.out_inner] = from_f32<Out>(total == 0.0f ? 0.0f : value / total);
+      f32 value = 0.0f;
+      const SoftmaxState all =
+          join<kGroups>([&](int g) { return SoftmaxState{shared_largest[g], shared_sum[g]}; },
+                        [&](int g, f32 share) { value += share * shared_out[g][column]; });
+      to[(first + column) * p.out_inner] = from_f32<Out>(all.sum == 0.0f ? 0.0f : value / all.sum);
     }
     __syncthreads();
   }

@@ -3,8 +3,8 @@
 // kLanes lanes share a row, 16 bytes of each part at a time. A block takes a tile of kUnroll × kRows rows; all of them
 // are under way before the first is used: 2·kUnroll loads in each lane. out may be a, and lse lse_a: a lane reads what it
 // overwrites first, and of the lanes of a row only the first one looks at lse.
-#include "gpu/device/exponential.cuh"
 #include "gpu/device/portable.cuh"
+#include "gpu/device/softmax_state.cuh"
 #include "gpu/device/words.cuh"
 #include "ops/merge_attention/kernels/merge_attention.h"
 
@@ -78,8 +78,7 @@ ISOMER_DEVICE void merge_tile(const MergeAttentionParameters& p, i64 first) {
     // A part without weight is not looked at: it may hold NaN.
     const bool with_a = x != -infinity(), with_b = y != -infinity();
     const f32 largest = x > y ? x : y;
-    const f32 e_a = with_a ? exp2_fast((x - largest) * kLog2E) : 0.0f;
-    const f32 e_b = with_b ? exp2_fast((y - largest) * kLog2E) : 0.0f;
+    const f32 e_a = share_of(x, largest, kLog2E), e_b = share_of(y, largest, kLog2E);
     const f32 sum = e_a + e_b, w_a = e_a / sum, w_b = e_b / sum;
     if (p.lse != nullptr && sub == 0)
       p.lse[place[u].lse] = with_a || with_b ? largest + log2_fast(sum) * kLn2 : -infinity();
