@@ -1,4 +1,5 @@
-// Copies from global into shared memory that run beside the arithmetic, from sm_80 on; elsewhere they are done at once.
+// Copies from global into shared memory that run beside the arithmetic, from sm_80 on; elsewhere they are
+// done at once.
 #pragma once
 
 #include "gpu/device/platform.cuh"
@@ -6,16 +7,19 @@
 
 namespace isomer::device {
 
-/// Copies the first `valid` of kBytes (4, 8 or 16) and writes zeros for the rest. Both addresses are multiples of kBytes;
-/// of `from` nothing is read behind the valid bytes.
+/// Copies the first `valid` of kBytes (4, 8 or 16) and writes zeros for the rest. Both addresses are
+/// multiples of kBytes; of `from` nothing is read behind the valid bytes.
 template <int kBytes>
 ISOMER_DEVICE void copy_async(void* to, const void* from, int valid) {
 #if ISOMER_CUDA_ARCH >= 800
   const u32 address = static_cast<u32>(__cvta_generic_to_shared(to));
   if constexpr (kBytes == 16)
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(valid) : "memory");
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(address), "l"(from),
+                 "r"(valid)
+                 : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(kBytes), "r"(valid)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(from), "n"(kBytes),
+                 "r"(valid)
                  : "memory");
 #else
   Vector<u8, kBytes> bytes;
@@ -35,8 +39,8 @@ ISOMER_DEVICE void end_copies() {
 #endif
 }
 
-/// Waits until at most kGroups of this thread's groups are under way. What other lanes or warps copied needs a
-/// barrier behind it.
+/// Waits until at most kGroups of this thread's groups are under way. What other lanes or warps copied needs
+/// a barrier behind it.
 template <int kGroups>
 ISOMER_DEVICE void wait_copies() {
 #if ISOMER_CUDA_ARCH >= 800

@@ -1,4 +1,5 @@
-// A divisor known before the launch: an index is divided by it with a multiplication. Shared by host and device.
+// A divisor known before the launch: an index is divided by it with a multiplication. Shared by host and
+// device.
 #pragma once
 
 #include "gpu/device/types.h"
@@ -17,8 +18,9 @@ struct Divisor {
   u32 shift = 0;
 };
 
-/// `value` is positive. With l = ceil(log2 value) and m = floor(2^(31+l) / value) + 1, floor(n m / 2^(31+l)) is the
-/// quotient of every n < 2^31: m exceeds 2^(31+l) / value by at most 1, which n < 2^31 makes less than 1 / value.
+/// `value` is positive. With l = ceil(log2 value) and m = floor(2^(31+l) / value) + 1, floor(n m / 2^(31+l))
+/// is the quotient of every n < 2^31: m exceeds 2^(31+l) / value by at most 1, which n < 2^31 makes less than
+/// 1 / value.
 ISOMER_HOST_AND_DEVICE constexpr Divisor divisor_of(i64 value) {
   Divisor divisor;
   divisor.value = value;

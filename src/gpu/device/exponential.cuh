@@ -1,5 +1,5 @@
-// Powers and logarithms of two at the hardware's speed, within 2^-21 of the result (log2: of 1 where that is larger).
-// Results and arguments below the smallest normal f32 count as 0.
+// Powers and logarithms of two at the hardware's speed, within 2^-21 of the result (log2: of 1 where that is
+// larger). Results and arguments below the smallest normal f32 count as 0.
 #pragma once
 
 #include "gpu/device/numeric.cuh"

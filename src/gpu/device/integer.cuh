@@ -29,7 +29,9 @@ ISOMER_DEVICE Vector<u32, N / 4> truncate_to_bytes(const f32 (&values)[N]) {
     for (int j = 0; j < 4; ++j) asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(whole[j]) : "f"(values[i + j]));
     u32 high;  // two are packed into the low half, over the low half of the third operand
     asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(high) : "r"(whole[3]), "r"(whole[2]), "r"(0));
-    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(words.of[i / 4]) : "r"(whole[1]), "r"(whole[0]), "r"(high));
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"
+        : "=r"(words.of[i / 4])
+        : "r"(whole[1]), "r"(whole[0]), "r"(high));
 #else
     words.of[i / 4] = 0;
 #pragma unroll

@@ -1,6 +1,6 @@
-// Products of small matrices by a warp of 32 lanes, on the tensor cores from sm_80 on. Elsewhere the same fragments move
-// by shuffles and are multiplied one by one: slow, and with the same layout, so that a kernel written on them runs
-// anywhere with 32 lanes. g = lane / 4 and t = lane % 4 below.
+// Products of small matrices by a warp of 32 lanes, on the tensor cores from sm_80 on. Elsewhere the same
+// fragments move by shuffles and are multiplied one by one: slow, and with the same layout, so that a kernel
+// written on them runs anywhere with 32 lanes. g = lane / 4 and t = lane % 4 below.
 #pragma once
 
 #include "gpu/device/numeric.cuh"
@@ -64,8 +64,8 @@ ISOMER_DEVICE void multiply_add(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2
 }  // namespace portable
 #endif
 
-/// Loads four 8×8 matrices of 16-bit elements from shared memory: lane l gives the address of row l % 8 of matrix l / 8,
-/// 16 bytes, aligned; to[i] is bytes 4t…4t+3 of row g of matrix i.
+/// Loads four 8×8 matrices of 16-bit elements from shared memory: lane l gives the address of row l % 8 of
+/// matrix l / 8, 16 bytes, aligned; to[i] is bytes 4t…4t+3 of row g of matrix i.
 ISOMER_DEVICE void load_matrices(u32 (&to)[4], const void* row) {
 #if ISOMER_CUDA_ARCH >= 800
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -101,16 +101,18 @@ ISOMER_DEVICE void load_matrices_transposed(u32 (&to)[4], const void* row) {
 #endif
 }
 
-/// d += a·b with factors of type T, f16 or bf16, and f32 sums: a 16×16, b 16×8, d 16×8. a[0] is row g, columns 2t and 2t+1;
-/// a[1] row g+8; a[2] and a[3] those 8 columns on. b[0] is column g, rows 2t and 2t+1; b[1] 8 rows on. d[0] and d[1] are row
-/// g, columns 2t and 2t+1; d[2] and d[3] row g+8. Every lane of the warp takes part.
+/// d += a·b with factors of type T, f16 or bf16, and f32 sums: a 16×16, b 16×8, d 16×8. a[0] is row g,
+/// columns 2t and 2t+1; a[1] row g+8; a[2] and a[3] those 8 columns on. b[0] is column g, rows 2t and 2t+1;
+/// b[1] 8 rows on. d[0] and d[1] are row g, columns 2t and 2t+1; d[2] and d[3] row g+8. Every lane of the
+/// warp takes part.
 template <class T>
 ISOMER_DEVICE void multiply_add(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]);
 
 template <>
 ISOMER_DEVICE void multiply_add<f16>(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 #if ISOMER_CUDA_ARCH >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+      "%1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
@@ -120,7 +122,8 @@ ISOMER_DEVICE void multiply_add<f16>(f32 (&d)[4], const u32 (&a)[4], const u32 (
 template <>
 ISOMER_DEVICE void multiply_add<bf16>(f32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) {
 #if ISOMER_CUDA_ARCH >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #else
@@ -128,7 +131,8 @@ ISOMER_DEVICE void multiply_add<bf16>(f32 (&d)[4], const u32 (&a)[4], const u32 
 #endif
 }
 
-/// An 8×8 matrix of 16-bit elements transposed: a lane has row g, columns 2t and 2t+1. Every lane of the warp takes part.
+/// An 8×8 matrix of 16-bit elements transposed: a lane has row g, columns 2t and 2t+1. Every lane of the warp
+/// takes part.
 ISOMER_DEVICE u32 transpose_8x8(u32 pair) {
 #if ISOMER_CUDA_ARCH >= 750
   u32 transposed;
@@ -162,11 +166,13 @@ ISOMER_DEVICE void e4m3fn_to_f16(u32 four, u32& low, u32& high) {
       : "=r"(low), "=r"(high)
       : "r"(four));
 #elif ISOMER_CUDA_ARCH >= 800
-  const u32 pairs[2] = {__byte_perm(four, 0, 0x1404), __byte_perm(four, 0, 0x3424)};  // each code atop 16 bits
+  const u32 pairs[2] = {__byte_perm(four, 0, 0x1404),
+                        __byte_perm(four, 0, 0x3424)};  // each code atop 16 bits
   u32 f16s[2];
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    // Exponent and mantissa moved to where f16 has them, then scaled by the difference of the biases, 2^8: exact.
+    // Exponent and mantissa moved to where f16 has them, then scaled by the difference of the biases, 2^8:
+    // exact.
     const u32 moved = (pairs[i] & 0x80008000u) | (pairs[i] & 0x7f007f00u) >> 1;
     asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(f16s[i]) : "r"(moved), "r"(0x5c005c00u));
     const u32 nan = ((pairs[i] & 0x7f007f00u) + 0x01000100u) & 0x80008000u;  // where all seven bits are set
@@ -177,8 +183,7 @@ ISOMER_DEVICE void e4m3fn_to_f16(u32 four, u32& low, u32& high) {
 #else
   u32 half[4];
 #pragma unroll
-  for (int i = 0; i < 4; ++i)
-    half[i] = from_f32<f16>(to_f32(e4m3fn{static_cast<u8>(four >> 8 * i)})).bits;
+  for (int i = 0; i < 4; ++i) half[i] = from_f32<f16>(to_f32(e4m3fn{static_cast<u8>(four >> 8 * i)})).bits;
   low = half[0] | half[1] << 16;
   high = half[2] | half[3] << 16;
 #endif

@@ -1,12 +1,10 @@
-// Conversions between the storage types and f32, rounding to nearest even; fp8 saturates and keeps NaN. The hardware's
-// instruction where the architecture has it, the same result by bits elsewhere.
+// Conversions between the storage types and f32, rounding to nearest even; fp8 saturates and keeps NaN. The
+// hardware's instruction where the architecture has it, the same result by bits elsewhere.
 #pragma once
 
 #include "gpu/device/platform.cuh"
 
 namespace isomer::device {
-
-
 
 ISOMER_DEVICE u32 bits_of(f32 x) { return bit_cast<u32>(x); }
 ISOMER_DEVICE f32 f32_of(u32 bits) { return bit_cast<f32>(bits); }
@@ -43,7 +41,8 @@ ISOMER_DEVICE f32 to_f32(f16 x) {
 
 namespace fp8 {
 
-/// Exponent and mantissa moved to where f32 has them, then scaled by the difference of the biases: exact, subnormals too.
+/// Exponent and mantissa moved to where f32 has them, then scaled by the difference of the biases: exact,
+/// subnormals too.
 template <int kMantissa, int kBias>
 ISOMER_DEVICE f32 decode(u32 magnitude) {
   return f32_of(magnitude << (23 - kMantissa)) * f32_of(static_cast<u32>(127 + 127 - kBias) << 23);

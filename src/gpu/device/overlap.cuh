@@ -1,6 +1,7 @@
-// A launch that begins before the one ahead of it in the stream has ended: what a step with overlap_previous is compiled
-// with. Nothing at all where the hardware has no such launches, or the step was launched after the other's end. A kernel
-// that waits does so in every block and before it touches memory: only then does its own end say that the others ended.
+// A launch that begins before the one ahead of it in the stream has ended: what a step with overlap_previous
+// is compiled with. Nothing at all where the hardware has no such launches, or the step was launched after
+// the other's end. A kernel that waits does so in every block and before it touches memory: only then does
+// its own end say that the others ended.
 #pragma once
 
 #include "gpu/device/platform.cuh"

@@ -1,4 +1,5 @@
-// Conversions of several adjacent elements, two at once where the hardware has it. The same results as one by one.
+// Conversions of several adjacent elements, two at once where the hardware has it. The same results as one by
+// one.
 #pragma once
 
 #include "gpu/device/numeric.cuh"

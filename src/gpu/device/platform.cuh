@@ -39,8 +39,8 @@ constexpr int kWarpSize = 32;
 ISOMER_DEVICE int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
 ISOMER_DEVICE int warp() { return static_cast<int>(threadIdx.x) / kWarpSize; }
 
-/// The second argument of __launch_bounds__ that leaves registers for so many blocks on a multiprocessor at once. AMD's
-/// compilers count the wavefronts on one of its four SIMDs.
+/// The second argument of __launch_bounds__ that leaves registers for so many blocks on a multiprocessor at
+/// once. AMD's compilers count the wavefronts on one of its four SIMDs.
 constexpr int resident_blocks(int threads, int blocks) {
 #if ISOMER_HIP
   return threads / kWarpSize * blocks > 4 ? threads / kWarpSize * blocks / 4 : 1;

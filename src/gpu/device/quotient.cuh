@@ -5,10 +5,11 @@
 
 namespace isomer::device {
 
-/// x / divisor in three instructions. Not always the correctly rounded quotient, but on the same side of (or equal to)
-/// every number of at most 8 significant bits as the correctly rounded one is: rounding it to e4m3 or truncating it to
-/// an int8 gives the same bits. tests/gpu/test_quotient.cpp holds the formula against every divisor; powers of two
-/// scale it exactly within the bounds of suits(). A zero keeps its sign; a divisor that is 0 or NaN gives NaN.
+/// x / divisor in three instructions. Not always the correctly rounded quotient, but on the same side of (or
+/// equal to) every number of at most 8 significant bits as the correctly rounded one is: rounding it to e4m3
+/// or truncating it to an int8 gives the same bits. tests/gpu/test_quotient.cpp holds the formula against
+/// every divisor; powers of two scale it exactly within the bounds of suits(). A zero keeps its sign; a
+/// divisor that is 0 or NaN gives NaN.
 class Quotient {
  public:
   ISOMER_DEVICE explicit Quotient(f32 divisor) : divisor_(divisor), reciprocal_(reciprocal_of(divisor)) {}

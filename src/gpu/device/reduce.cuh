@@ -1,4 +1,5 @@
-// Reductions over lanes. Widths are powers of two up to the warp's size, and every lane of the warp takes part.
+// Reductions over lanes. Widths are powers of two up to the warp's size, and every lane of the warp takes
+// part.
 #pragma once
 
 #include "gpu/device/numeric.cuh"

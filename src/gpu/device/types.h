@@ -1,4 +1,5 @@
-// Plain types that host and device share in parameter structs. Includes nothing, so that NVRTC and hipRTC take it.
+// Plain types that host and device share in parameter structs. Includes nothing, so that NVRTC and hipRTC
+// take it.
 #pragma once
 
 namespace isomer::device {
@@ -34,7 +35,8 @@ struct e5m2fnuz {
   u8 bits;
 };
 
-/// Sizes and strides (in elements) of up to N dimensions, the last innermost; unused ones in front have size 1.
+/// Sizes and strides (in elements) of up to N dimensions, the last innermost; unused ones in front have
+/// size 1.
 template <int N>
 struct Shape {
   i64 size[N];

@@ -22,8 +22,8 @@ ISOMER_DEVICE void store(T* to, const Vector<T, N>& vector) {
   *reinterpret_cast<Vector<T, N>*>(to) = vector;
 }
 
-/// The same of what the launch does not write. Hints that it is read once (no allocation in L1, 256 bytes at a time into
-/// L2) cost an H200 2 to 7 % of its memory rate.
+/// The same of what the launch does not write. Hints that it is read once (no allocation in L1, 256 bytes at
+/// a time into L2) cost an H200 2 to 7 % of its memory rate.
 template <int N, class T>
 ISOMER_DEVICE Vector<T, N> load_once(const T* from) {
 #if ISOMER_CUDA_ARCH
@@ -40,8 +40,9 @@ ISOMER_DEVICE Vector<T, N> load_once(const T* from) {
   return load<N>(from);
 }
 
-/// For elements that several threads may write, with no order among them: each is left as one of them wrote it. Devices
-/// promise that of ordinary writes; the emulator is told by volatile ones that this is no mistake.
+/// For elements that several threads may write, with no order among them: each is left as one of them wrote
+/// it. Devices promise that of ordinary writes; the emulator is told by volatile ones that this is no
+/// mistake.
 template <int N, class T>
 ISOMER_DEVICE void store_unordered(T* to, const Vector<T, N>& vector) {
 #if defined(ISOMER_EMULATED)
@@ -59,8 +60,8 @@ ISOMER_DEVICE void store_unordered(T* to, T value) {
   *to = value;
 #endif
 }
-/// The same, of 2 or 4 bytes, and in L2 it outlasts others: where less than a sector is written memory must be read too,
-/// unless the neighbours follow before it leaves.
+/// The same, of 2 or 4 bytes, and in L2 it outlasts others: where less than a sector is written memory must
+/// be read too, unless the neighbours follow before it leaves.
 template <class T>
 ISOMER_DEVICE void store_unordered_to_stay(T* to, T value) {
 #if ISOMER_CUDA_ARCH >= 800

@@ -9,8 +9,8 @@ struct alignas(16) Words {
   u32 of[4];
 };
 
-/// Loads where index < end and leaves `into` as it is elsewhere, without a branch. For rows that lie anywhere and are read
-/// once: they do not stay in L1, and what is next to them is not fetched along.
+/// Loads where index < end and leaves `into` as it is elsewhere, without a branch. For rows that lie anywhere
+/// and are read once: they do not stay in L1, and what is next to them is not fetched along.
 ISOMER_DEVICE void load_words_below(Words& into, const void* from, int index, int end) {
 #if ISOMER_CUDA_ARCH
   asm volatile(

@@ -23,12 +23,14 @@ bool aligned(const Tensor& tensor, std::int64_t bytes) {
 
 /// How many threads stand side by side over a row of that many vectors: as many as leave hardly one idle at
 /// its end.
-std::int64_t threads_across(std::int64_t vectors) {
+std::int64_t threads_of_row(std::int64_t vectors) {
   std::int64_t best =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::min(vectors, kThreads))));
-  const auto idle = [&](std::int64_t across) { return ceil_div(vectors, across) * across - vectors; };
-  for (std::int64_t across = best; across >= 16; across /= 2)
-    if (idle(best) > vectors / 16 && idle(across) < idle(best)) best = across;
+  const auto idle = [&](std::int64_t row_threads) {
+    return ceil_div(vectors, row_threads) * row_threads - vectors;
+  };
+  for (std::int64_t row_threads = best; row_threads >= 16; row_threads /= 2)
+    if (idle(best) > vectors / 16 && idle(row_threads) < idle(best)) best = row_threads;
   return best;
 }
 
@@ -61,8 +63,8 @@ class WeightDequantPlan : public gpu::Plan {
     const bool vectors =
         aligned(args.y, kVectorBytes) && aligned(args.x, wide) && (size % wide == 0 || size >= columns);
     const std::int64_t vector = vectors ? wide : 1, thread_rows = vectors ? kRows : kRowsOfElements;
-    const std::int64_t across = threads_across(ceil_div(columns, vector));
-    const std::int64_t tile_rows = kThreads / across * thread_rows, tile_columns = across * vector;
+    const std::int64_t row_threads = threads_of_row(ceil_div(columns, vector));
+    const std::int64_t tile_rows = kThreads / row_threads * thread_rows, tile_columns = row_threads * vector;
     const std::int64_t tiles = ceil_div(rows, tile_rows), pieces = ceil_div(columns, tile_columns);
     constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
     const bool narrow = tiles * tile_rows < kNarrow && pieces * tile_columns < kNarrow;
@@ -71,7 +73,7 @@ class WeightDequantPlan : public gpu::Plan {
     p.s_row = args.s.stride(0);
     p.y_row = args.y.stride(0);
     p.block_size = device::divisor_of(narrow ? std::min(size, kNarrow - 1) : size);
-    p.across_log2 = std::countr_zero(static_cast<std::uint64_t>(across));
+    p.row_threads_log2 = std::countr_zero(static_cast<std::uint64_t>(row_threads));
     decision.tile_rows = tile_rows;
     decision.tile_columns = tile_columns;
     decision.steps.push_back(

@@ -1,6 +1,7 @@
-// A group of lanes takes one block at a time and keeps it in registers: the maximum by shuffles, then the quotients. A
-// thread has several blocks under way, so that enough reads are in flight. Vectors are 16 bytes of x where every block
-// of x and y is aligned for them, else single elements. Scales go out together, for adjacent ones fill a sector.
+// A group of lanes takes one block at a time and keeps it in registers: the maximum by shuffles, then the
+// quotients. A thread has several blocks under way, so that enough reads are in flight. Vectors are 16 bytes
+// of x where every block of x and y is aligned for them, else single elements. Scales go out together, for
+// adjacent ones fill a sector.
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
@@ -37,7 +38,8 @@ ISOMER_DEVICE f32 over_448(f32 amax) {
 
 /// Where a block of a tensor begins, in elements.
 template <class Index>
-ISOMER_DEVICE i64 offset_of(Index block, const ActQuantParameters& p, const i64 (&stride)[ActQuantParameters::kDims]) {
+ISOMER_DEVICE i64 offset_of(Index block, const ActQuantParameters& p,
+                            const i64 (&stride)[ActQuantParameters::kDims]) {
   i64 offset = 0;
 #pragma unroll
   for (int d = 0; d < kDims - 1; ++d) {
@@ -117,7 +119,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_act_quant(const Ac
     }
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < kTogether && begin + static_cast<Index>(i) <= last; i += kThreads)
+  for (int i = static_cast<int>(threadIdx.x); i < kTogether && begin + static_cast<Index>(i) <= last;
+       i += kThreads)
     p.s[offset_of(begin + static_cast<Index>(i), p, p.s_stride)] = scales[i];
 }
 

@@ -85,7 +85,7 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t)
   p.tiles = t.tiles;
   p.parts = t.parts;
   p.split_size = t.split_size;
-  p.teams = t.teams;
+  p.workers = t.workers;
   p.least_part = t.least_part;
   p.seqlen_q = g.seqlen_q;
   p.partial_rows = t.partial_rows;

@@ -77,7 +77,7 @@ class PortablePlan : public gpu::Plan {
                                 {"scheduler", "longest_first"},
                                 {"tiles", tiling_.tiles},
                                 {"split_size", tiling_.split_size},
-                                {"teams", tiling_.teams},
+                                {"teams", tiling_.workers},
                                 {"workspace_bytes", workspace_bytes_}});
   }
 

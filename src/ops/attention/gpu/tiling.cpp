@@ -50,10 +50,10 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
 /// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
 constexpr std::int64_t kDecodeKeys = kThreads / 32 * 16;
 constexpr std::int64_t kMostDecodeRows = 16;
-/// Of a team, at least; and what is not worth a combine where there are blocks enough without it.
+/// Of a worker, at least; and what is not worth a combine where there are blocks enough without it.
 constexpr std::int64_t kLeastDecodePart = 128, kShortDecode = 1024;
 constexpr std::int64_t kMostDecodeParts = 64;
-/// That are divided over teams: what the kernel has room for, and counts in 32 bits.
+/// That are divided over workers: what the kernel has room for, and counts in 32 bits.
 constexpr std::int64_t kMostDecodeEntries = 1024;
 constexpr double kMostDecodeSlots = 0x1p36;
 /// Rounds of blocks, at most, where one leaves places of the device empty.
@@ -65,8 +65,8 @@ bool decodes(const GpuTiling& t, const Geometry& g) {
          aligned(g.k, g.heads_kv, 16) && aligned(g.v, g.heads_kv, 16);
 }
 
-/// Teams and parts so that the blocks fill the device's places and have as many keys each. One part, and no
-/// teams, where an entry's keys are better left together.
+/// Workers and parts so that the blocks fill the device's places and have as many keys each. One part, and no
+/// workers, where an entry's keys are better left together.
 void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
   const std::int64_t blocks = t.units * t.tiles, places = std::int64_t{facts.multiprocessors} * t.resident;
   const std::int64_t keys = visible_keys(g);
@@ -79,19 +79,19 @@ void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
                : static_cast<double>(g.k.rows));
   if (g.batch > kMostDecodeEntries || slots > kMostDecodeSlots) return;
   if (keys <= kShortDecode && blocks * g.batch >= places * kMostRounds) return;
-  std::int64_t teams = 0;
+  std::int64_t workers = 0;
   double filled = 0;
   for (std::int64_t rounds = 1; rounds <= kMostRounds; ++rounds) {
     const std::int64_t fit = rounds * places / blocks;
     const double share = static_cast<double>(fit * blocks) / static_cast<double>(rounds * places);
     if (share < filled + 0.05) continue;  // more rounds are more beginnings
     filled = share;
-    teams = fit;
+    workers = fit;
   }
-  teams = std::min(teams, g.batch * ceil_div(keys, kLeastDecodePart));
-  const std::int64_t parts = std::min({teams + 1, kMostDecodeParts, parts_that_fit(g, kPlannedBytes)});
-  if (teams < 2 || parts < 2) return;
-  t.teams = teams;
+  workers = std::min(workers, g.batch * ceil_div(keys, kLeastDecodePart));
+  const std::int64_t parts = std::min({workers + 1, kMostDecodeParts, parts_that_fit(g, kPlannedBytes)});
+  if (workers < 2 || parts < 2) return;
+  t.workers = workers;
   t.parts = parts;
   t.least_part = kLeastDecodePart;
 }

@@ -24,13 +24,14 @@ struct GpuTiling {
   std::int64_t tiles = 0;       ///< of a unit, at most
   std::int64_t parts = 1;       ///< of an entry's keys, at most
   std::int64_t split_size = 0;  ///< keys of one part; 0: an entry's keys are divided by `parts`
-  std::int64_t teams =
-      0;  ///< of blocks that the keys of all entries are divided over; 0: an entry's by itself
-  std::int64_t least_part = 0;  ///< keys of a team at least
+  /// Of stream-K, which the keys of all entries are divided over, each a block for every tile of every unit;
+  /// 0: an entry's keys are divided by themselves.
+  std::int64_t workers = 0;
+  std::int64_t least_part = 0;  ///< keys of a worker at least
   std::int64_t partial_rows = 0;
 
   std::int64_t blocks(std::int64_t batch) const {
-    return tiles * units * (teams > 0 ? teams : batch * parts);
+    return tiles * units * (workers > 0 ? workers : batch * parts);
   }
   /// Partial results, f32: Σ P·v of every part, head and row of q, then maximum and sum.
   std::size_t partial_out_bytes(const Geometry& g) const;

@@ -106,9 +106,9 @@ ISOMER_DEVICE void weigh(const f32 (&s)[kR][kN], State& state, Shared& shared) {
   }
 }
 
-/// Σ P·v over the first `count` keys of the block. kWild: a weight of 0 counts for nothing whatever the value
-/// holds.
-template <bool kWild>
+/// Σ P·v over the first `count` keys of the block. kNonFinite: a weight of 0 counts for nothing whatever the
+/// value holds.
+template <bool kNonFinite>
 ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, int count, State& state) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
 #pragma unroll 1
@@ -125,7 +125,7 @@ ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, in
         const Four v = load<4>(shared.kv + (key + n) * kPitchV + column);
 #pragma unroll
         for (int r = 0; r < kR; ++r) {
-          if (kWild && weight[r].of[n] == 0.0f) continue;
+          if (kNonFinite && weight[r].of[n] == 0.0f) continue;
 #pragma unroll
           for (int c = 0; c < 4; ++c) state.o[r][u][c] += weight[r].of[n] * v.of[c];
         }
@@ -215,11 +215,11 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
       score(p, t, shared, lo, hi, static_cast<int>(begin), places, s);
       weigh(s, state, shared);
       __syncthreads();
-      const bool wild = __syncthreads_or(
+      const bool non_finite = __syncthreads_or(
           v_tile.put(shared.kv, v, places, p.head_dim_v, p.head_dim_v, p.v_vectors, p.v.d_stride, v_of));
       k_tile.fetch(k, shared.places[turn ^ 1], p.head_dim, p.k_vectors, k_of);
       const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
-      if (wild)
+      if (non_finite)
         gather<true>(p, shared, count, state);
       else
         gather<false>(p, shared, count, state);

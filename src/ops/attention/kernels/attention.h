@@ -57,8 +57,9 @@ struct AttentionParameters {
   i64 tiles;       ///< of a unit, at most
   i64 parts;       ///< of an entry's keys, at most
   i64 split_size;  ///< keys of a part; 0: an entry's keys are divided by `parts`
-  i64 teams;       ///< of blocks that the keys of all entries are divided over; 0: each entry's are divided by itself
-  i64 least_part;  ///< keys of a team at least
+  i64 workers;     ///< of stream-K, which the keys of all entries are divided over; 0: each entry's by
+                   ///< themselves
+  i64 least_part;  ///< keys of a worker at least
   i64 seqlen_q;    ///< longest query length
 
   // Partial results where parts > 1: row r of head h of part s lies at (s·heads + h)·partial_rows + r, r

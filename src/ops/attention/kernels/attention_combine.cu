@@ -1,11 +1,12 @@
-// Joins the partial results of an entry's parts: a block for each row of one head. Groups of kLanes threads, four columns
-// each, take the parts in turn, kUnroll at a time. Behind a decode launch it begins while that ends.
+// Joins the partial results of an entry's parts: a block for each row of one head. Groups of kLanes threads,
+// four columns each, take the parts in turn, kUnroll at a time. Behind a decode launch it begins while that
+// ends.
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
 #include "gpu/device/softmax_state.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
-#include "ops/attention/kernels/attention_teams.cuh"
+#include "ops/attention/kernels/attention_stream_k.cuh"
 
 namespace isomer::device {
 
@@ -14,7 +15,8 @@ constexpr int kGroups = kThreads / kLanes, kUnroll = 4;
 constexpr int kMost = 256;  // parts whose weights are known at once
 using Element = ISOMER_ELEMENT_OUT;
 
-extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 5)) isomer_attention_combine(const AttentionParameters p) {
+extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 5))
+    isomer_attention_combine(const AttentionParameters p) {
   // Maximum and sum of a part; then its weight, and the weighed sum.
   __shared__ Vector<f32, 2> states[kMost];
   __shared__ Vector<f32, 4> outs[kGroups][kLanes];
@@ -23,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
   const int column = member * 4;
   const bool inside = column < p.head_dim_v;
   const i64 all = p.batch * p.seqlen_q * p.heads;
-  if (p.teams > 0) division.template fill<kKeys>(p);
+  if (p.workers > 0) division.template fill<kKeys>(p);
   wait_for_previous();
   for (i64 n = blockIdx.x; n < all; n += gridDim.x) {
     const i64 query = quotient_of(n, p.of_heads), b = quotient_of(query, p.of_seqlen_q);
@@ -31,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
     const AttentionEntry e = attention::entry_of(p, b);
     if (i >= e.q_len) continue;
     i64 parts = 0;
-    if (p.teams > 0) {
+    if (p.workers > 0) {
       const int begin = division.before[b], end = division.before[b + 1];
       if (end > begin) parts = (end - 1) / division.share - begin / division.share + 1;
     } else if (const i64 size = attention::part_keys(p, e, kKeys); size > 0) {
@@ -85,7 +87,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
         for (int c = 0; c < 4; ++c) o[c] += outs[other][member].of[c];
       const attention::Result result = attention::result_of(p, b, head, {max, sum});
       if (inside)
-        attention::write<Element>(p, attention::at<Element>(p.out, e.q_outer, e.q_row + i, head) + column, o, result.factor);
+        attention::write<Element>(p, attention::at<Element>(p.out, e.q_outer, e.q_row + i, head) + column, o,
+                                  result.factor);
       if (column == 0 && p.lse.data) *attention::at<f32>(p.lse, e.q_outer, e.q_row + i, head) = result.lse;
     }
     __syncthreads();

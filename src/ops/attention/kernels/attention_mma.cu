@@ -6,9 +6,9 @@
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
+#include "ops/attention/kernels/attention_non_finite.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
 #include "ops/attention/kernels/attention_tile.cuh"
-#include "ops/attention/kernels/attention_wild.cuh"
 
 namespace isomer::device {
 
@@ -168,13 +168,15 @@ ISOMER_DEVICE void weigh(f32 (&s)[kN][4], State& state) {
 
 /// c += a·b where elements of b are not finite: one that meets a weight of 0 counts for nothing, any other
 /// makes the sum what it is. `weighed` is 1 where a is not 0.
-ISOMER_DEVICE void multiply_add_wild(f32 (&c)[4], const Rows16& a, const Rows16& weighed, const Columns8& b) {
+ISOMER_DEVICE void multiply_add_non_finite(f32 (&c)[4], const Rows16& a, const Rows16& weighed,
+                                           const Columns8& b) {
   multiply_add(c, a, {{attention::finite_only<Factor>(b.of[0]), attention::finite_only<Factor>(b.of[1])}});
 #pragma unroll
   for (int negative = 0; negative < 2; ++negative) {
     f32 count[4] = {};
     multiply_add(count, weighed,
-                 {{attention::wild_ones<Factor>(b.of[0], negative), attention::wild_ones<Factor>(b.of[1], negative)}});
+                 {{attention::non_finite_ones<Factor>(b.of[0], negative),
+                   attention::non_finite_ones<Factor>(b.of[1], negative)}});
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       if (count[i] != 0.0f) c[i] += negative ? -infinity() : infinity();
@@ -182,7 +184,7 @@ ISOMER_DEVICE void multiply_add_wild(f32 (&c)[4], const Rows16& a, const Rows16&
 }
 
 /// Σ P·v over the first `count` keys of the block.
-template <bool kWild>
+template <bool kNonFinite>
 ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, int count,
                           const f32 (&s)[kN][4], State& state) {
 #pragma unroll
@@ -194,7 +196,7 @@ ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, in
     for (int i = 0; i < 4; ++i) {
       const f32 x = s[n + i / 2][i % 2 * 2], y = s[n + i / 2][i % 2 * 2 + 1];
       weight.of[i] = pair_of(x, y);
-      weighed.of[i] = kWild ? pair_of(x == 0.0f ? 0.0f : 1.0f, y == 0.0f ? 0.0f : 1.0f) : 0;
+      weighed.of[i] = kNonFinite ? pair_of(x == 0.0f ? 0.0f : 1.0f, y == 0.0f ? 0.0f : 1.0f) : 0;
     }
 #pragma unroll
     for (int u = 0; u < kColumns; ++u) {
@@ -203,8 +205,8 @@ ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, in
       load_values(shared.kv + n * 8 * kPitchV + u * 16, v);
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        if constexpr (kWild)
-          multiply_add_wild(state.o[u][half], weight, weighed, v[half]);
+        if constexpr (kNonFinite)
+          multiply_add_non_finite(state.o[u][half], weight, weighed, v[half]);
         else
           multiply_add(state.o[u][half], weight, v[half]);
       }
@@ -291,11 +293,11 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
       score(p, t, shared, lo, hi, static_cast<int>(begin), places, s);
       weigh(s, state);
       __syncthreads();
-      const bool wild = __syncthreads_or(
+      const bool non_finite = __syncthreads_or(
           v_tile.put(shared.kv, v, places, p.head_dim_v, dim_v, p.v_vectors, p.v.d_stride, v_of));
       k_tile.fetch(k, shared.places[turn ^ 1], p.head_dim, p.k_vectors, k_of);
       const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
-      if (wild)
+      if (non_finite)
         gather<true>(p, shared, count, s, state);
       else
         gather<false>(p, shared, count, s, state);

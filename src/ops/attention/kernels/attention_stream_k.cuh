@@ -1,6 +1,6 @@
-// The visible keys of all entries, one after the other, divided evenly: p.teams teams of blocks take as many tiles of kKeys
-// keys each, however the entries' lengths differ. A team has a block for each unit and row tile, so that blocks which run at
-// once read neighbouring heads of the same keys.
+// The visible keys of all entries, one after the other, divided evenly (stream-K): p.workers workers take as
+// many tiles of kKeys keys each, however the entries' lengths differ. A worker has a block for each unit and
+// row tile, so that blocks which run at once read neighbouring heads of the same keys.
 #pragma once
 
 #include "ops/attention/kernels/attention_tile.cuh"
@@ -23,16 +23,17 @@ template <int kThreads>
 struct Division {
   static constexpr int kEntries = 1024;
   int before[kEntries + 1];  ///< tiles of the entries before each, and of all
-  int share;                 ///< tiles of a team
+  int share;                 ///< tiles of a worker
   int sums[kThreads], longest[kThreads];
 
-  /// Every thread of the block takes part. No entry falls into more than p.parts parts, of which two may be less than a
-  /// share.
+  /// Every thread of the block takes part. No entry falls into more than p.parts parts, of which two may be
+  /// less than a share.
   template <int kKeys>
   ISOMER_DEVICE void fill(const AttentionParameters& p) {
     const int thread = static_cast<int>(threadIdx.x), batch = static_cast<int>(p.batch);
     const int each = (batch + kThreads - 1) / kThreads;
-    const int first = thread * each < batch ? thread * each : batch, last = first + each < batch ? first + each : batch;
+    const int first = thread * each < batch ? thread * each : batch,
+              last = first + each < batch ? first + each : batch;
     int sum = 0, most = 0;
     for (int b = first; b < last; ++b) {
       const int count = static_cast<int>(seen_tiles<kKeys>(p, entry_of(p, b)).count);
@@ -54,7 +55,8 @@ struct Division {
     for (int b = first; b < last; ++b) before[b + 1] = start += before[b + 1];
     if (thread == 0) {
       before[0] = 0;
-      const int even = static_cast<int>((sum + p.teams - 1) / p.teams), parts = static_cast<int>(p.parts) - 1;
+      const int even = static_cast<int>((sum + p.workers - 1) / p.workers),
+                parts = static_cast<int>(p.parts) - 1;
       const int least = (most + parts - 1) / parts, few = static_cast<int>(p.least_part / kKeys);
       share = even > least ? even : least;
       share = share > few ? share : few;

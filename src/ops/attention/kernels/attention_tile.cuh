@@ -31,10 +31,10 @@ ISOMER_DEVICE void locate(const AttentionParameters& p, const AttentionEntry& e,
 }
 
 /// Not finite: it would turn a weight of 0 into NaN.
-ISOMER_DEVICE bool is_wild(f32 x) { return (bits_of(x) & 0x7f800000u) == 0x7f800000u; }
-ISOMER_DEVICE bool is_wild(f16 x) { return (x.bits & 0x7c00u) == 0x7c00u; }
-ISOMER_DEVICE bool is_wild(bf16 x) { return (x.bits & 0x7f80u) == 0x7f80u; }
-ISOMER_DEVICE bool is_wild(e4m3fn x) { return (x.bits & 0x7fu) == 0x7fu; }
+ISOMER_DEVICE bool is_non_finite(f32 x) { return (bits_of(x) & 0x7f800000u) == 0x7f800000u; }
+ISOMER_DEVICE bool is_non_finite(f16 x) { return (x.bits & 0x7c00u) == 0x7c00u; }
+ISOMER_DEVICE bool is_non_finite(bf16 x) { return (x.bits & 0x7f80u) == 0x7f80u; }
+ISOMER_DEVICE bool is_non_finite(e4m3fn x) { return (x.bits & 0x7fu) == 0x7fu; }
 
 /// To a type that holds every value of T.
 template <class To, class T>
@@ -84,14 +84,14 @@ struct KeyTile {
   /// `data` is the head's first element; offset(place) is KeyPlace's for this tensor.
   template <class Offset>
   ISOMER_DEVICE void fetch(const T* data, const KeyPlace* places, int columns, bool vectors, Offset offset) {
-    if (kWaits && vectors) ask(0, data, places, columns, offset);
+    if (kWaits && vectors) load_held(0, data, places, columns, offset);
   }
 
   /// True where this thread put down a value that is not finite.
   template <class Offset>
   ISOMER_DEVICE bool put(To* to, const T* data, const KeyPlace* places, int columns, int padded, bool vectors,
                          i64 d_stride, Offset offset) {
-    bool wild = false;
+    bool non_finite = false;
     if (!vectors) {
       // Lanes run along the keys: those are adjacent in a column-major v.
 #pragma unroll 1
@@ -100,26 +100,26 @@ struct KeyTile {
         const i64 place = offset(places[r]);
         T x{};
         if (place != kNowhere && c < columns) x = data[place + c * d_stride];
-        wild |= is_wild(x);
+        non_finite |= is_non_finite(x);
         to[r * kPitch + c] = Widen<To, T>::of(x);
       }
-      return wild;
+      return non_finite;
     }
     if constexpr (kWaits) {
-      lay(0, to, columns, padded, wild);
+      store_held(0, to, columns, padded, non_finite);
     } else {
 #pragma unroll 1
       for (int pass = 0; pass < kPasses; pass += kInFlight) {
-        ask(pass, data, places, columns, offset);
-        lay(pass, to, columns, padded, wild);
+        load_held(pass, data, places, columns, offset);
+        store_held(pass, to, columns, padded, non_finite);
       }
     }
-    return wild;
+    return non_finite;
   }
 
  private:
   template <class Offset>
-  ISOMER_DEVICE void ask(int first, const T* data, const KeyPlace* places, int columns, Offset offset) {
+  ISOMER_DEVICE void load_held(int first, const T* data, const KeyPlace* places, int columns, Offset offset) {
 #pragma unroll
     for (int h = 0; h < kInFlight; ++h) {
       if (!inside(first + h, columns)) continue;
@@ -128,7 +128,7 @@ struct KeyTile {
       if (place != kNowhere) held[h] = load<kVector>(data + place + column(first + h));
     }
   }
-  ISOMER_DEVICE void lay(int first, To* to, int columns, int padded, bool& wild) {
+  ISOMER_DEVICE void store_held(int first, To* to, int columns, int padded, bool& non_finite) {
 #pragma unroll
     for (int h = 0; h < kInFlight; ++h) {
       if (!inside(first + h, padded)) continue;
@@ -140,7 +140,7 @@ struct KeyTile {
 #pragma unroll
         for (int c = 0; c < kStore; ++c) {
           some.of[c] = Widen<To, T>::of(held[h].of[i + c]);
-          wild |= is_wild(held[h].of[i + c]);
+          non_finite |= is_non_finite(held[h].of[i + c]);
         }
         store<kStore>(at + i, some);
       }
@@ -157,9 +157,7 @@ struct QueryTile {
   Divisor unit_heads;
 
   ISOMER_DEVICE i64 query(int r) const { return quotient_of(first + r, unit_heads); }
-  ISOMER_DEVICE i64 head(int r) const {
-    return first_head + (first + r) - query(r) * unit_heads.value;
-  }
+  ISOMER_DEVICE i64 head(int r) const { return first_head + (first + r) - query(r) * unit_heads.value; }
 };
 
 /// Lays the tile's queries down as To, rotated where asked: zero past the tile's rows and past head_dim up to
@@ -223,8 +221,8 @@ struct Task {
 
 /// A tile of rows against the keys [part_begin, part_end); `which` counts the tiles of an entry's units.
 template <int kRows, int kKeys>
-ISOMER_DEVICE Task task_between(const AttentionParameters& p, i64 which, i64 b, const AttentionEntry& entry, i64 part,
-                                i64 part_begin, i64 part_end) {
+ISOMER_DEVICE Task task_between(const AttentionParameters& p, i64 which, i64 b, const AttentionEntry& entry,
+                                i64 part, i64 part_begin, i64 part_end) {
   Task t{};
   // The last rows first: under a causal mask they see the most keys.
   const i64 unit = quotient_of(which, p.of_tiles), index = p.tiles - 1 - (which - unit * p.tiles);
@@ -252,7 +250,8 @@ ISOMER_DEVICE Task task_between(const AttentionParameters& p, i64 which, i64 b, 
 /// The task of a block where each entry's keys are divided by itself.
 template <int kRows, int kKeys>
 ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
-  const i64 rest = quotient_of(quotient_of(work, p.of_tiles), p.of_units), part = quotient_of(rest, p.of_batch);
+  const i64 rest = quotient_of(quotient_of(work, p.of_tiles), p.of_units),
+            part = quotient_of(rest, p.of_batch);
   const i64 which = work - rest * p.tiles * p.units, b = rest - part * p.batch;
   const AttentionEntry entry = entry_of(p, b);
   const i64 size = part_keys(p, entry, kKeys);

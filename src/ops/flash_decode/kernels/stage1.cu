@@ -1,9 +1,10 @@
 // Attention of up to kHeads query heads of one kv head over one block of tokens, in f32.
 //
-// A warp takes tiles of as many tokens as it has lanes, warps in turn; kLanes lanes share a row of K and of V, 16 bytes
-// each (kParts times where a row is wider), so that a warp reads kRows tokens at a time, each row once for all heads.
-// Lanes of a row have the queries and the accumulators of their elements in registers, and each row of lanes its own
-// running maximum and sum; they are merged at the end, within the warp by shuffles, between warps in shared memory.
+// A warp takes tiles of as many tokens as it has lanes, warps in turn; kLanes lanes share a row of K and of
+// V, 16 bytes each (kParts times where a row is wider), so that a warp reads kRows tokens at a time, each row
+// once for all heads. Lanes of a row have the queries and the accumulators of their elements in registers,
+// and each row of lanes its own running maximum and sum; they are merged at the end, within the warp by
+// shuffles, between warps in shared memory.
 //
 //   slots of tile i+1 ──┐ (a tile ahead)
 //   K rows of batch i+1 ─┴─ loaded while batch i weighs V;  V rows of i+1 while its logits are made
@@ -17,8 +18,9 @@
 namespace isomer::device {
 
 using Element = ISOMER_ELEMENT;
-constexpr int kThreads = ISOMER_THREADS, kHeads = ISOMER_HEADS, kUnroll = ISOMER_UNROLL, kResident = ISOMER_RESIDENT;
-constexpr int kHeadDim = ISOMER_HEAD_DIM;     // D, rounded up
+constexpr int kThreads = ISOMER_THREADS, kHeads = ISOMER_HEADS, kUnroll = ISOMER_UNROLL,
+              kResident = ISOMER_RESIDENT;
+constexpr int kHeadDim = ISOMER_HEAD_DIM;       // D, rounded up
 constexpr bool kVectors = ISOMER_VECTORS != 0;  // rows are contiguous and aligned to 16 bytes
 constexpr int kVector = 16 / sizeof(Element);
 constexpr int kLanes = kHeadDim / kVector < 32 ? kHeadDim / kVector : 32;
@@ -26,9 +28,9 @@ constexpr int kParts = kHeadDim / kVector / kLanes;
 constexpr int kElements = kParts * kVector;  // of a row in one lane
 constexpr int kRows = kWarpSize / kLanes;
 constexpr int kWarps = kThreads / kWarpSize;
-constexpr int kTile = kWarpSize;               // tokens
-constexpr int kBatch = kUnroll * kRows;        // tokens
-constexpr int kBatches = kTile / kBatch;       // of a tile
+constexpr int kTile = kWarpSize;          // tokens
+constexpr int kBatch = kUnroll * kRows;   // tokens
+constexpr int kBatches = kTile / kBatch;  // of a tile
 static_assert(kTile % kBatch == 0);
 
 /// A lane's pieces of one row, as many as there are; `row` is where the first one lies.
@@ -113,7 +115,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
 #pragma unroll
       for (int h = 0; h < kHeads; ++h)
         load_row(packed[h],
-                 static_cast<const Element*>(p.q) + b * p.q_batch + (head + h) * p.q_head + sub * kVector * p.q_inner,
+                 static_cast<const Element*>(p.q) + b * p.q_batch + (head + h) * p.q_head +
+                     sub * kVector * p.q_inner,
                  p.q_inner, h < heads ? pieces : 0);
 #pragma unroll
       for (int h = 0; h < kHeads; ++h) unpack_row(packed[h], q[h]);

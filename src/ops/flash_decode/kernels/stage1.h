@@ -4,11 +4,11 @@
 
 namespace isomer::device {
 
-/// Strides are in elements. What device data says is clamped: lengths to `longest`; a token whose request or slot does
-/// not exist is left out.
+/// Strides are in elements. What device data says is clamped: lengths to `longest`; a token whose request or
+/// slot does not exist is left out.
 struct FlashDecodeStage1Parameters {
   const void *q, *k, *v;
-  const i32* tokens;             ///< req_to_tokens
+  const i32* tokens;               ///< req_to_tokens
   const void *requests, *lengths;  ///< b_req_idx, b_seqlen
   f32 *mid_out, *mid_lse;
   i64 q_batch, q_head, q_inner;
@@ -20,14 +20,14 @@ struct FlashDecodeStage1Parameters {
   i64 lse_batch, lse_head, lse_block;
   i64 batch, blocks;
   i64 block_seq;
-  i64 longest;         ///< that the tables have room for
-  i64 request_count;   ///< rows of tokens
-  i64 slots;           ///< of k and v
+  i64 longest;        ///< that the tables have room for
+  i64 request_count;  ///< rows of tokens
+  i64 slots;          ///< of k and v
   i32 head_dim;
-  i32 group;           ///< query heads of a kv head
-  i32 chunks;          ///< blocks that share them
+  i32 group;   ///< query heads of a kv head
+  i32 chunks;  ///< blocks that share them
   i32 requests_are_i64, lengths_are_i64;
-  f32 scale_log2;      ///< scale·log2(e)
+  f32 scale_log2;  ///< scale·log2(e)
 };
 
 }  // namespace isomer::device

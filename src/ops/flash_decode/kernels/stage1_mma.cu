@@ -1,9 +1,11 @@
 // Attention of up to kHeads query heads of one kv head over one block of tokens, 16-bit, by tensor cores.
 //
-// A warp takes tiles of 16 tokens, warps in turn, and reads K and V from memory straight into the fragments of
+// A warp takes tiles of 16 tokens, warps in turn, and reads K and V from memory straight into the fragments
+// of
 //   Sᵀ (16 tokens × 8 heads) = K (16 × D) · Qᵀ,   Oᵀ (D × 8 heads) += Vᵀ (D × 16) · Pᵀ
 // as gpu/device/row_fragments.cuh lays them out, g = lane / 4 and t = lane % 4.
-// Pᵀ is Sᵀ with its 8 × 8 quarters transposed. Each warp has its own running maximum; they meet in shared memory.
+// Pᵀ is Sᵀ with its 8 × 8 quarters transposed. Each warp has its own running maximum; they meet in shared
+// memory.
 //
 //   slots of tile i+2 | K of tile i+1, loaded once Sᵀ of tile i is made | V of tile i+1, once Oᵀ has tile i
 //
@@ -22,12 +24,12 @@ constexpr int kHeadDim = ISOMER_HEAD_DIM;       // D, rounded up
 constexpr bool kVectors = ISOMER_VECTORS != 0;  // rows are contiguous and aligned to 16 bytes
 constexpr int kLanes = 32;                      // of a fragment
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kColumns = kHeads / 8;      // of fragments: 8 heads each
-constexpr int kSteps = kHeadDim / 32;     // 16 bytes of a row of K in each of 4 lanes
-constexpr int kChunks = kHeadDim / 64;    // 16 bytes of a row of V in each of 8 lanes
-constexpr int kTile = 16;                 // tokens
-// Whether a lane has registers for K and V of a tile at once; else V is loaded when K has been used, and both are
-// cleared before, so that neither lives longer than its use.
+constexpr int kColumns = kHeads / 8;    // of fragments: 8 heads each
+constexpr int kSteps = kHeadDim / 32;   // 16 bytes of a row of K in each of 4 lanes
+constexpr int kChunks = kHeadDim / 64;  // 16 bytes of a row of V in each of 8 lanes
+constexpr int kTile = 16;               // tokens
+// Whether a lane has registers for K and V of a tile at once; else V is loaded when K has been used, and both
+// are cleared before, so that neither lives longer than its use.
 constexpr bool kAhead = kHeadDim < 256;
 static_assert(kWarpSize == kLanes && kHeads % 8 == 0 && kHeadDim % 64 == 0);
 
@@ -70,9 +72,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
 #pragma unroll
       for (int n = 0; n < kColumns; ++n) {
         const int h = n * 8 + g;
-        const Element* row = static_cast<const Element*>(p.q) + b * p.q_batch + (head + h) * p.q_head + 8 * t * p.q_inner;
+        const Element* row =
+            static_cast<const Element*>(p.q) + b * p.q_batch + (head + h) * p.q_head + 8 * t * p.q_inner;
 #pragma unroll
-        for (int i = 0; i < kSteps; ++i) load_piece<32>(q[n][i], row, p.q_inner, i, h < heads ? key_pieces : 0);
+        for (int i = 0; i < kSteps; ++i)
+          load_piece<32>(q[n][i], row, p.q_inner, i, h < heads ? key_pieces : 0);
       }
       bool exists[2];
       const auto load_keys = [&] {
@@ -99,7 +103,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
             for (int i = 0; i < kChunks; ++i) v[r][i] = Words{};
           }
 #pragma unroll
-          for (int i = 0; i < kChunks; ++i) load_piece<64>(v[r][i], row, p.v_inner, i, slot >= 0 ? value_pieces : 0);
+          for (int i = 0; i < kChunks; ++i)
+            load_piece<64>(v[r][i], row, p.v_inner, i, slot >= 0 ? value_pieces : 0);
         }
       };
       load_keys();

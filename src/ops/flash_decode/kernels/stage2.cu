@@ -1,6 +1,7 @@
-// Merges the results of a row's blocks. A block of threads owns one row and kColumns of its elements: kLanes lanes share
-// a block's result, 16 bytes each, and kGroups of them take the row's blocks in turn, kUnroll at a time with their lse.
-// Each group has its own running maximum, sum and accumulators; they are added in shared memory. In one call with stage 1 the launch begins while that ends.
+// Merges the results of a row's blocks. A block of threads owns one row and kColumns of its elements: kLanes
+// lanes share a block's result, 16 bytes each, and kGroups of them take the row's blocks in turn, kUnroll at
+// a time with their lse. Each group has its own running maximum, sum and accumulators; they are added in
+// shared memory. In one call with stage 1 the launch begins while that ends.
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
 #include "gpu/device/softmax_state.cuh"
@@ -13,12 +14,14 @@ namespace isomer::device {
 using Element = ISOMER_ELEMENT_MID;
 using Out = ISOMER_ELEMENT_OUT;
 constexpr int kThreads = ISOMER_THREADS_MERGE, kLanes = ISOMER_LANES_OF_ROW, kUnroll = ISOMER_UNROLL_MERGE;
-constexpr bool kVectors = ISOMER_VECTORS_MID != 0;  // rows of mid_out are contiguous multiples of 16 bytes, and aligned so
+constexpr bool kVectors =
+    ISOMER_VECTORS_MID != 0;  // rows of mid_out are contiguous multiples of 16 bytes, and aligned so
 constexpr int kVector = 16 / sizeof(Element);
 constexpr int kColumns = kLanes * kVector;
 constexpr int kGroups = kThreads / kLanes;
 
-extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage2(const FlashDecodeStage2Parameters p) {
+extern "C" __global__ void __launch_bounds__(kThreads)
+    isomer_flash_decode_stage2(const FlashDecodeStage2Parameters p) {
   __shared__ f32 shared_largest[kGroups], shared_sum[kGroups];
   __shared__ f32 shared_out[kGroups][kColumns];
   const int sub = static_cast<int>(threadIdx.x) % kLanes, group = static_cast<int>(threadIdx.x) / kLanes;
@@ -33,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
   for (i64 b = blockIdx.z; b < p.batch; b += gridDim.z) {
     const i64 length = length_of(p, b);
     const i64 blocks = length <= 0 ? 0 : (length - 1) / p.block_seq + 1;
-    const Element* mid = static_cast<const Element*>(p.mid_out) + b * p.mid_batch + h * p.mid_head + from * p.mid_inner;
+    const Element* mid =
+        static_cast<const Element*>(p.mid_out) + b * p.mid_batch + h * p.mid_head + from * p.mid_inner;
     const f32* lse = p.mid_lse + b * p.lse_batch + h * p.lse_head;
 
     f32 largest = -infinity(), sum = 0.0f, out[kVector];
@@ -44,7 +48,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
       f32 weight[kUnroll];
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
-        // Past the end the last block is read again: a branch here would make the compiler use each read before the next.
+        // Past the end the last block is read again: a branch here would make the compiler use each read
+        // before the next.
         const i64 block = j + u * kGroups < blocks ? j + u * kGroups : blocks - 1;
         weight[u] = lse[block * p.lse_block] * kLog2E;
         if constexpr (kVectors)
@@ -87,9 +92,11 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_flash_decode_stage
     for (int column = static_cast<int>(threadIdx.x); column < kColumns && first + column < p.head_dim;
          column += kThreads) {
       f32 value = 0.0f;
-      const SoftmaxState all =
-          join<kGroups>([&](int g) { return SoftmaxState{shared_largest[g], shared_sum[g]}; },
-                        [&](int g, f32 share) { value += share * shared_out[g][column]; });
+      const SoftmaxState all = join<kGroups>(
+          [&](int g) {
+            return SoftmaxState{shared_largest[g], shared_sum[g]};
+          },
+          [&](int g, f32 share) { value += share * shared_out[g][column]; });
       to[(first + column) * p.out_inner] = from_f32<Out>(all.sum == 0.0f ? 0.0f : value / all.sum);
     }
     __syncthreads();

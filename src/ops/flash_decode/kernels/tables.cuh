@@ -1,5 +1,5 @@
-// What a block asks the tables of a call. Device data is not trusted: a length is clamped, and a request or a slot that
-// does not exist is left out.
+// What a block asks the tables of a call. Device data is not trusted: a length is clamped, and a request or a
+// slot that does not exist is left out.
 #pragma once
 
 #include "gpu/device/portable.cuh"

@@ -1,6 +1,7 @@
 #include "ops/fp8_gemm/gpu/tiles.hpp"
 
 #include "ops/fp8_gemm/fp8_gemm.hpp"
+#include "ops/fp8_gemm/kernels/shared_memory.h"
 
 #include <algorithm>
 #include <limits>
@@ -113,14 +114,11 @@ void set_addresses(Fp8GemmParameters& p, const Args& args) {
   p.addend = args.addend.data;
 }
 
-// The layouts of shared memory in kernels/*.cu.
-std::int64_t tile_stage_bytes(int tile_m, int tile_n) {
-  return (tile_m + tile_n) * kScaleBlock + 4 * tile_m + 128;
-}
-std::int64_t skinny_stage_bytes(int tokens) { return (kSkinnyColumns + tokens) * kScaleBlock + 128; }
-std::int64_t row_table_bytes(int rows) { return rows * 33 + 64; }
+/// Of a kernel without its stages.
+std::int64_t tile_static_bytes(int tile_m) { return device::row_table_bytes(tile_m) + device::kGapBytes; }
 std::int64_t skinny_static_bytes(int tokens) {
-  return row_table_bytes(tokens) + kSkinnyWarps * tokens * (kSkinnyColumns + 1) * 4;
+  return device::row_table_bytes(tokens) + device::kGapBytes +
+         device::skinny_sums_bytes(kSkinnyWarps, tokens, kSkinnyColumns);
 }
 
 void count_tiles(GpuTiling& t, const GpuProblem& problem) {
@@ -139,8 +137,8 @@ GpuTiling tile(const GpuProblem& problem, const gpu::Facts& facts) {
                 .warp_m = shape.warp_m,
                 .warp_n = shape.warp_n,
                 .threads = shape.tile_m / shape.warp_m * (shape.tile_n / shape.warp_n) * 32};
-    const std::int64_t stage = tile_stage_bytes(t.tile_m, t.tile_n);
-    const std::int64_t most = (facts.shared_per_block - row_table_bytes(t.tile_m)) / stage;
+    const std::int64_t stage = device::tile_stage_bytes(t.tile_m, t.tile_n);
+    const std::int64_t most = (facts.shared_per_block - tile_static_bytes(t.tile_m)) / stage;
     if (most < 2) continue;
     t.stages = static_cast<int>(std::clamp<std::int64_t>(most / shape.together, 2, kMostStages));
     t.shared_bytes = t.stages * stage;
@@ -196,7 +194,7 @@ GpuTiling gpu_tiling(const GpuProblem& problem, const gpu::Facts& facts) {
   GpuTiling t;
   if (facts.has.mma && skinny) {
     const int tokens = problem.parameters.rows <= 8 ? 8 : 16;
-    const std::int64_t stage = kSkinnyWarps * skinny_stage_bytes(tokens);
+    const std::int64_t stage = kSkinnyWarps * device::skinny_stage_bytes(tokens, kSkinnyColumns);
     const std::int64_t most = (facts.shared_per_block - skinny_static_bytes(tokens)) / stage;
     t = {.kernel = GpuKernel::skinny,
          .tile_m = tokens,

@@ -9,10 +9,12 @@ enum class GemmRows : i32 { single, contiguous, masked };
 /// The type of bias.
 enum class GemmBias : i32 { none, f32, f16, bf16 };
 
-/// A product of either op. Strides are in elements; `rows` are those of one entry of a (masked), else all of them.
+/// A product of either op. Strides are in elements; `rows` are those of one entry of a (masked), else all of
+/// them.
 struct Fp8GemmParameters {
   static constexpr int kOuter = 7;
-  /// Where the rows of a tensor begin: strides of the flattened dimensions, innermost first, and of an entry (masked).
+  /// Where the rows of a tensor begin: strides of the flattened dimensions, innermost first, and of an entry
+  /// (masked).
   struct Rows {
     i64 stride[kOuter];
     i64 expert;

@@ -1,16 +1,19 @@
-// Block-scaled products of e4m3 by f32 multiply-adds: any device, any number of lanes. A block of 16 × 16 threads owns
-// kTileM × kTileN of c, a thread every element of kRows adjacent rows and kColumns adjacent columns. Tiles of 32 columns of
-// a and b are decoded to f32 in shared memory, K outermost, so that a thread reads its rows and columns as vectors.
+// Block-scaled products of e4m3 by f32 multiply-adds: any device, any number of lanes. A block of 16 × 16
+// threads owns kTileM × kTileN of c, a thread every element of kRows adjacent rows and kColumns adjacent
+// columns. Tiles of 32 columns of a and b are decoded to f32 in shared memory, K outermost, so that a thread
+// reads its rows and columns as vectors.
 #include "ops/fp8_gemm/kernels/tile.cuh"
 
 namespace isomer::device {
 
 constexpr int kTileM = ISOMER_TILE_M, kTileN = ISOMER_TILE_N, kCopy = ISOMER_COPY;
-constexpr int kSide = 16, kThreads = kSide * kSide, kRows = kTileM / kSide, kColumns = kTileN / kSide, kStep = 32;
+constexpr int kSide = 16, kThreads = kSide * kSide, kRows = kTileM / kSide, kColumns = kTileN / kSide,
+              kStep = 32;
 using Element = ISOMER_C;
 static_assert(kScaleBlock % kTileN == 0, "a tile lies under one row of b_s");
 
-/// Decodes kStep columns of kMany rows, 16 codes of a row at a time; neighbouring threads take neighbouring rows.
+/// Decodes kStep columns of kMany rows, 16 codes of a row at a time; neighbouring threads take neighbouring
+/// rows.
 template <int kMany, class From>
 ISOMER_DEVICE void decode_rows(f32 (&to)[kStep][kMany], i64 k, i64 depth, From from) {
   for (int piece = static_cast<int>(threadIdx.x); piece < kMany * kStep / 16; piece += kThreads) {
@@ -18,7 +21,8 @@ ISOMER_DEVICE void decode_rows(f32 (&to)[kStep][kMany], i64 k, i64 depth, From f
     Vector<u32, 4> codes{};
     if (k + first < depth) codes = load_codes<kCopy>(from(row), k + first, depth);
 #pragma unroll
-    for (int i = 0; i < 16; ++i) to[first + i][row] = to_f32(e4m3fn{static_cast<u8>(codes.of[i / 4] >> i % 4 * 8)});
+    for (int i = 0; i < 16; ++i)
+      to[first + i][row] = to_f32(e4m3fn{static_cast<u8>(codes.of[i / 4] >> i % 4 * 8)});
   }
 }
 

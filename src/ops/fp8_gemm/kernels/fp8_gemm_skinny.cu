@@ -1,15 +1,18 @@
-// Block-scaled products of e4m3 for at most kTokens (8 or 16) rows of a, on the tensor cores, for 32 lanes: b is read once.
-// A block owns kColumns rows of b (columns of c); its warps take the scale blocks of K in turn and add their sums up in
-// shared memory at the end, always in the same order. Rows of b are the 16 rows of a product, rows of a its 8 columns.
+// Block-scaled products of e4m3 for at most kTokens (8 or 16) rows of a, on the tensor cores, for 32 lanes: b
+// is read once. A block owns kColumns rows of b (columns of c); its warps take the scale blocks of K in turn
+// and add their sums up in shared memory at the end, always in the same order. Rows of b are the 16 rows of a
+// product, rows of a its 8 columns.
 //
-// Every warp has kStages buffers of its own, which cp.async fills, and waits for no other warp before the end:
+// Every warp has kStages buffers of its own, which cp.async fills, and waits for no other warp before the
+// end:
 //
 //   stage:  b  kColumns × 128 bytes | a  kTokens × 128 bytes | a_s  kTokens floats | b_s  one float, padded
 #include "ops/fp8_gemm/kernels/stage.cuh"
 
 namespace isomer::device {
 
-constexpr int kTokens = ISOMER_TOKENS, kColumns = ISOMER_COLUMNS, kWarps = ISOMER_WARPS, kStages = ISOMER_STAGES;
+constexpr int kTokens = ISOMER_TOKENS, kColumns = ISOMER_COLUMNS, kWarps = ISOMER_WARPS,
+              kStages = ISOMER_STAGES;
 constexpr int kCopy = ISOMER_COPY;
 constexpr int kFragments = kColumns / 16, kTokenFragments = kTokens / 8, kThreads = kWarps * 32;
 using Element = ISOMER_C;
@@ -21,6 +24,10 @@ struct Stage {
   f32 a_s[kTokens];
   f32 b_s[32 - kTokens];
 };
+using Sums = f32[kWarps][kTokens][kColumns + 1];
+static_assert(sizeof(Stage) == skinny_stage_bytes(kTokens, kColumns));
+static_assert(sizeof(GemmRowTable<kTokens>) == row_table_bytes(kTokens));
+static_assert(sizeof(Sums) == skinny_sums_bytes(kWarps, kTokens, kColumns));
 
 /// What this lane copies of every stage.
 struct StageCopies {
@@ -28,7 +35,8 @@ struct StageCopies {
   RowCopies<kTokens, 32, kCopy> a;
   const f32 *a_s, *b_s;
 
-  ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTokens>& rows)
+  ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile,
+                            const GemmRowTable<kTokens>& rows)
       : b(lane(), [&](int r) { return row_of_b(p, tile, r); }),
         a(lane(), [&](int r) { return p.a + rows.a[r]; }),
         a_s(p.a_s + rows.a_s[lane() % kTokens]),
@@ -74,7 +82,7 @@ ISOMER_DEVICE void multiply_stage(const Stage& stage, f32 (&part)[kFragments][kT
 extern "C" __global__ void __launch_bounds__(kThreads, 2) isomer_fp8_gemm_skinny(const Fp8GemmParameters p) {
   extern __shared__ __align__(128) u8 memory[];
   __shared__ GemmRowTable<kTokens> rows;
-  __shared__ f32 sums[kWarps][kTokens][kColumns + 1];
+  __shared__ Sums sums;
   Stage* const stages = reinterpret_cast<Stage*>(memory) + warp() * kStages;
 
   const GemmTile tile = tile_of<kTokens, kColumns>(p, blockIdx.x);

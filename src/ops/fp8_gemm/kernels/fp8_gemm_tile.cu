@@ -1,11 +1,11 @@
 // Block-scaled products of e4m3 on the tensor cores, for 32 lanes. A block owns kTileM × kTileN of c, a warp
-// kWarpM × kWarpN of that. K runs in steps of one scale block, 128 bytes of every row of a and b, which cp.async brings into
-// kStages buffers together with the scales of that step:
+// kWarpM × kWarpN of that. K runs in steps of one scale block, 128 bytes of every row of a and b, which
+// cp.async brings into kStages buffers together with the scales of that step:
 //
 //   stage:  a  kTileM × 128 bytes | b  kTileN × 128 bytes | a_s  kTileM floats | b_s  one float, padded
 //
-// Products of e4m3 are taken as products of f16, which is exact; within a scale block they are summed in f32 by the tensor
-// core, and the block's sum is scaled and added in f32 registers.
+// Products of e4m3 are taken as products of f16, which is exact; within a scale block they are summed in f32
+// by the tensor core, and the block's sum is scaled and added in f32 registers.
 #include "ops/fp8_gemm/kernels/stage.cuh"
 
 namespace isomer::device {
@@ -25,6 +25,8 @@ struct Stage {
   f32 a_s[kTileM];
   f32 b_s[32];
 };
+static_assert(sizeof(Stage) == tile_stage_bytes(kTileM, kTileN));
+static_assert(sizeof(GemmRowTable<kTileM>) == row_table_bytes(kTileM));
 
 /// What this thread copies of every stage.
 struct StageCopies {
@@ -33,7 +35,8 @@ struct StageCopies {
   const f32 *a_s, *b_s;
   u32 present = ~0u;  ///< rows of a: those of no product need not be read
 
-  ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTileM>& rows)
+  ISOMER_DEVICE StageCopies(const Fp8GemmParameters& p, const GemmTile& tile,
+                            const GemmRowTable<kTileM>& rows)
       : a(static_cast<int>(threadIdx.x), [&](int r) { return p.a + rows.a[r]; }),
         b(static_cast<int>(threadIdx.x), [&](int r) { return row_of_b(p, tile, r); }),
         a_s(p.a_s + rows.a_s[threadIdx.x % kTileM]),
@@ -61,7 +64,8 @@ ISOMER_DEVICE void multiply_stage(const Stage& stage, int first_row, int first_c
     for (int i = 0; i < kMany; ++i) load_rows(a[i], stage.a, first_row + i * 16, pair);
 #pragma unroll
     for (int j = 0; j < kColumnFragments / 2; ++j)
-      load_matrices(b[j], stage.b + place(first_column + j * 16 + lane() / 16 * 8 + lane() % 8, pair + lane() / 8 % 2));
+      load_matrices(
+          b[j], stage.b + place(first_column + j * 16 + lane() / 16 * 8 + lane() % 8, pair + lane() / 8 % 2));
 #pragma unroll
     for (int step = 0; step < 2; ++step) {
       u32 columns[kColumnFragments][2];
@@ -92,10 +96,12 @@ ISOMER_DEVICE void multiply_stage(const Stage& stage, int first_row, int first_c
     }
 }
 
-/// Adds bias and addend and writes the warp's part of c. kPairs: two columns at a time, and no column is outside.
+/// Adds bias and addend and writes the warp's part of c. kPairs: two columns at a time, and no column is
+/// outside.
 template <bool kPairs>
-ISOMER_DEVICE void finish_warp(const Fp8GemmParameters& p, const GemmTile& tile, const GemmRowTable<kTileM>& rows,
-                               int first_row, int first_column, const f32 (&sum)[kRowFragments][kColumnFragments][4]) {
+ISOMER_DEVICE void finish_warp(const Fp8GemmParameters& p, const GemmTile& tile,
+                               const GemmRowTable<kTileM>& rows, int first_row, int first_column,
+                               const f32 (&sum)[kRowFragments][kColumnFragments][4]) {
   const i64 column = tile.column + first_column + 2 * (lane() % 4);
   f32 bias[kColumnFragments][2] = {};
   if (p.bias_type != GemmBias::none) {
@@ -112,8 +118,9 @@ ISOMER_DEVICE void finish_warp(const Fp8GemmParameters& p, const GemmTile& tile,
       if (rows.state[r] == GemmRowTable<kTileM>::kAbsent) continue;
       const bool product = rows.multiplied(r);
       Element* const c = static_cast<Element*>(p.c) + rows.c[r] + column;
-      const Element* const addend =
-          product && p.addend != nullptr ? static_cast<const Element*>(p.addend) + rows.addend[r] + column : nullptr;
+      const Element* const addend = product && p.addend != nullptr
+                                        ? static_cast<const Element*>(p.addend) + rows.addend[r] + column
+                                        : nullptr;
 #pragma unroll
       for (int j = 0; j < kColumnFragments; ++j) {
         f32 x[2];

@@ -1,5 +1,5 @@
-// Rows of one scale block of K in shared memory: 128 codes a row, its eight pieces of 16 bytes permuted by the row's number,
-// so that ldmatrix meets no bank twice.
+// Rows of one scale block of K in shared memory: 128 codes a row, its eight pieces of 16 bytes permuted by
+// the row's number, so that ldmatrix meets no bank twice.
 #pragma once
 
 #include "gpu/device/async_copy.cuh"
@@ -26,8 +26,8 @@ ISOMER_DEVICE void copy_piece(u8* to, const u8* from, int valid) {
   }
 }
 
-/// kRows rows of codes that kThreads threads bring together, each one piece of every kStep-th row. An address for each row
-/// is kept, for whatever is asked anew at every scale block stands beside the products.
+/// kRows rows of codes that kThreads threads bring together, each one piece of every kStep-th row. An address
+/// for each row is kept, for whatever is asked anew at every scale block stands beside the products.
 template <int kRows, int kThreads, int kCopy>
 struct RowCopies {
   static constexpr int kCount = kRows * 8 / kThreads, kStep = kThreads / 8;
@@ -59,7 +59,8 @@ struct RowCopies {
     const int whole = static_cast<int>(left < 0 ? 0 : left < 16 ? left : 16);
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
-      copy_piece<kCopy>(to + place(first + i * kStep, piece), source[i] + begin, (present >> i & 1u) != 0 ? whole : 0);
+      copy_piece<kCopy>(to + place(first + i * kStep, piece), source[i] + begin,
+                        (present >> i & 1u) != 0 ? whole : 0);
   }
 };
 
@@ -68,8 +69,9 @@ ISOMER_DEVICE void load_rows(u32 (&to)[4], const u8* from, int first_row, int pi
   load_matrices(to, from + place(first_row + lane() % 16, piece + lane() / 16));
 }
 
-/// The left factor of a step (0 or 1) in f16. The dot product does not care for the order of K: of each word of a row the
-/// two lower codes go to columns 2t and 2t+1 and the upper ones to 2t+8 and 2t+9, here and in columns_of_step() alike.
+/// The left factor of a step (0 or 1) in f16. The dot product does not care for the order of K: of each word
+/// of a row the two lower codes go to columns 2t and 2t+1 and the upper ones to 2t+8 and 2t+9, here and in
+/// columns_of_step() alike.
 ISOMER_DEVICE void rows_of_step(u32 (&to)[4], const u32 (&loaded)[4], int step) {
   e4m3fn_to_f16(loaded[2 * step], to[0], to[2]);
   e4m3fn_to_f16(loaded[2 * step + 1], to[1], to[3]);

@@ -1,22 +1,23 @@
-// What the kernels have in one: which rows and columns a block owns, where its rows lie, and what happens to a sum.
+// What the kernels have in one: which rows and columns a block owns, where its rows lie, and what happens to
+// a sum.
 #pragma once
 
 #include "gpu/device/portable.cuh"
 #include "ops/fp8_gemm/kernels/fp8_gemm.h"
+#include "ops/fp8_gemm/kernels/shared_memory.h"
 
 namespace isomer::device {
 
-/// Elements of K, and rows of b, under one scale.
-constexpr int kScaleBlock = 128;
-
-/// The rows [first, first + rows) of an entry and the columns that begin at `column`. A tile of the contiguous layout lies
-/// in one segment, so its first row names its expert; −1 where that row is padding, and then all of them are.
+/// The rows [first, first + rows) of an entry and the columns that begin at `column`. A tile of the
+/// contiguous layout lies in one segment, so its first row names its expert; −1 where that row is padding,
+/// and then all of them are.
 struct GemmTile {
   i64 expert, first, column;
   int rows;
 };
 
-/// Tiles run through groups of up to 8 tiles of rows, so that what runs at once shares rows of a and of b in the L2 cache.
+/// Tiles run through groups of up to 8 tiles of rows, so that what runs at once shares rows of a and of b in
+/// the L2 cache.
 template <int kRows, int kColumns>
 ISOMER_DEVICE GemmTile tile_of(const Fp8GemmParameters& p, u32 index) {
   // A launch has less than 2^31 tiles, so no product here is larger.
@@ -45,8 +46,8 @@ ISOMER_DEVICE GemmTile tile_of(const Fp8GemmParameters& p, u32 index) {
   return tile;
 }
 
-/// The rows of a tile, in shared memory. Those that are not multiplied have the first row's place in a and a_s, which may be
-/// read: what comes of it is not used.
+/// The rows of a tile, in shared memory. Those that are not multiplied have the first row's place in a and
+/// a_s, which may be read: what comes of it is not used.
 template <int kRows>
 struct GemmRowTable {
   i64 a[kRows], a_s[kRows], c[kRows], addend[kRows];  ///< offsets of their beginnings, in elements
@@ -75,7 +76,8 @@ struct GemmRowTable {
   ISOMER_DEVICE bool multiplied(int r) const { return state[r] == kProduct; }
 
  private:
-  static ISOMER_DEVICE i64 offset(const Fp8GemmParameters& p, const Fp8GemmParameters::Rows& rows, i64 entry, i64 row) {
+  static ISOMER_DEVICE i64 offset(const Fp8GemmParameters& p, const Fp8GemmParameters::Rows& rows, i64 entry,
+                                  i64 row) {
     i64 at = entry * rows.expert;
 #pragma unroll 1
     for (int d = 0; d + 1 < p.dims; ++d) {
@@ -108,7 +110,8 @@ ISOMER_DEVICE f32 bias_of(const Fp8GemmParameters& p, i64 expert, i64 column) {
 
 /// Finishes the sum of row r of the tile: bias, addend, rounding.
 template <class Element, int kRows>
-ISOMER_DEVICE void finish(const Fp8GemmParameters& p, const GemmRowTable<kRows>& rows, int r, i64 column, f32 sum, f32 bias) {
+ISOMER_DEVICE void finish(const Fp8GemmParameters& p, const GemmRowTable<kRows>& rows, int r, i64 column,
+                          f32 sum, f32 bias) {
   if (rows.state[r] == GemmRowTable<kRows>::kAbsent || column >= p.columns) return;
   f32 x = 0;
   if (rows.multiplied(r)) {
@@ -118,7 +121,8 @@ ISOMER_DEVICE void finish(const Fp8GemmParameters& p, const GemmRowTable<kRows>&
   static_cast<Element*>(p.c)[rows.c[r] + column] = from_f32<Element>(x);
 }
 
-/// 16 bytes of a row of a or b from column k on; zeros behind `depth`. The row and k are multiples of kCopy (1, 4 or 16).
+/// 16 bytes of a row of a or b from column k on; zeros behind `depth`. The row and k are multiples of kCopy
+/// (1, 4 or 16).
 template <int kCopy>
 ISOMER_DEVICE Vector<u32, 4> load_codes(const u8* row, i64 k, i64 depth) {
   if (kCopy == 16 && k + 16 <= depth) return bit_cast<Vector<u32, 4>>(load<16>(row + k));

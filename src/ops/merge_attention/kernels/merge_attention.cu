@@ -1,8 +1,9 @@
-// Two attention results of one row become one: out = w_a·a + w_b·b with w_i = e^(lse_i − lse), lse = ln(e^lse_a + e^lse_b).
+// Two attention results of one row become one: out = w_a·a + w_b·b with w_i = e^(lse_i − lse), lse =
+// ln(e^lse_a + e^lse_b).
 //
-// kLanes lanes share a row, 16 bytes of each part at a time. A block takes a tile of kUnroll × kRows rows; all of them
-// are under way before the first is used: 2·kUnroll loads in each lane. out may be a, and lse lse_a: a lane reads what it
-// overwrites first, and of the lanes of a row only the first one looks at lse.
+// kLanes lanes share a row, 16 bytes of each part at a time. A block takes a tile of kUnroll × kRows rows;
+// all of them are under way before the first is used: 2·kUnroll loads in each lane. out may be a, and lse
+// lse_a: a lane reads what it overwrites first, and of the lanes of a row only the first one looks at lse.
 #include "gpu/device/portable.cuh"
 #include "gpu/device/softmax_state.cuh"
 #include "gpu/device/words.cuh"
@@ -13,7 +14,8 @@ namespace isomer::device {
 using Element = ISOMER_ELEMENT;
 using Out = ISOMER_ELEMENT_OUT;
 using Index = ISOMER_INDEX;  // of a row
-constexpr int kThreads = ISOMER_THREADS, kLanes = ISOMER_LANES_OF_ROW, kUnroll = ISOMER_UNROLL, kDims = ISOMER_DIMS;
+constexpr int kThreads = ISOMER_THREADS, kLanes = ISOMER_LANES_OF_ROW, kUnroll = ISOMER_UNROLL,
+              kDims = ISOMER_DIMS;
 constexpr bool kVectors = ISOMER_VECTORS != 0;  // rows of the three are multiples of 16 bytes, and aligned so
 constexpr int kVector = 16 / sizeof(Element);
 constexpr int kRows = kThreads / kLanes;
@@ -48,8 +50,8 @@ ISOMER_DEVICE Words load_part(const void* row, i64 at, i64 left) {
   return gather_words(from, 1, left < kVector ? static_cast<int>(left) : kVector);
 }
 
-/// Rows of one tile from `first` on. kFull: every row of the tile and every lane's first part exist, so that the loads go
-/// out together, with no branch between.
+/// Rows of one tile from `first` on. kFull: every row of the tile and every lane's first part exist, so that
+/// the loads go out together, with no branch between.
 template <bool kFull>
 ISOMER_DEVICE void merge_tile(const MergeAttentionParameters& p, i64 first) {
   const int sub = lane() % kLanes, leader = lane() - sub;
@@ -108,7 +110,8 @@ ISOMER_DEVICE void merge_tile(const MergeAttentionParameters& p, i64 first) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) isomer_merge_attention(const MergeAttentionParameters p) {
+extern "C" __global__ void __launch_bounds__(kThreads)
+    isomer_merge_attention(const MergeAttentionParameters p) {
   constexpr i64 kTile = kUnroll * kRows;
   for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
     const i64 first = tile * kTile + static_cast<int>(threadIdx.x) / kLanes;

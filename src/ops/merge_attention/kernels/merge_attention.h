@@ -4,8 +4,8 @@
 
 namespace isomer::device {
 
-/// Rows of `length` contiguous elements under up to 7 outer dimensions, innermost first; unused ones have size 1.
-/// Strides are in elements.
+/// Rows of `length` contiguous elements under up to 7 outer dimensions, innermost first; unused ones have
+/// size 1. Strides are in elements.
 struct MergeAttentionParameters {
   static constexpr int kOuter = 7;
   const void *a, *b;

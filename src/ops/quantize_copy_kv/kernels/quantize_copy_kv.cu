@@ -1,7 +1,7 @@
-// A group of lanes takes one run at a time: the maximum by shuffles, then the quotients. Runs that are short enough stay
-// in registers, several under way in a thread; longer ones are read twice. Vectors are 16 bytes of k where every run of
-// k and out is aligned for them, else single elements at any distance. A warp has adjacent runs, mostly those of a token,
-// and writes their scales at once.
+// A group of lanes takes one run at a time: the maximum by shuffles, then the quotients. Runs that are short
+// enough stay in registers, several under way in a thread; longer ones are read twice. Vectors are 16 bytes
+// of k where every run of k and out is aligned for them, else single elements at any distance. A warp has
+// adjacent runs, mostly those of a token, and writes their scales at once.
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/integer.cuh"
 #include "gpu/device/overlap.cuh"
@@ -13,12 +13,12 @@
 namespace isomer::device {
 
 constexpr int kThreads = ISOMER_THREADS, kVector = ISOMER_VECTOR, kLanes = ISOMER_LANES_PER_RUN;
-constexpr bool kEmpty = ISOMER_VECTORS == 0;  // runs have no channels: their scale is that of zeros
+constexpr bool kEmpty = ISOMER_VECTORS == 0;           // runs have no channels: their scale is that of zeros
 constexpr int kVectors = kEmpty ? 1 : ISOMER_VECTORS;  // of a run, in one lane at once
 constexpr int kUnroll = ISOMER_UNROLL, kDims = ISOMER_DIMS;
-constexpr bool kInPieces = ISOMER_IN_PIECES;  // of kLanes × kVectors vectors
+constexpr bool kInPieces = ISOMER_IN_PIECES;                                // of kLanes × kVectors vectors
 constexpr int kWarps = kThreads / kWarpSize, kGroups = kWarpSize / kLanes;  // of a warp
-constexpr int kRuns = kGroups * kUnroll;                                     // of a warp
+constexpr int kRuns = kGroups * kUnroll;                                    // of a warp
 constexpr bool kGathered = kLanes > 1;  // scales of adjacent lanes need no gathering
 /// The runs of a warp are of one token, or of one head, and fill the lanes' vectors.
 constexpr bool kWhole = ISOMER_WHOLE;
@@ -84,7 +84,8 @@ ISOMER_DEVICE Values read(const Element* k, Channel channel, const QuantizeCopyK
     return load_once<kVector>(k + channel * p.k_channel);
 }
 template <int N>
-ISOMER_DEVICE void write(i8* out, Channel channel, const f32 (&values)[N], const QuantizeCopyKvParameters& p) {
+ISOMER_DEVICE void write(i8* out, Channel channel, const f32 (&values)[N],
+                         const QuantizeCopyKvParameters& p) {
   if constexpr (N > 1)
     store_unordered<N / 4>(reinterpret_cast<u32*>(out + channel), truncate_to_bytes(values));
   else
@@ -93,11 +94,12 @@ ISOMER_DEVICE void write(i8* out, Channel channel, const f32 (&values)[N], const
 
 ISOMER_DEVICE void write_scale(i64 row, const Run& run, Scale scale, const QuantizeCopyKvParameters& p) {
   using Bits = UnsignedOf<sizeof(Scale)>::Type;
-  store_unordered_to_stay(static_cast<Bits*>(p.out_scale) + row * p.scale_stride[kDims - 1] + run.scale, bit_cast<Bits>(scale));
+  store_unordered_to_stay(static_cast<Bits*>(p.out_scale) + row * p.scale_stride[kDims - 1] + run.scale,
+                          bit_cast<Bits>(scale));
 }
 
-/// The largest magnitude so far, NaN above all. Those of 16 bits are compared as they are, two at once: unconverted they
-/// wait in half as many registers for their quotients.
+/// The largest magnitude so far, NaN above all. Those of 16 bits are compared as they are, two at once:
+/// unconverted they wait in half as many registers for their quotients.
 constexpr bool kPairs = sizeof(Element) == 2 && kVector > 1;
 template <bool kIsPair>
 struct Largest {
@@ -135,7 +137,8 @@ ISOMER_DEVICE Scale usual_scale(f32 amax) {
   constexpr f32 kReciprocal = 1.0f / 127.0f;
   return from_f32<Scale>(Quotient::correct(amax, amax * kReciprocal, 127.0f, kReciprocal));
 }
-/// True where amax / 127 or a quotient must be divided out. A scale that is NaN or inf gives zeros without that.
+/// True where amax / 127 or a quotient must be divided out. A scale that is NaN or inf gives zeros without
+/// that.
 ISOMER_DEVICE bool is_unusual(f32 amax, f32 scale) {
   return (amax > 0) & !((amax >= 0x1p-70f) & (amax <= 0x1p100f) & (scale > 0));
 }
@@ -152,9 +155,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
   if (kWhole && begin > last) return;
   const Run warp_run = kWhole ? run_of(begin, p) : Run{};
   const i64 warp_row = kWhole ? row_of(warp_run.token, p) : 0;
-  const Run lane_run{warp_run.token, warp_run.k + group * p.k_stride[0], warp_run.out + group * p.out_stride[0],
-                     warp_run.scale + group * p.scale_stride[0]};
-  // Past the end the last one is read again, and so is a run's last vector: no branch stands between the reads.
+  const Run lane_run{warp_run.token, warp_run.k + group * p.k_stride[0],
+                     warp_run.out + group * p.out_stride[0], warp_run.scale + group * p.scale_stride[0]};
+  // Past the end the last one is read again, and so is a run's last vector: no branch stands between the
+  // reads.
   const auto run_at = [&](int u) {
     if constexpr (kWhole) {
       const int on = u * kGroups;
@@ -195,7 +199,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
     for (int v = 0; v < kVectors; ++v) in[u][v] = read_at(k, channel_at(v));
   }
 
-  // Asked of all runs together, before anything is written: else the compiler reads a run when the one before is done.
+  // Asked of all runs together, before anything is written: else the compiler reads a run when the one before
+  // is done.
   bool unusual = false;
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u) {

@@ -1,5 +1,6 @@
-// y = sin(x), elementwise. A thread takes a few vectors of rows, all read before the first is written; short rows share a
-// block. Vectors are 16 bytes where both views' rows are contiguous and aligned, else single elements.
+// y = sin(x), elementwise. A thread takes a few vectors of rows, all read before the first is written; short
+// rows share a block. Vectors are 16 bytes where both views' rows are contiguous and aligned, else single
+// elements.
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
 #include "ops/sin/kernels/sin.h"
@@ -7,14 +8,15 @@
 
 namespace isomer::device {
 
-constexpr int kThreads = ISOMER_THREADS, kVector = ISOMER_VECTOR, kUnroll = ISOMER_UNROLL, kDims = ISOMER_DIMS;
+constexpr int kThreads = ISOMER_THREADS, kVector = ISOMER_VECTOR, kUnroll = ISOMER_UNROLL,
+              kDims = ISOMER_DIMS;
 constexpr bool kRagged = ISOMER_RAGGED;  // rows are no multiple of the vector
 using Element = ISOMER_ELEMENT;
 using Index = ISOMER_INDEX;
 using Values = Vector<Element, kVector>;
 
-/// To far better than the 11 bits of f16 and the 8 of bf16: x less its nearest multiple of π in two steps, then a
-/// polynomial of degree 9. Up to 2^17.
+/// To far better than the 11 bits of f16 and the 8 of bf16: x less its nearest multiple of π in two steps,
+/// then a polynomial of degree 9. Up to 2^17.
 ISOMER_DEVICE f32 short_sine(f32 x) {
   constexpr f32 kShift = 12582912.0f;  // 1.5 · 2^23: a sum with it has the nearest integer in its low bits
   const f32 shifted = fmaf(x, 0.318309886f, kShift), multiple = shifted - kShift;
@@ -40,8 +42,8 @@ struct Short<bf16> {
 };
 constexpr bool kShort = Short<Element>::kMost != 0;
 
-/// Whether no magnitude is above kMost; NaN is. Two 16-bit elements at a time: with its top bit set kMost is not below any
-/// magnitude, and their difference keeps that bit where kMost alone is not.
+/// Whether no magnitude is above kMost; NaN is. Two 16-bit elements at a time: with its top bit set kMost is
+/// not below any magnitude, and their difference keeps that bit where kMost alone is not.
 ISOMER_DEVICE bool all_served(const Values (&in)[kUnroll]) {
   constexpr u32 kMost = (0x8000u + Short<Element>::kMost) * (kVector > 1 ? 0x10001u : 1u);
   constexpr u32 kTops = kVector > 1 ? 0x80008000u : 0x8000u;
@@ -84,8 +86,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_sin(const SinParam
   const Element* x = static_cast<const Element*>(p.x);
   Element* y = static_cast<Element*>(p.y);
   if (first > last) return;
-  // Past the end a thread reads its first vector again, so that no branch stands between the reads. Another's may be
-  // overwritten already: y may be x.
+  // Past the end a thread reads its first vector again, so that no branch stands between the reads. Another's
+  // may be overwritten already: y may be x.
   const auto place_at = [&](int u) {
     const Index index = first + static_cast<Index>(u * kThreads);
     return place_of(index <= last ? index : first, p);

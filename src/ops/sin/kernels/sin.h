@@ -5,8 +5,8 @@
 
 namespace isomer::device {
 
-/// Vectors lie along rows under up to 7 outer dimensions, innermost first; a row's last vector may be cut off. Strides
-/// are in elements, the first ones from one vector to the next.
+/// Vectors lie along rows under up to 7 outer dimensions, innermost first; a row's last vector may be cut
+/// off. Strides are in elements, the first ones from one vector to the next.
 struct SinParameters {
   static constexpr int kDims = 8;
   const void* x;

@@ -1,5 +1,5 @@
-// The sine of an f32 within 1.6 ulp: the argument less the nearest multiple of pi/2, in three fused steps, then the sine or
-// the cosine of the remainder as a polynomial.
+// The sine of an f32 within 1.6 ulp: the argument less the nearest multiple of pi/2, in three fused steps,
+// then the sine or the cosine of the remainder as a polynomial.
 #pragma once
 
 #include "gpu/device/numeric.cuh"

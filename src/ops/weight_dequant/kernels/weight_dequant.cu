@@ -1,5 +1,6 @@
-// A thread takes one vector's width of columns in a few adjacent rows, which mostly share their scale. Vectors are 16
-// bytes of y where the rows are aligned for them and no vector crosses a block, else single elements.
+// A thread takes one vector's width of columns in a few adjacent rows, which mostly share their scale.
+// Vectors are 16 bytes of y where the rows are aligned for them and no vector crosses a block, else single
+// elements.
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
 #include "ops/weight_dequant/kernels/weight_dequant.h"
@@ -17,21 +18,24 @@ ISOMER_DEVICE void dequantize(const Vector<e4m3fn, kVector>& in, f32 scale, Elem
   store<kVector>(y, from_f32<Element>(values));
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) isomer_weight_dequant(const WeightDequantParameters p) {
+extern "C" __global__ void __launch_bounds__(kThreads)
+    isomer_weight_dequant(const WeightDequantParameters p) {
   using Index = ISOMER_INDEX;
-  const u32 across = threadIdx.x & ((1u << p.across_log2) - 1), down = threadIdx.x >> p.across_log2;
-  const Index column = ((static_cast<Index>(blockIdx.x) << p.across_log2) + across) * kVector;
+  const u32 column_thread = threadIdx.x & ((1u << p.row_threads_log2) - 1),
+            row_thread = threadIdx.x >> p.row_threads_log2;
+  const Index column = ((static_cast<Index>(blockIdx.x) << p.row_threads_log2) + column_thread) * kVector;
   const auto rows = static_cast<Index>(p.rows), columns = static_cast<Index>(p.columns);
   if (column >= columns) return;
   const bool whole = column + kVector <= columns;
   const f32* s = p.s + static_cast<i64>(quotient_of(column, p.block_size));
   const auto scale_of = [&](Index block) { return s[static_cast<i64>(block) * p.s_row]; };
 
-  const Index tile = static_cast<Index>(kThreads >> p.across_log2) * kRows;
+  const Index tile = static_cast<Index>(kThreads >> p.row_threads_log2) * kRows;
   for (Index base = blockIdx.y * tile; base < rows; base += gridDim.y * tile) {
-    const Index first = base + static_cast<Index>(down) * kRows;
+    const Index first = base + static_cast<Index>(row_thread) * kRows;
     if (first >= rows) return;
-    const e4m3fn* x = static_cast<const e4m3fn*>(p.x) + static_cast<i64>(first) * p.x_row + static_cast<i64>(column);
+    const e4m3fn* x =
+        static_cast<const e4m3fn*>(p.x) + static_cast<i64>(first) * p.x_row + static_cast<i64>(column);
     Element* y = static_cast<Element*>(p.y) + static_cast<i64>(first) * p.y_row + static_cast<i64>(column);
     if (whole && first + kRows <= rows) {
       Vector<e4m3fn, kVector> in[kRows];
@@ -56,7 +60,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_weight_dequant(con
           dequantize(load_once<kVector>(x), scale, y);
         else
 #pragma unroll 1
-          for (int i = 0; i < static_cast<int>(columns - column); ++i) y[i] = from_f32<Element>(to_f32(x[i]) * scale);
+          for (int i = 0; i < static_cast<int>(columns - column); ++i)
+            y[i] = from_f32<Element>(to_f32(x[i]) * scale);
       }
     }
   }

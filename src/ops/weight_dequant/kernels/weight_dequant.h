@@ -13,7 +13,7 @@ struct WeightDequantParameters {
   i64 rows, columns;
   i64 x_row, s_row, y_row;
   Divisor block_size;
-  i32 across_log2;  ///< threads of a block side by side; the others take rows below
+  i32 row_threads_log2;  ///< threads of a block side by side; the others take rows below
 };
 
 }  // namespace isomer::device

@@ -1,0 +1,26 @@
+// What the kernels keep in shared memory, in bytes: the plan's numbers, which the kernels hold theirs
+// against.
+#pragma once
+
+namespace isomer::device {
+
+/// Elements of K, and rows of b, under one scale.
+constexpr int kScaleBlock = 128;
+
+/// Dynamic, of a stage of fp8_gemm_tile: rows of a and of b, a scale for each row of a, and b's, padded.
+constexpr int tile_stage_bytes(int tile_m, int tile_n) {
+  return (tile_m + tile_n) * kScaleBlock + 4 * tile_m + 128;
+}
+/// Dynamic, of a stage of one warp of fp8_gemm_skinny: rows of b and of a, and the scales, padded.
+constexpr int skinny_stage_bytes(int tokens, int columns) { return (columns + tokens) * kScaleBlock + 128; }
+
+/// Static, of a table of rows: four offsets and a byte for each.
+constexpr int row_table_bytes(int rows) { return (rows * 33 + 7) / 8 * 8; }
+/// Static, of what the warps of fp8_gemm_skinny add up.
+constexpr int skinny_sums_bytes(int warps, int tokens, int columns) {
+  return warps * tokens * (columns + 1) * 4;
+}
+/// Between two variables that lie beside each other, at most.
+constexpr int kGapBytes = 64;
+
+}  // namespace isomer::device
