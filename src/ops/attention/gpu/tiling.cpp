@@ -48,7 +48,7 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
 }
 
 /// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
-constexpr std::int64_t kDecodeKeys = kThreads / 32 * 16;
+constexpr int kDecodeKeys = kThreads / 32 * 16;
 constexpr std::int64_t kMostDecodeRows = 16;
 /// Of a worker, at least; and what is not worth a combine where there are blocks enough without it.
 constexpr std::int64_t kLeastDecodePart = 128, kShortDecode = 1024;
@@ -103,6 +103,58 @@ int decode_resident(const GpuTiling& t) {
   return wide <= 128 ? 4 : wide <= 256 && t.head_dim == t.head_dim_v ? 3 : 2;
 }
 
+/// A tile that one of the kernels can have.
+struct TileShape {
+  enum Kernel { decode, tensor_cores, plain } kernel;
+  int narrowest, widest;  ///< of the head dimensions, rounded up, the larger
+  int block_m, block_n;
+};
+constexpr TileShape kTileShapes[] = {
+    // Keys are read once for all rows of a tile: more rows than 8 cost registers, which 16 of wide heads
+    // lack.
+    {TileShape::decode, 64, 128, 16, kDecodeKeys},
+    {TileShape::decode, 64, 256, 8, kDecodeKeys},
+    {TileShape::tensor_cores, 64, 192, kThreads / 32 * 16, 64},
+    {TileShape::tensor_cores, 256, 256, kThreads / 32 * 16, 32},
+    {TileShape::plain, 64, 192, 32, 32},
+    {TileShape::plain, 256, 256, 16, 32},
+};
+
+/// The shape whose tiles have room for the fewest rows beside the call's, of two equal ones the first.
+const TileShape& tile_for(const GpuTiling& t, const Geometry& g) {
+  const int wide = std::max(t.head_dim, t.head_dim_v);
+  const bool decode = decodes(t, g), mma = t.mma != DType::none;
+  const auto fits = [&](const TileShape& shape) {
+    const bool kernel = shape.kernel == TileShape::decode         ? decode
+                        : shape.kernel == TileShape::tensor_cores ? mma
+                                                                  : !mma;
+    return kernel && shape.narrowest <= wide && wide <= shape.widest;
+  };
+  const TileShape* best = nullptr;
+  std::int64_t least = 0;
+  for (const TileShape& shape : kTileShapes) {
+    if (!fits(shape)) continue;
+    const std::int64_t cost =
+        ceil_div(std::max<std::int64_t>(g.seqlen_q * t.unit_heads, 1), shape.block_m) * shape.block_m;
+    if (best != nullptr && cost >= least) continue;
+    best = &shape;
+    least = cost;
+  }
+  return *best;
+}
+
+/// Dynamic, as the kernels assert: q, then k or v, each with a pitch that keeps rows in different banks, P
+/// where it does not stay in registers, and what the block works on.
+std::int64_t shared_bytes(const GpuTiling& t, const TileShape& shape) {
+  if (shape.kernel == TileShape::decode) return 0;  // none but the kernel's own
+  const bool plain = shape.kernel == TileShape::plain;
+  const std::int64_t element = plain ? 4 : 2, pitch = plain ? 4 : 8;
+  const std::int64_t widest = std::max(t.head_dim, t.head_dim_v);
+  const std::int64_t scores = plain ? 4 * t.block_m * (t.block_n + 4) : 0;
+  return element * (t.block_m * (t.head_dim + pitch) + t.block_n * (widest + pitch)) + scores +
+         2 * t.block_n * kPlaceBytes + kTaskBytes;
+}
+
 std::int64_t number_of_parts(const GpuTiling& t, const Geometry& g, const AttentionOptions& options,
                              const gpu::Facts& facts) {
   if (options.split_size > 0) return parts_of_size(g, options.split_size);
@@ -139,33 +191,18 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   GpuTiling t;
   t.head_dim = bucket(g.head_dim);
   t.head_dim_v = bucket(g.head_dim_v);
-  const int widest = std::max(t.head_dim, t.head_dim_v);
   t.threads = kThreads;
   if (facts.has.mma) t.mma = factor_type(g);
-  int element = 4, pitch = 4, scores = 0;  // bytes of an element, elements between rows, bytes of P
-  if (t.mma != DType::none) {
-    t.block_m = kThreads / 32 * 16;
-    t.block_n = widest > 192 ? 32 : 64;
-    element = 2;
-    pitch = 8;
-  } else {
-    t.block_m = widest > 192 ? 16 : 32;
-    t.block_n = 32;
-    scores = 4 * t.block_m * (t.block_n + 4);
-  }
-  t.shared_bytes = element * (t.block_m * (t.head_dim + pitch) + t.block_n * (widest + pitch)) + scores +
-                   2 * t.block_n * kPlaceBytes + kTaskBytes;
   t.pack = options.pack_gqa == AttentionOptions::Choice::always ||
            (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
   t.units = g.heads / t.unit_heads;
-  t.decode = decodes(t, g);
-  if (t.decode) {
-    t.block_m = widest <= 128 && g.seqlen_q * t.unit_heads > 8 ? 16 : 8;
-    t.block_n = static_cast<int>(kDecodeKeys);
-    t.shared_bytes = 0;  // none but the kernel's own
-    t.resident = decode_resident(t);
-  }
+  const TileShape& shape = tile_for(t, g);
+  t.decode = shape.kernel == TileShape::decode;
+  t.block_m = shape.block_m;
+  t.block_n = shape.block_n;
+  t.shared_bytes = shared_bytes(t, shape);
+  if (t.decode) t.resident = decode_resident(t);
   t.tiles = ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;
