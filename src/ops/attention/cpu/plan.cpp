@@ -103,7 +103,7 @@ class AttentionPlan : public core::Plan {
     const std::string element(name_of(g.q.dtype));
     const bool few = g.seqlen_q * tiling_.unit_heads <= tiling_.few_rows;
     description_.variant = {
-        {"arch", std::string(cpu::name_of(target_))},
+        {"target", std::string(cpu::name_of(target_))},
         {"element", element},
         {"element_kv", std::string(name_of(g.k.dtype))},
         {"head_dim", number(g.head_dim)},
