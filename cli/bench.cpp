@@ -10,13 +10,13 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   lab::BenchSelection selection;
   std::string plot, gate, backend = "cpu";
   bool json = false, no_verify = false;
 };
 
-int run(Options& options) {
+int run(BenchOptions& options) {
   options.selection.verify = !options.no_verify;
   options.selection.device = device_of("bench", options.backend);
   ReportFile plot("bench", options.plot);
@@ -42,7 +42,7 @@ int run(Options& options) {
 }  // namespace
 
 Run bench(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   app.add_option("op", options->selection.ops, "ops; all where none is given")->option_text("OP ...");
   app.add_option("--case", options->selection.lines, "a case line instead of the ops' own bench cases")
       ->option_text("'LINE'")

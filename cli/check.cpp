@@ -22,7 +22,7 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct CheckOptions {
   lab::Selection selection;
   std::vector<std::string> what, paths;
   std::vector<std::string> backends;
@@ -31,7 +31,7 @@ struct Options {
 };
 
 /// A positional is a path where one exists, otherwise an op.
-void sort_positionals(Options& options) {
+void sort_positionals(CheckOptions& options) {
   for (const std::string& word : options.what) {
     std::error_code failed;  // what leads to itself is no op either
     if (std::filesystem::exists(word, failed) || failed || word.find('/') != std::string::npos)
@@ -43,7 +43,7 @@ void sort_positionals(Options& options) {
 
 #ifdef ISOMER_HAS_EMULATOR
 /// Where candidates run: on the emulated device unless a real one is asked for.
-lab::Backend backend_of(const Options& options) {
+lab::Backend backend_of(const CheckOptions& options) {
   if (options.backends.empty()) return lab::Backend::emulated;
   if (options.backends.size() > 1)
     core::fail(ErrorCode::bad_argument, "check: candidates run on one --backend, got ",
@@ -55,7 +55,7 @@ lab::Backend backend_of(const Options& options) {
 }
 
 /// Candidates, one after the other or several at once; whatever is wrong with one, the others go on.
-int check_candidates(Options& options) {
+int check_candidates(CheckOptions& options) {
   const std::pair<const char*, bool> of_ops[] = {
       {"--implementation", !options.selection.implementations.empty()},
       {"--case", !options.selection.lines.empty()},
@@ -121,13 +121,13 @@ int check_candidates(Options& options) {
   return any("fail") ? findings : holds;
 }
 #else
-int check_candidates(Options& options) {
+int check_candidates(CheckOptions& options) {
   core::fail(ErrorCode::unsupported, "check: '", options.paths.front(),
              "' is a path, and this build has no emulator to run candidates on");
 }
 #endif
 
-int run(Options& options) {
+int run(CheckOptions& options) {
   sort_positionals(options);
   if (!options.paths.empty()) return check_candidates(options);
   for (const std::string* only : {&options.html, &options.markdown, &options.entry})
@@ -153,7 +153,7 @@ int run(Options& options) {
 }  // namespace
 
 Run check(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   app.add_option(
          "what", options->what,
          "candidates to diagnose (files, case folders, folders of them), or ops; all ops where none is given")

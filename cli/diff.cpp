@@ -19,7 +19,7 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct DiffOptions {
   std::string a, b, names, html, build_a, build_b;
   std::optional<double> tolerance;
   bool json = false;
@@ -32,7 +32,7 @@ lab::GroupedCapture grouped(const std::string& path) {
   return grouping.finish(std::move(about));
 }
 
-int diff_tensors(const Options& options) {
+int diff_tensors(const DiffOptions& options) {
   const lab::TensorDiff diff = lab::diff_tensors(load(options.a), load(options.b), options.tolerance);
   if (diff.tensors.empty() && diff.same())
     core::fail(ErrorCode::io, "diff: neither '", options.a, "' nor '", options.b, "' has a tensor");
@@ -44,12 +44,12 @@ std::vector<lab::CompiledUnit> build(const std::string& log) {
   return log.empty() ? std::vector<lab::CompiledUnit>{} : lab::read_build_log(log);
 }
 
-void print(const Options& options, const lab::DiffResult& result) {
+void print(const DiffOptions& options, const lab::DiffResult& result) {
   fmt::print(
       "{}", options.json ? lab::difference_json(result) : lab::difference_text(result, options.a, options.b));
 }
 
-int diff_binaries(const Options& options) {
+int diff_binaries(const DiffOptions& options) {
   lab::use_name_tables(options.names);
   const lab::DiffResult result = lab::diff_binaries(lab::read_binary(options.a), lab::read_binary(options.b),
                                                     build(options.build_a), build(options.build_b));
@@ -59,7 +59,7 @@ int diff_binaries(const Options& options) {
   return result.same() ? holds : findings;
 }
 
-int diff_captures(const Options& options) {
+int diff_captures(const DiffOptions& options) {
   ReportFile html("diff", options.html);
   lab::use_name_tables(options.names);
   const lab::GroupedCapture a = grouped(options.a), b = grouped(options.b);
@@ -79,7 +79,7 @@ int diff_captures(const Options& options) {
   return holds;
 }
 
-int run(const Options& options) {
+int run(const DiffOptions& options) {
   const lab::FileKind a = lab::kind_of_file(options.a), b = lab::kind_of_file(options.b);
   using Kind = lab::FileKind;
   const auto one_of_each = [&](Kind kind) { return (a == kind) != (b == kind); };
@@ -97,7 +97,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run diff(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   app.add_option("a", options->a,
                  "a capture of isomer trace, an Nsight Systems export (.sqlite, .nsys-rep), a Kineto "
                  "trace (.json, .json.gz), a CSV of ncu, isomer explain --json, a binary with GPU kernels, "

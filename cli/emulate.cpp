@@ -9,7 +9,7 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct EmulateOptions {
   emulator::BuildOptions build;
   emulator::RunOptions run;
   std::vector<std::string> arguments;
@@ -37,7 +37,7 @@ std::string listed(const std::vector<std::string>& names) {
   return all.empty() ? "none" : all;
 }
 
-int run(Options& options) {
+int run(EmulateOptions& options) {
   options.build.sources = {options.file};
   options.build.watch = !options.plain;
   const bool by_name = !options.kernel.empty();
@@ -88,7 +88,7 @@ int run(Options& options) {
 }  // namespace
 
 Run emulate(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<EmulateOptions>();
   app.add_option("file", o->file, "a CUDA or HIP source")->required()->option_text("FILE");
   app.add_option("arguments", o->arguments,
                  "of the kernel: x=in:f32:1024:randn y=out:f32:1024 n=i32:1024; without --kernel, of the "

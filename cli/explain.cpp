@@ -8,13 +8,13 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::vector<std::string> words;
   lab::ExplainSelection selection;
   bool json = false;
 };
 
-int run(Options& options) {
+int run(ExplainOptions& options) {
   std::string& line = options.selection.line;
   for (const std::string& word : options.words) line += (line.empty() ? "" : " ") + word;
   const lab::CaseExplanation explanation = lab::explain(options.selection);
@@ -25,7 +25,7 @@ int run(Options& options) {
 }  // namespace
 
 Run explain(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   app.add_option("case", options->words, "a case line: attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal")
       ->required()
       ->option_text("CASE");

@@ -11,7 +11,7 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct KernelsOptions {
   std::string file, filter, names;
   bool json = false;
 };
@@ -35,7 +35,7 @@ std::vector<lab::BinaryKernel> matching(std::vector<lab::BinaryKernel> kernels, 
   return kernels;
 }
 
-int run(const Options& options) {
+int run(const KernelsOptions& options) {
   lab::use_name_tables(options.names);
   const std::vector<lab::BinaryKernel> all = lab::read_binary(options.file);
   if (all.empty()) {
@@ -55,7 +55,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run kernels(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KernelsOptions>();
   app.add_option("file", options->file,
                  "shared library, executable, object, static library, cubin, fatbin, PTX or AMD code object")
       ->required()

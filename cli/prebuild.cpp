@@ -13,7 +13,7 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct PrebuildOptions {
   std::vector<std::string> architectures;
   lab::ProgramSelection selection;
   std::string variants, folder;
@@ -34,7 +34,7 @@ void check_ops(const lab::ProgramSelection& selection) {
                  ", but only ", core::either(selection.ops), " is asked for");
 }
 
-int run(Options& options) {
+int run(PrebuildOptions& options) {
   for (const std::string& architecture : options.architectures)
     options.selection.backends.push_back(lab::parse_architecture("prebuild", architecture));
   if (!options.variants.empty()) options.selection.cases = lab::read_variants(options.variants);
@@ -65,7 +65,7 @@ int run(Options& options) {
 }  // namespace
 
 Run prebuild(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PrebuildOptions>();
   app.add_option("--arch", options->architectures,
                  "architecture to compile for: sm_90a, gfx90a, … (may be repeated)")
       ->required()

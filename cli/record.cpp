@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RecordOptions {
   std::vector<std::string> what;
   std::string out, label, test, python;
   double timeout = 120;
@@ -22,7 +22,7 @@ struct Options {
   bool json = false;
 };
 
-lab::RecordSettings settings_of(const Options& options) {
+lab::RecordSettings settings_of(const RecordOptions& options) {
   lab::RecordSettings settings;
   if (options.what.size() == 1 && fs::is_directory(options.what[0])) {
     if (options.label.empty() || options.test.empty()) settings = lab::settings_of_folder(options.what[0]);
@@ -39,7 +39,7 @@ lab::RecordSettings settings_of(const Options& options) {
   return settings;
 }
 
-int run(const Options& options) {
+int run(const RecordOptions& options) {
   const lab::RecordSettings settings = settings_of(options);
   const lab::Recorded recorded = lab::record(settings);
   const fs::path beside = (settings.test.empty() ? settings.label : settings.test).parent_path();
@@ -74,7 +74,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run record(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecordOptions>();
   app.add_option("what", options->what,
                  "a folder with 1_label_source.py and 3_test_code.py, or after -- a command: python3 TEST.py")
       ->option_text("FOLDER | -- COMMAND ...");

@@ -13,7 +13,7 @@
 namespace isomer::cli {
 namespace {
 
-struct Options {
+struct TraceOptions {
   std::string out, perfetto, csv;
   std::vector<std::string> command;
   bool json = false, driver = false;
@@ -26,7 +26,7 @@ std::string folder_of(const std::string& out) {
   return folder.empty() ? "." : folder.string();
 }
 
-int run(const Options& options) {
+int run(const TraceOptions& options) {
   // What cannot be written is known before the program runs.
   std::unique_ptr<lab::CaptureWriter> file;
   std::vector<std::unique_ptr<lab::LaunchExport>> exports;
@@ -82,7 +82,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run trace(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TraceOptions>();
   app.add_option("-o,--out", options->out, "write every launch into this file, which isomer diff reads")
       ->option_text("FILE");
   app.add_option("--perfetto", options->perfetto, "write a timeline that Perfetto and chrome://tracing open")

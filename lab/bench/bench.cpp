@@ -5,11 +5,11 @@
 #include "cpu/target.hpp"
 #include "lab/bench/ceilings.hpp"
 #include "lab/bench/device_bench.hpp"
+#include "lab/bench/measuring.hpp"
 #include "lab/check/compare.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -18,18 +18,6 @@ namespace isomer::lab {
 namespace {
 
 using core::fail;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-Spread spread(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return {values.front(), values[values.size() / 2], values.back()};
-}
-
-/// Work of the reference beyond which a bench does not wait for it.
-constexpr double kVerifyFlops = 3e9;
 
 std::string verify(const oracle::Oracle& oracle, const core::Call& call, Allowance allowance,
                    oracle::Expected& expected) {
@@ -67,7 +55,7 @@ Measurement measure(const oracle::Oracle& oracle, const oracle::Case& c, const c
   m.flops = work.flops;
 
   core::dispatch(queue, call, *choice.implementation);  // warm-up, and the output that is verified
-  const bool small = work.flops <= kVerifyFlops && work.bytes <= 1e8;
+  const bool small = quick_to_verify(work);
   m.verified = !selection.verify ? "not asked"
                : small           ? verify(oracle, call, allowance_of(*choice.implementation), expected)
                                  : "too large for the reference";
@@ -76,28 +64,28 @@ Measurement measure(const oracle::Oracle& oracle, const oracle::Case& c, const c
   m.fma_rate = ceilings.fma_rate();
   m.memory_bound = m.bytes / m.copy_rate >= m.flops / m.fma_rate;
   std::vector<double> seconds, ratios, copies, fmas;
-  const double end = now() + selection.seconds;
-  while (seconds.size() < 5 || (now() < end && seconds.size() < 10000)) {
+  const double end = clock_seconds() + selection.seconds;
+  while (seconds.size() < 5 || (clock_seconds() < end && seconds.size() < 10000)) {
     const double copy = m.memory_bound ? ceilings.copy_rate() : m.copy_rate;
     const double fma = m.memory_bound ? m.fma_rate : ceilings.fma_rate();
     // Short calls are timed in a batch of some milliseconds.
     int batch = 1;
     if (!seconds.empty())
       batch = std::clamp(static_cast<int>(0.003 / std::max(seconds.front(), 1e-9)), 1, 1000);
-    const double begin = now();
+    const double begin = clock_seconds();
     for (int i = 0; i < batch; ++i) core::dispatch(queue, call, *choice.implementation);
-    const double each = (now() - begin) / batch;
+    const double each = (clock_seconds() - begin) / batch;
     seconds.push_back(each);
     copies.push_back(copy);
     fmas.push_back(fma);
     ratios.push_back(std::max(m.bytes / copy, m.flops / fma) / each);
   }
   m.rounds = static_cast<int>(seconds.size());
-  m.seconds = spread(seconds);
-  m.ratios = spread(ratios);
+  m.seconds = spread_of(seconds);
+  m.ratios = spread_of(ratios);
   m.ratio = m.ratios.median;
-  m.copy_rate = spread(copies).median;
-  m.fma_rate = spread(fmas).median;
+  m.copy_rate = spread_of(copies).median;
+  m.fma_rate = spread_of(fmas).median;
   m.byte_floor = m.bytes / m.copy_rate;
   m.flop_floor = m.flops / m.fma_rate;
   return m;

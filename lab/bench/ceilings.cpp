@@ -1,9 +1,9 @@
 #include "lab/bench/ceilings.hpp"
 
 #include "lab/bench/fma.hpp"
+#include "lab/bench/measuring.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -14,10 +14,6 @@ namespace {
 constexpr std::size_t kCopyBytes = 128u << 20;
 constexpr std::size_t kPiece = 1u << 20;
 constexpr std::int64_t kFmaRounds = 400000;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -33,12 +29,12 @@ Ceilings::Ceilings(Executor& executor) : executor_(executor), buffers_(new Buffe
 Ceilings::~Ceilings() { delete buffers_; }
 
 double Ceilings::copy_rate() {
-  const double begin = now();
+  const double begin = clock_seconds();
   parallel_for(executor_, static_cast<std::int64_t>(kCopyBytes / kPiece), [&](std::int64_t piece, int) {
     const std::size_t at = static_cast<std::size_t>(piece) * kPiece;
     std::memcpy(buffers_->to.data() + at, buffers_->from.data() + at, kPiece);
   });
-  const double seconds = now() - begin;
+  const double seconds = clock_seconds() - begin;
   // The next round reads what this one wrote, so that neither side stays in a cache by luck.
   std::swap(buffers_->from, buffers_->to);
   return 2.0 * kCopyBytes / seconds;
@@ -49,11 +45,11 @@ double Ceilings::fma_rate() {
   const int threads = executor_.concurrency();
   std::vector<double> flops(static_cast<std::size_t>(threads), 0);
   std::vector<float> keep(static_cast<std::size_t>(threads), 0);
-  const double begin = now();
+  const double begin = clock_seconds();
   parallel_for(executor_, threads, [&](std::int64_t i, int) {
     flops[static_cast<std::size_t>(i)] = fma(kFmaRounds, &keep[static_cast<std::size_t>(i)]);
   });
-  const double seconds = now() - begin;
+  const double seconds = clock_seconds() - begin;
   double sum = 0;
   for (const double each : flops) sum += each;
   return sum / seconds;

@@ -1,32 +1,23 @@
 #include "lab/bench/device_bench.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/bench/measuring.hpp"
 #include "lab/check/compare.hpp"
 #include "lab/check/mirror.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 namespace isomer::lab {
 namespace {
 
-constexpr std::size_t kCopyBytes = std::size_t{1} << 30;
+constexpr std::size_t kDeviceCopyBytes = std::size_t{1} << 30;
 constexpr int kCopies = 4;
 /// Random elements of a large input, repeated: drawing them all would take longer than everything that is
 /// timed.
 constexpr std::int64_t kDistinct = 1 << 20;
 /// Calls between two events: fewer than a stream's queue holds, so that the host never waits.
 constexpr int kMostCalls = 500;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-Spread spread(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return {values.front(), values[values.size() / 2], values.back()};
-}
 
 /// Two events and the time between them.
 class Stopwatch {
@@ -69,10 +60,8 @@ std::vector<std::unique_ptr<Mirror>> copies_of(const oracle::Problem& problem, c
   return copies;
 }
 
-constexpr double kVerifyFlops = 3e9, kVerifyBytes = 1e8;
-
-std::string verify(const oracle::Oracle& oracle, const oracle::Problem& problem, Mirror& mirror,
-                   Allowance allowance, oracle::Expected& expected) {
+std::string verify_on_device(const oracle::Oracle& oracle, const oracle::Problem& problem, Mirror& mirror,
+                             Allowance allowance, oracle::Expected& expected) {
   oracle.reference(problem.call(), {}, expected);
   mirror.download();
   Outcome outcome;
@@ -89,7 +78,7 @@ std::string verify(const oracle::Oracle& oracle, const oracle::Problem& problem,
 DeviceCeilings::DeviceCeilings(const Queue& queue) : queue_(queue) {
   const gpu::QueueState& state = gpu::state_of(queue_);
   const auto half = static_cast<std::size_t>(state.facts().memory_bytes / 8);
-  const std::size_t bytes = std::min(kCopyBytes, half);
+  const std::size_t bytes = std::min(kDeviceCopyBytes, half);
   from_ = state.vendor().allocate(state.device.index, bytes);
   to_ = state.vendor().allocate(state.device.index, bytes);
   if (from_ == nullptr || to_ == nullptr)
@@ -105,7 +94,8 @@ DeviceCeilings::~DeviceCeilings() {
 
 double DeviceCeilings::copy_rate() {
   const gpu::QueueState& state = gpu::state_of(queue_);
-  const std::size_t bytes = std::min(kCopyBytes, static_cast<std::size_t>(state.facts().memory_bytes / 8));
+  const std::size_t bytes =
+      std::min(kDeviceCopyBytes, static_cast<std::size_t>(state.facts().memory_bytes / 8));
   Stopwatch watch(state);
   const double seconds = watch.seconds([&] {
     for (int i = 0; i < kCopies; ++i)
@@ -141,19 +131,20 @@ Measurement measure_on_device(const oracle::Oracle& oracle, const oracle::Case& 
   const auto call = [&](std::size_t i) { core::dispatch(queue, copies[i % copies.size()]->call()); };
   call(0);
   queue.synchronize();
-  const bool small = work.flops <= kVerifyFlops && work.bytes <= kVerifyBytes;
-  m.verified = !selection.verify ? "not asked"
-               : small ? verify(oracle, problem, *copies[0], allowance_of(*choice.implementation), expected)
-                       : "too large for the reference";
+  const bool small = quick_to_verify(work);
+  m.verified =
+      !selection.verify ? "not asked"
+      : small ? verify_on_device(oracle, problem, *copies[0], allowance_of(*choice.implementation), expected)
+              : "too large for the reference";
 
   Stopwatch watch(gpu::state_of(queue));
   std::size_t next = 0;
   double host = 0;
   const auto round = [&](int calls) {
     const double seconds = watch.seconds([&] {
-      const double begin = now();
+      const double begin = clock_seconds();
       for (int i = 0; i < calls; ++i) call(next++);
-      host = (now() - begin) / calls;
+      host = (clock_seconds() - begin) / calls;
     });
     return seconds / calls;
   };
@@ -161,19 +152,19 @@ Measurement measure_on_device(const oracle::Oracle& oracle, const oracle::Case& 
   const int calls = std::clamp(static_cast<int>(0.002 / std::max(first, 1e-9)), 1, kMostCalls);
   round(calls);
   std::vector<double> seconds, hosts, ratios, copies_rates;
-  const double end = now() + selection.seconds;
-  while (seconds.size() < 7 || (now() < end && seconds.size() < 1000)) {
+  const double end = clock_seconds() + selection.seconds;
+  while (seconds.size() < 7 || (clock_seconds() < end && seconds.size() < 1000)) {
     copies_rates.push_back(ceilings.copy_rate());
     seconds.push_back(round(calls));
     hosts.push_back(host);
     ratios.push_back(m.bytes / copies_rates.back() / seconds.back());
   }
   m.rounds = static_cast<int>(seconds.size());
-  m.seconds = spread(seconds);
-  m.host_seconds = spread(hosts).median;
-  m.ratios = spread(ratios);
+  m.seconds = spread_of(seconds);
+  m.host_seconds = spread_of(hosts).median;
+  m.ratios = spread_of(ratios);
   m.ratio = m.ratios.median;
-  m.copy_rate = spread(copies_rates).median;
+  m.copy_rate = spread_of(copies_rates).median;
   m.byte_floor = m.bytes / m.copy_rate;
   // No rate of multiply-adds is measured on a device: the ratio is to the bytes, and the rate is printed
   // beside it.

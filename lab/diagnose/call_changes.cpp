@@ -1,4 +1,5 @@
 #include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/lower_case.hpp"
 #include "lab/diagnose/refusal.hpp"
 
 #include <fmt/format.h>
@@ -28,12 +29,6 @@ const std::map<DType, std::vector<std::string>>& spellings() {
       {DType::e4m3fnuz, {"float8_e4m3fnuz", "e4m3fnuz"}},
   };
   return list;
-}
-
-std::string lower(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
 }
 
 /// Where the word stands by itself in the text, or npos.
@@ -90,14 +85,14 @@ Change change(Form form, std::string code, std::string argument, std::string wha
 }  // namespace
 
 bool is_about_rank(const std::string& said) {
-  const std::string message = lower(said);
+  const std::string message = lower_case(said);
   for (const char* word : {"dim", "rank", "shape", "[", "size"})
     if (message.find(word) != std::string::npos) return true;
   return false;
 }
 
 bool is_about_dtype(const std::string& said) {
-  const std::string message = lower(said);
+  const std::string message = lower_case(said);
   return message.find("type") != std::string::npos ||
          std::any_of(spellings().begin(), spellings().end(),
                      [&](const auto& each) { return mentions(message, each.first); });
@@ -143,7 +138,7 @@ namespace {
 void add_casts_of_several(const Form& form, const std::vector<Port::Role>& roles,
                           const std::vector<Value>& values, const std::string& said,
                           std::vector<Ranked>& list) {
-  const std::string message = lower(said);
+  const std::string message = lower_case(said);
   for (const auto& [wanted, wanted_as] : spellings())
     for (const auto& [given, given_as] : spellings()) {
       if (wanted == given || is_float(wanted) != is_float(given) || !mentions(message, wanted) ||
@@ -176,7 +171,7 @@ std::vector<Change> changes(const Form& form, const Port& port, const Given& giv
 
 std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& roles,
                             const std::vector<Value>& originals, const std::string& said) {
-  const std::string message = lower(said);
+  const std::string message = lower_case(said);
   std::vector<Ranked> list;
   const std::vector<Value> values = passed(form, originals);
   add_kinds(form, roles, values, list);
@@ -185,8 +180,8 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
     if (passing.what != What::role || !values[i].is_tensor()) continue;
     const std::string name = name_of_argument(form, i, roles);
     const Port::Role& role = roles[static_cast<std::size_t>(passing.role)];
-    const bool named = find_word(message, lower(name)) != std::string::npos ||
-                       find_word(message, lower(role.name)) != std::string::npos;
+    const bool named = find_word(message, lower_case(name)) != std::string::npos ||
+                       find_word(message, lower_case(role.name)) != std::string::npos;
     const Tensor& tensor = values[i].tensor;
     const DType original = originals[static_cast<std::size_t>(passing.role)].tensor.dtype;
     const Parameter* p = parameter(form, i);

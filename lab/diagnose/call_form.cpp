@@ -1,6 +1,7 @@
 #include "lab/diagnose/call_form.hpp"
 
 #include "lab/diagnose/call_strides.hpp"
+#include "lab/diagnose/lower_case.hpp"
 
 #include <fmt/format.h>
 
@@ -19,12 +20,6 @@ bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == 
 bool is_memory(const Parameter& p) { return is_tensor(p) || p.kind == Kind::pointer; }
 bool is_number(const Parameter& p) {
   return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
-}
-
-std::string lower(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
 }
 
 /// What the letters of the contracts' shapes are called in kernels.
@@ -80,7 +75,7 @@ bool one_of(const std::vector<std::string>& names, const std::string& name) {
 
 /// A size of some tensor by the name of a number: H or head_num is the second size of K.
 bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
-  const std::string asked = lower(name);
+  const std::string asked = lower_case(name);
   for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
     if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
     const std::vector<std::string> shape = shape_words(port, role);
@@ -319,11 +314,11 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
         passing.role = strides[i]->role;
         passing.dim = strides[i]->dim;
         give_strided(passing.role);
-      } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower(p.name))) {
+      } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower_case(p.name))) {
         passing.what = What::rank;
         passing.role = array_role;
       } else if (p.kind == Kind::integer &&
-                 !(entry.parameters.size() <= 4 && one_of(count_names(), lower(p.name))) &&
+                 !(entry.parameters.size() <= 4 && one_of(count_names(), lower_case(p.name))) &&
                  size_by_name(port, p.name, passing)) {
         guess.score += 0.5;
       } else if (role >= 0 && !used[static_cast<std::size_t>(role)]) {
@@ -335,13 +330,13 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
             adapted("argument-kind", p.name,
                     fmt::format("{} is a tensor, the parameter is a number ({})", p.name, p.type),
                     fmt::format("take a tensor for {}", p.name)));
-      } else if (const auto beside =
-                     one_of(count_names(), lower(p.name)) ? beside_a_size(entry, port, p) : std::nullopt) {
+      } else if (const auto beside = one_of(count_names(), lower_case(p.name)) ? beside_a_size(entry, port, p)
+                                                                               : std::nullopt) {
         passing = *beside;
       } else {
         passing.what = What::elements;
         passing.role = 0;
-        if (!one_of(count_names(), lower(p.name)) || p.kind != Kind::integer)
+        if (!one_of(count_names(), lower_case(p.name)) || p.kind != Kind::integer)
           guess.unsure.push_back(static_cast<int>(i));
       }
     }

@@ -13,7 +13,7 @@ namespace {
 using What = Passing::What;
 /// What the search may take, in the processor's time: what else a machine does must not change the verdict.
 constexpr double kMostWork = 6;
-constexpr int kMostTries = 600, kMostLost = 4;  ///< launches, and those that do not end
+constexpr int kMostTries = 600, kMostLostLaunches = 4;  ///< launches, and those that do not end
 constexpr double kSecondsEach = 2;
 constexpr double kMostSeconds = 90;            ///< by the clock, on a machine that does all but this
 constexpr double kRight = 1.38, kFull = 0.39;  // of worth: all is right; all is written and nothing strays
@@ -145,8 +145,8 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsEach);
   for (const LaunchForm& launch : geometries(*called.port, *called.given)) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    if (best >= kRight || own_fault || worked > kMostWork || tried >= kMostTries || lost >= kMostLost ||
-        passed.count() > kMostSeconds)
+    if (best >= kRight || own_fault || worked > kMostWork || tried >= kMostTries ||
+        lost >= kMostLostLaunches || passed.count() > kMostSeconds)
       break;
     Form form = called.form;
     form.launch = std::make_shared<const LaunchForm>(launch);

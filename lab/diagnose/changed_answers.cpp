@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kFactor = "factor=", kTransposed = "transposed=";
 /// Ratios this near to one factor have it; other faults beside it may touch a tenth of the elements.
 constexpr double kNear = 0x1p-5, kShare = 0.9;
-constexpr std::size_t kFewest = 50;
+constexpr std::size_t kFewestRatios = 50;
 
 std::vector<double> ratios_of(const std::vector<Evidence>& evidence, std::size_t output) {
   std::vector<double> ratios;
@@ -56,7 +56,7 @@ void transpose(oracle::ExpectedTensor& tensor) {
 
 std::string factor_of(const std::vector<Evidence>& evidence, std::size_t output) {
   std::vector<double> ratios = ratios_of(evidence, output);
-  if (ratios.size() < kFewest) return {};
+  if (ratios.size() < kFewestRatios) return {};
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());
   const double ratio = *middle, size = std::fabs(ratio);
@@ -87,7 +87,7 @@ bool is_transposed(const std::vector<Evidence>& evidence, std::size_t output) {
       turned += holds(other, i, each.outputs[output][i]);
     }
   }
-  return all >= kFewest && 10 * turned > 6 * all && 2 * plain < all;
+  return all >= kFewestRatios && 10 * turned > 6 * all && 2 * plain < all;
 }
 
 }  // namespace

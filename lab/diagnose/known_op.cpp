@@ -52,12 +52,6 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
   return false;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
-  return text;
-}
-
 /// What the source says and no input can show beside the faults that were found.
 void add_unobservable(const Numbers& numbers, const std::string& source, const std::string& file,
                       std::vector<Finding>& findings) {
@@ -77,7 +71,7 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
     finding.strength = Strength::unobservable;
     finding.evidence =
         fmt::format("the source has it, but beside {{{}}} no input changes the answer by it ({} calls tried)",
-                    joined(numbers.explanation.set), numbers.evidence.size());
+                    joined_names(numbers.explanation.set), numbers.evidence.size());
     finding.location = {file, line};
     finding.fix = std::string(code.fix) + " once the others are mended: it shows then";
     finding.variations = {name};

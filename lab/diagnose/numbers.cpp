@@ -14,17 +14,11 @@
 namespace isomer::lab {
 namespace {
 
-constexpr int kMostLost = 4;
+constexpr int kMostLostCalls = 4;
 constexpr double kPatienceWithRaces = 0.3;
 /// Of a bound of attention or a sum: 8 bits for 11, and as many roundings as there are tiles. Other faults
 /// are further off.
 constexpr double kOfRounding = 32;
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
-  return text;
-}
 
 std::string place(const oracle::ExpectedTensor& tensor, std::size_t flat) {
   std::string text;
@@ -70,7 +64,7 @@ Strength strength_of(const Port& port, const Explanation& found) {
 
 std::string counts(const Port& port, const Numbers& numbers) {
   const Explanation& found = numbers.explanation;
-  const std::string set = "{" + joined(found.set) + "}";
+  const std::string set = "{" + joined_names(found.set) + "}";
   const std::string equal = is_exact(port) ? "is bit-equal to" : "is within the tolerance of";
   if (found.explains)
     return fmt::format(
@@ -110,7 +104,7 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
   int lost = 0;
   const auto ask = [&](const std::shared_ptr<const Given>& given) -> std::shared_ptr<Evidence> {
     // What ends its process, or never ends, is told after a few: each costs the whole limit of time.
-    if (lost >= kMostLost) return nullptr;
+    if (lost >= kMostLostCalls) return nullptr;
     Trial trial = try_call(candidate, form, port, *given, questions.settings);
     const bool recorded =
         std::find(questions.recorded.begin(), questions.recorded.end(), given) != questions.recorded.end();
@@ -123,7 +117,7 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
           fmt::format("'{}' is too large to be watched: of its accesses nothing is said", given->line));
     if (!trial.ok()) {
       lost += trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large
-                  ? kMostLost
+                  ? kMostLostCalls
                   : trial.answer.end != Answer::End::refused;
       numbers.failures.push_back({given, std::move(trial)});
       return nullptr;
@@ -193,7 +187,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     if (const std::string element = separating_element(port, numbers, name); !element.empty())
       finding.evidence += "; " + element;
     if (!found.others.empty())
-      finding.evidence += fmt::format("; no input tells it from {{{}}}", joined(found.others.front()));
+      finding.evidence += fmt::format("; no input tells it from {{{}}}", joined_names(found.others.front()));
     finding.fix = code.fix;
     finding.variations = found.set;
     list.push_back(std::move(finding));
@@ -247,7 +241,8 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
             ? fmt::format("differs from the op {} where the original leaves the answer open (NaN, zero rows, "
                           "values beyond a type's range)",
                           found.plain.wrong == 0 ? "only" : "also")
-            : fmt::format("{}: seen only where the original leaves the answer open", joined(found.open_set)));
+            : fmt::format("{}: seen only where the original leaves the answer open",
+                          joined_names(found.open_set)));
   return list;
 }
 

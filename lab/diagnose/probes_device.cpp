@@ -8,14 +8,14 @@
 namespace isomer::lab {
 namespace {
 
-struct Kind {
+struct ReportKind {
   const char* kind;
   const char* code;
   const char* fix;
 };
 
 /// The emulator's words and ours. A race on shared memory is a barrier that is missing.
-constexpr Kind kKinds[] = {
+constexpr ReportKind kKinds[] = {
     {"out-of-bounds-read", "out-of-bounds-read", "bound the index by the tensor's size"},
     {"out-of-bounds-write", "out-of-bounds-write", "bound the index by the tensor's size"},
     {"index-overflow", "index-overflow", "compute the offset in 64 bits"},
@@ -76,8 +76,8 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   for (const Seen& seen : answer.seen) {
     // Several writers of one row were asked for.
     if (shared && seen.kind == "race") continue;
-    const Kind* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                    [&](const Kind& each) { return seen.kind == each.kind; });
+    const ReportKind* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                          [&](const ReportKind& each) { return seen.kind == each.kind; });
     if (kind == std::end(kKinds)) continue;
     Finding finding;
     finding.code = kind->code;

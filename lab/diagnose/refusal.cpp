@@ -1,6 +1,7 @@
 #include "lab/diagnose/refusal.hpp"
 
 #include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/lower_case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,12 +14,6 @@ namespace isomer::lab {
 namespace {
 
 bool letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::string lower(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 /// c10's names of scalar types.
 DType of_scalar_type(const std::string& name) {
@@ -56,7 +51,7 @@ std::optional<ScalarTypes> scalar_types(const std::string& message) {
 bool names_argument(const std::string& said, const std::string& argument) {
   // Letters by themselves are articles, or another letter in the other case.
   const bool word = argument.size() > 1;
-  const std::string message = word ? lower(said) : said, name = word ? lower(argument) : argument;
+  const std::string message = word ? lower_case(said) : said, name = word ? lower_case(argument) : argument;
   if (name.empty() || name == "a" || name == "i") return false;
   for (std::size_t at = message.find(name); at != std::string::npos; at = message.find(name, at + 1)) {
     const bool begins = at == 0 || !letter(message[at - 1]);
@@ -115,7 +110,7 @@ void say_what_is_refused(const std::string& message, const Entry& entry, const s
   // A role that a parameter of another spelling stands for is named once.
   for (const Port::Role& role : roles)
     if (std::none_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return lower(name) == lower(role.name); }))
+                     [&](const std::string& name) { return lower_case(name) == lower_case(role.name); }))
       names.push_back(role.name);
   const Refusal refusal = refusal_of(message, names);
   finding.code = refusal.code;

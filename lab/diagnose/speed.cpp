@@ -9,7 +9,7 @@
 namespace isomer::lab {
 namespace {
 
-constexpr std::size_t kFewest = 5;
+constexpr std::size_t kFewestTimes = 5;
 constexpr double kMargin = 0.1, kNoises = 3, kResolution = 2e-6;
 
 struct Quartiles {
@@ -17,8 +17,9 @@ struct Quartiles {
 };
 
 Quartiles quartiles_of(std::vector<double>& seconds) {
-  if (seconds.size() < kFewest)
-    core::fail(ErrorCode::bad_argument, "speed: ", seconds.size(), " times, expected at least ", kFewest);
+  if (seconds.size() < kFewestTimes)
+    core::fail(ErrorCode::bad_argument, "speed: ", seconds.size(), " times, expected at least ",
+               kFewestTimes);
   std::sort(seconds.begin(), seconds.end());
   const std::size_t n = seconds.size();
   return {seconds[n / 4], seconds[n / 2], seconds[n - 1 - n / 4]};

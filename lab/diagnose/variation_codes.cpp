@@ -272,4 +272,10 @@ const VariationCode& code_of(std::string_view variation) {
   return *best;
 }
 
+std::string joined_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+  return text;
+}
+
 }  // namespace isomer::lab

@@ -18,4 +18,7 @@ struct VariationCode {
 /// Of one of those names. Throws Error internal for a variation without a code.
 const VariationCode& code_of(std::string_view variation);
 
+/// "causal=top-left + scale=none": how a set of variations is called.
+std::string joined_names(const std::vector<std::string>& names);
+
 }  // namespace isomer::lab

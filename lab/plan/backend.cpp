@@ -9,7 +9,7 @@ namespace isomer::lab {
 
 using core::fail;
 
-Backend parse_architecture(std::string_view verb, const std::string& architecture) {
+PlanDevice parse_architecture(std::string_view verb, const std::string& architecture) {
   const gpu::Facts* facts = gpu::known_architecture(architecture);
   gpu::Vendor* vendor = gpu::vendor_of_architecture(architecture);
   if (facts == nullptr || vendor == nullptr)
@@ -18,7 +18,7 @@ Backend parse_architecture(std::string_view verb, const std::string& architectur
   return {vendor, facts};
 }
 
-Backend parse_backend(std::string_view verb, const std::string& text) {
+PlanDevice parse_backend(std::string_view verb, const std::string& text) {
   if (text == "cpu") return {};
   const std::size_t colon = text.find(':');
   gpu::Vendor* vendor = gpu::find_vendor(std::string_view(text).substr(0, colon));
@@ -31,7 +31,7 @@ Backend parse_backend(std::string_view verb, const std::string& text) {
   int index = 0;
   const auto [end, failed] = std::from_chars(place.data(), place.data() + place.size(), index);
   if (failed != std::errc() || end != place.data() + place.size()) {
-    const Backend found = parse_architecture(verb, place);
+    const PlanDevice found = parse_architecture(verb, place);
     if (found.vendor != vendor)
       fail(ErrorCode::bad_argument, verb, ": ", place, " is an architecture of ", found.vendor->name(),
            ", got '", text, "'");

@@ -27,7 +27,7 @@ std::string code_hash(const gpu::Image& image, const std::string& kernel) {
 }
 
 /// What is known of a kernel's code without a device.
-LaunchCode describe_binary(const Backend& backend, const gpu::Program& program, bool compile,
+LaunchCode describe_binary(const PlanDevice& backend, const gpu::Program& program, bool compile,
                            isomer::Launch& launch) {
   std::optional<gpu::Binary> binary = gpu::find_stored(*backend.vendor, program, backend.facts->architecture);
   if (!binary && compile) {
@@ -48,7 +48,7 @@ LaunchCode describe_binary(const Backend& backend, const gpu::Program& program, 
 }
 
 /// The registry's choice for a device of those facts.
-Explanation explain_on(const Backend& backend, const core::Call& call, const ExplainSelection& selection,
+Explanation explain_on(const PlanDevice& backend, const core::Call& call, const ExplainSelection& selection,
                        std::vector<LaunchCode>& code) {
   core::validate(call, Device{}, true);
   Explanation explanation;
@@ -91,7 +91,7 @@ CaseExplanation explain(const ExplainSelection& selection) {
     core::fail(ErrorCode::bad_argument, "explain: an implementation of ", parsed.schema().op, " expected (",
                core::either(names), "), got '", selection.implementation, "'");
   }
-  const Backend backend = parse_backend("explain", selection.backend);
+  const PlanDevice backend = parse_backend("explain", selection.backend);
   oracle::Problem problem(fixed);
   oracle.make(fixed, problem);
   if (backend.vendor == nullptr) {

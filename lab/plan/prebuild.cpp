@@ -39,7 +39,7 @@ void need_folder(const std::string& folder) {
 
 }  // namespace
 
-gpu::Binary compile_for(const Backend& backend, const gpu::Program& program) {
+gpu::Binary compile_for(const PlanDevice& backend, const gpu::Program& program) {
   gpu::Vendor& vendor = *backend.vendor;
   const std::string& architecture = backend.facts->architecture;
   const bool hipcc = vendor.device_type() == DeviceType::hip && !vendor.compiler_unavailable().empty() &&

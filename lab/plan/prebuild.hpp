@@ -11,7 +11,7 @@ namespace isomer::lab {
 
 /// Compiles with the vendor's own compiler, or for hip with hipcc where there is no hipRTC. Throws Error
 /// unsupported where there is neither, internal with the compiler's complaint.
-gpu::Binary compile_for(const Backend& backend, const gpu::Program& program);
+gpu::Binary compile_for(const PlanDevice& backend, const gpu::Program& program);
 
 /// A program that was compiled, or why it was not.
 struct Built {

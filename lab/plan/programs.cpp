@@ -30,7 +30,7 @@ Answer plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle
   oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
   oracle.make(problem.made_from(), problem);
   core::validate(problem.call(), Device{}, true);
-  for (const Backend& backend : selection.backends)
+  for (const PlanDevice& backend : selection.backends)
     for (const gpu::Implementation* implementation : implementations_for(op, *backend.vendor)) {
       if (!named(selection.implementations, implementation->name())) continue;
       core::PlanOrRefusal plan = implementation->plan(problem.call(), *backend.facts);
@@ -68,7 +68,7 @@ Programs programs_of(const ProgramSelection& selection) {
   };
   for (const oracle::Oracle& oracle : oracle::oracles()) {
     if (!wants(oracle.contract->op)) continue;
-    if (std::all_of(selection.backends.begin(), selection.backends.end(), [&](const Backend& backend) {
+    if (std::all_of(selection.backends.begin(), selection.backends.end(), [&](const PlanDevice& backend) {
           return implementations_for(oracle.contract->op, *backend.vendor).empty();
         }))
       continue;
@@ -93,7 +93,7 @@ Programs programs_of(const ProgramSelection& selection) {
   // One architecture after the other, as they were asked for.
   const auto place = [&](const Wanted& wanted) {
     return std::find_if(selection.backends.begin(), selection.backends.end(),
-                        [&](const Backend& backend) { return backend.facts == wanted.backend.facts; });
+                        [&](const PlanDevice& backend) { return backend.facts == wanted.backend.facts; });
   };
   std::stable_sort(programs.wanted.begin(), programs.wanted.end(),
                    [&](const Wanted& a, const Wanted& b) { return place(a) < place(b); });

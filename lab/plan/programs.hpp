@@ -14,7 +14,7 @@ std::vector<const gpu::Implementation*> implementations_for(const std::string& o
 
 /// A program, and the first case that needs it.
 struct Wanted {
-  Backend backend;
+  PlanDevice backend;
   gpu::Program program;
   std::string op, implementation, line;
 };
@@ -26,7 +26,7 @@ struct Refused {
 
 /// Which programs are looked for. Empty lists mean all, but for the backends.
 struct ProgramSelection {
-  std::vector<Backend> backends;  ///< none of them the CPU
+  std::vector<PlanDevice> backends;  ///< none of them the CPU
   std::vector<std::string> ops;
   std::vector<std::string> implementations;  ///< "cuda/portable", or "cuda" for all of a backend
   std::vector<oracle::Case> cases;           ///< they take the place of the ordinary lists

@@ -10,7 +10,7 @@
 namespace isomer::lab {
 namespace {
 
-constexpr const char* kStyle = R"css(
+constexpr const char* kPageStyle = R"css(
 body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin:2.2rem 0 .3rem;border-top:1px solid #d5dae0;padding-top:1rem}
 table{border-collapse:collapse;width:100%}td a{overflow-wrap:anywhere}td code{white-space:nowrap}td,th{padding:.35rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid #e6e9ed}
@@ -136,7 +136,7 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
       "class=\"scroll\"><table>"
       "<tr><th>candidate</th><th>op</th><th>verdict</th><th>compile</th><th>call</th><th>exec</th><th>fix "
       "first</th></tr>\n",
-      kStyle);
+      kPageStyle);
   for (std::size_t i = 0; i < diagnoses.size(); ++i) {
     const Diagnosis& d = diagnoses[i];
     html += fmt::format(

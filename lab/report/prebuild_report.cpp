@@ -14,7 +14,7 @@ namespace {
 /// What the vendor does not say is no number.
 std::string cell(std::int64_t value) { return value < 0 ? "–" : std::to_string(value); }
 
-nlohmann::ordered_json number(std::int64_t value) {
+nlohmann::ordered_json known_number(std::int64_t value) {
   if (value < 0) return nullptr;
   return value;
 }
@@ -93,9 +93,9 @@ std::string prebuild_json(const Prebuild& result) {
                                 {"op", built.wanted.op},
                                 {"implementation", built.wanted.implementation},
                                 {"case", built.wanted.line},
-                                {"registers", number(built.resources.registers)},
-                                {"spill_bytes", number(built.resources.spill_bytes)},
-                                {"shared_bytes", number(built.resources.shared_bytes)},
+                                {"registers", known_number(built.resources.registers)},
+                                {"spill_bytes", known_number(built.resources.spill_bytes)},
+                                {"shared_bytes", known_number(built.resources.shared_bytes)},
                                 {"image_bytes", built.image_bytes},
                                 {"seconds", built.seconds},
                                 {"compiler", built.compiler},

@@ -18,7 +18,7 @@ std::string verdict_cell(const TensorDifference& tensor) {
   return Terminal::green(tensor.unequal == 0 ? "equal" : "within");
 }
 
-nlohmann::ordered_json number(double value) {
+nlohmann::ordered_json finite_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   return value;
 }
@@ -61,12 +61,12 @@ std::string tensor_diff_json(const TensorDiff& diff) {
                                {"unequal", tensor.unequal},
                                {"beyond", tensor.beyond},
                                {"tolerance", tensor.tolerance},
-                               {"max_abs", number(tensor.max_abs)},
-                               {"max_rel", number(tensor.max_rel)},
+                               {"max_abs", finite_number(tensor.max_abs)},
+                               {"max_rel", finite_number(tensor.max_rel)},
                                {"max_ulp", tensor.max_ulp},
                                {"at", tensor.where},
-                               {"a", number(tensor.a)},
-                               {"b", number(tensor.b)}});
+                               {"a", finite_number(tensor.a)},
+                               {"b", finite_number(tensor.b)}});
   json["pairs"] = nlohmann::ordered_json::array();
   json["only_a"] = diff.only_a;
   json["only_b"] = diff.only_b;

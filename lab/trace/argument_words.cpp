@@ -94,9 +94,9 @@ bool any_varies(const Side& side, std::size_t offset, std::size_t size) {
   return false;
 }
 
-class Comparison {
+class WordComparison {
  public:
-  Comparison(const LaunchGroup& a, const LaunchGroup& b, const ParameterLayouts& layouts)
+  WordComparison(const LaunchGroup& a, const LaunchGroup& b, const ParameterLayouts& layouts)
       : a_(a),
         b_(b),
         fields_a_(fields_of(a, layouts)),
@@ -317,7 +317,7 @@ class Comparison {
 ArgumentDifferences compare_arguments(const LaunchGroup& a, const LaunchGroup& b,
                                       const ParameterLayouts& layouts) {
   if (!a.first.arguments_known || !b.first.arguments_known) return {};
-  return Comparison(a, b, layouts).run();
+  return WordComparison(a, b, layouts).run();
 }
 
 }  // namespace isomer::lab

@@ -59,7 +59,7 @@ bool is_ptx(const Bytes& bytes) {
          begin.find(".version") != std::string_view::npos && begin.find(".target") != std::string_view::npos;
 }
 
-void read(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out);
+void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out);
 
 void read_fatbin(const Bytes& bytes, std::vector<BinaryKernel>& out) {
   for_each_image(bytes, [&](const FatbinImage& image) {
@@ -102,7 +102,7 @@ void read_archive(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out)
       if (elf.find(".nv_fatbin") != nullptr || elf.find("__nv_relfatbin") != nullptr ||
           elf.find(".hip_fatbin") != nullptr) {
         any = true;
-        read(member, depth + 1, out);
+        read_images(member, depth + 1, out);
       }
     }
     at += 60 + size + size % 2;
@@ -111,7 +111,7 @@ void read_archive(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out)
   if (!any) core::fail(ErrorCode::io, bytes.what(), ": a static library without kernels");
 }
 
-void read(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) {
+void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) {
   if (is_elf(bytes)) {
     const Elf elf = read_elf(bytes);
     if (elf.machine == Elf::kCuda)
@@ -140,7 +140,7 @@ void read(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) {
 
 std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what) {
   std::vector<BinaryKernel> all, kernels;
-  read(Bytes({data, bytes}, what), 0, all);
+  read_images(Bytes({data, bytes}, what), 0, all);
   // A template that several translation units instantiate stands in each one's image.
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   for (BinaryKernel& kernel : all)

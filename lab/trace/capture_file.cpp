@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string dump(const ordered_json& line) {
+std::string line_text(const ordered_json& line) {
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -29,7 +29,7 @@ CaptureWriter::CaptureWriter(const std::string& path, const Capture& header)
   first["tool"] = "isomer";
   first["command"] = header.command;
   first["facts"] = header.facts;
-  line(dump(first));
+  line(line_text(first));
 }
 
 CaptureWriter::~CaptureWriter() {
@@ -43,25 +43,25 @@ void CaptureWriter::line(const std::string& text) {
 
 void CaptureWriter::add(const Launch& launch) {
   ordered_json kernel = kernel_json(launch);
-  const auto [entry, is_new] = kernels_.emplace(dump(kernel), kernels_.size() + 1);
+  const auto [entry, is_new] = kernels_.emplace(line_text(kernel), kernels_.size() + 1);
   if (is_new) {
     kernel["kernel"] = entry->second;
-    line(dump(kernel));
+    line(line_text(kernel));
   }
   ordered_json own = launch_json(launch);
   own["kernel"] = entry->second;
-  line(dump(own));
+  line(line_text(own));
   ++launches_;
 }
 
 void CaptureWriter::fact(const std::string& name, const std::string& value) {
-  line(dump({{"fact", 0}, {"name", name}, {"is", value}}));
+  line(line_text({{"fact", 0}, {"name", name}, {"is", value}}));
 }
 
-void CaptureWriter::note(const std::string& sentence) { line(dump({{"note", sentence}})); }
+void CaptureWriter::note(const std::string& sentence) { line(line_text({{"note", sentence}})); }
 
 void CaptureWriter::end(std::uint64_t dropped) {
-  line(dump({{"end", {{"launches", launches_}, {"dropped", dropped}}}}));
+  line(line_text({{"end", {{"launches", launches_}, {"dropped", dropped}}}}));
   const bool written = std::fflush(file_) == 0 && std::ferror(file_) == 0;
   const int why = errno;
   std::fclose(file_);

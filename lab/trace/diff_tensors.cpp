@@ -40,16 +40,16 @@ std::string shape_text(const Tensor& tensor) {
   return text + "]";
 }
 
-using Index = std::array<std::int64_t, Tensor::kMaxRank>;
+using TensorIndex = std::array<std::int64_t, Tensor::kMaxRank>;
 
-std::string index_text(const Tensor& tensor, const Index& index) {
+std::string index_text(const Tensor& tensor, const TensorIndex& index) {
   std::string text = "[";
   for (int d = 0; d < tensor.rank; ++d)
     text += core::say(d > 0 ? ", " : "", index[static_cast<std::size_t>(d)]);
   return text + "]";
 }
 
-const std::byte* element(const Tensor& tensor, const Index& index) {
+const std::byte* element(const Tensor& tensor, const TensorIndex& index) {
   std::int64_t offset = 0;
   for (int d = 0; d < tensor.rank; ++d) offset += index[static_cast<std::size_t>(d)] * tensor.stride(d);
   return static_cast<const std::byte*>(tensor.data) + offset * size_of(tensor.dtype);
@@ -62,13 +62,14 @@ bool same_shape(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-class Comparison {
+class TensorComparison {
  public:
-  Comparison(const Tensor& a, const Tensor& b, TensorDifference& result) : a_(a), b_(b), result_(result) {}
+  TensorComparison(const Tensor& a, const Tensor& b, TensorDifference& result)
+      : a_(a), b_(b), result_(result) {}
 
   void run() {
     if (a_.empty()) return;
-    Index index{};
+    TensorIndex index{};
     for (;;) {
       compare(index);
       int d = a_.rank - 1;
@@ -79,7 +80,7 @@ class Comparison {
   }
 
  private:
-  void compare(const Index& index) {
+  void compare(const TensorIndex& index) {
     ++result_.elements;
     const std::byte* left = element(a_, index);
     const std::byte* right = element(b_, index);
@@ -137,7 +138,7 @@ TensorDiff diff_tensors(const Bundle& a, const Bundle& b, std::optional<double> 
     result.tolerance =
         tolerance.value_or(std::max(usual_tolerance(named.tensor.dtype), usual_tolerance(other->dtype)));
     result.comparable = same_shape(named.tensor, *other);
-    if (result.comparable) Comparison(named.tensor, *other, result).run();
+    if (result.comparable) TensorComparison(named.tensor, *other, result).run();
     diff.tensors.push_back(std::move(result));
   }
   for (const NamedTensor& named : b.tensors())

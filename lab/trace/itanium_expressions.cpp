@@ -15,7 +15,7 @@ struct Operator {
   std::string_view sign;
 };
 
-constexpr Operator kOperators[] = {
+constexpr Operator kExpressionOperators[] = {
     {"ps", 1, "+"},   {"ng", 1, "-"}, {"ad", 1, "&"},  {"de", 1, "*"},  {"co", 1, "~"},  {"nt", 1, "!"},
     {"pl", 2, "+"},   {"mi", 2, "-"}, {"ml", 2, "*"},  {"dv", 2, "/"},  {"rm", 2, "%"},  {"an", 2, "&"},
     {"or", 2, "|"},   {"eo", 2, "^"}, {"ls", 2, "<<"}, {"rs", 2, ">>"}, {"eq", 2, "=="}, {"ne", 2, "!="},
@@ -146,7 +146,7 @@ Index ItaniumParser::expression() {
     rest_.remove_prefix(2);
     return add(Kind::join, {}, {text("&"), literal()});
   }
-  for (const Operator& each : kOperators) {
+  for (const Operator& each : kExpressionOperators) {
     if (!eat(each.code)) continue;
     const Index left = expression();
     if (left == kNone) return kNone;

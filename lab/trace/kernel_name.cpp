@@ -14,7 +14,7 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 using Kind = NameArgument::Kind;
 
 /// 8u is 8: the type of a parameter is the template's, not the instance's.
-std::string number(const std::string& text) {
+std::string number_of(const std::string& text) {
   const std::size_t digits = text.find_first_not_of("-0123456789");
   return text.substr(0, digits);
 }
@@ -36,7 +36,7 @@ std::string shape(const NameArgument& argument, const NameTables& tables) {
     const std::string* value = extent(each, tables);
     if (value == nullptr) return {};
     if (!text.empty()) text += 'x';
-    text += number(*value);
+    text += number_of(*value);
   }
   return text;
 }
@@ -54,9 +54,9 @@ void flatten(const std::string& name, const std::vector<NameArgument>& arguments
     else
       path += (named_prefix ? "#" : "") + std::to_string(i);
     if (argument.kind == Kind::integer) {
-      out.emplace_back(path, number(argument.text));
+      out.emplace_back(path, number_of(argument.text));
     } else if (const std::string* value = extent(argument, tables)) {
-      out.emplace_back(path, number(*value).empty() ? *value : number(*value));
+      out.emplace_back(path, number_of(*value).empty() ? *value : number_of(*value));
     } else if (std::string extents = shape(argument, tables); !extents.empty()) {
       out.emplace_back(path, std::move(extents));
     } else {

@@ -22,7 +22,7 @@ std::string hex(const std::vector<std::uint8_t>& bytes) {
   return text;
 }
 
-int digit(char c) {
+int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return -1;
@@ -34,7 +34,7 @@ std::vector<std::uint8_t> unhex(const std::string& text) {
   if (text.size() % 2 != 0) return bytes;
   bytes.reserve(text.size() / 2);
   for (std::size_t i = 0; i < text.size(); i += 2) {
-    const int high = digit(text[i]), low = digit(text[i + 1]);
+    const int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
     if (high < 0 || low < 0) return {};
     bytes.push_back(static_cast<std::uint8_t>(high << 4 | low));
   }

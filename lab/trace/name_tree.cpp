@@ -21,9 +21,9 @@ struct Token {
   std::string_view text;
 };
 
-class Reader {
+class NameReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) { advance(); }
+  explicit NameReader(std::string_view text) : rest_(text) { advance(); }
 
   std::optional<NameTree> function() {
     NameArgument ignored;
@@ -382,6 +382,6 @@ class Reader {
 
 }  // namespace
 
-std::optional<NameTree> read_name(std::string_view demangled) { return Reader(demangled).function(); }
+std::optional<NameTree> read_name(std::string_view demangled) { return NameReader(demangled).function(); }
 
 }  // namespace isomer::lab

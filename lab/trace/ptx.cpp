@@ -9,7 +9,7 @@
 namespace isomer::lab {
 namespace {
 
-bool in_word(char c) {
+bool in_ptx_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
          c == '.';
 }
@@ -23,7 +23,7 @@ class Tokens {
     skip();
     if (at_ >= text_.size()) return {};
     const std::size_t begin = at_;
-    while (at_ < text_.size() && in_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && in_ptx_word(text_[at_])) ++at_;
     if (at_ == begin) ++at_;
     return text_.substr(begin, at_ - begin);
   }

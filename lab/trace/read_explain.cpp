@@ -16,7 +16,7 @@ void named(const json& object, const char* key, const char* prefix,
     if (value.is_string()) into[prefix + name] = value.get<std::string>();
 }
 
-void triple(const json& object, const char* key, std::optional<std::array<std::uint32_t, 3>>& into) {
+void unsigned_triple(const json& object, const char* key, std::optional<std::array<std::uint32_t, 3>>& into) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array() || found->size() != 3) return;
   std::array<std::uint32_t, 3> values{};
@@ -27,7 +27,7 @@ void triple(const json& object, const char* key, std::optional<std::array<std::u
   into = values;
 }
 
-std::string text(const json& object, const char* key) {
+std::string text_of(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
@@ -41,24 +41,24 @@ Capture read_explain(std::istream& in, const std::string& source, const LaunchSi
   Capture capture;
   capture.source = source;
   capture.kind = "explain";
-  capture.command = "isomer explain " + text(plan, "case");
+  capture.command = "isomer explain " + text_of(plan, "case");
   Launch common;
   named(plan, "variant", "", common.variant);
-  common.variant["op"] = text(plan, "op");
-  common.variant["implementation"] = text(plan, "implementation");
+  common.variant["op"] = text_of(plan, "op");
+  common.variant["implementation"] = text_of(plan, "implementation");
   named(plan, "parameters", "", common.parameters);
   named(plan, "constants", "constant ", common.parameters);
   for (const json& each : plan["launches"]) {
     if (!each.is_object()) continue;
     Launch launch = common;
-    launch.name = text(each, "kernel");
-    triple(each, "grid", launch.grid);
-    triple(each, "block", launch.block);
-    triple(each, "cluster", launch.cluster);
+    launch.name = text_of(each, "kernel");
+    unsigned_triple(each, "grid", launch.grid);
+    unsigned_triple(each, "block", launch.block);
+    unsigned_triple(each, "cluster", launch.cluster);
     if (each.contains("shared_bytes") && each["shared_bytes"].is_number_unsigned())
       launch.shared_dynamic = each["shared_bytes"].get<std::uint64_t>();
     if (const auto binary = each.find("binary"); binary != each.end() && binary->is_object()) {
-      launch.code_hash = text(*binary, "code_hash");
+      launch.code_hash = text_of(*binary, "code_hash");
       // A plan counts all shared memory, a launch what it asks for besides the kernel's own.
       const auto own = binary->find("shared_static");
       if (own != binary->end() && own->is_number_unsigned() && launch.shared_dynamic &&

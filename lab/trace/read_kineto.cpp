@@ -29,7 +29,7 @@ void whole(const json& object, const char* key, std::optional<Unsigned>& into) {
     into = static_cast<Unsigned>(*value);
 }
 
-void triple(const json& object, const char* key, std::optional<std::array<std::uint32_t, 3>>& into) {
+void number_triple(const json& object, const char* key, std::optional<std::array<std::uint32_t, 3>>& into) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array() || found->size() != 3) return;
   std::array<std::uint32_t, 3> values{};
@@ -67,9 +67,9 @@ Launch launch_of(const json& event) {
   whole(arguments, "registers per thread", launch.registers);
   whole(arguments, "graph node id", launch.graph_node);
   if (launch.graph_node == 0) launch.graph_node.reset();
-  triple(arguments, "grid", launch.grid);
-  triple(arguments, "block", launch.block);
-  triple(arguments, "cluster", launch.cluster);
+  number_triple(arguments, "grid", launch.grid);
+  number_triple(arguments, "block", launch.block);
+  number_triple(arguments, "cluster", launch.cluster);
   // Static and dynamic together: neither is known.
   if (const auto shared = number(arguments, "shared memory")) launch.metrics["shared memory"] = *shared;
   // Isomer's own export keeps these.

@@ -44,7 +44,7 @@ bool next_row(std::istream& in, Row& row) {
 }
 
 /// "1,234.5" too.
-std::optional<double> number(const std::string& text) {
+std::optional<double> number_in(const std::string& text) {
   std::string digits;
   for (const char c : text)
     if (c != ',') digits += c;
@@ -65,7 +65,7 @@ double scale_of(const std::string& unit) {
 }
 
 /// "(132, 1, 1)".
-void triple(const std::string& text, std::optional<std::array<std::uint32_t, 3>>& into) {
+void triple_in(const std::string& text, std::optional<std::array<std::uint32_t, 3>>& into) {
   std::array<std::uint32_t, 3> values{};
   std::size_t count = 0;
   const char* at = text.data();
@@ -90,7 +90,7 @@ void whole(double value, std::optional<Unsigned>& into) {
 
 /// The few metrics that every source has go to their fields, in the words of both pages.
 void take_metric(Launch& launch, const std::string& name, const std::string& unit, const std::string& text) {
-  const auto value = number(text);
+  const auto value = number_in(text);
   if (!value) return;
   const double scaled = *value * scale_of(unit);
   if (name == "gpu__time_duration.sum" || name == "Duration") {
@@ -106,9 +106,9 @@ void take_metric(Launch& launch, const std::string& name, const std::string& uni
   }
 }
 
-class Reader {
+class CsvReader {
  public:
-  Reader(std::istream& in, std::string source, const LaunchSink& sink)
+  CsvReader(std::istream& in, std::string source, const LaunchSink& sink)
       : in_(in), source_(std::move(source)), sink_(sink) {}
 
   Capture read() {
@@ -176,11 +176,11 @@ class Reader {
   Launch common(const Row& row) const {
     Launch launch;
     launch.demangled = cell(row, "Kernel Name");
-    triple(cell(row, "Grid Size"), launch.grid);
-    triple(cell(row, "Block Size"), launch.block);
-    if (const auto value = number(cell(row, "Device"))) whole(*value, launch.device);
-    if (const auto value = number(cell(row, "Stream"))) whole(*value, launch.stream);
-    if (const auto value = number(cell(row, "Process ID"))) whole(*value, launch.process);
+    triple_in(cell(row, "Grid Size"), launch.grid);
+    triple_in(cell(row, "Block Size"), launch.block);
+    if (const auto value = number_in(cell(row, "Device"))) whole(*value, launch.device);
+    if (const auto value = number_in(cell(row, "Stream"))) whole(*value, launch.stream);
+    if (const auto value = number_in(cell(row, "Process ID"))) whole(*value, launch.process);
     return launch;
   }
 
@@ -225,7 +225,7 @@ class Reader {
 }  // namespace
 
 Capture read_ncu_csv(std::istream& in, const std::string& source, const LaunchSink& sink) {
-  return Reader(in, source, sink).read();
+  return CsvReader(in, source, sink).read();
 }
 
 }  // namespace isomer::lab

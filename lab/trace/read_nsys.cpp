@@ -30,9 +30,9 @@ int only_reading(void*, int action, const char*, const char*, const char*, const
   }
 }
 
-class Reader {
+class DatabaseReader {
  public:
-  explicit Reader(const std::string& path) : path_(path), database_(nullptr, sqlite3_close) {
+  explicit DatabaseReader(const std::string& path) : path_(path), database_(nullptr, sqlite3_close) {
     sqlite3* handle = nullptr;
     const int result =
         sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -228,7 +228,9 @@ class Reader {
 
 }  // namespace
 
-Capture read_nsys_sqlite(const std::string& path, const LaunchSink& sink) { return Reader(path).read(sink); }
+Capture read_nsys_sqlite(const std::string& path, const LaunchSink& sink) {
+  return DatabaseReader(path).read(sink);
+}
 #else
 Capture read_nsys_sqlite(const std::string& path, const LaunchSink&) {
   core::fail(ErrorCode::io, "trace: '", path, "' is a SQLite database, and this build has no SQLite");

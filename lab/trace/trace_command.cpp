@@ -44,7 +44,7 @@ int run(std::vector<std::string> command, std::vector<std::string> variables) {
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGINT, &ignore, &before);
   int why = 0;
-  const bool failed = read(pipe_ends[0], &why, sizeof why) == sizeof why;
+  const bool failed = ::read(pipe_ends[0], &why, sizeof why) == sizeof why;
   close(pipe_ends[0]);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

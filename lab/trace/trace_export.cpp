@@ -14,7 +14,7 @@
 namespace isomer::lab {
 namespace {
 
-std::string dump(const nlohmann::ordered_json& json) {
+std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -91,7 +91,7 @@ void PerfettoExport::add(const Launch& launch) {
   if (!launch.code_hash.empty()) arguments["code hash"] = launch.code_hash;
   for (const auto& [name, value] : launch.variant) arguments["variant " + name] = value;
   for (const auto& [name, value] : launch.parameters) arguments[name] = value;
-  text((first_ ? "" : ",\n") + dump(event));
+  text((first_ ? "" : ",\n") + json_text(event));
   first_ = false;
 }
 

@@ -111,7 +111,7 @@ TEST_F(Spills, AreNotSeenWhereTheyDo) {
 }
 
 TEST_F(Spills, AProgramThatDoesNotCompileIsToldAndTheOthersGoOn) {
-  const lab::Backend backend = lab::parse_architecture("test", "sm_90a");
+  const lab::PlanDevice backend = lab::parse_architecture("test", "sm_90a");
   const auto both = lab::prebuild(
       {{backend, {"planted/spill.cu", "isomer_spill", {{"values", "none"}}}, "sin", "planted", "sin n=3"},
        {backend, {"planted/spill.cu", "isomer_spill", {{"values", "4"}}}, "sin", "planted", "sin n=3"}},

@@ -9,7 +9,7 @@
 namespace isomer::emulator {
 namespace {
 
-void limit(__rlimit_resource what, std::uint64_t soft) {
+void set_limit(__rlimit_resource what, std::uint64_t soft) {
   rlimit r{};
   getrlimit(what, &r);
   r.rlim_cur = std::min<rlim_t>(soft, r.rlim_max);
@@ -32,13 +32,13 @@ std::uint64_t data_bytes() {
 
 void begin_host_limits(std::uint64_t memory, std::uint64_t file) {
   constexpr std::uint64_t kOwn = std::uint64_t{1} << 30;  // stacks of the device's threads
-  if (const std::uint64_t now = data_bytes(); now > 0) limit(RLIMIT_DATA, now + memory + kOwn);
-  limit(RLIMIT_FSIZE, file);
+  if (const std::uint64_t now = data_bytes(); now > 0) set_limit(RLIMIT_DATA, now + memory + kOwn);
+  set_limit(RLIMIT_FSIZE, file);
 }
 
 void end_host_limits() {
-  limit(RLIMIT_DATA, ~std::uint64_t{0});
-  limit(RLIMIT_FSIZE, ~std::uint64_t{0});
+  set_limit(RLIMIT_DATA, ~std::uint64_t{0});
+  set_limit(RLIMIT_FSIZE, ~std::uint64_t{0});
 }
 
 }  // namespace isomer::emulator

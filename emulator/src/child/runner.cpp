@@ -21,7 +21,7 @@ namespace {
 
 int answer_fd = -1;
 
-void answer(const RunResult& result) {
+void answer_with(const RunResult& result) {
   std::fflush(nullptr);
   const std::string bytes = pack(result);
   std::size_t done = 0;
@@ -32,12 +32,12 @@ void answer(const RunResult& result) {
   }
 }
 
-void stopped(const Stopped& what) {
+void answer_stopped(const Stopped& what) {
   RunResult result;
   result.error = what.signal == SIGALRM ? error::launch_timeout : error::illegal_address;
   result.failure = what.sentence;
   collect(result);
-  answer(result);
+  answer_with(result);
 }
 
 }  // namespace
@@ -59,9 +59,9 @@ int isomer_emulator_runner(int request_fd, int response_fd) {
   const Request request =
       unpack_request(std::string(reinterpret_cast<const char*>(shared) + sizeof length, length));
   watch::set_users_library(request.library);
-  on_stop([] {}, &stopped);
+  on_stop([] {}, &answer_stopped);
   limit_time(request.options.timeout_seconds);
-  answer(execute(request, shared));
+  answer_with(execute(request, shared));
   // Without the static destructors of the user's code: whatever they would do, the answer stands.
   std::fflush(nullptr);
   _exit(0);

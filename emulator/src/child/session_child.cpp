@@ -78,9 +78,9 @@ bool run_call() {
 
 // A copy of this process for calls. On the emulated device it makes one; a real device takes a process in
 // slowly, and the copy goes on as long as its calls return.
-class Worker {
+class CallProcess {
  public:
-  ~Worker() { end(); }
+  ~CallProcess() { end(); }
 
   void begin() {
     if (pid_ > 0) return;
@@ -173,20 +173,20 @@ class Worker {
 };
 
 [[noreturn]] void serve() {
-  Worker worker;
+  CallProcess process;
   while (true) {
     char word = 0;
     if (read(kSessionSocket, &word, 1) != 1) {
-      worker.end();
+      process.end();
       _exit(0);
     }
     const bool fresh = unpack_session_request(read_arena_header()).options.fresh;
-    if (fresh) worker.end();
-    worker.begin();
-    const pid_t pid = worker.pid();
+    if (fresh) process.end();
+    process.begin();
+    const pid_t pid = process.pid();
     tell({'b', pid, 0});
-    const int status = worker.call();
-    if (fresh) worker.end();
+    const int status = process.call();
+    if (fresh) process.end();
     tell({'e', pid, status});
   }
 }

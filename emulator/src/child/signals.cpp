@@ -21,7 +21,7 @@
 namespace isomer::emulator {
 namespace {
 
-constexpr int kFrames = 64;
+constexpr int kSignalFrames = 64;
 constexpr double kWorks = 0.05;  ///< of the clock's time, by which a process that works is told from a wait
 double time_limit = 0;
 
@@ -123,9 +123,9 @@ void on_signal(int number, siginfo_t* info, void* context) {
   // One past the instruction, as a return address would be.
   const auto* pc = reinterpret_cast<const void*>(registers->uc_mcontext.gregs[REG_RIP] + 1);
   // Below it may lie a library's or the emulator's own code.
-  void* frames[kFrames];
+  void* frames[kSignalFrames];
   frames[0] = const_cast<void*>(pc);
-  const int count = 1 + backtrace(frames + 1, kFrames - 1);
+  const int count = 1 + backtrace(frames + 1, kSignalFrames - 1);
   if (const void* users = watch::users_address(frames, count)) pc = users;
   Stopped stopped;
   stopped.signal = number;

@@ -10,7 +10,7 @@ namespace isomer::emulator {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kCompileSeconds = 600;
+constexpr double kDeviceCompileSeconds = 600;
 
 // Libraries go to the linker as they are: -x makes sources of them. nvcc hands words on one by one.
 void add_link_flags(const BuildOptions& options, const std::vector<std::string>& flags,
@@ -71,7 +71,7 @@ Compiled compile_for_device(const BuildOptions& options, const fs::path& directo
   std::vector<std::string> preprocess = command_for({"-E", source.string(), "-o", stem + ".ii"});
   // Otherwise clang writes what the device sees as well.
   if (options.target == Target::hip) preprocess.emplace_back("--cuda-host-only");
-  run_compiler(preprocess, source.string(), kCompileSeconds);
+  run_compiler(preprocess, source.string(), kDeviceCompileSeconds);
   const source::Rewritten offered = source::offered(read_file(stem + ".ii"), options.instantiate);
   result.kernels = offered.kernels;
   result.has_main = offered.has_main;
@@ -89,7 +89,7 @@ Compiled compile_for_device(const BuildOptions& options, const fs::path& directo
   add_link_flags(options, options.link_flags, command);
   add_link_flags(options, {own_library().string(), "-Wl,-rpath," + own_library().parent_path().string()},
                  command);
-  run_compiler(command, source.string(), kCompileSeconds);
+  run_compiler(command, source.string(), kDeviceCompileSeconds);
   for (fs::path& p : parse_dependencies(stem + ".d")) {
     if (p.parent_path() != directory) result.dependencies.push_back(std::move(p));
   }

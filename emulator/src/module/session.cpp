@@ -31,8 +31,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kLoadSeconds = 60;
-constexpr double kDeviceSeconds = 60;  // for a device to take a process in
-constexpr double kGraceSeconds = 5;    // between the process's own deadline and the end of our patience
+constexpr double kDeviceSeconds = 60;       // for a device to take a process in
+constexpr double kSessionGraceSeconds = 5;  // between the process's own deadline and the end of our patience
 constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
 
 double seconds_until(Clock::time_point t) { return std::chrono::duration<double>(t - Clock::now()).count(); }
@@ -394,7 +394,7 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
   CallResult result;
   std::string printed;
   SessionEvent event;
-  const auto deadline = in_seconds(kPatience * options.timeout_seconds + kGraceSeconds +
+  const auto deadline = in_seconds(kPatience * options.timeout_seconds + kSessionGraceSeconds +
                                    (s.setup.real_device ? kDeviceSeconds : 0));
   std::string trouble = s.wait_for('b', event, deadline, options.output_limit, printed);
   const pid_t worker = event.pid;

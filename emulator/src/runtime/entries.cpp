@@ -11,7 +11,7 @@
 namespace isomer::emulator {
 namespace {
 
-std::mutex mutex;
+std::mutex entries_mutex;
 std::vector<CallEntry> registered;
 // Names and texts of exported entries belong to objects that are gone when we look.
 std::vector<std::unique_ptr<std::string>> kept;
@@ -85,9 +85,9 @@ Element element_of(std::string type) {
   return 0;
 }
 
-using Kind = EntryParameter::Kind;
+using EntryKind = EntryParameter::Kind;
 
-Kind kind_of_value(const std::string& type, EntryParameter& p) {
+EntryKind kind_of_value(const std::string& type, EntryParameter& p) {
   static const std::pair<const char*, int> integers[] = {
       {"int", 32},       {"unsigned int", 32},       {"long", 64},        {"unsigned long", 64},
       {"long long", 64}, {"unsigned long long", 64}, {"short", 16},       {"unsigned short", 16},
@@ -98,21 +98,21 @@ Kind kind_of_value(const std::string& type, EntryParameter& p) {
       // A handle as a number, as Python passes it.
       const bool handle = bits == 64 && (p.name == "stream" || ends_with(p.name, "_stream") ||
                                          p.name == "stream_ptr" || p.name == "stream_handle");
-      return handle ? Kind::stream : Kind::integer;
+      return handle ? EntryKind::stream : EntryKind::integer;
     }
   }
-  if (type == "bool") return Kind::boolean;
+  if (type == "bool") return EntryKind::boolean;
   if (type == "float" || type == "double") {
     p.bits = type == "float" ? 32 : 64;
-    return Kind::real;
+    return EntryKind::real;
   }
-  if (type == "at::Tensor") return Kind::tensor;
-  if (type == "c10::ScalarType") return Kind::dtype;
-  if (type == "c10::Scalar") return Kind::real;
-  if (type == "c10::Device") return Kind::text;
+  if (type == "at::Tensor") return EntryKind::tensor;
+  if (type == "c10::ScalarType") return EntryKind::dtype;
+  if (type == "c10::Scalar") return EntryKind::real;
+  if (type == "c10::Device") return EntryKind::text;
   if (type.rfind("std::__cxx11::basic_string<char", 0) == 0 || type == "std::string" ||
       has(type, "string_view")) {
-    return Kind::text;
+    return EntryKind::text;
   }
   const bool optional = type.rfind("c10::optional<", 0) == 0 || type.rfind("std::optional<", 0) == 0;
   if (optional) {
@@ -120,17 +120,18 @@ Kind kind_of_value(const std::string& type, EntryParameter& p) {
     std::string inner = type.substr(open + 1, type.rfind('>') - open - 1);
     while (!inner.empty() && inner.back() == ' ') inner.pop_back();
     p.has_default = false;
-    const Kind kind = kind_of_value(inner, p);
-    return kind == Kind::tensor ? Kind::optional_tensor : kind;
+    const EntryKind kind = kind_of_value(inner, p);
+    return kind == EntryKind::tensor ? EntryKind::optional_tensor : kind;
   }
   if (type.rfind("std::vector<", 0) == 0 || type.rfind("c10::ArrayRef<", 0) == 0 ||
       type.rfind("std::array<", 0) == 0) {
-    return Kind::list;
+    return EntryKind::list;
   }
-  if (has(type, "TensorStream<")) return Kind::stream;
-  static const std::pair<const char*, Kind> python[] = {
-      {"object", Kind::any}, {"float_", Kind::real},   {"int_", Kind::integer}, {"bool_", Kind::boolean},
-      {"str", Kind::text},   {"sequence", Kind::list}, {"list", Kind::list},    {"tuple", Kind::list}};
+  if (has(type, "TensorStream<")) return EntryKind::stream;
+  static const std::pair<const char*, EntryKind> python[] = {
+      {"object", EntryKind::any},    {"float_", EntryKind::real}, {"int_", EntryKind::integer},
+      {"bool_", EntryKind::boolean}, {"str", EntryKind::text},    {"sequence", EntryKind::list},
+      {"list", EntryKind::list},     {"tuple", EntryKind::list}};
   for (const auto& [name, kind] : python)
     if (type == std::string("pybind11::") + name) {
       p.bits = 64;
@@ -138,9 +139,9 @@ Kind kind_of_value(const std::string& type, EntryParameter& p) {
     }
   if (const Element e = element_of(type); e == 3 || e == 4) {
     p.bits = 16;
-    return Kind::real;
+    return EntryKind::real;
   }
-  return Kind::unknown;
+  return EntryKind::unknown;
 }
 
 // `mangled` is that of a pointer to the parameter's type.
@@ -156,13 +157,13 @@ void describe(const char* mangled, EntryParameter& p) {
   }
   p.is_const = strip(pointee, " const");
   if (has(pointee, "DLTensor") || has(pointee, "DLManagedTensor")) {
-    p.kind = Kind::tensor;
+    p.kind = EntryKind::tensor;
   } else if (has(pointee, "StreamHandle") || pointee == "CUstream_st" || pointee == "ihipStream_t") {
-    p.kind = Kind::stream;
+    p.kind = EntryKind::stream;
   } else if (pointee == "void" && (p.name == "stream" || ends_with(p.name, "_stream") || p.name == "s")) {
-    p.kind = Kind::stream;
+    p.kind = EntryKind::stream;
   } else {
-    p.kind = Kind::pointer;
+    p.kind = EntryKind::pointer;
     p.element = element_of(pointee);
   }
 }
@@ -220,14 +221,14 @@ OfferedEntry offer(const CallEntry& call, const std::vector<CallEntry>& all) {
       p.name = w.name;
       p.type = w.type;
       p.is_const = has(w.type, "const");
-      p.kind = has(w.type, "*") ? Kind::pointer : kind_of_value(w.type, p);
-      if (p.kind == Kind::unknown && (has(w.type, "size_t") || has(w.type, "int")))
-        p.kind = Kind::integer, p.bits = 64;
+      p.kind = has(w.type, "*") ? EntryKind::pointer : kind_of_value(w.type, p);
+      if (p.kind == EntryKind::unknown && (has(w.type, "size_t") || has(w.type, "int")))
+        p.kind = EntryKind::integer, p.bits = 64;
       // A number of a type that is a parameter of the template.
       for (const std::string& type : info.template_types)
-        if (p.kind == Kind::unknown &&
+        if (p.kind == EntryKind::unknown &&
             (w.type == type || w.type == "const " + type || w.type == type + " const"))
-          p.kind = Kind::real, p.bits = 32;
+          p.kind = EntryKind::real, p.bits = 32;
       info.parameters.push_back(p);
     }
     return offered;
@@ -260,11 +261,11 @@ OfferedEntry offer(const CallEntry& call, const std::vector<CallEntry>& all) {
 std::vector<OfferedEntry> offered_entries() {
   std::vector<void (*)()> late;
   {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(entries_mutex);
     late = std::exchange(exports, {});
   }
   for (auto* run : late) run();
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(entries_mutex);
   std::vector<OfferedEntry> offered;
   for (const bool exported : {true, false}) {
     for (const CallEntry& call : registered) {
@@ -280,7 +281,7 @@ extern "C" {
 __attribute__((visibility("default"))) void isomer_emulator_register_entry(
     const isomer::emulator::CallEntry* entry) {
   using namespace isomer::emulator;
-  std::lock_guard lock(isomer::emulator::mutex);
+  std::lock_guard lock(isomer::emulator::entries_mutex);
   CallEntry own = *entry;
   own.name = keep(entry->name);
   own.file = keep(entry->file);
@@ -288,7 +289,7 @@ __attribute__((visibility("default"))) void isomer_emulator_register_entry(
   registered.push_back(own);
 }
 __attribute__((visibility("default"))) void isomer_emulator_register_exports(void (*run)()) {
-  std::lock_guard lock(isomer::emulator::mutex);
+  std::lock_guard lock(isomer::emulator::entries_mutex);
   isomer::emulator::exports.push_back(run);
 }
 }

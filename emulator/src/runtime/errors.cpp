@@ -5,7 +5,7 @@
 
 namespace isomer::emulator {
 namespace {
-std::mutex mutex;
+std::mutex errors_mutex;
 std::vector<std::string> sentences;
 std::string shortage;
 thread_local int pending = error::success;
@@ -14,7 +14,7 @@ thread_local int pending = error::success;
 int refuse(int code, std::string sentence) {
   pending = code;
   if (!sentence.empty()) {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(errors_mutex);
     if (code == error::out_of_memory && shortage.empty()) shortage = sentence;
     if (sentences.size() < 64) sentences.push_back(std::move(sentence));
   }
@@ -22,12 +22,12 @@ int refuse(int code, std::string sentence) {
 }
 
 std::vector<std::string> take_refusals() {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(errors_mutex);
   return std::exchange(sentences, {});
 }
 
 std::string take_shortage() {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(errors_mutex);
   return std::exchange(shortage, {});
 }
 

@@ -21,7 +21,7 @@ struct Registered {
 
 /// Modules register their kernels while the loader is locked, so nothing that asks the loader may be done
 /// with this mutex in hand.
-std::mutex mutex;
+std::mutex kernels_mutex;
 std::deque<Registered> kernels;
 std::map<const void*, std::size_t> dynamic_shared;  // granted by cudaFuncSetAttribute
 
@@ -46,7 +46,7 @@ namespace {
 
 template <class Of>
 const KernelEntry* find(std::string_view name, Of of) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(kernels_mutex);
   const std::string wanted = without_blanks(name);
   const KernelEntry* loose = nullptr;
   for (const Registered& k : kernels) {
@@ -72,7 +72,7 @@ const KernelEntry* find_kernel(std::string_view name, void* module) {
 }
 
 const KernelEntry* find_kernel(const void* function) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(kernels_mutex);
   for (const Registered& k : kernels) {
     if (k.entry.function == function) return &k.entry;
   }
@@ -80,7 +80,7 @@ const KernelEntry* find_kernel(const void* function) {
 }
 
 std::vector<const KernelEntry*> all_kernels() {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(kernels_mutex);
   std::vector<const KernelEntry*> all;
   for (const Registered& k : kernels) all.push_back(&k.entry);
   return all;
@@ -93,7 +93,7 @@ std::string_view parameter_kinds(std::string_view kernel) {
 }
 
 std::size_t max_dynamic_shared(const void* function, std::string_view) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(kernels_mutex);
   std::size_t most = limits().shared_bytes;
   if (function) {
     if (const auto it = dynamic_shared.find(function); it != dynamic_shared.end())
@@ -106,7 +106,7 @@ std::size_t max_dynamic_shared(const void* function, std::string_view) {
 }
 
 void set_max_dynamic_shared(const void* function, std::size_t bytes) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(kernels_mutex);
   dynamic_shared[function] = bytes;
 }
 
@@ -120,7 +120,7 @@ __attribute__((visibility("default"))) void isomer_emulator_register_kernel(
   Dl_info info{};
   dladdr(entry->invoke ? reinterpret_cast<const void*>(entry->invoke) : static_cast<const void*>(entry->name),
          &info);
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(kernels_mutex);
   kernels.push_back({*entry, info.dli_fbase});
 }
 __attribute__((visibility("default"))) void isomer_emulator_register_symbol(
@@ -132,7 +132,7 @@ __attribute__((visibility("default"))) void isomer_emulator_unregister(const voi
   forget_module(module_address);
   Dl_info of{};
   if (dladdr(module_address, &of) == 0) return;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(kernels_mutex);
   std::erase_if(kernels, [&](const Registered& k) { return k.image == of.dli_fbase; });
 }
 }

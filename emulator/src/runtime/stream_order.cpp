@@ -41,7 +41,7 @@ struct Step {
   std::vector<void*> frames;
 };
 
-std::mutex mutex;
+std::mutex order_mutex;
 bool in_call = false, asked = false;
 void* callers = nullptr;
 void* current = nullptr;
@@ -57,7 +57,7 @@ const void* canonical(const void* stream) {
 }
 
 void add(Step step) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(order_mutex);
   if (!in_call || steps.size() >= kMostSteps) return;
   for (const auto* list : {&step.written, &step.read})
     for (const Buffer* b : *list) names.emplace(b, b->name);
@@ -239,7 +239,7 @@ std::vector<Report> each_once(std::vector<Report> all) {
 void* callers_stream() {
   if (callers == nullptr) {
     isomer_emulator_stream(&callers, 3);
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(order_mutex);
     numbers[callers] = 1;
     current = callers;
   }
@@ -247,12 +247,12 @@ void* callers_stream() {
 }
 
 void created(void* stream, bool blocking) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(order_mutex);
   if (!blocking) apart.insert(stream);
 }
 
 std::uint32_t number_of(const void* stream) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(order_mutex);
   const void* own = canonical(stream);
   if (own == nullptr) return 0;
   return numbers.try_emplace(own, static_cast<std::uint32_t>(numbers.size()) + (callers == nullptr ? 2 : 1))
@@ -261,7 +261,7 @@ std::uint32_t number_of(const void* stream) {
 
 void begin_call(const std::vector<Buffer*>& given) {
   callers_stream();
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(order_mutex);
   in_call = true;
   steps.clear();
   arguments.clear();
@@ -314,7 +314,7 @@ void returned(const void* storage) {
 
 std::vector<Report> end_call(bool given) {
   {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(order_mutex);
     in_call = false;
   }
   std::vector<Report> reports = each_once(Reading(callers).reports());

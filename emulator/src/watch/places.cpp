@@ -14,7 +14,7 @@
 namespace isomer::emulator::watch {
 namespace {
 
-std::mutex mutex;
+std::mutex places_mutex;
 std::vector<std::string> words;         // folders
 std::map<const void*, Place> resolved;  // the user's own line of one address; line 0: none of its lines is
 
@@ -129,7 +129,7 @@ Place place_of_frames(void* const* frames, int count) {
 }
 
 std::vector<Place> places_of(const std::vector<Site>& sites) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(places_mutex);
   std::map<std::string, std::vector<std::pair<const void*, std::uintptr_t>>> unknown;
   const auto want = [&](const void* pc) {
     if (!pc || resolved.count(pc)) return;

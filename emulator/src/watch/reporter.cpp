@@ -90,7 +90,7 @@ struct Raw {
   std::string predicate;  // what the thread did; `{other}` stands for the second place
 };
 
-std::mutex mutex;
+std::mutex reports_mutex;
 std::vector<Raw> raws;
 std::map<std::tuple<Kind, const void*, const void*>, std::size_t> known;
 
@@ -106,7 +106,7 @@ Index3 unravel(std::uint64_t linear, const dim3& dim) {
 
 // What was told already is counted, and its sentence is not made again: races come by the hundred thousand.
 bool told(Kind kind, const void* pc, const void* other_pc) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(reports_mutex);
   const auto found = known.find(std::make_tuple(kind, pc, other_pc));
   if (found == known.end()) return false;
   ++raws[found->second].report.count;
@@ -115,7 +115,7 @@ bool told(Kind kind, const void* pc, const void* other_pc) {
 
 void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw,
          const std::vector<const void*>* calls = nullptr) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(reports_mutex);
   const auto key = std::make_tuple(kind, pc, other_pc);
   if (const auto found = known.find(key); found != known.end()) {
     ++raws[found->second].report.count;
@@ -312,7 +312,7 @@ void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t of
   raw.report.offset = static_cast<std::int64_t>(buffer.bytes) + offset;
   raw.predicate = fmt::format("wrote behind the end of {}, at offset {}; a watched run tells where",
                               title(buffer), raw.report.offset);
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(reports_mutex);
   raws.push_back(std::move(raw));
 }
 
@@ -330,14 +330,14 @@ std::uint32_t site_number(const void* pc) {
 const void* site_of(std::uint32_t number) { return sites[number]; }
 
 std::size_t report_count() {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(reports_mutex);
   return raws.size();
 }
 
 std::vector<Report> take_reports() {
   std::vector<Raw> taken;
   {
-    std::lock_guard lock(mutex);
+    std::lock_guard lock(reports_mutex);
     taken = std::exchange(raws, {});
     known.clear();
   }

@@ -9,13 +9,14 @@
 namespace isomer::lab {
 namespace {
 
-const std::vector<std::string> kWords = {"one", "two", "three", "four", "five", "six", "seven", "eight"};
+const std::vector<std::string> kNumberWords = {"one",  "two", "three", "four",
+                                               "five", "six", "seven", "eight"};
 const std::string kNumber = "(\\d|one|two|three|four|five|six|seven|eight)";
 
 std::size_t number_of(const std::string& word) {
-  const auto at = std::find(kWords.begin(), kWords.end(), word);
-  return at == kWords.end() ? static_cast<std::size_t>(std::stoul(word))
-                            : static_cast<std::size_t>(at - kWords.begin()) + 1;
+  const auto at = std::find(kNumberWords.begin(), kNumberWords.end(), word);
+  return at == kNumberWords.end() ? static_cast<std::size_t>(std::stoul(word))
+                                  : static_cast<std::size_t>(at - kNumberWords.begin()) + 1;
 }
 
 std::size_t tensors_in(const std::vector<Value>& values) {

@@ -14,7 +14,7 @@ namespace {
 
 using What = Passing::What;
 /// Of an answer with fewer elements chance may be that nothing changes.
-constexpr std::size_t kFewest = 8;
+constexpr std::size_t kFewestBits = 8;
 
 /// How a port makes its operands narrower before it multiplies them.
 struct Narrowing {
@@ -61,7 +61,7 @@ bool alike(const CallOutcome& a, const CallOutcome& b) {
     compared += static_cast<std::size_t>(
         std::count_if(a.got[t].begin(), a.got[t].end(), [](double each) { return std::isfinite(each); }));
   }
-  return compared >= kFewest;
+  return compared >= kFewestBits;
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
                         std::vector<Finding>& findings) {
   std::size_t wrong = 0;
   for (const std::size_t each : outcome.wrong) wrong += each;
-  if (!outcome.answer.ok() || wrong < kFewest) return;
+  if (!outcome.answer.ok() || wrong < kFewestBits) return;
   const bool ignored = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
     return f.code == "ignores-argument" || f.code == "ignores-index";
   });

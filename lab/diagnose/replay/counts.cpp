@@ -10,7 +10,7 @@
 namespace isomer::lab {
 namespace {
 
-constexpr double kClose = 1e-3;
+constexpr double kCountClose = 1e-3;
 
 /// The one factor between an answer and the reference's; none where there is no such factor.
 std::optional<double> factor_of(const std::vector<double>& want, const std::vector<double>& got) {
@@ -23,7 +23,7 @@ std::optional<double> factor_of(const std::vector<double>& want, const std::vect
   const double factor = product / squares,
                typical = factor * std::sqrt(squares / static_cast<double>(want.size()));
   for (std::size_t i = 0; i < want.size(); ++i)
-    if (std::fabs(got[i] - factor * want[i]) > kClose * typical) return std::nullopt;
+    if (std::fabs(got[i] - factor * want[i]) > kCountClose * typical) return std::nullopt;
   return factor;
 }
 
@@ -106,7 +106,7 @@ Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<C
     const std::optional<double> factor = factor_of(want, outcomes[i].got[output]);
     if (!factor) return {};
     factors.push_back(*factor);
-    wrong = wrong || (outcomes[i].wrong[output] > 0 && std::fabs(*factor - 1) > 4 * kClose);
+    wrong = wrong || (outcomes[i].wrong[output] > 0 && std::fabs(*factor - 1) > 4 * kCountClose);
   }
   if (!wrong) return {};
   const Counts counts(calls);
@@ -114,7 +114,7 @@ Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<C
     for (const Count& other : counts.all()) {
       bool holds = true;
       for (std::size_t i = 0; i < factors.size() && holds; ++i)
-        holds = std::fabs(factors[i] * other.of[i] - right.of[i]) <= kClose * right.of[i];
+        holds = std::fabs(factors[i] * other.of[i] - right.of[i]) <= kCountClose * right.of[i];
       if (!holds) continue;
       Finding finding;
       finding.code = "missing-scale";

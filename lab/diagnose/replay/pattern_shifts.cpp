@@ -11,7 +11,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr int kDims = 2;  ///< the last ones, which a window moves over
-constexpr std::size_t kFewest = 12;
+constexpr std::size_t kFewestShifted = 12;
 
 /// Whether got[i] is want[i − by] wherever that is inside, and want[i] is something else often enough.
 bool is_shifted(const Compared& c, const std::vector<double>& want, const std::vector<double>& bounds,
@@ -34,7 +34,7 @@ bool is_shifted(const Compared& c, const std::vector<double>& want, const std::v
     ++compared;
     telling += !is_close(want[source], want[flat], 2 * std::max(bounds[source], bounds[flat]));
   }
-  return compared >= kFewest && 2 * telling > compared;
+  return compared >= kFewestShifted && 2 * telling > compared;
 }
 
 }  // namespace

@@ -14,13 +14,11 @@ namespace {
 
 using What = Passing::What;
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
 std::size_t changed_between(const CallOutcome& a, const CallOutcome& b) {
   std::size_t count = 0;
   for (std::size_t t = 0; t < a.got.size() && t < b.got.size(); ++t)
     for (std::size_t i = 0; i < a.got[t].size() && i < b.got[t].size(); ++i)
-      count += !same(a.got[t][i], b.got[t][i]);
+      count += !same_value(a.got[t][i], b.got[t][i]);
   return count;
 }
 
@@ -62,7 +60,7 @@ bool is_index_of_label(const Facts* facts, const Replayed& replayed, const std::
 bool is_alike(const Value& value) {
   const std::vector<double> elements = oracle::elements(value.tensor);
   for (std::size_t i = 0; i < elements.size() / 2; ++i)
-    if (!same(elements[i], elements[elements.size() - 1 - i])) return false;
+    if (!same_value(elements[i], elements[elements.size() - 1 - i])) return false;
   return true;
 }
 
@@ -100,7 +98,7 @@ bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
     const std::vector<double> before = oracle::elements(replayed.outputs[t].before);
     if (before.size() != outcome.got[t].size()) return false;
     for (std::size_t i = 0; i < before.size(); ++i)
-      if (!same(before[i], outcome.got[t][i])) return false;
+      if (!same_value(before[i], outcome.got[t][i])) return false;
   }
   return true;
 }
@@ -236,7 +234,7 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
     std::size_t changed = 0, kept = 0, first = 0;
     const double filled = filled_with(poisoned.values[t].tensor.dtype, kLargePoison);
     for (std::size_t i = 0; i < std::min(outcome.got[t].size(), poisoned.got[t].size()); ++i) {
-      if (same(outcome.got[t][i], poisoned.got[t][i])) continue;
+      if (same_value(outcome.got[t][i], poisoned.got[t][i])) continue;
       if (changed++ == 0) first = i;
       kept += poisoned.got[t][i] == filled;
     }

@@ -15,8 +15,8 @@ namespace {
 
 using Elements = std::vector<double>;
 
-constexpr double kClose = 2e-3;
-constexpr std::size_t kEnough = 3;             ///< rows that must tell the two apart
+constexpr double kReductionClose = 2e-3;
+constexpr std::size_t kTellingRows = 3;        ///< rows that must tell the two apart
 constexpr std::int64_t kMostElements = 65536;  ///< of an input of one call
 
 /// What the answers of one call say: how each row's is got from the reference's.
@@ -44,7 +44,7 @@ void relate(const Elements& want, const Elements& got, const Elements& bounds, s
     factor = factor && f > 0;
     for (std::size_t i = row; i < row + width; ++i) {
       factor = factor && is_close(f * want[i], got[i], bounds[i] * (1 + f));
-      offset = offset && is_close(want[i] + o, got[i], bounds[i] + kClose * std::fabs(o));
+      offset = offset && is_close(want[i] + o, got[i], bounds[i] + kReductionClose * std::fabs(o));
     }
     observed.factors.push_back(f);
     observed.offsets.push_back(o);
@@ -81,7 +81,7 @@ class Reductions {
       if (observed_.size() != groups_.size()) continue;
       rows_ = 0;
       for (const Observed& each : observed_) rows_ += each.rows->rows.size();
-      if (rows_ < kEnough) continue;
+      if (rows_ < kTellingRows) continue;
       if (Finding found = of_kind(kind); !found.code.empty()) return found;
     }
     return {};
@@ -136,10 +136,10 @@ class Reductions {
       for (std::size_t r = 0; r < count; ++r) {
         const double x = a.of(of_a.rows[r]), y = b.of(of_b.rows[r]);
         if (!std::isfinite(x) || !std::isfinite(y) || !law(observed, r, x, y)) return false;
-        telling += std::fabs(x - y) > 8 * kClose * std::max(std::fabs(x), std::fabs(y));
+        telling += std::fabs(x - y) > 8 * kReductionClose * std::max(std::fabs(x), std::fabs(y));
       }
     }
-    return telling >= std::min(kEnough, rows_);
+    return telling >= std::min(kTellingRows, rows_);
   }
 
   /// The factor that makes the reference that number of each row; none where no factor does.
@@ -156,7 +156,8 @@ class Reductions {
     const double by = product / squares, typical = std::sqrt(wants / static_cast<double>(rows_));
     for (std::size_t call = 0; call < observed_.size(); ++call)
       for (std::size_t r = 0; r < observed_[call].want.size(); ++r)
-        if (!is_close(observed_[call].want[r], by * a.of(groups_[call][kind].rows[r]), kClose * typical))
+        if (!is_close(observed_[call].want[r], by * a.of(groups_[call][kind].rows[r]),
+                      kReductionClose * typical))
           return std::nullopt;
     return by;
   }
@@ -168,10 +169,10 @@ class Reductions {
       std::function<bool(const Observed&, std::size_t, double, double)> law;
     };
     const auto relative = [](double value, double expected) {
-      return std::fabs(value - expected) <= kClose * std::fabs(expected);
+      return std::fabs(value - expected) <= kReductionClose * std::fabs(expected);
     };
     const auto near = [](const Observed& of, double value, double expected, double a, double b) {
-      return std::fabs(value - expected) <= of.slack + kClose * (std::fabs(a) + std::fabs(b));
+      return std::fabs(value - expected) <= of.slack + kReductionClose * (std::fabs(a) + std::fabs(b));
     };
     const std::vector<Way> ways = {
         {&Observed::factors, "divided by",
@@ -200,10 +201,10 @@ class Reductions {
           if (holds(a, kind, other.number, other.kind,
                     [&](const Observed& of, std::size_t r, double, double b) {
                       const double said = *by * b;
-                      return std::fabs(of.got[r] - said) <= kClose * std::fabs(said);
+                      return std::fabs(of.got[r] - said) <= kReductionClose * std::fabs(said);
                     }))
             return told(a, kind, other,
-                        std::fabs(*by - 1) < kClose ? "is" : fmt::format("is, times {:.4g},", *by));
+                        std::fabs(*by - 1) < kReductionClose ? "is" : fmt::format("is, times {:.4g},", *by));
       }
       return {};
     }

@@ -21,9 +21,8 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 8;              ///< refusals that are answered one after the other
-constexpr int kAttempts = 48;          ///< calls for one of them
-constexpr double kSecondsOfACall = 5;  ///< of one of which only its being accepted is looked at
+constexpr int kRefusals = 8;   ///< refusals that are answered one after the other
+constexpr int kAttempts = 48;  ///< calls for one of them
 
 bool refused(const CallOutcome& outcome) {
   return outcome.answer.end == Answer::End::refused || outcome.answer.end == Answer::End::not_callable;
@@ -159,7 +158,7 @@ class Replay {
   void adapt(const Replayed& replayed) {
     std::set<std::string> seen;
     std::vector<Finding> guesses;  // steps that no refusal asked for by name: worth a word where they lead on
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kRefusals; ++step) {
       const CallOutcome now = replay_once(approach_, replayed);
       if (!refused(now)) {
         for (Finding& finding : guesses) add_once(diagnosis_.findings, std::move(finding));
@@ -365,12 +364,6 @@ class Replay {
   std::shared_ptr<const Candidate> wide_;
   bool adapted_ = false, explained_ = false;
 };
-
-std::size_t bytes_of(const Replayed& replayed) {
-  std::size_t bytes = 0;
-  for (const Value& value : replayed.values) bytes += value.storage_bytes;
-  return bytes;
-}
 
 /// What of a candidate can be said without any answer: whether it can be called as its callers do. What is
 /// wrong with that is a finding; where nothing is, the error that is there stays the last word.

@@ -237,4 +237,12 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
   return outcome;
 }
 
+std::size_t bytes_of(const Replayed& replayed) {
+  std::size_t bytes = 0;
+  for (const Value& value : replayed.values) bytes += value.storage_bytes;
+  return bytes;
+}
+
+bool same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
 }  // namespace isomer::lab

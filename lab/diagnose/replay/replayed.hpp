@@ -37,6 +37,15 @@ struct Replayed {
   bool shared = false;          ///< several writers are asked for one row
 };
 
+/// Seconds of a call of which only its being accepted is looked at.
+inline constexpr double kSecondsOfACall = 5;
+
+/// Of the memory behind all its arguments.
+std::size_t bytes_of(const Replayed& replayed);
+
+/// Whether two elements are one value, NaN being NaN.
+bool same_value(double a, double b);
+
 /// The recorded calls that have an answer, and those with values of the recorder's; of a label that gave none
 /// those that could be made. `facts` may be null.
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts);

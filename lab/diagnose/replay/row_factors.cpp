@@ -12,8 +12,8 @@
 namespace isomer::lab {
 namespace {
 
-constexpr double kClose = 0.02;  ///< of what a factor differs from 1 by
-constexpr std::size_t kEnough = 3;
+constexpr double kFactorClose = 0.02;  ///< of what a factor differs from 1 by
+constexpr std::size_t kFactorRows = 3;
 
 /// A row of an answer: its factor, and the row of the input that it is made of.
 struct Row {
@@ -116,11 +116,11 @@ bool holds_for(const std::vector<Row>& rows, const std::function<double(const Ro
   for (const Row& row : rows) {
     const double said = law(row);
     if (!std::isfinite(said)) continue;  // 0/0 of a row without anything
-    const double slack = kClose * std::fabs(said - 1) + 0.5 * row.slack;
+    const double slack = kFactorClose * std::fabs(said - 1) + 0.5 * row.slack;
     if (std::fabs(row.factor - said) > slack) return false;
     telling += std::fabs(said - 1) > 4 * row.slack;
   }
-  return telling >= kEnough;
+  return telling >= kFactorRows;
 }
 
 struct Measure {
@@ -203,7 +203,8 @@ Finding epsilon_of(const std::vector<Row>& rows, const std::vector<double>& list
   std::sort(sorted.begin(), sorted.end(),
             [](const Row& a, const Row& b) { return a.mean_square() < b.mean_square(); });
   const auto off = [](const Row& row) { return std::max(std::fabs(std::log(row.factor)) - row.slack, 0.0); };
-  if (sorted.size() <= kEnough || 16 * sorted.front().mean_square() > sorted.back().mean_square()) return {};
+  if (sorted.size() <= kFactorRows || 16 * sorted.front().mean_square() > sorted.back().mean_square())
+    return {};
   for (std::size_t i = 0; i + 1 < sorted.size(); ++i)
     if (off(sorted[i + 1]) > 1.05 * off(sorted[i]) + sorted[i + 1].slack) return {};
   if (off(sorted.front()) < 4 * off(sorted.back()) + 4 * sorted.front().slack) return {};
@@ -276,7 +277,7 @@ Finding factor_of_rows(const Approach& approach, const std::vector<Replayed>& ca
     if (calls[wrong].roles[role].output || !is_real(calls[wrong].values[role])) continue;
     for (int dims = 1; dims < calls[wrong].values[role].tensor.rank; ++dims) {
       const std::vector<Row> rows = rows_of(approach, calls, outcomes, output, role, dims);
-      if (rows.size() < kEnough) continue;
+      if (rows.size() < kFactorRows) continue;
       Finding finding = length_of(rows, list);
       finding.argument = calls[wrong].outputs[output].name;
       if (finding.code.empty()) {

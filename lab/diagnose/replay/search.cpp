@@ -12,7 +12,7 @@ namespace isomer::lab {
 namespace {
 
 using What = Passing::What;
-constexpr int kSteps = 3;  ///< faults that are peeled off one after the other
+constexpr int kPeeled = 3;  ///< faults that are peeled off one after the other
 /// For the experiments on one candidate: so many seconds, or where its calls are slow so many calls' worth.
 constexpr double kSeconds = 3, kCalls = 100, kMostSeconds = 20;
 
@@ -112,7 +112,7 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
   double seconds = kSeconds;
   const auto late = [&] { return elapsed() > seconds; };
   std::vector<bool> given_up(calls.size());
-  for (int step = 0; step < kSteps && !late();) {
+  for (int step = 0; step < kPeeled && !late();) {
     const std::size_t at = smallest_wrong(outcomes, given_up);
     if (at == outcomes.size()) return;
     bool helped = false;

@@ -14,8 +14,6 @@ namespace {
 
 using What = Passing::What;
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
 bool is_list_of_counts(const Value& value) {
   return value.is_tensor() && !value.boolean && value.tensor.rank == 1 && !value.tensor.empty() &&
          (value.tensor.dtype == DType::i32 || value.tensor.dtype == DType::i64);
@@ -39,7 +37,7 @@ bool answers_alike(const CallOutcome& a, const CallOutcome& b) {
   if (!b.answer.ok()) return false;
   for (std::size_t t = 0; t < a.got.size(); ++t)
     if (a.got[t].size() != b.got[t].size() ||
-        !std::equal(a.got[t].begin(), a.got[t].end(), b.got[t].begin(), same))
+        !std::equal(a.got[t].begin(), a.got[t].end(), b.got[t].begin(), same_value))
       return false;
   return true;
 }

@@ -7,12 +7,6 @@
 namespace isomer::lab {
 namespace {
 
-std::size_t bytes_of(const Replayed& replayed) {
-  std::size_t bytes = 0;
-  for (const Value& value : replayed.values) bytes += value.storage_bytes;
-  return bytes;
-}
-
 /// "q f16[31, 6, 96] in place of f16[500, 6, 96]" of the first argument that is another size.
 std::string difference(const Replayed& smaller, const std::vector<Replayed>& calls) {
   for (const Replayed& call : calls)

@@ -12,8 +12,6 @@
 namespace isomer::lab {
 namespace {
 
-constexpr double kSecondsOfACall = 5;
-
 /// One size of the test's calls, and others in its place.
 struct Group {
   std::int64_t size = 0;

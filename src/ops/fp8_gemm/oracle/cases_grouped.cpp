@@ -7,6 +7,7 @@
 #include <cstring>
 
 namespace isomer::ops::fp8_gemm {
+namespace grouped {
 namespace {
 
 using oracle::Case;
@@ -171,16 +172,17 @@ std::vector<Case> bench_cases() {
 }
 
 }  // namespace
+}  // namespace grouped
 
 oracle::Oracle grouped_oracle() {
   return {.contract = &grouped_contract(),
-          .schema = &schema(),
-          .cases = cases,
-          .make = make,
+          .schema = &grouped::schema(),
+          .cases = grouped::cases,
+          .make = grouped::make,
           .reference = grouped_reference,
           .variations = grouped_variations(),
-          .bench_cases = bench_cases,
-          .features = features,
+          .bench_cases = grouped::bench_cases,
+          .features = grouped::features,
           .originals = grouped_originals()};
 }
 
