@@ -1,12 +1,15 @@
 #include "cli/verbs.hpp"
 #include "core/sentence.hpp"
 #include "lab/report/kernels_report.hpp"
+#include "lab/text/pattern.hpp"
 #include "lab/trace/binary.hpp"
+
+#include <isomer/error.hpp>
 
 #include <fmt/format.h>
 
 #include <memory>
-#include <regex>
+#include <optional>
 
 namespace isomer::cli {
 namespace {
@@ -19,18 +22,14 @@ struct KernelsOptions {
 /// The kernels whose canonical or mangled name holds what the expression asks for.
 std::vector<lab::BinaryKernel> matching(std::vector<lab::BinaryKernel> kernels, const std::string& filter) {
   if (filter.empty()) return kernels;
-  std::regex expression;
+  std::optional<lab::Pattern> expression;
   try {
-    expression = std::regex(filter, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error&) {
-    core::fail(ErrorCode::bad_argument, "kernels: --filter: a regular expression expected, got '", filter,
-               "'");
+    expression.emplace(filter);
+  } catch (const Error& error) {
+    core::fail(ErrorCode::bad_argument, "kernels: --filter: ", error.what());
   }
-  // NOTES: std::regex recurses once per character.
-  constexpr std::size_t kLongest = 20000;
   std::erase_if(kernels, [&](const lab::BinaryKernel& kernel) {
-    const std::string text = kernel.parsed.text.substr(0, kLongest), name = kernel.name.substr(0, kLongest);
-    return !std::regex_search(text, expression) && !std::regex_search(name, expression);
+    return !expression->found_in(kernel.parsed.text) && !expression->found_in(kernel.name);
   });
   return kernels;
 }

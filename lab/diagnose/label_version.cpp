@@ -1,6 +1,7 @@
 #include "lab/diagnose/label_version.hpp"
 
 #include "lab/diagnose/variation_codes.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <regex>
 
 namespace isomer::lab {
 namespace {
@@ -42,10 +42,11 @@ double constant_of(const std::string& variation) {
 
 /// Whether the text has that number, however it is spelt: 1e-5, 1.0e-05, 0.00001.
 bool has_number(const std::string& text, double number) {
-  static const std::regex literal("(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?");
-  for (std::sregex_iterator at(text.begin(), text.end(), literal), end; at != end; ++at)
-    if (std::fabs(std::strtod(at->str().c_str(), nullptr) - number) <= 1e-6 * number) return true;
-  return false;
+  static const Pattern literal("(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?");
+  const std::vector<Match> found = literal.all(text);
+  return std::any_of(found.begin(), found.end(), [&](const Match& each) {
+    return std::fabs(std::strtod(each[0].c_str(), nullptr) - number) <= 1e-6 * number;
+  });
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ void follow_label(const std::string& label, Diagnosis& diagnosis) {
   const auto is_labels = [&](const std::string& variation) {
     if (const double constant = constant_of(variation); constant > 0) return has_number(label, constant);
     const Version* version = version_of(variation);
-    return version != nullptr && std::regex_search(label, std::regex(version->text)) != version->absent;
+    return version != nullptr && Pattern(version->text).found_in(label) != version->absent;
   };
   std::vector<std::string> said;
   const auto shared = [&](const Finding& finding) {

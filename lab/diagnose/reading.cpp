@@ -3,6 +3,7 @@
 #include <isomer/error.hpp>
 #include "lab/diagnose/callers_order.hpp"
 #include "lab/diagnose/trial.hpp"
+#include "lab/text/pattern.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <regex>
 #include <set>
 #include <tuple>
 
@@ -144,16 +144,16 @@ Fit fit_of(const Port& port, const Recording& recording) {
 std::size_t mentions(const Port& port, const std::vector<std::string>& texts) {
   const std::vector<std::string>& words = port.original->axis_words;
   if (words.size() != 4) return 0;
-  static const std::regex four(
+  static const Pattern four(
       "([A-Za-z_]\\w*)\\s*,\\s*([A-Za-z_]\\w*)\\s*,\\s*([A-Za-z_]\\w*)\\s*,\\s*([A-Za-z_]\\w*)\\s*(\\]|\\)|=["
       "^=]|,\\s*d)");
-  std::vector<std::regex> axes;
-  for (const std::string& each : words) axes.emplace_back(each, std::regex::icase);
+  std::vector<Pattern> axes;
+  for (const std::string& each : words) axes.emplace_back(each, Pattern::Letters::of_any_case);
   std::size_t count = 0;
   for (const std::string& text : texts)
-    for (std::sregex_iterator at(text.begin(), text.end(), four), end; at != end; ++at) {
+    for (const Match& match : four.all(text)) {
       bool all = true;
-      for (std::size_t i = 0; i < 4 && all; ++i) all = std::regex_match((*at)[i + 1].str(), axes[i]);
+      for (std::size_t i = 0; i < 4 && all; ++i) all = axes[i].is(match[i + 1]);
       count += all;
     }
   return count;
@@ -161,7 +161,7 @@ std::size_t mentions(const Port& port, const std::vector<std::string>& texts) {
 
 /// The port with probes that leave out what no recorded call uses.
 void narrow(const Port*& port, const Fit& fit, Reading& reading) {
-  std::vector<std::regex> unused;
+  std::vector<Pattern> unused;
   for (const oracle::Original::Feature& feature : port->original->features)
     if (fit.used.count(feature.field) == 0) unused.emplace_back("(^|\\s)" + feature.field + "=(\\S*)");
   if (unused.empty()) return;
@@ -172,10 +172,10 @@ void narrow(const Port*& port, const Fit& fit, Reading& reading) {
       // A line that varies the field itself ends with it.
       std::string text = line;
       bool varied = false;
-      for (const std::regex& field : unused) {
-        std::smatch match;
-        varied = varied || (std::regex_search(text, match, field) && match[2].length() == 0);
-        text = std::regex_replace(text, field, "");
+      for (const Pattern& field : unused) {
+        const std::optional<Match> match = field.find(text);
+        varied = varied || (match && (*match)[2].empty());
+        text = field.replaced(text, "");
       }
       if (!varied && std::find(kept.begin(), kept.end(), text) == kept.end()) kept.push_back(text);
     }

@@ -2,12 +2,12 @@
 
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <optional>
-#include <regex>
 #include <utility>
 
 namespace isomer::lab {
@@ -36,13 +36,12 @@ struct ScalarTypes {
 };
 
 std::optional<ScalarTypes> scalar_types(const std::string& message) {
-  static const std::regex expected("expected scalar type (\\w+) but found (\\w+)"),
+  static const Pattern expected("expected scalar type (\\w+) but found (\\w+)"),
       unsupported("not implemented for '(\\w+)'");
-  std::smatch match;
-  if (std::regex_search(message, match, expected))
-    return ScalarTypes{of_scalar_type(match[1]), of_scalar_type(match[2])};
-  if (std::regex_search(message, match, unsupported))
-    return ScalarTypes{DType::none, of_scalar_type(match[1])};
+  if (const std::optional<Match> match = expected.find(message))
+    return ScalarTypes{of_scalar_type((*match)[1]), of_scalar_type((*match)[2])};
+  if (const std::optional<Match> match = unsupported.find(message))
+    return ScalarTypes{DType::none, of_scalar_type((*match)[1])};
   return {};
 }
 
@@ -73,24 +72,24 @@ bool may_be_meant(const std::string& message, DType given, DType wanted) {
 bool tells_the_dtype(const std::string& message) { return scalar_types(message).has_value(); }
 
 Refusal refusal_of(const std::string& message, const std::vector<std::string>& names) {
-  static const std::regex contiguous("contiguous|stride", std::regex::icase),
+  static const Pattern contiguous("contiguous|stride", Pattern::Letters::of_any_case),
       device("\\bdevice\\b|\\bis_(cuda|cpu|hip)\\b|(cuda|gpu|cpu|hip) tensor|\\bon (the )?(gpu|cpu|cuda)\\b",
-             std::regex::icase),
+             Pattern::Letters::of_any_case),
       rank("dim\\(\\)|\\bndim|\\brank\\b|\\b\\d ?-?d\\b|dimensional|\\bdimensions\\b|dimension out of range",
-           std::regex::icase);
+           Pattern::Letters::of_any_case);
   Refusal refusal;
   for (const std::string& name : names)
     if (names_argument(message, name) &&
         std::find(refusal.arguments.begin(), refusal.arguments.end(), name) == refusal.arguments.end())
       refusal.arguments.push_back(name);
   const std::string what = refusal.arguments.empty() ? "the argument" : refusal.arguments.front();
-  if (std::regex_search(message, contiguous)) {
+  if (contiguous.found_in(message)) {
     refusal.code = "assumes-contiguous";
     refusal.fix = "address " + what + " by its strides";
-  } else if (std::regex_search(message, device)) {
+  } else if (device.found_in(message)) {
     refusal.code = "argument-kind";
     refusal.fix = "take " + what + " on the device where callers have it";
-  } else if (std::regex_search(message, rank)) {
+  } else if (rank.found_in(message)) {
     refusal.code = "rank-refused";
     refusal.fix = "take " + what + " with the dimensions that it has";
   } else if (scalar_types(message) || (is_about_dtype(message) && !is_about_rank(message))) {

@@ -1,8 +1,8 @@
 #include "lab/diagnose/source_places.hpp"
 
 #include "lab/diagnose/variation_codes.hpp"
+#include "lab/text/pattern.hpp"
 
-#include <regex>
 #include <sstream>
 
 namespace isomer::lab {
@@ -15,7 +15,7 @@ std::vector<std::string> code_lines(const std::string& source) {
   bool block = false;
   for (std::string line; std::getline(text, line);) {
     std::string kept;
-    for (std::size_t i = 0; i < line.size() && kept.size() < 2000; ++i) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
       const std::string_view two = std::string_view(line).substr(i, 2);
       if (block) {
         if (two == "*/") {
@@ -41,9 +41,9 @@ std::vector<std::string> code_lines(const std::string& source) {
 int line_of(const std::string& source, const std::vector<std::string_view>& patterns) {
   const std::vector<std::string> lines = code_lines(source);
   for (const std::string_view pattern : patterns) {
-    const std::regex wanted(pattern.begin(), pattern.end());
+    const Pattern wanted(pattern);
     for (std::size_t i = 0; i < lines.size(); ++i)
-      if (lines[i].find("#include") == std::string::npos && std::regex_search(lines[i], wanted))
+      if (lines[i].find("#include") == std::string::npos && wanted.found_in(lines[i]))
         return static_cast<int>(i) + 1;
   }
   return 0;

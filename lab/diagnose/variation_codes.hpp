@@ -11,7 +11,7 @@ struct VariationCode {
   std::string_view variation;  ///< "rounding=nearest"; one that ends with '=' stands for all that begin so
   std::string_view code;
   std::string_view fix;
-  /// Regular expressions (ECMAScript) of source lines where the fault may stand, the likeliest first.
+  /// Patterns of source lines where the fault may stand, the likeliest first.
   std::vector<std::string_view> places;
 };
 

@@ -1,5 +1,6 @@
 #include "lab/trace/kernel_name.hpp"
 
+#include "lab/text/pattern.hpp"
 #include "lab/trace/itanium.hpp"
 #include "lab/trace/name_tables.hpp"
 #include "lab/trace/name_tree.hpp"
@@ -99,14 +100,12 @@ void derive(const Parameters& rules, KernelName& name) {
 
 /// Libraries that write their kernels' parameters into a plain identifier.
 bool decode(const std::string& text, const NameTables& tables, KernelName& name) {
-  // NOTES: std::regex recurses once per character.
-  if (text.size() > 300) return false;
   for (const CodeTable& code : tables.codes()) {
-    std::smatch match;
-    if (!std::regex_match(text, match, code.pattern)) continue;
+    const std::optional<Match> match = code.pattern.whole(text);
+    if (!match) continue;
     name.family = code.family;
     for (std::size_t i = 0; i < code.parameters.size(); ++i)
-      if (match[i + 1].matched) name.parameters.emplace_back(code.parameters[i], match[i + 1].str());
+      if (match->has(i + 1)) name.parameters.emplace_back(code.parameters[i], (*match)[i + 1]);
     derive(code.derived, name);
     return true;
   }

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace isomer::lab {
@@ -117,14 +118,15 @@ void NameTables::add(std::string_view text, const std::string& source) {
     std::vector<CodeTable> codes;
     for (const Json& each : json.value("codes", Json::array())) {
       CodeTable code{
-          std::regex(each.at("pattern").get<std::string>()), each.at("family"), each.at("parameters"), {}};
-      if (code.pattern.mark_count() != code.parameters.size())
-        core::fail(ErrorCode::io, "the pattern of ", code.family, " has ", code.pattern.mark_count(),
+          Pattern(each.at("pattern").get<std::string>()), each.at("family"), each.at("parameters"), {}};
+      if (code.pattern.groups() != code.parameters.size())
+        core::fail(ErrorCode::io, "the pattern of ", code.family, " has ", code.pattern.groups(),
                    " groups, but ", code.parameters.size(), " parameters are named");
       if (each.contains("derived")) code.derived = pairs(each.at("derived"));
       codes.push_back(std::move(code));
     }
-    codes_.insert(codes_.begin(), codes.begin(), codes.end());
+    codes_.insert(codes_.begin(), std::make_move_iterator(codes.begin()),
+                  std::make_move_iterator(codes.end()));
   } catch (const std::exception& error) {
     core::fail(ErrorCode::io, "names: ", source, " is no table of kernel names: ", error.what());
   }

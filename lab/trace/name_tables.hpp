@@ -1,11 +1,11 @@
 #pragma once
 
+#include "lab/text/pattern.hpp"
 #include "lab/trace/field_names.hpp"
 #include "lab/trace/name_tree.hpp"
 
 #include <map>
 #include <memory>
-#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,7 +30,7 @@ struct TemplateTable {
 
 /// A name that is no template but a code, as libraries write them.
 struct CodeTable {
-  std::regex pattern;
+  Pattern pattern;
   std::string family;
   std::vector<std::string> parameters;  ///< of the pattern's groups
   std::vector<std::pair<std::string, std::string>> derived;

@@ -7,6 +7,7 @@
 #include "lab/candidate/emulated/prebuilt.hpp"
 #include "lab/candidate/emulated/torch.hpp"
 #include "lab/candidate/folder.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <isomer/emulator/session.hpp>
 #include <isomer/error.hpp>
@@ -16,7 +17,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <regex>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -79,7 +79,7 @@ std::string type_name(DType dtype, bool hip) {
 }
 
 bool names_word(const std::string& text, const std::string& word) {
-  return std::regex_search(text, std::regex("\\b" + word + "\\b"));
+  return Pattern("\\b" + literally(word) + "\\b").found_in(text);
 }
 
 class CompiledCandidate final : public Candidate {

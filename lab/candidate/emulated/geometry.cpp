@@ -1,6 +1,7 @@
 #include "lab/candidate/emulated/geometry.hpp"
 
 #include "lab/candidate/emulated/launch_line.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <isomer/error.hpp>
 
@@ -8,7 +9,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -76,21 +76,25 @@ emulator::Index3 evaluated(const std::string& list, const Entry& kernel,
 std::optional<double> extent_of(const std::string& body, char axis, const Entry& kernel,
                                 const std::vector<Value>& arguments, bool& threads) {
   const std::string at = std::string(R"(blockIdx\s*\.\s*)") + axis;
-  const std::regex plain(R"((\w+)\s*=\s*(?:\(\s*\w+\s*\)\s*)?)" + at + R"(\s*[;,])");
-  const std::regex flat(R"((\w+)\s*=[^;,]*)" + at + R"([^;,]*\*[^;,]*blockDim[^;,]*[;,])");
-  std::smatch found;
-  threads = !std::regex_search(body, found, plain);
-  if (threads && !std::regex_search(body, found, flat)) return std::nullopt;
-  const std::string name = found[1];
+  const Pattern plain(R"((\w+)\s*=\s*(?:\(\s*\w+\s*\)\s*)?)" + at + R"(\s*[;,])");
+  const Pattern flat(R"((\w+)\s*=[^;,]*)" + at + R"([^;,]*\*[^;,]*blockDim[^;,]*[;,])");
+  std::optional<Match> found = plain.find(body);
+  threads = !found;
+  if (threads) found = flat.find(body);
+  if (!found) return std::nullopt;
+  const std::string name = (*found)[1];
   for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
     const std::string& parameter = kernel.parameters[i].name;
     const Value& v = arguments[i];
     if (parameter.empty()) continue;
     if (v.is_tensor() && v.tensor.rank == 1 &&
-        std::regex_search(body, std::regex("\\b" + parameter + R"(\s*\[\s*)" + name + R"(\s*\])")))
+        Pattern("\\b" + literally(parameter) + R"(\s*\[\s*)" + name + R"(\s*\])").found_in(body))
       return static_cast<double>(v.tensor.numel());
-    if (!v.is_tensor() && std::regex_search(body, std::regex("\\b" + name + R"(\s*(?:<|>=)\s*)" + parameter +
-                                                             R"(\b(?!\s*[-+*/]))")))
+    // Held against the number itself, not against what is made of it.
+    const Pattern guard("\\b" + name + R"(\s*(?:<|>=)\s*)" + literally(parameter) + R"(\b\s*([-+*/]?))");
+    const std::vector<Match> guards = guard.all(body);
+    if (!v.is_tensor() &&
+        std::any_of(guards.begin(), guards.end(), [](const Match& each) { return each[1].empty(); }))
       return static_cast<double>(v.integer);
   }
   return std::nullopt;
@@ -105,7 +109,7 @@ std::optional<ChosenGeometry> by_indices(const std::string& body, const Entry& k
   int used = 0, with_threads = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const char letter = static_cast<char>('x' + axis);
-    if (!std::regex_search(body, std::regex(std::string(R"(blockIdx\s*\.\s*)") + letter))) continue;
+    if (!Pattern(std::string(R"(blockIdx\s*\.\s*)") + letter).found_in(body)) continue;
     const std::optional<double> found = extent_of(body, letter, kernel, arguments, threads[axis]);
     if (!found) return std::nullopt;
     extent[axis] = *found;
@@ -132,12 +136,12 @@ ChosenGeometry suggested(const std::string& body, const std::vector<Value>& argu
   ChosenGeometry chosen;
   chosen.geometry.block = {kBlock, 1, 1};
   const std::int64_t elements = largest ? largest->tensor.numel() : 1;
-  static const std::regex flat(
+  static const Pattern flat(
       R"(blockIdx\s*\.\s*x\s*\*\s*blockDim\s*\.\s*x|blockDim\s*\.\s*x\s*\*\s*blockIdx\s*\.\s*x)");
   const int rank = largest ? largest->tensor.rank : 0;
   const bool second = body.find("blockIdx.y") != std::string::npos,
              third = body.find("blockIdx.z") != std::string::npos;
-  if (std::regex_search(body, flat) || rank < 2 || body.find("blockIdx") == std::string::npos) {
+  if (flat.found_in(body) || rank < 2 || body.find("blockIdx") == std::string::npos) {
     chosen.geometry.grid = {whole(std::ceil(static_cast<double>(elements) / kBlock)), 1, 1};
     chosen.said = "one thread for each element of the largest tensor";
   } else if (second && rank >= 3) {

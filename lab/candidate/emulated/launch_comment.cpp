@@ -3,17 +3,17 @@
 #include "lab/candidate/emulated/launch_comment.hpp"
 
 #include "lab/candidate/emulated/launch_line.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 #include <vector>
 
 namespace isomer::lab {
 namespace {
 
-constexpr int kAbove = 8, kBelow = 3;  ///< lines between a kernel and a comment of it
-constexpr std::size_t kMostText = 4000;
+constexpr int kAbove = 8, kBelow = 3;     ///< lines between a kernel and a comment of it
+constexpr std::size_t kMostText = 16384;  ///< of a comment that may be a launch: beyond that it is prose
 
 struct Comment {
   std::string text;  ///< without its marks
@@ -22,6 +22,7 @@ struct Comment {
 
 /// Lines of `//` that follow each other are one comment.
 std::vector<Comment> comments_of(const std::string& source) {
+  static const Pattern star(R"(\n[ \t]*\*)");
   std::vector<Comment> all;
   int line = 1;
   bool joined = false;  // nothing but blanks since the last line comment
@@ -39,7 +40,7 @@ std::vector<Comment> comments_of(const std::string& source) {
     const bool one_line = next == '/';
     const std::size_t end = std::min(one_line ? source.find('\n', i) : source.find("*/", i), source.size());
     std::string text = source.substr(i + 2, end - std::min(end, i + 2));
-    if (!one_line) text = std::regex_replace(text, std::regex(R"(\n[ \t]*\*)"), "\n");
+    if (!one_line) text = star.replaced(text, "\n");
     std::replace(text.begin(), text.end(), '`', ' ');
     const int lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
     if (one_line && joined && all.back().last == line - 1) {
@@ -66,23 +67,22 @@ struct Set {
 
 /// "grid = (n + 255) / 256, block: 256": up to the comma, the word or the line end that closes each.
 std::vector<Set> settings_of(const std::string& text) {
-  static const std::regex begin(R"((\w+)\s*(=|:)[ \t]*)");
-  static const std::regex words(
-      R"(\s+(?:and|with|where|blocks?|threads?|bytes|per|each)\b[\s\S]*$|[.`]+\s*$)");
+  static const Pattern begin(R"((\w+)\s*(=|:)[ \t]*)");
+  static const Pattern words(R"(\s+(?:and|with|where|blocks?|threads?|bytes|per|each)\b[\s\S]*$|[.`]+\s*$)");
   std::vector<Set> all;
-  for (std::sregex_iterator it(text.begin(), text.end(), begin), none; it != none; ++it) {
-    const auto from = static_cast<std::size_t>(it->position(0) + it->length(0));
+  for (const Match& name : begin.all(text)) {
+    const std::size_t from = name.end();
     if (from >= text.size() || text[from] == '=' || text[from] == ':') continue;
     std::size_t to = from;
-    for (int depth = 0; to < text.size() && to - from < 300; ++to) {
+    for (int depth = 0; to < text.size(); ++to) {
       const char c = text[to];
       depth += c == '(' || c == '[' || c == '{';
       depth -= c == ')' || c == ']' || c == '}';
       if (depth < 0 || c == ';' || c == '\n' || (depth == 0 && c == ',')) break;
     }
-    const std::string value = std::regex_replace(text.substr(from, to - from), words, "");
+    const std::string value = words.replaced(text.substr(from, to - from), "");
     const bool launches = value.find("<<<") != std::string::npos || value.find("Launch") != std::string::npos;
-    if (!value.empty() && !launches) all.push_back({(*it)[1], value});
+    if (!value.empty() && !launches) all.push_back({name[1], value});
   }
   return all;
 }
@@ -93,11 +93,9 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
 
 /// File and function constants, which a comment may name.
 std::string constants_of(const std::string& source) {
-  static const std::regex constant(
-      R"((?:^|\n)[ \t]*((?:#[ \t]*define|constexpr|static const|const)\b[^\n]*))");
+  static const Pattern constant(R"((?:^|\n)[ \t]*((?:#[ \t]*define|constexpr|static const|const)\b[^\n]*))");
   std::string all;
-  for (std::sregex_iterator it(source.begin(), source.end(), constant), none; it != none; ++it)
-    all += (*it)[1].str() + "\n";
+  for (const Match& found : constant.all(source)) all += found[1] + "\n";
   return all;
 }
 
@@ -107,8 +105,9 @@ std::string commented_launch(const std::string& source, const std::string& name,
   const std::vector<Comment> comments = comments_of(source);
   const std::string body = body_at(source, line);
   const int last = line + static_cast<int>(std::count(body.begin(), body.end(), '\n'));
-  const std::regex named(
-      "\\b" + name + R"(\s*(?:<[^;{}<>]{0,200}>)?\s*<<<|hipLaunchKernelGGL\s*\(\s*\(?\s*)" + name + "\\b");
+  const std::string written = literally(name);
+  const Pattern named("\\b" + written + R"(\s*(?:<[^;{}<>]*>)?\s*<<<|hipLaunchKernelGGL\s*\(\s*\(?\s*)" +
+                      written + "\\b");
   const auto at_kernel = [&](const Comment& c) {
     return c.last >= line - kAbove && c.first <= last + kBelow;
   };
@@ -126,7 +125,7 @@ std::string commented_launch(const std::string& source, const std::string& name,
       }
       std::string launch = comment.text;
       if (written_out) {
-        if (!std::regex_search(comment.text, named)) continue;
+        if (!named.found_in(comment.text)) continue;
       } else if (!at_kernel(comment)) {
         continue;
       } else if (const auto at = launch.find("<<<"); at != std::string::npos) {

@@ -1,19 +1,16 @@
 #include "lab/candidate/emulated/launch_line.hpp"
 
 #include "lab/candidate/emulated/launch_comment.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <regex>
 
 namespace isomer::lab {
 namespace {
-
-// The library's regular expressions recurse for every character of a match: what they see is bounded.
-constexpr std::size_t kMostWritten = 4000;
 
 // A launch as it is written.
 struct Launch {
@@ -28,33 +25,33 @@ std::string base_name(const std::string& name) {
 }
 
 std::optional<Launch> find_chevrons(const std::string& text, const std::string& name) {
-  const std::regex launch("\\b" + name + R"(\s*(<[^;{}<>]{0,200}>)?\s*<<<)");
-  std::smatch found;
-  if (!std::regex_search(text, found, launch)) return std::nullopt;
+  const Pattern launch("\\b" + literally(name) + R"(\s*(<[^;{}<>]*>)?\s*<<<)");
+  const std::optional<Match> found = launch.find(text);
+  if (!found) return std::nullopt;
   Launch result;
-  result.at = static_cast<std::size_t>(found.position(0));
-  const std::size_t begin = result.at + static_cast<std::size_t>(found.length(0));
+  result.at = found->begin();
+  const std::size_t begin = found->end();
   const std::size_t end = text.find(">>>", begin);
   const std::size_t open = end == std::string::npos ? end : text.find('(', end);
   if (open == std::string::npos) return std::nullopt;
   const auto arguments = in_brackets(text, open);
-  if (!arguments || end - begin > kMostWritten) return std::nullopt;
+  if (!arguments) return std::nullopt;
   result.configuration = split_at_commas(std::string_view(text).substr(begin, end - begin));
   result.arguments = split_at_commas(*arguments);
   return result;
 }
 
 std::optional<Launch> find_macro(const std::string& text, const std::string& name) {
-  const std::regex launch(R"(hipLaunchKernelGGL\s*\()");
-  for (std::sregex_iterator it(text.begin(), text.end(), launch), end; it != end; ++it) {
-    const auto open = static_cast<std::size_t>(it->position(0) + it->length(0) - 1);
-    const auto inner = in_brackets(text, open);
-    if (!inner || inner->size() > kMostWritten) continue;
+  static const Pattern launch(R"(hipLaunchKernelGGL\s*\()");
+  const Pattern named("\\b" + literally(name) + "\\b");
+  for (std::optional<Match> found = launch.find(text); found; found = launch.find(text, found->end())) {
+    const auto inner = in_brackets(text, found->end() - 1);
+    if (!inner) continue;
     std::vector<std::string> parts = split_at_commas(*inner);
     // Template arguments may hold commas of their own; the parts up to the geometry name the kernel.
-    if (parts.size() < 5 || !std::regex_search(parts[0], std::regex("\\b" + name + "\\b"))) continue;
+    if (parts.size() < 5 || !named.found_in(parts[0])) continue;
     Launch result;
-    result.at = static_cast<std::size_t>(it->position(0));
+    result.at = found->begin();
     result.configuration.assign(parts.begin() + 1, parts.begin() + 5);
     result.arguments.assign(parts.begin() + 5, parts.end());
     return result;
@@ -66,18 +63,15 @@ std::optional<Launch> find_macro(const std::string& text, const std::string& nam
 std::map<std::string, std::string> definitions_before(const std::string& text, std::size_t end) {
   const std::string before = text.substr(0, end);
   std::map<std::string, std::string> all;
-  static const std::regex macro(R"(#\s*define\s+(\w+)[ \t]+([^\n]{1,200}))");
-  static const std::regex statement(
-      R"(\b(?:dim3|int|unsigned|long|auto|size_t|u?int(?:32|64)_t)\s+([A-Za-z_]\w*\s*[=\(\{][^;]{0,300});)");
-  static const std::regex declarator(R"(^(\w+)\s*(?:=\s*([\s\S]+)|([\(\{][\s\S]*))$)");
-  for (std::sregex_iterator it(before.begin(), before.end(), macro), none; it != none; ++it)
-    all[(*it)[1]] = (*it)[2];
-  for (std::sregex_iterator it(before.begin(), before.end(), statement), none; it != none; ++it) {
-    for (const std::string& one : split_at_commas((*it)[1].str())) {
-      std::smatch parts;
-      if (std::regex_match(one, parts, declarator)) all[parts[1]] = parts[2].matched ? parts[2] : parts[3];
-    }
-  }
+  static const Pattern macro(R"(#\s*define\s+(\w+)[ \t]+([^\n]+))");
+  static const Pattern statement(
+      R"(\b(?:dim3|int|unsigned|long|auto|size_t|u?int(?:32|64)_t)\s+([A-Za-z_]\w*\s*[=\(\{][^;]*);)");
+  static const Pattern declarator(R"((\w+)\s*(?:=\s*([\s\S]+)|([\(\{][\s\S]*)))");
+  for (const Match& found : macro.all(before)) all[found[1]] = found[2];
+  for (const Match& found : statement.all(before))
+    for (const std::string& one : split_at_commas(found[1]))
+      if (const std::optional<Match> parts = declarator.whole(one))
+        all[(*parts)[1]] = parts->has(2) ? (*parts)[2] : (*parts)[3];
   return all;
 }
 
@@ -95,14 +89,13 @@ class Evaluation {
   std::optional<emulator::Index3> index(const std::string& written, int depth = 0) const {
     if (depth > 4) return std::nullopt;
     std::string list = written;
-    std::smatch parts;
-    static const std::regex dim3(R"(^(?:dim3)?\s*[\(\{]([\s\S]*)[\)\}]$)"), name(R"(^\w+$)");
-    if (std::regex_match(written, name)) {
+    static const Pattern dim3(R"((?:dim3)?\s*[\(\{]([\s\S]*)[\)\}])"), name(R"(\w+)");
+    if (name.is(written)) {
       const auto it = definitions_.find(written);
-      if (it != definitions_.end() && std::regex_match(it->second, dim3) && !number(it->second))
+      if (it != definitions_.end() && dim3.is(it->second) && !number(it->second))
         return index(it->second, depth + 1);
     }
-    if (!number(written) && std::regex_match(written, parts, dim3)) list = parts[1];
+    if (const std::optional<Match> parts = dim3.whole(written); parts && !number(written)) list = (*parts)[1];
     emulator::Index3 result{1, 1, 1};
     const std::vector<std::string> each = split_at_commas(list);
     if (each.size() > 3) return std::nullopt;
@@ -174,7 +167,7 @@ std::optional<emulator::Geometry> geometry_of_launch_line(const Entry& kernel, c
     std::string bytes = launch->configuration[2];
     for (const auto& [type, size] :
          std::map<std::string, const char*>{{"double", "8"}, {"float", "4"}, {"int", "4"}, {"__half", "2"}})
-      bytes = std::regex_replace(bytes, std::regex("sizeof\\s*\\(\\s*" + type + "\\s*\\)"), size);
+      bytes = Pattern("sizeof\\s*\\(\\s*" + type + "\\s*\\)").replaced(bytes, size);
     const std::optional<double> value = evaluation.number(bytes);
     if (!value || *value < 0) return std::nullopt;
     geometry.shared_bytes = static_cast<std::uint64_t>(*value);
@@ -193,10 +186,10 @@ Resolve arguments_by_name(const Entry& kernel, const std::vector<Value>& argumen
       if (!v.is_tensor())
         return member.empty() ? std::optional<double>(static_cast<double>(v.integer)) : std::nullopt;
       if (member == "numel()") return static_cast<double>(v.tensor.numel());
-      static const std::regex size(R"(^(?:size\((\d)\)|shape\[(\d)\])$)");
-      std::smatch parts;
-      if (!std::regex_match(member, parts, size)) return std::nullopt;
-      const int dim = std::stoi(parts[1].matched ? parts[1] : parts[2]);
+      static const Pattern size(R"(size\((\d)\)|shape\[(\d)\])");
+      const std::optional<Match> parts = size.whole(member);
+      if (!parts) return std::nullopt;
+      const int dim = std::stoi((*parts)[parts->has(1) ? 1 : 2]);
       if (dim >= v.tensor.rank) return std::nullopt;
       return static_cast<double>(v.tensor.size(dim));
     }
@@ -228,13 +221,13 @@ Launching launching_functions(const std::vector<Entry>& entries) {
     bodies[e.function] = body_at(file->second, e.place.line);
   }
   Launching result;
-  static const std::regex launch(R"(<<<|LaunchKernel|LaunchCooperativeKernel)");
+  static const Pattern launch(R"(<<<|LaunchKernel|LaunchCooperativeKernel)");
   std::map<std::string, std::set<std::string>> callers;
   for (const auto& [name, body] : bodies) {
-    if (std::regex_search(body, launch)) result.functions.insert(name);
+    if (launch.found_in(body)) result.functions.insert(name);
     const std::string inner = body.substr(std::min(body.find('{'), body.size()));
     for (const auto& [other, unused] : bodies) {
-      if (other != name && std::regex_search(inner, std::regex("\\b" + base_name(other) + R"(\s*\()")))
+      if (other != name && Pattern("\\b" + literally(base_name(other)) + R"(\s*\()").found_in(inner))
         callers[other].insert(name);
     }
   }

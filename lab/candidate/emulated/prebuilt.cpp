@@ -1,6 +1,7 @@
 #include "lab/candidate/emulated/prebuilt.hpp"
 
 #include "lab/candidate/cache_folder.hpp"
+#include "lab/text/pattern.hpp"
 #include "lab/trace/elf.hpp"
 
 #include <isomer/error.hpp>
@@ -11,7 +12,6 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -114,36 +114,34 @@ fs::path source_for_library(const fs::path& library, const BuildSettings& settin
     refuse(library,
            "a prebuilt library says nothing of its parameters: give the C declaration as signature in "
            "case.toml");
-  static const std::regex declaration(
-      R"(^\s*(?:extern\s+"C"\s+)?([A-Za-z_][\w\s\*]*?[\s\*])([A-Za-z_]\w*)\s*\(([^()]*)\)\s*;?\s*$)");
-  std::smatch parts;
-  if (signature.size() > 2000 || !std::regex_match(signature, parts, declaration))
+  static const Pattern declaration(
+      R"(\s*(?:extern\s+"C"\s+)?([A-Za-z_][\w\s\*]*?[\s\*])([A-Za-z_]\w*)\s*\(([^()]*)\)\s*;?\s*)");
+  const std::optional<Match> parts = declaration.whole(signature);
+  if (!parts)
     refuse(
         library,
         fmt::format(
             "the signature '{}' is no C declaration such as void scale(const float* x, float* y, int64_t n)",
             signature));
-  if (!functions.empty() && std::find(functions.begin(), functions.end(), parts[2].str()) == functions.end())
+  if (!functions.empty() && std::find(functions.begin(), functions.end(), (*parts)[2]) == functions.end())
     refuse(
         library,
         fmt::format("the signature in case.toml names {}, which the library does not export; it exports {}",
-                    parts[2].str(), listed(functions)));
+                    (*parts)[2], listed(functions)));
   std::string parameters;
-  static const std::regex parameter(R"(\s*(.*?[\s\*])([A-Za-z_]\w*)\s*$)");
-  const std::string list = parts[3];
+  static const Pattern parameter(R"(\s*(.*?[\s\*])([A-Za-z_]\w*)\s*)");
+  const std::string name = (*parts)[2], list = (*parts)[3];
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t comma = std::min(list.find(',', begin), list.size());
     const std::string one = list.substr(begin, comma - begin);
-    std::smatch p;
-    parameters +=
-        std::regex_match(one, p, parameter) ? p[1].str() + '\t' + p[2].str() + "\t\n" : one + "\t\t\n";
+    const std::optional<Match> p = parameter.whole(one);
+    parameters += p ? (*p)[1] + '\t' + (*p)[2] + "\t\n" : one + "\t\t\n";
     begin = comma + 1;
   }
   const std::string text = fmt::format(
       "#include <cstddef>\n#include <cstdint>\nextern \"C\" {}{}({});\n"
       "static const ::isomer::emulator::FunctionRegistration isomer_prebuilt(&{}, \"{}\", {}, 0, {});\n",
-      parts[1].str(), parts[2].str(), list, parts[2].str(), parts[2].str(), literal(library.string()),
-      literal(parameters));
+      (*parts)[1], name, list, name, name, literal(library.string()), literal(parameters));
   std::error_code failed;
   fs::path folder = cache_folder("prebuilt");
   if (folder.empty()) folder = fs::temp_directory_path(failed) / fmt::format("isomer-prebuilt-{}", getuid());

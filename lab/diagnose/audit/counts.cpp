@@ -1,10 +1,11 @@
 // How many arguments, tensors and results an instruction counts in words, against what there are.
 #include "lab/diagnose/audit/counts.hpp"
 
+#include "lab/text/pattern.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 namespace isomer::lab {
 namespace {
@@ -25,21 +26,22 @@ std::size_t tensors_in(const std::vector<Value>& values) {
 }
 
 struct Counted {
-  std::smatch match;
+  std::string text;  ///< of the line, as far as it counts
   std::size_t number = 0;
   int line = 0;
 };
 
 /// The first line about the function, not its kernel, that the expression counts in.
-bool find_counted(const std::vector<std::string>& lines, const std::string& name, const std::regex& words,
+bool find_counted(const std::vector<std::string>& lines, const std::string& name, const Pattern& words,
                   Counted& counted) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool about = lines[i].find("function") != std::string::npos ||
                        lines[i].find(name) != std::string::npos || lines[i].starts_with("Output");
-    if (!about || lines[i].find("kernel") != std::string::npos ||
-        !std::regex_search(lines[i], counted.match, words))
-      continue;
-    counted.number = number_of(counted.match[1].str());
+    if (!about || lines[i].find("kernel") != std::string::npos) continue;
+    const std::optional<Match> found = words.find(lines[i]);
+    if (!found) continue;
+    counted.text = (*found)[0];
+    counted.number = number_of((*found)[1]);
     counted.line = static_cast<int>(i + 1);
     return true;
   }
@@ -50,21 +52,19 @@ bool find_counted(const std::vector<std::string>& lines, const std::string& name
 
 std::vector<Miscount> miscounts(const std::vector<std::string>& lines, const LabelFunction& function,
                                 const std::vector<const RecordedCall*>& calls) {
-  static const std::regex extension(
+  static const Pattern extension(
       "[Pp]y[Tt]orch (?:C\\+\\+ |CUDA |HIP |cpp )?[Ee]xtension|torch::Tensor|"
       "at::Tensor|pybind|PYBIND");
-  static const std::regex pointer("\\w\\s*\\*\\s*\\w+\\s*[,)]|raw pointer|device pointer");
-  static const std::regex arguments(
-      std::string("\\b(?:takes|accepts|expects|receives)\\s+(?:exactly |only )?") + kNumber +
-      "\\s+(?:arguments|parameters)\\b");
-  static const std::regex tensors(
-      std::string("\\b(?:takes|accepts|expects|receives)\\s+(?:exactly |only )?") + kNumber +
-      "\\s+(?:input )?tensors\\b");
-  static const std::regex results(std::string("\\breturns?\\s+(?:exactly |only )?(?:a tuple of )?") +
-                                  kNumber + "\\s+(?:tensors|results|outputs|values)\\b");
-  const auto said = [&](const std::regex& words) {
+  static const Pattern pointer("\\w\\s*\\*\\s*\\w+\\s*[,)]|raw pointer|device pointer");
+  static const Pattern arguments(std::string("\\b(?:takes|accepts|expects|receives)\\s+(?:exactly |only )?") +
+                                 kNumber + "\\s+(?:arguments|parameters)\\b");
+  static const Pattern tensors(std::string("\\b(?:takes|accepts|expects|receives)\\s+(?:exactly |only )?") +
+                               kNumber + "\\s+(?:input )?tensors\\b");
+  static const Pattern results(std::string("\\breturns?\\s+(?:exactly |only )?(?:a tuple of )?") + kNumber +
+                               "\\s+(?:tensors|results|outputs|values)\\b");
+  const auto said = [&](const Pattern& words) {
     return std::any_of(lines.begin(), lines.end(),
-                       [&](const std::string& line) { return std::regex_search(line, words); });
+                       [&](const std::string& line) { return words.found_in(line); });
   };
   // A port in C takes sizes and outputs as well, one in PyTorch what the label takes.
   const bool as_label = said(extension) && !said(pointer);
@@ -72,7 +72,7 @@ std::vector<Miscount> miscounts(const std::vector<std::string>& lines, const Lab
   Counted counted;
   if (as_label && find_counted(lines, function.name, arguments, counted) &&
       counted.number > function.parameters.size())
-    all.push_back({counted.line, counted.match.str(),
+    all.push_back({counted.line, counted.text,
                    fmt::format("{} of the label takes {}", function.name, function.parameters.size()),
                    fmt::format("say {} arguments", function.parameters.size())});
   std::size_t fewest = ~std::size_t{0}, most = 0, least_given = ~std::size_t{0}, most_given = 0;
@@ -85,13 +85,13 @@ std::vector<Miscount> miscounts(const std::vector<std::string>& lines, const Lab
   }
   if (find_counted(lines, function.name, tensors, counted) &&
       (counted.number < fewest || (as_label && counted.number > most && most > 0)))
-    all.push_back({counted.line, counted.match.str(),
+    all.push_back({counted.line, counted.text,
                    fmt::format("the test passes {} of them to {}", counted.number < fewest ? fewest : most,
                                function.name),
                    fmt::format("say {}", counted.number < fewest ? fewest : most)});
   if (find_counted(lines, function.name, results, counted) && most_given > 0 &&
       (counted.number < least_given || counted.number > most_given))
-    all.push_back({counted.line, counted.match.str(),
+    all.push_back({counted.line, counted.text,
                    fmt::format("{} of the label gave back {}", function.name, most_given),
                    fmt::format("say {}", most_given)});
   return all;

@@ -1,9 +1,11 @@
 #include "lab/diagnose/audit/declarations.hpp"
 
+#include "lab/diagnose/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <regex>
 
 namespace isomer::lab {
 namespace {
@@ -31,38 +33,32 @@ const std::map<std::string, DType>& dtype_words() {
   return words;
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::pair<DType, std::string>> dtypes_in(const std::string& text) {
-  static const std::regex word("[A-Za-z_][A-Za-z0-9_]*");
+  static const Pattern word("[A-Za-z_][A-Za-z0-9_]*");
   std::vector<std::pair<DType, std::string>> found;
-  for (std::sregex_iterator it(text.begin(), text.end(), word), end; it != end; ++it)
-    if (const auto known = dtype_words().find(lower(it->str())); known != dtype_words().end())
-      found.emplace_back(known->second, it->str());
+  for (const Match& each : word.all(text))
+    if (const auto known = dtype_words().find(lower_case(each[0])); known != dtype_words().end())
+      found.emplace_back(known->second, each[0]);
   return found;
 }
 
 std::pair<int, std::string> rank_in(const std::string& text) {
   // "[rows, heads, 1]" on its own, not K[token, head].
-  static const std::regex list("(^|[^A-Za-z0-9_\\])])\\[([^\\[\\]]*)\\]"),
+  static const Pattern list("(^|[^A-Za-z0-9_\\])])\\[([^\\[\\]]*)\\]"),
       shape("shape[^(\\[]{0,8}\\(([^()]*)\\)"),
       number("\\b(?:rank[ -]?(\\d)|(\\d)[ -]?[dD]\\b|(\\d)[ -]dimensional)");
-  std::smatch match;
   std::string inside, words;
-  if (std::regex_search(text, match, list)) {
-    inside = match[2].str();
+  if (const std::optional<Match> in_brackets = list.find(text)) {
+    inside = (*in_brackets)[2];
     words = "[" + inside + "]";
-  } else if (std::regex_search(text, match, shape)) {
-    inside = match[1].str();
+  } else if (const std::optional<Match> in_parentheses = shape.find(text)) {
+    inside = (*in_parentheses)[1];
     words = "(" + inside + ")";
-  } else if (std::regex_search(text, match, number)) {
-    for (std::size_t i = 1; i < match.size(); ++i)
-      if (match[i].matched) return {std::stoi(match[i].str()), match.str()};
+  } else if (const std::optional<Match> said = number.find(text)) {
+    for (std::size_t i = 1; i < said->groups(); ++i)
+      if (said->has(i)) return {std::stoi((*said)[i]), (*said)[0]};
   }
   if (words.empty() || inside.find("..") != std::string::npos || inside.find("…") != std::string::npos)
     return {-1, ""};
@@ -96,7 +92,7 @@ bool says_what(std::string_view rest, bool spaced) {
     while (end < rest.size() &&
            (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
       ++end;
-    word = lower(std::string(rest.substr(0, end)));
+    word = lower_case(rest.substr(0, end));
     if (!(verb ? between.contains(word) || verbs.contains(word) : verbs.contains(word))) break;
     verb = true;
     rest.remove_prefix(end);
@@ -108,8 +104,8 @@ bool says_what(std::string_view rest, bool spaced) {
 }
 
 /// Names of arguments at the head of a line, and where what is said of them begins; none where the line says
-/// nothing of that kind. By hand: a regular expression would try every way to cut a word into words.
-std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line,
+/// nothing of that kind. By hand: what is an argument is known at run time.
+std::pair<std::vector<std::string>, std::size_t> head_of(std::string_view line,
                                                          const std::set<std::string>& arguments) {
   const auto skip = [&](std::size_t at, const char* these) {
     return std::min(line.find_first_not_of(these, at), line.size());
@@ -118,7 +114,7 @@ std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line
   // "Input x: float32"
   for (const std::string_view lead :
        {"Inputs ", "Input ", "Outputs ", "Output ", "Argument ", "Parameter ", "Tensor "})
-    if (std::string_view(line).substr(at).starts_with(lead)) {
+    if (line.substr(at).starts_with(lead)) {
       at += lead.size();
       break;
     }
@@ -128,14 +124,14 @@ std::pair<std::vector<std::string>, std::size_t> head_of(const std::string& line
     const std::size_t begin = at;
     while (at < line.size() && (std::isalnum(static_cast<unsigned char>(line[at])) != 0 || line[at] == '_'))
       ++at;
-    const std::string name = line.substr(begin, at - begin);
+    const std::string name(line.substr(begin, at - begin));
     if (!arguments.contains(name)) return {{}, 0};
     names.push_back(name);
-    const std::string_view behind = std::string_view(line).substr(at);
+    const std::string_view behind = line.substr(at);
     if (behind.starts_with(" * ") || behind.starts_with(" + ") || behind.starts_with(" / "))
       return {{}, 0};  // a formula
     const std::size_t after = skip(at, "`* ");
-    const std::string_view rest = std::string_view(line).substr(after);
+    const std::string_view rest = line.substr(after);
     // "x, a float16 tensor"; not "x, a and b".
     if ((rest.starts_with(", a ") || rest.starts_with(", an ")) && !arguments.contains("a"))
       return {names, after + 1};
@@ -170,7 +166,7 @@ std::vector<std::pair<std::size_t, Head>> clauses(const std::string& line,
                                    std::string_view(";,.:").find(line[i - 1]) != std::string_view::npos);
     if (!begins) continue;
     const std::size_t at = i == 0 ? 0 : i + 1;
-    Head head = head_of(line.substr(at), arguments);
+    Head head = head_of(std::string_view(line).substr(at), arguments);
     if (head.first.empty()) continue;
     free = at + head.second;
     found.emplace_back(at, std::move(head));
@@ -197,14 +193,13 @@ std::size_t indentation(const std::string& line) {
 
 std::vector<Declaration> declarations(const std::vector<std::string>& lines,
                                       const std::set<std::string>& arguments) {
-  static const std::regex typed("(?:Tensor|\\*)\\s*&?\\s*([A-Za-z_]\\w*)\\s*[,)]?\\s*//(.*)$");
+  static const Pattern typed("(?:Tensor|\\*)\\s*&?\\s*([A-Za-z_]\\w*)\\s*[,)]?\\s*//(.*)$");
   std::vector<Declaration> found;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    std::smatch match;
     Declaration said{.names = {}, .text = {}, .line = static_cast<int>(i + 1)};
-    if (std::regex_search(lines[i], match, typed) && arguments.contains(match[1].str())) {
-      said.names = {match[1].str()};
-      said.text = match[2].str();
+    if (const std::optional<Match> match = typed.find(lines[i]); match && arguments.contains((*match)[1])) {
+      said.names = {(*match)[1]};
+      said.text = (*match)[2];
     } else if (const auto inside = clauses(lines[i], arguments);
                inside.size() > 1 || (!inside.empty() && inside.front().first > 0)) {
       for (std::size_t c = 0; c < inside.size(); ++c) {

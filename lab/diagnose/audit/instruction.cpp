@@ -2,30 +2,25 @@
 #include "lab/diagnose/audit/declarations.hpp"
 #include "lab/diagnose/audit/parts.hpp"
 #include "lab/diagnose/audit/wording.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 
 namespace isomer::lab {
 namespace {
 
 constexpr std::size_t kMostLines = 5000;
-/// std::regex climbs the stack with every character.
-constexpr std::size_t kMostCharacters = 400;
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::vector<std::string> lines;
   std::ifstream file(path, std::ios::binary);
   std::string line;
-  while (lines.size() < kMostLines && std::getline(file, line)) {
-    if (line.size() > kMostCharacters) line.resize(kMostCharacters);
-    lines.push_back(plain_wording(line));
-  }
+  while (lines.size() < kMostLines && std::getline(file, line)) lines.push_back(plain_wording(line));
   return lines;
 }
 
@@ -92,22 +87,22 @@ struct Reader {
   /// "f(a, b)" against the label's parameters, and what the calls pass by name.
   void signature(const LabelFunction& function, const Facts& facts,
                  const std::vector<const RecordedCall*>& calls) {
-    const std::regex call("(^|[^A-Za-z0-9_.])" + function.name + "\\s*\\(([^()]*)\\)");
-    static const std::regex last_word("([A-Za-z_]\\w*)\\s*(?:=[^,]*)?$");
-    std::smatch match;
+    const Pattern call("(^|[^A-Za-z0-9_.])" + literally(function.name) + "\\s*\\(([^()]*)\\)");
+    static const Pattern last_word("([A-Za-z_]\\w*)\\s*(?:=[^,]*)?$");
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (!std::regex_search(lines[i], match, call)) continue;
+      const std::optional<Match> match = call.find(lines[i]);
+      if (!match) continue;
       std::vector<std::string> said;
-      const std::string inside = match[2].str();
+      const std::string inside = (*match)[2];
       if (inside.find("..") != std::string::npos || inside.find_first_not_of(" \t") == std::string::npos)
         return;
       for (std::size_t begin = 0; begin <= inside.size();) {
         const std::size_t end = std::min(inside.find(',', begin), inside.size());
         const std::string part = inside.substr(begin, end - begin);
-        std::smatch name;
+        const std::optional<Match> name = last_word.find(part);
         // Numbers and expressions: an example of a call, no signature.
-        if (!std::regex_search(part, name, last_word)) return;
-        said.push_back(name[1].str());
+        if (!name) return;
+        said.push_back((*name)[1]);
         begin = end + 1;
       }
       // A word behind the name that is none of its arguments: "decode (both stages)".
@@ -159,7 +154,7 @@ struct Reader {
 
   /// "in this order: dest, K, scale" against the label's.
   void order(const LabelFunction& function, const Facts& facts) {
-    static const std::regex word("[A-Za-z_]\\w*");
+    static const Pattern word("[A-Za-z_]\\w*");
     std::vector<std::string> names;
     for (const LabelParameter& each : function.parameters)
       if (!each.has_default) names.push_back(each.name);
@@ -169,8 +164,7 @@ struct Reader {
         continue;
       const std::string list = lines[i].substr(colon);
       std::vector<std::string> said;
-      for (std::sregex_iterator it(list.begin(), list.end(), word), end; it != end; ++it)
-        said.push_back(it->str());
+      for (const Match& each : word.all(list)) said.push_back(each[0]);
       if (!in_another_order(said, names)) continue;
       Finding& found = contradiction("", static_cast<int>(i + 1));
       found.evidence =
@@ -183,21 +177,19 @@ struct Reader {
 
   /// "the function takes 3 arguments" against what the label cannot do without. More may be what C needs.
   void count(const LabelFunction& function, const Facts& facts) {
-    static const std::regex counted(
+    static const Pattern counted(
         "\\b(?:takes|accepts|expects|receives|has|with)\\s+(?:exactly |only "
         ")?(\\d)\\s+(?:arguments|parameters)\\b");
     const auto required = std::count_if(function.parameters.begin(), function.parameters.end(),
                                         [](const LabelParameter& each) { return !each.has_default; });
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      std::smatch match;
       const bool about =
           lines[i].find("function") != std::string::npos || lines[i].find(function.name) != std::string::npos;
-      if (!about || lines[i].find("kernel") != std::string::npos ||
-          !std::regex_search(lines[i], match, counted))
-        continue;
-      if (std::stol(match[1].str()) >= required) continue;
+      if (!about || lines[i].find("kernel") != std::string::npos) continue;
+      const std::optional<Match> match = counted.find(lines[i]);
+      if (!match || std::stol((*match)[1]) >= required) continue;
       Finding& found = contradiction("", static_cast<int>(i + 1));
-      found.evidence = fmt::format("it says '{}', but {} of the label takes {}: {}:{}", match.str(),
+      found.evidence = fmt::format("it says '{}', but {} of the label takes {}: {}:{}", (*match)[0],
                                    function.name, required, facts.label_file, function.line);
       found.fix = fmt::format("say {} arguments", required);
       return;
@@ -216,11 +208,11 @@ struct Reader {
       const std::string names = constant.name.starts_with("BLOCK") && blocks == 1
                                     ? "(?:" + constant.name + "|BLOCK|[Bb]lock size)"
                                     : constant.name;
-      const std::regex assigned("\\b" + names + "\\b`?\\s*(?:=|:|of|is)?\\s*`?\\s*(\\d{1,9})\\b");
+      const Pattern assigned("\\b" + names + "\\b`?\\s*(?:=|:|of|is)?\\s*`?\\s*(\\d{1,9})\\b");
       for (std::size_t i = 0; i < lines.size(); ++i) {
-        std::smatch match;
-        if (!std::regex_search(lines[i], match, assigned)) continue;
-        const std::int64_t said = std::stoll(match[1].str());
+        const std::optional<Match> match = assigned.find(lines[i]);
+        if (!match) continue;
+        const std::int64_t said = std::stoll((*match)[1]);
         if (std::find(constant.values.begin(), constant.values.end(), said) != constant.values.end()) break;
         Finding& found = contradiction(constant.name, static_cast<int>(i + 1));
         found.evidence = fmt::format("it says {} = {}, but the label launches with {} ({}:{})", constant.name,

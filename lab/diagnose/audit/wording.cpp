@@ -1,6 +1,7 @@
 #include "lab/diagnose/audit/wording.hpp"
 
-#include <regex>
+#include "lab/text/pattern.hpp"
+
 #include <utility>
 
 namespace isomer::lab {
@@ -51,28 +52,36 @@ constexpr Words kWords[] = {
     {"或", " or "},
 };
 
-void replace_all(std::string& text, const std::string& said, const std::string& plain) {
-  for (std::size_t at = text.find(said); at != std::string::npos; at = text.find(said, at + plain.size()))
-    text.replace(at, said.size(), plain);
+std::string with_replaced(const std::string& text, std::string_view said, std::string_view plain) {
+  std::string out;
+  std::size_t from = 0;
+  for (std::size_t at = text.find(said); at != std::string::npos; at = text.find(said, from)) {
+    out.append(text, from, at - from) += plain;
+    from = at + said.size();
+  }
+  return out.append(text, from);
+}
+
+/// What stands before in the same sentence.
+std::string_view in_its_sentence(std::string_view before) {
+  const std::size_t end = before.find_last_of(".;");
+  return end == std::string_view::npos ? before : before.substr(end + 1);
 }
 
 /// Whether what stands before a demand turns it round: "must not take", "converted to".
-bool turned_round(const std::string& before) {
-  static const std::regex turns(
-      "(\\b(not|no|never|without|don't|rather than|instead "
-      "of|was|were)\\b[^.;]*|\\b(to|from|as|in|into|than|via)"
-      "\\s+(a |an )?)$",
-      std::regex::icase);
-  return std::regex_search(before.size() > 80 ? before.substr(before.size() - 80) : before, turns);
+bool turned_round(std::string_view before) {
+  static const Pattern turns(
+      "\\b(not|no|never|without|don't|rather than|instead of|was|were)\\b|"
+      "\\b(to|from|as|in|into|than|via)\\s+(a |an )?$",
+      Pattern::Letters::of_any_case);
+  return turns.found_in(in_its_sentence(before));
 }
 
 /// Whether something is asked for in the same sentence, and not told of another port or of what is inside.
-bool asks(const std::string& before) {
-  static const std::regex verbs(
-      "\\b(must|should|shall|accepts?|takes?|expects?|requires?|receives?|needs?)\\b[^.;]*$",
-      std::regex::icase);
-  return std::regex_search(before.size() > 80 ? before.substr(before.size() - 80) : before, verbs) &&
-         !turned_round(before);
+bool asks(std::string_view before) {
+  static const Pattern verbs("\\b(must|should|shall|accepts?|takes?|expects?|requires?|receives?|needs?)\\b",
+                             Pattern::Letters::of_any_case);
+  return verbs.found_in(in_its_sentence(before)) && !turned_round(before);
 }
 
 }  // namespace
@@ -81,7 +90,7 @@ std::string plain_wording(std::string line) {
   bool ascii = true;
   for (const char c : line) ascii = ascii && static_cast<unsigned char>(c) < 0x80;
   if (!ascii)
-    for (const auto& [said, plain] : kWords) replace_all(line, said, plain);
+    for (const auto& [said, plain] : kWords) line = with_replaced(line, said, plain);
   constexpr Words kNumbers[] = {{"one", "1"}, {"two", "2"}, {"three", "3"}, {"four", "4"}, {"five", "5"},
                                 {"six", "6"}, {"一", "1"},  {"两", "2"},    {"二", "2"},   {"三", "3"},
                                 {"四", "4"},  {"五", "5"},  {"六", "6"}};
@@ -89,16 +98,16 @@ std::string plain_wording(std::string line) {
       line.find("parameter") == std::string::npos)
     return line;
   for (const auto& [said, plain] : kNumbers) {
-    const std::regex number(std::string("(^|[^A-Za-z])") + said + "\\s*[ -](dimension|argument|parameter)",
-                            std::regex::icase);
-    line = std::regex_replace(line, number, std::string("$1 ") + plain + " $2");
+    const Pattern number(std::string("(^|[^A-Za-z])") + said + "\\s*[ -](dimension|argument|parameter)",
+                         Pattern::Letters::of_any_case);
+    line = number.replaced(line, std::string("$1 ") + plain + " $2");
   }
-  static const std::regex rank("\\b(\\d)[ -]dimension(s|al)\\b");
-  return std::regex_replace(line, rank, "$1-dimensional");
+  static const Pattern rank("\\b(\\d)[ -]dimension(s|al)\\b");
+  return rank.replaced(line, "$1-dimensional");
 }
 
 std::vector<CodeDemand> demands_of(const std::string& line, const std::set<std::string>& arguments) {
-  static const std::regex pointer(
+  static const Pattern pointer(
       "\\b(float|double|half|__half|at::Half|bfloat16|__nv_bfloat16|hip_bfloat16|at::BFloat16|int|int32_t|"
       "int64_t|int8_t|uint8_t)\\s*(?:const\\s*)?\\*\\s*(?:const\\s*)?(?:__restrict__\\s*|restrict\\s*)?([A-"
       "Za-z_]"
@@ -108,45 +117,50 @@ std::vector<CodeDemand> demands_of(const std::string& line, const std::set<std::
       assigned(
           "\\b([A-Za-z_]\\w*)\\s*=\\s*(?:torch\\.)?(float32|fp32|float16|fp16|bfloat16|bf16|float64|int8|"
           "int32|"
-          "int64|uint8)(?=$|[\\s,;)])"),
+          "int64|uint8)\\b"),
       before(
           "\\b(float32|fp32|f32|float16|fp16|f16|bfloat16|bf16|float64|int8|int32|int64|uint8)\\s+(?:tensors?"
           "\\s+|"
-          "inputs?\\s+)?`?([A-Za-z_]\\w*)`?(?=$|[\\s,.;:)])");
+          "inputs?\\s+)?`?([A-Za-z_]\\w*)\\b`?");
   std::vector<CodeDemand> found;
-  const auto each = [&](const std::regex& pattern, auto take) {
-    for (std::sregex_iterator it(line.begin(), line.end(), pattern), end; it != end; ++it) take(*it);
+  const auto each = [&](const Pattern& pattern, auto take) {
+    for (const Match& match : pattern.all(line)) take(match);
   };
-  each(pointer, [&](const std::smatch& match) {
-    std::string element = match[1].str();
+  // Where a match is the end of a word in a sentence or in code, not of "int8_t" or "K-major".
+  const auto ends_at = [&](const Match& match, std::string_view these) {
+    return match.end() == line.size() || these.find(line[match.end()]) != std::string_view::npos;
+  };
+  each(pointer, [&](const Match& match) {
+    std::string element = match[1];
     if (element == "float") element = "float32";
     if (element == "int") element = "int32";
-    if (arguments.contains(match[2].str())) found.push_back({match[2].str(), element});
+    if (arguments.contains(match[2])) found.push_back({match[2], element});
   });
   // "K is float32 || K is float16" is one demand.
   std::vector<CodeDemand> types;
-  each(type, [&](const std::smatch& match) {
-    if (!arguments.contains(match[1].str())) return;
+  each(type, [&](const Match& match) {
+    if (!arguments.contains(match[1])) return;
     for (CodeDemand& known : types)
-      if (known.name == match[1].str()) {
-        known.text += " " + match[2].str();
+      if (known.name == match[1]) {
+        known.text += " " + match[2];
         return;
       }
-    types.push_back({match[1].str(), match[2].str()});
+    types.push_back({match[1], match[2]});
   });
   found.insert(found.end(), types.begin(), types.end());
-  each(rank, [&](const std::smatch& match) {
-    if (arguments.contains(match[1].str()) && line.find("||") == std::string::npos &&
+  each(rank, [&](const Match& match) {
+    if (arguments.contains(match[1]) && line.find("||") == std::string::npos &&
         line.find(" or ") == std::string::npos)
-      found.push_back({match[1].str(), match[0].str(), std::stoi(match[2].str())});
+      found.push_back({match[1], match[0], std::stoi(match[2])});
   });
-  each(assigned, [&](const std::smatch& match) {
-    if (arguments.contains(match[1].str())) found.push_back({match[1].str(), match[2].str()});
+  each(assigned, [&](const Match& match) {
+    if (arguments.contains(match[1]) && ends_at(match, " \t\r\n\v\f,;)"))
+      found.push_back({match[1], match[2]});
   });
-  each(before, [&](const std::smatch& match) {
-    if (arguments.contains(match[2].str()) && line.find(" or ") == std::string::npos &&
-        asks(match.prefix().str()))
-      found.push_back({match[2].str(), match[1].str()});
+  each(before, [&](const Match& match) {
+    if (arguments.contains(match[2]) && ends_at(match, " \t\r\n\v\f,.;:)") &&
+        line.find(" or ") == std::string::npos && asks(match.before()))
+      found.push_back({match[2], match[1]});
   });
   return found;
 }

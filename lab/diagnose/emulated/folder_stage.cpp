@@ -7,6 +7,7 @@
 #include "lab/plan/parallel.hpp"
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,6 @@
 #include <fstream>
 #include <future>
 #include <iterator>
-#include <regex>
 #include <sstream>
 
 namespace isomer::lab {
@@ -36,10 +36,10 @@ bool is_library(const fs::path& file) { return file.extension() == ".so"; }
 
 /// Whether the size of a warp may matter to a source: only HIP runs with 64 lanes.
 bool may_depend_on_lanes(const fs::path& file, const std::string& source) {
-  static const std::regex warps("warpSize|__shfl|__ballot|__any|__all|__activemask|__syncwarp");
+  static const Pattern warps("warpSize|__shfl|__ballot|__any|__all|__activemask|__syncwarp");
   return (file.string().find(".hip") != std::string::npos ||
           source.find("hip/hip_runtime.h") != std::string::npos) &&
-         std::regex_search(source, warps);
+         warps.found_in(source);
 }
 
 /// What the label's host functions are called: those that launch are what callers use.
@@ -192,16 +192,16 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
 }  // namespace
 
 std::vector<std::string> python_functions(const std::string& source) {
-  static const std::regex definition("(^|\\n)def[ \\t]+([A-Za-z_][A-Za-z_0-9]*)[ \\t]*\\(");
+  static const Pattern definition("(^|\\n)def[ \\t]+([A-Za-z_][A-Za-z_0-9]*)[ \\t]*\\(");
   std::vector<std::string> names;
-  for (std::sregex_iterator at(source.begin(), source.end(), definition), end; at != end; ++at) {
+  for (const Match& match : definition.all(source)) {
     // A kernel is no host function.
-    const std::size_t begin = static_cast<std::size_t>(at->position(0));
+    const std::size_t begin = match.begin();
     const std::string before = source.substr(begin > 160 ? begin - 160 : 0, begin > 160 ? 160 : begin);
     const std::size_t line = before.find_last_not_of(" \n\t");
     const std::size_t start = before.rfind('\n', line);
     const std::string decorator = before.substr(start == std::string::npos ? 0 : start + 1);
-    if (decorator.rfind("@triton", 0) != 0) names.push_back((*at)[2]);
+    if (decorator.rfind("@triton", 0) != 0) names.push_back(match[2]);
   }
   return names;
 }
@@ -223,13 +223,14 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   request.atol = folder.atol;
   request.function = function_of_label(folder);
   request.texts = {text_of(folder.instruction), text_of(folder.label), text_of(folder.test)};
-  static const std::regex current("current\\s+(\\w+\\s+)?stream|getCurrent\\w+Stream", std::regex::icase);
-  request.current_stream = std::regex_search(text_of(folder.instruction), current);
-  static const std::regex narrow(
+  static const Pattern current("current\\s+(\\w+\\s+)?stream|getCurrent\\w+Stream",
+                               Pattern::Letters::of_any_case);
+  request.current_stream = current.found_in(text_of(folder.instruction));
+  static const Pattern narrow(
       "\\b(wave32|RDNA\\d?|Radeon)\\b|\\b(32\\s*(and|or|/)\\s*64|64\\s*(and|or|/)\\s*32)\\b|"
       "\\b(both|either|any)\\s+(warp|wave)",
-      std::regex::icase);
-  request.narrow_warps = std::regex_search(text_of(folder.instruction), narrow);
+      Pattern::Letters::of_any_case);
+  request.narrow_warps = narrow.found_in(text_of(folder.instruction));
   std::vector<std::string> notes;
   std::string broken;
   const bool known = !folder.op.empty() || !request.function.empty();
