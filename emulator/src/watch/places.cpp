@@ -100,7 +100,7 @@ bool is_in_users_library(const void* address) {
 }  // namespace
 
 void add_words_beside(const std::string& file) {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(places_mutex);
   const std::string folder = file.substr(0, file.rfind('/') + 1);
   if (!folder.empty() && std::find(words.begin(), words.end(), folder) == words.end())
     words.push_back(folder);
