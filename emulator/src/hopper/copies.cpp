@@ -126,7 +126,21 @@ std::uint32_t Copies::land(std::uint32_t index, std::uint32_t agent, std::uint32
 void Copies::store(const Box& box, std::uint32_t from, const watch::Site& site) {
   const std::uint32_t index = block_.units().tiles().add(Draining{site, block_.current().linear, 0});
   look_at_global(box, true, site);
-  block_.units().tiles().drain(index, from, box.bytes);
+  Tiles& tiles = block_.units().tiles();
+  if (box.map.rank == 0) {
+    tiles.drain(index, from, box.bytes);
+  } else {
+    // What lies outside of the tensor is not looked at.
+    for (std::size_t i = 0; i < box.map.rows(); ++i) {
+      const BoxRow row = row_of(box.map, box.coordinates, i);
+      if (row.global == nullptr) continue;
+      const auto begin = static_cast<std::uint32_t>(row.skip / Tiles::kGranule * Tiles::kGranule);
+      for (auto c = begin; c < row.skip + row.bytes; c += Tiles::kGranule)
+        tiles.drain(index,
+                    swizzled(static_cast<std::uint32_t>(from + row.offset + c), box.map.swizzle),
+                    Tiles::kGranule);
+    }
+  }
   stores_.resize(index);
   stores_[index - 1] = {box, from, false};
   of_thread_[block_.current().linear].open.push_back(index);

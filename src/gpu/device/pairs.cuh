@@ -11,6 +11,14 @@ namespace isomer::device {
 template <class T>
 struct Pair {
   static constexpr bool kTogether = false;
+  static ISOMER_DEVICE auto of(f32 first, f32 second) {
+    const u32 pair =
+        static_cast<u32>(from_f32<T>(first).bits) | static_cast<u32>(from_f32<T>(second).bits) << 8 * sizeof(T);
+    if constexpr (sizeof(T) == 2)
+      return pair;
+    else
+      return static_cast<u16>(pair);
+  }
 };
 #if ISOMER_CUDA_ARCH >= 900
 template <>

@@ -8,7 +8,6 @@
 #include "gpu/device/mma.cuh"
 #include "gpu/device/sm90/pipeline.cuh"
 #include "gpu/device/sm90/registers.cuh"
-#include "gpu/device/sm90/scheduler.cuh"
 #include "gpu/device/sm90/shared.cuh"
 #include "gpu/device/sm90/tensor_copy.cuh"
 #include "gpu/device/sm90/warpgroup_mma.cuh"
@@ -43,9 +42,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) pipelined(const __grid_cons
   if (role == 0) {
     keep_registers<40>();
     if (threadIdx.x != 0) return;
-    const TileCounter counter{p.next, static_cast<u32>(p.tiles)};
     for (u32 tile = blockIdx.x;; turn ^= 1) {
-      const bool more = tile < counter.tiles;
+      const bool more = tile < static_cast<u32>(p.tiles);
       heard.wait(turn ^ 1);
       store_shared(base + kSlot, more ? tile : ~0u);
       told.arrive();
@@ -57,7 +55,9 @@ extern "C" __global__ void __launch_bounds__(384, 1) pipelined(const __grid_cons
         load<2>(p.from, {{k * 64, row}}, base + at.stage * kStage, full[at.stage], Keep::briefly);
         load<2>(p.other, {{k * 64, column}}, base + at.stage * kStage + kTileA, full[at.stage]);
       }
-      tile = counter.tile_of(counter.claim());
+      const u32 claimed = atomicAdd(p.next, 1u);
+      if (claimed == static_cast<u32>(p.tiles) - 1) *p.next = 0;  // every tile is followed by one claim
+      tile = claimed + gridDim.x;
     }
   }
   take_registers<232>();
