@@ -32,7 +32,8 @@ class EmulatedVendor : public gpu::Vendor {
       facts_[i].name = core::say("emulated GPU with ", kLanes[i], " lanes");
       facts_[i].architecture = core::say("emulated-", kLanes[i]);
       // Fragments and warpgroups have warps of 32 lanes.
-      facts_[i].has.mma = facts_[i].has.bulk_copy = facts_[i].has.wgmma = kLanes[i] == 32;
+      facts_[i].has.mma = facts_[i].has.bulk_copy = facts_[i].has.wgmma = facts_[i].has.clusters =
+          kLanes[i] == 32;
       facts_[i].warp_size = kLanes[i];
       facts_[i].multiprocessors = 4;
       facts_[i].shared_per_block = facts_[i].shared_per_multiprocessor = i == 0 ? 227 << 10 : 64 << 10;
@@ -154,8 +155,12 @@ void EmulatedVendor::launch(int, gpu::Stream, const gpu::Launch& launch) {
   Argument parameters;
   const auto* bytes = static_cast<const std::byte*>(launch.parameters);
   parameters.bits.assign(bytes, bytes + launch.parameter_bytes);
-  const RunResult result = function.module->launch_here(
-      function.kernel, {launch.grid, launch.block, launch.shared_bytes}, {parameters});
+  const RunResult result = function.module->launch_here(function.kernel,
+                                                        {.grid = launch.grid,
+                                                         .block = launch.block,
+                                                         .shared_bytes = launch.shared_bytes,
+                                                         .cluster = launch.cluster[0]},
+                                                        {parameters});
   if (result.ok()) return;
   const std::string& said = !result.reports.empty()    ? result.reports.front().text
                             : !result.refusals.empty() ? result.refusals.front()

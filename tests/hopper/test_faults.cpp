@@ -20,6 +20,7 @@ struct Fault {
   Kind kind;
   const char* says;
   unsigned threads = 128;
+  std::uint32_t cluster = 1;
 };
 void PrintTo(const Fault& f, std::ostream* out) { *out << f.name; }
 
@@ -69,18 +70,28 @@ const Fault kFaults[] = {
     {"turn_without_arrival", Kind::barrier_divergence, "a named barrier", 256},
     {"turns_of_different_size", Kind::barrier_divergence, "for 384 threads", 384},
     {"named_barrier_missing", Kind::race, "no barrier between", 384},
+    {"halves_of_a_tile", Kind::byte_count, "4096 bytes more than were announced", 128, 2},
+    {"peer_has_ended", Kind::out_of_bounds_write, "which has ended", 128, 2},
+    {"peer_is_overwritten", Kind::early_reuse, "it is under way", 128, 2},
 };
 
 class HopperFault : public testing::TestWithParam<Fault> {
  protected:
-  static RunResult launch(const std::string& kernel, unsigned threads, std::uint64_t seed) {
+  static RunResult launch(const std::string& kernel, const Fault& fault, std::uint64_t seed) {
     Memory<std::uint16_t> from(256 * 64, 0x3c00), to(64 * 64);
     Memory<float> out(384);
     device::HopperParameters p{};
     p.from = map_of(from, 64, 256, 64, 64, 128);
     p.to = map_of(to, 64, 64, 64, 64, 128);
+    p.half = map_of(from, 64, 256, 64, 32, 128);
     p.out = out.data();
-    return run(module_of("faults.cu"), kernel, p, threads, 4 * 64 * 128 + 64, seed);
+    return module_of("faults.cu")
+        .launch_here(kernel,
+                     {.grid = {fault.cluster, 1, 1},
+                      .block = {fault.threads, 1, 1},
+                      .shared_bytes = 4 * 64 * 128 + 64,
+                      .cluster = fault.cluster},
+                     {Argument::value(p)}, {.seed = seed});
   }
 };
 
@@ -89,7 +100,7 @@ TEST_P(HopperFault, IsReportedAtItsLine) {
   const std::uint32_t line = fault_line(fault.name);
   ASSERT_NE(line, 0u);
   for (const std::uint64_t seed : {0, 5}) {
-    const RunResult result = launch(std::string(fault.name) + "_bad", fault.threads, seed);
+    const RunResult result = launch(std::string(fault.name) + "_bad", fault, seed);
     const bool found = std::any_of(result.reports.begin(), result.reports.end(), [&](const Report& r) {
       return r.kind == fault.kind && r.place.line == line && r.place.file == path_of("faults.cu") &&
              r.text.find(fault.says) != std::string::npos;
@@ -103,7 +114,7 @@ TEST_P(HopperFault, IsReportedAtItsLine) {
 
 TEST_P(HopperFault, HasACleanTwin) {
   for (const std::uint64_t seed : {0, 5}) {
-    const RunResult result = launch(std::string(GetParam().name) + "_ok", GetParam().threads, seed);
+    const RunResult result = launch(std::string(GetParam().name) + "_ok", GetParam(), seed);
     EXPECT_EQ(result.failure, "");
     EXPECT_EQ(result.error, 0);
     for (const Report& r : result.reports) ADD_FAILURE() << r.text;

@@ -96,6 +96,7 @@ void launch_kernel(const Request& request, const std::vector<Buffer*>& buffers, 
   r.block = dim3(request.geometry.block[0], request.geometry.block[1], request.geometry.block[2]);
   r.shared_bytes = request.geometry.shared_bytes;
   r.cooperative = request.geometry.cooperative;
+  r.cluster = request.geometry.cluster;
   r.function = entry->function;
   // Whoever names the shared memory has asked for it: no opt-in is needed beside.
   if (r.shared_bytes > 0)

@@ -24,7 +24,11 @@ std::string pack(const Request& r) {
       .put(r.hip)
       .put(r.geometry.grid)
       .put(r.geometry.block);
-  w.put(r.geometry.shared_bytes).put(r.geometry.cooperative).put(r.options).put(r.words);
+  w.put(r.geometry.shared_bytes)
+      .put(r.geometry.cooperative)
+      .put(r.geometry.cluster)
+      .put(r.options)
+      .put(r.words);
   w.put<std::uint64_t>(r.parameters.size());
   for (const Request::Parameter& p : r.parameters) put(w, p);
   return w.out;
@@ -35,7 +39,7 @@ Request unpack_request(const std::string& bytes) {
   Reader in(bytes);
   in.get(r.job), in.get(r.library), in.get(r.name), in.get(r.lanes), in.get(r.watch), in.get(r.hip);
   in.get(r.geometry.grid), in.get(r.geometry.block), in.get(r.geometry.shared_bytes),
-      in.get(r.geometry.cooperative);
+      in.get(r.geometry.cooperative), in.get(r.geometry.cluster);
   in.get(r.options), in.get(r.words);
   r.parameters.resize(in.length());
   for (Request::Parameter& p : r.parameters) get(in, p);

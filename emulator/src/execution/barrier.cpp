@@ -109,6 +109,54 @@ void Block::grid_barrier(const void* site) {
   wait(Wait::grid, site);
 }
 
+Block* Block::mate(std::uint32_t rank) {
+  if (cluster_ == nullptr) return rank == 0 ? this : nullptr;
+  return rank < cluster_->blocks.size() ? cluster_->blocks[rank] : nullptr;
+}
+
+bool Block::is_mate(const void* owner) const {
+  return cluster_ != nullptr &&
+         std::find(cluster_->blocks.begin(), cluster_->blocks.end(), owner) != cluster_->blocks.end();
+}
+
+void Block::cluster_arrive() {
+  if (cluster_ == nullptr) return;
+  Thread& self = *current_;
+  self.cluster_generation = cluster_->generation + 1;
+  ++cluster_->arrived;
+  if (launch_.watch) watch::arrive(cluster_carried_, *this, self);
+  release_cluster_if_all();
+}
+
+void Block::release_cluster_if_all() {
+  std::uint32_t alive = 0;
+  for (const Block* block : cluster_->blocks) alive += block->alive_;
+  if (cluster_->arrived == 0 || cluster_->arrived < alive) return;
+  cluster_->arrived = 0;
+  ++cluster_->generation;
+  for (Block* block : cluster_->blocks) {
+    // Of other blocks' accesses nothing is kept: between blocks of a cluster the watch takes all as ordered.
+    block->cluster_done_ = std::move(block->cluster_carried_);
+    block->cluster_carried_ = {};
+    for (std::uint32_t i = 0; i < block->size(); ++i) {
+      Thread& t = block->threads_[block->permuted(i)];
+      if (t.wait != Wait::cluster || t.ended) continue;
+      if (launch_.watch) watch::learn(block->cluster_done_, *block, t);
+      block->wake(t);
+    }
+  }
+}
+
+void Block::cluster_wait(const void* site) {
+  if (cluster_ == nullptr) return;
+  Thread& self = *current_;
+  if (cluster_->generation >= self.cluster_generation) {
+    if (launch_.watch) watch::learn(cluster_done_, *this, self);
+    return;
+  }
+  wait(Wait::cluster, site);
+}
+
 void Block::report_deadlock() {
   if (units_used_) units_->explain_stuck();
   watch::report_deadlock(*this);

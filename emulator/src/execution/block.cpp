@@ -55,7 +55,9 @@ Block::~Block() {
   if (dynamic_.buffer) Memory::instance().release(dynamic_.buffer);
 }
 
-void Block::begin(std::uint64_t linear) {
+void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
+  cluster_ = cluster;
+  rank_ = rank;
   const dim3 grid = launch_.request.grid;
   linear_ = linear;
   index_ = {static_cast<std::uint32_t>(linear % grid.x), static_cast<std::uint32_t>(linear / grid.x % grid.y),
@@ -95,6 +97,7 @@ void Block::begin(std::uint64_t linear) {
   dynamic_.used = false;
   next_shared_address_ = 0;
   named_.clear();
+  cluster_carried_ = cluster_done_ = {};
   units_used_ = false;
   // Shared memory is named before any thread runs, so that a report can name the block's arrays.
 }
@@ -108,7 +111,7 @@ Block::Outcome Block::resume() {
   isomer_emulator_block_index = index_;
   isomer_emulator_block_dim = launch_.request.block;
   isomer_emulator_grid_dim = launch_.request.grid;
-  progressed_ = false;
+  progressed_ = moved_ = false;
   if (in_grid_barrier_ && launch_.grid_generation.load() != grid_generation_) {
     in_grid_barrier_ = false;
     at_grid_ = 0;
@@ -155,6 +158,7 @@ Thread* Block::take_fresh() {
 void Block::run(Thread& thread) {
   current_ = running_thread = &thread;
   thread.started = true;
+  moved_ = true;
   ++steps_;
   thread.fiber = worker_.running();
   progressed_ = true;
@@ -178,6 +182,7 @@ Fiber* Block::next() {
       ready_head_ = ready_head_ + 1 == size() ? 0 : ready_head_ + 1;
       --ready_count_;
       ++steps_;
+      moved_ = true;
       current_ = running_thread = t;
       isomer_emulator_thread_index = t->index;
       return t->fiber;
@@ -195,7 +200,7 @@ Fiber* Block::next() {
       }
       return leave();
     }
-    if (spinning_ > 0) return leave();
+    if (spinning_ > 0 || cluster_ != nullptr) return leave();
     report_deadlock();
     abandoned_ = true;
     launch_.fail(error::launch_failure);
@@ -228,6 +233,7 @@ void Block::ended(Thread& thread) {
   while (settle(warp)) {
   }
   if (arrived_ > 0 && arrived_ == alive_) release_barrier();
+  if (cluster_ != nullptr) release_cluster_if_all();
 }
 
 hopper::Units& Block::units() {

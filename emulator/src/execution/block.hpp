@@ -21,7 +21,7 @@ class Units;
 class Worker;
 struct Launch;
 
-enum class Wait : std::uint8_t { none, barrier, named, meeting, grid, spin, units };
+enum class Wait : std::uint8_t { none, barrier, named, meeting, grid, spin, units, cluster };
 
 struct PendingMeeting;
 
@@ -36,6 +36,7 @@ struct Thread {
   bool ended = false;
   const void* site = nullptr;  ///< return address of what it waits in
   unsigned barrier_id = 0;
+  std::uint64_t cluster_generation = 0;  ///< of the cluster's barrier that it came to
   PendingMeeting* meeting = nullptr;
   bool has_registers_in_flight = false;  ///< the tensor cores write some of what lies on its stack
   watch::ThreadClock clock;
@@ -64,6 +65,15 @@ struct PendingMeeting : Meeting {
   const void* site = nullptr;
 };
 
+class Block;
+
+/// Blocks that run together and reach one another's shared memory.
+struct Cluster {
+  std::vector<Block*> blocks;  ///< by rank
+  std::uint32_t arrived = 0;   ///< threads, at the cluster's barrier
+  std::uint64_t generation = 0;
+};
+
 class Block {
  public:
   Block(Worker& worker, Launch& launch);
@@ -72,7 +82,7 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   enum class Outcome { finished, stuck, abandoned };
-  void begin(std::uint64_t linear);
+  void begin(std::uint64_t linear, Cluster* cluster = nullptr, std::uint32_t rank = 0);
   Outcome resume();  ///< run until finished or until no thread can go on without another block
   bool can_resume() const;
 
@@ -82,6 +92,8 @@ class Block {
   Meeting* meet(std::uint64_t mask, WarpOp op, const void* value, unsigned bytes, const void* site);
   void part(Meeting* meeting);
   void grid_barrier(const void* site);
+  void cluster_arrive();
+  void cluster_wait(const void* site);
   void yield();
   [[noreturn]] void kill_current();  ///< this thread ends here, whatever is on its stack
   [[noreturn]] void abandon();       ///< the whole block ends here
@@ -116,6 +128,13 @@ class Block {
   std::uint32_t clock_entries() const;
   std::uint32_t agent_tick(std::uint32_t entry) const;
   bool progressed() const { return progressed_; }
+  bool moved() const { return moved_; }         ///< some thread ran at the last resume
+  std::uint32_t rank() const { return rank_; }  ///< in its cluster
+  /// The block of that rank in the cluster; null where there is none.
+  Block* mate(std::uint32_t rank);
+  bool is_mate(const void* owner) const;
+  std::uint32_t alive() const { return alive_; }
+  void report_deadlock();
   std::vector<Fiber*>& dead_fibers() { return dead_fibers_; }
 
  private:
@@ -131,7 +150,7 @@ class Block {
   void complete(Warp& warp, std::size_t which);
   bool complete_converged();
   bool settle(Warp& warp);
-  void report_deadlock();
+  void release_cluster_if_all();
   Fiber* leave();
   void reclaim();
   std::uint32_t permuted(std::uint32_t i) const { return order_.empty() ? i : order_[i]; }
@@ -152,7 +171,7 @@ class Block {
   std::uint64_t steps_ = 0;
   std::uint32_t epoch_ = 1;
   std::uint64_t grid_generation_ = 0;
-  bool in_grid_barrier_ = false, abandoned_ = false, progressed_ = false;
+  bool in_grid_barrier_ = false, abandoned_ = false, progressed_ = false, moved_ = false;
   Thread* current_ = nullptr;
   struct Shared {
     Buffer* buffer = nullptr;
@@ -169,6 +188,10 @@ class Block {
   std::vector<std::unique_ptr<PendingMeeting>> meetings_;
   std::vector<Fiber*> dead_fibers_;
   watch::BlockClock clock_;
+  Cluster* cluster_ = nullptr;
+  std::uint32_t rank_ = 0;
+  watch::Carried cluster_carried_,
+      cluster_done_;  ///< what the block's threads bring to the cluster's barrier
 };
 
 /// The device thread that runs on this operating-system thread; null in host code. Asked at every load and

@@ -24,26 +24,30 @@ Launch::Launch(const LaunchRequest& r) : request(r) {
   const Settings& s = settings();
   threads_per_block = r.block.x * r.block.y * r.block.z;
   blocks = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z;
+  cluster = std::max(r.cluster, 1u);
+  const std::uint64_t units = blocks / cluster;
   seed = s.seed;
   lanes = s.lanes;
   watch = s.watch;
   hip = s.hip;
   step_limit = s.step_limit;
   resident_blocks = r.cooperative ? blocks : 64;
-  if (seed != 0 && blocks > 1) {
+  if (seed != 0 && units > 1) {
     // A permutation of the blocks that needs no table: multiply by a number that shares no factor with them.
-    multiplier_ = (seed * 0x9e3779b97f4a7c15ull >> 20) % blocks;
-    while (std::gcd(multiplier_, blocks) != 1) multiplier_ = (multiplier_ + 1) % blocks;
-    offset_ = (seed * 0xbf58476d1ce4e5b9ull >> 17) % blocks;
+    multiplier_ = (seed * 0x9e3779b97f4a7c15ull >> 20) % units;
+    while (std::gcd(multiplier_, units) != 1) multiplier_ = (multiplier_ + 1) % units;
+    offset_ = (seed * 0xbf58476d1ce4e5b9ull >> 17) % units;
   }
 }
 
 bool Launch::take(std::uint64_t& linear) {
-  if (next.load(std::memory_order_relaxed) >= blocks) return false;
+  const std::uint64_t units = blocks / cluster;
+  if (next.load(std::memory_order_relaxed) >= units) return false;
   const std::uint64_t ordinal = next.fetch_add(1, std::memory_order_relaxed);
-  if (ordinal >= blocks) return false;
+  if (ordinal >= units) return false;
   linear =
-      static_cast<std::uint64_t>((static_cast<unsigned __int128>(ordinal) * multiplier_ + offset_) % blocks);
+      static_cast<std::uint64_t>((static_cast<unsigned __int128>(ordinal) * multiplier_ + offset_) % units) *
+      cluster;
   return true;
 }
 
@@ -109,7 +113,44 @@ void Worker::body(boost::context::detail::transfer_t from) {
   }
 }
 
+/// The blocks of a cluster run by turns, each until it cannot go on without another.
+void Worker::work_on_clusters(Launch& launch) {
+  std::vector<std::unique_ptr<Block>> blocks;
+  for (std::uint32_t i = 0; i < launch.cluster; ++i) blocks.push_back(std::make_unique<Block>(*this, launch));
+  std::uint64_t linear = 0;
+  while (!launch.cancelled.load() && launch.take(linear)) {
+    Cluster cluster;
+    for (auto& block : blocks) cluster.blocks.push_back(block.get());
+    for (std::uint32_t i = 0; i < launch.cluster; ++i) blocks[i]->begin(linear + i, &cluster, i);
+    std::vector<bool> ended(launch.cluster);
+    bool moved = true;
+    std::uint64_t spins = 0;
+    while (moved && !launch.cancelled.load()) {
+      moved = false;
+      for (std::uint32_t i = 0; i < launch.cluster && !launch.cancelled.load(); ++i) {
+        if (ended[i]) continue;
+        const Block::Outcome outcome = blocks[i]->resume();
+        ended[i] = outcome == Block::Outcome::finished;
+        moved = moved || blocks[i]->moved();
+        spins = blocks[i]->progressed() ? 0 : spins + 1;
+        if (ended[i]) block_ends(launch);
+      }
+      if (spins > kHopelessRounds) moved = false;
+    }
+    for (std::uint32_t i = 0; i < launch.cluster && !launch.cancelled.load(); ++i) {
+      if (ended[i]) continue;
+      blocks[i]->report_deadlock();
+      launch.fail(error::launch_failure);
+    }
+    if (launch.cancelled.load()) {
+      for (std::uint32_t i = 0; i < launch.cluster; ++i)
+        if (!ended[i]) blocks[i]->resume();  // gives its fibers back
+    }
+  }
+}
+
 void Worker::work(Launch& launch) {
+  if (launch.cluster > 1) return work_on_clusters(launch);
   std::deque<Block*> resident;
   std::vector<std::unique_ptr<Block>> owned;
   std::vector<Block*> spare;

@@ -18,6 +18,7 @@ struct Launch {
   const LaunchRequest& request;
   std::uint32_t threads_per_block = 0;
   std::uint64_t blocks = 0;
+  std::uint32_t cluster = 1;  ///< blocks of one
   std::uint64_t seed = 0;
   int lanes = 32;
   bool watch = false;
@@ -38,7 +39,7 @@ struct Launch {
   std::atomic<std::int64_t> last_end{0};  ///< of a block, steady, in nanoseconds
   std::mutex grid_mutex;
 
-  bool take(std::uint64_t& linear);  ///< the next block, in the order of the seed
+  bool take(std::uint64_t& linear);  ///< the next block, or first of a cluster, in the order of the seed
   void fail(int code);               ///< the launch's error; the first one stays
   void arrive_at_grid_barrier();
 
@@ -53,6 +54,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   void work(Launch& launch);
+  void work_on_clusters(Launch& launch);
   void switch_to(Fiber* fiber);
   Fiber* running() { return running_; }
   Fiber* main() { return &main_; }

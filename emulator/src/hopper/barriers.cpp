@@ -70,10 +70,9 @@ void Barriers::invalidate(std::uint32_t address) {
 
 Barrier& Barriers::at(std::uint32_t address, const watch::Site& site) {
   Barrier* b = find(address);
-  Thread& self = block_.current();
   if (b == nullptr) {
-    watch::report_violation(
-        Kind::barrier_misuse, block_, self, site, {},
+    block_.units().tell(
+        Kind::barrier_misuse, site, {},
         fmt::format("uses a barrier at {} that nobody has initialised", block_.units().place(address)));
     block_.units().stop();
   }
@@ -83,28 +82,26 @@ Barrier& Barriers::at(std::uint32_t address, const watch::Site& site) {
 void Barriers::arrive(std::uint32_t address, unsigned count, std::int64_t announced, Thread* thread,
                       const watch::Site& site) {
   Barrier& b = at(address, site);
-  Thread& self = block_.current();
   if (block_.launch().watch && thread != nullptr) {
     if (!watch::ordered(b.init_segment, block_, *thread)) {
-      watch::report_violation(Kind::barrier_misuse, block_, self, site, b.init_site,
-                              fmt::format("arrives at the barrier at {}, and nothing orders this behind its "
-                                          "initialisation at {{other}}",
-                                          block_.units().place(address)));
+      block_.units().tell(Kind::barrier_misuse, site, b.init_site,
+                          fmt::format("arrives at the barrier at {}, and nothing orders this behind its "
+                                      "initialisation at {{other}}",
+                                      block_.units().place(address)));
     }
     if (count > 0) watch::arrive(b.open, block_, *thread);
   }
   b.bytes += announced;
   if (b.bytes > kMaxBytes) {
-    watch::report_violation(
-        Kind::byte_count, block_, self, site, {},
-        fmt::format("brings the bytes that the barrier at {} waits for to {}, it counts to "
-                    "{}",
-                    block_.units().place(address), b.bytes, kMaxBytes));
+    block_.units().tell(Kind::byte_count, site, {},
+                        fmt::format("brings the bytes that the barrier at {} waits for to {}, it counts to "
+                                    "{}",
+                                    block_.units().place(address), b.bytes, kMaxBytes));
     block_.units().stop();
   }
   if (count > b.pending) {
-    watch::report_violation(
-        Kind::barrier_misuse, block_, self, site, b.init_site,
+    block_.units().tell(
+        Kind::barrier_misuse, site, b.init_site,
         fmt::format("arrives at the barrier at {} once more than the {} times that its phase {} takes since "
                     "{{other}}",
                     block_.units().place(address), b.count, b.phase));

@@ -1,6 +1,8 @@
 // What a device thread calls of the asynchronous units: the C entries behind isomer_emulator/hopper.h.
 #include "isomer_emulator/hopper.h"
 
+#include <string>
+
 #include "execution/worker.hpp"
 #include "hopper/units.hpp"
 #include "watch/order.hpp"
@@ -14,6 +16,18 @@ using namespace isomer::emulator;
 namespace {
 
 hopper::Units& units() { return current_block()->units(); }
+/// The block of that rank in the cluster, which has not ended.
+Block& mate(unsigned rank, const watch::Site& site) {
+  Block* const block = current_block()->mate(rank);
+  if (block == nullptr || block->alive() == 0) {
+    units().tell(Kind::out_of_bounds_write, site, {},
+                 "reaches into block " + std::to_string(rank) + " of its cluster, which " +
+                     (block == nullptr ? "is not there" : "has ended"));
+    units().stop();
+  }
+  return *block;
+}
+
 hopper::Warpgroup& warpgroup() {
   return units().warpgroup(current_thread()->linear / hopper::Warpgroup::kThreads);
 }
@@ -42,12 +56,32 @@ EXPORT void* isomer_emulator_shared_at(unsigned address, unsigned bytes) {
   return at;
 }
 
+EXPORT void* isomer_emulator_shared_in(unsigned rank, unsigned address, unsigned bytes) {
+  const watch::Site site = SITE;
+  std::byte* const at = mate(rank, site).shared_at(address, bytes);
+  if (at == nullptr) {
+    units().tell(Kind::out_of_bounds_write, site, {},
+                 "touches " + units().place(address) + " of another block, outside of what that has");
+    units().stop();
+  }
+  return at;
+}
+EXPORT unsigned isomer_emulator_cluster_rank() { return current_block()->rank(); }
+EXPORT void isomer_emulator_cluster_arrive() { current_block()->cluster_arrive(); }
+EXPORT void isomer_emulator_cluster_wait() { current_block()->cluster_wait(__builtin_return_address(0)); }
+
 EXPORT void isomer_emulator_barrier_init(unsigned barrier, unsigned count) {
   units().barriers().init(barrier, count, SITE);
 }
 EXPORT void isomer_emulator_barrier_invalidate(unsigned barrier) { units().barriers().invalidate(barrier); }
 EXPORT void isomer_emulator_barrier_arrive(unsigned barrier, unsigned count, unsigned bytes) {
   units().barriers().arrive(barrier, count, bytes, current_thread(), SITE);
+}
+EXPORT void isomer_emulator_barrier_arrive_in(unsigned rank, unsigned barrier) {
+  const watch::Site site = SITE;
+  Block& block = mate(rank, site);
+  block.units().barriers().arrive(barrier, 1, 0, &block == current_block() ? current_thread() : nullptr,
+                                  site);
 }
 EXPORT int isomer_emulator_barrier_wait(unsigned barrier, unsigned parity, int only_look) {
   return units().barriers().wait(barrier, parity, only_look != 0, SITE);
@@ -61,6 +95,15 @@ EXPORT void isomer_emulator_box_load(const void* map, int rank, const int* coord
   const watch::Site site = SITE;
   hopper::Copies& copies = units().copies();
   copies.load(copies.box_of(map, rank, coordinates, to, site), to, barrier, site);
+}
+EXPORT void isomer_emulator_box_load_in(unsigned blocks, const void* map, int rank, const int* coordinates,
+                                        unsigned to, unsigned barrier) {
+  const watch::Site site = SITE;
+  for (unsigned i = 0; blocks >> i != 0; ++i) {
+    if ((blocks >> i & 1) == 0) continue;
+    hopper::Copies& copies = mate(i, site).units().copies();
+    copies.load(copies.box_of(map, rank, coordinates, to, site), to, barrier, site);
+  }
 }
 EXPORT void isomer_emulator_box_store(const void* map, int rank, const int* coordinates, unsigned from) {
   const watch::Site site = SITE;

@@ -80,10 +80,11 @@ void Copies::look_at_global(const Box& box, bool writes, const watch::Site& site
 
 void Copies::load(const Box& box, std::uint32_t to, std::uint32_t barrier, const watch::Site& site) {
   Units& units = block_.units();
+  const bool local = current_block() == &block_;  // or a copy into several blocks of a cluster
   Barrier& b = units.barriers().at(barrier, site);
   const std::uint32_t index = units.tiles().add(
-      Filling{site, block_.current().linear, to, box.bytes, barrier, box.map.swizzle, false});
-  if (block_.launch().watch) {
+      Filling{site, local ? block_.current().linear : 0, to, box.bytes, barrier, box.map.swizzle, false});
+  if (block_.launch().watch && local) {
     if (!watch::ordered(b.init_segment, block_, block_.current()) ||
         !watch::proxied(b.init_segment, block_, block_.current()))
       units.tell(Kind::missing_proxy_fence, site, b.init_site,
@@ -136,8 +137,7 @@ void Copies::store(const Box& box, std::uint32_t from, const watch::Site& site) 
       if (row.global == nullptr) continue;
       const auto begin = static_cast<std::uint32_t>(row.skip / Tiles::kGranule * Tiles::kGranule);
       for (auto c = begin; c < row.skip + row.bytes; c += Tiles::kGranule)
-        tiles.drain(index,
-                    swizzled(static_cast<std::uint32_t>(from + row.offset + c), box.map.swizzle),
+        tiles.drain(index, swizzled(static_cast<std::uint32_t>(from + row.offset + c), box.map.swizzle),
                     Tiles::kGranule);
     }
   }

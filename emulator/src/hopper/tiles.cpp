@@ -37,7 +37,7 @@ std::uint32_t Tiles::add(Draining draining) {
 void Tiles::tell_unlanded(const Filling& filling, std::uint32_t address, const watch::Site& site,
                           const char* who) {
   watch::report_violation(
-      Kind::in_flight, block_, block_.current(), site, filling.site,
+      Kind::in_flight, *current_block(), *current_thread(), site, filling.site,
       fmt::format(
           "{} shared memory at {} that the bulk copy at {{other}} still writes: nobody has waited for "
           "that phase of the barrier at {}",
@@ -45,13 +45,14 @@ void Tiles::tell_unlanded(const Filling& filling, std::uint32_t address, const w
 }
 
 bool Tiles::readers_done(std::size_t granule, const watch::Site& site, const char* what) {
-  Thread& self = block_.current();
+  Thread& self = *current_thread();
+  const bool local = current_block() == &block_;
   const std::uint32_t address = static_cast<std::uint32_t>(granule) * kGranule;
   if (const std::uint32_t index = granules_[granule].draining) {
     const Draining& d = drainings_[index - 1];
-    if (d.done == 0 || !watch::ordered(d.done, block_, self)) {
+    if (d.done == 0 || (local && !watch::ordered(d.done, block_, self))) {
       watch::report_violation(
-          Kind::early_reuse, block_, self, site, d.site,
+          Kind::early_reuse, *current_block(), self, site, d.site,
           fmt::format("{} shared memory at {} that the bulk store at {{other}} may still read: {}", what,
                       block_.units().place(address),
                       d.done == 0 ? "its thread has not waited for it"
@@ -61,10 +62,11 @@ bool Tiles::readers_done(std::size_t granule, const watch::Site& site, const cha
   }
   for (std::uint32_t w = 0; w < warpgroups(); ++w) {
     const std::uint32_t product = products_[granule * warpgroups() + w];
-    if (product == 0 || block_.units().warpgroup(w).known_done(self, product)) continue;
+    if (product == 0) continue;
     const bool flies = !block_.units().warpgroup(w).done(product);
+    if (!flies && (!local || block_.units().warpgroup(w).known_done(self, product))) continue;
     watch::report_violation(
-        Kind::early_reuse, block_, self, site, block_.units().warpgroup(w).site(product),
+        Kind::early_reuse, *current_block(), self, site, block_.units().warpgroup(w).site(product),
         fmt::format("{} shared memory at {} that warpgroup {}'s product at {{other}} may still read: {}",
                     what, block_.units().place(address), w,
                     flies ? "it is under way" : "nothing orders this behind the wait of each of its warps"));
@@ -75,7 +77,8 @@ bool Tiles::readers_done(std::size_t granule, const watch::Site& site, const cha
 
 void Tiles::fill(std::uint32_t index) {
   Filling& f = filling(index);
-  Thread& self = block_.current();
+  Thread& self = *current_thread();
+  const bool local = current_block() == &block_;
   const std::byte* bytes = block_.shared_at(f.to, f.bytes);
   if (block_.launch().watch) {
     bool told = false;
@@ -92,6 +95,7 @@ void Tiles::fill(std::uint32_t index) {
           break;
         }
       }
+      if (!local) continue;
       const watch::Touches t = watch::touches(bytes + (a - f.to));
       if (t.written == fine.written && t.read_first == fine.read_first && t.read_latest == fine.read_latest)
         continue;
@@ -99,7 +103,7 @@ void Tiles::fill(std::uint32_t index) {
       if (t.written != 0 && !watch::ordered(t.written, block_, self)) {
         const bool agent = watch::segment(t.written).thread >= block_.size();
         watch::report_violation(
-            Kind::early_reuse, block_, self, f.site, {watch::site_of(t.written_site), {}},
+            Kind::early_reuse, *current_block(), self, f.site, {watch::site_of(t.written_site), {}},
             agent
                 ? fmt::format("copies into shared memory at {} what nobody has used yet that the bulk copy "
                               "at {{other}} brought",
@@ -110,7 +114,7 @@ void Tiles::fill(std::uint32_t index) {
         told = true;
       } else if (t.written != 0 && !watch::proxied(t.written, block_, self)) {
         watch::report_violation(
-            Kind::missing_proxy_fence, block_, self, f.site, {watch::site_of(t.written_site), {}},
+            Kind::missing_proxy_fence, *current_block(), self, f.site, {watch::site_of(t.written_site), {}},
             fmt::format("copies into shared memory at {} that a thread wrote at {{other}}, with no "
                         "fence.proxy.async between",
                         block_.units().place(a)));
@@ -120,7 +124,7 @@ void Tiles::fill(std::uint32_t index) {
              {std::pair{t.read_first, t.read_first_site}, std::pair{t.read_latest, t.read_latest_site}}) {
           if (told || reader == 0 || watch::ordered(reader, block_, self)) continue;
           watch::report_violation(
-              Kind::early_reuse, block_, self, f.site, {watch::site_of(site), {}},
+              Kind::early_reuse, *current_block(), self, f.site, {watch::site_of(site), {}},
               fmt::format(
                   "copies into shared memory at {} that a thread read at {{other}}, and nothing orders "
                   "the two",

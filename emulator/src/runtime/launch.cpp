@@ -68,6 +68,14 @@ int check_geometry(const LaunchRequest& r) {
                               opt_in ? allowed : l.shared_bytes_opt_in,
                               opt_in ? " without cudaFuncSetAttribute(MaxDynamicSharedMemorySize)" : ""));
   }
+  constexpr unsigned kMostOfCluster = 8;
+  if (r.cluster > 1 && (r.cluster > kMostOfCluster || grid[0] % r.cluster != 0 || r.cooperative)) {
+    return refuse(
+        error::invalid_configuration,
+        fmt::format("{}: launched with clusters of {} blocks along x and grid {}, expected at most {} "
+                    "that divide the grid, in a launch that is not cooperative",
+                    r.kernel, r.cluster, shown(r.grid), kMostOfCluster));
+  }
   if (r.cooperative) {
     const std::uint64_t blocks = std::uint64_t{grid[0]} * grid[1] * grid[2];
     const std::uint64_t most = std::uint64_t{l.processors} * (l.threads_per_processor / threads);

@@ -146,6 +146,8 @@ const char* waits_in(const Thread& t) {
       return "a named barrier";
     case Wait::grid:
       return "the grid's barrier";
+    case Wait::cluster:
+      return "the cluster's barrier";
     case Wait::spin:
       return "a loop on an atomic or volatile variable";
     case Wait::meeting:

@@ -177,6 +177,16 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
   }
 }
 
+void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, const void* site) {
+  if (buffer.initialised) return;
+  const std::uint8_t* written = &shadow().written[position(at)];
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (written[i]) continue;
+    report_access(Kind::uninitialised_read, site, &buffer, at + i, bytes, "");
+    return;
+  }
+}
+
 /// An access to what is not the thread's own stack.
 [[gnu::noinline]] void judge(Thread& thread, const void* address, std::size_t bytes, unsigned how,
                              const void* site) {
@@ -209,6 +219,15 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
     out_of_bounds(block, address, bytes, how, site);
     return;
   }
+  if (buffer->space == Space::shared && block.is_mate(buffer->owner) && buffer->owner != &block) {
+    // Which accesses a cluster's barriers order is not kept: what blocks of one do to each other is taken as
+    // ordered.
+    if (how & write)
+      set_written(at, bytes, 0, 0);
+    else
+      tell_unwritten(*buffer, at, bytes, site);
+    return;
+  }
   if (buffer->space == Space::shared && buffer->owner != &block) {
     report_access(how & write ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, site, buffer, address,
                   bytes, "which belongs to another block");
@@ -221,13 +240,7 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
     if (hopper::Units* units = block.used_units()) units->touch(address, bytes, (how & write) != 0, site);
   }
   std::uint8_t* written = &shadow().written[position(at)];
-  if ((how & read) && !buffer->initialised) {
-    for (std::size_t i = 0; i < bytes; ++i) {
-      if (written[i]) continue;
-      report_access(Kind::uninitialised_read, site, buffer, at + i, bytes, "");
-      break;
-    }
-  }
+  if (how & read) tell_unwritten(*buffer, at, bytes, site);
   if (buffer->input && !(how & write) && buffer->initialised)
     return;  // nobody may write it, so nobody can race
   check_races(block, thread, *buffer, address, bytes, how, site);

@@ -1,6 +1,7 @@
 // Planted faults in the use of Hopper's words. `NAME_bad` misbehaves on the line that carries `// fault: NAME`, or is told
 // there; `NAME_ok` is its clean twin. A tile is 64 rows of 128 bytes, with a swizzle of 128 bytes; the block has 128 threads
 // unless it says otherwise.
+#include "gpu/device/sm90/cluster.cuh"
 #include "gpu/device/sm90/pipeline.cuh"
 #include "gpu/device/sm90/registers.cuh"
 #include "gpu/device/sm90/shared.cuh"
@@ -45,12 +46,12 @@ ISOMER_DEVICE void bring(const HopperParameters& p, Place at, int stage = 0, int
   load<2>(p.from, {{0, row}}, at.tile + stage * kTile, at.full);
 }
 ISOMER_DEVICE u32 mine(u32 tile) { return swizzled_128(tile, threadIdx.x / 2, threadIdx.x % 2 * 64); }
-ISOMER_DEVICE void use(const HopperParameters& p, u32 word) { p.out[threadIdx.x] = static_cast<f32>(word & 0xff); }
+ISOMER_DEVICE void use(const HopperParameters& p, u32 word) { p.out[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<f32>(word & 0xff); }
 ISOMER_DEVICE SharedMatrix matrix(u32 tile) { return SharedMatrix::of(tile, 16, 1024); }
 ISOMER_DEVICE void put(const HopperParameters& p, const f32 (&d)[32]) {
   f32 sum = 0;
   for (int i = 0; i < 32; ++i) sum += d[i];
-  p.out[threadIdx.x] = sum;
+  p.out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
 // -------------------------------------------------------------------------------------------------- bulk copies
@@ -335,7 +336,7 @@ TWINS(accumulator_read) {
   multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
   warpgroup_commit();
   if (!kBad) warpgroup_wait<0>();
-  p.out[threadIdx.x] = d[3];  // fault: accumulator_read
+  p.out[blockIdx.x * blockDim.x + threadIdx.x] = d[3];  // fault: accumulator_read
   if (kBad) warpgroup_wait<0>();
 }
 TWINS(accumulator_written) {
@@ -362,7 +363,7 @@ TWINS(wait_for_too_few_groups) {
   warpgroup_wait<1>();
   put(p, s);
   if (!kBad) warpgroup_wait<0>();
-  p.out[threadIdx.x] = o[0];  // fault: wait_for_too_few_groups
+  p.out[blockIdx.x * blockDim.x + threadIdx.x] = o[0];  // fault: wait_for_too_few_groups
   warpgroup_wait<0>();
 }
 TWINS(group_not_ended) {
@@ -373,7 +374,7 @@ TWINS(group_not_ended) {
   multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
   if (!kBad) warpgroup_commit();
   warpgroup_wait<0>();
-  p.out[threadIdx.x] = d[0];  // fault: group_not_ended
+  p.out[blockIdx.x * blockDim.x + threadIdx.x] = d[0];  // fault: group_not_ended
 }
 TWINS(product_left_behind) {
   const Place at = prepare();
@@ -545,6 +546,67 @@ TWINS(named_barrier_missing) {
   if (group == 0) store_shared(at.tile + threadIdx.x * 4, 5u);
   if (!kBad) sync_threads<384>(2);
   if (group == 1) use(p, load_shared(at.tile + threadIdx.x % 128 * 4));  // fault: named_barrier_missing
+}
+
+// -------------------------------------------------------------------------------------------------- clusters of two blocks
+/// Each block brings half of a tile to both.
+ISOMER_DEVICE void bring_half(const HopperParameters& p, Place at) {
+  const u32 half = cluster_rank() * (kTile / 2);
+  load_multicast<2>(p.half, {{0, static_cast<int>(cluster_rank()) * 32}}, at.tile + half, at.full, 3);  // fault: halves_of_a_tile
+}
+TWINS(halves_of_a_tile) {
+  const Place at = prepare(2 * 4);
+  cluster_sync();
+  for (int n = 0; n < 3; ++n) {
+    if (threadIdx.x == 0) {
+      at.empty.wait_cluster(n & 1 ^ 1);
+      at.full.arrive_expect(kBad ? kTile / 2 : kTile);
+      bring_half(p, at);
+    }
+    at.full.wait(n & 1);
+    f32 d[32];
+    warpgroup_fence();
+    multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+    warpgroup_commit();
+    warpgroup_wait<0>();
+    put(p, d);
+    if (lane() < 2) at.empty.arrive_in(static_cast<u32>(lane()));
+  }
+  cluster_sync();
+}
+TWINS(peer_has_ended) {
+  const Place at = prepare();
+  if (threadIdx.x == 0) shared_at<f32>(at.tile) = 1.0f + cluster_rank();
+  cluster_sync();
+  f32 sum = 0;
+  if (cluster_rank() == 0) sum = load_shared_of(1, at.tile);  // fault: peer_has_ended
+  p.out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+  if (!kBad) cluster_sync();
+}
+TWINS(peer_is_overwritten) {
+  const Place at = prepare(2 * 4);
+  cluster_sync();
+  if (threadIdx.x == 0) {
+    at.full.arrive_expect(kTile);
+    bring_half(p, at);
+  }
+  at.full.wait(0);
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  if (!kBad) warpgroup_wait<0>();
+  if (lane() < 2) at.empty.arrive_in(static_cast<u32>(lane()));
+  if (threadIdx.x == 0) {
+    at.empty.wait_cluster(0);
+    at.full.arrive_expect(kTile);
+    const u32 half = cluster_rank() * (kTile / 2);
+    load_multicast<2>(p.half, {{0, 32}}, at.tile + half, at.full, 3);  // fault: peer_is_overwritten
+  }
+  if (kBad) warpgroup_wait<0>();
+  at.full.wait(1);
+  put(p, d);
+  cluster_sync();
 }
 
 }  // namespace isomer::device

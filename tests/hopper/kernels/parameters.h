@@ -6,7 +6,7 @@
 namespace isomer::device {
 
 struct HopperParameters {
-  TensorMap from, other, to;
+  TensorMap from, other, to, half;
   f32* out;
 };
 

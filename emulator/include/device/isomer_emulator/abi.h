@@ -36,6 +36,7 @@ struct LaunchRequest {
   void* stream;
   const void* function;  ///< address of the kernel where the source names one function, otherwise null
   int cooperative;
+  unsigned cluster;  ///< blocks that run together, neighbours along x; 0 and 1: none
   void (*invoke)(void* package);
   void* package;  ///< callable and arguments: the only host memory that a kernel may read
   std::size_t package_bytes;

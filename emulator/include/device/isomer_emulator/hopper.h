@@ -21,15 +21,25 @@ extern "C" {
 unsigned isomer_emulator_shared_address(const void* at);
 void* isomer_emulator_shared_at(unsigned address, unsigned bytes);
 
+/// The same of the block of that rank in the cluster.
+void* isomer_emulator_shared_in(unsigned rank, unsigned address, unsigned bytes);
+unsigned isomer_emulator_cluster_rank();
+void isomer_emulator_cluster_arrive();
+void isomer_emulator_cluster_wait();
+
 void isomer_emulator_barrier_init(unsigned barrier, unsigned count);
 void isomer_emulator_barrier_invalidate(unsigned barrier);
 /// `count` 0 announces bytes only.
 void isomer_emulator_barrier_arrive(unsigned barrier, unsigned count, unsigned bytes);
+void isomer_emulator_barrier_arrive_in(unsigned rank, unsigned barrier);
 int isomer_emulator_barrier_wait(unsigned barrier, unsigned parity, int only_look);
 void isomer_emulator_proxy_fence();
 
 void isomer_emulator_box_load(const void* map, int rank, const int* coordinates, unsigned to,
                               unsigned barrier);
+/// Into each block of the cluster whose bit is set.
+void isomer_emulator_box_load_in(unsigned blocks, const void* map, int rank, const int* coordinates,
+                                 unsigned to, unsigned barrier);
 void isomer_emulator_box_store(const void* map, int rank, const int* coordinates, unsigned from);
 void isomer_emulator_stretch_load(const void* from, unsigned bytes, unsigned to, unsigned barrier);
 void isomer_emulator_stretch_store(void* to, unsigned bytes, unsigned from);

@@ -94,6 +94,7 @@ struct Geometry {
   Index3 block{1, 1, 1};
   std::uint64_t shared_bytes = 0;
   bool cooperative = false;
+  std::uint32_t cluster = 1;  ///< blocks that reach one another's shared memory, neighbours along x
 };
 
 struct RunOptions {

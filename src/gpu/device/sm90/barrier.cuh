@@ -56,6 +56,8 @@ struct Barrier {
         "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(at),
         "r"(rank)
         : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_arrive_in(rank, at);
 #endif
   }
   ISOMER_DEVICE bool is_over(u32 parity) const {

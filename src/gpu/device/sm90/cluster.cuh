@@ -10,6 +10,8 @@ ISOMER_DEVICE u32 cluster_rank() {
   u32 rank = 0;
 #if ISOMER_SM90
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#elif defined(ISOMER_EMULATED)
+  rank = isomer_emulator_cluster_rank();
 #endif
   return rank;
 }
@@ -18,11 +20,15 @@ ISOMER_DEVICE u32 cluster_rank() {
 ISOMER_DEVICE void cluster_arrive() {
 #if ISOMER_SM90
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_cluster_arrive();
 #endif
 }
 ISOMER_DEVICE void cluster_wait() {
 #if ISOMER_SM90
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_cluster_wait();
 #endif
 }
 ISOMER_DEVICE void cluster_sync() {
@@ -39,6 +45,8 @@ ISOMER_DEVICE f32 load_shared_of(u32 rank, u32 at) {
       : "=f"(value)
       : "r"(at), "r"(rank)
       : "memory");
+#elif defined(ISOMER_EMULATED)
+  value = *static_cast<const f32*>(isomer_emulator_shared_in(rank, at, sizeof value));
 #endif
   return value;
 }

@@ -87,6 +87,9 @@ ISOMER_DEVICE void load_multicast(const TensorMap& map, const Coordinates<N>& fr
                  : "memory");
 #undef ISOMER_LOAD_TO
 #undef ISOMER_LOAD
+#elif defined(ISOMER_EMULATED)
+  static_cast<void>(keep);
+  isomer_emulator_box_load_in(blocks, &map, N, from.of, to, barrier.at);
 #endif
 }
 
