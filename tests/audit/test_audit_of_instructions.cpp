@@ -78,6 +78,23 @@ TEST_F(AuditOfInstructions, ADtypeIsReadInProseTablesCodeAndChinese) {
     EXPECT_EQ(said(text), Findings{}) << text;
 }
 
+TEST_F(AuditOfInstructions, WhatStandsFarBehindInALongLineIsRead) {
+  std::string english, chinese;
+  for (int i = 0; i < 100; ++i) {
+    english += "Every row is held against the original's on the same inputs; ";
+    chinese += "每一行都与原来的结果比较，";
+  }
+  for (const char* dtype : {"float32", "float16"}) {
+    const Findings expected =
+        std::string(dtype) == "float32" ? Findings{"instruction contradicts-label K @1"} : Findings{};
+    EXPECT_EQ(said(english + "the kernel must accept " + dtype + " K of shape [S, H, D]."), expected);
+    EXPECT_EQ(said(english + "K: " + dtype + " tensor [S, H, D]"), expected);
+    EXPECT_EQ(said(chinese + "K 必须是 " + dtype + " 类型的三维张量。"), expected);
+  }
+  EXPECT_EQ(said(english + "call quantise(K, dest)"), (Findings{"instruction contradicts-label scale @1"}));
+  EXPECT_EQ(said(english + "BLOCK_SIZE = 256"), (Findings{"instruction contradicts-label BLOCK_SIZE @1"}));
+}
+
 TEST_F(AuditOfInstructions, TheDtypeOfAFormulaIsNoArguments) {
   for (const char* text : {"`0.5 * K * (1 + tanh(K))` in float32", "- `K * 0.5` in float32",
                            "K / scale, float32", "* K + 1: float32"})

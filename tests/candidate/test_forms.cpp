@@ -99,6 +99,26 @@ __global__ void mark(float* y, int n) {
   }
 }
 
+TEST(CandidateForms, ALaunchLineOfAnyLengthIsRead) {
+  const std::string room(5000, ' ');
+  for (const std::string& launch :
+       {"mark<<<dim3((n + 3) / 4" + room + "), 4>>>(y," + room + "n);",
+        "hipLaunchKernelGGL(mark, dim3((n + 3) / 4" + room + "), dim3(4), 0, 0, y, n);"}) {
+    const auto c = built("candidate.hip.cpp", R"(#include <hip/hip_runtime.h>
+__global__ void mark(float* y, int n) {
+  const int i = blockIdx.x * 4 + threadIdx.x;
+  if (i < n) y[i] = 1;
+}
+void launch(float* y, int n) { )" + launch + " }\n");
+    const auto kernel = std::find_if(c->entries().begin(), c->entries().end(),
+                                     [](const Entry& entry) { return entry.form == Entry::Form::kernel; });
+    ASSERT_NE(kernel, c->entries().end());
+    const Answer a = c->call(*kernel, {tensor_value("y", DType::f32, {18}), integer_value("n", 18)}, {});
+    ASSERT_TRUE(a.ok()) << a.message;
+    EXPECT_EQ(a.launch, "grid (5,1,1) block (4,1,1): from the source's launch line");
+  }
+}
+
 TEST(CandidateForms, ACommentOfAnotherKernelsLaunchIsNoLaunchOfThisOne) {
   const auto c = built("candidate.cu", R"(// launch: marks<<<7, 4>>>(y, n); threads: one an element
 __global__ void mark(float* y, int n) {

@@ -2,6 +2,7 @@
 
 #include <execinfo.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
@@ -25,9 +26,11 @@ constexpr int kSignalFrames = 64;
 constexpr double kWorks = 0.05;  ///< of the clock's time, by which a process that works is told from a wait
 double time_limit = 0;
 
-// Seconds of the clock and of this process on the processor.
+constexpr double kLook = 0.25;  ///< seconds between two looks at whether it waits
+// Seconds of the clock and of this process on the processor, and how often a thread of it lay down to wait.
 struct Times {
   double clock = 0, processor = 0;
+  long waits = 0;
 };
 struct Limit {
   double seconds = 0, idle = 0;
@@ -42,7 +45,11 @@ double seconds_of(clockid_t clock) {
   clock_gettime(clock, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
-Times now() { return {seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID)}; }
+Times now() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return {seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID), used.ru_nvcsw};
+}
 
 void alarm_in(double seconds) {
   itimerval timer{};
@@ -60,10 +67,12 @@ bool goes_on() {
   const bool moves = limit.idle > 0 && progress().moves;
   time_limit = moves || limit.idle <= 0 ? limit.seconds : limit.idle;
   const double clock = t.clock - limit.began.clock, processor = t.processor - limit.began.processor;
-  const bool waits = t.processor - before.processor < kWorks * (t.clock - before.clock);
+  // Whoever never lay down has no processor because others have it, however little that was.
+  const bool waits =
+      t.waits > before.waits && t.processor - before.processor < kWorks * (t.clock - before.clock);
   const double had = waits ? clock : processor;
   if (had >= 0.95 * time_limit || clock >= kPatience * limit.seconds) return false;
-  alarm_in(std::max(time_limit - had, 0.05));
+  alarm_in(std::max(time_limit - had, std::min(kLook, time_limit / 4)));
   return true;
 }
 
