@@ -2,6 +2,11 @@
 include(CMakePackageConfigHelpers)
 set(isomer_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/isomer)
 
+# Whoever installs may run it elsewhere.
+if(ISOMER_CPU_NATIVE)
+  install(CODE "message(FATAL_ERROR \"this build has vector kernels for machines like this one alone: configure it with -DISOMER_CPU_TARGETS=all to install it\")"
+          ALL_COMPONENTS)
+endif()
 install(TARGETS isomer EXPORT isomerTargets COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/isomer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT isomerTargets NAMESPACE isomer:: DESTINATION ${isomer_package_dir} COMPONENT library)

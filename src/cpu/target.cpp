@@ -1,6 +1,7 @@
 #include "cpu/target.hpp"
 
 #include "core/sentence.hpp"
+#include "cpu/compiled.hpp"
 
 #include <cstdlib>
 #if defined(__x86_64__)
@@ -59,8 +60,11 @@ std::string_view name_of(Target target) {
 }
 
 std::string why_not(Target target) {
-  if (const auto only = forced(); only && *only != target)
-    return core::say("ISOMER_CPU=", name_of(*only), " is set");
+  if (const auto only = forced(); only && *only != target) {
+    const std::string left_out = not_compiled(*only);
+    return core::say("ISOMER_CPU=", name_of(*only), " is set", left_out.empty() ? "" : ", and ", left_out);
+  }
+  if (std::string left_out = not_compiled(target); !left_out.empty()) return left_out;
   if (cpu_has(target)) return {};
   switch (target) {
     case Target::avx512:
