@@ -67,7 +67,7 @@ std::string contract_text(const core::Contract& contract) {
   if (!contract.options.empty()) text += "  options\n";
   for (const core::Option& option : contract.options)
     text +=
-        fmt::format("    {:<18} {} = {}: {}\n", option.name, option.type, option.fallback, option.meaning);
+        fmt::format("    {:<18} {} = {}: {}\n", option.name, option.type(), option.fallback, option.meaning);
   if (!contract.clauses.empty()) text += "  clauses\n";
   for (const core::Clause& clause : contract.clauses)
     text += fmt::format("    {}{}\n", clause.text, clause.reads_data ? " (device data: checked mode)" : "");
@@ -127,7 +127,7 @@ std::string ops_json(const std::vector<std::string>& names) {
     about["options"] = nlohmann::ordered_json::array();
     for (const core::Option& option : contract.options)
       about["options"].push_back({{"name", option.name},
-                                  {"type", option.type},
+                                  {"type", option.type()},
                                   {"default", option.fallback},
                                   {"meaning", option.meaning}});
     about["clauses"] = nlohmann::ordered_json::array();

@@ -67,15 +67,45 @@ Tensor tensor_of(std::string_view op, std::string_view name, const isomer_tensor
   }
 }
 
-Entry::Entry(std::string_view op, const isomer_queue* queue) : op_(op), queue_(nullptr) {
+const Queue& queue_of(std::string_view op, const isomer_queue* queue) {
   check_given(op, "queue", queue);
-  queue_ = &queue->queue;
+  return queue->queue;
 }
 
-int Entry::choice(std::string_view name, int given, int count) const {
-  if (given < 0 || given >= count)
-    core::fail(ErrorCode::bad_argument, op_, ": ", name, " is ", given, ", expected 0 to ", count - 1);
-  return given;
+void fill_args(const core::Contract& contract, const void* in_c, void* args) {
+  for (const core::Arg& arg : contract.args) {
+    const isomer_tensor* given = nullptr;
+    std::memcpy(&given, static_cast<const std::byte*>(in_c) + arg.offset_in_c, sizeof given);
+    *reinterpret_cast<Tensor*>(static_cast<std::byte*>(args) + arg.offset) =
+        tensor_of(contract.op, arg.name, given);
+  }
+}
+
+void fill_options(const core::Contract& contract, const void* in_c, void* options) {
+  const auto value = [&]<class Number>(const core::Option& option, Number number) {
+    std::memcpy(&number, static_cast<const std::byte*>(in_c) + option.offset_in_c, sizeof number);
+    return number;
+  };
+  using Kind = core::Option::Kind;
+  for (const core::Option& option : contract.options) switch (option.kind) {
+      case Kind::integer:
+        option.set(options, std::int64_t{value(option, isomer_int64{})});
+        break;
+      case Kind::f32:
+        option.set(options, static_cast<float>(value(option, double{})));
+        break;
+      case Kind::boolean:
+        option.set(options, std::int64_t{value(option, int{}) != 0});
+        break;
+      case Kind::choice: {
+        const int given = value(option, int{}), count = static_cast<int>(option.enumerators.size());
+        if (given < 0 || given >= count)
+          core::fail(ErrorCode::bad_argument, contract.op, ": ", option.name, " is ", given,
+                     ", expected 0 to ", count - 1);
+        option.set(options, std::int64_t{given});
+        break;
+      }
+    }
 }
 
 }  // namespace isomer::c

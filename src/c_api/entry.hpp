@@ -2,6 +2,8 @@
 
 #include <isomer/queue.hpp>
 
+#include "core/contract.hpp"
+
 #include <cstring>
 #include <string_view>
 
@@ -34,6 +36,9 @@ void check_size(std::string_view op, std::string_view name, isomer_uint64 given,
 /// A pointer, named for the sentence. Throws Error bad_argument where it is null.
 void check_given(std::string_view op, std::string_view name, const void* pointer);
 
+/// The queue behind a handle. Throws Error bad_argument where it is null.
+const Queue& queue_of(std::string_view op, const isomer_queue* queue);
+
 /// The argument of that name; absent where null. Throws Error bad_argument that names it for a tensor that
 /// Isomer cannot hold.
 Tensor tensor_of(std::string_view op, std::string_view name, const isomer_tensor* given);
@@ -49,34 +54,29 @@ Struct read(std::string_view op, std::string_view name, const Struct* given, con
   return read;
 }
 
-/// One call of an op.
-class Entry {
- public:
-  /// Throws Error bad_argument for a null queue.
-  Entry(std::string_view op, const isomer_queue* queue);
+/// Throws Error bad_argument that names the argument, for a tensor that Isomer cannot hold, or the option,
+/// for a choice that is no enumerator.
+void fill_args(const core::Contract& contract, const void* in_c, void* args);
+void fill_options(const core::Contract& contract, const void* in_c, void* options);
 
-  const Queue& queue() const { return *queue_; }
-
-  template <class Args>
-  Args args(const Args* given, const Args& defaults, std::size_t first = sizeof(Args)) const {
-    check_given(op_, "args", given);
-    return read(op_, "args", given, defaults, first);
-  }
-  template <class Options>
-  Options options(const Options* given, const Options& defaults, std::size_t first = sizeof(Options)) const {
-    return given == nullptr ? defaults : read(op_, "options", given, defaults, first);
-  }
-
-  Tensor tensor(std::string_view name, const isomer_tensor* given) const {
-    return tensor_of(op_, name, given);
-  }
-
-  /// A choice by its number among `count`. Throws Error bad_argument that names the option.
-  int choice(std::string_view name, int given, int count) const;
-
- private:
-  std::string_view op_;
-  const Queue* queue_;
-};
+/// One call of an op, by the tables of its contract. `args_init` and `options_init` are the _INIT macros.
+template <class CArgs, class COptions, class Args, class Options>
+isomer_status call(void (*op)(const Queue&, const Args&, const Options&), const core::Contract& (*contract)(),
+                   const isomer_queue* queue, const CArgs* args, const CArgs& args_init,
+                   const COptions* options, const COptions& options_init) noexcept {
+  return guarded([&] {
+    const core::Contract& table = contract();
+    const Queue& in_order = queue_of(table.op, queue);
+    check_given(table.op, "args", args);
+    const CArgs given_args = read(table.op, "args", args, args_init);
+    const COptions given_options =
+        options == nullptr ? options_init : read(table.op, "options", options, options_init);
+    Args cxx_args{};
+    Options cxx_options{};
+    fill_args(table, &given_args, &cxx_args);
+    fill_options(table, &given_options, &cxx_options);
+    op(in_order, cxx_args, cxx_options);
+  });
+}
 
 }  // namespace isomer::c

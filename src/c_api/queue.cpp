@@ -75,28 +75,28 @@ isomer_status isomer_queue_preparing(const isomer_queue* queue, isomer_queue** p
   return isomer::c::guarded([&] {
     isomer::c::check_given("queue_preparing", "preparing", preparing);
     *preparing = nullptr;
-    const isomer::c::Entry entry("queue_preparing", queue);
-    *preparing = new isomer_queue{entry.queue().preparing()};
+    const isomer::Queue& made_ready = isomer::c::queue_of("queue_preparing", queue);
+    *preparing = new isomer_queue{made_ready.preparing()};
   });
 }
 
 isomer_status isomer_queue_device(const isomer_queue* queue, isomer_device* device) {
   return isomer::c::guarded([&] {
     isomer::c::check_given("queue_device", "device", device);
-    const isomer::c::Entry entry("queue_device", queue);
-    *device = isomer::Tensor(nullptr, isomer::DType::f32, {0}, entry.queue().device()).dlpack().device;
+    const isomer::Queue& asked = isomer::c::queue_of("queue_device", queue);
+    *device = isomer::Tensor(nullptr, isomer::DType::f32, {0}, asked.device()).dlpack().device;
   });
 }
 
 isomer_status isomer_queue_stream(const isomer_queue* queue, void** stream) {
   return isomer::c::guarded([&] {
     isomer::c::check_given("queue_stream", "stream", stream);
-    *stream = isomer::c::Entry("queue_stream", queue).queue().stream();
+    *stream = isomer::c::queue_of("queue_stream", queue).stream();
   });
 }
 
 isomer_status isomer_queue_synchronize(isomer_queue* queue) {
-  return isomer::c::guarded([&] { isomer::c::Entry("queue_synchronize", queue).queue().synchronize(); });
+  return isomer::c::guarded([&] { isomer::c::queue_of("queue_synchronize", queue).synchronize(); });
 }
 
 void isomer_queue_free(isomer_queue* queue) { delete queue; }

@@ -388,6 +388,12 @@ int Contract::index_of(std::string_view arg) const {
   return -1;
 }
 
+const Option* Contract::find_option(std::string_view option) const {
+  for (const Option& each : options)
+    if (each.name == option) return &each;
+  return nullptr;
+}
+
 Role role_in(const Call& call, std::size_t index) {
   const Arg& arg = call.contract->args[index];
   if (arg.written_with.empty() || call.tensor(call.contract->index_of(arg.written_with)).defined())
@@ -396,9 +402,16 @@ Role role_in(const Call& call, std::size_t index) {
 }
 
 Contract finish(Contract contract) {
-  for (Arg& arg : contract.args)
+  for (Arg& arg : contract.args) {
     for (const std::string& shape : arg.shapes)
       arg.rules.push_back(parse_shape(shape, contract.symbol_names));
+    if (std::find(contract.offsets.begin(), contract.offsets.end(), arg.offset) != contract.offsets.end())
+      fail(ErrorCode::internal, contract.op, ": the contract has argument ", arg.name, " twice");
+    contract.offsets.push_back(arg.offset);
+  }
+  for (const Option& option : contract.options)
+    if (contract.find_option(option.name) != &option)
+      fail(ErrorCode::internal, contract.op, ": the contract has option ", option.name, " twice");
   if (contract.symbol_names.size() > 32 || contract.args.size() > Call::kMaxArgs)
     fail(ErrorCode::internal, contract.op, ": at most 32 arguments and 32 symbols expected in a contract");
   return contract;

@@ -40,22 +40,6 @@ struct Call {
   const Tensor& tensor(int index) const { return *tensors[static_cast<std::size_t>(index)]; }
 };
 
-/// Makes the Call of a public entry: bind(contract, args, options, {&args.x, &args.y}).
-template <class Args, class Options>
-Call bind(const Contract& contract, const Args& args, const Options& options,
-          std::initializer_list<const Tensor*> tensors) {
-  Call call;
-  call.contract = &contract;
-  for (const Tensor* tensor : tensors) call.tensors[static_cast<std::size_t>(call.count++)] = tensor;
-  static_assert(std::is_trivially_copyable_v<Args>);
-  call.args_struct = &args;
-  call.args_bytes = sizeof(Args);
-  static_assert(std::is_trivially_copyable_v<Options>);
-  call.options_struct = &options;
-  call.options_bytes = std::is_empty_v<Options> ? 0 : sizeof(Options);
-  return call;
-}
-
 enum class Role { in, out, inout };
 enum class Strides {
   any,              ///< every dimension
@@ -77,6 +61,9 @@ struct ShapeRule {
   std::string text;
 };
 
+/// The offset of what the C ABI does not have.
+inline constexpr std::size_t kNotInC = SIZE_MAX;
+
 /// One argument. A shape is dimensions separated by spaces, several alternatives are several strings. A
 /// dimension is
 /// `...` (any leading dimensions, the same for every argument that has it), an integer, or an expression over
@@ -91,19 +78,35 @@ struct Arg {
   std::vector<std::string> shapes = {};
   Strides strides = Strides::last_contiguous;
   std::string meaning = {};
-  std::string may_alias = {};         ///< the argument of which this output may be the very same view
-  std::string dtype_same_as = {};     ///< the argument whose dtype this one must have
-  std::string written_with = {};      ///< an inout is only read in calls without this argument
-  bool host_ok = false;               ///< may live in host memory whatever the queue's device
+  std::string may_alias = {};      ///< the argument of which this output may be the very same view
+  std::string dtype_same_as = {};  ///< the argument whose dtype this one must have
+  std::string written_with = {};   ///< an inout is only read in calls without this argument
+  bool host_ok = false;            ///< may live in host memory whatever the queue's device
+  std::size_t offset = 0;          ///< of the Tensor in the args struct; made by tensor() of core/fields.hpp
+  std::size_t offset_in_c = kNotInC;  ///< of the pointer in the C ABI's struct; likewise
   std::vector<ShapeRule> rules = {};  ///< from shapes; made by finish()
 };
 
-/// One option, for printing. The op's clauses check its value.
+/// One option, made by option() of core/fields.hpp. The op's clauses check its value.
 struct Option {
+  enum class Kind : std::uint8_t { integer, f32, boolean, choice };
   std::string name;
-  std::string type;  ///< "int", "f32", "bool", "f32 | ue8m0"
-  std::string fallback;
+  Kind kind = Kind::integer;
+  std::vector<std::string> enumerators = {};  ///< of a choice, counted from 0
+  double value = 0;                           ///< the default; of a choice, its number
+  std::string fallback = {};                  ///< the default in words: "128", "1/sqrt(D)", "row_major"
   std::string meaning = {};
+  std::size_t offset = 0, bytes = 0;  ///< in the options struct
+  /// In the C ABI's struct, where an integer is isomer_int64, an f32 double, everything else int.
+  std::size_t offset_in_c = kNotInC;
+
+  std::string type() const;  ///< "int", "f32", "bool", "f32 | ue8m0"
+  /// A value of its kind in words.
+  std::string text_of(double value) const;
+  /// From and to an options struct. An integer that its type has no room for becomes the nearest one.
+  std::int64_t integer_in(const void* options) const;
+  void set(void* options, std::int64_t integer) const;
+  void set(void* options, float number) const;
 };
 
 /// A rule that dtypes, shapes and strides cannot say. `broken` gives what is wrong ("k has 3 kv heads, which
@@ -149,9 +152,30 @@ struct Contract {
       {};  ///< binds symbols that come from options; may be null
   std::function<Work(const Call&)> work = {};
   std::vector<std::string> symbol_names = {};  ///< made by finish()
+  std::vector<std::size_t> offsets = {};       ///< of the args in their struct; made by finish()
 
-  int index_of(std::string_view arg) const;  ///< −1 where there is none
+  int index_of(std::string_view arg) const;                  ///< −1 where there is none
+  const Option* find_option(std::string_view option) const;  ///< null where there is none
 };
+
+/// Makes the Call of a public entry.
+template <class Args, class Options>
+Call bind(const Contract& contract, const Args& args, const Options& options) {
+  static_assert(std::is_trivially_copyable_v<Args> && std::is_trivially_copyable_v<Options>);
+  Call call;
+  call.contract = &contract;
+  for (const std::size_t offset : contract.offsets)
+    call.tensors[static_cast<std::size_t>(call.count++)] =
+        reinterpret_cast<const Tensor*>(reinterpret_cast<const std::byte*>(&args) + offset);
+  call.args_struct = &args;
+  call.args_bytes = sizeof(Args);
+  call.options_struct = &options;
+  call.options_bytes = std::is_empty_v<Options> ? 0 : sizeof(Options);
+  return call;
+}
+
+/// The clause that every choice is one of its enumerators.
+std::optional<std::string> not_an_enumerator(const Call& call);
 
 /// The role of an argument in this call: Arg::role, but for Arg::written_with.
 Role role_in(const Call& call, std::size_t index);

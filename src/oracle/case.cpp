@@ -90,6 +90,45 @@ Field choice(std::string name, std::vector<std::string> values, std::string mean
           std::move(values), std::move(meaning),  bare};
 }
 
+Field option(const core::Contract& contract, std::string_view option_name, std::string meaning,
+             std::string name) {
+  const core::Option* option = contract.find_option(option_name);
+  if (option == nullptr)
+    core::fail(ErrorCode::internal, contract.op, ": a case field sets '", option_name,
+               "', which is no option");
+  if (name.empty()) name = option->name;
+  Field field;
+  switch (option->kind) {
+    case core::Option::Kind::integer:
+      field = integer(std::move(name), static_cast<std::int64_t>(option->value), std::move(meaning));
+      break;
+    case core::Option::Kind::f32:
+      // The shortest number that is this f32: 1e-4, not 9.99999974e-05.
+      field =
+          real(std::move(name), std::stod(core::say(static_cast<float>(option->value))), std::move(meaning));
+      break;
+    case core::Option::Kind::boolean:
+      field = flag(std::move(name), std::move(meaning));
+      break;
+    case core::Option::Kind::choice:
+      field = choice(std::move(name), option->enumerators, std::move(meaning));
+      break;
+  }
+  field.option = option->name;
+  return field;
+}
+
+Field flag_of_choice(const core::Contract& contract, std::string_view option_name, std::string meaning,
+                     std::string name) {
+  Field field = option(contract, option_name, std::move(meaning), std::move(name));
+  if (field.choices.size() != 2)
+    core::fail(ErrorCode::internal, contract.op, ": ", option_name, " is no choice of two");
+  field.kind = Field::Kind::flag;
+  field.fallback.clear();
+  field.choices.clear();
+  return field;
+}
+
 CaseSchema::CaseSchema(std::string name, std::vector<Field> list)
     : op(std::move(name)), fields(std::move(list)) {
   fields.push_back(
@@ -220,6 +259,29 @@ Case Case::with_seed(std::uint64_t seed) const {
   Case copy = *this;
   copy.values_.back() = std::to_string(seed);
   return copy;
+}
+
+void set_options(const Case& from, const core::Contract& contract, void* options) {
+  for (const Field& field : from.schema().fields) {
+    if (field.option.empty()) continue;
+    const core::Option& option = *contract.find_option(field.option);
+    switch (field.kind) {
+      case Field::Kind::integer:
+        option.set(options, from.integer(field.name));
+        break;
+      case Field::Kind::real:
+        option.set(options, static_cast<float>(from.real(field.name)));
+        break;
+      case Field::Kind::flag:
+        option.set(options, std::int64_t{from.flag(field.name)});
+        break;
+      default: {
+        const auto at =
+            std::find(option.enumerators.begin(), option.enumerators.end(), from.choice(field.name));
+        option.set(options, std::int64_t{at - option.enumerators.begin()});
+      }
+    }
+  }
 }
 
 std::string_view op_of(std::string_view line) {

@@ -2,6 +2,8 @@
 
 #include <isomer/dtype.hpp>
 
+#include "core/contract.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@ struct Field {
   std::vector<std::string> choices;  ///< the values of a choice; the dtypes of a dtype
   std::string meaning;
   bool bare = false;
+  std::string option = {};  ///< the op's option that the field sets; "" for none
 };
 
 Field integer(std::string name, std::int64_t fallback, std::string meaning);
@@ -30,6 +33,14 @@ Field dtype(std::string name, std::vector<DType> allowed, DType fallback, std::s
             bool bare = false);
 /// The first value is the fallback.
 Field choice(std::string name, std::vector<std::string> values, std::string meaning, bool bare = false);
+
+/// The field that sets an option of the contract: kind, default and values are the option's. Named as the
+/// option where `name` is empty.
+Field option(const core::Contract& contract, std::string_view option, std::string meaning,
+             std::string name = {});
+/// The flag that sets a choice of two to its second.
+Field flag_of_choice(const core::Contract& contract, std::string_view option, std::string meaning,
+                     std::string name);
 
 /// The fields of one op's cases. Every schema also has `seed`, written last; 0 means "not fixed".
 struct CaseSchema {
@@ -70,6 +81,9 @@ class Case {
   const CaseSchema* schema_;
   std::vector<std::string> values_;
 };
+
+/// Sets the options for which the case has a field. `options` is the options struct of the contract's op.
+void set_options(const Case& from, const core::Contract& contract, void* options);
 
 /// The op's name of a case line: its first word.
 std::string_view op_of(std::string_view line);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/contract.hpp"
+#include "core/fields.hpp"
 
 #include <cstring>
 #include <optional>
@@ -22,41 +22,33 @@ inline const Contract& probe_contract() {
     c.op = "probe";
     c.summary = "for tests";
     c.source = "tests";
-    c.args = {{.name = "x", .dtypes = {DType::f32, DType::f16}, .shapes = {"... M K"}},
-              {.name = "scale",
-               .dtypes = {DType::f32},
-               .shapes = {"M ceil(K/block)", "M ceil(K/block) 1"},
-               .strides = Strides::any},
-              {.name = "index",
-               .dtypes = {DType::i32, DType::i64},
-               .shapes = {"M+1"},
-               .strides = Strides::contiguous},
-              {.name = "y",
-               .role = Role::out,
-               .dtypes = {DType::f32, DType::f16, DType::bf16},
-               .shapes = {"... M K"},
-               .may_alias = "x",
-               .dtype_same_as = "x"},
-              {.name = "bias", .optional = true, .dtypes = {DType::f32}, .shapes = {"K"}},
-              {.name = "cache",
-               .role = Role::inout,
-               .optional = true,
-               .dtypes = {DType::f32},
-               .shapes = {"_ K"},
-               .written_with = "update"},
-              {.name = "update",
-               .optional = true,
-               .dtypes = {DType::f32},
-               .shapes = {"2*M K-1"},
-               .strides = Strides::any},
-              {.name = "table",
-               .role = Role::out,
-               .optional = true,
-               .dtypes = {DType::i8},
-               .shapes = {"M 3"},
-               .strides = Strides::any,
-               .host_ok = true}};
-    c.options = {{"block", "int", "4", "elements of one scale"}};
+    c.args = args<ProbeArgs>(
+        tensor<&ProbeArgs::x>({.dtypes = {DType::f32, DType::f16}, .shapes = {"... M K"}}),
+        tensor<&ProbeArgs::scale>({.dtypes = {DType::f32},
+                                   .shapes = {"M ceil(K/block)", "M ceil(K/block) 1"},
+                                   .strides = Strides::any}),
+        tensor<&ProbeArgs::index>(
+            {.dtypes = {DType::i32, DType::i64}, .shapes = {"M+1"}, .strides = Strides::contiguous}),
+        tensor<&ProbeArgs::y>({.role = Role::out,
+                               .dtypes = {DType::f32, DType::f16, DType::bf16},
+                               .shapes = {"... M K"},
+                               .may_alias = "x",
+                               .dtype_same_as = "x"}),
+        tensor<&ProbeArgs::bias>({.optional = true, .dtypes = {DType::f32}, .shapes = {"K"}}),
+        tensor<&ProbeArgs::cache>({.role = Role::inout,
+                                   .optional = true,
+                                   .dtypes = {DType::f32},
+                                   .shapes = {"_ K"},
+                                   .written_with = "update"}),
+        tensor<&ProbeArgs::update>(
+            {.optional = true, .dtypes = {DType::f32}, .shapes = {"2*M K-1"}, .strides = Strides::any}),
+        tensor<&ProbeArgs::table>({.role = Role::out,
+                                   .optional = true,
+                                   .dtypes = {DType::i8},
+                                   .shapes = {"M 3"},
+                                   .strides = Strides::any,
+                                   .host_ok = true}));
+    c.options = options<ProbeOptions>(option<&ProbeOptions::block>("elements of one scale"));
     c.clauses = {{.text = "block is positive",
                   .broken = [](const Call& call) -> std::optional<std::string> {
                     const int block = call.options<ProbeOptions>().block;
@@ -92,11 +84,7 @@ struct ProbeCall {
     std::memset(memory, 0, sizeof memory);
   }
 
-  Call call() const {
-    return bind(
-        probe_contract(), args, options,
-        {&args.x, &args.scale, &args.index, &args.y, &args.bias, &args.cache, &args.update, &args.table});
-  }
+  Call call() const { return bind(probe_contract(), args, options); }
 
   /// The sentence that validation gives, or "valid".
   std::string verdict(Device device = {}, bool check_data = true) const {

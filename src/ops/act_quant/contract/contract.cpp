@@ -1,3 +1,4 @@
+#include "core/fields.hpp"
 #include "core/sentence.hpp"
 #include "ops/act_quant/act_quant.hpp"
 
@@ -33,17 +34,6 @@ Broken amax_floor(const Call& call) {
   return say("amax_floor is ", floor, ", expected a finite number that is not negative");
 }
 
-Broken enumerators(const Call& call) {
-  const auto& options = call.options<ActQuantOptions>();
-  const auto format = static_cast<int>(options.scale_format);
-  if (format > static_cast<int>(ScaleFormat::ue8m0))
-    return say("scale_format is ", format, ", expected f32 (0) or ue8m0 (1)");
-  const auto layout = static_cast<int>(options.scale_layout);
-  if (layout > static_cast<int>(ScaleLayout::column_major))
-    return say("scale_layout is ", layout, ", expected row_major (0) or column_major (1)");
-  return {};
-}
-
 Broken scale_strides(const Call& call) {
   const Tensor& s = call.args<ActQuantArgs>().s;
   if (s.empty()) return {};
@@ -64,34 +54,39 @@ Broken scale_strides(const Call& call) {
 }  // namespace
 
 const core::Contract& contract() {
+  using Args = ActQuantArgs;
+  using CArgs = isomer_act_quant_args;
+  using Options = ActQuantOptions;
+  using COptions = isomer_act_quant_options;
   static const core::Contract contract = core::finish({
       .op = "act_quant",
       .summary = "s = max(max|x|, amax_floor) / 448 by block, y = e4m3fn(x / s)",
       .source = "DeepSeek-V3 inference/kernel.py, act_quant",
-      .args = {{.name = "x",
-                .dtypes = {DType::f32, DType::f16, DType::bf16},
-                .shapes = {"... K"},
-                .meaning = "activations"},
-               {.name = "y",
-                .role = core::Role::out,
-                .dtypes = {DType::e4m3fn},
-                .shapes = {"... K"},
-                .meaning = "quantised activations"},
-               {.name = "s",
-                .role = core::Role::out,
-                .dtypes = {DType::f32},
-                .shapes = {"... K/block_size"},
-                .strides = core::Strides::any,
-                .meaning = "scales: x is about y · s"}},
-      .options = {{"block_size", "int", "128", "elements of a row that share a scale: 32, 64, 128 or 256"},
-                  {"amax_floor", "f32", "0.0001", "least amax of a block"},
-                  {"scale_format", "f32 | ue8m0", "f32", "ue8m0: the scale rounded up to a power of two"},
-                  {"scale_layout", "row_major | column_major", "row_major",
-                   "column_major: adjacent rows, columns a multiple of 4 apart"}},
+      .args = core::args<Args, CArgs>(
+          core::tensor<&Args::x, &CArgs::x>({.dtypes = {DType::f32, DType::f16, DType::bf16},
+                                             .shapes = {"... K"},
+                                             .meaning = "activations"}),
+          core::tensor<&Args::y, &CArgs::y>({.role = core::Role::out,
+                                             .dtypes = {DType::e4m3fn},
+                                             .shapes = {"... K"},
+                                             .meaning = "quantised activations"}),
+          core::tensor<&Args::s, &CArgs::s>({.role = core::Role::out,
+                                             .dtypes = {DType::f32},
+                                             .shapes = {"... K/block_size"},
+                                             .strides = core::Strides::any,
+                                             .meaning = "scales: x is about y · s"})),
+      .options = core::options<Options, COptions>(
+          core::option<&Options::block_size, &COptions::block_size>(
+              "elements of a row that share a scale: 32, 64, 128 or 256"),
+          core::option<&Options::amax_floor, &COptions::amax_floor>("least amax of a block"),
+          core::option<&Options::scale_format, &COptions::scale_format>(
+              "ue8m0: the scale rounded up to a power of two"),
+          core::option<&Options::scale_layout, &COptions::scale_layout>(
+              "column_major: adjacent rows, columns a multiple of 4 apart")),
       .clauses = {{"block_size is 32, 64, 128 or 256", block_size},
                   {"K is a multiple of block_size", whole_blocks},
                   {"amax_floor is finite and not negative", amax_floor},
-                  {"scale_format and scale_layout are enumerators", enumerators},
+                  {"scale_format and scale_layout are enumerators", core::not_an_enumerator},
                   {"s lies as scale_layout says", scale_strides}},
       .tolerance = "exact",
       .symbols =
@@ -113,7 +108,7 @@ const core::Contract& contract() {
 }
 
 core::Call bind(const ActQuantArgs& args, const ActQuantOptions& options) {
-  return core::bind(contract(), args, options, {&args.x, &args.y, &args.s});
+  return core::bind(contract(), args, options);
 }
 
 }  // namespace isomer::ops::act_quant

@@ -31,8 +31,10 @@ const oracle::CaseSchema& schema() {
        oracle::integer("b", 2, "size of a third dimension"), oracle::integer("m", 4, "rows"),
        oracle::integer("k", 256, "elements of a row"),
        oracle::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of x", true),
-       oracle::integer("block", 128, "block_size"), oracle::real("floor", 1e-4, "amax_floor"),
-       oracle::flag("ue8m0", "scale_format"), oracle::flag("colmajor", "scale_layout column_major"),
+       oracle::option(contract(), "block_size", "block_size", "block"),
+       oracle::option(contract(), "amax_floor", "amax_floor", "floor"),
+       oracle::flag_of_choice(contract(), "scale_format", "scale_format", "ue8m0"),
+       oracle::flag_of_choice(contract(), "scale_layout", "scale_layout column_major", "colmajor"),
        oracle::choice("layout", layouts(), "how x, y and s lie in memory", true),
        oracle::choice("regime", regimes, "values of x"),
        oracle::real("scale", 1.0, "multiplies the values of x")});
@@ -189,10 +191,7 @@ void make(const Case& c, Problem& problem) {
   const Layout out = layout == Layout::broadcast ? Layout::contiguous : layout;
   args.y = problem.make("y", DType::e4m3fn, shape, out);
   args.s = make_scales(c, problem, shape, out);
-  options.block_size = c.integer("block");
-  options.amax_floor = static_cast<float>(c.real("floor"));
-  options.scale_format = c.flag("ue8m0") ? ScaleFormat::ue8m0 : ScaleFormat::f32;
-  options.scale_layout = c.flag("colmajor") ? ScaleLayout::column_major : ScaleLayout::row_major;
+  oracle::set_options(c, contract(), &options);
   problem.bind(bind(args, options));
 }
 

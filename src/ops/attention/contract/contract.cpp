@@ -1,3 +1,4 @@
+#include "core/fields.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/attention/contract/clauses.hpp"
 #include "ops/attention/contract/geometry.hpp"
@@ -10,99 +11,111 @@ using core::Role;
 const std::vector<DType> kElements = {DType::f32, DType::f16, DType::bf16, DType::e4m3fn};
 const std::vector<DType> kWide = {DType::f32, DType::f16, DType::bf16};
 
-core::Arg i32(const char* name, const char* shape, const char* meaning) {
-  return {.name = name, .optional = true, .dtypes = {DType::i32}, .shapes = {shape}, .meaning = meaning};
+using Args = AttentionArgs;
+using CArgs = isomer_attention_args;
+using Options = AttentionOptions;
+using COptions = isomer_attention_options;
+
+template <auto kMember, auto kInC>
+core::Arg i32(const char* shape, const char* meaning) {
+  return core::tensor<kMember, kInC>(
+      {.optional = true, .dtypes = {DType::i32}, .shapes = {shape}, .meaning = meaning});
 }
 
-core::Arg descale(const char* name, const char* meaning) {
-  return {.name = name, .optional = true, .dtypes = {DType::f32}, .shapes = {"B Hkv"}, .meaning = meaning};
+template <auto kMember, auto kInC>
+core::Arg descale(const char* meaning) {
+  return core::tensor<kMember, kInC>(
+      {.optional = true, .dtypes = {DType::f32}, .shapes = {"B Hkv"}, .meaning = meaning});
 }
 
 std::vector<core::Arg> arguments() {
-  return {
-      {.name = "q", .dtypes = kElements, .shapes = {"B Sq Hq D", "total_q Hq D"}, .meaning = "queries"},
-      {.name = "k",
-       .role = Role::inout,
-       .dtypes = kElements,
-       .shapes = {"rows Sk Hkv D", "total_k Hkv D"},
-       .meaning = "keys: by cache row, by page (rows = pages, Sk = page_size), or of all entries",
-       .written_with = "k_new"},
-      {.name = "v",
-       .role = Role::inout,
-       .dtypes = kElements,
-       .shapes = {"_ _ _ _", "_ _ _"},
-       .meaning = "values: k's shape with Dv, or its last three dimensions [Hkv, Dv, Sk] with v_colmajor",
-       .dtype_same_as = "k",
-       .written_with = "k_new"},
-      {.name = "out",
-       .role = Role::out,
-       .dtypes = kWide,
-       .shapes = {"B Sq Hq Dv", "total_q Hq Dv"},
-       .meaning = "result"},
-      {.name = "lse",
-       .role = Role::out,
-       .optional = true,
-       .dtypes = {DType::f32},
-       .shapes = {"B Hq Sq", "Hq total_q"},
-       .meaning = "natural log of the softmax denominator"},
-      i32("cu_seqlens_q", "B+1", "query rows of entry b are [cu[b], cu[b+1])"),
-      i32("cu_seqlens_k", "B+1", "keys of entry b are rows [cu[b], cu[b+1]) of k"),
-      i32("seqused_q", "B", "effective query lengths"),
-      i32("seqused_k", "B", "effective key lengths, the left padding among them"),
-      i32("leftpad_k", "B", "slot of each entry's first key"),
-      i32("page_table", "table_rows max_pages", "page of every page_size keys"),
-      i32("kv_batch_idx", "B", "row of k, or of page_table, that an entry uses"),
-      {.name = "k_new",
-       .optional = true,
-       .dtypes = kElements,
-       .shapes = {"B Sn Hkv D", "total_new Hkv D"},
-       .meaning = "keys to append to k",
-       .dtype_same_as = "k"},
-      {.name = "v_new",
-       .optional = true,
-       .dtypes = kElements,
-       .shapes = {"B Sn Hkv Dv", "total_new Hkv Dv"},
-       .meaning = "values to append to v",
-       .dtype_same_as = "v"},
-      i32("cu_seqlens_k_new", "B+1", "rows of k_new of entry b are [cu[b], cu[b+1])"),
-      i32("cache_seqlens", "B", "slots filled before the append, the left padding among them"),
-      {.name = "rotary_cos",
-       .optional = true,
-       .dtypes = kWide,
-       .shapes = {"positions pairs"},
-       .meaning = "cosines of the rotary embedding, pairs = rotary_dim / 2"},
-      {.name = "rotary_sin",
-       .optional = true,
-       .dtypes = kWide,
-       .shapes = {"positions pairs"},
-       .meaning = "sines of the rotary embedding",
-       .dtype_same_as = "rotary_cos"},
-      descale("q_descale", "multiplies the logits"),
-      descale("k_descale", "multiplies the logits"),
-      descale("v_descale", "multiplies out"),
-      {.name = "sink",
-       .optional = true,
-       .dtypes = kWide,
-       .shapes = {"Hq"},
-       .meaning = "a logit of each head, not scaled"},
-  };
+  return core::args<Args, CArgs>(
+      core::tensor<&Args::q, &CArgs::q>(
+          {.dtypes = kElements, .shapes = {"B Sq Hq D", "total_q Hq D"}, .meaning = "queries"}),
+      core::tensor<&Args::k, &CArgs::k>(
+          {.role = Role::inout,
+           .dtypes = kElements,
+           .shapes = {"rows Sk Hkv D", "total_k Hkv D"},
+           .meaning = "keys: by cache row, by page (rows = pages, Sk = page_size), or of all entries",
+           .written_with = "k_new"}),
+      core::tensor<&Args::v, &CArgs::v>(
+          {.role = Role::inout,
+           .dtypes = kElements,
+           .shapes = {"_ _ _ _", "_ _ _"},
+           .meaning = "values: k's shape with Dv, or its last three dimensions [Hkv, Dv, Sk] with v_colmajor",
+           .dtype_same_as = "k",
+           .written_with = "k_new"}),
+      core::tensor<&Args::out, &CArgs::out>({.role = Role::out,
+                                             .dtypes = kWide,
+                                             .shapes = {"B Sq Hq Dv", "total_q Hq Dv"},
+                                             .meaning = "result"}),
+      core::tensor<&Args::lse, &CArgs::lse>({.role = Role::out,
+                                             .optional = true,
+                                             .dtypes = {DType::f32},
+                                             .shapes = {"B Hq Sq", "Hq total_q"},
+                                             .meaning = "natural log of the softmax denominator"}),
+      i32<&Args::cu_seqlens_q, &CArgs::cu_seqlens_q>("B+1", "query rows of entry b are [cu[b], cu[b+1])"),
+      i32<&Args::cu_seqlens_k, &CArgs::cu_seqlens_k>("B+1", "keys of entry b are rows [cu[b], cu[b+1]) of k"),
+      i32<&Args::seqused_q, &CArgs::seqused_q>("B", "effective query lengths"),
+      i32<&Args::seqused_k, &CArgs::seqused_k>("B", "effective key lengths, the left padding among them"),
+      i32<&Args::leftpad_k, &CArgs::leftpad_k>("B", "slot of each entry's first key"),
+      i32<&Args::page_table, &CArgs::page_table>("table_rows max_pages", "page of every page_size keys"),
+      i32<&Args::kv_batch_idx, &CArgs::kv_batch_idx>("B", "row of k, or of page_table, that an entry uses"),
+      core::tensor<&Args::k_new, &CArgs::k_new>({.optional = true,
+                                                 .dtypes = kElements,
+                                                 .shapes = {"B Sn Hkv D", "total_new Hkv D"},
+                                                 .meaning = "keys to append to k",
+                                                 .dtype_same_as = "k"}),
+      core::tensor<&Args::v_new, &CArgs::v_new>({.optional = true,
+                                                 .dtypes = kElements,
+                                                 .shapes = {"B Sn Hkv Dv", "total_new Hkv Dv"},
+                                                 .meaning = "values to append to v",
+                                                 .dtype_same_as = "v"}),
+      i32<&Args::cu_seqlens_k_new, &CArgs::cu_seqlens_k_new>("B+1",
+                                                             "rows of k_new of entry b are [cu[b], cu[b+1])"),
+      i32<&Args::cache_seqlens, &CArgs::cache_seqlens>(
+          "B", "slots filled before the append, the left padding among them"),
+      core::tensor<&Args::rotary_cos, &CArgs::rotary_cos>(
+          {.optional = true,
+           .dtypes = kWide,
+           .shapes = {"positions pairs"},
+           .meaning = "cosines of the rotary embedding, pairs = rotary_dim / 2"}),
+      core::tensor<&Args::rotary_sin, &CArgs::rotary_sin>({.optional = true,
+                                                           .dtypes = kWide,
+                                                           .shapes = {"positions pairs"},
+                                                           .meaning = "sines of the rotary embedding",
+                                                           .dtype_same_as = "rotary_cos"}),
+      descale<&Args::q_descale, &CArgs::q_descale>("multiplies the logits"),
+      descale<&Args::k_descale, &CArgs::k_descale>("multiplies the logits"),
+      descale<&Args::v_descale, &CArgs::v_descale>("multiplies out"),
+      core::tensor<&Args::sink, &CArgs::sink>({.optional = true,
+                                               .dtypes = kWide,
+                                               .shapes = {"Hq"},
+                                               .meaning = "a logit of each head, not scaled"}));
 }
 
 std::vector<core::Option> option_list() {
-  return {
-      {"scale", "f32", "1/sqrt(D)", "multiplies q·k"},
-      {"causal", "bool", "false", "query i sees key j only where j <= i + Sk - Sq"},
-      {"window_left", "int", "-1", "keys left of the diagonal that are visible; -1 all"},
-      {"window_right", "int", "-1", "keys right of the diagonal that are visible; -1 all"},
-      {"softcap", "f32", "0", "S = softcap·tanh(S/softcap) before masking; 0 off"},
-      {"max_seqlen_q", "int", "0", "upper bound of the query lengths; 0 unknown"},
-      {"max_seqlen_k", "int", "0", "upper bound of the key lengths; 0 unknown"},
-      {"rotary_interleaved", "bool", "false", "pairs (2i, 2i+1) instead of (i, i + rotary_dim/2)"},
-      {"v_colmajor", "bool", "false", "v's last three dimensions are [Hkv, Dv, Sk]"},
-      {"pack_gqa", "plan | never | always", "plan", "rows = query position × heads of one group"},
-      {"num_splits", "int", "0", "parts into which the keys are split; 0 the plan decides, 1 none"},
-      {"split_size", "int", "0", "keys of one part; 0 off"},
-  };
+  return core::options<Options, COptions>(
+      core::option<&Options::scale, &COptions::scale>("multiplies q·k", "1/sqrt(D)"),
+      core::option<&Options::causal, &COptions::causal>("query i sees key j only where j <= i + Sk - Sq"),
+      core::option<&Options::window_left, &COptions::window_left>(
+          "keys left of the diagonal that are visible; -1 all"),
+      core::option<&Options::window_right, &COptions::window_right>(
+          "keys right of the diagonal that are visible; -1 all"),
+      core::option<&Options::softcap, &COptions::softcap>(
+          "S = softcap·tanh(S/softcap) before masking; 0 off"),
+      core::option<&Options::max_seqlen_q, &COptions::max_seqlen_q>(
+          "upper bound of the query lengths; 0 unknown"),
+      core::option<&Options::max_seqlen_k, &COptions::max_seqlen_k>(
+          "upper bound of the key lengths; 0 unknown"),
+      core::option<&Options::rotary_interleaved, &COptions::rotary_interleaved>(
+          "pairs (2i, 2i+1) instead of (i, i + rotary_dim/2)"),
+      core::option<&Options::v_colmajor, &COptions::v_colmajor>(
+          "v's last three dimensions are [Hkv, Dv, Sk]"),
+      core::option<&Options::pack_gqa, &COptions::pack_gqa>("rows = query position × heads of one group"),
+      core::option<&Options::num_splits, &COptions::num_splits>(
+          "parts into which the keys are split; 0 the plan decides, 1 none"),
+      core::option<&Options::split_size, &COptions::split_size>("keys of one part; 0 off"));
 }
 
 /// With cu_seqlens_q no shape has B standing alone.
@@ -159,29 +172,7 @@ const core::Contract& contract() {
 }
 
 core::Call bind(const AttentionArgs& a, const AttentionOptions& options) {
-  return core::bind(contract(), a, options,
-                    {&a.q,
-                     &a.k,
-                     &a.v,
-                     &a.out,
-                     &a.lse,
-                     &a.cu_seqlens_q,
-                     &a.cu_seqlens_k,
-                     &a.seqused_q,
-                     &a.seqused_k,
-                     &a.leftpad_k,
-                     &a.page_table,
-                     &a.kv_batch_idx,
-                     &a.k_new,
-                     &a.v_new,
-                     &a.cu_seqlens_k_new,
-                     &a.cache_seqlens,
-                     &a.rotary_cos,
-                     &a.rotary_sin,
-                     &a.q_descale,
-                     &a.k_descale,
-                     &a.v_descale,
-                     &a.sink});
+  return core::bind(contract(), a, options);
 }
 
 }  // namespace isomer::ops::attention

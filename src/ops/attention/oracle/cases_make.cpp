@@ -222,18 +222,8 @@ class Maker {
   }
 
   void options() {
-    o_.scale = static_cast<float>(c_.real("scale"));
-    o_.causal = c_.flag("causal");
-    o_.window_left = c_.integer("left");
-    o_.window_right = c_.integer("right");
-    o_.softcap = static_cast<float>(c_.real("softcap"));
+    oracle::set_options(c_, contract(), &o_);
     o_.rotary_interleaved = c_.choice("rotary") == "interleaved";
-    o_.v_colmajor = c_.flag("v_colmajor");
-    o_.num_splits = static_cast<int>(c_.integer("num_splits"));
-    o_.split_size = c_.integer("split_size");
-    using Choice = AttentionOptions::Choice;
-    const std::string& pack = c_.choice("pack_gqa");
-    o_.pack_gqa = pack == "always" ? Choice::always : pack == "never" ? Choice::never : Choice::plan;
     if (!c_.flag("max_seqlen")) return;
     if (c_.flag("varlen_q")) o_.max_seqlen_q = c_.integer("sq");
     o_.max_seqlen_k = c_.integer("sk") < 0 ? c_.integer("sq") : c_.integer("sk");

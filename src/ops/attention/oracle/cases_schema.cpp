@@ -1,3 +1,4 @@
+#include "ops/attention/attention.hpp"
 #include "ops/attention/oracle/cases.hpp"
 
 namespace isomer::ops::attention {
@@ -16,11 +17,11 @@ const oracle::CaseSchema& schema() {
        oracle::choice("kv", {"same", "e4m3fn"}, "dtype of k and v"),
        oracle::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out; same: bf16 with e4m3fn"),
        oracle::flag("lse", "asks for lse"),
-       oracle::flag("causal", "bottom-right aligned causal mask"),
-       oracle::integer("left", -1, "window_left"),
-       oracle::integer("right", -1, "window_right"),
-       oracle::real("scale", 0, "0: 1/sqrt(d)"),
-       oracle::real("softcap", 0, "0: off"),
+       oracle::option(contract(), "causal", "bottom-right aligned causal mask"),
+       oracle::option(contract(), "window_left", "window_left", "left"),
+       oracle::option(contract(), "window_right", "window_right", "right"),
+       oracle::option(contract(), "scale", "0: 1/sqrt(d)"),
+       oracle::option(contract(), "softcap", "0: off"),
        oracle::choice("sink", {"none", "f32", "same"}, "dtype of the sinks; same: q's"),
        oracle::flag("varlen_q", "q by cu_seqlens_q"),
        oracle::flag("varlen_k", "k and v by cu_seqlens_k"),
@@ -35,12 +36,12 @@ const oracle::CaseSchema& schema() {
        oracle::integer("rotary_dim", 0, "rotated dimensions; 0: all that fit"),
        oracle::choice("rotary_dtype", {"f32", "same"}, "dtype of cos and sin"),
        oracle::flag("descale", "q, k and v descales, of the e4m3fn ones among them"),
-       oracle::flag("v_colmajor", "v's last three dimensions are [Hkv, Dv, Sk]"),
+       oracle::option(contract(), "v_colmajor", "v's last three dimensions are [Hkv, Dv, Sk]"),
        oracle::flag("v_in_k", "v is the first dv elements of k's rows"),
        oracle::flag("far", "pages so far apart that 32-bit products overflow"),
-       oracle::choice("pack_gqa", {"plan", "never", "always"}, "rows = query position × heads of a group"),
-       oracle::integer("num_splits", 0, "0: the plan decides"),
-       oracle::integer("split_size", 0, "keys of a split; 0: off"),
+       oracle::option(contract(), "pack_gqa", "rows = query position × heads of a group"),
+       oracle::option(contract(), "num_splits", "0: the plan decides"),
+       oracle::option(contract(), "split_size", "keys of a split; 0: off"),
        oracle::flag("max_seqlen", "gives max_seqlen_q and max_seqlen_k"),
        oracle::choice("lengths", {"ragged", "full", "empty"}, "how lengths vary; empty: some are 0"),
        oracle::choice("layout", {"contiguous", "padded", "offset", "transposed", "broadcast"},

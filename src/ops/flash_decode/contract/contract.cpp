@@ -1,3 +1,4 @@
+#include "core/fields.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 
 #include <algorithm>
@@ -22,40 +23,39 @@ Inputs inputs(const Call& call) {
   return inputs_of(call.args<Args>(), call.options<Options>());
 }
 
-std::vector<core::Arg> input_args() {
+/// What both entries with a first stage read, and what they write.
+template <class Args, class CArgs, class... Outputs>
+std::vector<core::Arg> input_args(Outputs... outputs) {
   using core::Strides;
-  return {{.name = "q",
-           .dtypes = kFloats,
-           .shapes = {"B Hq D"},
-           .strides = Strides::any,
-           .meaning = "one query per sequence and head"},
-          {.name = "k",
-           .dtypes = kFloats,
-           .shapes = {"slots Hkv D"},
-           .strides = Strides::any,
-           .meaning = "keys by slot",
-           .dtype_same_as = "q"},
-          {.name = "v",
-           .dtypes = kFloats,
-           .shapes = {"slots Hkv D"},
-           .strides = Strides::any,
-           .meaning = "values by slot",
-           .dtype_same_as = "q"},
-          {.name = "req_to_tokens",
-           .dtypes = {DType::i32},
+  return core::args<Args, CArgs>(
+      core::tensor<&Args::q, &CArgs::q>({.dtypes = kFloats,
+                                         .shapes = {"B Hq D"},
+                                         .strides = Strides::any,
+                                         .meaning = "one query per sequence and head"}),
+      core::tensor<&Args::k, &CArgs::k>({.dtypes = kFloats,
+                                         .shapes = {"slots Hkv D"},
+                                         .strides = Strides::any,
+                                         .meaning = "keys by slot",
+                                         .dtype_same_as = "q"}),
+      core::tensor<&Args::v, &CArgs::v>({.dtypes = kFloats,
+                                         .shapes = {"slots Hkv D"},
+                                         .strides = Strides::any,
+                                         .meaning = "values by slot",
+                                         .dtype_same_as = "q"}),
+      core::tensor<&Args::req_to_tokens, &CArgs::req_to_tokens>(
+          {.dtypes = {DType::i32},
            .shapes = {"R Lmax"},
            .strides = Strides::any,
-           .meaning = "slot of each token of a request"},
-          {.name = "b_req_idx",
-           .dtypes = kIndices,
-           .shapes = {"B"},
-           .strides = Strides::any,
-           .meaning = "request of each sequence"},
-          {.name = "b_seqlen",
-           .dtypes = kIndices,
-           .shapes = {"B"},
-           .strides = Strides::any,
-           .meaning = "tokens of each sequence"}};
+           .meaning = "slot of each token of a request"}),
+      core::tensor<&Args::b_req_idx, &CArgs::b_req_idx>({.dtypes = kIndices,
+                                                         .shapes = {"B"},
+                                                         .strides = Strides::any,
+                                                         .meaning = "request of each sequence"}),
+      core::tensor<&Args::b_seqlen, &CArgs::b_seqlen>({.dtypes = kIndices,
+                                                       .shapes = {"B"},
+                                                       .strides = Strides::any,
+                                                       .meaning = "tokens of each sequence"}),
+      std::move(outputs)...);
 }
 
 /// Rules on what both entries with a first stage read. `most` gives the longest length that the call has room
@@ -154,6 +154,10 @@ core::Work input_work(const Inputs& in, std::int64_t most) {
 }  // namespace
 
 const core::Contract& contract() {
+  using Args = FlashDecodeArgs;
+  using CArgs = isomer_flash_decode_args;
+  using Options = FlashDecodeOptions;
+  using COptions = isomer_flash_decode_options;
   const auto of = &inputs<FlashDecodeArgs, FlashDecodeOptions>;
   const auto most = +[](const Call& call) {
     const std::int64_t room = call.args<FlashDecodeArgs>().req_to_tokens.size(1);
@@ -167,16 +171,16 @@ const core::Contract& contract() {
         "out[b, h] = softmax(scale·q·kᵀ)·v over the tokens that req_to_tokens names, split into blocks and "
         "merged";
     c.source = "lightllm flash_decoding (llama); len 0 gives 0, v by its own strides, every stride honoured";
-    c.args = input_args();
-    c.args.push_back({.name = "out",
-                      .role = core::Role::out,
-                      .dtypes = kFloats,
-                      .shapes = {"B Hq D"},
-                      .strides = core::Strides::any,
-                      .meaning = "result"});
-    c.options = {{"block_seq", "int", "0", "tokens of one block, a multiple of 16; 0: the plan decides"},
-                 {"max_len", "int", "0", "an upper bound of b_seqlen; 0: Lmax"},
-                 {"scale", "f32", "0", "multiplies q·k; 0: 1/sqrt(D)"}};
+    c.args = input_args<Args, CArgs>(core::tensor<&Args::out, &CArgs::out>({.role = core::Role::out,
+                                                                            .dtypes = kFloats,
+                                                                            .shapes = {"B Hq D"},
+                                                                            .strides = core::Strides::any,
+                                                                            .meaning = "result"}));
+    c.options = core::options<Options, COptions>(
+        core::option<&Options::block_seq, &COptions::block_seq>(
+            "tokens of one block, a multiple of 16; 0: the plan decides"),
+        core::option<&Options::max_len, &COptions::max_len>("an upper bound of b_seqlen; 0: Lmax"),
+        core::option<&Options::scale, &COptions::scale>("multiplies q·k; 0: 1/sqrt(D)"));
     c.clauses = {blocks_of_16(
                      +[](const Call& call) { return call.options<FlashDecodeOptions>().block_seq; }, true),
                  {.text = "max_len is not negative", .broken = [](const Call& call) -> Broken {
@@ -197,11 +201,14 @@ const core::Contract& contract() {
 }
 
 core::Call bind(const FlashDecodeArgs& a, const FlashDecodeOptions& options) {
-  return core::bind(contract(), a, options,
-                    {&a.q, &a.k, &a.v, &a.req_to_tokens, &a.b_req_idx, &a.b_seqlen, &a.out});
+  return core::bind(contract(), a, options);
 }
 
 const core::Contract& stage1::contract() {
+  using Args = FlashDecodeStage1Args;
+  using CArgs = isomer_flash_decode_stage1_args;
+  using Options = FlashDecodeStage1Options;
+  using COptions = isomer_flash_decode_stage1_options;
   const auto of = &inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>;
   const auto most = +[](const Call& call) {
     const auto& args = call.args<FlashDecodeStage1Args>();
@@ -215,22 +222,23 @@ const core::Contract& stage1::contract() {
     c.op = "flash_decode_stage1";
     c.summary = "per block of block_seq tokens: mid_out = softmax(S)·v, mid_lse = ln Σ e^S, S = scale·q·kᵀ";
     c.source = "lightllm flash_decode_stage1 (llama); v by its own strides, every stride honoured";
-    c.args = input_args();
-    c.args.push_back({.name = "mid_out",
-                      .role = core::Role::out,
-                      .dtypes = {DType::f32},
-                      .shapes = {"B Hq nb D"},
-                      .strides = core::Strides::any,
-                      .meaning = "result of each block; a block without tokens stays untouched"});
-    c.args.push_back({.name = "mid_lse",
-                      .role = core::Role::out,
-                      .dtypes = {DType::f32},
-                      .shapes = {"B Hq nb"},
-                      .strides = core::Strides::any,
-                      .meaning = "natural-log denominator of each block; likewise"});
-    c.options = {{"block_seq", "int", "256", "tokens of one block, a multiple of 16"},
-                 {"max_len", "int", "0", "an upper bound of b_seqlen; 0: nb·block_seq"},
-                 {"scale", "f32", "0", "multiplies q·k; 0: 1/sqrt(D)"}};
+    c.args = input_args<Args, CArgs>(
+        core::tensor<&Args::mid_out, &CArgs::mid_out>(
+            {.role = core::Role::out,
+             .dtypes = {DType::f32},
+             .shapes = {"B Hq nb D"},
+             .strides = core::Strides::any,
+             .meaning = "result of each block; a block without tokens stays untouched"}),
+        core::tensor<&Args::mid_lse, &CArgs::mid_lse>(
+            {.role = core::Role::out,
+             .dtypes = {DType::f32},
+             .shapes = {"B Hq nb"},
+             .strides = core::Strides::any,
+             .meaning = "natural-log denominator of each block; likewise"}));
+    c.options = core::options<Options, COptions>(
+        core::option<&Options::block_seq, &COptions::block_seq>("tokens of one block, a multiple of 16"),
+        core::option<&Options::max_len, &COptions::max_len>("an upper bound of b_seqlen; 0: nb·block_seq"),
+        core::option<&Options::scale, &COptions::scale>("multiplies q·k; 0: 1/sqrt(D)"));
     c.clauses = {
         blocks_of_16(
             +[](const Call& call) { return call.options<FlashDecodeStage1Options>().block_seq; }, false),
@@ -258,11 +266,14 @@ const core::Contract& stage1::contract() {
 }
 
 core::Call stage1::bind(const FlashDecodeStage1Args& a, const FlashDecodeStage1Options& options) {
-  return core::bind(stage1::contract(), a, options,
-                    {&a.q, &a.k, &a.v, &a.req_to_tokens, &a.b_req_idx, &a.b_seqlen, &a.mid_out, &a.mid_lse});
+  return core::bind(stage1::contract(), a, options);
 }
 
 const core::Contract& stage2::contract() {
+  using Args = FlashDecodeStage2Args;
+  using CArgs = isomer_flash_decode_stage2_args;
+  using Options = FlashDecodeStage2Options;
+  using COptions = isomer_flash_decode_stage2_options;
   static const core::Contract contract = [&] {
     core::Contract c;
     c.op = "flash_decode_stage2";
@@ -271,28 +282,27 @@ const core::Contract& stage2::contract() {
     c.source =
         "lightllm flash_decode_stage2 (llama), TritonBench flash_decode2_llama.py and flash_decode2_phi.py; "
         "a row without weight gives 0, every stride honoured";
-    c.args = {{.name = "mid_out",
-               .dtypes = kFloats,
-               .shapes = {"B H nb D"},
-               .strides = core::Strides::any,
-               .meaning = "result of each block"},
-              {.name = "mid_lse",
-               .dtypes = {DType::f32},
-               .shapes = {"B H nb"},
-               .strides = core::Strides::any,
-               .meaning = "natural-log weight of each block; −inf weighs nothing"},
-              {.name = "b_seqlen",
-               .dtypes = kIndices,
-               .shapes = {"B"},
-               .strides = core::Strides::any,
-               .meaning = "tokens of each sequence"},
-              {.name = "out",
-               .role = core::Role::out,
-               .dtypes = kFloats,
-               .shapes = {"B H D"},
-               .strides = core::Strides::any,
-               .meaning = "result"}};
-    c.options = {{"block_seq", "int", "256", "tokens of one block of the first stage"}};
+    c.args = core::args<Args, CArgs>(
+        core::tensor<&Args::mid_out, &CArgs::mid_out>({.dtypes = kFloats,
+                                                       .shapes = {"B H nb D"},
+                                                       .strides = core::Strides::any,
+                                                       .meaning = "result of each block"}),
+        core::tensor<&Args::mid_lse, &CArgs::mid_lse>(
+            {.dtypes = {DType::f32},
+             .shapes = {"B H nb"},
+             .strides = core::Strides::any,
+             .meaning = "natural-log weight of each block; −inf weighs nothing"}),
+        core::tensor<&Args::b_seqlen, &CArgs::b_seqlen>({.dtypes = kIndices,
+                                                         .shapes = {"B"},
+                                                         .strides = core::Strides::any,
+                                                         .meaning = "tokens of each sequence"}),
+        core::tensor<&Args::out, &CArgs::out>({.role = core::Role::out,
+                                               .dtypes = kFloats,
+                                               .shapes = {"B H D"},
+                                               .strides = core::Strides::any,
+                                               .meaning = "result"}));
+    c.options = core::options<Options, COptions>(
+        core::option<&Options::block_seq, &COptions::block_seq>("tokens of one block of the first stage"));
     c.clauses = {{.text = "block_seq is positive",
                   .broken = [](const Call& call) -> Broken {
                     const std::int64_t block = call.options<FlashDecodeStage2Options>().block_seq;
@@ -327,7 +337,7 @@ const core::Contract& stage2::contract() {
 }
 
 core::Call stage2::bind(const FlashDecodeStage2Args& a, const FlashDecodeStage2Options& options) {
-  return core::bind(stage2::contract(), a, options, {&a.mid_out, &a.mid_lse, &a.b_seqlen, &a.out});
+  return core::bind(stage2::contract(), a, options);
 }
 
 }  // namespace isomer::ops::flash_decode

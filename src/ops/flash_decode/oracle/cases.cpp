@@ -24,7 +24,10 @@ std::vector<std::string> with_first(std::string first, std::vector<std::string> 
 }
 
 /// The fields of both entries that have a first stage.
-std::vector<oracle::Field> fields(std::int64_t block_seq, std::vector<oracle::Field> more) {
+std::vector<oracle::Field> fields(const core::Contract& contract, std::int64_t block_seq,
+                                  std::vector<oracle::Field> more) {
+  oracle::Field block = oracle::option(contract, "block_seq", "tokens of one block");
+  block.fallback = std::to_string(block_seq);
   std::vector<oracle::Field> list = {
       oracle::integer("b", 4, "sequences"),
       oracle::integer("hq", 4, "query heads"),
@@ -33,8 +36,8 @@ std::vector<oracle::Field> fields(std::int64_t block_seq, std::vector<oracle::Fi
       oracle::integer("len", 100, "tokens of the longest sequence"),
       oracle::choice("lengths", {"ragged", "full", "one", "zero"},
                      "lengths: mixed with one of 0, all len, all 1, all 0"),
-      oracle::integer("block_seq", block_seq, "tokens of one block"),
-      oracle::integer("max_len", 0, "the option; 0: not given"),
+      block,
+      oracle::option(contract, "max_len", "the option; 0: not given"),
       oracle::integer("slots", 0, "slots that the sequences share; 0: one for each token, and some unused"),
       oracle::dtype("dtype", kFloats, DType::f32, "of q, k and v", true),
       oracle::dtype("index", {DType::i32, DType::i64}, DType::i32, "of b_req_idx and b_seqlen"),
@@ -45,7 +48,7 @@ std::vector<oracle::Field> fields(std::int64_t block_seq, std::vector<oracle::Fi
       oracle::choice("regime", oracle::regime_names(), "values of v"),
       oracle::choice("k_regime", oracle::regime_names(), "values of k"),
       oracle::real("q_scale", 1.0, "multiplies the values of q: large logits"),
-      oracle::real("scale", 0.0, "the option; 0: 1/sqrt(D)")};
+      oracle::option(contract, "scale", "the option; 0: 1/sqrt(D)")};
   for (oracle::Field& field : more) list.push_back(std::move(field));
   return list;
 }
@@ -53,14 +56,15 @@ std::vector<oracle::Field> fields(std::int64_t block_seq, std::vector<oracle::Fi
 const oracle::CaseSchema& schema() {
   static const oracle::CaseSchema schema(
       "flash_decode",
-      fields(0, {oracle::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out, where not q's")}));
+      fields(contract(), 0,
+             {oracle::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out, where not q's")}));
   return schema;
 }
 
 const oracle::CaseSchema& stage1_schema() {
   static const oracle::CaseSchema schema(
       "flash_decode_stage1",
-      fields(32, {oracle::integer("spare", 0, "blocks of mid_out beyond the needed")}));
+      fields(stage1::contract(), 32, {oracle::integer("spare", 0, "blocks of mid_out beyond the needed")}));
   return schema;
 }
 
@@ -179,9 +183,7 @@ void make(const Case& c, Problem& problem) {
   const std::string& out = c.choice("out");
   args.out = problem.make("out", out == "same" ? c.dtype("dtype") : *dtype_of(out),
                           {c.integer("b"), c.integer("hq"), c.integer("d")}, out_layout(c));
-  options.block_seq = c.integer("block_seq");
-  options.max_len = c.integer("max_len");
-  options.scale = static_cast<float>(c.real("scale"));
+  oracle::set_options(c, contract(), &options);
   problem.bind(bind(args, options));
 }
 
@@ -189,9 +191,7 @@ void make_stage1(const Case& c, Problem& problem) {
   auto& args = problem.args<FlashDecodeStage1Args>();
   auto& options = problem.options<FlashDecodeStage1Options>();
   make_inputs(c, problem, args);
-  options.block_seq = c.integer("block_seq");
-  options.max_len = c.integer("max_len");
-  options.scale = static_cast<float>(c.real("scale"));
+  oracle::set_options(c, stage1::contract(), &options);
   const std::int64_t nb = ceil_div(c.integer("len"), std::max<std::int64_t>(options.block_seq, 1)) +
                           std::max<std::int64_t>(c.integer("spare"), 0);
   args.mid_out = problem.make("mid_out", DType::f32, {c.integer("b"), c.integer("hq"), nb, c.integer("d")},

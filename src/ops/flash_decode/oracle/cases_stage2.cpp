@@ -15,11 +15,12 @@ using oracle::Regime;
 
 const oracle::CaseSchema& schema() {
   static const std::vector<DType> floats = {DType::f32, DType::f16, DType::bf16};
+  oracle::Field block = oracle::option(contract(), "block_seq", "tokens of one block");
+  block.fallback = "32";
   static const oracle::CaseSchema schema(
       "flash_decode_stage2",
       {oracle::integer("b", 4, "sequences"), oracle::integer("h", 3, "heads"),
-       oracle::integer("nb", 5, "blocks of mid_out"), oracle::integer("d", 64, "head dimension"),
-       oracle::integer("block_seq", 32, "tokens of one block"),
+       oracle::integer("nb", 5, "blocks of mid_out"), oracle::integer("d", 64, "head dimension"), block,
        oracle::choice("lengths", {"ragged", "full", "one", "zero"},
                       "lengths: mixed, one of 0; all that fit; all 1; all 0"),
        oracle::dtype("dtype", floats, DType::f32, "of mid_out", true),
@@ -90,7 +91,7 @@ void make(const Case& c, oracle::Problem& problem) {
       }
   args.out = problem.make("out", c.dtype("out"), {batch, heads, d},
                           layout == oracle::Layout::broadcast ? oracle::Layout::contiguous : layout);
-  options.block_seq = c.integer("block_seq");
+  oracle::set_options(c, contract(), &options);
   problem.bind(bind(args, options));
 }
 

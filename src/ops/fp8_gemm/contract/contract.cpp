@@ -1,48 +1,48 @@
+#include "core/fields.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 
 namespace isomer::ops::fp8_gemm {
 
 const core::Contract& contract() {
+  using Args = Fp8GemmArgs;
+  using CArgs = isomer_fp8_gemm_args;
   static const core::Contract contract = core::finish({
       .op = "fp8_gemm",
       .summary = "c = sum over kb of (sum over k in kb of a*b) * a_s[m,kb] * b_s[n/128,kb], + bias + addend",
       .source = "DeepSeek-V3 inference/kernel.py (fp8_gemm)",
-      .args = {{.name = "a",
-                .dtypes = {DType::e4m3fn},
-                .shapes = {"... K"},
-                .meaning = "left operand; the leading dimensions together are the M rows"},
-               {.name = "a_s",
-                .dtypes = {DType::f32},
-                .shapes = {"... ceil(K/128)"},
-                .strides = core::Strides::any,
-                .meaning = "scale per row and 128 columns of a, row- or column-major"},
-               {.name = "b",
-                .dtypes = {DType::e4m3fn},
-                .shapes = {"N K"},
-                .meaning = "right operand, K contiguous"},
-               {.name = "b_s",
-                .dtypes = {DType::f32},
-                .shapes = {"ceil(N/128) ceil(K/128)"},
-                .strides = core::Strides::any,
-                .meaning = "scale per 128x128 block of b"},
-               {.name = "c",
-                .role = core::Role::out,
-                .dtypes = {DType::f32, DType::f16, DType::bf16},
-                .shapes = {"... N"},
-                .meaning = "product; the same view as addend accumulates in place",
-                .may_alias = "addend"},
-               {.name = "bias",
-                .optional = true,
-                .dtypes = {DType::f32, DType::f16, DType::bf16},
-                .shapes = {"N"},
-                .strides = core::Strides::any,
-                .meaning = "added to every row in f32"},
-               {.name = "addend",
-                .optional = true,
-                .dtypes = {DType::f32, DType::f16, DType::bf16},
-                .shapes = {"... N"},
-                .meaning = "added to the product in f32",
-                .dtype_same_as = "c"}},
+      .args = core::args<Args, CArgs>(
+          core::tensor<&Args::a, &CArgs::a>(
+              {.dtypes = {DType::e4m3fn},
+               .shapes = {"... K"},
+               .meaning = "left operand; the leading dimensions together are the M rows"}),
+          core::tensor<&Args::a_s, &CArgs::a_s>(
+              {.dtypes = {DType::f32},
+               .shapes = {"... ceil(K/128)"},
+               .strides = core::Strides::any,
+               .meaning = "scale per row and 128 columns of a, row- or column-major"}),
+          core::tensor<&Args::b, &CArgs::b>(
+              {.dtypes = {DType::e4m3fn}, .shapes = {"N K"}, .meaning = "right operand, K contiguous"}),
+          core::tensor<&Args::b_s, &CArgs::b_s>({.dtypes = {DType::f32},
+                                                 .shapes = {"ceil(N/128) ceil(K/128)"},
+                                                 .strides = core::Strides::any,
+                                                 .meaning = "scale per 128x128 block of b"}),
+          core::tensor<&Args::c, &CArgs::c>(
+              {.role = core::Role::out,
+               .dtypes = {DType::f32, DType::f16, DType::bf16},
+               .shapes = {"... N"},
+               .meaning = "product; the same view as addend accumulates in place",
+               .may_alias = "addend"}),
+          core::tensor<&Args::bias, &CArgs::bias>({.optional = true,
+                                                   .dtypes = {DType::f32, DType::f16, DType::bf16},
+                                                   .shapes = {"N"},
+                                                   .strides = core::Strides::any,
+                                                   .meaning = "added to every row in f32"}),
+          core::tensor<&Args::addend, &CArgs::addend>({.optional = true,
+                                                       .dtypes = {DType::f32, DType::f16, DType::bf16},
+                                                       .shapes = {"... N"},
+                                                       .meaning = "added to the product in f32",
+                                                       .dtype_same_as = "c"})),
+      .options = core::options<Fp8GemmOptions, isomer_fp8_gemm_options>(),
       .tolerance = "u_c*|ref| + 2^-20*(sum over kb of |a_s*b_s|*sum|a*b|, + |bias| + |addend|), u_c = 2^-24 "
                    "f32, 2^-11 "
                    "f16, 2^-8 bf16; never below half a subnormal of c",
@@ -59,8 +59,7 @@ const core::Contract& contract() {
 }
 
 core::Call bind(const Fp8GemmArgs& args, const Fp8GemmOptions& options) {
-  return core::bind(contract(), args, options,
-                    {&args.a, &args.a_s, &args.b, &args.b_s, &args.c, &args.bias, &args.addend});
+  return core::bind(contract(), args, options);
 }
 
 }  // namespace isomer::ops::fp8_gemm

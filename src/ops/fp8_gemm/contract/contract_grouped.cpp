@@ -1,3 +1,4 @@
+#include "core/fields.hpp"
 #include "core/sentence.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 
@@ -90,56 +91,57 @@ std::int64_t rows_computed(const GroupedFp8GemmArgs& args) {
 }  // namespace
 
 const core::Contract& grouped_contract() {
+  using Args = GroupedFp8GemmArgs;
+  using CArgs = isomer_grouped_fp8_gemm_args;
   static const core::Contract contract = core::finish({
       .op = "grouped_fp8_gemm",
       .summary = "fp8_gemm of every row with the weights of its expert",
       .source = "DeepGEMM m_grouped_fp8_gemm_nt_contiguous and m_grouped_fp8_gemm_nt_masked",
-      .args =
-          {{.name = "a",
-            .dtypes = {DType::e4m3fn},
-            .shapes = {"M K", "G R K"},
-            .meaning = "rows of all experts, or with row_counts R rows for each expert"},
-           {.name = "a_s",
-            .dtypes = {DType::f32},
-            .shapes = {"M ceil(K/128)", "G R ceil(K/128)"},
-            .strides = core::Strides::any,
-            .meaning = "scale per row and 128 columns of a, row- or column-major"},
-           {.name = "b", .dtypes = {DType::e4m3fn}, .shapes = {"G N K"}, .meaning = "weights of each expert"},
-           {.name = "b_s",
-            .dtypes = {DType::f32},
-            .shapes = {"G ceil(N/128) ceil(K/128)"},
-            .strides = core::Strides::any,
-            .meaning = "scale per 128x128 block of b"},
-           {.name = "c",
-            .role = core::Role::out,
-            .dtypes = {DType::f32, DType::f16, DType::bf16},
-            .shapes = {"M N", "G R N"},
-            .meaning = "product; padding rows become 0, rows past a count stay untouched",
-            .may_alias = "addend"},
-           {.name = "expert_ids",
-            .optional = true,
-            .dtypes = {DType::i32},
-            .shapes = {"M"},
-            .strides = core::Strides::any,
-            .meaning = "expert of each row, ascending, segments at multiples of 128; -1 is a padding row"},
-           {.name = "row_counts",
-            .optional = true,
-            .dtypes = {DType::i32},
-            .shapes = {"G"},
-            .strides = core::Strides::any,
-            .meaning = "rows that each expert has"},
-           {.name = "bias",
-            .optional = true,
-            .dtypes = {DType::f32, DType::f16, DType::bf16},
-            .shapes = {"G N"},
-            .strides = core::Strides::any,
-            .meaning = "added to every row of its expert in f32"},
-           {.name = "addend",
-            .optional = true,
-            .dtypes = {DType::f32, DType::f16, DType::bf16},
-            .shapes = {"M N", "G R N"},
-            .meaning = "added to the product in f32",
-            .dtype_same_as = "c"}},
+      .args = core::args<Args, CArgs>(
+          core::tensor<&Args::a, &CArgs::a>(
+              {.dtypes = {DType::e4m3fn},
+               .shapes = {"M K", "G R K"},
+               .meaning = "rows of all experts, or with row_counts R rows for each expert"}),
+          core::tensor<&Args::a_s, &CArgs::a_s>(
+              {.dtypes = {DType::f32},
+               .shapes = {"M ceil(K/128)", "G R ceil(K/128)"},
+               .strides = core::Strides::any,
+               .meaning = "scale per row and 128 columns of a, row- or column-major"}),
+          core::tensor<&Args::b, &CArgs::b>(
+              {.dtypes = {DType::e4m3fn}, .shapes = {"G N K"}, .meaning = "weights of each expert"}),
+          core::tensor<&Args::b_s, &CArgs::b_s>({.dtypes = {DType::f32},
+                                                 .shapes = {"G ceil(N/128) ceil(K/128)"},
+                                                 .strides = core::Strides::any,
+                                                 .meaning = "scale per 128x128 block of b"}),
+          core::tensor<&Args::c, &CArgs::c>(
+              {.role = core::Role::out,
+               .dtypes = {DType::f32, DType::f16, DType::bf16},
+               .shapes = {"M N", "G R N"},
+               .meaning = "product; padding rows become 0, rows past a count stay untouched",
+               .may_alias = "addend"}),
+          core::tensor<&Args::expert_ids, &CArgs::expert_ids>(
+              {.optional = true,
+               .dtypes = {DType::i32},
+               .shapes = {"M"},
+               .strides = core::Strides::any,
+               .meaning =
+                   "expert of each row, ascending, segments at multiples of 128; -1 is a padding row"}),
+          core::tensor<&Args::row_counts, &CArgs::row_counts>({.optional = true,
+                                                               .dtypes = {DType::i32},
+                                                               .shapes = {"G"},
+                                                               .strides = core::Strides::any,
+                                                               .meaning = "rows that each expert has"}),
+          core::tensor<&Args::bias, &CArgs::bias>({.optional = true,
+                                                   .dtypes = {DType::f32, DType::f16, DType::bf16},
+                                                   .shapes = {"G N"},
+                                                   .strides = core::Strides::any,
+                                                   .meaning = "added to every row of its expert in f32"}),
+          core::tensor<&Args::addend, &CArgs::addend>({.optional = true,
+                                                       .dtypes = {DType::f32, DType::f16, DType::bf16},
+                                                       .shapes = {"M N", "G R N"},
+                                                       .meaning = "added to the product in f32",
+                                                       .dtype_same_as = "c"})),
+      .options = core::options<GroupedFp8GemmOptions, isomer_grouped_fp8_gemm_options>(),
       .clauses =
           {{.text = "exactly one of expert_ids and row_counts is given", .broken = one_layout},
            {.text = "a, a_s, c and addend have rank 2 with expert_ids, rank 3 with row_counts",
@@ -165,9 +167,7 @@ const core::Contract& grouped_contract() {
 }
 
 core::Call bind(const GroupedFp8GemmArgs& args, const GroupedFp8GemmOptions& options) {
-  return core::bind(grouped_contract(), args, options,
-                    {&args.a, &args.a_s, &args.b, &args.b_s, &args.c, &args.expert_ids, &args.row_counts,
-                     &args.bias, &args.addend});
+  return core::bind(grouped_contract(), args, options);
 }
 
 }  // namespace isomer::ops::fp8_gemm

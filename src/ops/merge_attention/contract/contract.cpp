@@ -1,8 +1,11 @@
+#include "core/fields.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 
 namespace isomer::ops::merge_attention {
 
 const core::Contract& contract() {
+  using Args = MergeAttentionArgs;
+  using CArgs = isomer_merge_attention_args;
   static const core::Contract contract = [] {
     const std::vector<DType> floats = {DType::f32, DType::f16, DType::bf16};
     core::Contract c;
@@ -13,37 +16,34 @@ const core::Contract& contract() {
     c.source =
         "the combine of FlashAttention-3's splits; a part with lse −inf weighs nothing, two give out 0, lse "
         "−inf";
-    c.args = {
-        {.name = "out_a", .dtypes = floats, .shapes = {"... H Dv"}, .meaning = "result over the first keys"},
-        {.name = "lse_a",
-         .dtypes = {DType::f32},
-         .shapes = {"... H"},
-         .strides = core::Strides::any,
-         .meaning = "its natural-log softmax denominator"},
-        {.name = "out_b",
-         .dtypes = floats,
-         .shapes = {"... H Dv"},
-         .meaning = "result over the other keys",
-         .dtype_same_as = "out_a"},
-        {.name = "lse_b",
-         .dtypes = {DType::f32},
-         .shapes = {"... H"},
-         .strides = core::Strides::any,
-         .meaning = "its natural-log softmax denominator"},
-        {.name = "out",
-         .role = core::Role::out,
-         .dtypes = floats,
-         .shapes = {"... H Dv"},
-         .meaning = "result over all keys",
-         .may_alias = "out_a"},
-        {.name = "lse",
-         .role = core::Role::out,
-         .optional = true,
-         .dtypes = {DType::f32},
-         .shapes = {"... H"},
-         .strides = core::Strides::any,
-         .meaning = "natural-log softmax denominator over all keys",
-         .may_alias = "lse_a"}};
+    c.args = core::args<Args, CArgs>(
+        core::tensor<&Args::out_a, &CArgs::out_a>(
+            {.dtypes = floats, .shapes = {"... H Dv"}, .meaning = "result over the first keys"}),
+        core::tensor<&Args::lse_a, &CArgs::lse_a>({.dtypes = {DType::f32},
+                                                   .shapes = {"... H"},
+                                                   .strides = core::Strides::any,
+                                                   .meaning = "its natural-log softmax denominator"}),
+        core::tensor<&Args::out_b, &CArgs::out_b>({.dtypes = floats,
+                                                   .shapes = {"... H Dv"},
+                                                   .meaning = "result over the other keys",
+                                                   .dtype_same_as = "out_a"}),
+        core::tensor<&Args::lse_b, &CArgs::lse_b>({.dtypes = {DType::f32},
+                                                   .shapes = {"... H"},
+                                                   .strides = core::Strides::any,
+                                                   .meaning = "its natural-log softmax denominator"}),
+        core::tensor<&Args::out, &CArgs::out>({.role = core::Role::out,
+                                               .dtypes = floats,
+                                               .shapes = {"... H Dv"},
+                                               .meaning = "result over all keys",
+                                               .may_alias = "out_a"}),
+        core::tensor<&Args::lse, &CArgs::lse>({.role = core::Role::out,
+                                               .optional = true,
+                                               .dtypes = {DType::f32},
+                                               .shapes = {"... H"},
+                                               .strides = core::Strides::any,
+                                               .meaning = "natural-log softmax denominator over all keys",
+                                               .may_alias = "lse_a"}));
+    c.options = core::options<MergeAttentionOptions, isomer_merge_attention_options>();
     c.tolerance =
         "out: u_out·|ref| + 2^-24·Σw|out_i| + 2^-20·max(1, max|lse_i|)·Σw|out_i|, w the normalised weights; "
         "lse: 2^-24·|ref| + 2^-20·max(1, max|lse_i|)";
@@ -58,7 +58,7 @@ const core::Contract& contract() {
 }
 
 core::Call bind(const MergeAttentionArgs& a, const MergeAttentionOptions& options) {
-  return core::bind(contract(), a, options, {&a.out_a, &a.lse_a, &a.out_b, &a.lse_b, &a.out, &a.lse});
+  return core::bind(contract(), a, options);
 }
 
 }  // namespace isomer::ops::merge_attention

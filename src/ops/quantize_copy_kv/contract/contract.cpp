@@ -1,4 +1,5 @@
 #include "core/codec.hpp"
+#include "core/fields.hpp"
 #include "core/sentence.hpp"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 
@@ -44,33 +45,37 @@ Broken dest_in_range(const Call& call) {
 }  // namespace
 
 const core::Contract& contract() {
+  using Args = QuantizeCopyKvArgs;
+  using CArgs = isomer_quantize_copy_kv_args;
+  using Options = QuantizeCopyKvOptions;
+  using COptions = isomer_quantize_copy_kv_options;
   static const core::Contract contract = core::finish({
       .op = "quantize_copy_kv",
       .summary = "scale = max|k| / 127, out[dest[s]] = int8(trunc(k[s] / scale)), by head or by 8 channels",
       .source = "lightllm destindex_copy_kv.py and ppl_quant_copy_kv.py, destindex_copy_quantize_kv",
-      .args = {{.name = "k",
-                .dtypes = {DType::f32, DType::f16, DType::bf16},
-                .shapes = {"S H D"},
-                .strides = core::Strides::any,
-                .meaning = "keys or values of the new tokens"},
-               {.name = "dest",
-                .dtypes = {DType::i32, DType::i64},
-                .shapes = {"S"},
-                .strides = core::Strides::any,
-                .meaning = "row of out that each token goes to"},
-               {.name = "out",
-                .role = core::Role::out,
-                .dtypes = {DType::i8},
-                .shapes = {"N H D"},
-                .strides = core::Strides::any,
-                .meaning = "cache; rows that dest does not name stay as they are"},
-               {.name = "out_scale",
-                .role = core::Role::out,
-                .dtypes = {DType::f32, DType::f16, DType::bf16},
-                .shapes = {"N H groups", "N H"},
-                .strides = core::Strides::any,
-                .meaning = "scales; groups is 1, or D/8 with group = 8"}},
-      .options = {{"group", "int", "0", "channels that share a scale: 0 for the whole head, or 8"}},
+      .args = core::args<Args, CArgs>(
+          core::tensor<&Args::k, &CArgs::k>({.dtypes = {DType::f32, DType::f16, DType::bf16},
+                                             .shapes = {"S H D"},
+                                             .strides = core::Strides::any,
+                                             .meaning = "keys or values of the new tokens"}),
+          core::tensor<&Args::dest, &CArgs::dest>({.dtypes = {DType::i32, DType::i64},
+                                                   .shapes = {"S"},
+                                                   .strides = core::Strides::any,
+                                                   .meaning = "row of out that each token goes to"}),
+          core::tensor<&Args::out, &CArgs::out>(
+              {.role = core::Role::out,
+               .dtypes = {DType::i8},
+               .shapes = {"N H D"},
+               .strides = core::Strides::any,
+               .meaning = "cache; rows that dest does not name stay as they are"}),
+          core::tensor<&Args::out_scale, &CArgs::out_scale>(
+              {.role = core::Role::out,
+               .dtypes = {DType::f32, DType::f16, DType::bf16},
+               .shapes = {"N H groups", "N H"},
+               .strides = core::Strides::any,
+               .meaning = "scales; groups is 1, or D/8 with group = 8"})),
+      .options = core::options<Options, COptions>(core::option<&Options::group, &COptions::group>(
+          "channels that share a scale: 0 for the whole head, or 8")),
       .clauses = {{"group is 0 or 8", group},
                   {"D is a multiple of group", whole_groups},
                   {"out_scale has rank 3 with a group", scale_rank},
@@ -100,7 +105,7 @@ const core::Contract& contract() {
 }
 
 core::Call bind(const QuantizeCopyKvArgs& args, const QuantizeCopyKvOptions& options) {
-  return core::bind(contract(), args, options, {&args.k, &args.dest, &args.out, &args.out_scale});
+  return core::bind(contract(), args, options);
 }
 
 }  // namespace isomer::ops::quantize_copy_kv

@@ -26,7 +26,7 @@ const oracle::CaseSchema& schema() {
        oracle::dtype("dtype", {DType::f16, DType::bf16, DType::f32}, DType::f16, "type of k", true),
        oracle::dtype("scales", {DType::f16, DType::bf16, DType::f32}, DType::f16, "type of out_scale"),
        oracle::dtype("dest", {DType::i32, DType::i64}, DType::i32, "type of dest"),
-       oracle::integer("group", 0, "channels that share a scale, or 0"),
+       oracle::option(contract(), "group", "channels that share a scale, or 0"),
        oracle::flag("far", "rows of out lie 2^30 elements apart"),
        oracle::flag("rank2", "out_scale is [n h] instead of [n h 1]"),
        oracle::choice("order", {"random", "identity", "reversed", "paged", "duplicates", "one_row"},
@@ -190,7 +190,7 @@ void make(const Case& c, Problem& problem) {
   std::vector<std::int64_t> scales = {n, h, group == 0 ? 1 : d / group};
   if (c.flag("rank2")) scales.pop_back();
   args.out_scale = problem.make("out_scale", c.dtype("scales"), scales, out);
-  options.group = group;
+  oracle::set_options(c, contract(), &options);
   problem.bind(bind(args, options));
 }
 

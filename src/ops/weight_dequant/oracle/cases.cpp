@@ -22,7 +22,7 @@ const oracle::CaseSchema& schema() {
   static const oracle::CaseSchema fields(
       "weight_dequant",
       {oracle::integer("m", 128, "rows"), oracle::integer("n", 128, "columns"),
-       oracle::integer("block", 128, "block_size"),
+       oracle::option(contract(), "block_size", "block_size", "block"),
        oracle::dtype("dtype", {DType::bf16, DType::f16, DType::f32}, DType::bf16, "type of y", true),
        oracle::choice("layout", layouts(), "how x, s and y lie in memory", true),
        oracle::choice("regime", regimes, "values of x"),
@@ -77,7 +77,7 @@ void make(const Case& c, oracle::Problem& problem) {
                         oracle::regime_of(c.choice("sregime")), c.real("scale"));
   args.y =
       problem.make("y", c.dtype("dtype"), {m, n}, layout == Layout::broadcast ? Layout::contiguous : layout);
-  options.block_size = block;
+  oracle::set_options(c, contract(), &options);
   problem.bind(bind(args, options));
 }
 
