@@ -42,17 +42,17 @@ struct ISOMER_API Tensor {
   Tensor() = default;
 
   /// A compact row-major view. Throws bad_argument for more than kMaxRank dimensions.
-  Tensor(const void* data, DType dtype, std::span<const std::int64_t> shape, Device device = {});
-  Tensor(const void* data, DType dtype, std::initializer_list<std::int64_t> shape, Device device = {})
-      : Tensor(data, dtype, std::span(shape.begin(), shape.size()), device) {}
+  Tensor(const void* memory, DType type, std::span<const std::int64_t> sizes, Device where = {});
+  Tensor(const void* memory, DType type, std::initializer_list<std::int64_t> sizes, Device where = {})
+      : Tensor(memory, type, std::span(sizes.begin(), sizes.size()), where) {}
 
   /// A view with the given strides in elements; both lists have the same length.
-  static Tensor strided(const void* data, DType dtype, std::span<const std::int64_t> shape,
-                        std::span<const std::int64_t> strides, Device device = {});
-  static Tensor strided(const void* data, DType dtype, std::initializer_list<std::int64_t> shape,
-                        std::initializer_list<std::int64_t> strides, Device device = {}) {
-    return strided(data, dtype, std::span(shape.begin(), shape.size()),
-                   std::span(strides.begin(), strides.size()), device);
+  static Tensor strided(const void* memory, DType type, std::span<const std::int64_t> sizes,
+                        std::span<const std::int64_t> steps, Device where = {});
+  static Tensor strided(const void* memory, DType type, std::initializer_list<std::int64_t> sizes,
+                        std::initializer_list<std::int64_t> steps, Device where = {}) {
+    return strided(memory, type, std::span(sizes.begin(), sizes.size()),
+                   std::span(steps.begin(), steps.size()), where);
   }
 
   /// A view of a DLPack tensor (isomer_tensor is layout-identical to DLTensor). Null strides mean compact;
@@ -63,15 +63,17 @@ struct ISOMER_API Tensor {
   isomer_tensor dlpack() const;
 
   bool defined() const { return dtype != DType::none; }
-  std::int64_t size(int dim) const { return shape[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
-  std::int64_t stride(int dim) const { return strides[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
+  /// Of dimension `dim`; negative ones count from the last. Throws bad_argument where there is none such.
+  std::int64_t size(int dim) const { return shape[index_of(dim)]; }
+  std::int64_t stride(int dim) const { return strides[index_of(dim)]; }
   std::int64_t numel() const;
   bool empty() const { return numel() == 0; }
   bool is_contiguous() const;
 
-  /// Pointer to an element by its index in each of the dimensions.
+  /// Pointer to an element by its index in each of the dimensions, unchecked.
   template <class T = std::byte, class... Index>
   T* at(Index... index) const {
+    static_assert(sizeof...(Index) <= kMaxRank);
     std::int64_t offset = 0;
     int dim = 0;
     ((offset += static_cast<std::int64_t>(index) * strides[static_cast<std::size_t>(dim++)]), ...);
@@ -88,6 +90,14 @@ struct ISOMER_API Tensor {
 
   /// "f16[2, 128]" or "f16[2, 128] strides [256, 1]" where not compact.
   std::string describe() const;
+
+ private:
+  std::size_t index_of(int dim) const {
+    const int at = dim < 0 ? rank + dim : dim;
+    if (at < 0 || at >= rank || rank > kMaxRank) no_dimension(dim);
+    return static_cast<std::size_t>(at);
+  }
+  [[noreturn]] void no_dimension(int dim) const;
 };
 
 }  // namespace isomer

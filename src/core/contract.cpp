@@ -1,163 +1,14 @@
 #include "core/contract.hpp"
 
+#include "core/call_copy.hpp"
 #include "core/sentence.hpp"
+#include "core/shape_fit.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace isomer::core {
 namespace {
-
-/// Operations of a parsed dimension expression, in postfix order.
-enum : std::int64_t { op_number, op_symbol, op_add, op_sub, op_mul, op_div, op_ceil };
-
-/// Recursive descent over "ceil(N/128)*B+1".
-class DimensionParser {
- public:
-  DimensionParser(std::string_view text, std::vector<std::string>& names) : text_(text), names_(names) {}
-
-  ShapeRule::Term parse() {
-    ShapeRule::Term term;
-    term.text = std::string(text_);
-    if (text_ == "_") return term;
-    sum();
-    if (at_ != text_.size()) broken();
-    term.program = std::move(program_);
-    using Kind = ShapeRule::Term::Kind;
-    if (term.program.size() == 2 && term.program[0] == op_number) {
-      term.kind = Kind::number;
-      term.number = term.program[1];
-    } else if (term.program.size() == 2) {
-      term.kind = Kind::symbol;
-      term.symbol = static_cast<int>(term.program[1]);
-    } else {
-      term.kind = Kind::expression;
-    }
-    return term;
-  }
-
- private:
-  void sum() {
-    product();
-    while (peek() == '+' || peek() == '-') {
-      const char sign = text_[at_++];
-      product();
-      emit(sign == '+' ? op_add : op_sub, 0);
-    }
-  }
-  void product() {
-    factor();
-    while (peek() == '*' || peek() == '/') {
-      const char sign = text_[at_++];
-      factor();
-      emit(sign == '*' ? op_mul : op_div, 0);
-    }
-  }
-  void factor() {
-    if (text_.substr(at_).starts_with("ceil(")) {
-      at_ += 5;
-      product_for_ceil();
-      expect(')');
-    } else if (peek() == '(') {
-      ++at_;
-      sum();
-      expect(')');
-    } else if (std::isdigit(static_cast<unsigned char>(peek()))) {
-      std::int64_t value = 0;
-      while (std::isdigit(static_cast<unsigned char>(peek()))) value = value * 10 + (text_[at_++] - '0');
-      emit(op_number, value);
-    } else if (std::isalpha(static_cast<unsigned char>(peek()))) {
-      std::string name;
-      while (std::isalnum(static_cast<unsigned char>(peek())) || peek() == '_') name += text_[at_++];
-      auto found = std::find(names_.begin(), names_.end(), name);
-      if (found == names_.end()) found = names_.insert(names_.end(), name);
-      emit(op_symbol, found - names_.begin());
-    } else {
-      broken();
-    }
-  }
-  void product_for_ceil() {
-    factor();
-    expect('/');
-    factor();
-    emit(op_ceil, 0);
-  }
-  void expect(char c) {
-    if (peek() != c) broken();
-    ++at_;
-  }
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void emit(std::int64_t kind, std::int64_t value) {
-    program_.push_back(kind);
-    program_.push_back(value);
-  }
-  [[noreturn]] void broken() const {
-    fail(ErrorCode::internal, "contract: the dimension '", text_, "' does not parse");
-  }
-
-  std::string_view text_;
-  std::vector<std::string>& names_;
-  std::size_t at_ = 0;
-  std::vector<std::int64_t> program_;
-};
-
-/// kUnbound where a symbol is not bound yet.
-std::int64_t evaluate(const ShapeRule::Term& term, const Symbols& symbols) {
-  std::array<std::int64_t, 16> stack{};
-  std::size_t top = 0;
-  for (std::size_t i = 0; i < term.program.size(); i += 2) {
-    const std::int64_t value = term.program[i + 1];
-    switch (term.program[i]) {
-      case op_number:
-        stack[top++] = value;
-        continue;
-      case op_symbol:
-        if (symbols.at(static_cast<int>(value)) == Symbols::kUnbound) return Symbols::kUnbound;
-        stack[top++] = symbols.at(static_cast<int>(value));
-        continue;
-      default:
-        break;
-    }
-    const std::int64_t b = stack[--top];
-    std::int64_t& a = stack[top - 1];
-    switch (term.program[i]) {
-      // No tensor has a size that overflows: INT64_MAX stands for it, and nothing equals it.
-      case op_add:
-        if (__builtin_add_overflow(a, b, &a)) a = INT64_MAX;
-        break;
-      case op_sub:
-        if (__builtin_sub_overflow(a, b, &a)) a = INT64_MAX;
-        break;
-      case op_mul:
-        if (__builtin_mul_overflow(a, b, &a)) a = INT64_MAX;
-        break;
-      case op_div:
-        a = b == 0 ? Symbols::kUnbound : a / b;
-        break;
-      default:
-        a = b == 0 ? Symbols::kUnbound : a / b + (a % b > 0);
-        break;
-    }
-  }
-  return stack[0];
-}
-
-ShapeRule parse_shape(const std::string& text, std::vector<std::string>& names) {
-  ShapeRule rule;
-  rule.text = text;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string_view word = std::string_view(text).substr(at, end - at);
-    at = end + 1;
-    if (word.empty()) continue;
-    if (word == "...")
-      rule.leading = true;
-    else
-      rule.terms.push_back(DimensionParser(word, names).parse());
-  }
-  return rule;
-}
 
 std::string shape_text(const Tensor& tensor) {
   std::string text = "[";
@@ -168,17 +19,17 @@ std::string shape_text(const Tensor& tensor) {
 /// One validation: binds symbols and leading dimensions as the arguments come.
 class Validation {
  public:
-  Validation(const Call& call) : call_(call), contract_(*call.contract), symbols_(contract_.symbol_names) {
+  Validation(const Call& call) : call_(call), contract_(*call.contract), fit_(contract_.symbol_names) {
     // Whatever asks a tensor for its sizes, the op's own symbols first, relies on this.
     for (std::size_t i = 0; i < contract_.args.size(); ++i) rank_and_signs(contract_.args[i], tensor(i));
-    if (contract_.symbols) contract_.symbols(call, symbols_);
+    if (contract_.symbols) contract_.symbols(call, fit_.symbols());
   }
 
-  const Symbols& symbols() const { return symbols_; }
+  const Symbols& symbols() { return fit_.symbols(); }
 
   void bind_all() {
     for (std::size_t i = 0; i < contract_.args.size(); ++i)
-      if (tensor(i).defined()) shape(contract_.args[i], tensor(i));
+      if (tensor(i).defined() && !fit_.take(contract_.args[i], tensor(i))) refuse_shape(i);
   }
 
   void run(Device device, bool check_data) {
@@ -190,7 +41,7 @@ class Validation {
       }
       element_type(arg, tensor(i));
       sizes(arg, tensor(i));
-      shape(arg, tensor(i));
+      if (!fit_.take(arg, tensor(i))) refuse_shape(i);
       memory(arg, tensor(i), device);
       stride_rule(i);
     }
@@ -254,65 +105,42 @@ class Validation {
     }
   }
 
-  bool matches(const ShapeRule& rule, const Tensor& t, Symbols& symbols, std::string* expected) const {
-    const int trailing = static_cast<int>(rule.terms.size());
-    const int leading = t.rank - trailing;
-    bool same = leading >= 0 && (rule.leading || leading == 0);
-    std::string text = "[";
-    if (rule.leading) {
-      const int known = have_leading_ ? leading_ : std::max(leading, 0);
-      if (have_leading_ && leading != leading_) same = false;
-      for (int i = 0; i < known; ++i) {
-        const std::int64_t size = have_leading_ ? leading_sizes_[static_cast<std::size_t>(i)] : t.size(i);
-        if (same && t.size(i) != size) same = false;
-        text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-      }
+  /// Of the tensors whose shapes disagree, the one that the others do not bear out is named: that without
+  /// which all agree. Where there are several, it is an output, which has to follow its inputs, and otherwise
+  /// the one that was found.
+  [[noreturn]] void refuse_shape(std::size_t found) const {
+    std::size_t wrong = found;
+    std::optional<ShapeFit> others = fit_without(found);
+    bool output = others && role_in(call_, found) != Role::in;
+    const bool rank_is_allowed = ShapeFit::allows_rank(contract_.args[found], tensor(found).rank);
+    for (std::size_t i = 0; rank_is_allowed && i < contract_.args.size(); ++i) {
+      if (i == found || !tensor(i).defined() || (others && (output || role_in(call_, i) == Role::in)))
+        continue;
+      const std::optional<ShapeFit> rest = fit_without(i);
+      if (!rest) continue;
+      wrong = i;
+      others = rest;
+      output = role_in(call_, i) != Role::in;
     }
-    using Kind = ShapeRule::Term::Kind;
-    for (int i = 0; i < trailing; ++i) {
-      const ShapeRule::Term& term = rule.terms[static_cast<std::size_t>(i)];
-      const std::int64_t size = same ? t.size(leading + i) : -1;
-      std::int64_t want = Symbols::kUnbound;
-      if (term.kind == Kind::number) want = term.number;
-      if (term.kind == Kind::symbol) {
-        std::int64_t& bound = symbols.at(term.symbol);
-        if (bound == Symbols::kUnbound && same) bound = size;
-        want = bound;
-      }
-      if (term.kind == Kind::expression) want = evaluate(term, symbols);
-      text += (text.size() > 1 ? ", " : "") + (want == Symbols::kUnbound ? term.text : std::to_string(want));
-      if (same && term.kind != Kind::any && want != Symbols::kUnbound && want != size) {
-        same = false;
-      }
-    }
-    if (expected != nullptr) *expected = text + "]";
-    return same;
+    if (!others) others = fit_;
+    // What the arguments before it and the options have said, it has had no part in.
+    if (wrong == found) others->learn_from(fit_);
+    const Arg& arg = contract_.args[wrong];
+    refuse(arg.name, " has shape ", shape_text(tensor(wrong)), ", expected ",
+           others->expected(arg, tensor(wrong)));
   }
 
-  void shape(const Arg& arg, const Tensor& t) {
-    for (const ShapeRule& rule : arg.rules) {
-      Symbols trial = symbols_;
-      if (!matches(rule, t, trial, nullptr)) continue;
-      symbols_ = trial;
-      if (rule.leading && !have_leading_) {
-        have_leading_ = true;
-        leading_ = t.rank - static_cast<int>(rule.terms.size());
-        for (int i = 0; i < leading_; ++i) leading_sizes_[static_cast<std::size_t>(i)] = t.size(i);
-      }
-      return;
-    }
-    // The alternative of the tensor's own rank tells most.
-    std::string text;
-    for (const ShapeRule& rule : arg.rules) {
-      const int trailing = static_cast<int>(rule.terms.size());
-      if (arg.rules.size() > 1 && trailing != t.rank && !rule.leading && &rule != &arg.rules.back()) continue;
-      if (!text.empty() && trailing != t.rank) continue;
-      Symbols trial = symbols_;
-      std::string expected;
-      matches(rule, t, trial, &expected);
-      text += (text.empty() ? "" : " or ") + expected + " (" + rule.text + ")";
-    }
-    refuse(arg.name, " has shape ", shape_text(t), ", expected ", text);
+  /// What the shapes without that argument's say; nothing where they disagree too.
+  std::optional<ShapeFit> fit_without(std::size_t left_out) const {
+    CallCopy copy(call_);
+    copy.tensor(static_cast<int>(left_out)) = {};
+    ShapeFit fit(contract_.symbol_names);
+    if (contract_.symbols) contract_.symbols(copy.call(), fit.symbols());
+    // Twice: an expression is held against symbols that later arguments bind.
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::size_t i = 0; i < contract_.args.size(); ++i)
+        if (i != left_out && tensor(i).defined() && !fit.take(contract_.args[i], tensor(i))) return {};
+    return fit;
   }
 
   void memory(const Arg& arg, const Tensor& t, Device device) const {
@@ -363,24 +191,10 @@ class Validation {
 
   const Call& call_;
   const Contract& contract_;
-  Symbols symbols_;
-  bool have_leading_ = false;
-  int leading_ = 0;
-  std::array<std::int64_t, Tensor::kMaxRank> leading_sizes_{};
+  ShapeFit fit_;
 };
 
 }  // namespace
-
-void Symbols::set(std::string_view name, std::int64_t value) {
-  for (std::size_t i = 0; i < names_->size(); ++i)
-    if ((*names_)[i] == name) values_[i] = value;
-}
-
-std::int64_t Symbols::operator[](std::string_view name) const {
-  for (std::size_t i = 0; i < names_->size(); ++i)
-    if ((*names_)[i] == name) return values_[i];
-  return kUnbound;
-}
 
 int Contract::index_of(std::string_view arg) const {
   for (std::size_t i = 0; i < args.size(); ++i)

@@ -102,7 +102,7 @@ Tensor Tensor::from_dlpack(const isomer_tensor& source) {
       break;
     default:
       fail(ErrorCode::bad_argument,
-           "tensor: a cpu, cuda, rocm or emulated device expected, got DLPack device type ",
+           "tensor: a cpu, cuda, hip or emulated device expected, got DLPack device type ",
            source.device.device_type);
   }
   for (const CodeOf& entry : kCodes) {
@@ -220,8 +220,19 @@ Tensor Tensor::expand(std::initializer_list<std::int64_t> sizes) const {
   return view;
 }
 
+void Tensor::no_dimension(int dim) const {
+  if (rank < 0 || rank > kMaxRank)
+    fail(ErrorCode::bad_argument, "tensor: rank 0 to ", kMaxRank, " expected, got ", rank);
+  if (rank == 0)
+    fail(ErrorCode::bad_argument, "tensor: dimension ", dim, " of a tensor of rank 0 (", describe(),
+         ") is asked for");
+  fail(ErrorCode::bad_argument, "tensor: a dimension in [", -rank, ", ", rank, ") expected, got ", dim,
+       " for ", describe());
+}
+
 std::string Tensor::describe() const {
   if (!defined()) return "absent";
+  if (rank < 0 || rank > kMaxRank) return say(name_of(dtype), " of rank ", rank);
   std::string text = say(name_of(dtype), list(shape, rank));
   if (!is_contiguous()) text += " strides " + list(strides, rank);
   if (device.type != DeviceType::cpu) text += " on " + to_string(device);

@@ -191,7 +191,7 @@ TEST(Dlpack, WhatATensorCannotHoldIsRefusedWithASentence) {
   EXPECT_EQ(refusal([](DLTensor& t) { t.ndim = 9; }), "tensor: at most 8 dimensions expected, got ndim 9");
   EXPECT_EQ(refusal([](DLTensor& t) { t.shape = nullptr; }), "tensor: shape expected, got null");
   EXPECT_EQ(refusal([](DLTensor& t) { t.device.device_type = kDLVulkan; }),
-            "tensor: a cpu, cuda, rocm or emulated device expected, got DLPack device type 7");
+            "tensor: a cpu, cuda, hip or emulated device expected, got DLPack device type 7");
 }
 
 TEST(Dlpack, ATensorComesBackFromItsDlpackForm) {

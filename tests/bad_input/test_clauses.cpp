@@ -293,7 +293,7 @@ TEST(FlashDecode, RefusesHeadsLengthsAndTablesThatDoNotFit) {
       {two, stage2_to([](FlashDecodeStage2Args& a, FlashDecodeStage2Options&) {
          a.mid_out = a.mid_out.unsqueeze(4);
        }),
-       "flash_decode_stage2: mid_out has shape [3, 2, 3, 16, 1], expected [B, H, nb, D] (B H nb D)"},
+       "flash_decode_stage2: mid_out has shape [3, 2, 3, 16, 1], expected [3, 2, 3, 16] (B H nb D)"},
   });
 }
 

@@ -138,7 +138,7 @@ TEST_F(CApi, TakesAQueueOnADevice) {
   EXPECT_STREQ(isomer_last_error(), "queue: stream is given, and the CPU has none");
   EXPECT_EQ(isomer_queue_on(isomer_device{7, 0}, nullptr, nullptr, &other), ISOMER_BAD_ARGUMENT);
   EXPECT_STREQ(isomer_last_error(),
-               "queue_on: device: a cpu, cuda, rocm or emulated device expected, got DLPack device type 7");
+               "queue_on: device: a cpu, cuda, hip or emulated device expected, got DLPack device type 7");
   EXPECT_EQ(isomer_queue_on(isomer_device{ISOMER_EMULATED, 0}, nullptr, nullptr, &other), ISOMER_DEVICE);
   EXPECT_STREQ(isomer_last_error(), "queue: emulated:0: this program does not link the emulator");
   EXPECT_EQ(isomer_queue_on(isomer_device{ISOMER_CUDA, -1}, nullptr, nullptr, &other), ISOMER_DEVICE);
@@ -274,7 +274,7 @@ TEST_F(CApi, SavesNoTensorThatItCannotHold) {
   tensor.dtype.bits = 5;
   refused("save: t: a dtype of isomer expected, got DLPack code 2, 5 bits, 1 lanes");
   tensor.device.device_type = 7;
-  refused("save: t: a cpu, cuda, rocm or emulated device expected, got DLPack device type 7");
+  refused("save: t: a cpu, cuda, hip or emulated device expected, got DLPack device type 7");
   tensor.device.device_type = ISOMER_HIP;
   refused("save: tensor t is on hip:0, expected cpu; copy it to the host first");
   tensor.data = nullptr;

@@ -36,10 +36,10 @@ const Row kBad[] = {
      "probe: bias has dtype f16, expected f32"},
     // Rank and shape.
     {"RankTooLow", [](ProbeCall& p) { p.args.x = Tensor(p.memory, DType::f32, {8}); },
-     "probe: x has shape [8], expected [M, K] (... M K)"},
+     "probe: x has shape [8], expected [2, 3, 8] (... M K)"},
     {"RankOfAScalar",
      [](ProbeCall& p) { p.args.x = Tensor(p.memory, DType::f32, std::initializer_list<std::int64_t>{}); },
-     "probe: x has shape [], expected [M, K] (... M K)"},
+     "probe: x has shape [], expected [2, 3, 8] (... M K)"},
     {"RankBeyondEight", [](ProbeCall& p) { p.args.x.rank = 9; }, "probe: x has rank 9, expected 0 to 8"},
     {"NegativeRank", [](ProbeCall& p) { p.args.x.rank = -1; }, "probe: x has rank -1, expected 0 to 8"},
     {"SizeOfASymbol", [](ProbeCall& p) { p.args.y.shape[2] = 7; },
@@ -70,6 +70,18 @@ const Row kBad[] = {
        p.args.table = Tensor(p.memory + 4096, DType::i8, {3, 4});
      },
      "probe: table has shape [3, 4], expected [3, 3] (M 3)"},
+    {"AnInputThatTheOthersDoNotBearOut", [](ProbeCall& p) { p.args.x.shape[1] = 2; },
+     "probe: x has shape [2, 2, 8], expected [2, 3, 8] (... M K)"},
+    {"AnInputTransposed",
+     [](ProbeCall& p) {
+       p.args.x = Tensor(p.memory, DType::f32, {2, 8, 3});
+     },
+     "probe: x has shape [2, 8, 3], expected [2, 3, 8] (... M K)"},
+    {"AnOutputOfTwoThatDisagree",
+     [](ProbeCall& p) {
+       p.args.y = Tensor(p.memory + 1024, DType::f32, {4, 3, 8});
+     },
+     "probe: y has shape [4, 3, 8], expected [2, 3, 8] (... M K)"},
     {"NegativeSize", [](ProbeCall& p) { p.args.x.shape[0] = -2; },
      "probe: x has shape [-2, 3, 8], expected no negative size"},
     {"SmallestSize", [](ProbeCall& p) { p.args.x.shape[1] = std::numeric_limits<std::int64_t>::min(); },

@@ -130,6 +130,10 @@ TEST(Fp8GemmRefuses, EveryBrokenClause) {
        [](auto& g, auto& m) {
          g.b = Tensor(m.b.data(), DType::e4m3fn, {256, 64});
        }},
+      {"b has shape [128, 256], expected [256, 128] (N K)",
+       [](auto& g, auto& m) {
+         g.b = Tensor(m.b.data(), DType::e4m3fn, {128, 256});
+       }},
       {"b has shape [2, 128, 128], expected",
        [](auto& g, auto& m) {
          g.b = Tensor(m.b.data(), DType::e4m3fn, {2, 128, 128});

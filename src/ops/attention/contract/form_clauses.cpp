@@ -89,9 +89,18 @@ Broken v_shape(const AttentionArgs& a, const AttentionOptions& o) {
     want.shape[last - 1] = dv;
     want.shape[last - 2] = a.k.size(-2);
   }
+  const std::size_t dv_at = o.v_colmajor ? last - 1 : last;
   bool same = a.v.rank == want.rank;
-  for (int i = 0; same && i < want.rank; ++i) same = a.v.size(i) == want.size(i);
-  if (same) return {};
+  for (int i = 0; same && i < want.rank; ++i)
+    same = a.v.size(i) == want.size(i) || static_cast<std::size_t>(i) == dv_at;
+  if (same && a.v.shape[dv_at] == dv) return {};
+  // v and out disagree on Dv alone: an output follows its inputs, unless v_new agrees with it.
+  if (same && !(a.v_new.defined() && a.v_new.size(-1) == dv)) {
+    Tensor out = a.out;
+    out.shape[static_cast<std::size_t>(out.rank - 1)] = a.v.shape[dv_at];
+    return say("out has shape ", shape_text(a.out), ", expected ", shape_text(out), " beside v ",
+               shape_text(a.v));
+  }
   return say("v is ", a.v.describe(), ", expected ", shape_text(want), " beside k ", shape_text(a.k),
              o.v_colmajor ? " with v_colmajor" : "");
 }
