@@ -2,6 +2,7 @@
 
 #include "core/codec.hpp"
 #include "core/sentence.hpp"
+#include "core/tensor_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,12 +33,6 @@ std::int64_t ordered(DType type, const std::byte* element) {
   const std::uint64_t sign = std::uint64_t{1} << (bytes * 8 - 1);
   const auto magnitude = static_cast<std::int64_t>(bits & (sign - 1));
   return (bits & sign) != 0 ? -magnitude : magnitude;
-}
-
-std::string shape_text(const Tensor& tensor) {
-  std::string text = "[";
-  for (int d = 0; d < tensor.rank; ++d) text += core::say(d > 0 ? ", " : "", tensor.size(d));
-  return text + "]";
 }
 
 using TensorIndex = std::array<std::int64_t, Tensor::kMaxRank>;
@@ -133,8 +128,8 @@ TensorDiff diff_tensors(const Bundle& a, const Bundle& b, std::optional<double> 
     result.name = named.name;
     result.dtype_a = name_of(named.tensor.dtype);
     result.dtype_b = name_of(other->dtype);
-    result.shape_a = shape_text(named.tensor);
-    result.shape_b = shape_text(*other);
+    result.shape_a = core::shape_text(named.tensor);
+    result.shape_b = core::shape_text(*other);
     result.tolerance =
         tolerance.value_or(std::max(usual_tolerance(named.tensor.dtype), usual_tolerance(other->dtype)));
     result.comparable = same_shape(named.tensor, *other);

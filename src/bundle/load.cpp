@@ -1,5 +1,6 @@
 #include "bundle/bundle.hpp"
 #include "bundle/json.hpp"
+#include "core/ceil_div.hpp"
 #include "core/sentence.hpp"
 
 #include <fcntl.h>
@@ -148,7 +149,7 @@ class Reading {
     for (const Entry& entry : entries) {
       places.push_back(total);
       const auto span = static_cast<std::uint64_t>(span_bytes(entry.tensor));
-      if (__builtin_add_overflow(total, (span + kAlignment - 1) / kAlignment * kAlignment, &total))
+      if (__builtin_add_overflow(total, core::align_up(span, kAlignment), &total))
         refuse("its tensors span more bytes than 64 bits count");
     }
     if (total == 0) return;

@@ -3,18 +3,13 @@
 #include "core/call_copy.hpp"
 #include "core/sentence.hpp"
 #include "core/shape_fit.hpp"
+#include "core/tensor_text.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace isomer::core {
 namespace {
-
-std::string shape_text(const Tensor& tensor) {
-  std::string text = "[";
-  for (int i = 0; i < tensor.rank; ++i) text += (i ? ", " : "") + std::to_string(tensor.size(i));
-  return text + "]";
-}
 
 /// One validation: binds symbols and leading dimensions as the arguments come.
 class Validation {

@@ -1,10 +1,31 @@
 #include <isomer/tensor.hpp>
 
 #include "core/sentence.hpp"
+#include "core/tensor_text.hpp"
 
 #include <algorithm>
 
 namespace isomer {
+namespace core {
+namespace {
+
+std::string bracketed(std::span<const std::int64_t> numbers, std::string_view between) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < numbers.size(); ++i) text += say(i > 0 ? between : "", numbers[i]);
+  return text + "]";
+}
+
+}  // namespace
+
+std::string shape_text(const Tensor& tensor) {
+  return bracketed(std::span(tensor.shape).first(static_cast<std::size_t>(tensor.rank)), ", ");
+}
+
+std::string strides_text(const Tensor& tensor, std::string_view between) {
+  return bracketed(std::span(tensor.strides).first(static_cast<std::size_t>(tensor.rank)), between);
+}
+
+}  // namespace core
 
 using core::fail;
 using core::say;
@@ -23,13 +44,6 @@ std::string to_string(Device device) {
 }
 
 namespace {
-
-std::string list(const std::array<std::int64_t, Tensor::kMaxRank>& values, int count) {
-  std::string text = "[";
-  for (int i = 0; i < count; ++i)
-    text += (i ? ", " : "") + std::to_string(values[static_cast<std::size_t>(i)]);
-  return text + "]";
-}
 
 void check_rank(std::size_t rank) {
   if (rank > static_cast<std::size_t>(Tensor::kMaxRank))
@@ -233,8 +247,8 @@ void Tensor::no_dimension(int dim) const {
 std::string Tensor::describe() const {
   if (!defined()) return "absent";
   if (rank < 0 || rank > kMaxRank) return say(name_of(dtype), " of rank ", rank);
-  std::string text = say(name_of(dtype), list(shape, rank));
-  if (!is_contiguous()) text += " strides " + list(strides, rank);
+  std::string text = say(name_of(dtype), core::shape_text(*this));
+  if (!is_contiguous()) text += " strides " + core::strides_text(*this);
   if (device.type != DeviceType::cpu) text += " on " + to_string(device);
   return text;
 }

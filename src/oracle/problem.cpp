@@ -1,4 +1,5 @@
 #include "oracle/problem.hpp"
+#include "core/ceil_div.hpp"
 
 #include "core/codec.hpp"
 #include "core/sentence.hpp"
@@ -80,7 +81,7 @@ Tensor Problem::place(const std::string& name, DType dtype, const std::vector<st
   Buffer buffer;
   buffer.name = name;
   const std::size_t payload = static_cast<std::size_t>((span + offset) * size_of(dtype));
-  buffer.bytes = (payload + 63) / 64 * 64 + 2 * kGuard;
+  buffer.bytes = core::align_up(payload, core::kAlignment) + 2 * kGuard;
   void* memory = std::calloc(1, buffer.bytes + 64);
   if (memory == nullptr)
     core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name, " of ", buffer.bytes,
@@ -130,7 +131,7 @@ Tensor Problem::make_sparse(const std::string& name, DType dtype, const std::vec
   Tensor tensor(nullptr, dtype, shape);
   const auto slice = static_cast<std::size_t>(tensor.stride(0) * size_of(dtype));
   const auto apart = static_cast<std::size_t>(stride * size_of(dtype)) / 64 * 64;
-  const std::size_t guarded = (slice + 63) / 64 * 64 + 2 * kGuard;
+  const std::size_t guarded = core::align_up(slice, core::kAlignment) + 2 * kGuard;
   const std::size_t bytes =
       static_cast<std::size_t>(std::max<std::int64_t>(shape[0] - 1, 0)) * apart + guarded;
   void* memory =

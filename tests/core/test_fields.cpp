@@ -40,6 +40,8 @@ struct paint_options {
 const Contract& paint() {
   static const Contract contract = finish({
       .op = "paint",
+      .summary = "for tests",
+      .source = "tests",
       .args = args<PaintArgs, paint_args>(
           tensor<&PaintArgs::wall, &paint_args::wall>({.dtypes = {DType::f32}, .shapes = {"N"}}),
           tensor<&PaintArgs::brush, &paint_args::brush>({.optional = true, .dtypes = {DType::f32}})),

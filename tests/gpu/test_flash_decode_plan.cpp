@@ -1,6 +1,7 @@
 // What the kernels of flash_decode and merge_attention are asked to do, planned for an H100 with no device.
 #include <gtest/gtest.h>
 
+#include "core/ceil_div.hpp"
 #include "gpu/plan.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/flash_decode/gpu/blocks.hpp"
@@ -72,8 +73,8 @@ TEST(FlashDecodePlan, BlocksAreWholeWavesOfTheDevice) {
       EXPECT_EQ(tokens % 16, 0);
       EXPECT_GE(tokens, 128);
       EXPECT_LE(tokens, 8192);
-      const std::int64_t blocks = rows * flash_decode::ceil_div(longest, tokens);
-      const std::int64_t waves = flash_decode::ceil_div(blocks, kPlaces);
+      const std::int64_t blocks = rows * core::ceil_div(longest, tokens);
+      const std::int64_t waves = core::ceil_div(blocks, kPlaces);
       // Where there is work for every place, most of the places of the last wave have some.
       if (rows * longest > 2 * kPlaces * 128 && rows < 4096) {
         EXPECT_GT(static_cast<double>(blocks) / static_cast<double>(waves * kPlaces), 0.8);

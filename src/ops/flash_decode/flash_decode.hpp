@@ -32,8 +32,6 @@ inline std::int64_t index_at(const Tensor& tensor, std::int64_t i) {
   return tensor.dtype == DType::i64 ? *tensor.at<const std::int64_t>(i) : *tensor.at<const std::int32_t>(i);
 }
 
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
-
 /// What stage 1 reads, of either entry that has it.
 struct Inputs {
   const Tensor &q, &k, &v, &req_to_tokens, &b_req_idx, &b_seqlen;

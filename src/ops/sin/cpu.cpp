@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "cpu/rows.hpp"
 #include "ops/sin/cpu_kernel.hpp"
 #include "ops/sin/sin.hpp"
@@ -16,9 +17,9 @@ class SinPlan : public core::Plan {
       : target_(target), dtype_(call.tensor(0).dtype), elements_(call.tensor(0).numel()) {
     const Tensor* views[] = {&call.tensor(1), &call.tensor(0)};
     const cpu::Rows rows(views);
-    chunks_per_row_ = std::max<std::int64_t>(1, (rows.length() + kChunk - 1) / kChunk);
+    chunks_per_row_ = std::max<std::int64_t>(1, core::ceil_div(rows.length(), kChunk));
     rows_per_task_ = std::max<std::int64_t>(1, kChunk / std::max<std::int64_t>(1, rows.length()));
-    tasks_ = (rows.count() + rows_per_task_ - 1) / rows_per_task_ * chunks_per_row_;
+    tasks_ = core::ceil_div(rows.count(), rows_per_task_) * chunks_per_row_;
   }
 
   void describe(core::Description& out) const override {

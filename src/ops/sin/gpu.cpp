@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/joined.hpp"
 #include "gpu/plan.hpp"
 #include "ops/sin/kernels/sin.h"
@@ -47,7 +48,7 @@ class SinPlan : public gpu::Plan {
     auto& p = decision.parameters;
     const int dims = std::max(joined.dims, 1);
     p.length = joined.dims == 0 ? 1 : joined.sizes[static_cast<std::size_t>(dims - 1)];
-    const std::int64_t row_vectors = (p.length + vector - 1) / vector;
+    const std::int64_t row_vectors = core::ceil_div(p.length, vector);
     p.vectors = joined.elements / p.length * row_vectors;
     for (int d = 0; d < joined.dims; ++d) {
       const auto from = static_cast<std::size_t>(joined.dims - 1 - d);
@@ -55,7 +56,7 @@ class SinPlan : public gpu::Plan {
       p.y_stride[d] = joined.strides[0][from] * (d == 0 ? vector : 1);
       p.x_stride[d] = joined.strides[1][from] * (d == 0 ? vector : 1);
     }
-    const std::int64_t piece = kThreads * unroll, grid = (p.vectors + piece - 1) / piece;
+    const std::int64_t piece = kThreads * unroll, grid = core::ceil_div(p.vectors, piece);
     const bool narrow = grid * piece < std::int64_t{1} << 31;
     decision.piece = piece;
     decision.steps.push_back({.source = "ops/sin/kernels/sin.cu",

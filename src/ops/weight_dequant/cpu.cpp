@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/weight_dequant/cpu_kernel.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
 
@@ -8,8 +9,6 @@ namespace {
 
 /// Elements of one task: long enough to hide the pool, short enough to balance.
 constexpr std::int64_t kTaskElements = 32768;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
 
 class WeightDequantPlan : public core::Plan {
  public:
@@ -24,8 +23,8 @@ class WeightDequantPlan : public core::Plan {
     const std::int64_t blocks = std::max<std::int64_t>(1, kTaskElements / block_);
     task_columns_ = block_ >= columns_ ? columns_ : std::min(columns_, blocks * block_);
     task_rows_ = std::min(rows_, std::max<std::int64_t>(1, kTaskElements / task_columns_));
-    stretches_ = ceil_div(columns_, task_columns_);
-    tasks_ = ceil_div(rows_, task_rows_) * stretches_;
+    stretches_ = core::ceil_div(columns_, task_columns_);
+    tasks_ = core::ceil_div(rows_, task_rows_) * stretches_;
   }
 
   void describe(core::Description& out) const override {

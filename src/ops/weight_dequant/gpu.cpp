@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "gpu/plan.hpp"
 #include "ops/weight_dequant/kernels/weight_dequant.h"
 #include "ops/weight_dequant/weight_dequant.hpp"
@@ -14,8 +15,6 @@ constexpr std::int64_t kVectorBytes = 16;
 /// Adjacent rows of a thread, all read before the first is written.
 constexpr std::int64_t kRows = 4, kRowsOfElements = 8;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 bool aligned(const Tensor& tensor, std::int64_t bytes) {
   return reinterpret_cast<std::uintptr_t>(tensor.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
          (tensor.size(0) == 1 || tensor.stride(0) * size_of(tensor.dtype) % bytes == 0);
@@ -27,7 +26,7 @@ std::int64_t threads_of_row(std::int64_t vectors) {
   std::int64_t best =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::min(vectors, kThreads))));
   const auto idle = [&](std::int64_t row_threads) {
-    return ceil_div(vectors, row_threads) * row_threads - vectors;
+    return core::ceil_div(vectors, row_threads) * row_threads - vectors;
   };
   for (std::int64_t row_threads = best; row_threads >= 16; row_threads /= 2)
     if (idle(best) > vectors / 16 && idle(row_threads) < idle(best)) best = row_threads;
@@ -63,9 +62,10 @@ class WeightDequantPlan : public gpu::Plan {
     const bool vectors =
         aligned(args.y, kVectorBytes) && aligned(args.x, wide) && (size % wide == 0 || size >= columns);
     const std::int64_t vector = vectors ? wide : 1, thread_rows = vectors ? kRows : kRowsOfElements;
-    const std::int64_t row_threads = threads_of_row(ceil_div(columns, vector));
+    const std::int64_t row_threads = threads_of_row(core::ceil_div(columns, vector));
     const std::int64_t tile_rows = kThreads / row_threads * thread_rows, tile_columns = row_threads * vector;
-    const std::int64_t tiles = ceil_div(rows, tile_rows), pieces = ceil_div(columns, tile_columns);
+    const std::int64_t tiles = core::ceil_div(rows, tile_rows),
+                       pieces = core::ceil_div(columns, tile_columns);
     constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
     const bool narrow = tiles * tile_rows < kNarrow && pieces * tile_columns < kNarrow;
 

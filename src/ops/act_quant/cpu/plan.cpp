@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "cpu/rows.hpp"
 #include "ops/act_quant/act_quant.hpp"
 #include "ops/act_quant/cpu/kernel.hpp"
@@ -18,7 +19,7 @@ class ActQuantPlan : public core::Plan {
     row_blocks_ = x.size(-1) / options_.block_size;
     blocks_ = x.numel() / options_.block_size;
     blocks_per_task_ = kTaskElements / options_.block_size;
-    tasks_ = (blocks_ + blocks_per_task_ - 1) / blocks_per_task_;
+    tasks_ = core::ceil_div(blocks_, blocks_per_task_);
   }
 
   void describe(core::Description& out) const override {

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/joined.hpp"
 #include "gpu/plan.hpp"
 #include "ops/act_quant/act_quant.hpp"
@@ -101,7 +102,7 @@ class ActQuantPlan : public gpu::Plan {
     const std::int64_t bytes = vectors ? kBytesUnderWay : kBytesUnderWayOfElements;
     const std::int64_t unroll = std::max<std::int64_t>(1, bytes / (size / lanes * element));
     const std::int64_t per_launch_block = kThreads / lanes * unroll;
-    const std::int64_t grid = (joined.elements + per_launch_block - 1) / per_launch_block;
+    const std::int64_t grid = core::ceil_div(joined.elements, per_launch_block);
     const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
 
     p.power_of_two = options.scale_format == ScaleFormat::ue8m0 ? 1 : 0;

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/act_quant/act_quant.hpp"
 #include "ops/act_quant/oracle/oracle.hpp"
 
@@ -159,7 +160,7 @@ Tensor make_scales(const Case& c, Problem& problem, std::vector<std::int64_t> sh
     strides[i] = rows;
     rows *= shape[i];
   }
-  strides.back() = (rows + 3) / 4 * 4 + (layout == Layout::padded ? 8 : 0);
+  strides.back() = core::align_up(rows, 4) + (layout == Layout::padded ? 8 : 0);
   return problem.make_strided("s", DType::f32, shape, strides);
 }
 

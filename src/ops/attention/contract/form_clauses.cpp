@@ -1,4 +1,5 @@
 #include "core/sentence.hpp"
+#include "core/tensor_text.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/attention/contract/clauses.hpp"
 
@@ -9,6 +10,7 @@ namespace isomer::ops::attention {
 namespace {
 
 using core::say;
+using core::shape_text;
 using Broken = std::optional<std::string>;
 using Check = Broken (*)(const AttentionArgs&, const AttentionOptions&);
 
@@ -30,12 +32,6 @@ Broken excludes(const char* name, const Tensor& tensor, std::initializer_list<Na
   if (const auto other = given(others))
     return say(name, " and ", other->name, " exclude each other: ", reason);
   return {};
-}
-
-std::string shape_text(const Tensor& t) {
-  std::string text = "[";
-  for (int i = 0; i < t.rank; ++i) text += say(i ? ", " : "", t.size(i));
-  return text + "]";
 }
 
 // ---- heads and head dimensions

@@ -1,4 +1,5 @@
 #include "ops/attention/cpu/append.hpp"
+#include "core/ceil_div.hpp"
 
 #include <isomer/executor.hpp>
 
@@ -13,7 +14,7 @@ constexpr std::int64_t kChunk = 64;
 
 std::int64_t chunks(const Geometry& g) {
   const std::int64_t most = g.k_new.rows;
-  return (most + kChunk - 1) / kChunk;
+  return core::ceil_div(most, kChunk);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "core/sentence.hpp"
+#include "core/tensor_text.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/attention/cpu/append.hpp"
 
@@ -9,12 +10,6 @@ namespace isomer::ops::attention {
 namespace {
 
 using core::say;
-
-std::string strides_of(const Tensor& t) {
-  std::string text = "[";
-  for (int i = 0; i < t.rank; ++i) text += say(i > 0 ? " " : "", t.stride(i));
-  return text + "]";
-}
 
 class AttentionPlan : public core::Plan {
  public:
@@ -120,20 +115,21 @@ class AttentionPlan : public core::Plan {
         {"block_m", number(few ? tiling_.bundle * g.seqlen_q * tiling_.unit_heads : tiling_.block_m)},
         {"block_n", number(few ? Tiling::kAlongKeys : tiling_.block_n)},
         {"scheduler", "longest_first"}};
-    description_.parameters = {{"batch", number(g.batch)},
-                               {"heads", number(g.heads)},
-                               {"heads_kv", number(g.heads_kv)},
-                               {"head_dim", number(g.head_dim)},
-                               {"seqlen_q", number(g.seqlen_q)},
-                               {"seqlen_k", number(g.seqlen_k)},
-                               {"total_q", number(g.total_q)},
-                               {"total_k", number(g.total_k)},
-                               {"is_varlen_q", yes(g.varlen_q)},
-                               {"is_varlen_k", yes(g.varlen_k)},
-                               {"scale", say(g.scale)},
-                               {"num_splits", number(tiling_.parts)},
-                               {"strides", say("q", strides_of(args.q), " k", strides_of(args.k), " v",
-                                               strides_of(args.v), " out", strides_of(args.out))}};
+    description_.parameters = {
+        {"batch", number(g.batch)},
+        {"heads", number(g.heads)},
+        {"heads_kv", number(g.heads_kv)},
+        {"head_dim", number(g.head_dim)},
+        {"seqlen_q", number(g.seqlen_q)},
+        {"seqlen_k", number(g.seqlen_k)},
+        {"total_q", number(g.total_q)},
+        {"total_k", number(g.total_k)},
+        {"is_varlen_q", yes(g.varlen_q)},
+        {"is_varlen_k", yes(g.varlen_k)},
+        {"scale", say(g.scale)},
+        {"num_splits", number(tiling_.parts)},
+        {"strides", say("q", core::strides_text(args.q, " "), " k", core::strides_text(args.k, " "), " v",
+                        core::strides_text(args.v, " "), " out", core::strides_text(args.out, " "))}};
     description_.constants = {{"vectors", few ? "along head_dim" : "across rows"},
                               {"strip", number(few ? kernels_.along_rows : kernels_.across_rows)},
                               {"bundle", number(few ? tiling_.bundle : 1)},

@@ -1,4 +1,5 @@
 #include "ops/attention/cpu/tile.hpp"
+#include "core/ceil_div.hpp"
 
 #include "ops/attention/cpu/append.hpp"
 
@@ -37,11 +38,11 @@ Tile::Tile(const TileContext& context, const TileScratch& scratch, std::int64_t 
   }
   if (t_.split_size > 0) {
     part_keys_ = t_.split_size;
-    parts_ = std::max<std::int64_t>((entry_.k_len + part_keys_ - 1) / part_keys_, 1);
+    parts_ = std::max<std::int64_t>(core::ceil_div(entry_.k_len, part_keys_), 1);
   } else {
     parts_ = t_.parts;
-    part_keys_ = (entry_.k_len + parts_ - 1) / parts_;
-    part_keys_ = (part_keys_ + kKeyStep - 1) / kKeyStep * kKeyStep;
+    part_keys_ = core::ceil_div(entry_.k_len, parts_);
+    part_keys_ = core::align_up(part_keys_, kKeyStep);
   }
   for (std::int64_t r = 0; r < rows_; ++r) {
     const KeyRange range = g_.visible(entry_, position(r));
@@ -59,7 +60,7 @@ Tile::Span Tile::span(std::int64_t first) const {
     s.width = static_cast<int>(s.rows);
   } else {
     s.rows = std::min<std::int64_t>(kernels_.across_rows, rows_ - first);
-    s.width = static_cast<int>((s.rows + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes);
+    s.width = static_cast<int>(core::align_up(s.rows, kernels_.lanes));
   }
   return s;
 }

@@ -1,4 +1,5 @@
 #include "ops/attention/cpu/tiling.hpp"
+#include "core/ceil_div.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,9 +24,6 @@ constexpr std::int64_t kMostStateBytes = 64 << 20;
 /// 16 floats, so that rows of a power-of-two length do not meet in the same cache sets.
 constexpr int kPadding = 16;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
-std::int64_t round_up(std::int64_t a, std::int64_t step) { return ceil_div(a, step) * step; }
-
 /// Hands out pieces of a piece of memory; with none, counts what they would take.
 class Carver {
  public:
@@ -33,7 +31,7 @@ class Carver {
   template <class T>
   void take(T*& to, std::int64_t count) {
     if (memory_ != nullptr) to = reinterpret_cast<T*>(memory_ + used_);
-    used_ += (static_cast<std::size_t>(count) * sizeof(T) + 63) / 64 * 64;
+    used_ += core::align_up(static_cast<std::size_t>(count) * sizeof(T), core::kAlignment);
   }
   std::size_t used() const { return used_; }
 
@@ -50,7 +48,7 @@ void carve(Carver& carver, TileState& s, const Tiling& t, const Geometry& g) {
 }
 
 void carve(Carver& carver, TileScratch& s, const Tiling& t, const Geometry& g) {
-  const std::int64_t widest = round_up(std::max({g.head_dim, g.head_dim_v, t.block_n}), kPadding);
+  const std::int64_t widest = core::align_up(std::max({g.head_dim, g.head_dim_v, t.block_n}), kPadding);
   carve(carver, s.whole, t, g);
   carve(carver, s.part, t, g);
   carver.take(s.q, std::max(t.block_m * g.head_dim, t.bundle * t.few_rows * t.k_stride));
@@ -76,10 +74,11 @@ std::int64_t rows_of_a_tile(const Tiling& t, const Geometry& g, const Kernels& k
   const std::int64_t rows = std::max<std::int64_t>(g.seqlen_q * t.unit_heads, 1);
   const std::int64_t fit = kTileBytes / (4 * (g.head_dim + g.head_dim_v)) / strip * strip;
   std::int64_t m = std::clamp(fit, strip, std::max(strip, kMostRows / strip * strip));
-  const auto tiles = [&] { return g.batch * t.units * ceil_div(rows, m); };
-  while (m > 2 * strip && rows > m / 2 && tiles() < kTasksPerThread * t.threads) m = round_up(m / 2, strip);
+  const auto tiles = [&] { return g.batch * t.units * core::ceil_div(rows, m); };
+  while (m > 2 * strip && rows > m / 2 && tiles() < kTasksPerThread * t.threads)
+    m = core::align_up(m / 2, strip);
   // Of equal length.
-  return round_up(ceil_div(rows, ceil_div(rows, m)), strip);
+  return core::align_up(core::ceil_div(rows, core::ceil_div(rows, m)), strip);
 }
 
 /// Keys that a row may see, at most.
@@ -95,7 +94,7 @@ std::int64_t most_parts(const Geometry& g) { return std::max<std::int64_t>(visib
 std::int64_t bundle_of(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
   if (std::abs(g.k.head_stride) > std::abs(g.k.row_stride)) return 1;
   const std::int64_t bytes = Tiling::kAlongKeys * (g.head_dim + g.head_dim_v) * size_of(g.k.dtype);
-  const std::int64_t parts = options.split_size > 0   ? ceil_div(g.seqlen_k, options.split_size)
+  const std::int64_t parts = options.split_size > 0   ? core::ceil_div(g.seqlen_k, options.split_size)
                              : options.num_splits > 0 ? options.num_splits
                                                       : most_parts(g);
   const std::int64_t spare = g.batch * t.units * std::max<std::int64_t>(parts, 1) / (2 * t.threads);
@@ -104,18 +103,19 @@ std::int64_t bundle_of(const Tiling& t, const Geometry& g, const AttentionOption
 }
 
 std::int64_t number_of_parts(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
-  if (options.split_size > 0) return std::max<std::int64_t>(ceil_div(g.seqlen_k, options.split_size), 1);
+  if (options.split_size > 0)
+    return std::max<std::int64_t>(core::ceil_div(g.seqlen_k, options.split_size), 1);
   if (options.num_splits > 0) return options.num_splits;
   const std::int64_t wanted = kTasksPerThread * t.threads;
   if (t.tiles == 0 || t.tiles * 2 > wanted) return 1;
-  return std::clamp<std::int64_t>(ceil_div(wanted, t.tiles), 1, most_parts(g));
+  return std::clamp<std::int64_t>(core::ceil_div(wanted, t.tiles), 1, most_parts(g));
 }
 
 }  // namespace
 
 std::int64_t Tiling::tiles_of(const Entry& entry) const {
-  if (along(entry)) return entry.q_len > 0 ? ceil_div(units, bundle) : 0;
-  return units * ceil_div(entry.q_len * unit_heads, block_m);
+  if (along(entry)) return entry.q_len > 0 ? core::ceil_div(units, bundle) : 0;
+  return units * core::ceil_div(entry.q_len * unit_heads, block_m);
 }
 
 TileState state_at(std::byte* memory, const Tiling& tiling, const Geometry& geometry) {
@@ -140,21 +140,21 @@ Tiling tile_up(const Geometry& g, const AttentionOptions& options, const Kernels
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
   t.units = g.heads / t.unit_heads;
   t.strip_rows = kernels.across_rows;
-  t.row_stride = static_cast<int>(round_up(g.head_dim, kPadding));
+  t.row_stride = static_cast<int>(core::align_up(g.head_dim, kPadding));
   t.k_stride = t.row_stride + kPadding;
-  t.v_stride = static_cast<int>(round_up(g.head_dim_v, kPadding)) + kPadding;
+  t.v_stride = static_cast<int>(core::align_up(g.head_dim_v, kPadding)) + kPadding;
   t.block_n = std::min(kBlockBytes / (4 * (t.k_stride + t.v_stride)) / kKeyStep * kKeyStep, kMostKeys);
   t.block_m = rows_of_a_tile(t, g, kernels);
   // A column-major row is not in one piece.
   t.few_rows = g.v_colmajor ? 0 : kernels.few_rows;
   t.bundle = bundle_of(t, g, options);
-  t.state_rows = round_up(std::max(t.block_m, t.bundle * t.few_rows), kPadding);
+  t.state_rows = core::align_up(std::max(t.block_m, t.bundle * t.few_rows), kPadding);
 
   const std::int64_t most_rows = g.seqlen_q * t.unit_heads;
   if (most_rows <= t.few_rows) {
-    t.tiles = most_rows > 0 ? g.batch * ceil_div(t.units, t.bundle) : 0;
+    t.tiles = most_rows > 0 ? g.batch * core::ceil_div(t.units, t.bundle) : 0;
   } else {
-    t.tiles = g.batch * ceil_div(most_rows, t.block_m);
+    t.tiles = g.batch * core::ceil_div(most_rows, t.block_m);
     if (g.varlen_q) t.tiles = std::min(t.tiles, g.total_q * t.unit_heads / t.block_m + g.batch);
     t.tiles *= t.units;
   }

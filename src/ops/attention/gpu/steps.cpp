@@ -1,4 +1,5 @@
 #include "ops/attention/gpu/steps.hpp"
+#include "core/ceil_div.hpp"
 
 namespace isomer::ops::attention {
 namespace {
@@ -15,7 +16,7 @@ gpu::Step append_step(const Geometry& g) {
   return {.source = "ops/attention/kernels/attention_append.cu",
           .kernel = "isomer_attention_append",
           .variant = {{"element_kv", g.k.dtype}, {"threads", kAppendThreads}},
-          .grid = {gpu::grid_of((rows + kAppendRows - 1) / kAppendRows), 1, 1},
+          .grid = {gpu::grid_of(core::ceil_div(rows, kAppendRows)), 1, 1},
           .block = {kAppendThreads, 1, 1}};
 }
 

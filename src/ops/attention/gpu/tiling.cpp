@@ -1,4 +1,5 @@
 #include "ops/attention/gpu/tiling.hpp"
+#include "core/ceil_div.hpp"
 
 #include "core/sentence.hpp"
 
@@ -19,8 +20,6 @@ constexpr std::int64_t kPlannedBytes = std::int64_t{256} << 20, kMostBytes = std
 
 /// Of what a block keeps in shared memory beside its tiles: the place of a key, and what it works on.
 constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 192;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 int bucket(std::int64_t dim) { return dim <= 64 ? 64 : dim <= 128 ? 128 : dim <= 192 ? 192 : 256; }
 
@@ -44,7 +43,7 @@ std::int64_t parts_that_fit(const Geometry& g, std::int64_t bytes) {
 }
 
 std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
-  return std::max<std::int64_t>(ceil_div(g.seqlen_k, size), 1);
+  return std::max<std::int64_t>(core::ceil_div(g.seqlen_k, size), 1);
 }
 
 /// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
@@ -88,7 +87,7 @@ void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
     filled = share;
     workers = fit;
   }
-  workers = std::min(workers, g.batch * ceil_div(keys, kLeastDecodePart));
+  workers = std::min(workers, g.batch * core::ceil_div(keys, kLeastDecodePart));
   const std::int64_t parts = std::min({workers + 1, kMostDecodeParts, parts_that_fit(g, kPlannedBytes)});
   if (workers < 2 || parts < 2) return;
   t.workers = workers;
@@ -135,7 +134,7 @@ const TileShape& tile_for(const GpuTiling& t, const Geometry& g) {
   for (const TileShape& shape : kTileShapes) {
     if (!fits(shape)) continue;
     const std::int64_t cost =
-        ceil_div(std::max<std::int64_t>(g.seqlen_q * t.unit_heads, 1), shape.block_m) * shape.block_m;
+        core::align_up(std::max<std::int64_t>(g.seqlen_q * t.unit_heads, 1), shape.block_m);
     if (best != nullptr && cost >= least) continue;
     best = &shape;
     least = cost;
@@ -203,7 +202,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.block_n = shape.block_n;
   t.shared_bytes = shared_bytes(t, shape);
   if (t.decode) t.resident = decode_resident(t);
-  t.tiles = ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
+  t.tiles = core::ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;
   if (t.decode && options.num_splits == 0 && options.split_size == 0)

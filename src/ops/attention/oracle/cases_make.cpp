@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/codec.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/attention/oracle/cases.hpp"
@@ -75,13 +76,13 @@ class Maker {
     if (!paged()) return;
     const std::int64_t size = c_.integer("page"),
                        sk = c_.integer("sk") < 0 ? c_.integer("sq") : c_.integer("sk");
-    table_columns_ = (sk + size - 1) / size + 1;
+    table_columns_ = core::ceil_div(sk, size) + 1;
     std::vector<std::int64_t> first(static_cast<std::size_t>(rows_), table_columns_), last(first.size(), 0);
     for (std::size_t b = 0; b < row_of_.size(); ++b) {
       const auto row = static_cast<std::size_t>(row_of_[b]);
       if (l_.used[b] == l_.pad[b]) continue;
       first[row] = std::min(first[row], l_.pad[b] / size);
-      last[row] = std::max(last[row], (l_.used[b] + size - 1) / size);
+      last[row] = std::max(last[row], core::ceil_div(l_.used[b], size));
     }
     std::int64_t needed = 0;
     for (std::size_t row = 0; row < first.size(); ++row)

@@ -1,4 +1,5 @@
 #include "ops/attention/oracle/reference.hpp"
+#include "core/ceil_div.hpp"
 
 #include "ops/attention/oracle/oracle.hpp"
 #include "oracle/attention_bound.hpp"
@@ -192,7 +193,7 @@ class Row {
   double part_weight(std::int64_t j) const {
     const std::int64_t parts = o_.num_splits;
     if (parts <= 1 || !vary_.has("merge=unweighted")) return 1;
-    const std::int64_t size = (s_.k_len + parts - 1) / parts;
+    const std::int64_t size = core::ceil_div(s_.k_len, parts);
     double mine = 0;
     std::int64_t seen = 0;
     for (std::int64_t first = 0; first < s_.k_len; first += size) {

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/codec.hpp"
 #include "ops/attention/oracle/reference.hpp"
 
@@ -259,7 +260,7 @@ class Unfolding {
   std::int64_t stale_end() const {
     const std::int64_t tile = a_.page_table.defined() ? a_.k.size(1) : 64;
     const std::int64_t slots = first_slot_ + k_len_;
-    return std::min((slots + tile - 1) / tile * tile, row_end_) - first_slot_;
+    return std::min(core::align_up(slots, tile), row_end_) - first_slot_;
   }
 
   const AttentionArgs& a_;

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/fields.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 
@@ -247,7 +248,7 @@ const core::Contract& stage1::contract() {
            const std::int64_t nb = call.args<FlashDecodeStage1Args>().mid_lse.size(2);
            if (options.max_len < 0)
              return say("max_len is ", options.max_len, ", expected a length, or 0 for nb·block_seq");
-           const std::int64_t needed = ceil_div(options.max_len, options.block_seq);
+           const std::int64_t needed = core::ceil_div(options.max_len, options.block_seq);
            if (needed <= nb) return std::nullopt;
            return say("mid_out has ", nb, " blocks, but max_len ", options.max_len, " needs ", needed, " of ",
                       options.block_seq, " tokens");

@@ -12,6 +12,7 @@
 // tile's P·V is summed on its own and then added, so that the error of a long run grows with the number of
 // tiles, not of tokens.
 #include "ops/flash_decode/cpu/block.hpp"
+#include "core/ceil_div.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +32,7 @@
 namespace isomer::ops::flash_decode {
 
 /// Row length of the f32 arrays: whole vectors of 16, the widest.
-inline std::int64_t padded(std::int64_t head_dim) { return (head_dim + 15) / 16 * 16; }
+inline std::int64_t padded(std::int64_t head_dim) { return core::align_up(head_dim, 16); }
 
 struct Scratch {
   float *q, *acc;  ///< [heads][padded]
@@ -45,7 +46,7 @@ struct Scratch {
 inline std::byte* lay_out(Scratch& scratch, std::byte* at, std::int64_t heads, std::int64_t head_dim) {
   const auto take = [&](std::int64_t count) {
     auto* begin = reinterpret_cast<float*>(at);
-    at += (count * static_cast<std::int64_t>(sizeof(float)) + 63) / 64 * 64;
+    at += core::align_up(count * static_cast<std::int64_t>(sizeof(float)), core::kAlignment);
     return begin;
   };
   scratch.q = take(heads * padded(head_dim));

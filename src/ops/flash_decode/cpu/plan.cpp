@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/flash_decode/cpu/block.hpp"
 #include "ops/flash_decode/cpu/merge.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
@@ -39,9 +40,9 @@ class BlockStage {
     // Together the kv heads of a token are one stretch of memory; they part only where there are too few
     // tasks.
     const std::int64_t parts = std::max<std::int64_t>(
-        1, ceil_div(4 * std::int64_t{workers}, std::max<std::int64_t>(1, batch_ * blocks_)));
-    run_ = std::max<std::int64_t>(1, ceil_div(heads_kv_, parts));
-    runs_ = ceil_div(heads_kv_, run_);
+        1, core::ceil_div(4 * std::int64_t{workers}, std::max<std::int64_t>(1, batch_ * blocks_)));
+    run_ = std::max<std::int64_t>(1, core::ceil_div(heads_kv_, parts));
+    runs_ = core::ceil_div(heads_kv_, run_);
     scratch_ = block_scratch_bytes(run_ * group_, head_dim_);
     tasks_ = batch_ * blocks_ * runs_;
   }
@@ -130,7 +131,7 @@ class MergeStage {
         const std::int64_t b = r / heads_, h = r % heads_;
         merge({.mid_dtype = from.out.dtype,
                .out_dtype = out.dtype,
-               .blocks = ceil_div(index_at(lengths, b), block_seq_),
+               .blocks = core::ceil_div(index_at(lengths, b), block_seq_),
                .head_dim = out.size(2),
                .mid = from.out.at<>(b, h),
                .mid_block = from.out.stride(2),
@@ -148,7 +149,7 @@ class MergeStage {
   }
 
  private:
-  std::int64_t tasks() const { return ceil_div(rows_, rows_per_task_); }
+  std::int64_t tasks() const { return core::ceil_div(rows_, rows_per_task_); }
 
   cpu::Target target_;
   std::int64_t rows_ = 0, heads_, block_seq_, rows_per_task_ = 1;
@@ -174,7 +175,7 @@ class Stage1Plan : public core::Plan {
   static std::int64_t used_blocks(const Call& call) {
     const auto& options = call.options<FlashDecodeStage1Options>();
     const std::int64_t blocks = call.args<FlashDecodeStage1Args>().mid_lse.size(2);
-    return options.max_len > 0 ? ceil_div(options.max_len, options.block_seq) : blocks;
+    return options.max_len > 0 ? core::ceil_div(options.max_len, options.block_seq) : blocks;
   }
   BlockStage stage_;
 };
@@ -213,7 +214,7 @@ class FlashDecodePlan : public core::Plan {
  public:
   FlashDecodePlan(const Call& call, cpu::Target target, int workers)
       : block_seq_(block_seq(call, workers)),
-        blocks_(ceil_div(most(call), block_seq_)),
+        blocks_(core::ceil_div(most(call), block_seq_)),
         rows_(call.args<FlashDecodeArgs>().q.size(0) * call.args<FlashDecodeArgs>().q.size(1)),
         head_dim_(call.args<FlashDecodeArgs>().q.size(2)),
         first_(inputs(call), target, workers, block_seq_, blocks_),
@@ -224,7 +225,7 @@ class FlashDecodePlan : public core::Plan {
     const Tensor& q = call.args<FlashDecodeArgs>().q;
     return 4.0 * static_cast<double>(q.size(0)) * static_cast<double>(q.size(1)) *
            static_cast<double>(q.size(2) + 1) *
-           static_cast<double>(ceil_div(most(call), block_seq(call, workers)));
+           static_cast<double>(core::ceil_div(most(call), block_seq(call, workers)));
   }
 
   std::size_t workspace_bytes() const override { return first_.scratch_bytes() + out_bytes() + lse_bytes(); }
@@ -258,12 +259,12 @@ class FlashDecodePlan : public core::Plan {
     if (const std::int64_t given = call.options<FlashDecodeOptions>().block_seq; given > 0) return given;
     const auto& args = call.args<FlashDecodeArgs>();
     const std::int64_t splits =
-        ceil_div(4 * std::int64_t{workers}, std::max<std::int64_t>(1, args.q.size(0)));
-    const std::int64_t even = ceil_div(ceil_div(most(call), splits), 16) * 16;
+        core::ceil_div(4 * std::int64_t{workers}, std::max<std::int64_t>(1, args.q.size(0)));
+    const std::int64_t even = core::ceil_div(core::ceil_div(most(call), splits), 16) * 16;
     return std::clamp<std::int64_t>(even, 256, 8192);
   }
   std::size_t f32_bytes(std::int64_t per_block) const {
-    return static_cast<std::size_t>((rows_ * blocks_ * per_block * 4 + 63) / 64 * 64);
+    return static_cast<std::size_t>(core::align_up(rows_ * blocks_ * per_block * 4, core::kAlignment));
   }
   std::size_t out_bytes() const { return f32_bytes(head_dim_); }
   std::size_t lse_bytes() const { return f32_bytes(1); }

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/sentence.hpp"
 #include "ops/flash_decode/gpu/blocks.hpp"
 #include "ops/flash_decode/gpu/stages.hpp"
@@ -61,7 +62,7 @@ class Stage1Plan : public gpu::Plan {
   static std::int64_t blocks(const Call& call) {
     const auto& args = call.args<FlashDecodeStage1Args>();
     return std::min(args.mid_lse.size(2),
-                    ceil_div(longest(call), call.options<FlashDecodeStage1Options>().block_seq));
+                    core::ceil_div(longest(call), call.options<FlashDecodeStage1Options>().block_seq));
   }
   static std::int64_t longest(const Call& call) {
     const auto& args = call.args<FlashDecodeStage1Args>();
@@ -143,7 +144,7 @@ class FlashDecodePlan : public gpu::Plan {
 
   static gpu::Decided<Decision> decide(const Call& call, const gpu::Facts& facts) {
     const Tensor& q = args(call).q;
-    const std::int64_t block = block_seq(call, facts), blocks = ceil_div(longest(call), block);
+    const std::int64_t block = block_seq(call, facts), blocks = core::ceil_div(longest(call), block);
     const double bytes = 4.0 * static_cast<double>(q.size(0)) * static_cast<double>(q.size(1)) *
                          static_cast<double>(q.size(2) + 1) * static_cast<double>(blocks);
     if (bytes > 0x1p48)
@@ -194,7 +195,8 @@ class FlashDecodePlan : public gpu::Plan {
     return even_blocks(longest(call), rows, facts.multiprocessors * shape.resident);
   }
   std::size_t f32_bytes(std::int64_t per_block) const {
-    return static_cast<std::size_t>((decision_.rows * decision_.blocks * per_block * 4 + 63) / 64 * 64);
+    return static_cast<std::size_t>(
+        core::align_up(decision_.rows * decision_.blocks * per_block * 4, core::kAlignment));
   }
   std::size_t out_bytes() const { return f32_bytes(decision_.head_dim); }
 

@@ -1,4 +1,5 @@
 #include "ops/flash_decode/gpu/stages.hpp"
+#include "core/ceil_div.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +44,7 @@ BlockShape::BlockShape(const Inputs& in, const gpu::Facts& facts) {
     heads = group <= 1 ? 1 : group <= 2 ? 2 : group <= 4 ? 4 : 8;
     resident = heads <= 2 ? 4 : heads <= 4 ? 3 : 2;
   }
-  chunks = ceil_div(group, heads);
+  chunks = core::ceil_div(group, heads);
 }
 
 BlockLaunch::BlockLaunch(const Inputs& in, const gpu::Facts& facts, std::int64_t block_seq,
@@ -118,7 +119,8 @@ MergeLaunch::MergeLaunch(const Tensor& out, DType mid_dtype, bool vectors, std::
     : empty(out.empty()) {
   if (empty) return;
   const std::int64_t head_dim = out.size(2), vector = kVectorBytes / size_of(mid_dtype);
-  const std::int64_t lanes = head_dim <= 16 * vector ? 16 : 32, chunks = ceil_div(head_dim, lanes * vector);
+  const std::int64_t lanes = head_dim <= 16 * vector ? 16 : 32,
+                     chunks = core::ceil_div(head_dim, lanes * vector);
   const bool whole = vectors && head_dim % vector == 0;
   // Elements of 16 bits one by one hold twice as many addresses as registers serve.
   const std::int64_t loads = whole || size_of(mid_dtype) > 2 ? kMergeLoads : kMergeLoads / 2;

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/codec.hpp"
 #include "core/sentence.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
@@ -192,7 +193,7 @@ void make_stage1(const Case& c, Problem& problem) {
   auto& options = problem.options<FlashDecodeStage1Options>();
   make_inputs(c, problem, args);
   oracle::set_options(c, stage1::contract(), &options);
-  const std::int64_t nb = ceil_div(c.integer("len"), std::max<std::int64_t>(options.block_seq, 1)) +
+  const std::int64_t nb = core::ceil_div(c.integer("len"), std::max<std::int64_t>(options.block_seq, 1)) +
                           std::max<std::int64_t>(c.integer("spare"), 0);
   args.mid_out = problem.make("mid_out", DType::f32, {c.integer("b"), c.integer("hq"), nb, c.integer("d")},
                               out_layout(c));

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/flash_decode/oracle/oracle.hpp"
 
@@ -273,7 +274,7 @@ std::vector<Original> stage2::originals() {
     return without_weight(
         plain, static_cast<std::size_t>(args.mid_lse.size(0) * heads), [&](std::size_t row) {
           const auto b = static_cast<std::int64_t>(row) / heads, h = static_cast<std::int64_t>(row) % heads;
-          const std::int64_t count = std::min(nb, ceil_div(index_at(args.b_seqlen, b), block_seq));
+          const std::int64_t count = std::min(nb, core::ceil_div(index_at(args.b_seqlen, b), block_seq));
           // The original's first comparison with a block of weight 0 is −inf − −inf.
           return count == 0 || std::isinf(oracle::read(args.mid_lse, b, h, std::int64_t{0}));
         });

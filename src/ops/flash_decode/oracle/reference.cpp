@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/flash_decode/oracle/oracle.hpp"
 #include "oracle/attention_bound.hpp"
@@ -224,7 +225,7 @@ void flatten(Part& part) {
 }
 
 std::int64_t block_count(std::int64_t length, std::int64_t block_seq, const Variations& vary) {
-  return vary.has("blocks=floor") ? length / block_seq : ceil_div(length, block_seq);
+  return vary.has("blocks=floor") ? length / block_seq : core::ceil_div(length, block_seq);
 }
 
 std::int64_t length_of(const Tensor& b_seqlen, std::int64_t b, const Variations& vary) {
@@ -308,7 +309,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
     for (std::int64_t h = 0; h < args.q.size(1); ++h) {
       const std::int64_t length = length_of(args.b_seqlen, b, vary);
       std::vector<Part> parts;
-      for (std::int64_t j = 0; j < ceil_div(length, block_seq); ++j)
+      for (std::int64_t j = 0; j < core::ceil_div(length, block_seq); ++j)
         parts.push_back(attend(in, vary, b, h, j * block_seq, std::min(length, (j + 1) * block_seq)));
       std::int64_t count = block_count(length, block_seq, vary);
       if (vary.has("dims=rank-5")) {

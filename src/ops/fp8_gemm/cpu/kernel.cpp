@@ -3,6 +3,7 @@
 // strip's product is scaled and added to the tile's f32 sums. Few rows: vectors along K, b streams by. In
 // both, an element's sum depends on its row and column alone, never on how the product was cut into tiles.
 #include "ops/fp8_gemm/cpu/kernel.hpp"
+#include "core/ceil_div.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/fp8_gemm/cpu/kernel.cpp"
@@ -39,7 +40,7 @@ void Compute(const Tile& tile) {
   std::int64_t panel_stride = kColumns, row_stride = 0;
   if (tile.skinny) {
     float* to = tile.scratch + kSkinnyScratch;
-    row_stride = (tile.columns + kColumns - 1) / kColumns * kColumns;
+    row_stride = core::align_up(tile.columns, kColumns);
     if (tile.rows == 1)
       SkinnyProduct<1, 4>(tile, to, row_stride);
     else if (tile.rows == 2)

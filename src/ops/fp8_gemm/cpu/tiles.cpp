@@ -1,4 +1,5 @@
 #include "ops/fp8_gemm/cpu/tiles.hpp"
+#include "core/ceil_div.hpp"
 
 #include "cpu/element.hpp"
 
@@ -8,11 +9,6 @@
 
 namespace isomer::ops::fp8_gemm {
 namespace {
-
-constexpr std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return parts(value, multiple) * multiple;
-}
 
 void bias_row(const Tensor& bias, std::int64_t expert, std::int64_t first, std::int64_t columns, float* to) {
   cpu::with_element(bias.dtype, [&](auto tag) {
@@ -95,31 +91,32 @@ std::size_t Tiling::scratch_bytes() const {
 }
 
 std::size_t scratch_floats(std::int64_t rows, std::int64_t columns) {
-  const std::int64_t padded = round_up(columns, kPanelColumns);
+  const std::int64_t padded = core::align_up(columns, kPanelColumns);
   const std::int64_t panel = rows * (kScaleBlock + 16) + kScaleBlock * kPanelColumns + rows * padded;
   // A chunk of a, 64 columns of vector sums (vectors of at most 16 floats), the result.
   const std::int64_t skinny = 4096 + kSkinnyRows * 16 + 64 * kSkinnyRows * 16 + kSkinnyRows * padded;
-  return static_cast<std::size_t>(round_up(std::max(panel, skinny), 16));
+  return static_cast<std::size_t>(core::align_up(std::max(panel, skinny), 16));
 }
 
 Tiling tiling(std::int64_t segments, std::int64_t rows, std::int64_t columns, int threads) {
   Tiling best{.segments = segments};
   if (segments == 0 || rows == 0 || columns == 0) return {};
   const bool skinny = rows <= kSkinnyRows;
-  const std::int64_t fewest_rows = parts(rows, kTileRows), fewest_columns = parts(columns, kTileColumns);
+  const std::int64_t fewest_rows = core::ceil_div(rows, kTileRows),
+                     fewest_columns = core::ceil_div(columns, kTileColumns);
   double least = std::numeric_limits<double>::infinity();
   for (std::int64_t i = fewest_rows; i < fewest_rows + (skinny ? 1 : 8); ++i)
     for (std::int64_t j = fewest_columns; j < fewest_columns + 8; ++j) {
       Tiling t = best;
-      t.rows = skinny ? rows : std::min(round_up(parts(rows, i), kStripRows), kTileRows);
-      t.columns = round_up(parts(columns, j), kPanelColumns);
-      t.row_tiles = parts(rows, t.rows);
-      t.column_tiles = parts(columns, t.columns);
+      t.rows = skinny ? rows : std::min(core::align_up(core::ceil_div(rows, i), kStripRows), kTileRows);
+      t.columns = core::align_up(core::ceil_div(columns, j), kPanelColumns);
+      t.row_tiles = core::ceil_div(rows, t.rows);
+      t.column_tiles = core::ceil_div(columns, t.columns);
       // 16 products a cycle; decoding an element of a costs about a quarter of a cycle, packing one of b a
       // third.
       const double tile = static_cast<double>(t.rows * t.columns) / 16 + static_cast<double>(t.rows) / 4 +
                           static_cast<double>(t.columns) / 3;
-      const double cost = static_cast<double>(parts(t.tasks(), threads)) * tile;
+      const double cost = static_cast<double>(core::ceil_div(t.tasks(), threads)) * tile;
       if (cost >= least) continue;
       least = cost;
       best = t;
@@ -163,7 +160,7 @@ Operands::Operands(const GroupedFp8GemmArgs& args)
       columns(args.c.size(-1)),
       depth(args.a.size(-1)),
       a_s_stride(args.a_s.stride(-1)),
-      segments(layout == RowLayout::masked ? args.b.size(0) : parts(a.count(), kSegment)),
+      segments(layout == RowLayout::masked ? args.b.size(0) : core::ceil_div(a.count(), kSegment)),
       capacity(layout == RowLayout::masked ? args.a.size(1) : std::min(a.count(), kSegment)),
       c_type(args.c.dtype),
       has_addend(args.addend.defined()) {}

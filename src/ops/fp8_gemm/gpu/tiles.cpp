@@ -1,4 +1,5 @@
 #include "ops/fp8_gemm/gpu/tiles.hpp"
+#include "core/ceil_div.hpp"
 
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/fp8_gemm/kernels/shared_memory.h"
@@ -12,8 +13,6 @@ namespace {
 using device::Fp8GemmParameters;
 using device::GemmBias;
 using device::GemmRows;
-
-constexpr std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
 
 /// A tile that fp8_gemm_tile can have.
 struct TileShape {
@@ -89,7 +88,7 @@ void set_columns(Fp8GemmParameters& p, const Tensor& a_s, const Tensor& b, const
   p.experts = b.size(0);
   p.columns = b.size(1);
   p.depth = b.size(2);
-  p.blocks = parts(p.depth, kScaleBlock);
+  p.blocks = core::ceil_div(p.depth, kScaleBlock);
   p.a_s_block = a_s.stride(-1);
   p.b_expert = b.stride(0);
   p.b_row = b.stride(1);
@@ -122,8 +121,8 @@ std::int64_t skinny_static_bytes(int tokens) {
 }
 
 void count_tiles(GpuTiling& t, const GpuProblem& problem) {
-  t.row_tiles = parts(problem.parameters.rows, t.tile_m);
-  t.column_tiles = parts(problem.parameters.columns, t.tile_n);
+  t.row_tiles = core::ceil_div(problem.parameters.rows, t.tile_m);
+  t.column_tiles = core::ceil_div(problem.parameters.columns, t.tile_n);
   t.blocks = t.row_tiles * t.column_tiles * problem.entries();
 }
 
@@ -143,7 +142,7 @@ GpuTiling tile(const GpuProblem& problem, const gpu::Facts& facts) {
     t.stages = static_cast<int>(std::clamp<std::int64_t>(most / shape.together, 2, kMostStages));
     t.shared_bytes = t.stages * stage;
     count_tiles(t, problem);
-    const auto rounds = static_cast<double>(parts(t.blocks, facts.multiprocessors));
+    const auto rounds = static_cast<double>(core::ceil_div(t.blocks, facts.multiprocessors));
     const double cost = rounds * t.tile_m * t.tile_n / shape.speed;
     if (cost >= least) continue;
     least = cost;

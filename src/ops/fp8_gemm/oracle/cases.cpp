@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/fp8_gemm/oracle/cases_operands.hpp"
 #include "ops/fp8_gemm/oracle/oracle.hpp"
@@ -114,7 +115,7 @@ std::vector<Case> cases() {
 void make(const Case& c, Problem& problem) {
   auto& args = problem.args<Fp8GemmArgs>();
   auto& options = problem.options<Fp8GemmOptions>();
-  const std::int64_t n = c.integer("n"), k = c.integer("k"), blocks = (k + kScaleBlock - 1) / kScaleBlock;
+  const std::int64_t n = c.integer("n"), k = c.integer("k"), blocks = core::ceil_div(k, kScaleBlock);
   const auto rows_of = [&](std::int64_t last) {
     std::vector<std::int64_t> shape = {c.integer("b"), 2, c.integer("m"), last};
     if (c.integer("rank") == 3) shape.erase(shape.begin() + 1);
@@ -125,7 +126,7 @@ void make(const Case& c, Problem& problem) {
   args.b = make_operand(c, problem, "b", {n, k}, c.choice("bregime"));
   args.a_s =
       make_scales(problem, "a_s", rows_of(blocks), c.choice("a_s"), c.choice("scales"), c.real("scale"));
-  args.b_s = make_scales(problem, "b_s", {(n + kScaleBlock - 1) / kScaleBlock, blocks}, c.choice("b_s"),
+  args.b_s = make_scales(problem, "b_s", {core::ceil_div(n, kScaleBlock), blocks}, c.choice("b_s"),
                          c.choice("scales"), 1.0);
   const Outputs out = make_outputs(c, problem, rows_of(n), {n});
   args.c = out.c;

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/fp8_gemm/oracle/cases_operands.hpp"
 #include "ops/fp8_gemm/oracle/oracle.hpp"
@@ -119,7 +120,7 @@ void make(const Case& c, Problem& problem) {
   auto& args = problem.args<GroupedFp8GemmArgs>();
   auto& options = problem.options<GroupedFp8GemmOptions>();
   const std::int64_t g = c.integer("g"), r = c.integer("r"), n = c.integer("n"), k = c.integer("k");
-  const std::int64_t blocks = (k + kScaleBlock - 1) / kScaleBlock;
+  const std::int64_t blocks = core::ceil_div(k, kScaleBlock);
   Random random(c.seed(), "counts");
   const std::vector<std::int64_t> counts = counts_of(c, random);
   const bool masked = c.choice("rows") == "masked";
@@ -127,7 +128,7 @@ void make(const Case& c, Problem& problem) {
   for (std::size_t expert = 0; expert < counts.size(); ++expert) {
     ids.insert(ids.end(), static_cast<std::size_t>(counts[expert]), static_cast<std::int64_t>(expert));
     const bool ragged = c.choice("counts") == "last_ragged" && expert + 1 == counts.size();
-    if (!ragged) ids.resize((ids.size() + kSegment - 1) / kSegment * kSegment, -1);
+    if (!ragged) ids.resize(core::align_up(ids.size(), kSegment), -1);
   }
   const auto m = static_cast<std::int64_t>(ids.size());
   const auto rows_of = [&](std::int64_t last) {
@@ -137,7 +138,7 @@ void make(const Case& c, Problem& problem) {
   args.b = make_operand(c, problem, "b", {g, n, k}, c.choice("bregime"));
   args.a_s =
       make_scales(problem, "a_s", rows_of(blocks), c.choice("a_s"), c.choice("scales"), c.real("scale"));
-  args.b_s = make_scales(problem, "b_s", {g, (n + kScaleBlock - 1) / kScaleBlock, blocks}, c.choice("b_s"),
+  args.b_s = make_scales(problem, "b_s", {g, core::ceil_div(n, kScaleBlock), blocks}, c.choice("b_s"),
                          c.choice("scales"), 1.0);
   const Outputs out = make_outputs(c, problem, rows_of(n), {g, n});
   args.c = out.c;

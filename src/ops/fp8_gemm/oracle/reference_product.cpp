@@ -1,4 +1,5 @@
 #include "ops/fp8_gemm/oracle/reference_product.hpp"
+#include "core/ceil_div.hpp"
 
 #include "core/codec.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
@@ -70,7 +71,7 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
     : vary_(vary),
       columns_(b.size(0)),
       depth_(b.size(1)),
-      blocks_((depth_ + kScaleBlock - 1) / kScaleBlock),
+      blocks_(core::ceil_div(depth_, kScaleBlock)),
       b_s_rows_(b_s.size(0)),
       a_(fp8_elements(a, vary)),
       a_s_(vary.has("indexing=flat") || vary.has("a_s=row-major") ? flat_elements(a_s)
@@ -85,7 +86,7 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
   pitch_ = blocks_;
   if (const std::string_view step = vary.after("scale=rows-of-steps-of-"); !step.empty()) {
     step_ = number_of(step);
-    pitch_ = (depth_ + step_ - 1) / step_;
+    pitch_ = core::ceil_div(depth_, step_);
   }
 }
 

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/merge_attention/cpu/kernel.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 
@@ -61,7 +62,7 @@ class MergeAttentionPlan : public core::Plan {
     rows_ = args.lse_a.numel();
     rows_per_task_ = std::max<std::int64_t>(1, kElements / std::max<std::int64_t>(1, length_));
     if (rows_per_task_ > kRows) rows_per_task_ = rows_per_task_ / kRows * kRows;
-    tasks_ = (rows_ + rows_per_task_ - 1) / rows_per_task_;
+    tasks_ = core::ceil_div(rows_, rows_per_task_);
   }
 
   void describe(core::Description& out) const override {

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "core/joined.hpp"
 #include "gpu/plan.hpp"
 #include "ops/merge_attention/kernels/merge_attention.h"
@@ -60,7 +61,7 @@ class MergeAttentionPlan : public gpu::Plan {
     std::int64_t lanes = 8;
     while (lanes < 32 && lanes * vector < length) lanes *= 2;
     const std::int64_t tile = kThreads / lanes * kUnroll;
-    p.tiles = (rows + tile - 1) / tile;
+    p.tiles = core::ceil_div(rows, tile);
     decision.tile = tile;
     decision.steps.push_back({.source = "ops/merge_attention/kernels/merge_attention.cu",
                               .kernel = "isomer_merge_attention",

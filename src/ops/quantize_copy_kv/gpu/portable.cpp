@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "gpu/plan.hpp"
 #include "ops/quantize_copy_kv/kernels/quantize_copy_kv.h"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
@@ -16,8 +17,6 @@ constexpr std::int64_t kUnderWay = 4, kElementsUnderWay = 16;
 constexpr std::int64_t kMostVectors = 4, kMostElements = 8;
 constexpr std::int64_t kMostUnroll = 8;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// A dimension that runs lie along, with the strides of k, out and out_scale.
 struct Dimension {
   std::int64_t size = 1, k = 0, out = 0, scale = 0;
@@ -33,7 +32,7 @@ struct Lanes {
 Lanes lanes_for(std::int64_t count, std::int64_t least_lanes, std::int64_t most_vectors) {
   Lanes best{32, most_vectors, true};
   for (std::int64_t lanes = 32; lanes >= least_lanes; lanes /= 2) {
-    const std::int64_t vectors = std::max<std::int64_t>(1, ceil_div(count, lanes));
+    const std::int64_t vectors = std::max<std::int64_t>(1, core::ceil_div(count, lanes));
     if (vectors <= most_vectors && (best.pieces || lanes * vectors < best.lanes * best.vectors))
       best = {lanes, vectors, false};
   }
@@ -123,7 +122,7 @@ class QuantizeCopyKvPlan : public gpu::Plan {
     if (!of_one_token(unroll) && unroll > 2 && of_one_token(unroll / 2)) unroll /= 2;
     const bool whole = of_one_token(unroll);
     const std::int64_t per_launch_block = kThreads / lanes.lanes * unroll;
-    const std::int64_t grid = ceil_div(runs, per_launch_block);
+    const std::int64_t grid = core::ceil_div(runs, per_launch_block);
     const bool narrow = grid * per_launch_block < std::int64_t{1} << 31;
 
     decision.per_launch_block = per_launch_block;

@@ -1,3 +1,4 @@
+#include "core/ceil_div.hpp"
 #include "ops/weight_dequant/oracle/oracle.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
 
@@ -73,7 +74,7 @@ void make(const Case& c, oracle::Problem& problem) {
   } else {
     args.x = problem.make("x", DType::e4m3fn, {m, n}, layout, oracle::regime_of(c.choice("regime")));
   }
-  args.s = problem.make("s", DType::f32, {(m + block - 1) / block, (n + block - 1) / block}, layout,
+  args.s = problem.make("s", DType::f32, {core::ceil_div(m, block), core::ceil_div(n, block)}, layout,
                         oracle::regime_of(c.choice("sregime")), c.real("scale"));
   args.y =
       problem.make("y", c.dtype("dtype"), {m, n}, layout == Layout::broadcast ? Layout::contiguous : layout);
