@@ -1,10 +1,8 @@
 // HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must compile
-// there.
+// there. Included by vector_types.h alone, behind the types.
 #pragma once
 
 #include <type_traits>
-
-#include "vector_types.h"
 
 namespace isomer::emulator {
 
