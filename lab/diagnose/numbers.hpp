@@ -46,7 +46,7 @@ bool is_exact(const Port& port);
 Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port& port,
                         const Questions& questions);
 
-/// The findings that an explanation stands for: one per variation, with the strength that design.md gives.
+/// The findings that an explanation stands for: one per variation, with the strengths of docs/findings.md.
 std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::vector<std::string>& notes);
 
 /// The first call that is wrong in itself, element by element: for pictures.

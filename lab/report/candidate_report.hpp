@@ -10,7 +10,7 @@ namespace isomer::lab {
 /// What `isomer check PATH…` says about candidates: a line for each finding, ordered by what to fix first.
 /// Candidates of one folder follow one another, with what each mended and what is left.
 std::string candidates_table(const std::vector<Diagnosis>& diagnoses);
-/// The JSON of design.md, version 1.
+/// The JSON of `isomer check PATH`, version 1.
 std::string candidates_json(const std::vector<Diagnosis>& diagnoses);
 std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses);
 /// JUnit: a suite per folder, a test case per candidate.

@@ -10,7 +10,7 @@ namespace isomer::lab {
 /// The table of `isomer check`: a row per op and implementation, then each failure with its case line.
 std::string check_table(const Suite& suite);
 
-/// The JSON of design.md, version 1; with "coverage" where one is given.
+/// The JSON of `isomer check`, version 1; with "coverage" where one is given.
 std::string check_json(const Suite& suite, const Coverage* coverage);
 
 /// JUnit: a suite per op, a test case per case and implementation.

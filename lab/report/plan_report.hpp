@@ -7,7 +7,7 @@
 namespace isomer::lab {
 
 std::string explain_text(const CaseExplanation& explanation);
-/// The JSON of design.md, version 1, and what is known of each launch's code.
+/// The JSON of `isomer explain`, version 1, and what is known of each launch's code.
 std::string explain_json(const CaseExplanation& explanation);
 
 }  // namespace isomer::lab

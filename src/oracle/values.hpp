@@ -23,15 +23,19 @@ class Random {
 };
 
 /// Value regimes of floating inputs, beyond the normal distribution that hides most faults.
-///   normal     N(0, 1)
-///   ties       integers and halves k + 0.5, of either sign, up to 127.5
-///   tiny       N(0, 1) scaled to about 2^-20 of the dtype's smallest normal's inverse range: products
-///   underflow in f16 subnormal  multiples of the dtype's smallest subnormal huge       near the dtype's
-///   largest finite value, both signs zero_rows  normal, but every third row (run along the last dimension)
-///   is zero outlier    normal with one element of every row 1000 times larger inf        normal with some
-///   ±inf (types without inf: the largest finite) nan        normal with some NaN zero       all zero, both
-///   signs mixed      every row from another of normal, ties, tiny, huge, zero_rows, outlier
-enum class Regime { normal, ties, tiny, subnormal, huge, zero_rows, outlier, inf, nan, zero, mixed };
+enum class Regime {
+  normal,     ///< N(0, 1)
+  ties,       ///< whole numbers and halves k + 0.5 of either sign, up to 127.5
+  tiny,       ///< N(0, 1) times 2^-16, so that products underflow in f16; of FP8, times 4 smallest subnormals
+  subnormal,  ///< up to 15 smallest subnormals, either sign
+  huge,       ///< a quarter of the largest finite value up to all of it, either sign
+  zero_rows,  ///< normal, but every third row (a run along the last dimension) is zero
+  outlier,    ///< normal, with one element of every row 1000 times larger
+  inf,        ///< normal, with some ±inf; the largest finite value in types without inf
+  nan,        ///< normal, with some NaN
+  zero,       ///< all zero, either sign
+  mixed,      ///< every row from another of normal, ties, tiny, huge, zero_rows and outlier
+};
 const std::vector<std::string>& regime_names();
 Regime regime_of(std::string_view name);
 
