@@ -85,7 +85,7 @@ TEST(Fields, CountTheMembersOfAStruct) {
 }
 
 TEST(Fields, BindTheTensorsInTheOrderOfTheContract) {
-  float data[3];
+  float data[3] = {};
   PaintArgs tensors{.wall = Tensor(data, DType::f32, {3}), .brush = {}};
   const PaintOptions chosen;
   const Call call = bind(paint(), tensors, chosen);
@@ -96,7 +96,7 @@ TEST(Fields, BindTheTensorsInTheOrderOfTheContract) {
 
 TEST(Fields, ReadTheStructsOfC) {
   std::int64_t shape = 3;
-  float data[3];
+  float data[3] = {};
   const isomer_tensor wall = {data, {ISOMER_CPU, 0}, 1, ISOMER_F32, &shape, nullptr, 0};
   const paint_args given = {sizeof given, &wall, nullptr};
   PaintArgs tensors;
