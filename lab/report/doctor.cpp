@@ -31,20 +31,6 @@ std::string cpu_model() {
   return "unknown";
 }
 
-bool cpu_flag(const std::string& flag) {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (!line.starts_with("flags")) continue;
-    std::istringstream words(line);
-    std::string word;
-    while (words >> word)
-      if (word == flag) return true;
-    return false;
-  }
-  return false;
-}
-
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");
@@ -102,11 +88,11 @@ void add_cpu(std::vector<Examined>& list) {
                   ""});
   for (int i = cpu::kTargets - 1; i >= 0; --i) {
     const auto target = static_cast<cpu::Target>(i);
-    const std::string reason = cpu::why_not(target);
-    list.push_back({"CPU", std::string(cpu::name_of(target)), reason.empty(), reason, ""});
+    const std::string& reason = cpu::why_not(target);
+    const std::string what = target == cpu::Target::amx ? "bf16 and int8 tiles" : "";
+    list.push_back(
+        {"CPU", std::string(cpu::name_of(target)), reason.empty(), reason.empty() ? what : reason, ""});
   }
-  list.push_back({"CPU", "amx", cpu_flag("amx_bf16"),
-                  cpu_flag("amx_bf16") ? "bf16 and int8 tiles" : "this CPU has no AMX", ""});
 }
 
 void add_nvidia(std::vector<Examined>& list) {

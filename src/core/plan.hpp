@@ -5,6 +5,7 @@
 
 #include "core/contract.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,10 +18,14 @@ using isomer::Description;
 using isomer::Launch;
 using isomer::Named;
 
+/// Plans on a device look no further than at alignment to this; plans of the CPU do not look at addresses.
+inline constexpr std::uintptr_t kPlanAlignment = 256;
+
 /// What an implementation will do for a call, decided before anything runs.
 class Plan {
  public:
   virtual ~Plan() = default;
+  /// The plan in words. All prose is made here: planning is on the way of a call.
   virtual void describe(Description& out) const = 0;
   /// Adds to a description what is known of the plan's loaded kernels: registers, hash, where the binary came
   /// from.

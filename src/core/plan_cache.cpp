@@ -2,13 +2,14 @@
 
 #include "core/queue_state.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace isomer::core {
 namespace {
 
-/// Plans look no further than at alignment to this.
-constexpr std::uint64_t kAlignment = 256;
+/// Of the words of one tensor: what it is, its address, sizes and strides.
+constexpr std::size_t kTensorWords = 2 + 2 * static_cast<std::size_t>(Tensor::kMaxRank);
 
 }  // namespace
 
@@ -18,40 +19,50 @@ PlanCache& PlanCache::of_this_thread() {
 }
 
 void PlanCache::sign(const Queue& queue, const Call& call) {
-  signature_.clear();
-  const auto add = [&](auto value) { signature_.push_back(static_cast<std::uint64_t>(value)); };
-  add(QueueAccess::state(queue).id);
-  add(reinterpret_cast<std::uintptr_t>(call.contract));
+  const std::size_t option_words = (call.options_bytes + 7) / 8;
+  const std::size_t most = 2 + static_cast<std::size_t>(call.count) * kTensorWords + option_words;
+  if (signature_.size() < most) signature_.resize(most);
+  // A plan of the CPU does not look at addresses.
+  const std::uintptr_t alignment = queue.device().type == DeviceType::cpu ? 1 : kPlanAlignment;
+  std::uint64_t* to = signature_.data();
+  *to++ = QueueAccess::state(queue).id;
+  *to++ = reinterpret_cast<std::uintptr_t>(call.contract);
   for (int i = 0; i < call.count; ++i) {
     const Tensor& t = call.tensor(i);
     const std::uint64_t null = t.data == nullptr ? 1 : 0;
-    add(static_cast<std::uint64_t>(t.dtype) | static_cast<std::uint64_t>(t.rank & 0xff) << 8 |
-        static_cast<std::uint64_t>(t.device.type) << 16 | null << 24 |
-        static_cast<std::uint64_t>(static_cast<std::uint32_t>(t.device.index)) << 32);
-    add(reinterpret_cast<std::uintptr_t>(t.data) % kAlignment);
+    *to++ = static_cast<std::uint64_t>(t.dtype) | static_cast<std::uint64_t>(t.rank & 0xff) << 8 |
+            static_cast<std::uint64_t>(t.device.type) << 16 | null << 24 |
+            static_cast<std::uint64_t>(static_cast<std::uint32_t>(t.device.index)) << 32;
+    if (!t.defined()) continue;
+    *to++ = reinterpret_cast<std::uintptr_t>(t.data) & (alignment - 1);
     for (int d = 0; d < t.rank && d < Tensor::kMaxRank; ++d) {
-      add(t.size(d));
-      add(t.stride(d));
+      *to++ = static_cast<std::uint64_t>(t.shape[static_cast<std::size_t>(d)]);
+      *to++ = static_cast<std::uint64_t>(t.strides[static_cast<std::size_t>(d)]);
     }
   }
-  const std::size_t words = (call.options_bytes + 7) / 8, begin = signature_.size();
-  signature_.resize(begin + words, 0);
-  std::memcpy(signature_.data() + begin, call.options_struct, call.options_bytes);
+  if (option_words > 0) {
+    to[option_words - 1] = 0;
+    std::memcpy(to, call.options_struct, call.options_bytes);
+    to += option_words;
+  }
+  words_ = static_cast<std::size_t>(to - signature_.data());
 }
 
-const PlanCache::Entry* PlanCache::find(const Queue& queue, const Call& call) {
-  place_ = kEntries;
-  if (queue.device().type == DeviceType::cpu) return nullptr;
+std::shared_ptr<const KeptPlan> PlanCache::find(const Queue& queue, const Call& call) {
   sign(queue, call);
   std::uint64_t hash = 0;
-  for (const std::uint64_t word : signature_) hash = (hash ^ word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
+  for (std::size_t i = 0; i < words_; ++i) hash = (hash ^ signature_[i]) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
   place_ = hash >> 40 & (kEntries - 1);
   const Entry& entry = entries_[place_];
-  return entry.plan != nullptr && entry.signature == signature_ ? &entry : nullptr;
+  const bool same = entry.signature.size() == words_ && std::memcmp(entry.signature.data(), signature_.data(),
+                                                                    words_ * sizeof(std::uint64_t)) == 0;
+  return same ? entry.plan : nullptr;
 }
 
-void PlanCache::keep(const Implementation& implementation, std::shared_ptr<const Plan> plan) {
-  if (place_ < kEntries) entries_[place_] = {signature_, &implementation, std::move(plan)};
+void PlanCache::keep(std::shared_ptr<const KeptPlan> plan) {
+  entries_[place_].signature.assign(signature_.begin(),
+                                    signature_.begin() + static_cast<std::ptrdiff_t>(words_));
+  entries_[place_].plan = std::move(plan);
 }
 
 }  // namespace isomer::core

@@ -1,6 +1,7 @@
 #include "core/registry.hpp"
 
 #include "core/host_copy.hpp"
+#include "core/kept_plan.hpp"
 #include "core/plan_cache.hpp"
 #include "core/queue_state.hpp"
 #include "core/record.hpp"
@@ -38,13 +39,15 @@ PlanOrRefusal ask(const Implementation& implementation, const Call& call, const 
   return implementation.plan(call, queue);
 }
 
-void run(const Queue& queue, const Call& call, const Implementation& implementation, const Plan& plan) {
+void run(const Queue& queue, const Call& call, const Implementation& implementation, const Plan& plan,
+         void* given = nullptr) {
   if (QueueAccess::preparing(queue)) plan.prepare(queue);
-  const Queue::Lease workspace = queue.lease(plan.workspace_bytes());
+  const Queue::Lease leased = queue.lease(given == nullptr ? plan.workspace_bytes() : 0);
   if (QueueAccess::preparing(queue)) return;
-  if (!somebody_listens()) return plan.run(queue, call, workspace.data());
+  void* const workspace = given == nullptr ? leased.data() : given;
+  if (!somebody_listens()) return plan.run(queue, call, workspace);
   const auto begin = std::chrono::steady_clock::now();
-  plan.run(queue, call, workspace.data());
+  plan.run(queue, call, workspace);
   LaunchRecord record;
   if (somebody_times()) {
     queue.synchronize();
@@ -57,15 +60,16 @@ void run(const Queue& queue, const Call& call, const Implementation& implementat
   publish(record);
 }
 
+/// Clauses that read tensor contents run on the CPU always, elsewhere in checked mode and on copies.
 void check_data_on(const Queue& queue, const Call& call) {
-  if (queue.device().type != DeviceType::cpu && queue.options().checked)
+  if (queue.device().type == DeviceType::cpu)
+    check_data(call);
+  else if (queue.options().checked)
     check_data(HostCopy(queue, call).call());
 }
 
-/// Clauses that read tensor contents run on the CPU always, elsewhere in checked mode and on copies.
 void validate_on(const Queue& queue, const Call& call) {
-  const bool on_host = queue.device().type == DeviceType::cpu;
-  validate(call, queue.device(), on_host);
+  validate(call, queue.device(), false);
   check_data_on(queue, call);
 }
 
@@ -114,6 +118,21 @@ Explanation explain(const Queue& queue, const Call& call) {
 
 namespace {
 
+/// "cpu/a and cpu/b: too old; cpu/c: too new": a reason that several share stands once.
+std::string reasons_of(const std::vector<Explanation::Refusal>& refusals) {
+  std::string text;
+  for (std::size_t i = 0; i < refusals.size();) {
+    std::size_t end = i;
+    while (end < refusals.size() && refusals[end].reason == refusals[i].reason) ++end;
+    text += text.empty() ? "" : "; ";
+    for (std::size_t j = i; j < end; ++j)
+      text += (j == i ? "" : j + 1 == end ? " and " : ", ") + refusals[j].implementation;
+    text += ": " + refusals[i].reason;
+    i = end;
+  }
+  return text;
+}
+
 Choice must_choose(const Queue& queue, const Call& call) {
   const std::string& name = call.contract->op;
   Choice choice = validate_and_choose(queue, call);
@@ -121,28 +140,33 @@ Choice must_choose(const Queue& queue, const Call& call) {
   const std::string& forced = queue.options().implementation;
   if (choice.refusals.empty() && !forced.empty())
     fail(ErrorCode::unsupported, name, ": there is no implementation '", forced, "'");
-  std::string reasons;
-  for (const Explanation::Refusal& refusal : choice.refusals)
-    reasons += (reasons.empty() ? "" : "; ") + refusal.implementation + ": " + refusal.reason;
+  const std::string reasons = reasons_of(choice.refusals);
   fail(ErrorCode::unsupported, name, ": no implementation takes this call on ", to_string(queue.device()),
        reasons.empty() ? "" : ": ", reasons);
 }
 
 }  // namespace
 
+std::shared_ptr<const KeptPlan> keep_plan(const Queue& queue, const Call& call,
+                                          std::vector<Explanation::Refusal>* refusals) {
+  Choice choice = must_choose(queue, call);
+  if (refusals != nullptr) *refusals = std::move(choice.refusals);
+  return std::make_shared<const KeptPlan>(*choice.implementation, std::move(choice.plan), call);
+}
+
+void run_again(const Queue& queue, const Call& call, const KeptPlan& kept, void* workspace) {
+  kept.addresses.check(call, queue.device());
+  if (kept.has_indices) check_data_on(queue, call);
+  run(queue, call, *kept.implementation, *kept.plan, workspace);
+}
+
 void dispatch(const Queue& queue, const Call& call) {
   PlanCache& cache = PlanCache::of_this_thread();
-  if (const PlanCache::Entry* entry = cache.find(queue, call)) {
-    check_addresses(call, queue.device());
-    check_data_on(queue, call);
-    // The entry may be replaced by a call that the executor makes meanwhile.
-    const std::shared_ptr<const Plan> plan = entry->plan;
-    return run(queue, call, *entry->implementation, *plan);
-  }
-  Choice choice = must_choose(queue, call);
-  const std::shared_ptr<const Plan> plan = std::move(choice.plan);
-  cache.keep(*choice.implementation, plan);
-  run(queue, call, *choice.implementation, *plan);
+  if (const std::shared_ptr<const KeptPlan> kept = cache.find(queue, call))
+    return run_again(queue, call, *kept, nullptr);
+  const std::shared_ptr<const KeptPlan> kept = keep_plan(queue, call, nullptr);
+  cache.keep(kept);
+  run(queue, call, *kept->implementation, *kept->plan);
 }
 
 void dispatch(const Queue& queue, const Call& call, const Implementation& implementation) {

@@ -43,6 +43,16 @@ Choice choose(const Registry::Op& op, const Call& call, const Queue& queue);
 /// The road of a call up to where it would run, in words. Throws Error for a call that is not valid.
 Explanation explain(const Queue& queue, const Call& call);
 
+struct KeptPlan;
+
+/// The first half of the road, made once: validates, chooses, and keeps the plan for calls that differ in
+/// addresses alone; `refusals`, where it is given, gets those of who was asked before. Throws Error.
+std::shared_ptr<const KeptPlan> keep_plan(const Queue& queue, const Call& call,
+                                          std::vector<Explanation::Refusal>* refusals);
+/// The second half: checks the addresses and the contents, leases the workspace where none is given, runs,
+/// records. Throws Error.
+void run_again(const Queue& queue, const Call& call, const KeptPlan& kept, void* workspace);
+
 /// The one road of a call: validate, choose, lease workspace, run, record. On a queue that is preparing it
 /// ends where running would begin, with everything compiled, loaded and allocated. Throws Error.
 void dispatch(const Queue& queue, const Call& call);

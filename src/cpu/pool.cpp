@@ -19,6 +19,14 @@ namespace {
 /// Set while a thread runs a piece of work: a parallel_for from inside runs inline.
 thread_local bool inside = false;
 
+/// All pieces on the calling thread.
+void run_inline(std::int64_t count, Executor::Task task, void* context) {
+  const bool outer = inside;
+  inside = true;
+  for (std::int64_t i = 0; i < count; ++i) task(context, i, 0);
+  inside = outer;
+}
+
 /// One parallel_for: pieces are taken from a shared counter.
 struct Job {
   Executor::Task task;
@@ -56,11 +64,7 @@ class Pool : public Executor {
   void parallel_for(std::int64_t count, Task task, void* context) override {
     if (count <= 0) return;
     if (count == 1 || threads_ == 1 || inside || process_ != getpid()) {
-      const bool outer = inside;
-      inside = true;
-      for (std::int64_t i = 0; i < count; ++i) task(context, i, 0);
-      inside = outer;
-      return;
+      return run_inline(count, task, context);
     }
     Job job{task, context, count};
     {
@@ -134,6 +138,9 @@ class Standard : public Executor {
  public:
   int concurrency() const override { return threads_; }
   void parallel_for(std::int64_t count, Task task, void* context) override {
+    // The calls of which every microsecond counts are one piece: no pool, and no question which process it
+    // is.
+    if (count == 1) return run_inline(count, task, context);
     pool().parallel_for(count, task, context);
   }
 

@@ -1,4 +1,5 @@
 #include "core/ceil_div.hpp"
+#include "cpu/implementation.hpp"
 #include "cpu/rows.hpp"
 #include "ops/sin/cpu_kernel.hpp"
 #include "ops/sin/sin.hpp"
@@ -13,7 +14,7 @@ constexpr std::int64_t kChunk = 32768;
 
 class SinPlan : public core::Plan {
  public:
-  SinPlan(const core::Call& call, cpu::Target target)
+  SinPlan(const core::Call& call, const Queue&, cpu::Target target)
       : target_(target), dtype_(call.tensor(0).dtype), elements_(call.tensor(0).numel()) {
     const Tensor* views[] = {&call.tensor(1), &call.tensor(0)};
     const cpu::Rows rows(views);
@@ -52,18 +53,10 @@ class SinPlan : public core::Plan {
   std::int64_t elements_ = 0, chunks_per_row_ = 1, rows_per_task_ = 1, tasks_ = 0;
 };
 
-class SinCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const core::Call& call, const Queue&) const override {
-    return std::make_unique<SinPlan>(call, target());
-  }
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<SinCpu>(row_function());
+  return cpu::implementations<SinPlan>(row_function());
 }
 
 }  // namespace isomer::ops::sin

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <isomer/dtype.hpp>
+
 #include "cpu/target.hpp"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace isomer::ops::sin {
 

@@ -1,4 +1,5 @@
 #include "core/ceil_div.hpp"
+#include "cpu/implementation.hpp"
 #include "ops/weight_dequant/cpu_kernel.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
 
@@ -12,7 +13,7 @@ constexpr std::int64_t kTaskElements = 32768;
 
 class WeightDequantPlan : public core::Plan {
  public:
-  WeightDequantPlan(const core::Call& call, cpu::Target target)
+  WeightDequantPlan(const core::Call& call, const Queue&, cpu::Target target)
       : target_(target),
         element_(call.tensor(2).dtype),
         rows_(call.tensor(0).size(0)),
@@ -61,18 +62,10 @@ class WeightDequantPlan : public core::Plan {
   std::int64_t task_rows_ = 0, task_columns_ = 0, stretches_ = 0, tasks_ = 0;
 };
 
-class WeightDequantCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const core::Call& call, const Queue&) const override {
-    return std::make_unique<WeightDequantPlan>(call, target());
-  }
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<WeightDequantCpu>(stretch_function());
+  return cpu::implementations<WeightDequantPlan>(stretch_function());
 }
 
 }  // namespace isomer::ops::weight_dequant

@@ -1,4 +1,5 @@
 #include "core/ceil_div.hpp"
+#include "cpu/implementation.hpp"
 #include "cpu/rows.hpp"
 #include "ops/act_quant/act_quant.hpp"
 #include "ops/act_quant/cpu/kernel.hpp"
@@ -13,7 +14,7 @@ constexpr std::int64_t kTaskElements = 32768;
 
 class ActQuantPlan : public core::Plan {
  public:
-  ActQuantPlan(const core::Call& call, cpu::Target target)
+  ActQuantPlan(const core::Call& call, const Queue&, cpu::Target target)
       : target_(target), element_(call.tensor(0).dtype), options_(call.options<ActQuantOptions>()) {
     const Tensor& x = call.tensor(0);
     row_blocks_ = x.size(-1) / options_.block_size;
@@ -71,18 +72,10 @@ class ActQuantPlan : public core::Plan {
   std::int64_t row_blocks_ = 0, blocks_ = 0, blocks_per_task_ = 1, tasks_ = 0;
 };
 
-class ActQuantCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const core::Call& call, const Queue&) const override {
-    return std::make_unique<ActQuantPlan>(call, target());
-  }
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<ActQuantCpu>(blocks_function());
+  return cpu::implementations<ActQuantPlan>(blocks_function());
 }
 
 }  // namespace isomer::ops::act_quant

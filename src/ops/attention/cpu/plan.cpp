@@ -1,5 +1,6 @@
 #include "core/sentence.hpp"
 #include "core/tensor_text.hpp"
+#include "cpu/implementation.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/attention/cpu/append.hpp"
 
@@ -14,14 +15,66 @@ using core::say;
 class AttentionPlan : public core::Plan {
  public:
   AttentionPlan(const core::Call& call, const Queue& queue, cpu::Target target)
-      : target_(target), kernels_(kernels(target)) {
-    const auto& args = call.args<AttentionArgs>();
-    const Geometry g(args, call.options<AttentionOptions>());
-    tiling_ = tile_up(g, call.options<AttentionOptions>(), kernels_, queue.executor().concurrency());
-    describe(g, args);
-  }
+      : target_(target),
+        kernels_(kernels(target)),
+        args_(call.args<AttentionArgs>()),
+        options_(call.options<AttentionOptions>()),
+        tiling_(tile_up(Geometry(args_, options_), options_, kernels_, queue.executor().concurrency())) {}
 
-  void describe(core::Description& out) const override { out = description_; }
+  void describe(core::Description& out) const override {
+    const Geometry g(args_, options_);
+    const auto yes = [](bool is) { return std::string(is ? "1" : "0"); };
+    const auto number = [](std::int64_t n) { return std::to_string(n); };
+    const bool few = g.seqlen_q * tiling_.unit_heads <= tiling_.few_rows;
+    out.variant = {
+        {"target", std::string(cpu::name_of(target_))},
+        {"element", std::string(name_of(g.q.dtype))},
+        {"element_kv", std::string(name_of(g.k.dtype))},
+        {"head_dim", number(g.head_dim)},
+        {"head_dim_v", number(g.head_dim_v)},
+        {"is_causal", yes(g.causal())},
+        {"is_local", yes(g.local())},
+        {"has_softcap", yes(g.softcap > 0)},
+        {"varlen", yes(g.varlen_q || g.varlen_k || args_.seqused_q.defined() || args_.seqused_k.defined())},
+        {"paged_kv", yes(g.paged)},
+        {"append_kv", yes(g.append)},
+        {"pack_gqa", yes(tiling_.pack)},
+        {"split", yes(tiling_.parts > 1)},
+        {"v_colmajor", yes(g.v_colmajor)},
+        {"block_m", number(few ? tiling_.bundle * g.seqlen_q * tiling_.unit_heads : tiling_.block_m)},
+        {"block_n", number(few ? Tiling::kAlongKeys : tiling_.block_n)},
+        {"scheduler", "longest_first"}};
+    out.parameters = {
+        {"batch", number(g.batch)},
+        {"heads", number(g.heads)},
+        {"heads_kv", number(g.heads_kv)},
+        {"head_dim", number(g.head_dim)},
+        {"seqlen_q", number(g.seqlen_q)},
+        {"seqlen_k", number(g.seqlen_k)},
+        {"total_q", number(g.total_q)},
+        {"total_k", number(g.total_k)},
+        {"is_varlen_q", yes(g.varlen_q)},
+        {"is_varlen_k", yes(g.varlen_k)},
+        {"scale", say(g.scale)},
+        {"num_splits", number(tiling_.parts)},
+        {"strides", say("q", core::strides_text(args_.q, " "), " k", core::strides_text(args_.k, " "), " v",
+                        core::strides_text(args_.v, " "), " out", core::strides_text(args_.out, " "))}};
+    out.constants = {{"vectors", few ? "along head_dim" : "across rows"},
+                     {"strip", number(few ? kernels_.along_rows : kernels_.across_rows)},
+                     {"bundle", number(few ? tiling_.bundle : 1)},
+                     {"split_size", number(tiling_.split_size)},
+                     {"splits_apart", yes(tiling_.apart)},
+                     {"threads", number(tiling_.threads)},
+                     {"workspace_bytes", std::to_string(tiling_.workspace_bytes())}};
+    const auto launch = [&](const char* kernel, std::int64_t tasks) {
+      out.launches.push_back({.kernel = kernel,
+                              .grid = {tasks, 1, 1},
+                              .shared_bytes = static_cast<std::int64_t>(tiling_.scratch_bytes)});
+    };
+    if (g.append) launch("append", append_tasks(g));
+    launch("attention", tiling_.apart ? tiling_.tiles * tiling_.parts : tiling_.tiles);
+    if (tiling_.apart) launch("combine", tiling_.tiles);
+  }
   std::size_t workspace_bytes() const override { return tiling_.workspace_bytes(); }
 
   void run(const Queue& queue, const core::Call& call, void* workspace) const override {
@@ -92,79 +145,17 @@ class AttentionPlan : public core::Plan {
     });
   }
 
-  void describe(const Geometry& g, const AttentionArgs& args) {
-    const auto yes = [](bool is) { return std::string(is ? "1" : "0"); };
-    const auto number = [](std::int64_t n) { return std::to_string(n); };
-    const std::string element(name_of(g.q.dtype));
-    const bool few = g.seqlen_q * tiling_.unit_heads <= tiling_.few_rows;
-    description_.variant = {
-        {"target", std::string(cpu::name_of(target_))},
-        {"element", element},
-        {"element_kv", std::string(name_of(g.k.dtype))},
-        {"head_dim", number(g.head_dim)},
-        {"head_dim_v", number(g.head_dim_v)},
-        {"is_causal", yes(g.causal())},
-        {"is_local", yes(g.local())},
-        {"has_softcap", yes(g.softcap > 0)},
-        {"varlen", yes(g.varlen_q || g.varlen_k || args.seqused_q.defined() || args.seqused_k.defined())},
-        {"paged_kv", yes(g.paged)},
-        {"append_kv", yes(g.append)},
-        {"pack_gqa", yes(tiling_.pack)},
-        {"split", yes(tiling_.parts > 1)},
-        {"v_colmajor", yes(g.v_colmajor)},
-        {"block_m", number(few ? tiling_.bundle * g.seqlen_q * tiling_.unit_heads : tiling_.block_m)},
-        {"block_n", number(few ? Tiling::kAlongKeys : tiling_.block_n)},
-        {"scheduler", "longest_first"}};
-    description_.parameters = {
-        {"batch", number(g.batch)},
-        {"heads", number(g.heads)},
-        {"heads_kv", number(g.heads_kv)},
-        {"head_dim", number(g.head_dim)},
-        {"seqlen_q", number(g.seqlen_q)},
-        {"seqlen_k", number(g.seqlen_k)},
-        {"total_q", number(g.total_q)},
-        {"total_k", number(g.total_k)},
-        {"is_varlen_q", yes(g.varlen_q)},
-        {"is_varlen_k", yes(g.varlen_k)},
-        {"scale", say(g.scale)},
-        {"num_splits", number(tiling_.parts)},
-        {"strides", say("q", core::strides_text(args.q, " "), " k", core::strides_text(args.k, " "), " v",
-                        core::strides_text(args.v, " "), " out", core::strides_text(args.out, " "))}};
-    description_.constants = {{"vectors", few ? "along head_dim" : "across rows"},
-                              {"strip", number(few ? kernels_.along_rows : kernels_.across_rows)},
-                              {"bundle", number(few ? tiling_.bundle : 1)},
-                              {"split_size", number(tiling_.split_size)},
-                              {"splits_apart", yes(tiling_.apart)},
-                              {"threads", number(tiling_.threads)},
-                              {"workspace_bytes", std::to_string(tiling_.workspace_bytes())}};
-    const auto launch = [&](const char* kernel, std::int64_t tasks) {
-      description_.launches.push_back({.kernel = kernel,
-                                       .grid = {tasks, 1, 1},
-                                       .shared_bytes = static_cast<std::int64_t>(tiling_.scratch_bytes)});
-    };
-    if (g.append) launch("append", append_tasks(g));
-    launch("attention", tiling_.apart ? tiling_.tiles * tiling_.parts : tiling_.tiles);
-    if (tiling_.apart) launch("combine", tiling_.tiles);
-  }
-
   cpu::Target target_;
   Kernels kernels_;
+  AttentionArgs args_;  ///< for their shapes: the tensors of a run are its own
+  AttentionOptions options_;
   Tiling tiling_;
-  core::Description description_;
-};
-
-class AttentionCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const core::Call& call, const Queue& queue) const override {
-    return std::make_unique<AttentionPlan>(call, queue, target());
-  }
 };
 
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<AttentionCpu>(across_kernels());
+  return cpu::implementations<AttentionPlan>(across_kernels());
 }
 
 }  // namespace isomer::ops::attention

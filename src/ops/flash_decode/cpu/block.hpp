@@ -1,5 +1,7 @@
 #pragma once
 
+#include <isomer/dtype.hpp>
+
 #include "cpu/target.hpp"
 
 #include <cstddef>

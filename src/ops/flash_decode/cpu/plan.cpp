@@ -1,4 +1,6 @@
 #include "core/ceil_div.hpp"
+#include "core/sentence.hpp"
+#include "cpu/implementation.hpp"
 #include "ops/flash_decode/cpu/block.hpp"
 #include "ops/flash_decode/cpu/merge.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
@@ -157,8 +159,8 @@ class MergeStage {
 
 class Stage1Plan : public core::Plan {
  public:
-  Stage1Plan(const Call& call, cpu::Target target, int workers)
-      : stage_(inputs(call), target, workers, call.options<FlashDecodeStage1Options>().block_seq,
+  Stage1Plan(const Call& call, const Queue& queue, cpu::Target target)
+      : stage_(inputs(call), target, workers_of(queue), call.options<FlashDecodeStage1Options>().block_seq,
                used_blocks(call)) {}
 
   std::size_t workspace_bytes() const override { return stage_.scratch_bytes(); }
@@ -182,7 +184,7 @@ class Stage1Plan : public core::Plan {
 
 class Stage2Plan : public core::Plan {
  public:
-  Stage2Plan(const Call& call, cpu::Target target)
+  Stage2Plan(const Call& call, const Queue&, cpu::Target target)
       : target_(target),
         shape_(call.args<FlashDecodeStage2Args>().mid_out),
         block_seq_(call.options<FlashDecodeStage2Options>().block_seq),
@@ -212,20 +214,23 @@ class Stage2Plan : public core::Plan {
 /// Both stages with the partial results in the workspace.
 class FlashDecodePlan : public core::Plan {
  public:
-  FlashDecodePlan(const Call& call, cpu::Target target, int workers)
-      : block_seq_(block_seq(call, workers)),
+  FlashDecodePlan(const Call& call, const Queue& queue, cpu::Target target)
+      : block_seq_(block_seq(call, workers_of(queue))),
         blocks_(core::ceil_div(most(call), block_seq_)),
         rows_(call.args<FlashDecodeArgs>().q.size(0) * call.args<FlashDecodeArgs>().q.size(1)),
         head_dim_(call.args<FlashDecodeArgs>().q.size(2)),
-        first_(inputs(call), target, workers, block_seq_, blocks_),
+        first_(inputs(call), target, workers_of(queue), block_seq_, blocks_),
         second_(call.args<FlashDecodeArgs>().out, target, block_seq_, blocks_) {}
 
-  /// Of the blocks' results, before anything is computed in integers that they might overflow.
-  static double partial_bytes(const Call& call, int workers) {
+  static std::string refuse(const Call& call, const Queue& queue) {
     const Tensor& q = call.args<FlashDecodeArgs>().q;
-    return 4.0 * static_cast<double>(q.size(0)) * static_cast<double>(q.size(1)) *
-           static_cast<double>(q.size(2) + 1) *
-           static_cast<double>(core::ceil_div(most(call), block_seq(call, workers)));
+    // Of the blocks' results, before anything is computed in integers that they might overflow.
+    const double bytes = 4.0 * static_cast<double>(q.size(0)) * static_cast<double>(q.size(1)) *
+                         static_cast<double>(q.size(2) + 1) *
+                         static_cast<double>(core::ceil_div(most(call), block_seq(call, workers_of(queue))));
+    if (bytes <= 0x1p48) return {};
+    return core::say("the blocks of sequences as long as Lmax would need ", bytes,
+                     " bytes of workspace; give max_len");
   }
 
   std::size_t workspace_bytes() const override { return first_.scratch_bytes() + out_bytes() + lse_bytes(); }
@@ -274,45 +279,18 @@ class FlashDecodePlan : public core::Plan {
   MergeStage second_;
 };
 
-class FlashDecodeCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const Call& call, const Queue& queue) const override {
-    if (const double bytes = FlashDecodePlan::partial_bytes(call, workers_of(queue)); bytes > 0x1p48)
-      return core::Refusal{core::say("the blocks of sequences as long as Lmax would need ", bytes,
-                                     " bytes of workspace; give max_len")};
-    return std::make_unique<FlashDecodePlan>(call, target(), workers_of(queue));
-  }
-};
-
-class Stage1Cpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const Call& call, const Queue& queue) const override {
-    return std::make_unique<Stage1Plan>(call, target(), workers_of(queue));
-  }
-};
-
-class Stage2Cpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const Call& call, const Queue&) const override {
-    return std::make_unique<Stage2Plan>(call, target());
-  }
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<FlashDecodeCpu>(block_function());
+  return cpu::implementations<FlashDecodePlan>(block_function());
 }
 
 std::vector<std::unique_ptr<const core::Implementation>> stage1::cpu() {
-  return isomer::cpu::implementations<Stage1Cpu>(block_function());
+  return isomer::cpu::implementations<Stage1Plan>(block_function());
 }
 
 std::vector<std::unique_ptr<const core::Implementation>> stage2::cpu() {
-  return isomer::cpu::implementations<Stage2Cpu>(merge_function());
+  return isomer::cpu::implementations<Stage2Plan>(merge_function());
 }
 
 }  // namespace isomer::ops::flash_decode

@@ -1,3 +1,4 @@
+#include "cpu/implementation.hpp"
 #include "ops/fp8_gemm/cpu/tiles.hpp"
 
 namespace isomer::ops::fp8_gemm {
@@ -7,12 +8,12 @@ namespace {
 template <class Args>
 class GemmPlan : public core::Plan {
  public:
-  GemmPlan(const core::Call& call, cpu::Target target, int threads)
+  GemmPlan(const core::Call& call, const Queue& queue, cpu::Target target)
       : target_(target),
-        threads_(threads),
-        op_(call.contract->op),
+        threads_(queue.executor().concurrency()),
+        contract_(*call.contract),
         operands_(call.args<Args>()),
-        tiling_(tiling(operands_.segments, operands_.capacity, operands_.columns, threads)) {}
+        tiling_(tiling(operands_.segments, operands_.capacity, operands_.columns, threads_)) {}
 
   void describe(core::Description& out) const override {
     out.variant = {{"target", std::string(cpu::name_of(target_))},
@@ -24,7 +25,7 @@ class GemmPlan : public core::Plan {
                       {"k", std::to_string(operands_.depth)},
                       {"experts", std::to_string(operands_.b.size(0))}};
     out.constants = {{"tile_m", std::to_string(tiling_.rows)}, {"tile_n", std::to_string(tiling_.columns)}};
-    out.launches = {{.kernel = op_,
+    out.launches = {{.kernel = contract_.op,
                      .grid = {tiling_.row_tiles, tiling_.column_tiles, tiling_.segments},
                      .shared_bytes = static_cast<std::int64_t>(tiling_.scratch_bytes())}};
   }
@@ -41,28 +42,19 @@ class GemmPlan : public core::Plan {
  private:
   cpu::Target target_;
   int threads_;
-  std::string op_;
+  const core::Contract& contract_;
   Operands operands_;  ///< for the sizes; the tensors of a run are its own
   Tiling tiling_;
-};
-
-template <class Args>
-class GemmCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const core::Call& call, const Queue& queue) const override {
-    return std::make_unique<GemmPlan<Args>>(call, target(), queue.executor().concurrency());
-  }
 };
 
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<GemmCpu<Fp8GemmArgs>>(tile_function());
+  return cpu::implementations<GemmPlan<Fp8GemmArgs>>(tile_function());
 }
 
 std::vector<std::unique_ptr<const core::Implementation>> grouped_cpu() {
-  return cpu::implementations<GemmCpu<GroupedFp8GemmArgs>>(tile_function());
+  return cpu::implementations<GemmPlan<GroupedFp8GemmArgs>>(tile_function());
 }
 
 }  // namespace isomer::ops::fp8_gemm

@@ -1,4 +1,5 @@
 #include "core/ceil_div.hpp"
+#include "cpu/implementation.hpp"
 #include "ops/merge_attention/cpu/kernel.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 
@@ -54,7 +55,7 @@ class Cursor {
 
 class MergeAttentionPlan : public core::Plan {
  public:
-  MergeAttentionPlan(const core::Call& call, cpu::Target target) : target_(target) {
+  MergeAttentionPlan(const core::Call& call, const Queue&, cpu::Target target) : target_(target) {
     const auto& args = call.args<MergeAttentionArgs>();
     in_ = args.out_a.dtype;
     out_ = args.out.dtype;
@@ -119,18 +120,10 @@ class MergeAttentionPlan : public core::Plan {
   std::int64_t length_ = 0, rows_ = 0, rows_per_task_ = 1, tasks_ = 0;
 };
 
-class MergeAttentionCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const core::Call& call, const Queue&) const override {
-    return std::make_unique<MergeAttentionPlan>(call, target());
-  }
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<MergeAttentionCpu>(kernel());
+  return cpu::implementations<MergeAttentionPlan>(kernel());
 }
 
 }  // namespace isomer::ops::merge_attention

@@ -1,3 +1,4 @@
+#include "cpu/implementation.hpp"
 #include "ops/quantize_copy_kv/cpu/kernel.hpp"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 
@@ -78,18 +79,10 @@ class QuantizeCopyKvPlan : public core::Plan {
   int tasks_log2_ = 0;
 };
 
-class QuantizeCopyKvCpu : public cpu::Implementation {
- public:
-  using cpu::Implementation::Implementation;
-  core::PlanOrRefusal plan(const core::Call& call, const Queue& queue) const override {
-    return std::make_unique<QuantizeCopyKvPlan>(call, queue, target());
-  }
-};
-
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<QuantizeCopyKvCpu>(token_function());
+  return cpu::implementations<QuantizeCopyKvPlan>(token_function());
 }
 
 }  // namespace isomer::ops::quantize_copy_kv
