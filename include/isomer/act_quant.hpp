@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/explain.hpp>
+#include <isomer/plan.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -48,5 +49,9 @@ ISOMER_API void act_quant(const Queue& queue, const ActQuantArgs& args, const Ac
 /// What act_quant would run for this call; nothing runs and nothing is written. Throws like act_quant.
 ISOMER_API Explanation explain(const Queue& queue, const ActQuantArgs& args,
                                const ActQuantOptions& options = {});
+
+/// act_quant planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like act_quant.
+ISOMER_API Plan<ActQuantArgs> plan(const Queue& queue, const ActQuantArgs& args,
+                                   const ActQuantOptions& options = {});
 
 }  // namespace isomer

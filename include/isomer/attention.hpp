@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/explain.hpp>
+#include <isomer/plan.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -94,6 +95,10 @@ ISOMER_API void attention(const Queue& queue, const AttentionArgs& args,
 ISOMER_API Explanation explain(const Queue& queue, const AttentionArgs& args,
                                const AttentionOptions& options = {});
 
+/// attention planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like attention.
+ISOMER_API Plan<AttentionArgs> plan(const Queue& queue, const AttentionArgs& args,
+                                    const AttentionOptions& options = {});
+
 struct MergeAttentionArgs {
   Tensor out_a;     ///< [..., H, Dv] f32, f16 or bf16
   Tensor lse_a;     ///< f32 [..., H]
@@ -115,5 +120,10 @@ ISOMER_API void merge_attention(const Queue& queue, const MergeAttentionArgs& ar
 /// merge_attention.
 ISOMER_API Explanation explain(const Queue& queue, const MergeAttentionArgs& args,
                                const MergeAttentionOptions& options = {});
+
+/// merge_attention planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like
+/// merge_attention.
+ISOMER_API Plan<MergeAttentionArgs> plan(const Queue& queue, const MergeAttentionArgs& args,
+                                         const MergeAttentionOptions& options = {});
 
 }  // namespace isomer

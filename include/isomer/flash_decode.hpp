@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/explain.hpp>
+#include <isomer/plan.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -42,6 +43,11 @@ ISOMER_API void flash_decode(const Queue& queue, const FlashDecodeArgs& args,
 ISOMER_API Explanation explain(const Queue& queue, const FlashDecodeArgs& args,
                                const FlashDecodeOptions& options = {});
 
+/// flash_decode planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like
+/// flash_decode.
+ISOMER_API Plan<FlashDecodeArgs> plan(const Queue& queue, const FlashDecodeArgs& args,
+                                      const FlashDecodeOptions& options = {});
+
 /// As FlashDecodeArgs, with the result of each block instead of out.
 struct FlashDecodeStage1Args {
   Tensor q;
@@ -72,6 +78,11 @@ ISOMER_API void flash_decode_stage1(const Queue& queue, const FlashDecodeStage1A
 ISOMER_API Explanation explain(const Queue& queue, const FlashDecodeStage1Args& args,
                                const FlashDecodeStage1Options& options = {});
 
+/// flash_decode_stage1 planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like
+/// flash_decode_stage1.
+ISOMER_API Plan<FlashDecodeStage1Args> plan(const Queue& queue, const FlashDecodeStage1Args& args,
+                                            const FlashDecodeStage1Options& options = {});
+
 struct FlashDecodeStage2Args {
   Tensor mid_out;   ///< [B, H, nb, D] f32, f16 or bf16; any D
   Tensor mid_lse;   ///< f32 [B, H, nb]: natural log; a block with −inf weighs nothing, its mid_out is not
@@ -95,5 +106,10 @@ ISOMER_API void flash_decode_stage2(const Queue& queue, const FlashDecodeStage2A
 /// flash_decode_stage2.
 ISOMER_API Explanation explain(const Queue& queue, const FlashDecodeStage2Args& args,
                                const FlashDecodeStage2Options& options = {});
+
+/// flash_decode_stage2 planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like
+/// flash_decode_stage2.
+ISOMER_API Plan<FlashDecodeStage2Args> plan(const Queue& queue, const FlashDecodeStage2Args& args,
+                                            const FlashDecodeStage2Options& options = {});
 
 }  // namespace isomer

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/explain.hpp>
+#include <isomer/plan.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -31,6 +32,10 @@ ISOMER_API void fp8_gemm(const Queue& queue, const Fp8GemmArgs& args, const Fp8G
 /// What fp8_gemm would run for this call; nothing runs and nothing is written. Throws like fp8_gemm.
 ISOMER_API Explanation explain(const Queue& queue, const Fp8GemmArgs& args,
                                const Fp8GemmOptions& options = {});
+
+/// fp8_gemm planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like fp8_gemm.
+ISOMER_API Plan<Fp8GemmArgs> plan(const Queue& queue, const Fp8GemmArgs& args,
+                                  const Fp8GemmOptions& options = {});
 
 /// Tensors of one product per expert of a mixture of experts, G experts, in one of two layouts. The last
 /// dimension of a, b, c and addend is contiguous; every other stride is free, and so is every stride of the
@@ -69,5 +74,10 @@ ISOMER_API void grouped_fp8_gemm(const Queue& queue, const GroupedFp8GemmArgs& a
 /// grouped_fp8_gemm.
 ISOMER_API Explanation explain(const Queue& queue, const GroupedFp8GemmArgs& args,
                                const GroupedFp8GemmOptions& options = {});
+
+/// grouped_fp8_gemm planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like
+/// grouped_fp8_gemm.
+ISOMER_API Plan<GroupedFp8GemmArgs> plan(const Queue& queue, const GroupedFp8GemmArgs& args,
+                                         const GroupedFp8GemmOptions& options = {});
 
 }  // namespace isomer

@@ -108,7 +108,7 @@ typedef struct isomer_executor {
 
 typedef struct isomer_queue_options {
   isomer_uint64 size;         /* sizeof(isomer_queue_options) */
-  const char* implementation; /* take this implementation ("cpu/avx2") or fail; null: the registry chooses */
+  const char* implementation; /* take this one ("cpu/avx2") or fail; null: the registry chooses */
   const isomer_executor* executor; /* null: the library's own pool */
   int threads;                     /* a pool of that many threads; 0: the library's standard pool */
   int checked;                     /* validate device data before each op; on the CPU it always is */
@@ -123,10 +123,10 @@ typedef struct isomer_queue isomer_queue;
 ISOMER_C_API isomer_status isomer_queue_best(const isomer_queue_options* options, isomer_queue** queue);
 /* The CPU: an op has finished when its call returns. */
 ISOMER_C_API isomer_status isomer_queue_cpu(const isomer_queue_options* options, isomer_queue** queue);
-/* A stream of that device: `stream` is a CUstream or hipStream_t of the caller's, which outlives the queue; null
- * makes one. On the CPU stream must be null. */
-ISOMER_C_API isomer_status isomer_queue_on(isomer_device device, void* stream, const isomer_queue_options* options,
-                                           isomer_queue** queue);
+/* A stream of that device: `stream` is a CUstream or hipStream_t of the caller's, which outlives the queue;
+ * null makes one. On the CPU stream must be null. */
+ISOMER_C_API isomer_status isomer_queue_on(isomer_device device, void* stream,
+                                           const isomer_queue_options* options, isomer_queue** queue);
 /* Another handle of the queue, freed like any, for making ready what will run on it. An op called on it does
  * all that a first call does but computing: it validates, chooses, compiles and loads its kernels and makes
  * the queue's workspace large enough; it writes nothing. Afterwards a call with tensors of the same shapes,
@@ -140,6 +140,38 @@ ISOMER_C_API isomer_status isomer_queue_stream(const isomer_queue* queue, void**
 /* Waits until everything that was put into the queue has finished. */
 ISOMER_C_API isomer_status isomer_queue_synchronize(isomer_queue* queue);
 ISOMER_C_API void isomer_queue_free(isomer_queue* queue); /* null is fine */
+
+/* Plans: isomer/plan.hpp
+ * ---------------------------------------------------------------------------------------------- */
+
+/* A call that is validated and planned once, by isomer_plan_sin and its siblings beside each op, and runs
+ * many times with its tensors elsewhere. It holds its queue, and none of the tensors, structs and handles
+ * that it was made with. A plan may be used from several threads at once. */
+typedef struct isomer_plan isomer_plan;
+
+typedef struct isomer_plan_run_options {
+  isomer_uint64 size;
+  void* workspace;               /* the caller's memory to work in, 64-byte aligned; null: the queue's own */
+  isomer_uint64 workspace_bytes; /* of it: isomer_plan_workspace_bytes or more */
+} isomer_plan_run_options;
+#define ISOMER_PLAN_RUN_OPTIONS_INIT \
+  { sizeof(isomer_plan_run_options), 0, 0 }
+
+/* Runs the op on the plan's queue. `args` is the args struct of the plan's op, isomer_sin_args* for a plan of
+ * isomer_plan_sin. Every tensor must be as then in dtype, shape, strides and device, and on a GPU its address
+ * must be a multiple of the power of two, up to 256 bytes, that the plan's was; ISOMER_BAD_ARGUMENT where one
+ * is not, with nothing written. Null options are all defaults. */
+ISOMER_C_API isomer_status isomer_plan_run(const isomer_plan* plan, const void* args,
+                                           const isomer_plan_run_options* options);
+/* Does ahead what the first run would do beside computing: compiles and loads the kernels and makes the
+ * queue's workspace large enough. Afterwards a run compiles, loads and allocates nothing, and may be captured
+ * into a graph. */
+ISOMER_C_API isomer_status isomer_plan_prepare(const isomer_plan* plan);
+/* Bytes that a run works in, of the queue's device. */
+ISOMER_C_API isomer_status isomer_plan_workspace_bytes(const isomer_plan* plan, isomer_uint64* bytes);
+/* The implementation that runs, "cpu/avx2"; alive as long as the plan. */
+ISOMER_C_API isomer_status isomer_plan_implementation(const isomer_plan* plan, const char** name);
+ISOMER_C_API void isomer_plan_free(isomer_plan* plan); /* null is fine */
 
 /* sin: isomer/sin.hpp
  * ---------------------------------------------------------------------------------------------- */
@@ -160,6 +192,8 @@ typedef struct isomer_sin_options {
 
 ISOMER_C_API isomer_status isomer_sin(isomer_queue* queue, const isomer_sin_args* args,
                                       const isomer_sin_options* options);
+ISOMER_C_API isomer_status isomer_plan_sin(isomer_queue* queue, const isomer_sin_args* args,
+                                           const isomer_sin_options* options, isomer_plan** plan);
 
 /* act_quant: isomer/act_quant.hpp
  * --------------------------------------------------------------------------------- */
@@ -188,6 +222,8 @@ typedef struct isomer_act_quant_options {
 
 ISOMER_C_API isomer_status isomer_act_quant(isomer_queue* queue, const isomer_act_quant_args* args,
                                             const isomer_act_quant_options* options);
+ISOMER_C_API isomer_status isomer_plan_act_quant(isomer_queue* queue, const isomer_act_quant_args* args,
+                                                 const isomer_act_quant_options* options, isomer_plan** plan);
 
 /* weight_dequant: isomer/weight_dequant.hpp
  * ----------------------------------------------------------------------- */
@@ -210,6 +246,10 @@ typedef struct isomer_weight_dequant_options {
 
 ISOMER_C_API isomer_status isomer_weight_dequant(isomer_queue* queue, const isomer_weight_dequant_args* args,
                                                  const isomer_weight_dequant_options* options);
+ISOMER_C_API isomer_status isomer_plan_weight_dequant(isomer_queue* queue,
+                                                      const isomer_weight_dequant_args* args,
+                                                      const isomer_weight_dequant_options* options,
+                                                      isomer_plan** plan);
 
 /* fp8_gemm, grouped_fp8_gemm: isomer/fp8_gemm.hpp
  * ----------------------------------------------------------------- */
@@ -235,6 +275,8 @@ typedef struct isomer_fp8_gemm_options {
 
 ISOMER_C_API isomer_status isomer_fp8_gemm(isomer_queue* queue, const isomer_fp8_gemm_args* args,
                                            const isomer_fp8_gemm_options* options);
+ISOMER_C_API isomer_status isomer_plan_fp8_gemm(isomer_queue* queue, const isomer_fp8_gemm_args* args,
+                                                const isomer_fp8_gemm_options* options, isomer_plan** plan);
 
 typedef struct isomer_grouped_fp8_gemm_args {
   isomer_uint64 size;
@@ -260,6 +302,10 @@ typedef struct isomer_grouped_fp8_gemm_options {
 ISOMER_C_API isomer_status isomer_grouped_fp8_gemm(isomer_queue* queue,
                                                    const isomer_grouped_fp8_gemm_args* args,
                                                    const isomer_grouped_fp8_gemm_options* options);
+ISOMER_C_API isomer_status isomer_plan_grouped_fp8_gemm(isomer_queue* queue,
+                                                        const isomer_grouped_fp8_gemm_args* args,
+                                                        const isomer_grouped_fp8_gemm_options* options,
+                                                        isomer_plan** plan);
 
 /* quantize_copy_kv: isomer/quantize_copy_kv.hpp
  * ------------------------------------------------------------------- */
@@ -284,6 +330,10 @@ typedef struct isomer_quantize_copy_kv_options {
 ISOMER_C_API isomer_status isomer_quantize_copy_kv(isomer_queue* queue,
                                                    const isomer_quantize_copy_kv_args* args,
                                                    const isomer_quantize_copy_kv_options* options);
+ISOMER_C_API isomer_status isomer_plan_quantize_copy_kv(isomer_queue* queue,
+                                                        const isomer_quantize_copy_kv_args* args,
+                                                        const isomer_quantize_copy_kv_options* options,
+                                                        isomer_plan** plan);
 
 /* flash_decode in one call and in two stages: isomer/flash_decode.hpp
  * --------------------------------------------- */
@@ -312,6 +362,9 @@ typedef struct isomer_flash_decode_options {
 
 ISOMER_C_API isomer_status isomer_flash_decode(isomer_queue* queue, const isomer_flash_decode_args* args,
                                                const isomer_flash_decode_options* options);
+ISOMER_C_API isomer_status isomer_plan_flash_decode(isomer_queue* queue, const isomer_flash_decode_args* args,
+                                                    const isomer_flash_decode_options* options,
+                                                    isomer_plan** plan);
 
 typedef struct isomer_flash_decode_stage1_args {
   isomer_uint64 size;
@@ -339,6 +392,10 @@ typedef struct isomer_flash_decode_stage1_options {
 ISOMER_C_API isomer_status isomer_flash_decode_stage1(isomer_queue* queue,
                                                       const isomer_flash_decode_stage1_args* args,
                                                       const isomer_flash_decode_stage1_options* options);
+ISOMER_C_API isomer_status isomer_plan_flash_decode_stage1(isomer_queue* queue,
+                                                           const isomer_flash_decode_stage1_args* args,
+                                                           const isomer_flash_decode_stage1_options* options,
+                                                           isomer_plan** plan);
 
 typedef struct isomer_flash_decode_stage2_args {
   isomer_uint64 size;
@@ -360,6 +417,10 @@ typedef struct isomer_flash_decode_stage2_options {
 ISOMER_C_API isomer_status isomer_flash_decode_stage2(isomer_queue* queue,
                                                       const isomer_flash_decode_stage2_args* args,
                                                       const isomer_flash_decode_stage2_options* options);
+ISOMER_C_API isomer_status isomer_plan_flash_decode_stage2(isomer_queue* queue,
+                                                           const isomer_flash_decode_stage2_args* args,
+                                                           const isomer_flash_decode_stage2_options* options,
+                                                           isomer_plan** plan);
 
 /* attention, merge_attention: isomer/attention.hpp
  * ----------------------------------------------------------------- */
@@ -414,6 +475,8 @@ typedef struct isomer_attention_options {
 
 ISOMER_C_API isomer_status isomer_attention(isomer_queue* queue, const isomer_attention_args* args,
                                             const isomer_attention_options* options);
+ISOMER_C_API isomer_status isomer_plan_attention(isomer_queue* queue, const isomer_attention_args* args,
+                                                 const isomer_attention_options* options, isomer_plan** plan);
 
 typedef struct isomer_merge_attention_args {
   isomer_uint64 size;
@@ -436,6 +499,10 @@ typedef struct isomer_merge_attention_options {
 ISOMER_C_API isomer_status isomer_merge_attention(isomer_queue* queue,
                                                   const isomer_merge_attention_args* args,
                                                   const isomer_merge_attention_options* options);
+ISOMER_C_API isomer_status isomer_plan_merge_attention(isomer_queue* queue,
+                                                       const isomer_merge_attention_args* args,
+                                                       const isomer_merge_attention_options* options,
+                                                       isomer_plan** plan);
 
 /* Bundles: isomer/bundle.hpp
  * --------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/explain.hpp>
+#include <isomer/plan.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -36,5 +37,10 @@ ISOMER_API void quantize_copy_kv(const Queue& queue, const QuantizeCopyKvArgs& a
 /// quantize_copy_kv.
 ISOMER_API Explanation explain(const Queue& queue, const QuantizeCopyKvArgs& args,
                                const QuantizeCopyKvOptions& options = {});
+
+/// quantize_copy_kv planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like
+/// quantize_copy_kv.
+ISOMER_API Plan<QuantizeCopyKvArgs> plan(const Queue& queue, const QuantizeCopyKvArgs& args,
+                                         const QuantizeCopyKvOptions& options = {});
 
 }  // namespace isomer

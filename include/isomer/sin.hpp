@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/explain.hpp>
+#include <isomer/plan.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -20,5 +21,8 @@ ISOMER_API void sin(const Queue& queue, const SinArgs& args, const SinOptions& o
 
 /// What sin would run for this call; nothing runs and nothing is written. Throws like sin.
 ISOMER_API Explanation explain(const Queue& queue, const SinArgs& args, const SinOptions& options = {});
+
+/// sin planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like sin.
+ISOMER_API Plan<SinArgs> plan(const Queue& queue, const SinArgs& args, const SinOptions& options = {});
 
 }  // namespace isomer

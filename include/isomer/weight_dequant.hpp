@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/explain.hpp>
+#include <isomer/plan.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
@@ -28,5 +29,10 @@ ISOMER_API void weight_dequant(const Queue& queue, const WeightDequantArgs& args
 /// weight_dequant.
 ISOMER_API Explanation explain(const Queue& queue, const WeightDequantArgs& args,
                                const WeightDequantOptions& options = {});
+
+/// weight_dequant planned for calls that differ in addresses alone: see isomer/plan.hpp. Throws like
+/// weight_dequant.
+ISOMER_API Plan<WeightDequantArgs> plan(const Queue& queue, const WeightDequantArgs& args,
+                                        const WeightDequantOptions& options = {});
 
 }  // namespace isomer

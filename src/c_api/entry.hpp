@@ -59,11 +59,12 @@ Struct read(std::string_view op, std::string_view name, const Struct* given, con
 void fill_args(const core::Contract& contract, const void* in_c, void* args);
 void fill_options(const core::Contract& contract, const void* in_c, void* options);
 
-/// One call of an op, by the tables of its contract. `args_init` and `options_init` are the _INIT macros.
-template <class CArgs, class COptions, class Args, class Options>
-isomer_status call(void (*op)(const Queue&, const Args&, const Options&), const core::Contract& (*contract)(),
-                   const isomer_queue* queue, const CArgs* args, const CArgs& args_init,
-                   const COptions* options, const COptions& options_init) noexcept {
+/// then(queue, args, options) with one call of an op in C++, by the tables of its contract. `args_init` and
+/// `options_init` are the _INIT macros.
+template <class Args, class Options, class CArgs, class COptions, class Then>
+isomer_status with_call(const core::Contract& (*contract)(), const isomer_queue* queue, const CArgs* args,
+                        const CArgs& args_init, const COptions* options, const COptions& options_init,
+                        const Then& then) noexcept {
   return guarded([&] {
     const core::Contract& table = contract();
     const Queue& in_order = queue_of(table.op, queue);
@@ -75,8 +76,16 @@ isomer_status call(void (*op)(const Queue&, const Args&, const Options&), const 
     Options cxx_options{};
     fill_args(table, &given_args, &cxx_args);
     fill_options(table, &given_options, &cxx_options);
-    op(in_order, cxx_args, cxx_options);
+    then(in_order, cxx_args, cxx_options);
   });
+}
+
+/// One call of an op.
+template <class CArgs, class COptions, class Args, class Options>
+isomer_status call(void (*op)(const Queue&, const Args&, const Options&), const core::Contract& (*contract)(),
+                   const isomer_queue* queue, const CArgs* args, const CArgs& args_init,
+                   const COptions* options, const COptions& options_init) noexcept {
+  return with_call<Args, Options>(contract, queue, args, args_init, options, options_init, op);
 }
 
 }  // namespace isomer::c

@@ -71,6 +71,11 @@ struct QueueAccess {
   static Queue make(std::shared_ptr<State> state) { return Queue(std::move(state)); }
   static const State& state(const Queue& queue) { return *queue.state_; }
   static bool preparing(const Queue& queue) { return queue.preparing_; }
+  /// The queue itself, where it is one that prepares.
+  static Queue ready(Queue queue) {
+    queue.preparing_ = false;
+    return queue;
+  }
 };
 
 }  // namespace isomer::core

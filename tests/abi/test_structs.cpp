@@ -28,6 +28,7 @@ struct Layout {
 const Layout kLayouts[] = {
     LAYOUT(isomer_executor, ISOMER_EXECUTOR_INIT, parallel_for),
     LAYOUT(isomer_queue_options, ISOMER_QUEUE_OPTIONS_INIT, checked),
+    LAYOUT(isomer_plan_run_options, ISOMER_PLAN_RUN_OPTIONS_INIT, workspace_bytes),
     LAYOUT(isomer_sin_args, ISOMER_SIN_ARGS_INIT, y),
     LAYOUT(isomer_sin_options, ISOMER_SIN_OPTIONS_INIT, size),
     LAYOUT(isomer_act_quant_args, ISOMER_ACT_QUANT_ARGS_INIT, s),

@@ -18,16 +18,25 @@ Explanation explained(const Queue& queue, const Call& call) {
   return explain(queue, call.args<Args>(), call.options<Options>());
 }
 
+template <class Args, class Options>
+Planned planned(const Queue& queue, const Call& call) {
+  const Plan made = plan(queue, call.args<Args>(), call.options<Options>());
+  return {made, [made](const Call& with, void* workspace, std::size_t bytes) {
+            if (workspace == nullptr && bytes == 0) return made.run(with.args<Args>());
+            made.run(with.args<Args>(), workspace, bytes);
+          }};
+}
+
 isomer_status c_sin(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<SinArgs>();
-  return t.call(isomer_sin, queue, isomer_sin_args{sizeof(isomer_sin_args), t(a.x), t(a.y)},
+  return t.call(isomer_sin, isomer_plan_sin, queue, isomer_sin_args{sizeof(isomer_sin_args), t(a.x), t(a.y)},
                 isomer_sin_options ISOMER_SIN_OPTIONS_INIT);
 }
 
 isomer_status c_act_quant(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<ActQuantArgs>();
   const auto& o = call.options<ActQuantOptions>();
-  return t.call(isomer_act_quant, queue,
+  return t.call(isomer_act_quant, isomer_plan_act_quant, queue,
                 isomer_act_quant_args{sizeof(isomer_act_quant_args), t(a.x), t(a.y), t(a.s)},
                 isomer_act_quant_options{sizeof(isomer_act_quant_options), o.block_size, o.amax_floor,
                                          static_cast<int>(o.scale_format), static_cast<int>(o.scale_layout)});
@@ -35,7 +44,7 @@ isomer_status c_act_quant(isomer_queue* queue, const Call& call, const CTensors&
 
 isomer_status c_weight_dequant(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<WeightDequantArgs>();
-  return t.call(isomer_weight_dequant, queue,
+  return t.call(isomer_weight_dequant, isomer_plan_weight_dequant, queue,
                 isomer_weight_dequant_args{sizeof(isomer_weight_dequant_args), t(a.x), t(a.s), t(a.y)},
                 isomer_weight_dequant_options{sizeof(isomer_weight_dequant_options),
                                               call.options<WeightDequantOptions>().block_size});
@@ -43,7 +52,7 @@ isomer_status c_weight_dequant(isomer_queue* queue, const Call& call, const CTen
 
 isomer_status c_fp8_gemm(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<Fp8GemmArgs>();
-  return t.call(isomer_fp8_gemm, queue,
+  return t.call(isomer_fp8_gemm, isomer_plan_fp8_gemm, queue,
                 isomer_fp8_gemm_args{sizeof(isomer_fp8_gemm_args), t(a.a), t(a.a_s), t(a.b), t(a.b_s), t(a.c),
                                      t(a.bias), t(a.addend)},
                 isomer_fp8_gemm_options ISOMER_FP8_GEMM_OPTIONS_INIT);
@@ -52,7 +61,7 @@ isomer_status c_fp8_gemm(isomer_queue* queue, const Call& call, const CTensors& 
 isomer_status c_grouped_fp8_gemm(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<GroupedFp8GemmArgs>();
   return t.call(
-      isomer_grouped_fp8_gemm, queue,
+      isomer_grouped_fp8_gemm, isomer_plan_grouped_fp8_gemm, queue,
       isomer_grouped_fp8_gemm_args{sizeof(isomer_grouped_fp8_gemm_args), t(a.a), t(a.a_s), t(a.b), t(a.b_s),
                                    t(a.c), t(a.expert_ids), t(a.row_counts), t(a.bias), t(a.addend)},
       isomer_grouped_fp8_gemm_options ISOMER_GROUPED_FP8_GEMM_OPTIONS_INIT);
@@ -60,7 +69,7 @@ isomer_status c_grouped_fp8_gemm(isomer_queue* queue, const Call& call, const CT
 
 isomer_status c_quantize_copy_kv(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<QuantizeCopyKvArgs>();
-  return t.call(isomer_quantize_copy_kv, queue,
+  return t.call(isomer_quantize_copy_kv, isomer_plan_quantize_copy_kv, queue,
                 isomer_quantize_copy_kv_args{sizeof(isomer_quantize_copy_kv_args), t(a.k), t(a.dest),
                                              t(a.out), t(a.out_scale)},
                 isomer_quantize_copy_kv_options{sizeof(isomer_quantize_copy_kv_options),
@@ -71,7 +80,7 @@ isomer_status c_flash_decode(isomer_queue* queue, const Call& call, const CTenso
   const auto& a = call.args<FlashDecodeArgs>();
   const auto& o = call.options<FlashDecodeOptions>();
   return t.call(
-      isomer_flash_decode, queue,
+      isomer_flash_decode, isomer_plan_flash_decode, queue,
       isomer_flash_decode_args{sizeof(isomer_flash_decode_args), t(a.q), t(a.k), t(a.v), t(a.req_to_tokens),
                                t(a.b_req_idx), t(a.b_seqlen), t(a.out)},
       isomer_flash_decode_options{sizeof(isomer_flash_decode_options), o.block_seq, o.max_len, o.scale});
@@ -80,7 +89,7 @@ isomer_status c_flash_decode(isomer_queue* queue, const Call& call, const CTenso
 isomer_status c_flash_decode_stage1(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<FlashDecodeStage1Args>();
   const auto& o = call.options<FlashDecodeStage1Options>();
-  return t.call(isomer_flash_decode_stage1, queue,
+  return t.call(isomer_flash_decode_stage1, isomer_plan_flash_decode_stage1, queue,
                 isomer_flash_decode_stage1_args{sizeof(isomer_flash_decode_stage1_args), t(a.q), t(a.k),
                                                 t(a.v), t(a.req_to_tokens), t(a.b_req_idx), t(a.b_seqlen),
                                                 t(a.mid_out), t(a.mid_lse)},
@@ -90,7 +99,7 @@ isomer_status c_flash_decode_stage1(isomer_queue* queue, const Call& call, const
 
 isomer_status c_flash_decode_stage2(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<FlashDecodeStage2Args>();
-  return t.call(isomer_flash_decode_stage2, queue,
+  return t.call(isomer_flash_decode_stage2, isomer_plan_flash_decode_stage2, queue,
                 isomer_flash_decode_stage2_args{sizeof(isomer_flash_decode_stage2_args), t(a.mid_out),
                                                 t(a.mid_lse), t(a.b_seqlen), t(a.out)},
                 isomer_flash_decode_stage2_options{sizeof(isomer_flash_decode_stage2_options),
@@ -136,12 +145,12 @@ isomer_status c_attention(isomer_queue* queue, const Call& call, const CTensors&
   options.rotary_interleaved = o.rotary_interleaved;
   options.v_colmajor = o.v_colmajor;
   options.pack_gqa = static_cast<int>(o.pack_gqa);
-  return t.call(isomer_attention, queue, args, options);
+  return t.call(isomer_attention, isomer_plan_attention, queue, args, options);
 }
 
 isomer_status c_merge_attention(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<MergeAttentionArgs>();
-  return t.call(isomer_merge_attention, queue,
+  return t.call(isomer_merge_attention, isomer_plan_merge_attention, queue,
                 isomer_merge_attention_args{sizeof(isomer_merge_attention_args), t(a.out_a), t(a.lse_a),
                                             t(a.out_b), t(a.lse_b), t(a.out), t(a.lse)},
                 isomer_merge_attention_options ISOMER_MERGE_ATTENTION_OPTIONS_INIT);
@@ -151,47 +160,60 @@ isomer_status c_merge_attention(isomer_queue* queue, const Call& call, const CTe
 
 const std::vector<Function>& functions() {
   static const std::vector<Function> list = {
-      {"sin", {"sin n=9 rows=3"}, cxx<SinArgs, SinOptions, sin>, explained<SinArgs, SinOptions>, c_sin},
+      {"sin",
+       {"sin n=9 rows=3"},
+       cxx<SinArgs, SinOptions, sin>,
+       explained<SinArgs, SinOptions>,
+       planned<SinArgs, SinOptions>,
+       c_sin},
       {"act_quant",
        {"act_quant m=3 k=256", "act_quant m=3 k=256 f32 colmajor rank=3"},
        cxx<ActQuantArgs, ActQuantOptions, act_quant>,
        explained<ActQuantArgs, ActQuantOptions>,
+       planned<ActQuantArgs, ActQuantOptions>,
        c_act_quant},
       {"weight_dequant",
        {"weight_dequant m=130 n=140"},
        cxx<WeightDequantArgs, WeightDequantOptions, weight_dequant>,
        explained<WeightDequantArgs, WeightDequantOptions>,
+       planned<WeightDequantArgs, WeightDequantOptions>,
        c_weight_dequant},
       {"fp8_gemm",
        {"fp8_gemm m=5 n=130 k=260", "fp8_gemm m=5 n=130 k=260 f16 bias=f32 addend=own"},
        cxx<Fp8GemmArgs, Fp8GemmOptions, fp8_gemm>,
        explained<Fp8GemmArgs, Fp8GemmOptions>,
+       planned<Fp8GemmArgs, Fp8GemmOptions>,
        c_fp8_gemm},
       {"grouped_fp8_gemm",
        {"grouped_fp8_gemm g=3 r=9 n=20 k=130 bias=f32",
         "grouped_fp8_gemm masked g=3 r=9 n=20 k=130 addend=own"},
        cxx<GroupedFp8GemmArgs, GroupedFp8GemmOptions, grouped_fp8_gemm>,
        explained<GroupedFp8GemmArgs, GroupedFp8GemmOptions>,
+       planned<GroupedFp8GemmArgs, GroupedFp8GemmOptions>,
        c_grouped_fp8_gemm},
       {"quantize_copy_kv",
        {"quantize_copy_kv s=5 n=7 h=2 d=24", "quantize_copy_kv s=5 n=7 h=2 d=24 group=8 dest=i64"},
        cxx<QuantizeCopyKvArgs, QuantizeCopyKvOptions, quantize_copy_kv>,
        explained<QuantizeCopyKvArgs, QuantizeCopyKvOptions>,
+       planned<QuantizeCopyKvArgs, QuantizeCopyKvOptions>,
        c_quantize_copy_kv},
       {"flash_decode",
        {"flash_decode b=3 hq=4 hkv=2 d=16 len=40 block_seq=16"},
        cxx<FlashDecodeArgs, FlashDecodeOptions, flash_decode>,
        explained<FlashDecodeArgs, FlashDecodeOptions>,
+       planned<FlashDecodeArgs, FlashDecodeOptions>,
        c_flash_decode},
       {"flash_decode_stage1",
        {"flash_decode_stage1 b=3 hq=4 hkv=2 d=16 len=40 block_seq=16"},
        cxx<FlashDecodeStage1Args, FlashDecodeStage1Options, flash_decode_stage1>,
        explained<FlashDecodeStage1Args, FlashDecodeStage1Options>,
+       planned<FlashDecodeStage1Args, FlashDecodeStage1Options>,
        c_flash_decode_stage1},
       {"flash_decode_stage2",
        {"flash_decode_stage2 b=3 h=2 nb=3 d=16"},
        cxx<FlashDecodeStage2Args, FlashDecodeStage2Options, flash_decode_stage2>,
        explained<FlashDecodeStage2Args, FlashDecodeStage2Options>,
+       planned<FlashDecodeStage2Args, FlashDecodeStage2Options>,
        c_flash_decode_stage2},
       {"attention",
        {"attention b=2 sq=5 sk=9 hq=4 hkv=2 d=16 causal lse sink=f32 seqused_q seqused_k leftpad_k",
@@ -201,11 +223,13 @@ const std::vector<Function>& functions() {
         "attention b=2 sq=4 sk=16 hq=2 hkv=1 d=32 e4m3fn descale v_colmajor"},
        cxx<AttentionArgs, AttentionOptions, attention>,
        explained<AttentionArgs, AttentionOptions>,
+       planned<AttentionArgs, AttentionOptions>,
        c_attention},
       {"merge_attention",
        {"merge_attention b=2 s=3 h=2 d=16"},
        cxx<MergeAttentionArgs, MergeAttentionOptions, merge_attention>,
        explained<MergeAttentionArgs, MergeAttentionOptions>,
+       planned<MergeAttentionArgs, MergeAttentionOptions>,
        c_merge_attention},
   };
   return list;

@@ -5,6 +5,7 @@
 #include "core/contract.hpp"
 
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,20 +23,32 @@ class CTensors {
       if (call_.tensors[i] == &tensor) return tensor.defined() ? &slots[i] : nullptr;
     return nullptr;
   }
+  /// The op, or where they are set a plan of it, or a run of a plan.
   template <class Args, class Options>
   isomer_status call(isomer_status (*function)(isomer_queue*, const Args*, const Options*),
+                     isomer_status (*plan)(isomer_queue*, const Args*, const Options*, isomer_plan**),
                      isomer_queue* queue, Args args, Options options) const {
     args.size += args_growth;
     options.size += options_growth;
-    return function(queue, without_args ? nullptr : &args, &options);
+    const Args* given = without_args ? nullptr : &args;
+    if (run != nullptr) return isomer_plan_run(run, given, nullptr);
+    return planned != nullptr ? plan(queue, given, &options, planned) : function(queue, given, &options);
   }
 
   std::array<isomer_tensor, core::Call::kMaxArgs> slots{};
   isomer_uint64 args_growth = 0, options_growth = 0;  ///< what the structs' sizes are off by
   bool without_args = false;
+  isomer_plan** planned = nullptr;
+  const isomer_plan* run = nullptr;
 
  private:
   const core::Call& call_;
+};
+
+/// A plan of whatever op.
+struct Planned {
+  AnyPlan plan;
+  std::function<void(const core::Call& call, void* workspace, std::size_t bytes)> run;
 };
 
 /// A function of the public API in C++, in C and explained, called with the tensors and options of one
@@ -46,6 +59,9 @@ struct Function {
   std::vector<std::string> good;
   void (*cxx)(const Queue& queue, const core::Call& call);
   Explanation (*explain)(const Queue& queue, const core::Call& call);
+  /// A plan of the call: what runs it with the tensors of another, in memory of the caller's where some is
+  /// given.
+  Planned (*plan)(const Queue& queue, const core::Call& call);
   isomer_status (*c)(isomer_queue* queue, const core::Call& call, const CTensors& tensors);
 };
 

@@ -38,6 +38,9 @@ const Example kExamples[] = {
      "query 2: out 1\\.000, ln of the denominator 1\\.0986\nquery 3: out 1\\.500, ln of the denominator "
      "1\\.3863\n"},
     {"merge_attention", "the halves merged equal attention over all keys\n"},
+    {"plan",
+     "layer 0: 0\\.000\nlayer 1: 1\\.000\nlayer 2: 2\\.000\n"
+     "attention: out overlaps q in memory, expected an output of its own\n"},
     {"bundle", "f32\\[3, 4\\] strides \\[16, 2\\], last element 38, op sin\n"},
     {"standalone_attention",
      "(not [^\n]*\n)*attention runs on cpu/[^\n]*\n=+ KERNEL INSTANTIATION =+\n(.*=.*\n)+=+ RUNTIME PARAMS "

@@ -185,6 +185,59 @@ TEST_F(Preparing, MakesTheWorkspaceThatACapturedCallNeeds) {
   EXPECT_EQ(told.allocated, 1);
 }
 
+TEST_F(Preparing, OfAPlanCompilesLoadsAndComputesNothing) {
+  const Queue queue = Queue::on(emulated);
+  const Plan made = plan(queue, args());
+  EXPECT_EQ(told.compiled, 0);
+  told.capturing = true;
+  EXPECT_NE(
+      sentence_of(ErrorCode::device, [&] { made.run(args()); }).find("prepare the call before the capture"),
+      std::string::npos);
+  told.capturing = false;
+  made.prepare();
+  EXPECT_EQ(told.compiled, 1);
+  EXPECT_EQ(told.launched, 0);
+  EXPECT_TRUE(untouched());
+  EXPECT_EQ(made.explain().description.launches.at(0).binary.source, "compiled");
+  told.capturing = true;
+  made.run(args());
+  EXPECT_EQ(told.compiled, 1);
+  EXPECT_EQ(told.launched, 1);
+  expect_sines();
+}
+
+TEST_F(Preparing, IsDoneForAPlanThatIsMadeOnAPreparingQueue) {
+  const Plan made = plan(Queue::on(emulated).preparing(), args());
+  EXPECT_EQ(told.compiled, 1);
+  EXPECT_EQ(told.launched, 0);
+  made.run(args());
+  EXPECT_EQ(told.launched, 1);
+  expect_sines();
+}
+
+TEST_F(Preparing, LeavesTheAlignmentOfAPlanToBeChecked) {
+  const Plan made = plan(Queue::on(emulated), args());
+  SinArgs shifted = args();
+  shifted.y.data = y + 1;
+  EXPECT_EQ(sentence_of(ErrorCode::bad_argument, [&] { made.run(shifted); }).substr(0, 42),
+            "sin: y lies at a multiple of 4 bytes, expe");
+  EXPECT_TRUE(untouched());
+  const Device other{DeviceType::emulated, 1};
+  shifted.y = Tensor(y, DType::f32, {kCount}, other);
+  EXPECT_EQ(sentence_of(ErrorCode::bad_argument, [&] { made.run(shifted); }),
+            "sin: y is f32[1000] on emulated:1, expected f32[1000] on emulated:0 as the plan was made for");
+  // Made for the least alignment, a plan takes every better one.
+  SinArgs least = args();
+  least.x.shape[0] = least.y.shape[0] = kCount - 1;
+  SinArgs best = least;
+  least.x.data = x + 1;
+  least.y.data = y + 1;
+  const Plan any = plan(Queue::on(emulated), least);
+  any.run(least);
+  any.run(best);
+  expect_sines();
+}
+
 int launched_when_prepared = -1;
 StandIn::Told* told_in_c = nullptr;
 

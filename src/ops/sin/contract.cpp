@@ -1,4 +1,5 @@
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "ops/sin/sin.hpp"
 
 namespace isomer::ops::sin {
@@ -58,6 +59,10 @@ void sin(const Queue& queue, const SinArgs& args, const SinOptions& options) {
 
 Explanation explain(const Queue& queue, const SinArgs& args, const SinOptions& options) {
   return core::explain(queue, ops::sin::bind(args, options));
+}
+
+Plan<SinArgs> plan(const Queue& queue, const SinArgs& args, const SinOptions& options) {
+  return core::PlanAccess::make_for<SinArgs>(queue, ops::sin::bind(args, options));
 }
 
 }  // namespace isomer

@@ -1,4 +1,4 @@
-#include "c_api/entry.hpp"
+#include "c_api/plan.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
 
 isomer_status isomer_weight_dequant(isomer_queue* queue, const isomer_weight_dequant_args* args,
@@ -6,4 +6,12 @@ isomer_status isomer_weight_dequant(isomer_queue* queue, const isomer_weight_deq
   return isomer::c::call(isomer::weight_dequant, isomer::ops::weight_dequant::contract, queue, args,
                          isomer_weight_dequant_args ISOMER_WEIGHT_DEQUANT_ARGS_INIT, options,
                          isomer_weight_dequant_options ISOMER_WEIGHT_DEQUANT_OPTIONS_INIT);
+}
+
+isomer_status isomer_plan_weight_dequant(isomer_queue* queue, const isomer_weight_dequant_args* args,
+                                         const isomer_weight_dequant_options* options, isomer_plan** plan) {
+  return isomer::c::make_plan<isomer::WeightDequantArgs, isomer::WeightDequantOptions>(
+      isomer::ops::weight_dequant::contract, queue, args,
+      isomer_weight_dequant_args ISOMER_WEIGHT_DEQUANT_ARGS_INIT, options,
+      isomer_weight_dequant_options ISOMER_WEIGHT_DEQUANT_OPTIONS_INIT, plan);
 }

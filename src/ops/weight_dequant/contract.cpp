@@ -1,4 +1,5 @@
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "core/sentence.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
 
@@ -66,6 +67,10 @@ void weight_dequant(const Queue& queue, const WeightDequantArgs& args, const Wei
 
 Explanation explain(const Queue& queue, const WeightDequantArgs& args, const WeightDequantOptions& options) {
   return core::explain(queue, ops::weight_dequant::bind(args, options));
+}
+
+Plan<WeightDequantArgs> plan(const Queue& queue, const WeightDequantArgs& args, const WeightDequantOptions& options) {
+  return core::PlanAccess::make_for<WeightDequantArgs>(queue, ops::weight_dequant::bind(args, options));
 }
 
 }  // namespace isomer

@@ -1,4 +1,5 @@
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "core/sentence.hpp"
 #include "ops/act_quant/act_quant.hpp"
 
@@ -121,6 +122,10 @@ void act_quant(const Queue& queue, const ActQuantArgs& args, const ActQuantOptio
 
 Explanation explain(const Queue& queue, const ActQuantArgs& args, const ActQuantOptions& options) {
   return core::explain(queue, ops::act_quant::bind(args, options));
+}
+
+Plan<ActQuantArgs> plan(const Queue& queue, const ActQuantArgs& args, const ActQuantOptions& options) {
+  return core::PlanAccess::make_for<ActQuantArgs>(queue, ops::act_quant::bind(args, options));
 }
 
 }  // namespace isomer

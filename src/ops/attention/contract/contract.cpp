@@ -1,4 +1,5 @@
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "ops/attention/attention.hpp"
 #include "ops/attention/contract/clauses.hpp"
 #include "ops/attention/contract/geometry.hpp"
@@ -185,6 +186,10 @@ void attention(const Queue& queue, const AttentionArgs& args, const AttentionOpt
 
 Explanation explain(const Queue& queue, const AttentionArgs& args, const AttentionOptions& options) {
   return core::explain(queue, ops::attention::bind(args, options));
+}
+
+Plan<AttentionArgs> plan(const Queue& queue, const AttentionArgs& args, const AttentionOptions& options) {
+  return core::PlanAccess::make_for<AttentionArgs>(queue, ops::attention::bind(args, options));
 }
 
 }  // namespace isomer

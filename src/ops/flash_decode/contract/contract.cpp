@@ -1,5 +1,6 @@
 #include "core/ceil_div.hpp"
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 
 #include <algorithm>
@@ -353,6 +354,10 @@ Explanation explain(const Queue& queue, const FlashDecodeArgs& args, const Flash
   return core::explain(queue, ops::flash_decode::bind(args, options));
 }
 
+Plan<FlashDecodeArgs> plan(const Queue& queue, const FlashDecodeArgs& args, const FlashDecodeOptions& options) {
+  return core::PlanAccess::make_for<FlashDecodeArgs>(queue, ops::flash_decode::bind(args, options));
+}
+
 void flash_decode_stage1(const Queue& queue, const FlashDecodeStage1Args& args,
                          const FlashDecodeStage1Options& options) {
   core::dispatch(queue, ops::flash_decode::stage1::bind(args, options));
@@ -363,6 +368,10 @@ Explanation explain(const Queue& queue, const FlashDecodeStage1Args& args,
   return core::explain(queue, ops::flash_decode::stage1::bind(args, options));
 }
 
+Plan<FlashDecodeStage1Args> plan(const Queue& queue, const FlashDecodeStage1Args& args, const FlashDecodeStage1Options& options) {
+  return core::PlanAccess::make_for<FlashDecodeStage1Args>(queue, ops::flash_decode::stage1::bind(args, options));
+}
+
 void flash_decode_stage2(const Queue& queue, const FlashDecodeStage2Args& args,
                          const FlashDecodeStage2Options& options) {
   core::dispatch(queue, ops::flash_decode::stage2::bind(args, options));
@@ -371,6 +380,10 @@ void flash_decode_stage2(const Queue& queue, const FlashDecodeStage2Args& args,
 Explanation explain(const Queue& queue, const FlashDecodeStage2Args& args,
                     const FlashDecodeStage2Options& options) {
   return core::explain(queue, ops::flash_decode::stage2::bind(args, options));
+}
+
+Plan<FlashDecodeStage2Args> plan(const Queue& queue, const FlashDecodeStage2Args& args, const FlashDecodeStage2Options& options) {
+  return core::PlanAccess::make_for<FlashDecodeStage2Args>(queue, ops::flash_decode::stage2::bind(args, options));
 }
 
 }  // namespace isomer

@@ -1,4 +1,5 @@
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 
 namespace isomer::ops::fp8_gemm {
@@ -72,6 +73,10 @@ void fp8_gemm(const Queue& queue, const Fp8GemmArgs& args, const Fp8GemmOptions&
 
 Explanation explain(const Queue& queue, const Fp8GemmArgs& args, const Fp8GemmOptions& options) {
   return core::explain(queue, ops::fp8_gemm::bind(args, options));
+}
+
+Plan<Fp8GemmArgs> plan(const Queue& queue, const Fp8GemmArgs& args, const Fp8GemmOptions& options) {
+  return core::PlanAccess::make_for<Fp8GemmArgs>(queue, ops::fp8_gemm::bind(args, options));
 }
 
 }  // namespace isomer

@@ -1,4 +1,5 @@
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "core/sentence.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 
@@ -182,6 +183,10 @@ void grouped_fp8_gemm(const Queue& queue, const GroupedFp8GemmArgs& args,
 Explanation explain(const Queue& queue, const GroupedFp8GemmArgs& args,
                     const GroupedFp8GemmOptions& options) {
   return core::explain(queue, ops::fp8_gemm::bind(args, options));
+}
+
+Plan<GroupedFp8GemmArgs> plan(const Queue& queue, const GroupedFp8GemmArgs& args, const GroupedFp8GemmOptions& options) {
+  return core::PlanAccess::make_for<GroupedFp8GemmArgs>(queue, ops::fp8_gemm::bind(args, options));
 }
 
 }  // namespace isomer

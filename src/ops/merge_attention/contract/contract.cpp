@@ -1,4 +1,5 @@
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 
 namespace isomer::ops::merge_attention {
@@ -73,6 +74,10 @@ void merge_attention(const Queue& queue, const MergeAttentionArgs& args,
 Explanation explain(const Queue& queue, const MergeAttentionArgs& args,
                     const MergeAttentionOptions& options) {
   return core::explain(queue, ops::merge_attention::bind(args, options));
+}
+
+Plan<MergeAttentionArgs> plan(const Queue& queue, const MergeAttentionArgs& args, const MergeAttentionOptions& options) {
+  return core::PlanAccess::make_for<MergeAttentionArgs>(queue, ops::merge_attention::bind(args, options));
 }
 
 }  // namespace isomer

@@ -1,5 +1,6 @@
 #include "core/codec.hpp"
 #include "core/fields.hpp"
+#include "core/public_plan.hpp"
 #include "core/sentence.hpp"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
 
@@ -120,6 +121,10 @@ void quantize_copy_kv(const Queue& queue, const QuantizeCopyKvArgs& args,
 Explanation explain(const Queue& queue, const QuantizeCopyKvArgs& args,
                     const QuantizeCopyKvOptions& options) {
   return core::explain(queue, ops::quantize_copy_kv::bind(args, options));
+}
+
+Plan<QuantizeCopyKvArgs> plan(const Queue& queue, const QuantizeCopyKvArgs& args, const QuantizeCopyKvOptions& options) {
+  return core::PlanAccess::make_for<QuantizeCopyKvArgs>(queue, ops::quantize_copy_kv::bind(args, options));
 }
 
 }  // namespace isomer

@@ -1,0 +1,1 @@
+set(library isomer_oracle)
