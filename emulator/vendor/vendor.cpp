@@ -21,8 +21,11 @@ using core::fail;
 constexpr int kLanes[] = {32, 64};
 
 bool watched() {
-  const char* value = std::getenv("ISOMER_EMULATED_WATCH");
-  return value == nullptr || std::string_view(value) != "0";
+  const char* text = std::getenv("ISOMER_EMULATED_WATCH");
+  const std::string_view value = text == nullptr || *text == '\0' ? "1" : text;
+  if (value != "0" && value != "1")
+    fail(ErrorCode::bad_argument, "ISOMER_EMULATED_WATCH expects 0 or 1, got '", value, "'");
+  return value == "1";
 }
 
 class EmulatedVendor : public gpu::Vendor {

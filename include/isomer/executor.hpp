@@ -29,8 +29,9 @@ class ISOMER_API Executor {
   /// calling thread.
   virtual void parallel_for(std::int64_t count, Task task, void* context) = 0;
 
-  /// The library's own pool: OMP_NUM_THREADS where set, else the CPUs of the affinity mask and the cgroup's
-  /// quota. Made on first use and remade in a forked child.
+  /// The library's own pool: the first number of OMP_NUM_THREADS where it is set, else the CPUs of the
+  /// affinity mask and the cgroup's quota. Made on first use and remade in a forked child. Throws Error
+  /// bad_argument where OMP_NUM_THREADS is no list of positive numbers.
   static std::shared_ptr<Executor> standard();
 
   /// A pool of exactly that many threads: 1, and anything below, runs everything on the caller. Throws Error

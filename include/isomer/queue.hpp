@@ -17,7 +17,8 @@ struct QueueOptions {
   /// Validate device data (cu_seqlens, page tables, lengths, dest) before each op, at the price of a
   /// synchronisation. On the CPU it always is. ISOMER_CHECKED=1 turns it on for every queue.
   bool checked = false;
-  /// Take this implementation ("cpu/avx2") or fail; empty lets the registry choose.
+  /// Take this implementation ("cpu/avx2") or fail; empty lets the registry choose. A name that no op has is
+  /// refused when the queue is made.
   std::string implementation = {};
   /// CPU work runs here; null takes Executor::standard().
   std::shared_ptr<Executor> executor = {};
@@ -26,15 +27,15 @@ struct QueueOptions {
 /// Where ops run, in order. Copies share the queue. Many queues and threads at once are safe.
 class ISOMER_API Queue {
  public:
-  /// The GPU where there is one, otherwise the CPU. Throws Error bad_argument for an executor whose
-  /// concurrency is not 1 to Executor::kMaxConcurrency.
+  /// The GPU where there is one, otherwise the CPU. Throws Error bad_argument for an implementation that no
+  /// op has, and for an executor whose concurrency is not 1 to Executor::kMaxConcurrency.
   static Queue best(QueueOptions options = {});
   /// The CPU: an op has finished when its call returns.
   static Queue cpu(QueueOptions options = {});
 
   /// A stream of that device; `stream` is a CUstream or hipStream_t of the caller's, which outlives the
-  /// queue, and null makes one. On the CPU the same as cpu(). Throws Error device with what this machine
-  /// lacks.
+  /// queue, and null makes one. On the CPU, whose index is 0, the same as cpu(). Throws Error device with
+  /// what this machine lacks, bad_argument as best() does.
   static Queue on(Device device, QueueOptions options = {}, void* stream = nullptr);
 
   /// The same queue for making ready what will run on it. An op called on it does all that a first call does

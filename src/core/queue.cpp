@@ -1,4 +1,5 @@
 #include "core/queue_state.hpp"
+#include "core/registry.hpp"
 #include "core/sentence.hpp"
 #include "core/trace.hpp"
 
@@ -26,9 +27,26 @@ std::uint64_t next_id() {
   return ++last;
 }
 
-bool environment_says(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && std::string_view(value) == "1";
+/// ISOMER_CHECKED: 1 or 0, and 0 where it is not set.
+bool checked_everywhere() {
+  const char* text = std::getenv("ISOMER_CHECKED");
+  const std::string_view value = text == nullptr || *text == '\0' ? "0" : text;
+  if (value != "0" && value != "1")
+    core::fail(ErrorCode::bad_argument, "ISOMER_CHECKED expects 0 or 1, got '", value, "'");
+  return value == "1";
+}
+
+/// Throws Error bad_argument for a name that no implementation of any op has.
+void check_implementation(const std::string& name) {
+  std::vector<std::string> known;
+  for (const core::Registry::Op& op : core::Registry::builtin().ops())
+    for (const auto& implementation : op.implementations) {
+      if (implementation->name() == name) return;
+      if (std::find(known.begin(), known.end(), implementation->name()) == known.end())
+        known.push_back(implementation->name());
+    }
+  core::fail(ErrorCode::bad_argument, "queue: an implementation expected (", core::either(known), "), got '",
+             name, "'");
 }
 
 }  // namespace
@@ -76,7 +94,8 @@ void WorkspacePool::release_all() noexcept {
 
 Queue::State::State(Device on, QueueOptions with) : id(next_id()), device(on), options(std::move(with)) {
   core::trace_where_asked();
-  options.checked = options.checked || environment_says("ISOMER_CHECKED");
+  options.checked = checked_everywhere() || options.checked;
+  if (!options.implementation.empty()) check_implementation(options.implementation);
   if (!options.executor) options.executor = Executor::standard();
   const int threads = options.executor->concurrency();
   if (threads < 1 || threads > Executor::kMaxConcurrency)

@@ -2,13 +2,17 @@
 
 #include <isomer/executor.hpp>
 
+#include "core/sentence.hpp"
+
 #include <sched.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace isomer::cpu {
@@ -38,13 +42,33 @@ int quota() {
   return std::max(1, static_cast<int>(std::ceil(limit / period)));
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\n\v\f\r";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+int first_of_list(std::string_view list) {
+  int first = 0;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view word = trimmed(list.substr(begin, end - begin));
+    int number = 0;
+    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || rest != word.data() + word.size() || number < 1)
+      core::fail(ErrorCode::bad_argument,
+                 "OMP_NUM_THREADS expects positive numbers separated by commas, got '", list, "'");
+    if (first == 0) first = number;
+    begin = end + 1;
+  }
+  return first;
+}
+
 }  // namespace
 
 int thread_count() {
-  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const int wanted = std::atoi(text);
-    if (wanted > 0) return std::min(wanted, Executor::kMaxConcurrency);
-  }
+  if (const char* text = std::getenv("OMP_NUM_THREADS"); text != nullptr && *text != '\0')
+    return std::min(first_of_list(text), Executor::kMaxConcurrency);
   return std::min(affinity(), quota());
 }
 

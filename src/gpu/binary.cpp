@@ -38,6 +38,15 @@ Jit jit() {
 
 }  // namespace
 
+void check_settings() {
+  jit();
+  const auto bundle = bundle_folder();
+  std::error_code none;
+  if (bundle && !std::filesystem::is_directory(bundle->path(), none))
+    core::fail(ErrorCode::bad_argument, "ISOMER_BUNDLE names '", bundle->path().string(),
+               "', which is no folder");
+}
+
 std::string Program::text() const {
   std::string text = kernel;
   for (const auto& [name, value] : variant) text.append(" ").append(name).append("=").append(value);
@@ -87,6 +96,7 @@ std::optional<Binary> find_stored(const Vendor& vendor, const Program& program,
     }
     return binary;
   };
+  check_settings();
   if (auto binary = look(bundle_folder(), "bundle")) return binary;
   return look(cache_folder(), "cache");
 }

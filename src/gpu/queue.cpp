@@ -1,4 +1,5 @@
 #include "core/sentence.hpp"
+#include "gpu/binary.hpp"
 #include "gpu/queue_state.hpp"
 #include "gpu/vendors.hpp"
 
@@ -39,6 +40,7 @@ QueueState::QueueState(Vendor& vendor, int device, QueueOptions options, Stream 
       kernels_(Kernels::of(vendor, device)),
       stream_(stream),
       owned_(stream == nullptr) {
+  check_settings();
   auto workspace = std::make_shared<DevicePool>(vendor, device);
   if (owned_) stream_ = vendor.make_stream(device);
   workspace->belongs_to(stream_);
@@ -82,6 +84,8 @@ Queue Queue::on(Device device, QueueOptions options, void* stream) {
   if (device.type == DeviceType::cpu) {
     if (stream != nullptr)
       core::fail(ErrorCode::bad_argument, "queue: stream is given, and the CPU has none");
+    if (device.index != 0)
+      core::fail(ErrorCode::device, "queue: a cpu of index 0 expected, got index ", device.index);
     return cpu(std::move(options));
   }
   gpu::Vendor* vendor = gpu::find_vendor(device.type);

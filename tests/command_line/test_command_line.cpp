@@ -177,7 +177,7 @@ TEST_F(CommandLine, RefusesNonsenseToBenchBeforeItMeasures) {
       {"bench --case 'nonsense n=3'", "got 'nonsense'"},
       {"bench --case 'sin n='", "sin: n expects an integer, got ''"},
       {"bench --case 'sin n=-3'", "expected no negative size"},
-      {"bench sin --implementation cpu/abacus", "bench: cpu/abacus"},
+      {"bench sin --implementation cpu/abacus", "queue: an implementation expected ("},
       {"bench sin --seconds 0", "--seconds: Value 0 not in range"},
       {"bench sin --seconds soon", "--seconds"},
       {"bench sin --gate " + path("absent"), "bench: cannot read '"},

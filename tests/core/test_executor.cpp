@@ -2,6 +2,7 @@
 // and with as many threads as the environment grants.
 #include <gtest/gtest.h>
 
+#include <isomer/error.hpp>
 #include <isomer/executor.hpp>
 #include <isomer/queue.hpp>
 #include <isomer/sin.hpp>
@@ -170,19 +171,33 @@ class Environment {
 
 TEST(ThreadCount, IsThatOfOmpNumThreads) {
   for (const auto& [text, threads] :
-       {std::pair{"1", 1}, std::pair{"3", 3}, std::pair{"7,2", 7}, std::pair{"64", 64}}) {
+       {std::pair{"1", 1}, std::pair{"3", 3}, std::pair{"7,2", 7}, std::pair{" 6 , 2 ", 6},
+        std::pair{"64", 64}, std::pair{"5000", 4096}}) {
     const Environment set("OMP_NUM_THREADS", text);
     EXPECT_EQ(cpu::thread_count(), threads) << text;
   }
 }
 
-TEST(ThreadCount, IgnoresAnOmpNumThreadsThatIsNoNumberOfThreads) {
+TEST(ThreadCount, IsTheUsualOneWhereOmpNumThreadsIsEmpty) {
   const Environment none("OMP_NUM_THREADS", nullptr);
   const int usual = cpu::thread_count();
   EXPECT_GE(usual, 1);
-  for (const char* text : {"", "0", "-2", "many"}) {
-    const Environment set("OMP_NUM_THREADS", text);
-    EXPECT_EQ(cpu::thread_count(), usual) << text;
+  const Environment set("OMP_NUM_THREADS", "");
+  EXPECT_EQ(cpu::thread_count(), usual);
+}
+
+TEST(ThreadCount, RefusesAnOmpNumThreadsThatIsNoListOfThreads) {
+  for (const std::string text :
+       {"0", "-2", "many", "4 threads", "4,", ",4", "4,none", "99999999999", "0x4", " "}) {
+    const Environment set("OMP_NUM_THREADS", text.c_str());
+    try {
+      cpu::thread_count();
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::bad_argument);
+      EXPECT_EQ(error.what(),
+                "OMP_NUM_THREADS expects positive numbers separated by commas, got '" + text + "'");
+    }
   }
 }
 

@@ -121,15 +121,15 @@ TEST(Choose, GivesNothingWhereNoneAccepts) {
 
 TEST(Choose, AsksOnlyTheImplementationThatTheQueueNames) {
   Seen seen;
-  const Registry registry = registry_of({{.name = "cpu/first"}, {.name = "cpu/second"}}, seen);
+  const Registry registry = registry_of({{.name = "cpu/first"}, {.name = "cpu/scalar"}}, seen);
   const ProbeCall probe;
   const Choice second =
-      choose(*registry.find("probe"), probe.call(), Queue::cpu({.implementation = "cpu/second"}));
+      choose(*registry.find("probe"), probe.call(), Queue::cpu({.implementation = "cpu/scalar"}));
   ASSERT_NE(second.implementation, nullptr);
-  EXPECT_EQ(second.implementation->name(), "cpu/second");
+  EXPECT_EQ(second.implementation->name(), "cpu/scalar");
   EXPECT_TRUE(second.refusals.empty());
   const Choice third =
-      choose(*registry.find("probe"), probe.call(), Queue::cpu({.implementation = "cpu/third"}));
+      choose(*registry.find("probe"), probe.call(), Queue::cpu({.implementation = "hip/portable"}));
   EXPECT_EQ(third.implementation, nullptr);
   EXPECT_TRUE(third.refusals.empty());
 }
@@ -231,12 +231,26 @@ TEST(Dispatch, OfAnOpThatTheLibraryLacksIsAFaultOfTheLibrary) {
             "probe: not in the registry");
 }
 
-TEST(Dispatch, ToAnImplementationThatDoesNotExistSaysSo) {
-  float x = 0, y = 0;
-  const SinArgs args = {.x = Tensor(&x, DType::f32, {1}), .y = Tensor(&y, DType::f32, {1})};
-  EXPECT_EQ(
-      sentence(ErrorCode::unsupported, [&] { sin(Queue::cpu({.implementation = "cpu/quantum"}), args); }),
-      "sin: there is no implementation 'cpu/quantum'");
+TEST(Queue, RefusesAnImplementationThatNoOpHas) {
+  const std::string said =
+      sentence(ErrorCode::bad_argument, [&] { Queue::cpu({.implementation = "cpu/quantum"}); });
+  EXPECT_TRUE(said.starts_with("queue: an implementation expected (cpu/")) << said;
+  EXPECT_TRUE(said.ends_with("), got 'cpu/quantum'")) << said;
+  for (const char* known : {"cpu/scalar", "cuda/portable", "hip/portable"})
+    EXPECT_NE(said.find(known), std::string::npos) << said;
+}
+
+TEST(Queue, RefusesACpuOfAnotherIndex) {
+  EXPECT_EQ(sentence(ErrorCode::device,
+                     [] {
+                       Queue::on({DeviceType::cpu, 5});
+                     }),
+            "queue: a cpu of index 0 expected, got index 5");
+  EXPECT_EQ(sentence(ErrorCode::device,
+                     [] {
+                       Queue::on({DeviceType::cpu, -1});
+                     }),
+            "queue: a cpu of index 0 expected, got index -1");
 }
 
 TEST(LaunchRecord, IsPublishedForEveryPlanThatRunsWhileSomebodyListens) {
@@ -356,6 +370,9 @@ TEST(Queue, IsCheckedWhereTheEnvironmentSaysSo) {
   EXPECT_TRUE(Queue::cpu().options().checked);
   ASSERT_EQ(setenv("ISOMER_CHECKED", "0", 1), 0);
   EXPECT_FALSE(Queue::cpu().options().checked);
+  ASSERT_EQ(setenv("ISOMER_CHECKED", "yes", 1), 0);
+  EXPECT_EQ(sentence(ErrorCode::bad_argument, [] { Queue::cpu(); }),
+            "ISOMER_CHECKED expects 0 or 1, got 'yes'");
   unsetenv("ISOMER_CHECKED");
 }
 

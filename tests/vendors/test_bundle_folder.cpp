@@ -43,10 +43,13 @@ TEST_P(BundleFolder, ServesWhereNothingMayBeCompiled) {
   EXPECT_EQ(run(folder_.path(), "always"), "done from compiled");
 }
 
-TEST_P(BundleFolder, ThatIsNotThereIsNoBundle) {
-  EXPECT_EQ(run(folder_.path() + "/nowhere"), "done from compiled");
+TEST_P(BundleFolder, ThatIsNotThereIsSaid) {
+  const auto refusal = [](const std::string& folder) {
+    return "bad_argument: ISOMER_BUNDLE names '" + folder + "', which is no folder";
+  };
+  EXPECT_EQ(run(folder_.path() + "/nowhere"), refusal(folder_.path() + "/nowhere"));
   std::ofstream(folder_.path() + "/file") << "a file where the folder should be";
-  EXPECT_EQ(run(folder_.path() + "/file"), "done from compiled");
+  EXPECT_EQ(run(folder_.path() + "/file"), refusal(folder_.path() + "/file"));
 }
 
 TEST_P(BundleFolder, WithADamagedEntryIsOneWithoutIt) {

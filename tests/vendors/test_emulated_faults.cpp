@@ -28,9 +28,49 @@ std::string sin_in_child(Environment environment, const std::string& cache) {
 TEST(EmulatedFault, NoHostCompilerIsSaid) {
   const Folder cache;
   EXPECT_EQ(
-      sin_in_child({{"ISOMER_CXX", "/nowhere/g++"}, {"PATH", "/nowhere"}}, cache.path()),
+      sin_in_child({{"ISOMER_CXX", ""}, {"PATH", "/nowhere"}}, cache.path()),
       "internal: emulated: compiling ops/sin/kernels/sin.cu: no C++ compiler found to build kernels with: "
       "install g++ or clang++, or name one in ISOMER_CXX");
+}
+
+TEST(EmulatedFault, AChosenHostCompilerThatIsNotThereIsSaid) {
+  const Folder cache;
+  EXPECT_EQ(sin_in_child({{"ISOMER_CXX", "/nowhere/g++"}}, cache.path()),
+            "internal: emulated: compiling ops/sin/kernels/sin.cu: ISOMER_CXX names /nowhere/g++, which is "
+            "not there, "
+            "or is no program");
+}
+
+TEST(EmulatedFault, ASettingThatIsNoneIsSaid) {
+  const Folder cache;
+  EXPECT_EQ(sin_in_child({{"ISOMER_EMULATED_WATCH", "perhaps"}}, cache.path()),
+            "bad_argument: ISOMER_EMULATED_WATCH expects 0 or 1, got 'perhaps'");
+  EXPECT_EQ(sin_in_child({{"ISOMER_JIT", "sometimes"}}, cache.path()),
+            "bad_argument: ISOMER_JIT expects auto, never or always, got 'sometimes'");
+  EXPECT_EQ(sin_in_child({{"ISOMER_BUNDLE", "/nowhere/kernels"}}, cache.path()),
+            "bad_argument: ISOMER_BUNDLE names '/nowhere/kernels', which is no folder");
+}
+
+TEST(EmulatedFault, ACacheWhereThereIsNoHomeIsThisUsersAlone) {
+  const Folder temporary;
+  const std::string folder = temporary.path() + "/isomer-" + std::to_string(geteuid());
+  const Environment homeless = {{"XDG_CACHE_HOME", ""}, {"HOME", ""}, {"TMPDIR", temporary.path()}};
+  const std::string refusal =
+      "internal: emulated: compiling ops/sin/kernels/sin.cu: there is no cache directory: HOME is "
+      "not set, and " +
+      folder +
+      " is no folder of this user's alone; set ISOMER_CACHE to one that "
+      "can be written";
+  EXPECT_EQ(sin_in_child(homeless, ""), "done from compiled");
+  EXPECT_EQ(std::filesystem::status(folder).permissions(), std::filesystem::perms::owner_all);
+  std::filesystem::permissions(folder, std::filesystem::perms::all);
+  EXPECT_EQ(sin_in_child(homeless, ""), refusal);
+  std::filesystem::remove_all(folder);
+  // Somebody else's folder under that name, and a way to it.
+  std::filesystem::create_directory(temporary.path() + "/other");
+  std::filesystem::permissions(temporary.path() + "/other", std::filesystem::perms::owner_all);
+  std::filesystem::create_directory_symlink(temporary.path() + "/other", folder);
+  EXPECT_EQ(sin_in_child(homeless, ""), refusal);
 }
 
 TEST(EmulatedFault, AHostCompilerThatFailsIsSaidAndLeavesNothing) {

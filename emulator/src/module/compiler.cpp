@@ -157,13 +157,11 @@ std::string first_complaint(const std::string& output) {
 }
 
 fs::path find_compiler(const BuildOptions& options) {
-  std::vector<std::string> names;
-  if (!options.compiler.empty()) {
-    names = {options.compiler};
-  } else {
-    if (const char* chosen = std::getenv("ISOMER_CXX"); chosen && *chosen) names.emplace_back(chosen);
-    names.insert(names.end(), {"g++", "clang++"});
-  }
+  std::vector<std::string> names = {"g++", "clang++"};
+  const char* chosen = std::getenv("ISOMER_CXX");
+  const bool from_environment = options.compiler.empty() && chosen && *chosen;
+  if (!options.compiler.empty()) names = {options.compiler};
+  if (from_environment) names = {chosen};
   for (const std::string& name : names) {
     if (name.find('/') != std::string::npos) {
       if (access(name.c_str(), X_OK) == 0) return fs::canonical(name);
@@ -177,6 +175,8 @@ fs::path find_compiler(const BuildOptions& options) {
   }
   if (!options.compiler.empty())
     throw Error("the compiler " + options.compiler + " is not there, or is no program");
+  if (from_environment)
+    throw Error("ISOMER_CXX names " + names.front() + ", which is not there, or is no program");
   throw Error(
       "no C++ compiler found to build kernels with: install g++ or clang++, or name one in ISOMER_CXX");
 }

@@ -1,7 +1,10 @@
 #include "module/paths.hpp"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 
@@ -17,6 +20,21 @@ fs::path first_existing(std::initializer_list<fs::path> candidates, const char* 
     if (!p.empty() && fs::exists(p)) return p;
   }
   throw Error(std::string("the emulator's ") + what + " are missing beside " + own_library().string());
+}
+
+/// A folder for temporary files may be everybody's, and what lies in the cache is loaded as code: of the
+/// folder there nobody else may have made or changed anything.
+fs::path private_folder() {
+  std::error_code none;
+  const fs::path temporary = fs::temp_directory_path(none);
+  const fs::path folder = (none ? fs::path("/tmp") : temporary) / ("isomer-" + std::to_string(geteuid()));
+  struct stat found {};
+  const bool there = mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
+  if (!there || lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
+      (found.st_mode & 077) != 0)
+    throw Error("there is no cache directory: HOME is not set, and " + folder.string() +
+                " is no folder of this user's alone; set ISOMER_CACHE to one that can be written");
+  return folder;
 }
 
 }  // namespace
@@ -47,9 +65,7 @@ fs::path cache_directory() {
     return fs::path(chosen) / "emulator";
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg) return fs::path(xdg) / "isomer/emulator";
   if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache/isomer/emulator";
-  std::error_code none;
-  const fs::path temporary = fs::temp_directory_path(none);
-  return (none ? fs::path("/tmp") : temporary) / "isomer-cache/emulator";
+  return private_folder() / "emulator";
 }
 
 }  // namespace isomer::emulator

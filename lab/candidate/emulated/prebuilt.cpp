@@ -1,5 +1,6 @@
 #include "lab/candidate/emulated/prebuilt.hpp"
 
+#include "core/temporary_folder.hpp"
 #include "lab/candidate/cache_folder.hpp"
 #include "lab/text/pattern.hpp"
 #include "lab/trace/elf.hpp"
@@ -144,7 +145,11 @@ fs::path source_for_library(const fs::path& library, const BuildSettings& settin
       (*parts)[1], name, list, name, name, literal(library.string()), literal(parameters));
   std::error_code failed;
   fs::path folder = cache_folder("prebuilt");
-  if (folder.empty()) folder = fs::temp_directory_path(failed) / fmt::format("isomer-prebuilt-{}", getuid());
+  if (folder.empty()) {
+    // A name that others can guess would be theirs to make first.
+    static const core::TemporaryFolder of_this_process("check", "prebuilt");
+    folder = of_this_process.path();
+  }
   fs::create_directories(folder, failed);
   const fs::path source = folder / fmt::format("{:016x}.cpp", std::hash<std::string>{}(text));
   // Written aside and renamed: several processes may want the same one.
