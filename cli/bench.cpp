@@ -1,6 +1,7 @@
 #include "lab/bench/bench.hpp"
 #include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
+#include "lab/bench/host_bench.hpp"
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
@@ -13,12 +14,17 @@ namespace {
 struct BenchOptions {
   lab::BenchSelection selection;
   std::string plot, gate, backend = "cpu";
-  bool json = false, no_verify = false;
+  bool json = false, no_verify = false, host = false;
 };
 
 int run(BenchOptions& options) {
   options.selection.verify = !options.no_verify;
   options.selection.device = device_of("bench", options.backend);
+  if (options.host) {
+    const lab::HostBench result = lab::host_bench(options.selection);
+    fmt::print("{}", options.json ? lab::host_bench_json(result) : lab::host_bench_table(result));
+    return holds;
+  }
   ReportFile plot("bench", options.plot);
   std::vector<lab::Floor> floors;
   if (!options.gate.empty()) floors = lab::read_gate(options.gate);
@@ -56,6 +62,9 @@ Run bench(CLI::App& app) {
       ->check(CLI::Range(0.01, 600.0))
       ->option_text("S");
   app.add_flag("--no-verify", options->no_verify, "do not hold the timed output against the reference");
+  app.add_flag("--host", options->host,
+               "what a call costs on the host: planning, calling, and by an isomer::Plan")
+      ->excludes("--no-verify");
   app.add_option("--plot", options->plot, "also write a bar chart")->option_text("FILE.svg");
   app.add_option("--gate", options->gate,
                  "exit 1 where a ratio falls below this file's lines `<ratio> <case>`")

@@ -254,6 +254,41 @@ TEST_F(CommandLine, RefusesBackendsThatCannotBePlannedFor) {
   EXPECT_NE(none.out.find("runs on another device than cuda:sm_90a"), std::string::npos) << none.out;
 }
 
+TEST_F(CommandLine, ForcesAnInstructionSetOrSaysWhatIsMissing) {
+  const auto under = [&](const char* name, const char* words) {
+    setenv("ISOMER_CPU", name, 1);
+    const Said said = isomer(words);
+    unsetenv("ISOMER_CPU");
+    return said;
+  };
+  const Said scalar = under("scalar", "explain sin n=3 --json");
+  EXPECT_EQ(scalar.exit, 0) << scalar.err;
+  EXPECT_NE(scalar.out.find("\"implementation\": \"cpu/scalar\""), std::string::npos) << scalar.out;
+  const Said amx = under("amx", "check sin --case 'sin n=3'");
+  EXPECT_EQ(amx.exit, 3) << amx.out;
+  const std::string all = amx.out + amx.err;
+  EXPECT_TRUE(all.find("ISOMER_CPU=amx is set, and this CPU has no AMX (TILE, BF16, INT8)") != all.npos ||
+              all.find("ISOMER_CPU=amx is set, and the op has no code for it") != all.npos)
+      << all;
+  setenv("ISOMER_CPU", "abacus", 1);
+  refused({{"explain sin n=3", "ISOMER_CPU expects scalar, neon, avx2, avx512 or amx, got 'abacus'"}});
+  unsetenv("ISOMER_CPU");
+}
+
+TEST_F(CommandLine, MeasuresWhatACallCostsOnTheHost) {
+  const Said said = isomer("bench --host --seconds 0.01 --case 'sin n=1' --json");
+  EXPECT_EQ(said.exit, 0) << said.err;
+  for (const char* name :
+       {"\"case\": \"sin n=1\"", "\"planning_seconds\"", "\"call_seconds\"", "\"plan_seconds\""})
+    EXPECT_NE(said.out.find(name), std::string::npos) << said.out;
+  const Said all = isomer("bench --host --seconds 0.01");
+  EXPECT_EQ(all.exit, 0) << all.err;
+  for (const char* op : {"\nsin ", "\nattention ", "\nfp8_gemm ", "\nflash_decode "})
+    EXPECT_NE(all.out.find(op), std::string::npos) << all.out;
+  refused({{"bench --host nonsense", "bench: an op expected"},
+           {"bench --host --backend emulated", "bench: --host measures calls on the CPU"}});
+}
+
 TEST_F(CommandLine, TellsASampleAsASample) {
   refused({{"check --sample 0", "--sample"},
            {"check --sample 3 --case 'sin n=3'",
