@@ -15,14 +15,14 @@ inline constexpr int kKeyStep = 16;
 
 /// The query rows of one kernel call and what the online softmax carries for them.
 ///
-/// Across: one row per lane, `width` lanes of one to three vectors; q is [head_dim][width], scores
+/// Prefill: one row per lane, `width` lanes of one to three vectors; q is [head_dim][width], scores
 /// [key][width], o [head_dim_v][width]. Keys and values enter as broadcasts, so that nothing is transposed
 /// and the softmax needs no horizontal step.
 ///
-/// Along: one, two or four rows, vectors run along the head dimension: for decode, where most lanes of rows
+/// Decode: one, two or four rows, vectors run along the head dimension, because most lanes of rows
 /// would be empty. q is [row][q_stride], scores [row][score_stride], o [row][o_stride].
 struct Strip {
-  int width = 0;             ///< rows; across: rounded up to whole vectors
+  int width = 0;             ///< rows; prefill: rounded up to whole vectors
   const float* q = nullptr;  ///< times the scale, so that q·k is the logit (over the cap under softcap)
   float* scores = nullptr;   ///< logits, then P
   float* o = nullptr;        ///< Σ P·v so far
@@ -30,19 +30,19 @@ struct Strip {
   float* sum = nullptr;      ///< row sum of P so far
   const int* key_begin = nullptr;  ///< the row sees keys [key_begin, key_end) of the block
   const int* key_end = nullptr;
-  std::ptrdiff_t q_stride = 0, o_stride = 0, score_stride = 0;  ///< floats; along only
+  std::ptrdiff_t q_stride = 0, o_stride = 0, score_stride = 0;  ///< floats; decode only
   float softcap = 0;                                            ///< logits = softcap·tanh(q·k); 0 off
   int head_dim = 0, head_dim_v = 0;
 };
 
-/// Across: keys and values of one block as f32, row j at k + j·k_stride.
+/// Prefill: keys and values of one block as f32, row j at k + j·k_stride.
 struct PackedKeys {
   const float* k = nullptr;
   const float* v = nullptr;
   std::ptrdiff_t k_stride = 0, v_stride = 0;  ///< floats
 };
 
-/// Along: where the rows of one block lie, in their own type. Each is read once, so converting it in passing
+/// Decode: where the rows of one block lie, in their own type. Each is read once, so converting it in passing
 /// beats writing it down.
 struct KeyRows {
   DType dtype = DType::none;
@@ -58,12 +58,12 @@ struct KeyRows {
 /// Keys [first, last) of the block join the strip's softmax; `masked` where some row does not see all of
 /// them.
 struct Kernels {
-  int lanes;        ///< f32 lanes of a vector
-  int across_rows;  ///< rows of a full strip across
-  int along_rows;   ///< most rows of a strip along
-  int few_rows;     ///< up to so many rows of one kv head go along
-  void (*across)(const Strip& strip, const PackedKeys& keys, int first, int last, bool masked);
-  void (*along)(const Strip& strip, const KeyRows& keys, int first, int last, bool masked);
+  int lanes;         ///< f32 lanes of a vector
+  int prefill_rows;  ///< rows of a full prefill strip
+  int decode_rows;   ///< most rows of a decode strip
+  int few_rows;      ///< up to so many rows of one kv head are decoded
+  void (*prefill)(const Strip& strip, const PackedKeys& keys, int first, int last, bool masked);
+  void (*decode)(const Strip& strip, const KeyRows& keys, int first, int last, bool masked);
   /// `number` rows of `count` elements into rows of f32, zero from there up to `padded`. The target is
   /// written in whole vectors.
   void (*load)(DType dtype, const std::byte* const* rows, int number, int count, float* to,
@@ -76,17 +76,17 @@ struct Kernels {
 Kernels kernels(cpu::Target target);
 
 /// Their two halves, each in a file of its own.
-struct AcrossKernels {
+struct PrefillKernels {
   int lanes, rows;
-  decltype(Kernels::across) run;
+  decltype(Kernels::prefill) run;
   decltype(Kernels::load) load;
   decltype(Kernels::store) store;
 };
-struct AlongKernels {
+struct DecodeKernels {
   int rows, few_rows;
-  decltype(Kernels::along) run;
+  decltype(Kernels::decode) run;
 };
-const cpu::PerTarget<AcrossKernels (*)()>& across_kernels();
-const cpu::PerTarget<AlongKernels (*)()>& along_kernels();
+const cpu::PerTarget<PrefillKernels (*)()>& prefill_kernels();
+const cpu::PerTarget<DecodeKernels (*)()>& decode_kernels();
 
 }  // namespace isomer::ops::attention

@@ -42,7 +42,7 @@ class AttentionPlan : public core::Plan {
         {"split", yes(tiling_.parts > 1)},
         {"v_colmajor", yes(g.v_colmajor)},
         {"block_m", number(few ? tiling_.bundle * g.seqlen_q * tiling_.unit_heads : tiling_.block_m)},
-        {"block_n", number(few ? Tiling::kAlongKeys : tiling_.block_n)},
+        {"block_n", number(few ? Tiling::kDecodeKeys : tiling_.block_n)},
         {"scheduler", "longest_first"}};
     out.parameters = {
         {"batch", number(g.batch)},
@@ -60,10 +60,10 @@ class AttentionPlan : public core::Plan {
         {"strides", say("q", core::strides_text(args_.q, " "), " k", core::strides_text(args_.k, " "), " v",
                         core::strides_text(args_.v, " "), " out", core::strides_text(args_.out, " "))}};
     out.constants = {{"vectors", few ? "along head_dim" : "across rows"},
-                     {"strip", number(few ? kernels_.along_rows : kernels_.across_rows)},
+                     {"strip", number(few ? kernels_.decode_rows : kernels_.prefill_rows)},
                      {"bundle", number(few ? tiling_.bundle : 1)},
                      {"split_size", number(tiling_.split_size)},
-                     {"splits_apart", yes(tiling_.apart)},
+                     {"splits_apart", yes(tiling_.split_kv)},
                      {"threads", number(tiling_.threads)},
                      {"workspace_bytes", std::to_string(tiling_.workspace_bytes())}};
     const auto launch = [&](const char* kernel, std::int64_t tasks) {
@@ -72,8 +72,8 @@ class AttentionPlan : public core::Plan {
                               .shared_bytes = static_cast<std::int64_t>(tiling_.scratch_bytes)});
     };
     if (g.append) launch("append", append_tasks(g));
-    launch("attention", tiling_.apart ? tiling_.tiles * tiling_.parts : tiling_.tiles);
-    if (tiling_.apart) launch("combine", tiling_.tiles);
+    launch("attention", tiling_.split_kv ? tiling_.tiles * tiling_.parts : tiling_.tiles);
+    if (tiling_.split_kv) launch("combine", tiling_.tiles);
   }
   std::size_t workspace_bytes() const override { return tiling_.workspace_bytes(); }
 
@@ -93,8 +93,8 @@ class AttentionPlan : public core::Plan {
     for (std::int64_t b = 0; b < g.batch; ++b)
       first_tile[b + 1] = first_tile[b] + tiling_.tiles_of(g.entry(b));
     const std::span<const std::int64_t> tiles(first_tile, static_cast<std::size_t>(g.batch + 1));
-    if (tiling_.apart)
-      run_apart(context, tiles, scratch, executor);
+    if (tiling_.split_kv)
+      run_split_kv(context, tiles, scratch, executor);
     else
       run_whole(context, tiles, scratch, executor);
   }
@@ -126,8 +126,8 @@ class AttentionPlan : public core::Plan {
     });
   }
 
-  void run_apart(const TileContext& context, std::span<const std::int64_t> tiles, std::byte* scratch,
-                 Executor& executor) const {
+  void run_split_kv(const TileContext& context, std::span<const std::int64_t> tiles, std::byte* scratch,
+                    Executor& executor) const {
     std::byte* states = scratch + static_cast<std::size_t>(tiling_.threads) * tiling_.scratch_bytes;
     const auto state = [&](std::int64_t index, std::int64_t part) {
       const auto at = static_cast<std::size_t>(index * tiling_.parts + part);
@@ -155,7 +155,7 @@ class AttentionPlan : public core::Plan {
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> cpu() {
-  return cpu::implementations<AttentionPlan>(across_kernels());
+  return cpu::implementations<AttentionPlan>(prefill_kernels());
 }
 
 }  // namespace isomer::ops::attention

@@ -24,9 +24,9 @@ Tile::Tile(const TileContext& context, const TileScratch& scratch, std::int64_t 
       scratch_(scratch),
       b_(b),
       entry_(g_.entry(b)),
-      along_(t_.along(entry_)),
+      decode_(t_.decode(entry_)),
       unit_rows_(entry_.q_len * t_.unit_heads) {
-  if (along_) {
+  if (decode_) {
     unit_ = index * t_.bundle;
     rows_ = std::min(t_.bundle, t_.units - unit_) * unit_rows_;
   } else {
@@ -53,13 +53,13 @@ Tile::Tile(const TileContext& context, const TileScratch& scratch, std::int64_t 
 
 Tile::Span Tile::span(std::int64_t first) const {
   Span s{.first = first};
-  if (along_) {
+  if (decode_) {
     const std::int64_t rest = unit_rows_ - first % unit_rows_;
-    s.rows = kernels_.along_rows;
+    s.rows = kernels_.decode_rows;
     while (s.rows > rest) s.rows /= 2;
     s.width = static_cast<int>(s.rows);
   } else {
-    s.rows = std::min<std::int64_t>(kernels_.across_rows, rows_ - first);
+    s.rows = std::min<std::int64_t>(kernels_.prefill_rows, rows_ - first);
     s.width = static_cast<int>(core::align_up(s.rows, kernels_.lanes));
   }
   return s;
@@ -90,8 +90,8 @@ void Tile::load_queries() {
     if (s.rows < s.width) std::fill(q, q + d * s.width, 0.0f);
     for (std::int64_t r = 0; r < s.rows; ++r) {
       query(s.first + r, scratch_.row);
-      float* to = q + r * (along_ ? t_.k_stride : 1);
-      const std::int64_t count = along_ ? t_.row_stride : d, step = column_step(s);
+      float* to = q + r * (decode_ ? t_.k_stride : 1);
+      const std::int64_t count = decode_ ? t_.row_stride : d, step = column_step(s);
       for (std::int64_t c = 0; c < count; ++c) to[c * step] = scratch_.row[c] * scale;
     }
   });
@@ -104,19 +104,19 @@ void Tile::attend(std::int64_t part, const TileState& state) {
   *state.empty = keys.lo >= keys.hi;
   if (*state.empty) return;
   if (!loaded_) load_queries();
-  std::fill_n(state.o, along_ ? rows_ * t_.v_stride : t_.block_m * g_.head_dim_v, 0.0f);
+  std::fill_n(state.o, decode_ ? rows_ * t_.v_stride : t_.block_m * g_.head_dim_v, 0.0f);
   std::fill_n(state.max, t_.state_rows, kNever);
   std::fill_n(state.sum, t_.state_rows, 0.0f);
-  if (along_)
-    attend_along(state, keys, part_begin);
+  if (decode_)
+    attend_decode(state, keys, part_begin);
   else
-    attend_across(state, keys, part_begin);
+    attend_prefill(state, keys, part_begin);
 }
 
 void Tile::join(const TileState& into, const TileState& from) const {
   if (*from.empty) return;
   if (*into.empty) {
-    std::copy_n(from.o, along_ ? rows_ * t_.v_stride : t_.block_m * g_.head_dim_v, into.o);
+    std::copy_n(from.o, decode_ ? rows_ * t_.v_stride : t_.block_m * g_.head_dim_v, into.o);
     std::copy_n(from.max, t_.state_rows, into.max);
     std::copy_n(from.sum, t_.state_rows, into.sum);
     *into.empty = 0;
@@ -131,7 +131,7 @@ void Tile::join(const TileState& into, const TileState& from) const {
       const float a = weight(max, m), b = weight(from.max[s.first + r], m);
       max = m;
       sum = sum * a + from.sum[s.first + r] * b;
-      const std::int64_t offset = o_at(s) + r * (along_ ? t_.v_stride : 1);
+      const std::int64_t offset = o_at(s) + r * (decode_ ? t_.v_stride : 1);
       float* o = into.o + offset;
       const float* other = from.o + offset;
       for (std::int64_t c = 0; c < g_.head_dim_v; ++c) o[c * step] = o[c * step] * a + other[c * step] * b;
@@ -148,14 +148,14 @@ void Tile::finish(const TileState& state) const {
 void Tile::finish_row(const TileState& state, const Span& s, std::int64_t r) const {
   const bool sees_keys = scratch_.visible_begin[r] < scratch_.visible_end[r];
   float max = kNever, sum = 0;
-  const float* o = state.o + o_at(s) + (r - s.first) * (along_ ? t_.v_stride : 1);
+  const float* o = state.o + o_at(s) + (r - s.first) * (decode_ ? t_.v_stride : 1);
   const std::int64_t step = column_step(s);
   if (sees_keys) {
     max = state.max[r];
     sum = state.sum[r];
     float probe = sum * 0.0f;
     for (std::int64_t c = 0; c < g_.head_dim_v; ++c) probe += o[c * step] * 0.0f;
-    if (probe != 0.0f || sum == 0.0f) return wide_row(r);
+    if (probe != 0.0f || sum == 0.0f) return f64_row(r);
   }
   float decay = 1;
   if (g_.has_sink()) {

@@ -48,15 +48,15 @@ class Tile {
   std::int64_t kv_head(std::int64_t row) const { return g_.kv_head(head(row)); }
 
   // Where a strip's q and o begin, and element (row of the strip, column) in them.
-  std::int64_t q_at(const Span& s) const { return s.first * (along_ ? t_.k_stride : g_.head_dim); }
-  std::int64_t o_at(const Span& s) const { return s.first * (along_ ? t_.v_stride : g_.head_dim_v); }
-  std::int64_t column_step(const Span& s) const { return along_ ? 1 : s.width; }
+  std::int64_t q_at(const Span& s) const { return s.first * (decode_ ? t_.k_stride : g_.head_dim); }
+  std::int64_t o_at(const Span& s) const { return s.first * (decode_ ? t_.v_stride : g_.head_dim_v); }
+  std::int64_t column_step(const Span& s) const { return decode_ ? 1 : s.width; }
 
   void query(std::int64_t row, float* to) const;
   void load_queries();
 
-  void attend_across(const TileState& state, const KeyRange& keys, std::int64_t part_begin);
-  void attend_along(const TileState& state, const KeyRange& keys, std::int64_t part_begin);
+  void attend_prefill(const TileState& state, const KeyRange& keys, std::int64_t part_begin);
+  void attend_decode(const TileState& state, const KeyRange& keys, std::int64_t part_begin);
   /// Pointers to keys [first, last) of the block that begins there, `count` of them from `first` on: the last
   /// again and again past its end.
   void locate(std::int64_t block_begin, std::int64_t first, std::int64_t last, std::int64_t count,
@@ -75,7 +75,7 @@ class Tile {
   void write_row(std::int64_t row, float lse) const;
   /// The row in f64, key by key: for logits or sums that f32 does not hold, and for inf and NaN, which must
   /// reach the rows that see them and no other.
-  void wide_row(std::int64_t row) const;
+  void f64_row(std::int64_t row) const;
 
   const Geometry& g_;
   const Tiling& t_;
@@ -83,7 +83,7 @@ class Tile {
   TileScratch scratch_;
   std::int64_t b_;
   Entry entry_;
-  bool along_ = false;
+  bool decode_ = false;
   std::int64_t unit_ = 0;  ///< the first
   std::int64_t unit_rows_ = 0, first_row_ = 0,
                rows_ = 0;  ///< rows of a unit; the tile's, from the first unit's first

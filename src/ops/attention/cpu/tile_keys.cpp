@@ -95,13 +95,13 @@ Strip Tile::strip(const Span& s, const TileState& state) const {
           .key_end = scratch_.key_end,
           .q_stride = t_.k_stride,
           .o_stride = t_.v_stride,
-          .score_stride = Tiling::kAlongKeys,
+          .score_stride = Tiling::kDecodeKeys,
           .softcap = static_cast<float>(g_.softcap),
           .head_dim = static_cast<int>(g_.head_dim),
           .head_dim_v = static_cast<int>(g_.head_dim_v)};
 }
 
-void Tile::attend_across(const TileState& state, const KeyRange& keys, std::int64_t part_begin) {
+void Tile::attend_prefill(const TileState& state, const KeyRange& keys, std::int64_t part_begin) {
   const PackedKeys packed{scratch_.k, scratch_.v, t_.k_stride, t_.v_stride};
   for (std::int64_t j = block_of(keys.lo, part_begin, t_.block_n); j < keys.hi; j += t_.block_n) {
     const std::int64_t first = round_down(std::max(keys.lo - j, std::int64_t{0}));
@@ -111,13 +111,13 @@ void Tile::attend_across(const TileState& state, const KeyRange& keys, std::int6
     for_each_span([&](const Span& s) {
       const Seen seen = look(s, keys, j, t_.block_n);
       if (seen.first < seen.last)
-        kernels_.across(strip(s, state), packed, seen.first, seen.last, seen.masked);
+        kernels_.prefill(strip(s, state), packed, seen.first, seen.last, seen.masked);
     });
   }
 }
 
-void Tile::attend_along(const TileState& state, const KeyRange& keys, std::int64_t part_begin) {
-  constexpr std::int64_t kBlock = Tiling::kAlongKeys;
+void Tile::attend_decode(const TileState& state, const KeyRange& keys, std::int64_t part_begin) {
+  constexpr std::int64_t kBlock = Tiling::kDecodeKeys;
   const auto locate_block = [&](std::int64_t j, const BlockRows& rows) {
     const std::int64_t first = round_down(std::max(keys.lo - j, std::int64_t{0}));
     locate(j, first, std::min(keys.hi - j, kBlock), kBlock - first, rows);
@@ -142,7 +142,7 @@ void Tile::attend_along(const TileState& state, const KeyRange& keys, std::int64
         rows.next_offset =
             next < rows_ ? (kv_head(next) - kv_head(0)) * g_.k.head_stride * size_of(g_.k.dtype) : 0;
       }
-      kernels_.along(strip(s, state), rows, seen.first, seen.last, seen.masked);
+      kernels_.decode(strip(s, state), rows, seen.first, seen.last, seen.masked);
     });
     std::swap(scratch_.rows, scratch_.next_rows);
   }

@@ -70,7 +70,7 @@ void carve(Carver& carver, TileScratch& s, const Tiling& t, const Geometry& g) {
 
 /// Rows of a tile: as many as the cache holds, but enough tiles for the threads.
 std::int64_t rows_of_a_tile(const Tiling& t, const Geometry& g, const Kernels& kernels) {
-  const std::int64_t strip = kernels.across_rows;
+  const std::int64_t strip = kernels.prefill_rows;
   const std::int64_t rows = std::max<std::int64_t>(g.seqlen_q * t.unit_heads, 1);
   const std::int64_t fit = kTileBytes / (4 * (g.head_dim + g.head_dim_v)) / strip * strip;
   std::int64_t m = std::clamp(fit, strip, std::max(strip, kMostRows / strip * strip));
@@ -89,11 +89,11 @@ std::int64_t visible_keys(const Geometry& g) {
 
 std::int64_t most_parts(const Geometry& g) { return std::max<std::int64_t>(visible_keys(g) / kLeastPart, 1); }
 
-/// Units that a tile along takes together: as many as lie side by side in the cache and as its block may
+/// Units that a decode tile takes together: as many as lie side by side in the cache and as its block may
 /// hold, but not so many that threads go without work.
 std::int64_t bundle_of(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
   if (std::abs(g.k.head_stride) > std::abs(g.k.row_stride)) return 1;
-  const std::int64_t bytes = Tiling::kAlongKeys * (g.head_dim + g.head_dim_v) * size_of(g.k.dtype);
+  const std::int64_t bytes = Tiling::kDecodeKeys * (g.head_dim + g.head_dim_v) * size_of(g.k.dtype);
   const std::int64_t parts = options.split_size > 0   ? core::ceil_div(g.seqlen_k, options.split_size)
                              : options.num_splits > 0 ? options.num_splits
                                                       : most_parts(g);
@@ -114,7 +114,7 @@ std::int64_t number_of_parts(const Tiling& t, const Geometry& g, const Attention
 }  // namespace
 
 std::int64_t Tiling::tiles_of(const Entry& entry) const {
-  if (along(entry)) return entry.q_len > 0 ? core::ceil_div(units, bundle) : 0;
+  if (decode(entry)) return entry.q_len > 0 ? core::ceil_div(units, bundle) : 0;
   return units * core::ceil_div(entry.q_len * unit_heads, block_m);
 }
 
@@ -139,7 +139,7 @@ Tiling tile_up(const Geometry& g, const AttentionOptions& options, const Kernels
            (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
   t.units = g.heads / t.unit_heads;
-  t.strip_rows = kernels.across_rows;
+  t.strip_rows = kernels.prefill_rows;
   t.row_stride = static_cast<int>(core::align_up(g.head_dim, kPadding));
   t.k_stride = t.row_stride + kPadding;
   t.v_stride = static_cast<int>(core::align_up(g.head_dim_v, kPadding)) + kPadding;
@@ -173,8 +173,8 @@ Tiling tile_up(const Geometry& g, const AttentionOptions& options, const Kernels
   t.scratch_bytes = scratch.used();
   t.table_bytes = table.used();
   // Parts of their own only where the tiles alone would leave threads without work.
-  t.apart = t.parts > 1 && t.tiles < kTasksPerThread * threads && t.tiles > 0 &&
-            t.parts <= kMostStateBytes / static_cast<std::int64_t>(t.state_bytes) / t.tiles;
+  t.split_kv = t.parts > 1 && t.tiles < kTasksPerThread * threads && t.tiles > 0 &&
+               t.parts <= kMostStateBytes / static_cast<std::int64_t>(t.state_bytes) / t.tiles;
   return t;
 }
 

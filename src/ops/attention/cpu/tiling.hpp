@@ -11,8 +11,8 @@ namespace isomer::ops::attention {
 /// How the CPU cuts a call into pieces. A row is one query position of one head. A unit is what shares keys:
 /// a kv head with its group of query heads, or a query head alone where heads are not packed.
 ///
-/// An entry whose units have more than a few rows goes across (cpu_kernel.hpp): a tile is up to block_m rows
-/// of one unit, and its keys are converted in blocks of block_n. An entry with few rows goes along: a tile is
+/// An entry whose units have more than a few rows is prefill (kernel.hpp): a tile is up to block_m rows
+/// of one unit, and its keys are converted in blocks of block_n. An entry with few rows is decode: a tile is
 /// up to `bundle` units, because the kv heads of one key lie side by side in most caches, and memory is read
 /// best in that order.
 ///
@@ -25,28 +25,29 @@ struct Tiling {
   std::int64_t units = 0;       ///< of one entry
   std::int64_t block_m = 0, block_n = 0;
   std::int64_t bundle = 1;
-  std::int64_t few_rows = 0;    ///< rows of a unit up to which an entry goes along
+  std::int64_t few_rows = 0;    ///< rows of a unit up to which an entry is decode
   std::int64_t parts = 1;       ///< upper bound of an entry's parts
   std::int64_t split_size = 0;  ///< keys of one part; 0: an entry's keys are divided by `parts`
-  bool apart = false;      ///< parts are tasks of their own, combined at the end; else one after the other
+  bool split_kv = false;   ///< parts are tasks of their own, combined at the end; else one after the other
   std::int64_t tiles = 0;  ///< upper bound over all entries
   int threads = 1;
   std::int64_t state_rows = 0;     ///< most rows of a tile of either form
-  int strip_rows = 0;              ///< rows of a full strip across
+  int strip_rows = 0;              ///< rows of a full prefill strip
   int row_stride = 0;              ///< floats of one converted row of q or k
-  int k_stride = 0, v_stride = 0;  ///< floats from row to row of a block, and of q and o along
+  int k_stride = 0, v_stride = 0;  ///< floats from row to row of a block, and of q and o in decode
   std::size_t state_bytes = 0;     ///< one tile's running result
   std::size_t scratch_bytes = 0;   ///< one thread's working memory
   std::size_t table_bytes = 0;     ///< first tile of every entry
 
-  /// Keys that go through the softmax together along: short enough for what comes next to wait in the cache.
-  static constexpr std::int64_t kAlongKeys = 32;
+  /// Keys that go through the softmax together in decode: short enough for what comes next to wait in the
+  /// cache.
+  static constexpr std::int64_t kDecodeKeys = 32;
 
-  bool along(const Entry& entry) const { return entry.q_len * unit_heads <= few_rows; }
+  bool decode(const Entry& entry) const { return entry.q_len * unit_heads <= few_rows; }
   std::int64_t tiles_of(const Entry& entry) const;
 
   std::size_t workspace_bytes() const {
-    const std::int64_t states = apart ? tiles * parts : 0;
+    const std::int64_t states = split_kv ? tiles * parts : 0;
     return table_bytes + static_cast<std::size_t>(threads) * scratch_bytes +
            static_cast<std::size_t>(states) * state_bytes;
   }

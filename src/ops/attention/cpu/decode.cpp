@@ -4,7 +4,7 @@
 #include "ops/attention/cpu/kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/attention/cpu/along.cpp"
+#define HWY_TARGET_INCLUDE "ops/attention/cpu/decode.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -16,7 +16,7 @@ namespace isomer::ops::attention::HWY_NAMESPACE {
 
 constexpr int kStripRows = kPortable ? 1 : 4;
 
-/// Sums in registers, as across: so many keys meet `rows` rows for the scores …
+/// Sums in registers, as in prefill: so many keys meet `rows` rows for the scores …
 constexpr int Keys(int rows) { return kPortable ? 2 : rows == 1 ? 8 : rows == 2 || kManyRegisters ? 4 : 2; }
 /// … and so many vectors of columns for the values.
 constexpr int Columns(int rows) { return kPortable ? 1 : rows == 1 ? 8 : rows == 2 ? 4 : 2; }
@@ -33,7 +33,7 @@ HWY_INLINE const T* RowOf(const std::byte* const* rows, int j, std::ptrdiff_t of
 
 /// scores[r][j] = q·k for keys [first, last).
 template <class T, int R>
-HWY_INLINE void ScoresAlong(const Strip& strip, const KeyRows& keys, int first, int last) {
+HWY_INLINE void ScoresDecode(const Strip& strip, const KeyRows& keys, int first, int last) {
   constexpr int B = Keys(R);
   const F32 d;
   const int whole = strip.head_dim / kLanes * kLanes;
@@ -75,8 +75,8 @@ HWY_INLINE void ScoresAlong(const Strip& strip, const KeyRows& keys, int first, 
 
 /// o[r][c] = o·decay + Σ_j scores[r][j]·v[j][c] for C whole vectors of columns, or one that is not whole.
 template <class T, int R, int C, bool kWhole>
-HWY_INLINE void ColumnsAlong(const Strip& strip, const KeyRows& keys, int first, int last, int column,
-                             const VF (&decay)[R]) {
+HWY_INLINE void ColumnsDecode(const Strip& strip, const KeyRows& keys, int first, int last, int column,
+                              const VF (&decay)[R]) {
   const F32 d;
   VF sum[R][C];
 #pragma GCC unroll 4
@@ -111,7 +111,7 @@ HWY_INLINE void ColumnsAlong(const Strip& strip, const KeyRows& keys, int first,
 
 /// Logits to P, row by row; what the older sums are worth after it.
 template <int R>
-HWY_NOINLINE void SoftmaxAlong(const Strip& strip, int first, int last, bool masked, VF (&decay)[R]) {
+HWY_NOINLINE void SoftmaxDecode(const Strip& strip, int first, int last, bool masked, VF (&decay)[R]) {
   const F32 d;
   const I32 di;
   const VF cap = hn::Set(d, strip.softcap);
@@ -140,33 +140,33 @@ HWY_NOINLINE void SoftmaxAlong(const Strip& strip, int first, int last, bool mas
 }
 
 template <class T, int R>
-HWY_INLINE void AdvanceAlong(const Strip& strip, const KeyRows& keys, int first, int last, bool masked) {
+HWY_INLINE void AdvanceDecode(const Strip& strip, const KeyRows& keys, int first, int last, bool masked) {
   constexpr int C = Columns(R);
   VF decay[R];
-  ScoresAlong<T, R>(strip, keys, first, last);
-  SoftmaxAlong<R>(strip, first, last, masked, decay);
+  ScoresDecode<T, R>(strip, keys, first, last);
+  SoftmaxDecode<R>(strip, first, last, masked, decay);
   int column = 0;
   for (; column + C * kLanes <= strip.head_dim_v; column += C * kLanes)
-    ColumnsAlong<T, R, C, true>(strip, keys, first, last, column, decay);
+    ColumnsDecode<T, R, C, true>(strip, keys, first, last, column, decay);
   if constexpr (C > 1)
     for (; column + kLanes <= strip.head_dim_v; column += kLanes)
-      ColumnsAlong<T, R, 1, true>(strip, keys, first, last, column, decay);
+      ColumnsDecode<T, R, 1, true>(strip, keys, first, last, column, decay);
   if constexpr (kLanes > 8)
-    if (column < strip.head_dim_v) ColumnsAlong<T, R, 1, false>(strip, keys, first, last, column, decay);
+    if (column < strip.head_dim_v) ColumnsDecode<T, R, 1, false>(strip, keys, first, last, column, decay);
 }
 
-void Along(const Strip& strip, const KeyRows& keys, int first, int last, bool masked) {
+void Decode(const Strip& strip, const KeyRows& keys, int first, int last, bool masked) {
   cpu::with_element(keys.dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (kStripRows == 4) {
-      if (strip.width == 4) return AdvanceAlong<T, 4>(strip, keys, first, last, masked);
-      if (strip.width == 2) return AdvanceAlong<T, 2>(strip, keys, first, last, masked);
+      if (strip.width == 4) return AdvanceDecode<T, 4>(strip, keys, first, last, masked);
+      if (strip.width == 2) return AdvanceDecode<T, 2>(strip, keys, first, last, masked);
     }
-    AdvanceAlong<T, 1>(strip, keys, first, last, masked);
+    AdvanceDecode<T, 1>(strip, keys, first, last, masked);
   });
 }
 
-AlongKernels AlongTable() { return {kStripRows, kLanes, Along}; }
+DecodeKernels DecodeTable() { return {kStripRows, kLanes, Decode}; }
 
 }  // namespace isomer::ops::attention::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -176,22 +176,22 @@ HWY_AFTER_NAMESPACE();
 
 namespace isomer::ops::attention {
 
-const cpu::PerTarget<AlongKernels (*)()>& along_kernels() {
-  static const cpu::PerTarget<AlongKernels (*)()> table = ISOMER_PER_TARGET(AlongTable);
+const cpu::PerTarget<DecodeKernels (*)()>& decode_kernels() {
+  static const cpu::PerTarget<DecodeKernels (*)()> table = ISOMER_PER_TARGET(DecodeTable);
   return table;
 }
 
 Kernels kernels(cpu::Target target) {
-  const AcrossKernels across = across_kernels()[target]();
-  const AlongKernels along = along_kernels()[target]();
-  return {.lanes = across.lanes,
-          .across_rows = across.rows,
-          .along_rows = along.rows,
-          .few_rows = along.few_rows,
-          .across = across.run,
-          .along = along.run,
-          .load = across.load,
-          .store = across.store};
+  const PrefillKernels prefill = prefill_kernels()[target]();
+  const DecodeKernels decode = decode_kernels()[target]();
+  return {.lanes = prefill.lanes,
+          .prefill_rows = prefill.rows,
+          .decode_rows = decode.rows,
+          .few_rows = decode.few_rows,
+          .prefill = prefill.run,
+          .decode = decode.run,
+          .load = prefill.load,
+          .store = prefill.store};
 }
 
 }  // namespace isomer::ops::attention

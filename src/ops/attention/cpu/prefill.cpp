@@ -1,10 +1,10 @@
 // S = Q·Kᵀ, online softmax and O += P·V for one strip of query rows and one block of keys, one row per lane.
-// The sums of both products stay in registers; a block's P·V is summed apart and then joins O, so that the
-// rounding of long sums grows with the blocks, not with the keys.
+// The sums of both products stay in registers; a block's P·V is summed on its own and then joins O, so that
+// the rounding of long sums grows with the blocks, not with the keys.
 #include "ops/attention/cpu/kernel.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/attention/cpu/across.cpp"
+#define HWY_TARGET_INCLUDE "ops/attention/cpu/prefill.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -20,14 +20,14 @@ constexpr int kStripVectors = kPortable ? 1 : 3;
 /// and no more than there are registers.
 constexpr int Broadcasts(int vectors) { return kPortable ? 2 : kManyRegisters || vectors == 1 ? 8 : 4; }
 
-/// Products of one logit that are summed in one run: runs are summed apart, because rounding errors grow with
-/// the length of a sum.
+/// Products of one logit that are summed in one run: runs are summed on their own, because rounding errors
+/// grow with the length of a sum.
 constexpr int kRun = 64;
 
 /// scores[j][width] = q·k for keys [first, last), and their maximum per row.
 template <int V>
-HWY_INLINE void ScoresAcross(const Strip& strip, const PackedKeys& keys, int first, int last,
-                             VF (&highest)[V]) {
+HWY_INLINE void ScoresPrefill(const Strip& strip, const PackedKeys& keys, int first, int last,
+                              VF (&highest)[V]) {
   constexpr int B = Broadcasts(V), W = V * kLanes;
   const F32 d;
 #pragma GCC unroll 4
@@ -70,8 +70,8 @@ HWY_INLINE void ScoresAcross(const Strip& strip, const PackedKeys& keys, int fir
 
 /// o[c][width] = o·decay + Σ_j v[j][c]·scores[j][width].
 template <int V>
-HWY_INLINE void ValuesAcross(const Strip& strip, const PackedKeys& keys, int first, int last,
-                             const VF (&decay)[V]) {
+HWY_INLINE void ValuesPrefill(const Strip& strip, const PackedKeys& keys, int first, int last,
+                              const VF (&decay)[V]) {
   constexpr int B = Broadcasts(V), W = V * kLanes;
   const F32 d;
   for (int c = 0; c < strip.head_dim_v; c += B) {
@@ -105,11 +105,11 @@ HWY_INLINE void ValuesAcross(const Strip& strip, const PackedKeys& keys, int fir
 }
 
 template <int V>
-HWY_INLINE void AdvanceAcross(const Strip& strip, const PackedKeys& keys, int first, int last, bool masked) {
+HWY_INLINE void AdvancePrefill(const Strip& strip, const PackedKeys& keys, int first, int last, bool masked) {
   constexpr int W = V * kLanes;
   const F32 d;
   VF highest[V], base[V], decay[V], sum[V];
-  ScoresAcross<V>(strip, keys, first, last, highest);
+  ScoresPrefill<V>(strip, keys, first, last, highest);
   if (masked || strip.softcap != 0.0f) {
     const I32 di;
     const VF cap = hn::Set(d, strip.softcap);
@@ -148,15 +148,15 @@ HWY_INLINE void AdvanceAcross(const Strip& strip, const PackedKeys& keys, int fi
     float* total = strip.sum + v * kLanes;
     hn::StoreU(hn::MulAdd(hn::LoadU(d, total), decay[v], sum[v]), d, total);
   }
-  ValuesAcross<V>(strip, keys, first, last, decay);
+  ValuesPrefill<V>(strip, keys, first, last, decay);
 }
 
-void Across(const Strip& strip, const PackedKeys& keys, int first, int last, bool masked) {
+void Prefill(const Strip& strip, const PackedKeys& keys, int first, int last, bool masked) {
   if constexpr (kStripVectors == 3) {
-    if (strip.width == 3 * kLanes) return AdvanceAcross<3>(strip, keys, first, last, masked);
-    if (strip.width == 2 * kLanes) return AdvanceAcross<2>(strip, keys, first, last, masked);
+    if (strip.width == 3 * kLanes) return AdvancePrefill<3>(strip, keys, first, last, masked);
+    if (strip.width == 2 * kLanes) return AdvancePrefill<2>(strip, keys, first, last, masked);
   }
-  AdvanceAcross<1>(strip, keys, first, last, masked);
+  AdvancePrefill<1>(strip, keys, first, last, masked);
 }
 
 void Load(DType dtype, const std::byte* const* rows, int number, int count, float* to, std::ptrdiff_t stride,
@@ -188,7 +188,7 @@ void Store(DType dtype, const float* from, std::byte* to, int count) {
   });
 }
 
-AcrossKernels AcrossTable() { return {kLanes, kStripVectors * kLanes, Across, Load, Store}; }
+PrefillKernels PrefillTable() { return {kLanes, kStripVectors * kLanes, Prefill, Load, Store}; }
 
 }  // namespace isomer::ops::attention::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -198,8 +198,8 @@ HWY_AFTER_NAMESPACE();
 
 namespace isomer::ops::attention {
 
-const cpu::PerTarget<AcrossKernels (*)()>& across_kernels() {
-  static const cpu::PerTarget<AcrossKernels (*)()> table = ISOMER_PER_TARGET(AcrossTable);
+const cpu::PerTarget<PrefillKernels (*)()>& prefill_kernels() {
+  static const cpu::PerTarget<PrefillKernels (*)()> table = ISOMER_PER_TARGET(PrefillTable);
   return table;
 }
 

@@ -12,7 +12,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-void Tile::wide_row(std::int64_t r) const {
+void Tile::f64_row(std::int64_t r) const {
   const std::int64_t d = g_.head_dim, dv = g_.head_dim_v, head_kv = kv_head(r);
   double q[256], o[256] = {};
   query(r, scratch_.row);
