@@ -1,13 +1,31 @@
 #include "runtime/settings.hpp"
 
+#include <charconv>
 #include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "isomer/emulator/error.hpp"
 
 namespace isomer::emulator {
 namespace {
 
 std::uint64_t number(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);
-  return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
+  if (!text || !*text) return otherwise;
+  const std::string_view digits = text;
+  std::uint64_t value = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || rest != digits.data() + digits.size())
+    throw Error(std::string(variable) + " expects a number, got '" + text + "'");
+  return value;
+}
+
+int lanes() {
+  const std::uint64_t value = number("ISOMER_EMULATOR_LANES", 32);
+  if (value != 32 && value != 64)
+    throw Error("ISOMER_EMULATOR_LANES expects 32 or 64, got '" + std::to_string(value) + "'");
+  return static_cast<int>(value);
 }
 
 }  // namespace
@@ -15,7 +33,7 @@ std::uint64_t number(const char* variable, std::uint64_t otherwise) {
 Settings& settings() {
   static Settings s = [] {
     Settings from;
-    from.lanes = number("ISOMER_EMULATOR_LANES", 32) == 64 ? 64 : 32;
+    from.lanes = lanes();
     from.seed = number("ISOMER_EMULATOR_SEED", 0);
     from.watch = number("ISOMER_EMULATOR_WATCH", 0) != 0;
     from.workers = static_cast<int>(number("ISOMER_EMULATOR_WORKERS", 0));
