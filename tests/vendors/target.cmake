@@ -15,5 +15,5 @@ add_test(NAME CacheRace.Of100Rounds COMMAND test_vendors --gtest_filter=CacheRac
 set_tests_properties(CacheRace.Of100Rounds PROPERTIES LABELS tier2 ENVIRONMENT ISOMER_CACHE_RACE_ROUNDS=100)
 # What a call costs the host: tools/call_cost runs it under valgrind.
 add_executable(call_cost EXCLUDE_FROM_ALL vendors/call_cost/main.cpp)
-target_link_libraries(call_cost PRIVATE isomer_lab isomer_options)
+target_link_libraries(call_cost PRIVATE isomer_static isomer_options)
 add_dependencies(call_cost isomer_stand_in_cuda isomer_stand_in_nvrtc)
