@@ -16,9 +16,9 @@ std::string host_bench_table(const HostBench& bench) {
     table.row({c.line, c.implementation, micro(c.planning), micro(c.call), micro(c.plan)});
   return table.text() +
          fmt::format(
-             "\n{}, {} threads. The least of many batches of 50 calls; a call and a Plan compute too, "
+             "\n{}, {} thread{}. The least of many batches of 50 calls; a call and a Plan compute too, "
              "planning happens once for a form of call.\n",
-             to_string(bench.device), bench.threads);
+             to_string(bench.device), bench.threads, bench.threads == 1 ? "" : "s");
 }
 
 std::string host_bench_json(const HostBench& bench) {
