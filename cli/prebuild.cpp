@@ -57,7 +57,7 @@ int run(PrebuildOptions& options) {
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   fmt::print("{}", options.json ? lab::prebuild_json(result)
                                 : lab::prebuild_table(result, !options.variants.empty()));
-  if (result.failed() > 0 || (options.no_spills && result.spilling() > 0)) return findings;
+  if (result.failed() > 0 || (options.no_spills && result.falling_short() > 0)) return findings;
   // A case that was asked for by name and that nobody takes is missing from the bundle.
   return !options.variants.empty() && !result.programs.refused.empty() ? findings : holds;
 }
@@ -84,7 +84,8 @@ Run prebuild(CLI::App& app) {
   app.add_option("--jobs", options->selection.jobs, "programs at once; without it one per CPU")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
-  app.add_flag("--no-spills", options->no_spills, "exit 1 where a kernel spills registers");
+  app.add_flag("--no-spills", options->no_spills,
+               "exit 1 where a kernel spills registers, or a warpgroup's products wait for one another");
   app.add_flag("--json", options->json, "JSON on stdout");
   app.footer(
       "No GPU is needed: NVRTC compiles for sm_…, hipRTC for gfx…, or hipcc where there is no hipRTC.");

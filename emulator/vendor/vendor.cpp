@@ -97,7 +97,7 @@ class EmulatedVendor : public gpu::Vendor {
         .count();
   }
 
-  void encode(const gpu::TensorMap& map, const void* address, device::TensorMap& into) override;
+  void encode(int device, const gpu::TensorMap& map, const void* address, device::TensorMap& into) override;
   void launch(int device, gpu::Stream, const gpu::Launch& launch) override;
 
  private:
@@ -138,7 +138,7 @@ gpu::Image EmulatedVendor::compile(const gpu::Translation& translation) {
   }
 }
 
-void EmulatedVendor::encode(const gpu::TensorMap& map, const void* address, device::TensorMap& into) {
+void EmulatedVendor::encode(int, const gpu::TensorMap& map, const void* address, device::TensorMap& into) {
   if (const std::string fault = gpu::tensor_map_fault(map, address); !fault.empty())
     fail(ErrorCode::unsupported, "emulated: a tensor map ", fault);
   TensorMapDescription description;

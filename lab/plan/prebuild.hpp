@@ -24,6 +24,8 @@ struct Built {
 
   /// The vendor says that a thread's registers did not suffice.
   bool spills() const { return resources.spill_bytes > 0; }
+  /// Or it says that products of a warpgroup, which should run beside the threads, wait for one another.
+  bool falls_short() const { return spills() || resources.serialized; }
 };
 
 /// Called after each program with the number done and the number in all; from any thread, one at a time.

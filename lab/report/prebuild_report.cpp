@@ -31,6 +31,11 @@ int Prebuild::spilling() const {
       std::count_if(built.begin(), built.end(), [](const Built& each) { return each.spills(); }));
 }
 
+int Prebuild::falling_short() const {
+  return static_cast<int>(
+      std::count_if(built.begin(), built.end(), [](const Built& each) { return each.falls_short(); }));
+}
+
 std::string prebuild_table(const Prebuild& result, bool tell_refused) {
   std::string text;
   if (!result.built.empty()) {
@@ -59,6 +64,10 @@ std::string prebuild_table(const Prebuild& result, bool tell_refused) {
       text += fmt::format("\n{} {} for {} spills {} bytes of a thread\n  {}\n", Terminal::yellow("spills"),
                           built.wanted.program.text(), built.wanted.backend.facts->architecture,
                           built.resources.spill_bytes, built.wanted.line);
+    if (built.resources.serialized)
+      text += fmt::format("\n{} {} for {}: its warpgroups' products wait for one another\n  {}\n",
+                          Terminal::yellow("serialized"), built.wanted.program.text(),
+                          built.wanted.backend.facts->architecture, built.wanted.line);
   }
   if (tell_refused)
     for (const Refused& refused : result.programs.refused)
@@ -96,6 +105,7 @@ std::string prebuild_json(const Prebuild& result) {
                                 {"registers", known_number(built.resources.registers)},
                                 {"spill_bytes", known_number(built.resources.spill_bytes)},
                                 {"shared_bytes", known_number(built.resources.shared_bytes)},
+                                {"serialized", built.resources.serialized},
                                 {"image_bytes", built.image_bytes},
                                 {"seconds", built.seconds},
                                 {"compiler", built.compiler},

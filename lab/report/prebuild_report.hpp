@@ -16,6 +16,7 @@ struct Prebuild {
 
   int failed() const;
   int spilling() const;
+  int falling_short() const;  ///< spilling, or serialized
 };
 
 /// A row per program, then failures with the case that needs the program, and the refusals of cases that were

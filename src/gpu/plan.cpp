@@ -47,15 +47,15 @@ void Plan::prepare(const Queue& queue) const {
 
 void* Plan::zeroed(const Queue& queue) const { return state_of(queue).zeroed(zeroed_bytes_); }
 
-void EncodedMaps::place(Vendor& vendor, std::span<const MapOfStep> maps, const void* const* addresses,
-                        std::byte* parameters) const {
+void EncodedMaps::place(Vendor& vendor, int device, std::span<const MapOfStep> maps,
+                        const void* const* addresses, std::byte* parameters) const {
   const std::lock_guard lock(mutex_);
   encoded_.resize(maps.size());
   for (std::size_t i = 0; i < maps.size(); ++i) {
     Encoded& kept = encoded_[i];
     if (kept.address != addresses[i] || addresses[i] == nullptr) {
       kept.address = nullptr;  // where the vendor refuses
-      vendor.encode(maps[i].map, addresses[i], kept.map);
+      vendor.encode(device, maps[i].map, addresses[i], kept.map);
       kept.address = addresses[i];
     }
     std::memcpy(parameters + maps[i].at, &kept.map, sizeof kept.map);
@@ -67,7 +67,8 @@ void Plan::place_maps(const Queue& queue, const Step& step, const void* const* a
   if (count != step.maps.size())
     core::fail(ErrorCode::internal, step.kernel, ": ", step.maps.size(), " tensor maps, got ", count,
                " addresses");
-  step.encoded.place(state_of(queue).vendor(), step.maps, addresses, parameters);
+  const QueueState& state = state_of(queue);
+  step.encoded.place(state.vendor(), state.device.index, step.maps, addresses, parameters);
 }
 
 void Plan::launch(const Queue& queue, const Step& step, const void* parameters, std::size_t bytes) {

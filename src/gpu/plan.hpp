@@ -46,7 +46,7 @@ class EncodedMaps {
   EncodedMaps(const EncodedMaps&) {}
   EncodedMaps& operator=(const EncodedMaps&) { return *this; }
   /// Into a step's parameters, map i of the tensor at addresses[i].
-  void place(Vendor& vendor, std::span<const MapOfStep> maps, const void* const* addresses,
+  void place(Vendor& vendor, int device, std::span<const MapOfStep> maps, const void* const* addresses,
              std::byte* parameters) const;
 
  private:

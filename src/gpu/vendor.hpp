@@ -27,6 +27,7 @@ struct Resources {
   int registers = -1;              ///< of one thread
   std::int64_t spill_bytes = -1;   ///< of one thread, stores and loads
   std::int64_t shared_bytes = -1;  ///< static
+  bool serialized = false;         ///< the compiler made a warpgroup's products wait for one another
 };
 
 /// Compiled code in the form that the vendor loads.
@@ -101,7 +102,7 @@ class Vendor {
 
   /// The tensor map of a tensor at that address; refused with a reason where it cannot be, or the vendor has
   /// none.
-  virtual void encode(const TensorMap& map, const void* address, device::TensorMap& into) = 0;
+  virtual void encode(int device, const TensorMap& map, const void* address, device::TensorMap& into) = 0;
   virtual void launch(int device, Stream stream, const Launch& launch) = 0;
 };
 

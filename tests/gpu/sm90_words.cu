@@ -64,7 +64,7 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(384, 1) copies_
     fence_barriers();
   }
   cluster_sync();
-  const TileCounter tiles{p.counter, 17};
+  const TileCounter tiles{p.counter};
   if (threadIdx.x < 128) {
     keep_registers<40>();
     if (threadIdx.x == 0) {
@@ -78,8 +78,9 @@ extern "C" __global__ void __cluster_dims__(2) __launch_bounds__(384, 1) copies_
       empty.wait_cluster(place.phase);
       place.advance();
       empty.arrive_in(cluster_rank() ^ 1);
-      const u32 claimed = tiles.claim();
-      if (tiles.tile_of(claimed) < tiles.tiles && empty.is_over(1)) empty.arrive();
+      const u32 tile = TileCounter::tile_of(tiles.claim());
+      tiles.end(tile, 17);
+      if (tile > TileCounter::first() && empty.is_over(1)) empty.arrive();
       wait_stores_read<1>();
       wait_stores<0>();
     }

@@ -77,9 +77,9 @@ class StandIn : public Vendor {
   double seconds_between(int device, Event first, Event second) override {
     return inner_.seconds_between(device, first, second);
   }
-  void encode(const TensorMap& map, const void* address, device::TensorMap& into) override {
+  void encode(int device, const TensorMap& map, const void* address, device::TensorMap& into) override {
     ++told_.encoded;
-    inner_.encode(map, address, into);
+    inner_.encode(device, map, address, into);
   }
   void launch(int device, Stream stream, const Launch& launch) override {
     ++told_.launched;

@@ -32,7 +32,7 @@ std::string settings_of(gpu::TensorMap map) {
   return on_capability("90", [&] {
     device::TensorMap encoded;
     (*cuda()).facts(0);
-    (*cuda()).encode(map, reinterpret_cast<const void*>(0x7f0000), encoded);
+    (*cuda()).encode(0, map, reinterpret_cast<const void*>(0x7f0000), encoded);
     std::string text;
     for (int byte = 0; byte < 6; ++byte)
       text += core::say(byte > 0 ? " " : "", encoded.words[1] >> 8 * byte & 0xff);
@@ -44,7 +44,7 @@ TEST(TensorMapsOfCuda, AreEncodedAsTheyAreDescribed) {
   EXPECT_EQ(on_capability("90",
                           [] {
                             device::TensorMap map;
-                            (*cuda()).encode(kTile, reinterpret_cast<const void*>(0x7f0000), map);
+                            (*cuda()).encode(0, kTile, reinterpret_cast<const void*>(0x7f0000), map);
                             std::string text;
                             for (int i = 2; i < 16; ++i) text += core::say(i > 2 ? " " : "", map.words[i]);
                             return core::say(map.words[0] == 0x7f0000 ? "there: " : "elsewhere: ", text);
@@ -72,7 +72,7 @@ TEST(TensorMapsOfCuda, AreRefusedInOneSentence) {
   EXPECT_EQ(on_capability("90",
                           [] {
                             device::TensorMap map;
-                            (*cuda()).encode(kTile, reinterpret_cast<const void*>(0x7f0008), map);
+                            (*cuda()).encode(0, kTile, reinterpret_cast<const void*>(0x7f0008), map);
                             return "encoded";
                           }),
             "unsupported: cuda: a tensor map needs an address that is a multiple of 16 bytes");
@@ -81,7 +81,7 @@ TEST(TensorMapsOfCuda, AreRefusedInOneSentence) {
 TEST(TensorMapsOfHip, AreNotThere) {
   EXPECT_EQ(said_by([] {
               device::TensorMap map;
-              (*kStandIns[1]).encode(kTile, nullptr, map);
+              (*kStandIns[1]).encode(0, kTile, nullptr, map);
               return "encoded";
             }),
             "unsupported: hip: there are no tensor maps on AMD GPUs");

@@ -1,5 +1,5 @@
-// Powers and logarithms of two at the hardware's speed, within 2^-21 of the result (log2: of 1 where that is
-// larger). Results and arguments below the smallest normal f32 count as 0.
+// Powers and logarithms of two and reciprocals at the hardware's speed, within 2^-21 of the result (log2: of
+// 1 where that is larger). Results and arguments below the smallest normal f32 count as 0.
 #pragma once
 
 #include "gpu/device/numeric.cuh"
@@ -25,6 +25,16 @@ ISOMER_DEVICE f32 log2_fast(f32 x) {
   return y;
 #else
   return log2f(x);
+#endif
+}
+
+ISOMER_DEVICE f32 reciprocal_fast(f32 x) {
+#if ISOMER_CUDA_ARCH
+  f32 y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return 1.0f / x;
 #endif
 }
 

@@ -38,6 +38,8 @@ Resources ptxas_resources(std::string_view log) {
   // The line of a kernel that has none does not speak of it.
   if (resources.registers >= 0)
     resources.shared_bytes = std::max<std::int64_t>(number_before(log, " bytes smem"), 0);
+  // ptxas says so at level "info", with a number of its own for each reason: C7510 to C7520.
+  resources.serialized = log.find("wgmma.mma_async instructions are serialized") != std::string_view::npos;
   return resources;
 }
 

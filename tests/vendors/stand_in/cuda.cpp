@@ -273,6 +273,7 @@ Result tensor_map_encode_tiled(TensorMapObject* map, TensorMapType type, unsigne
                                const std::uint32_t* box, const std::uint32_t* steps,
                                TensorMapInterleave interleave, TensorMapSwizzle swizzle,
                                TensorMapPromotion promotion, TensorMapFill fill) {
+  if (current == nullptr) return kInvalidContext;
   if (capability() < 90) return kNotSupported;
   if (reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || reinterpret_cast<std::uintptr_t>(data) % 16 != 0 ||
       rank < 1 || rank > 5)

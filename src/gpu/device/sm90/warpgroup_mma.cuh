@@ -72,6 +72,13 @@ ISOMER_DEVICE void pin(u32 (&registers)[N]) {
 #endif
 }
 
+/// What is derived from it stays behind this point: no loop keeps its sums in registers from turn to turn.
+ISOMER_DEVICE void pin(SharedMatrix& matrix) {
+#if ISOMER_SM90
+  asm volatile("" : "+l"(matrix.bits)::"memory");
+#endif
+}
+
 /// Elements of a product of T along k.
 template <class T>
 constexpr int kProductDepth = 32 / static_cast<int>(sizeof(T));

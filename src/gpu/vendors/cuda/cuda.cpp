@@ -83,7 +83,7 @@ class CudaVendor : public DriverVendor<Interface> {
                                                 static_cast<StreamHandle>(stream)));
   }
 
-  void encode(const TensorMap& map, const void* address, device::TensorMap& into) override;
+  void encode(int device, const TensorMap& map, const void* address, device::TensorMap& into) override;
   void launch(int device, Stream stream, const Launch& launch) override;
 
  private:
@@ -121,7 +121,7 @@ void CudaVendor::open(Place& place, int device) {
   must("DevicePrimaryCtxRetain", driver().primary_context_retain(&place.current, handle));
 }
 
-void CudaVendor::encode(const TensorMap& map, const void* address, device::TensorMap& into) {
+void CudaVendor::encode(int device, const TensorMap& map, const void* address, device::TensorMap& into) {
   if (const std::string fault = tensor_map_fault(map, address); !fault.empty())
     core::fail(ErrorCode::unsupported, "cuda: a tensor map ", fault);
   const std::uint32_t steps[5] = {1, 1, 1, 1, 1};
@@ -137,6 +137,7 @@ void CudaVendor::encode(const TensorMap& map, const void* address, device::Tenso
                                        : map.promotion_bytes == 128 ? kPromotion128
                                        : map.promotion_bytes == 64  ? kPromotion64
                                                                     : kPromotionNone;
+  const OnThread here(*this, device);  // the driver asks for a context
   TensorMapObject encoded;
   must("TensorMapEncodeTiled", driver().tensor_map_encode_tiled(
                                    &encoded, type, static_cast<unsigned>(map.rank),

@@ -78,7 +78,7 @@ class HipVendor : public DriverVendor<Interface> {
       must("MemsetAsync", runtime().fill_async(to, value, bytes, static_cast<StreamHandle>(stream)));
   }
 
-  void encode(const TensorMap&, const void*, device::TensorMap&) override {
+  void encode(int, const TensorMap&, const void*, device::TensorMap&) override {
     core::fail(ErrorCode::unsupported, "hip: there are no tensor maps on AMD GPUs");
   }
   void launch(int device, Stream stream, const Launch& launch) override;
