@@ -2,6 +2,7 @@
 #include "ops/attention/attention.hpp"
 #include "ops/attention/gpu/parameters.hpp"
 #include "ops/attention/gpu/problem.hpp"
+#include "ops/attention/gpu/sm90.hpp"
 #include "ops/attention/gpu/steps.hpp"
 
 namespace isomer::ops::attention {
@@ -99,6 +100,8 @@ class PortablePlan : public gpu::Plan {
 
 }  // namespace
 
-std::vector<std::unique_ptr<const core::Implementation>> gpu() { return gpu::everywhere<PortablePlan>(); }
+std::vector<std::unique_ptr<const core::Implementation>> gpu() {
+  return gpu::in_order(sm90(), gpu::everywhere<PortablePlan>());
+}
 
 }  // namespace isomer::ops::attention

@@ -217,6 +217,40 @@ void splits(List& list) {
     list.add(line);
 }
 
+/// Longer than the tiles of any kernel, with their edges inside, over them and on them.
+void tiles(List& list) {
+  int variant = 0;
+  for (const char* dims : {"d=128", "d=64", "d=96", "d=192 dv=128", "d=192", "d=256", "d=80", "d=40 dv=72"})
+    for (const char* how : {"sq=129 sk=300 causal", "sq=300 sk=129", "sq=256 sk=513 left=100 right=50",
+                            "sq=190 sk=190 causal left=64", "b=2 sq=200 sk=257 varlen_q varlen_k causal",
+                            "b=2 sq=130 sk=384 softcap=3 sink=f32"})
+      list.say("hq=2 hkv=1 lse ", how, " ", dims, " ", kTypes[variant++ % 2]);
+  for (const char* line :
+       {// More tiles than multiprocessors, short and long.
+        "b=3 sq=1030 sk=170 hq=8 hkv=2 d=128 causal bf16 lse", "b=40 sq=10 sk=20 hq=8 d=64 f16 lse",
+        "b=9 sq=400 sk=90 hq=8 hkv=4 d=128 varlen_q varlen_k bf16 lse",
+        // Rows that see nothing beside rows that do.
+        "sq=400 sk=150 hq=2 d=128 causal f16 lse",
+        "sq=700 sk=40 hq=1 d=64 left=30 right=0 bf16 lse sink=same",
+        "b=4 sq=150 sk=150 hq=2 d=128 varlen_q varlen_k lengths=empty f16 lse",
+        "b=4 sq=300 sk=280 hq=2 d=128 seqused_q seqused_k leftpad_k kv_batch_idx causal bf16 lse",
+        "b=4 sq=140 sk=280 hq=2 d=64 seqused_k leftpad_k lengths=empty f16 lse",
+        "b=3 sq=257 sk=130 hq=4 hkv=2 d=192 dv=128 seqused_q varlen_k f16",
+        // Strides.
+        "b=2 sq=200 sk=200 hq=4 hkv=2 d=128 padded causal bf16 lse",
+        "b=2 sq=200 sk=200 hq=4 hkv=2 d=128 offset f16 lse",
+        "b=2 sq=200 sk=200 hq=4 hkv=2 d=64 transposed causal bf16 lse",
+        "b=2 sq=140 sk=200 hq=2 d=128 v_in_k dv=64 f16",
+        // Values: references that must move, weights that run over, what is not finite.
+        "sq=200 sk=900 hq=2 d=128 scale=3 f16 lse", "sq=200 sk=900 hq=2 d=128 scale=3 causal bf16 lse",
+        "sq=150 sk=600 hq=2 d=64 regime=outlier f16 lse", "sq=150 sk=600 hq=2 d=128 regime=outlier bf16 lse",
+        "sq=150 sk=300 hq=2 d=128 regime=huge bf16 lse", "sq=150 sk=300 hq=2 d=128 regime=huge f16 lse",
+        "sq=150 sk=300 hq=2 d=128 regime=nan bf16 lse", "sq=150 sk=300 hq=2 d=128 regime=nan f16 lse causal",
+        "sq=150 sk=300 hq=2 d=64 regime=inf f16 lse", "sq=150 sk=300 hq=2 d=192 regime=inf bf16 lse",
+        "b=3 sq=150 sk=300 hq=2 d=128 regime=nan seqused_k bf16 lse"})
+    list.add(line);
+}
+
 }  // namespace
 
 std::vector<Case> cases() {
@@ -228,6 +262,7 @@ std::vector<Case> cases() {
   values(list);
   caches(list);
   splits(list);
+  tiles(list);
   pairs(list);
   crowds(list);
   return list.cases;

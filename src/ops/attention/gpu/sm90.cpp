@@ -1,0 +1,192 @@
+#include "ops/attention/gpu/sm90.hpp"
+
+#include "ops/attention/gpu/problem.hpp"
+#include "ops/attention/gpu/sm90_tiling.hpp"
+#include "ops/attention/kernels/attention_sm90.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+
+namespace isomer::ops::attention {
+namespace {
+
+using Parameters = device::AttentionSm90Parameters;
+
+/// A producer warpgroup and two that work.
+constexpr std::uint32_t kThreads = 384;
+constexpr int kPanelColumns = 64, kGroupRows = 64;
+/// As far as keys on either side of the diagonal are counted.
+constexpr std::int64_t kFar = std::int64_t{1} << 29;
+
+struct Decision {
+  std::vector<gpu::Step> steps;
+  GpuProblem problem;
+  Sm90Tiling tiling;
+  Parameters parameters;  ///< without addresses
+  std::string target;     ///< the architecture it is planned for
+};
+
+device::AttentionRows rows_of(const RowView& view) {
+  return {nullptr,       view.outer_stride, view.row_stride, view.head_stride,
+          view.d_stride, view.outers,       view.rows};
+}
+
+/// Panels of 64 columns and `rows` rows of (column, row, head, outer).
+gpu::TensorMap map_of(const RowView& view, std::int64_t columns, std::int64_t heads, int rows) {
+  const auto stride = [&](std::int64_t count, std::int64_t step) {
+    return static_cast<std::uint64_t>(count > 1 ? step * size_of(view.dtype) : 16);
+  };
+  gpu::TensorMap map;
+  map.element = view.dtype;
+  map.rank = 4;
+  map.size = {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(view.rows),
+              static_cast<std::uint64_t>(heads), static_cast<std::uint64_t>(view.outers), 0};
+  map.stride_bytes = {0, stride(view.rows, view.row_stride), stride(heads, view.head_stride),
+                      stride(view.outers, view.outer_stride), 0};
+  map.box = {kPanelColumns, static_cast<std::uint32_t>(rows), 1, 1, 0};
+  map.swizzle_bytes = 128;
+  return map;
+}
+
+gpu::Step step_of(const Geometry& g, const Sm90Tiling& t) {
+  return {.source = "ops/attention/kernels/attention_sm90.cu",
+          .kernel = "isomer_attention_sm90",
+          .variant = {{"element", g.q.dtype},
+                      {"head_dim", t.head_dim},
+                      {"head_dim_v", t.head_dim_v},
+                      {"block_n", t.block_n},
+                      {"query_buffers", t.query_buffers},
+                      {"softcap", g.softcap > 0 ? 1 : 0}},
+          .grid = {gpu::grid_of(t.grid), 1, 1},
+          .block = {kThreads, 1, 1},
+          .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
+          .maps = {{map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
+                    offsetof(Parameters, q_map)},
+                   {map_of(g.k, g.head_dim, g.heads_kv, t.block_n), offsetof(Parameters, k_map)},
+                   {map_of(g.v, g.head_dim_v, g.heads_kv, t.block_n), offsetof(Parameters, v_map)},
+                   {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
+}
+
+Parameters parameters_of(const Geometry& g, const Sm90Tiling& t) {
+  Parameters p{};
+  p.q = rows_of(g.q);
+  p.k = rows_of(g.k);
+  p.v = rows_of(g.v);
+  p.out = rows_of(g.out);
+  p.lse = rows_of(g.lse);
+  if (g.has_sink()) {
+    const DType type = g.args->sink.dtype;
+    p.sink_type = type == DType::f32   ? device::AttentionWide::f32
+                  : type == DType::f16 ? device::AttentionWide::f16
+                                       : device::AttentionWide::bf16;
+  }
+  const auto number = [](std::int64_t n) { return static_cast<std::int32_t>(n); };
+  p.lengths = t.lengths;
+  p.batch = number(g.batch);
+  p.heads = number(g.heads);
+  p.heads_kv = number(g.heads_kv);
+  p.group = number(std::max<std::int64_t>(g.group, 1));
+  p.head_dim = number(g.head_dim);
+  p.head_dim_v = number(g.head_dim_v);
+  p.left = number(g.window_left < 0 ? kFar : std::min(g.window_left, kFar));
+  p.right = number(g.window_right < 0 ? kFar : std::min(g.window_right, kFar));
+  p.row_tiles = number(t.row_tiles);
+  p.tiles = number(t.tiles);
+  p.section = number(t.section);
+  p.of_section = device::divisor_of(t.section);
+  p.of_section_tiles = device::divisor_of(std::max<std::int64_t>(t.section * t.row_tiles, 1));
+  p.of_heads = device::divisor_of(std::max<std::int64_t>(g.heads, 1));
+  const double scale = g.softcap > 0 ? g.softcap : g.scale;
+  p.cap = static_cast<float>(g.softcap > 0 ? g.scale / g.softcap : 0);
+  p.scale_log2 = static_cast<float>(scale * std::numbers::log2e);
+  p.lowest = static_cast<float>(-0x1p126 / std::max(scale * std::numbers::log2e, 1.0));
+  return p;
+}
+
+/// Null where the call has no such tensor.
+template <class T>
+T* address(const Tensor& t) {
+  return t.defined() ? static_cast<T*>(t.data) : nullptr;
+}
+
+void set_addresses(Parameters& p, const AttentionArgs& a) {
+  using Integers = const std::int32_t;
+  p.q.data = a.q.data;
+  p.k.data = a.k.data;
+  p.v.data = a.v.data;
+  p.out.data = a.out.data;
+  p.lse.data = address<void>(a.lse);
+  p.cu_seqlens_q = address<Integers>(a.cu_seqlens_q);
+  p.cu_seqlens_k = address<Integers>(a.cu_seqlens_k);
+  p.seqused_q = address<Integers>(a.seqused_q);
+  p.seqused_k = address<Integers>(a.seqused_k);
+  p.leftpad_k = address<Integers>(a.leftpad_k);
+  p.kv_batch_idx = address<Integers>(a.kv_batch_idx);
+  p.sink = address<const void>(a.sink);
+}
+
+/// One launch of as many blocks as the device has multiprocessors, or tiles.
+class Sm90Plan : public gpu::Plan {
+ public:
+  explicit Sm90Plan(Decision decision)
+      : Plan(std::move(decision.steps), sizeof(device::u32)),
+        problem_(decision.problem),
+        tiling_(decision.tiling),
+        parameters_(decision.parameters),
+        target_(std::move(decision.target)) {}
+
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
+    const Geometry g = geometry_of(call);
+    if (std::string reason = refuse_sm90(g, call.options<AttentionOptions>(), facts); !reason.empty())
+      return core::Refusal{std::move(reason)};
+    const Sm90Tiling t = tile_up_sm90(g, facts);
+    Decision decision{.steps = {},
+                      .problem = GpuProblem(g),
+                      .tiling = t,
+                      .parameters = parameters_of(g, t),
+                      .target = facts.architecture};
+    if (t.grid > 0) decision.steps.push_back(step_of(g, t));
+    return decision;
+  }
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    out.parameters = problem_.parameters(false, 1);
+    const Sm90Schedule schedule = schedule_sm90(tiling_);
+    out.constants = gpu::named(
+        {{"target", std::string_view(target_)},
+         {"scheduler", "longest_first"},
+         {"block_m", device::AttentionSm90Layout::kRows},
+         {"stages", device::AttentionSm90Layout::kStages},
+         {"warpgroups", kThreads / 128},
+         {"tiles", tiling_.tiles},
+         {"section", tiling_.section},
+         {"modelled_blocks", static_cast<std::int64_t>(std::lround(schedule.makespan))},
+         {"modelled_idle_percent", static_cast<std::int64_t>(std::lround(100 * schedule.idle()))}});
+  }
+
+  void run(const Queue& queue, const core::Call& call, void*) const override {
+    if (steps().empty()) return;
+    const AttentionArgs& a = call.args<AttentionArgs>();
+    Parameters p = parameters_;
+    set_addresses(p, a);
+    p.next_tile = static_cast<device::u32*>(zeroed(queue));
+    launch(queue, 0, p, {a.q.data, a.k.data, a.v.data, a.out.data});
+  }
+
+ private:
+  GpuProblem problem_;
+  Sm90Tiling tiling_;
+  Parameters parameters_;
+  std::string target_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<const core::Implementation>> sm90() {
+  return gpu::on<Sm90Plan>(DeviceType::cuda, "sm90", {.bulk_copy = true, .wgmma = true});
+}
+
+}  // namespace isomer::ops::attention

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "gpu/facts.hpp"
+#include "ops/attention/contract/geometry.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace isomer::ops::attention {
+
+/// How the Hopper kernel cuts a call: tiles of 128 queries of one head, worked through in blocks of keys.
+struct Sm90Tiling {
+  int head_dim = 0, head_dim_v = 0;  ///< compile-time: the call's, rounded up
+  int block_n = 0;                   ///< keys of a block
+  int query_buffers = 0;             ///< with one, a tile begins when the one before it has ended
+  std::int64_t shared_bytes = 0;
+  bool lengths = false;        ///< some lie on the device: row_tiles and tiles are upper bounds
+  std::int64_t row_tiles = 0;  ///< of a head of one entry
+  std::int64_t tiles = 0;      ///< of the call
+  std::int64_t section = 1;    ///< heads whose K and V lie in L2 together
+  std::int64_t grid = 0;
+
+  // What the model of its schedule asks for.
+  std::int64_t heads = 0;  ///< of all entries
+  std::int64_t seqlen_q = 0, seqlen_k = 0;
+  std::int64_t window_left = -1, window_right = -1;
+};
+
+/// Why the Hopper kernel does not take the call, or another does better; empty where it takes it.
+std::string refuse_sm90(const Geometry& geometry, const AttentionOptions& options, const gpu::Facts& facts);
+
+/// Of a call that is not refused.
+Sm90Tiling tile_up_sm90(const Geometry& geometry, const gpu::Facts& facts);
+
+/// How a call's tiles fall on multiprocessors that each take the next one when they are ready, in units of
+/// one block of keys. A tile costs its blocks and a border; nothing else is modelled.
+struct Sm90Schedule {
+  double makespan = 0, mean = 0;
+  /// Of the multiprocessors' time until the last has ended.
+  double idle() const { return makespan > 0 ? 1 - mean / makespan : 0; }
+};
+Sm90Schedule schedule_sm90(const Sm90Tiling& tiling);
+
+}  // namespace isomer::ops::attention

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "gpu/device/divisor.h"
+#include "gpu/device/tensor_map.h"
+#include "ops/attention/kernels/attention.h"
+
+namespace isomer::device {
+
+/// Shared memory of a block, in bytes from a multiple of 1024 on. Tiles are panels of 64 columns: rows of 128
+/// bytes, swizzled.
+struct AttentionSm90Layout {
+  static constexpr int kRows = 128;        ///< queries of a tile, 64 to a warpgroup
+  static constexpr int kStages = 2;        ///< of K and of V
+  static constexpr int kPanelBytes = 128;  ///< of a row
+  static constexpr int kOutPanels = 2;     ///< of out that wait at once
+  static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
+  static constexpr int kSlotBytes = 32;
+  static constexpr int kSlots = 128;  ///< from the barriers on
+  static constexpr int kBarrierBytes = kSlots + kTileSlots * kSlotBytes;
+
+  int q_bytes, k_bytes, v_bytes, out_bytes;  ///< of a buffer
+  int k, v, out, barriers, bytes;            ///< where they begin (q at 0), and all
+
+  constexpr AttentionSm90Layout(int head_dim, int head_dim_v, int keys, int queries)
+      : q_bytes(panels(head_dim) * kRows * kPanelBytes),
+        k_bytes(panels(head_dim) * keys * kPanelBytes),
+        v_bytes(panels(head_dim_v) * keys * kPanelBytes),
+        out_bytes((panels(head_dim_v) < kOutPanels ? panels(head_dim_v) : kOutPanels) * kRows * kPanelBytes),
+        k(queries * q_bytes),
+        v(k + kStages * k_bytes),
+        out(v + kStages * v_bytes),
+        barriers(out + out_bytes),
+        bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up
+
+  static constexpr int panels(int columns) { return (columns + 63) / 64; }
+};
+
+/// One call for the Hopper kernel. Lengths and indices that lie on the device are read and clamped there.
+struct AttentionSm90Parameters {
+  TensorMap q_map, k_map, v_map, out_map;  ///< (column, row, head, outer); boxes of a panel's columns
+
+  AttentionRows q, k, v, out, lse;
+  const i32 *cu_seqlens_q, *cu_seqlens_k;                       ///< [batch + 1] or null
+  const i32 *seqused_q, *seqused_k, *leftpad_k, *kv_batch_idx;  ///< [batch] or null
+  const void* sink;
+  AttentionWide sink_type;
+  u32* next_tile;
+
+  i32 lengths;  ///< some lie on the device
+  i32 batch, heads, heads_kv, group;
+  i32 head_dim, head_dim_v;
+  i32 left, right;  ///< keys beside the diagonal that are seen; 2^29 where all are
+  i32 row_tiles;    ///< of a head, where shapes say the lengths
+  i32 tiles;        ///< likewise, of the call
+  i32 section;      ///< heads whose K and V lie in L2 together
+  Divisor of_section, of_section_tiles, of_heads;  ///< the second where shapes say the lengths
+  f32 cap;                                         ///< multiplies q·k before tanh, with softcap
+  f32 scale_log2;                                  ///< of what follows, times log2 e: out = softmax(scale·S)
+  f32 lowest;  ///< the reference of a row that has seen no key: below any score
+};
+
+}  // namespace isomer::device

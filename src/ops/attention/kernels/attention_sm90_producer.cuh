@@ -1,0 +1,123 @@
+// The tile's constants, where things lie in shared memory, and the thread that fills it.
+#pragma once
+
+#include "gpu/device/sm90/barrier.cuh"
+#include "gpu/device/sm90/pipeline.cuh"
+#include "gpu/device/sm90/scheduler.cuh"
+#include "gpu/device/sm90/shared.cuh"
+#include "gpu/device/sm90/tensor_copy.cuh"
+#include "ops/attention/kernels/attention_sm90_tiles.cuh"
+
+namespace isomer::device::attention_sm90 {
+
+using namespace sm90;
+using Element = ISOMER_ELEMENT;
+constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V, kKeys = ISOMER_BLOCK_N;
+constexpr int kQueries = ISOMER_QUERY_BUFFERS;
+constexpr bool kSoftcap = ISOMER_SOFTCAP;
+// Keys of a first block of which no more are seen; wide heads leave no registers for a second width.
+constexpr int kNarrow = kDim + kDimV <= 256 ? kKeys / 32 * 16 : kKeys;
+constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries);
+constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;  // bytes
+constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
+static_assert((kQueries == 1 || kQueries == 2) && kDim % 16 == 0 && kDimV % 16 == 0 && kKeys % 16 == 0 &&
+              kPanelKeys % 1024 == 0);
+
+/// Where things lie. Tile descriptions go round a ring of their own: a tile is stored when the next one but
+/// one may already be known.
+struct Shared {
+  u32 base;
+  ISOMER_DEVICE u32 q(int i) const { return base + static_cast<u32>(i * kLayout.q_bytes); }
+  ISOMER_DEVICE u32 k(int i) const { return base + static_cast<u32>(kLayout.k + i * kLayout.k_bytes); }
+  ISOMER_DEVICE u32 v(int i) const { return base + static_cast<u32>(kLayout.v + i * kLayout.v_bytes); }
+  ISOMER_DEVICE u32 out(int group) const {
+    return base + static_cast<u32>(kLayout.out + group * kLayout.out_bytes / 2);
+  }
+  ISOMER_DEVICE Barrier q_full() const { return {base + kLayout.barriers}; }
+  ISOMER_DEVICE Barrier q_empty() const { return q_full()[2]; }
+  ISOMER_DEVICE Barrier k_full() const { return q_full()[4]; }
+  ISOMER_DEVICE Barrier k_empty() const { return q_full()[6]; }
+  ISOMER_DEVICE Barrier v_full() const { return q_full()[8]; }
+  ISOMER_DEVICE Barrier v_empty() const { return q_full()[10]; }
+  ISOMER_DEVICE u32 tile(int i) const {
+    return base + kLayout.barriers + AttentionSm90Layout::kSlots +
+           static_cast<u32>(i * AttentionSm90Layout::kSlotBytes);
+  }
+  ISOMER_DEVICE u32 scratch() const { return base + kLayout.barriers + 96; }  ///< nobody reads it
+};
+
+/// A tile of rows from `row` on, panel by panel.
+template <int kPanels>
+ISOMER_DEVICE void load_panels(const TensorMap& map, int row, int head, int outer, u32 to, int panel_bytes,
+                               Barrier full, Keep keep) {
+#pragma unroll
+  for (int i = 0; i < kPanels; ++i)
+    load<4>(map, {{i * 64, row, head, outer}}, to + static_cast<u32>(i * panel_bytes), full, keep);
+}
+
+/// The producer's one thread.
+ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
+  constexpr int kPanels = AttentionSm90Layout::panels(kDim), kPanelsV = AttentionSm90Layout::panels(kDimV);
+  Tiles tiles(p);
+  const TileCounter counter{p.next_tile};
+  Pipeline<kQueries> query;
+  Pipeline<2> key, value;
+  // V runs one block behind K, the order in which they are asked for: the block whose V is still to come.
+  bool pending = false;
+  int v_row = 0, v_head = 0, v_outer = 0;
+  const auto load_v = [&]() {
+    const Barrier full = shared.v_full()[value.stage];
+    shared.v_empty()[value.stage].wait(value.phase ^ 1);
+    full.arrive_expect(kLayout.v_bytes);
+    load_panels<kPanelsV>(p.v_map, v_row, v_head, v_outer, shared.v(value.stage), kPanelKeys, full,
+                          Keep::longest);
+    value.advance();
+  };
+  Tile tile;
+  u32 number = TileCounter::first();
+#pragma unroll 1
+  for (int slot = 0;; slot = (slot + 1) & (AttentionSm90Layout::kTileSlots - 1)) {
+    const bool more = tiles.find(p, number, tile);
+    if (!more) tile.row0 = -1;
+    const Barrier q_full = shared.q_full()[query.stage];
+    shared.q_empty()[query.stage].wait(query.phase ^ 1);
+    put_tile(shared.tile(slot), tile);  // seen by whoever has waited for q_full
+    if (!more) {
+      q_full.arrive();
+      break;
+    }
+    q_full.arrive_expect(kLayout.q_bytes);
+    load_panels<kPanels>(p.q_map, tile.q_row + tile.row0, tile.head, tile.q_outer, shared.q(query.stage),
+                         kPanelQ, q_full, Keep::briefly);
+    query.advance();
+    const int head = tile.head / p.group;
+    const Blocks blocks = blocks_of<kKeys>(p, tile);
+    u32 claimed = 0;
+#pragma unroll 1
+    for (int n = blocks.end - 1; n >= blocks.begin; --n) {
+      const Barrier full = shared.k_full()[key.stage];
+      const int row = tile.first_slot + n * kKeys;
+      shared.k_empty()[key.stage].wait(key.phase ^ 1);
+      full.arrive_expect(kLayout.k_bytes);
+      load_panels<kPanels>(p.k_map, row, head, tile.kv_outer, shared.k(key.stage), kPanelKeys, full,
+                           Keep::longest);
+      key.advance();
+      // Late: a block at the head of a long tile must not claim one of the few that are left.
+      if (n == blocks.begin) claimed = counter.claim();
+      if (pending) load_v();
+      pending = true;
+      v_row = row;
+      v_head = head;
+      v_outer = tile.kv_outer;
+    }
+    if constexpr (kQueries == 1) {  // the next Q waits for the end of this tile, which waits for its last V
+      load_v();
+      pending = false;
+    }
+    number = TileCounter::tile_of(claimed);
+  }
+  if (pending) load_v();
+  counter.end(number, tiles.all(p));
+}
+
+}  // namespace isomer::device::attention_sm90

@@ -1,0 +1,71 @@
+// Rows whose Σ P·v is not finite although their weights are: a value that is not finite met a weight of 0,
+// which the product makes NaN and which counts for nothing, or a sum ran over before it was divided. They are
+// summed again, one key after the other.
+#pragma once
+
+#include "gpu/device/exponential.cuh"
+#include "gpu/device/mma.cuh"
+#include "gpu/device/sm90/shared.cuh"
+#include "ops/attention/kernels/attention_entry.cuh"
+#include "ops/attention/kernels/attention_sm90_tiles.cuh"
+
+namespace isomer::device::attention_sm90 {
+
+ISOMER_DEVICE bool is_finite(f32 x) { return (bits_of(x) & 0x7f800000u) != 0x7f800000u; }
+
+/// Σ of a quad's products q·k of one row and key; every lane of the warp takes part.
+template <class T>
+ISOMER_DEVICE f32 score(const Parameters& p, const T* q, const T* k, bool seen) {
+  f32 sum = 0.0f;
+  for (int d = lane() % 4 * 2; seen && d < p.head_dim; d += 8)
+    sum = fmaf(to_f32(q[d]), to_f32(k[d]), fmaf(to_f32(q[d + 1]), to_f32(k[d + 1]), sum));
+  sum += shuffle_xor(sum, 1);
+  return sum + shuffle_xor(sum, 2);
+}
+
+/// Of the lane's two rows `row` and row + 8 of a tile those that are `broken`: Σ P·v·factor of columns first…
+/// into the swizzled panels where the rows of out wait, `line` and line + 8 of a slab.
+template <class T, int kKeys, bool kSoftcap>
+ISOMER_DEVICE void repair(const Parameters& p, const Tile& tile, int row, const bool (&broken)[2],
+                          const f32 (&max)[2], const f32 (&factor)[2], int first, int columns, u32 slab,
+                          u32 line) {
+  constexpr int kColumns = 8;  // of a lane at once
+  const Blocks blocks = blocks_of<kKeys>(p, tile);
+  const i64 head_kv = tile.head / p.group;
+#pragma unroll 1
+  for (int r = 0; r < 2; ++r) {
+    const bool mine = r == 0 ? broken[0] : broken[1];
+    if (!any_lane(mine)) continue;
+    const f32 base = r == 0 ? max[0] : max[1], share = r == 0 ? factor[0] : factor[1];
+    const int query = row + 8 * r;
+    const int low = most(tile.low(p, query), 0), high = least(tile.high(p, query), tile.k_len);
+    const T* q = attention::at<const T>(p.q, tile.q_outer, tile.q_row + query, tile.head);
+#pragma unroll 1
+    for (int c = lane() % 4 * kColumns; c < columns + lane() % 4 * kColumns; c += 4 * kColumns) {
+      f32 sum[kColumns] = {};
+      const int count = clamp(p.head_dim_v - first - c, 0, kColumns);  // a multiple of 8
+#pragma unroll 1
+      for (int key = blocks.begin * kKeys; key < least(blocks.end * kKeys, tile.k_len); ++key) {
+        const bool seen = mine && key >= low && key < high;
+        f32 s = score(p, q, attention::at<const T>(p.k, tile.kv_outer, tile.first_slot + key, head_kv), seen);
+        if constexpr (kSoftcap) s = tanhf(s * p.cap);
+        const f32 weight = seen ? exp2_fast((s - base) * p.scale_log2) * share : 0.0f;
+        const T* v = attention::at<const T>(p.v, tile.kv_outer, tile.first_slot + key, head_kv) + first + c;
+        if (weight != 0.0f) {
+#pragma unroll
+          for (int i = 0; i < kColumns; ++i)
+            if (i < count) sum[i] = fmaf(weight, to_f32(v[i]), sum[i]);
+        }
+      }
+      if (!mine || c >= columns) continue;
+#pragma unroll
+      for (int i = 0; i < kColumns; i += 2)
+        sm90::store_shared(
+            sm90::swizzled_128(slab + static_cast<u32>((c + i) / 64 * 64 * 128),
+                               line + static_cast<u32>(8 * r), static_cast<u32>((c + i) % 64 * 2)),
+            pack<T>(sum[i], sum[i + 1]));
+    }
+  }
+}
+
+}  // namespace isomer::device::attention_sm90

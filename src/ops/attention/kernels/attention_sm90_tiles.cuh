@@ -1,0 +1,142 @@
+// The order of a call's tiles, and what a tile is. Heads go in sections whose K and V fit L2 together; inside
+// of a section the tiles of the last queries, which are the longest under a causal mask, come first for all
+// of its heads.
+#pragma once
+
+#include "gpu/device/sm90/shared.cuh"
+#include "ops/attention/kernels/attention_sm90.h"
+
+namespace isomer::device::attention_sm90 {
+
+using Parameters = AttentionSm90Parameters;
+constexpr int kRows = AttentionSm90Layout::kRows;
+
+ISOMER_DEVICE int least(int a, int b) { return a < b ? a : b; }
+ISOMER_DEVICE int most(int a, int b) { return a > b ? a : b; }
+ISOMER_DEVICE int clamp(int x, int low, int high) { return most(low, least(x, high)); }
+
+/// Queries row0… of one head, as the producer writes it beside q for the warpgroups that work on it.
+struct Tile {
+  i32 row0;  ///< of the entry; below 0 there is no tile any more
+  i32 q_len, k_len, head;
+  i32 q_outer, q_row;        ///< query i is row (q_outer, q_row + i)
+  i32 kv_outer, first_slot;  ///< key j is row (kv_outer, first_slot + j)
+
+  /// First and last key + 1 that a query sees, not cut to what there is.
+  ISOMER_DEVICE int low(const Parameters& p, int query) const { return query + k_len - q_len - p.left; }
+  ISOMER_DEVICE int high(const Parameters& p, int query) const { return query + k_len - q_len + p.right + 1; }
+};
+
+ISOMER_DEVICE void put_tile(u32 slot, const Tile& tile) {
+  const u32 front[4] = {static_cast<u32>(tile.row0), static_cast<u32>(tile.q_len),
+                        static_cast<u32>(tile.k_len), static_cast<u32>(tile.head)};
+  const u32 back[4] = {static_cast<u32>(tile.q_outer), static_cast<u32>(tile.q_row),
+                       static_cast<u32>(tile.kv_outer), static_cast<u32>(tile.first_slot)};
+  sm90::store_shared(slot, front);
+  sm90::store_shared(slot + 16, back);
+}
+ISOMER_DEVICE Tile get_tile(u32 slot) {
+  u32 front[4], back[4];
+  sm90::load_shared(slot, front);
+  sm90::load_shared(slot + 16, back);
+  return {static_cast<i32>(front[0]), static_cast<i32>(front[1]), static_cast<i32>(front[2]),
+          static_cast<i32>(front[3]), static_cast<i32>(back[0]),  static_cast<i32>(back[1]),
+          static_cast<i32>(back[2]),  static_cast<i32>(back[3])};
+}
+
+/// Blocks [begin, end) of keys that a tile works through, from the last to the first: at least one, which is
+/// all masked where no query of the tile sees a key.
+struct Blocks {
+  int begin, end;
+};
+template <int kKeys>
+ISOMER_DEVICE Blocks blocks_of(const Parameters& p, const Tile& tile) {
+  const int last = least(tile.row0 + kRows, tile.q_len) - 1;
+  const int low = most(tile.low(p, tile.row0), 0), high = least(tile.high(p, last), tile.k_len);
+  Blocks blocks{low / kKeys, (most(high, 0) + kKeys - 1) / kKeys};
+  if (blocks.begin >= blocks.end) blocks = {0, 1};
+  return blocks;
+}
+
+/// Finds tiles by number, for one thread that asks in ascending order.
+struct Tiles {
+  int entry = 0,
+      row_tiles = 0;  ///< the entry in hand and what each of its heads has, where lengths lie on the device
+  u32 ahead = 0;      ///< tiles of the entries before it
+
+  ISOMER_DEVICE explicit Tiles(const Parameters& p)
+      : row_tiles(p.lengths ? count(queries_of(p, 0).length) : p.row_tiles) {}
+
+  /// False where there are not so many.
+  ISOMER_DEVICE bool find(const Parameters& p, u32 number, Tile& tile) {
+    int heads = p.heads;
+    if (!p.lengths) {
+      if (number >= static_cast<u32>(p.tiles)) return false;
+      heads *= p.batch;
+    } else {
+      for (;;) {
+        if (entry >= p.batch) return false;
+        const u32 here = static_cast<u32>(row_tiles) * static_cast<u32>(heads);
+        if (number < ahead + here) break;
+        ahead += here;
+        if (++entry < p.batch) row_tiles = count(queries_of(p, entry).length);
+      }
+      number -= ahead;
+    }
+    const u32 of_section = static_cast<u32>(p.section * row_tiles);
+    const int section =
+        static_cast<int>(p.lengths ? number / of_section : quotient_of(number, p.of_section_tiles));
+    const int rest = static_cast<int>(number - static_cast<u32>(section) * of_section);
+    const int together = least(p.section, heads - section * p.section);
+    const int turn = together == p.section
+                         ? static_cast<int>(quotient_of(static_cast<u32>(rest), p.of_section))
+                         : rest / together;
+    tile.head = section * p.section + rest - turn * together;
+    tile.row0 = (row_tiles - 1 - turn) * kRows;
+    if (p.lengths) {
+      place(p, entry, tile);
+    } else {
+      tile.q_outer = tile.kv_outer = static_cast<int>(quotient_of(static_cast<u32>(tile.head), p.of_heads));
+      tile.head -= tile.q_outer * p.heads;
+      tile.q_len = static_cast<i32>(p.q.rows);
+      tile.k_len = static_cast<i32>(p.k.rows);
+      tile.q_row = tile.first_slot = 0;
+    }
+    return true;
+  }
+  /// All, once find() said that there is none.
+  ISOMER_DEVICE u32 all(const Parameters& p) const { return p.lengths ? ahead : static_cast<u32>(p.tiles); }
+
+ private:
+  struct Span {
+    int begin, length;
+  };
+  static ISOMER_DEVICE int count(int queries) { return (queries + kRows - 1) / kRows; }
+  static ISOMER_DEVICE Span span_of(const i32* cu_seqlens, const i32* seqused, int b, int rows) {
+    Span span{0, rows};
+    if (cu_seqlens) {
+      span.begin = clamp(cu_seqlens[b], 0, rows);
+      span.length = clamp(cu_seqlens[b + 1], span.begin, rows) - span.begin;
+    }
+    if (seqused) span.length = clamp(seqused[b], 0, span.length);
+    return span;
+  }
+  static ISOMER_DEVICE Span queries_of(const Parameters& p, int b) {
+    return span_of(p.cu_seqlens_q, p.seqused_q, b, static_cast<int>(p.q.rows));
+  }
+  /// Lengths and places of entry b. Whatever the device data holds, they are inside of the tensors.
+  static ISOMER_DEVICE void place(const Parameters& p, int b, Tile& tile) {
+    const Span q = queries_of(p, b);
+    tile.q_outer = p.cu_seqlens_q ? 0 : b;
+    tile.q_row = q.begin;
+    tile.q_len = q.length;
+    tile.kv_outer = p.cu_seqlens_k ? 0 : p.kv_batch_idx ? p.kv_batch_idx[b] : b;
+    Span k = span_of(p.cu_seqlens_k, p.seqused_k, b, static_cast<int>(p.k.rows));
+    if (tile.kv_outer < 0 || tile.kv_outer >= static_cast<int>(p.k.outers)) tile.kv_outer = k.length = 0;
+    const int padding = p.leftpad_k ? clamp(p.leftpad_k[b], 0, k.length) : 0;
+    tile.first_slot = k.begin + padding;
+    tile.k_len = k.length - padding;
+  }
+};
+
+}  // namespace isomer::device::attention_sm90

@@ -1,0 +1,133 @@
+// What attention's Hopper kernel is asked to do: which tiles, how they fall on multiprocessors, and what is
+// refused.
+#include "gpu/plan.hpp"
+#include "ops/attention/attention.hpp"
+#include "ops/attention/gpu/sm90_tiling.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isomer::ops::attention {
+namespace {
+
+/// An address that nothing is read from.
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+const gpu::Facts& hopper() { return *gpu::known_architecture("sm_90a"); }
+
+struct Problem {
+  AttentionArgs args;
+  AttentionOptions options;
+
+  Problem(std::int64_t b, std::int64_t sq, std::int64_t sk, std::int64_t hq, std::int64_t hkv, std::int64_t d,
+          std::int64_t dv, DType dtype = DType::bf16) {
+    args.q = Tensor(at(0x100000), dtype, {b, sq, hq, d});
+    args.k = Tensor(at(0x200000), dtype, {b, sk, hkv, d});
+    args.v = Tensor(at(0x300000), dtype, {b, sk, hkv, dv});
+    args.out = Tensor(at(0x400000), dtype, {b, sq, hq, dv});
+  }
+  Problem& causal() {
+    options.causal = true;
+    return *this;
+  }
+  Geometry geometry() const { return Geometry(args, options); }
+  std::string refusal() const { return refuse_sm90(geometry(), options, hopper()); }
+  Sm90Tiling tiling() const { return tile_up_sm90(geometry(), hopper()); }
+  double idle() const { return schedule_sm90(tiling()).idle(); }
+};
+
+Problem plain() { return Problem(2, 512, 512, 8, 4, 128, 128); }
+
+TEST(AttentionSm90Plan, KeepsAllMultiprocessorsBusyOnEveryShapeThatHasTilesEnough) {
+  for (const std::int64_t d : {64, 128, 256})
+    for (const std::int64_t s : {512, 1024, 4096, 16384})
+      for (const bool causal : {false, true}) {
+        Problem p(16384 / s, s, s, 2048 / d, 2048 / d, d, d);
+        p.options.causal = causal;
+        ASSERT_EQ(p.refusal(), "");
+        EXPECT_LE(p.idle(), 0.10) << "d " << d << " s " << s << " causal " << causal;
+      }
+}
+
+TEST(AttentionSm90Plan, TheModelSaysWhereTilesDoNotSuffice) {
+  // 176 tiles of 1 to 11 blocks on 132 multiprocessors: the longest is most of what there is.
+  const Problem seeds = Problem(1, 1285, 1285, 16, 2, 128, 128, DType::f16).causal();
+  EXPECT_EQ(seeds.tiling().tiles, 176);
+  const Sm90Schedule schedule = schedule_sm90(seeds.tiling());
+  EXPECT_GE(schedule.makespan, 11);
+  EXPECT_LE(schedule.makespan, 15);
+  EXPECT_GT(schedule.idle(), 0.10);
+  // One tile on one multiprocessor has nothing to wait for.
+  EXPECT_EQ(Problem(1, 100, 1000, 1, 1, 128, 128).idle(), 0);
+}
+
+TEST(AttentionSm90Plan, AMaskShortensTheModelAsItShortensTheWork) {
+  const auto blocks = [](const Problem& p) {
+    const Sm90Tiling t = p.tiling();
+    return schedule_sm90(t).mean * static_cast<double>(t.grid) - 2.0 * static_cast<double>(t.tiles);
+  };
+  EXPECT_EQ(blocks(Problem(1, 1024, 1024, 1, 1, 128, 128)), 64);
+  EXPECT_EQ(blocks(Problem(1, 1024, 1024, 1, 1, 128, 128).causal()), 36);
+  Problem window = Problem(1, 1024, 1024, 1, 1, 128, 128).causal();
+  window.options.window_left = 127;
+  EXPECT_EQ(blocks(window), 15);  // two blocks of each tile but the first
+  Problem empty = Problem(1, 1024, 128, 1, 1, 128, 128).causal();
+  EXPECT_EQ(blocks(empty), 8);  // a tile that sees nothing still is one block
+}
+
+TEST(AttentionSm90Plan, HeadDimensionsAreRoundedUpToTilesThatFitTheDevice) {
+  struct Row {
+    std::int64_t d, dv;
+    int head_dim, head_dim_v;
+  };
+  for (const Row row :
+       {Row{8, 8, 64, 64}, Row{64, 64, 64, 64}, Row{72, 64, 96, 96}, Row{128, 16, 128, 128},
+        Row{192, 128, 192, 128}, Row{136, 136, 192, 192}, Row{256, 256, 256, 256}, Row{64, 256, 256, 256}})
+    for (const float softcap : {0.0f, 30.0f}) {
+      Problem p(2, 512, 512, 8, 4, row.d, row.dv);
+      p.options.softcap = softcap;
+      ASSERT_EQ(p.refusal(), "") << row.d << " " << row.dv;
+      const Sm90Tiling t = p.tiling();
+      EXPECT_EQ(t.head_dim, row.head_dim) << row.d << " " << row.dv;
+      EXPECT_EQ(t.head_dim_v, row.head_dim_v) << row.d << " " << row.dv;
+      EXPECT_LE(t.shared_bytes, hopper().shared_per_block);
+    }
+}
+
+TEST(AttentionSm90Plan, RefusesWithAReason) {
+  const auto expect = [](const Problem& p, const std::string& words) {
+    EXPECT_NE(p.refusal().find(words), std::string::npos)
+        << "'" << p.refusal() << "' without '" << words << "'";
+  };
+  EXPECT_EQ(plain().refusal(), "");
+  expect(Problem(2, 512, 512, 8, 4, 128, 128, DType::f32), "takes f16 and bf16, q is f32");
+  expect(Problem(2, 512, 0, 8, 4, 128, 128), "k has no rows");
+  expect(Problem(2, 1, 8192, 8, 4, 128, 128), "the decode kernel");
+  Problem p = plain();
+  p.args.k = Tensor(at(0x200000), DType::e4m3fn, {2, 512, 4, 128});
+  expect(p, "takes k and v of q's type, they are e4m3fn");
+  p = plain();
+  p.args.page_table = Tensor(at(0x500000), DType::i32, {2, 8});
+  expect(p, "takes no paged keys");
+  p = plain();
+  p.options.num_splits = 3;
+  expect(p, "does not split keys");
+  p = plain();
+  p.options.pack_gqa = AttentionOptions::Choice::always;
+  expect(p, "does not pack heads");
+  p = plain();
+  p.options.scale = 1e-30f;
+  expect(p, "takes no scale of 1e-30");
+  p = plain();
+  p.args.v = Tensor(at(0x300008), DType::bf16, {2, 512, 4, 128});
+  expect(p, "v begins at no multiple of 16 bytes");
+  p = plain();
+  const std::int64_t odd[] = {512 * 516, 516, 129, 1};
+  for (int i = 0; i < 4; ++i) p.args.out.strides[i] = odd[i];
+  expect(p, "out has 1032 bytes from one row to the next, tensor copies need multiples of 16");
+  p = plain();
+  p.args.q.strides[2] = 0;
+  expect(p, "q has 0 bytes from one head to the next");
+}
+
+}  // namespace
+}  // namespace isomer::ops::attention
