@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -190,7 +191,13 @@ void Warpgroup::gather(const Product& p, float* a, float* b) const {
 }
 
 void Warpgroup::carry_out(Product& p) {
-  alignas(64) static thread_local float a[kRows * kMaxDepth], b[kMaxColumns * kMaxDepth];
+  // On the heap: this library's thread-local storage is taken when a program that has started opens it, and
+  // little is left then.
+  struct alignas(64) Factors {
+    float a[kRows * kMaxDepth], b[kMaxColumns * kMaxDepth];
+  };
+  static thread_local const std::unique_ptr<Factors> factors = std::make_unique<Factors>();
+  float *a = factors->a, *b = factors->b;
   gather(p, a, b);
   Accumulators& acc = *p.accumulators;
   if (!p.shape.accumulate) std::fill(acc.values.begin(), acc.values.end(), 0.0f);
