@@ -60,6 +60,28 @@ struct Barrier {
     isomer_emulator_barrier_arrive_in(rank, at);
 #endif
   }
+  /// The same by one who has only read and has nothing to show: a release to the cluster would wait for all
+  /// its stores.
+  ISOMER_DEVICE void arrive_in_having_read(u32 rank) const {
+#if ISOMER_SM90
+    asm volatile(
+        "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(at),
+        "r"(rank)
+        : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_arrive_in(rank, at);
+#endif
+  }
+  /// Arrives when all copies that this thread began with copy_async() have landed: one of the arrivals that
+  /// are counted.
+  ISOMER_DEVICE void arrive_behind_copies() const {
+#if ISOMER_SM90
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(at) : "memory");
+#elif defined(ISOMER_EMULATED)
+    isomer_emulator_barrier_arrive(at, 1, 0);  // there the copies are done at once
+#endif
+  }
   ISOMER_DEVICE bool is_over(u32 parity) const {
     u32 over = 1;
 #if ISOMER_SM90

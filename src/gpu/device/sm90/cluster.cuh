@@ -51,4 +51,21 @@ ISOMER_DEVICE f32 load_shared_of(u32 rank, u32 at) {
   return value;
 }
 
+/// Four words to that address of shared memory, a multiple of 16, in block `rank` of the cluster.
+ISOMER_DEVICE void store_shared_in(u32 rank, u32 at, f32 a, f32 b, f32 c, f32 d) {
+#if ISOMER_SM90
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+      "st.shared::cluster.v4.f32 [there], {%2, %3, %4, %5};\n}" ::"r"(at),
+      "r"(rank), "f"(a), "f"(b), "f"(c), "f"(d)
+      : "memory");
+#elif defined(ISOMER_EMULATED)
+  auto* const four = static_cast<f32*>(isomer_emulator_shared_in(rank, at, 4 * sizeof a));
+  four[0] = a;
+  four[1] = b;
+  four[2] = c;
+  four[3] = d;
+#endif
+}
+
 }  // namespace isomer::device::sm90
