@@ -22,7 +22,7 @@ using core::fail;
 std::string verify(const oracle::Oracle& oracle, const core::Call& call, Allowance allowance,
                    oracle::Expected& expected) {
   Outcome outcome;
-  oracle.reference(call, {}, expected);
+  oracle.reference(call, asked_with(allowance), expected);
   for (const oracle::ExpectedTensor& each : expected.tensors)
     if (std::string reason =
             compare(each, call.tensor(call.contract->index_of(each.name)), allowance, outcome);

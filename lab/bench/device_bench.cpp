@@ -62,7 +62,7 @@ std::vector<std::unique_ptr<Mirror>> copies_of(const oracle::Problem& problem, c
 
 std::string verify_on_device(const oracle::Oracle& oracle, const oracle::Problem& problem, Mirror& mirror,
                              Allowance allowance, oracle::Expected& expected) {
-  oracle.reference(problem.call(), {}, expected);
+  oracle.reference(problem.call(), asked_with(allowance), expected);
   mirror.download();
   Outcome outcome;
   for (const oracle::ExpectedTensor& each : expected.tensors)

@@ -1,5 +1,7 @@
 #include "lab/check/compare.hpp"
 
+#include "gpu/plan.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +45,14 @@ bool is_another(const oracle::ExpectedTensor& expected, std::size_t i, double go
 }  // namespace
 
 Allowance allowance_of(const core::Implementation& implementation) {
-  return {.division = !implementation.divides_exactly(), .order = implementation.device() != DeviceType::cpu};
+  const auto* on_gpu = dynamic_cast<const gpu::Implementation*>(&implementation);
+  return {.division = !implementation.divides_exactly(),
+          .order = implementation.device() != DeviceType::cpu,
+          .short_sums = on_gpu != nullptr && on_gpu->needs().wgmma};
+}
+
+oracle::Variations asked_with(Allowance allowance) {
+  return allowance.short_sums ? oracle::Variations({"sums=short"}) : oracle::Variations();
 }
 
 std::string compare(const oracle::ExpectedTensor& expected, const Tensor& tensor, Allowance allowance,

@@ -46,7 +46,8 @@ const core::Contract& contract() {
       .options = core::options<Fp8GemmOptions, isomer_fp8_gemm_options>(),
       .tolerance = "u_c*|ref| + 2^-20*(sum over kb of |a_s*b_s|*sum|a*b|, + |bias| + |addend|), u_c = 2^-24 "
                    "f32, 2^-11 "
-                   "f16, 2^-8 bf16; never below half a subnormal of c",
+                   "f16, 2^-8 bf16; never below half a subnormal of c; where "
+                   "Hopper's tensor cores sum e4m3 products 2^-9 of the products' magnitude more",
       .work =
           [](const core::Call& call) {
             core::Work work;

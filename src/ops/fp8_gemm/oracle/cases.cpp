@@ -98,6 +98,34 @@ void add_epilogues(std::vector<Case>& list, const Case& base) {
   list.push_back(Case(base).set("addend", "c").set("layout", "transposed").set("rank", 3).set("m", 4));
 }
 
+/// Rows that begin at multiples of 16 bytes, as bulk copies want them: round tiles of 64, 128, 192 and 256, K
+/// in parts of a block and in as many blocks as a cluster divides.
+void add_bulk(std::vector<Case>& list, const Case& base) {
+  const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    Case c = Case(base).set("m", m).set("n", n).set("k", k);
+    if (m % 3 == 0) c.set("a_s", m % 2 == 0 ? "column_major" : "padded");
+    if (n % 3 == 0) c.set("bias", "f32").set("addend", n % 2 == 0 ? "c" : "own");
+    list.push_back(c);
+  };
+  for (const std::int64_t m : {1, 16, 63, 64, 65, 127, 128, 129, 200}) {
+    add(m, 8, 512);
+    add(m, 64, 16);
+    add(m, 72, 528);
+    add(m, 136, 144);
+    add(m, 192, 128);
+    add(m, 200, 640);
+    add(m, 261, 256);
+    add(m, 264, 112);
+  }
+  add(5, 64, 2048);
+  add(64, 72, 1552);
+  add(100, 136, 1040);
+  add(128, 128, 1536);
+  // Enough tiles for large ones, in clusters.
+  add(2056, 1544, 32);
+  if (base.dtype("dtype") != DType::f16) add(1160, 1544, 144);
+}
+
 std::vector<Case> cases() {
   std::vector<Case> list;
   for (const char* dtype : {"bf16", "f16", "f32"}) {
@@ -108,7 +136,11 @@ std::vector<Case> cases() {
     add_values(list, base);
     add_epilogues(list, base);
     list.push_back(Case(base).set("m", 250).set("n", 300).set("k", 260));
+    add_bulk(list, base);
   }
+  // Layouts, values and epilogues again, with rows that bulk copies take.
+  for (std::size_t i = 0, count = list.size(); i < count; ++i)
+    if (list[i].integer("k") == 300) list.push_back(Case(list[i]).set("k", std::int64_t{304}));
   return distinct(list);
 }
 
