@@ -1,6 +1,7 @@
 #include "core/sentence.hpp"
 #include "gpu/plan.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
+#include "ops/fp8_gemm/gpu/sm90.hpp"
 #include "ops/fp8_gemm/gpu/tiles.hpp"
 
 namespace isomer::ops::fp8_gemm {
@@ -84,11 +85,11 @@ class GemmPlan : public gpu::Plan {
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> gpu() {
-  return gpu::everywhere<GemmPlan<Fp8GemmArgs>>();
+  return gpu::in_order(sm90(), gpu::everywhere<GemmPlan<Fp8GemmArgs>>());
 }
 
 std::vector<std::unique_ptr<const core::Implementation>> grouped_gpu() {
-  return gpu::everywhere<GemmPlan<GroupedFp8GemmArgs>>();
+  return gpu::in_order(grouped_sm90(), gpu::everywhere<GemmPlan<GroupedFp8GemmArgs>>());
 }
 
 }  // namespace isomer::ops::fp8_gemm

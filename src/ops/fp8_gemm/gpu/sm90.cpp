@@ -1,0 +1,137 @@
+#include "ops/fp8_gemm/gpu/sm90.hpp"
+
+#include "core/sentence.hpp"
+#include "ops/fp8_gemm/fp8_gemm.hpp"
+#include "ops/fp8_gemm/gpu/sm90_tiles.hpp"
+#include "ops/fp8_gemm/kernels/fp8_gemm_sm90.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace isomer::ops::fp8_gemm {
+namespace {
+
+using device::Fp8GemmSm90Parameters;
+using device::GemmRows;
+
+constexpr const char* kLayouts[] = {"single", "contiguous", "masked"};
+/// Tiles of rows that run through the columns together: 16 of 128 rows and a wave of columns fit the L2
+/// cache.
+constexpr std::int64_t kRowsTogether = 16 * 128;
+
+struct Decision {
+  std::vector<gpu::Step> steps;
+  Fp8GemmSm90Parameters parameters{};
+  bool bulk_store = false;
+  double microseconds = 0;
+};
+
+/// With the box that a copy moves: rows of `columns` elements under a swizzle as wide.
+gpu::MapOfStep boxed(gpu::TensorMap map, int columns, int rows, std::size_t at) {
+  const auto width = static_cast<std::uint32_t>(columns);
+  map.box = {width, static_cast<std::uint32_t>(rows), 1};
+  map.swizzle_bytes = static_cast<int>(width * static_cast<std::uint32_t>(size_of(map.element)));
+  return {map, static_cast<std::uint32_t>(at)};
+}
+
+gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, const gpu::Facts& facts) {
+  gpu::Step step{.source = "ops/fp8_gemm/kernels/fp8_gemm_sm90.cu",
+                 .kernel = "isomer_fp8_gemm_sm90",
+                 .variant = {{"c", problem.gemm.c},
+                             {"rows", kLayouts[static_cast<int>(problem.gemm.parameters.layout)]},
+                             {"tile_m", t.tile_m},
+                             {"tile_n", t.tile_n},
+                             {"chunks", t.chunks},
+                             {"stages", t.stages},
+                             {"cluster", t.cluster},
+                             {"split", t.split},
+                             {"bulk_store", problem.bulk_store},
+                             {"terms", problem.terms},
+                             {"scales", problem.scales_at_once}},
+                 .grid = {static_cast<std::uint32_t>(t.blocks), 1, 1},
+                 .block = {static_cast<std::uint32_t>(t.threads), 1, 1},
+                 .cluster = {static_cast<std::uint32_t>(t.cluster * t.split), 1, 1},
+                 .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
+                 .overlap_previous = facts.has.overlap};
+  constexpr int kBlock = static_cast<int>(kScaleBlock);
+  step.maps = {boxed(problem.a, kBlock, t.tile_m, offsetof(Fp8GemmSm90Parameters, a)),
+               boxed(problem.b, kBlock, t.tile_n / t.cluster, offsetof(Fp8GemmSm90Parameters, b))};
+  if (problem.bulk_store)
+    step.maps.push_back(boxed(problem.c, sm90_panel_columns(t), 64, offsetof(Fp8GemmSm90Parameters, c)));
+  return step;
+}
+
+/// The plan of either op: Args is Fp8GemmArgs or GroupedFp8GemmArgs.
+template <class Args>
+class Sm90Plan : public gpu::Plan {
+ public:
+  explicit Sm90Plan(Decision decision)
+      : Plan(std::move(decision.steps)),
+        parameters_(decision.parameters),
+        bulk_store_(decision.bulk_store),
+        microseconds_(decision.microseconds) {}
+
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
+    const Sm90Problem problem(call.args<Args>());
+    if (!problem.refusal.empty()) return core::Refusal{problem.refusal};
+    Decision decision{
+        .steps = {}, .parameters = {.gemm = problem.gemm.parameters}, .bulk_store = problem.bulk_store};
+    if (problem.gemm.empty()) return decision;
+    const Sm90Tiling t = sm90_tiling(problem, facts);
+    if (std::max(t.tiles, t.blocks) > gpu::kMostBlocks)
+      return core::Refusal{core::say("c has ", t.tiles, " tiles, a launch has at most 2^31 - 1")};
+    Fp8GemmSm90Parameters& p = decision.parameters;
+    p.gemm.row_tiles = static_cast<std::uint32_t>(t.row_tiles);
+    p.gemm.column_tiles = static_cast<std::uint32_t>(t.column_tiles);
+    p.tiles = static_cast<std::uint32_t>(t.tiles);
+    p.together = static_cast<std::uint32_t>(kRowsTogether / (t.tile_m * t.cluster));
+    p.b_once = t.row_tiles == 1 && p.gemm.layout != GemmRows::contiguous;
+    decision.steps.push_back(step_of(problem, t, facts));
+    decision.microseconds = t.microseconds;
+    return decision;
+  }
+
+  void describe(core::Description& out) const override {
+    Plan::describe(out);
+    const device::Fp8GemmParameters& p = parameters_.gemm;
+    out.parameters = gpu::named({{"rows", kLayouts[static_cast<int>(p.layout)]},
+                                 {"m", p.rows},
+                                 {"n", p.columns},
+                                 {"k", p.depth},
+                                 {"experts", p.experts}});
+    if (!steps().empty())
+      out.constants = gpu::named({{"row_tiles", p.row_tiles},
+                                  {"column_tiles", p.column_tiles},
+                                  {"tiles", parameters_.tiles},
+                                  {"rows_together", parameters_.together},
+                                  {"b_once", parameters_.b_once},
+                                  {"modelled_ns", static_cast<std::int64_t>(1000 * microseconds_)}});
+  }
+
+  void run(const Queue& queue, const core::Call& call, void*) const override {
+    if (steps().empty()) return;
+    const auto& args = call.args<Args>();
+    Fp8GemmSm90Parameters parameters = parameters_;
+    parameters.gemm = with_addresses(parameters_.gemm, args);
+    if (bulk_store_)
+      launch(queue, 0, parameters, {args.a.data, args.b.data, args.c.data});
+    else
+      launch(queue, 0, parameters, {args.a.data, args.b.data});
+  }
+
+ private:
+  Fp8GemmSm90Parameters parameters_;
+  bool bulk_store_;
+  double microseconds_;
+};
+
+constexpr gpu::Capabilities kNeeds{.bulk_copy = true, .wgmma = true, .clusters = true};
+
+}  // namespace
+
+gpu::Implementations sm90() { return gpu::on<Sm90Plan<Fp8GemmArgs>>(DeviceType::cuda, "sm90", kNeeds); }
+gpu::Implementations grouped_sm90() {
+  return gpu::on<Sm90Plan<GroupedFp8GemmArgs>>(DeviceType::cuda, "sm90", kNeeds);
+}
+
+}  // namespace isomer::ops::fp8_gemm

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "gpu/device/tensor_map.h"
+#include "ops/fp8_gemm/kernels/fp8_gemm.h"
+
+namespace isomer::device {
+
+/// A product of either op for Hopper. The rows of a, a_s, c and addend are one dimension: only stride[0] of
+/// each is used.
+struct Fp8GemmSm90Parameters {
+  TensorMap a, b, c;       ///< c only where it is stored by bulk copies
+  Fp8GemmParameters gemm;  ///< `row_tiles` counts what a cluster owns
+  u32 tiles;               ///< of all rows and columns; not masked
+  u32 together;            ///< tiles of rows that run through the columns together
+  i32 b_once;              ///< nothing of b is read twice
+};
+
+}  // namespace isomer::device
