@@ -5,12 +5,13 @@ file(GLOB planted CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/device_faults/pl
 file(GLOB library_device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gpu/device/*
      ${PROJECT_SOURCE_DIR}/src/ops/*/kernels/*)
 add_custom_command(OUTPUT ${planted_sources}
-  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${planted_sources} -DHEADER=gpu/sources.hpp -DFUNCTION=isomer::gpu::sources
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${planted_sources} -DHEADER=planted.hpp -DFUNCTION=isomer::planted::embedded
     -DTYPE=isomer::gpu::Source -DROOT=${PROJECT_SOURCE_DIR}/src
     -DPATTERNS=gpu/device/*.cuh,gpu/device/*.h,ops/*/kernels/*
     -DBESIDE=${CMAKE_CURRENT_SOURCE_DIR}/device_faults/planted -DBESIDE_PATTERN=*.cu
     -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
   DEPENDS ${planted} ${library_device_sources} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
 list(APPEND sources ${planted_sources})
+set(include_directories ${CMAKE_CURRENT_SOURCE_DIR}/device_faults)
 set(library isomer_lab isomer_emulated_vendor)
 set(environment "ISOMER_NVRTC=${NVRTC_LIBRARY};ISOMER_CACHE=${CMAKE_BINARY_DIR}/tests/kernel_cache")

@@ -1,0 +1,39 @@
+// The Hopper kernels on the emulated device: the same sources as on the GPU, every access watched.
+#include "lab/check/suite.hpp"
+
+#include <gtest/gtest.h>
+
+#include "vendor/vendor.hpp"
+
+#include <cstdlib>
+
+namespace isomer {
+namespace {
+
+struct Sm90 {
+  const char* op;
+  int least;  ///< cases that it takes, of all
+};
+void PrintTo(const Sm90& of, std::ostream* out) { *out << of.op; }
+
+class Sm90OnTheEmulator : public testing::TestWithParam<Sm90> {};
+
+TEST_P(Sm90OnTheEmulator, GivesTheReferencesResultsAndBreaksNoRule) {
+  setenv("ISOMER_CACHE", ISOMER_EMULATED_CACHE, 1);
+  emulator::register_vendor();
+  lab::Selection selection;
+  selection.ops = {GetParam().op};
+  selection.implementations = {"emulated/sm90"};
+  selection.backends = {"emulated"};
+  selection.seed = 1;
+  const lab::Suite suite = lab::check(selection);
+  EXPECT_GE(suite.count(lab::Status::passed), GetParam().least);
+  for (const lab::Outcome& outcome : suite.outcomes)
+    if (outcome.status == lab::Status::failed) ADD_FAILURE() << outcome.line << ": " << outcome.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Sm90OnTheEmulator, testing::Values(Sm90{"attention", 200}),
+                         [](const auto& info) { return std::string(info.param.op); });
+
+}  // namespace
+}  // namespace isomer
