@@ -99,14 +99,16 @@ std::string check_table(const Suite& suite) {
     if (row.lenient > 0)
       text += fmt::format("{} {}: {} elements passed by the rule for approximate division\n", row.op,
                           row.implementation, row.lenient);
+  // Failures first: refusals may be many.
   int shown = 0;
-  for (const Outcome& outcome : suite.outcomes) {
-    if (outcome.status == Status::passed) continue;
-    if (++shown > 20) continue;
-    const bool failed = outcome.status == Status::failed;
-    text += fmt::format("\n{} {}  {}\n  {}\n", failed ? Terminal::red("FAILED") : Terminal::yellow("refused"),
-                        outcome.implementation, outcome.reason, outcome.line);
-  }
+  for (const Status status : {Status::failed, Status::refused})
+    for (const Outcome& outcome : suite.outcomes) {
+      if (outcome.status != status || ++shown > 20) continue;
+      const bool failed = status == Status::failed;
+      text +=
+          fmt::format("\n{} {}  {}\n  {}\n", failed ? Terminal::red("FAILED") : Terminal::yellow("refused"),
+                      outcome.implementation, outcome.reason, outcome.line);
+    }
   if (shown > 20) text += fmt::format("\n… and {} more\n", shown - 20);
   const int failed = suite.count(Status::failed), refused = suite.count(Status::refused);
   int taken = 0, all = 0;
