@@ -26,7 +26,8 @@ struct ExpectedTensor {
   std::vector<double> lenient;
   /// What an element may hold instead where its writers have no order, as on a GPU.
   std::unordered_map<std::size_t, std::vector<double>> others;
-  /// Where not empty: 1 where a variation reads what is not there, and any answer is its own.
+  /// Where not empty: 1 where any answer will do: a variation reads what is not there, or an infinite scale
+  /// meets a sum whose sign the hardware leaves open.
   std::vector<std::uint8_t> unknown;
 
   /// Row-major index of an element.

@@ -14,6 +14,11 @@ namespace {
 
 using core::round_to;
 
+/// How far, of the magnitude, tensor cores may be that align products to the largest of 32: cuBLASLt 13.1's
+/// block-scaled products on an H200 are up to 2^-9.9 away where K is 512, ours of one block 2^-9.4. No way to
+/// get it wrong.
+constexpr double kShortSums = 0x1p-9;
+
 /// f32 overflows where f64 does not.
 double in_f32_range(double value) {
   return std::fabs(value) > std::numeric_limits<float>::max() ? std::copysign(INFINITY, value) : value;
@@ -127,6 +132,7 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
     c.unknown = c.unknown || !there;
     return there ? scales[static_cast<std::size_t>(index)] : 1.0;
   };
+  const bool short_sums = vary_.has("sums=short");
   double sum = 0, sum_abs = 0;
   const auto add_scaled = [&](std::int64_t k) {
     const double a_s = vary_.has("a_s=ignored") ? 1 : scale(a_s_, a_scale_at(m, k));
@@ -134,6 +140,10 @@ Element Product::operator()(std::int64_t m, std::int64_t n) const {
     c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sum * a_s) * b_s));
     if (narrow_c) c.value = round_to(accumulator, c.value);
     c.magnitude += std::fabs(a_s * b_s) * sum_abs;
+    // A sum that short sums may put on either side of 0, times a scale that makes infinities of it.
+    if (short_sums && sum_abs > 0 && std::fabs(sum) <= kShortSums * sum_abs &&
+        std::isinf(in_f32_range(kShortSums * sum_abs * std::fabs(a_s) * std::fabs(b_s))))
+      c.unknown = true;
     // A block may be summed in parts, one for each lane of a vector: 32 subnormal steps of f32.
     c.underflow += 0x1p-144 * (1 + std::fabs(b_s));
   };
@@ -177,10 +187,7 @@ std::pair<double, double> Epilogue::operator()(const Element& product, DType c_t
   const double bound =
       std::max(core::unit_roundoff(c_type) * std::fabs(value), smallest_subnormal(c_type) / 2) +
       0x1p-20 * magnitude + product.underflow;
-  // No way to get it wrong: how far tensor cores that align products to the largest of 32 may be.
-  // cuBLASLt 13.1's block-scaled products on an H200 are up to 2^-9.9 of the magnitude away where K is 512,
-  // ours of one block 2^-9.4.
-  const double short_sums = vary.has("sums=short") ? 0x1p-9 * product.magnitude : 0;
+  const double short_sums = vary.has("sums=short") ? kShortSums * product.magnitude : 0;
   if (vary.has("rounding=truncated")) value = truncated(c_type, value);
   return {value, std::isfinite(bound + short_sums) ? bound + short_sums : 0};
 }
