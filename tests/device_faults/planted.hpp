@@ -19,6 +19,8 @@ struct Fault {
 };
 
 /// Where the file with that fault lies among the sources.
+std::string place_of(const Fault& fault);
+/// Where the kernel that has the fault lies: the same file, or one that includes it.
 std::string path_of(const Fault& fault);
 /// How often the text that is replaced occurs.
 int occurrences(const Fault& fault);

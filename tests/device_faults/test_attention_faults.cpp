@@ -59,7 +59,8 @@ TEST_P(AttentionFault, IsNamed) {
   EXPECT_EQ(outcome.status, lab::Status::failed);
   EXPECT_NE(outcome.reason.find(fault.says), std::string::npos) << outcome.reason;
   if (fault.says != "expected") {
-    EXPECT_NE(outcome.reason.find(planted::path_of(fault) + ":"), std::string::npos) << outcome.reason;
+    EXPECT_NE(outcome.reason.find("planted/" + std::string(fault.name) + "."), std::string::npos)
+        << outcome.reason;
   }
 }
 
