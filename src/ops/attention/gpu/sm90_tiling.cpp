@@ -21,9 +21,11 @@ using Layout = device::AttentionSm90Layout;
 /// a thread's 232 registers, and addresses, limits and sums about 40.
 struct Shape {
   int head_dim, head_dim_v, block_n, query_buffers;
+  int block_n_softcap;  ///< tanh needs registers too
 };
 constexpr Shape kShapes[] = {
-    {64, 64, 128, 2}, {96, 96, 128, 2}, {128, 128, 128, 2}, {192, 128, 112, 1}, {192, 192, 96, 1},
+    {64, 64, 128, 2, 128},   {96, 96, 128, 2, 128}, {128, 128, 128, 2, 128},
+    {192, 128, 112, 1, 112}, {192, 192, 96, 1, 96}, {256, 256, 64, 1, 48},
 };
 
 const Shape* shape_of(const Geometry& g) {
@@ -96,7 +98,7 @@ Sm90Tiling tile_up_sm90(const Geometry& g, const gpu::Facts& facts) {
   Sm90Tiling t;
   t.head_dim = shape.head_dim;
   t.head_dim_v = shape.head_dim_v;
-  t.block_n = shape.block_n;
+  t.block_n = g.softcap > 0 ? shape.block_n_softcap : shape.block_n;
   t.query_buffers = shape.query_buffers;
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers).bytes;
   t.lengths = g.varlen_q || g.varlen_k || a.seqused_q.defined() || a.seqused_k.defined() ||

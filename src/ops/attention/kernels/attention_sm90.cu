@@ -38,8 +38,8 @@ struct Work {
   // narrow: no key of the first block past kNarrow is seen.
   int n, begin, clear_begin, clear_end;
   bool narrow;
-  int high;  ///< key + 1 that the lane's first row sees, not cut to k_len
-  int k_len;
+  int high = 0;  ///< key + 1 that the lane's first row sees, not cut to k_len
+  int k_len = 0;
   Rows rows;
   f32 s[kKeys / 2], o[kDimV / 2];
   Weights<kKeys> front, back;  ///< P of two successive blocks
@@ -62,6 +62,14 @@ struct Work {
     return shared.tile(its_turn & (AttentionSm90Layout::kTileSlots - 1));
   }
 
+  /// Key + 1 that the lane's first row sees. Pinned: it is computed here and does not stay in registers while
+  /// blocks go by.
+  ISOMER_DEVICE int first_high(const Tile& tile) const {
+    u32 thread[1] = {threadIdx.x & 127};
+    pin(thread);
+    return tile.high(p, tile.row0 + group * 64 + static_cast<int>(thread[0] / 32 * 16 + thread[0] % 32 / 4));
+  }
+
   /// Waits for the next tile; false where there is none.
   ISOMER_DEVICE bool fetch() {
     ++turn;
@@ -77,15 +85,14 @@ struct Work {
     const Blocks range = blocks_of<kKeys>(p, tile);
     begin = range.begin;
     n = range.end - 1;
-    k_len = tile.k_len;
-    // Pinned: it is computed here and does not stay in registers while blocks go by.
-    u32 thread[1] = {threadIdx.x & 127};
-    pin(thread);
-    high = tile.high(p, tile.row0 + group * 64 + static_cast<int>(thread[0] / 32 * 16 + thread[0] % 32 / 4));
+    if constexpr (!kWide) {
+      k_len = tile.k_len;
+      high = first_high(tile);
+    }
     const int row0 = tile.row0 + group * 64;
-    clear_end = most(least(tile.high(p, row0), k_len), 0) / kKeys;
+    clear_end = most(least(tile.high(p, row0), tile.k_len), 0) / kKeys;
     clear_begin = most((most(tile.low(p, row0 + 63), 0) + kKeys - 1) / kKeys, begin);
-    narrow = kNarrow < kKeys && least(tile.high(p, row0 + 63), k_len) - n * kKeys <= kNarrow;
+    narrow = kNarrow < kKeys && least(tile.high(p, row0 + 63), tile.k_len) - n * kKeys <= kNarrow;
     return true;
   }
 
@@ -161,10 +168,16 @@ struct Work {
   }
   template <int N>
   ISOMER_DEVICE void mask(f32 (&x)[N]) const {
+    int its_high = high, its_len = k_len;
+    if constexpr (kWide) {
+      const Tile tile = get_tile(slot_of(turn));
+      its_high = first_high(tile);
+      its_len = tile.k_len;
+    }
     const int first = n * kKeys + lane % 4 * 2;
-    mask_from(x, least(high, k_len) - first, least(high + 8, k_len) - first);
+    mask_from(x, least(its_high, its_len) - first, least(its_high + 8, its_len) - first);
     if (n < clear_begin) {
-      const int low = high - 1 - p.right - p.left;
+      const int low = its_high - 1 - p.right - p.left;
       mask_below(x, low - first, low + 8 - first);
     }
   }

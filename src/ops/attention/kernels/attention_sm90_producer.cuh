@@ -17,6 +17,7 @@ constexpr int kQueries = ISOMER_QUERY_BUFFERS;
 constexpr bool kSoftcap = ISOMER_SOFTCAP;
 // Keys of a first block of which no more are seen; wide heads leave no registers for a second width.
 constexpr int kNarrow = kDim + kDimV <= 256 ? kKeys / 32 * 16 : kKeys;
+constexpr bool kWide = kDimV > 128;  // what masks ask for is read again, not kept in registers
 constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries);
 constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;  // bytes
 constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
