@@ -14,7 +14,9 @@
 namespace isomer::emulator {
 namespace {
 
-constexpr std::uint64_t kHopelessRounds = 2'000'000;  // every thread spinning, nothing ever moving
+// Rounds in which every thread spins and nothing ever moves: where other workers have blocks that might still
+// end the wait, and where all that are left are here.
+constexpr std::uint64_t kHopelessRounds = 2'000'000, kHopelessAlone = 250'000;
 
 void land(boost::context::detail::transfer_t from) { static_cast<Fiber*>(from.data)->context = from.fctx; }
 
@@ -198,7 +200,8 @@ void Worker::work(Launch& launch) {
       case Block::Outcome::stuck:
         resident.push_back(block);
         hopeless = block->progressed() ? 0 : hopeless + 1;
-        if (hopeless > kHopelessRounds) {
+        if (const bool alone = launch.finished.load() + resident.size() >= launch.blocks;
+            hopeless > (alone ? kHopelessAlone : kHopelessRounds)) {
           watch::report_deadlock(*block);
           launch.fail(error::launch_timeout);
         }
