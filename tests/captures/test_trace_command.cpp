@@ -172,7 +172,7 @@ TEST_F(TraceCommand, TellsOfOurLaunchesWhatExplainTellsOfThePlan) {
   std::size_t compared = 0;
   for (const Launch& launch : trace.launches) {
     // The check runs on both emulated devices.
-    if (launch.parameters.at("constant arch") != planned.parameters.at("constant arch")) continue;
+    if (launch.parameters.at("constant target") != planned.parameters.at("constant target")) continue;
     ++compared;
     EXPECT_EQ(launch.name, planned.name);
     EXPECT_EQ(launch.variant, planned.variant);
