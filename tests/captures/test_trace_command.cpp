@@ -155,7 +155,8 @@ TEST_F(TraceCommand, ComparesTensors) {
 
 #ifdef ISOMER_HAS_EMULATOR
 TEST_F(TraceCommand, TellsOfOurLaunchesWhatExplainTellsOfThePlan) {
-  const std::string line = "attention b=1 sq=33 hq=4 hkv=2 d=64 f16 causal seed=7";
+  // In f32, which one implementation takes.
+  const std::string line = "attention b=1 sq=33 hq=4 hkv=2 d=64 f32 causal seed=7";
   const Said traced = isomer("trace -o a.jsonl --perfetto a.json --csv a.csv -- " ISOMER_CLI
                              " check --backend emulated --case '" +
                              line + "'");
@@ -191,7 +192,7 @@ TEST_F(TraceCommand, TellsOfOurLaunchesWhatExplainTellsOfThePlan) {
   EXPECT_EQ(isomer("diff a.jsonl a.json").exit, 0);
   // One argument of the call is one difference.
   ASSERT_EQ(isomer("trace -o b.jsonl -- " ISOMER_CLI
-                   " check --backend emulated --case 'attention b=1 sq=33 hq=4 hkv=2 d=64 f16 seed=7'")
+                   " check --backend emulated --case 'attention b=1 sq=33 hq=4 hkv=2 d=64 f32 seed=7'")
                 .exit,
             0);
   const Said different = isomer("diff a.jsonl b.jsonl --json");
