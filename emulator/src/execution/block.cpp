@@ -264,7 +264,7 @@ void Block::abandon() {
   __builtin_unreachable();
 }
 
-void Block::yield() {
+void Block::yield(const void* site) {
   Thread& self = *current_;
   const bool others = ready_count_ > 0 || fresh_ < size();
   if (others) {
@@ -273,7 +273,7 @@ void Block::yield() {
     if (to != worker_.running()) worker_.switch_to(to);
   } else {
     ++spinning_;
-    wait(Wait::spin, __builtin_return_address(0));
+    wait(Wait::spin, site);
   }
 }
 

@@ -94,7 +94,8 @@ class Block {
   void grid_barrier(const void* site);
   void cluster_arrive();
   void cluster_wait(const void* site);
-  void yield();
+  /// Lets the other threads run; `site` is where the thread looks for what they do.
+  void yield(const void* site);
   [[noreturn]] void kill_current();  ///< this thread ends here, whatever is on its stack
   [[noreturn]] void abandon();       ///< the whole block ends here
   void* shared(SharedSite& site);

@@ -143,7 +143,7 @@ bool Barriers::wait(std::uint32_t address, unsigned parity, bool only_look, cons
   const bool over = (b.phase & 1) != static_cast<std::int64_t>(parity & 1);
   if (only_look && !over) {
     // Whoever looks again and again waits too, and lets the others go on.
-    block_.yield();
+    block_.yield(site.pc);
     if ((b.phase & 1) == static_cast<std::int64_t>(parity & 1)) {
       ++b.waiting;
       advance();

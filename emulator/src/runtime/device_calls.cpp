@@ -129,7 +129,7 @@ EXPORT void isomer_emulator_fence(int) {
 }
 EXPORT void isomer_emulator_yield() {
   isomer_emulator_patience = 256;
-  if (current_thread()) current_block()->yield();
+  if (current_thread()) current_block()->yield(SITE);
 }
 EXPORT void isomer_emulator_grid_barrier() { current_block()->grid_barrier(SITE); }
 EXPORT void isomer_emulator_launch_bounds(unsigned threads) {

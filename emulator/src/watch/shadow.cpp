@@ -201,7 +201,7 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
     launch.fail(error::launch_timeout);
     block.abandon();
   }
-  if ((how & atomic) && ++thread.clock.spins % 64 == 0) block.yield();
+  if ((how & atomic) && ++thread.clock.spins % 64 == 0) block.yield(site);
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.page_owner(at);
   if (!buffer || !buffer->live || at < buffer->begin || at + bytes > buffer->end()) {
