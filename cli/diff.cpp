@@ -3,13 +3,13 @@
 #include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
 #include "core/sentence.hpp"
+#include "lab/capture/read_capture.hpp"
+#include "lab/diff/build_log.hpp"
+#include "lab/diff/diff_binaries.hpp"
+#include "lab/diff/diff_captures.hpp"
 #include "lab/report/difference_html.hpp"
 #include "lab/report/difference_report.hpp"
 #include "lab/report/tensor_diff_report.hpp"
-#include "lab/trace/build_log.hpp"
-#include "lab/trace/diff_binaries.hpp"
-#include "lab/trace/diff_captures.hpp"
-#include "lab/trace/read_capture.hpp"
 
 #include <fmt/format.h>
 

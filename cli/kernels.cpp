@@ -1,8 +1,8 @@
 #include "cli/verbs.hpp"
 #include "core/sentence.hpp"
+#include "lab/binary/binary.hpp"
 #include "lab/report/kernels_report.hpp"
 #include "lab/text/pattern.hpp"
-#include "lab/trace/binary.hpp"
 
 #include <isomer/error.hpp>
 
@@ -63,7 +63,7 @@ Run kernels(CLI::App& app) {
       ->option_text("REGEX");
   app.add_option(
          "--names", options->names,
-         "more names of template parameters, in the format of lab/trace/names.json; so does ISOMER_NAMES")
+         "more names of template parameters, in the format of lab/names/names.json; so does ISOMER_NAMES")
       ->option_text("FILE");
   app.add_flag("--json", options->json, "JSON on stdout");
   app.footer("No tool of any vendor is needed, and no GPU.");

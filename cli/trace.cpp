@@ -1,9 +1,9 @@
 #include "cli/verbs.hpp"
 #include "core/sentence.hpp"
+#include "lab/capture/capture_file.hpp"
+#include "lab/launches/injected_libraries.hpp"
+#include "lab/launches/trace_export.hpp"
 #include "lab/report/trace_report.hpp"
-#include "lab/trace/capture_file.hpp"
-#include "lab/trace/injected_libraries.hpp"
-#include "lab/trace/trace_export.hpp"
 
 #include <fmt/format.h>
 

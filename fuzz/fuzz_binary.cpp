@@ -1,5 +1,5 @@
 // Any bytes as a binary with kernels: either kernels that can be reported and compared, or one sentence.
-#include "lab/trace/diff_binaries.hpp"
+#include "lab/diff/diff_binaries.hpp"
 
 #include <isomer/error.hpp>
 

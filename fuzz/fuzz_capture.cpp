@@ -1,8 +1,8 @@
 // Any bytes as a capture or another tool's trace, the first byte says which: launches that can be written,
 // read again, grouped and compared, or one sentence.
-#include "lab/trace/capture_file.hpp"
-#include "lab/trace/diff_captures.hpp"
-#include "lab/trace/readers.hpp"
+#include "lab/capture/capture_file.hpp"
+#include "lab/capture/readers.hpp"
+#include "lab/diff/diff_captures.hpp"
 
 #include <isomer/error.hpp>
 

@@ -1,7 +1,7 @@
 // Any text as a kernel's name: it is read in time, never throws, and its canonical text is its own canonical
 // text.
-#include "lab/trace/build_log.hpp"
-#include "lab/trace/kernel_name.hpp"
+#include "lab/diff/build_log.hpp"
+#include "lab/names/kernel_name.hpp"
 
 #include <cstdio>
 #include <cstdlib>

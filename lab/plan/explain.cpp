@@ -1,9 +1,9 @@
 #include "lab/plan/explain.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/binary/binary.hpp"
 #include "lab/plan/prebuild.hpp"
 #include "lab/plan/programs.hpp"
-#include "lab/trace/binary.hpp"
 #include "oracle/oracle.hpp"
 
 #include <isomer/error.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "lab/trace/difference.hpp"
-#include "lab/trace/launch_groups.hpp"
+#include "lab/diff/difference.hpp"
+#include "lab/diff/launch_groups.hpp"
 
 #include <string>
 

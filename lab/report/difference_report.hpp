@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/trace/difference.hpp"
+#include "lab/diff/difference.hpp"
 
 #include <string>
 

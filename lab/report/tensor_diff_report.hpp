@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/trace/diff_tensors.hpp"
+#include "lab/diff/diff_tensors.hpp"
 
 #include <string>
 

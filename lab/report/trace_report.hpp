@@ -1,7 +1,7 @@
 #pragma once
 
-#include "lab/trace/launch_groups.hpp"
-#include "lab/trace/trace_command.hpp"
+#include "lab/diff/launch_groups.hpp"
+#include "lab/launches/trace_command.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "lab/trace/capture_file.hpp"
-#include "lab/trace/launch_groups.hpp"
+#include "lab/capture/capture_file.hpp"
+#include "lab/diff/launch_groups.hpp"
 
 #include <cstring>
 #include <filesystem>

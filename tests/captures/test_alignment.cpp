@@ -1,4 +1,4 @@
-#include "lab/trace/alignment.hpp"
+#include "lab/diff/alignment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "lab/trace/inject/chain.hpp"
+#include "lab/launches/inject/chain.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <isomer/error.hpp>

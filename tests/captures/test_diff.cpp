@@ -1,4 +1,4 @@
-#include "lab/trace/diff_captures.hpp"
+#include "lab/diff/diff_captures.hpp"
 
 #include "tests/captures/launches.hpp"
 

@@ -1,7 +1,7 @@
 // FlashAttention-3's forward pass, recorded on an H200, with the table of its parameters' fields that
 // tools/parameter_layout.py made of its headers: see fixtures/README.md.
-#include "lab/trace/diff_captures.hpp"
-#include "lab/trace/read_capture.hpp"
+#include "lab/capture/read_capture.hpp"
+#include "lab/diff/diff_captures.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#include "lab/trace/read_capture.hpp"
-#include "lab/trace/readers.hpp"
+#include "lab/capture/read_capture.hpp"
+#include "lab/capture/readers.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <isomer/error.hpp>

@@ -1,6 +1,6 @@
 // What was recorded on an H200, replayed: see fixtures/README.md.
-#include "lab/trace/diff_captures.hpp"
-#include "lab/trace/read_capture.hpp"
+#include "lab/capture/read_capture.hpp"
+#include "lab/diff/diff_captures.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // `isomer trace` and `isomer diff` as their users run them, on a machine with no GPU.
-#include "lab/trace/read_capture.hpp"
-#include "lab/trace/readers.hpp"
+#include "lab/capture/read_capture.hpp"
+#include "lab/capture/readers.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What several processes have recorded becomes one capture.
 #include "core/sentence.hpp"
-#include "lab/trace/traced_parts.hpp"
+#include "lab/launches/traced_parts.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // `isomer trace --driver` of programs that find the driver's calls in each of their ways, with a stand-in
 // driver.
-#include "lab/trace/read_capture.hpp"
+#include "lab/capture/read_capture.hpp"
 #include "tests/captures/launches.hpp"
 
 #include <gtest/gtest.h>

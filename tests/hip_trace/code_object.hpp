@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/trace/binary.hpp"
+#include "lab/binary/binary.hpp"
 
 #include <cstring>
 #include <fstream>

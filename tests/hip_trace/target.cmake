@@ -14,9 +14,9 @@ foreach(target IN ITEMS isomer_stand_in_trace_hip isomer_stand_in_rocprofiler is
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
 endforeach()
 # What translates the profiler's records, by itself.
-file(GLOB translation CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lab/trace/inject/*.cpp)
-list(APPEND translation ${PROJECT_SOURCE_DIR}/lab/trace/inject/hip/recorder.cpp
-  ${PROJECT_SOURCE_DIR}/lab/trace/inject/hip/image.cpp)
+file(GLOB translation CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lab/launches/inject/*.cpp)
+list(APPEND translation ${PROJECT_SOURCE_DIR}/lab/launches/inject/hip/recorder.cpp
+  ${PROJECT_SOURCE_DIR}/lab/launches/inject/hip/image.cpp)
 add_library(isomer_hip_translation STATIC ${translation})
 target_link_libraries(isomer_hip_translation PRIVATE isomer_lab isomer_options)
 set(library isomer_hip_translation isomer_lab)

@@ -1,10 +1,10 @@
 // The profiler's records, as plain structs, become the lines of a capture.
-#include "lab/trace/inject/allocations.hpp"
-#include "lab/trace/inject/hip/image.hpp"
-#include "lab/trace/inject/hip/recorder.hpp"
-#include "lab/trace/inject/output.hpp"
-#include "lab/trace/inject/recording.hpp"
-#include "lab/trace/read_capture.hpp"
+#include "lab/capture/read_capture.hpp"
+#include "lab/launches/inject/allocations.hpp"
+#include "lab/launches/inject/hip/image.hpp"
+#include "lab/launches/inject/hip/recorder.hpp"
+#include "lab/launches/inject/output.hpp"
+#include "lab/launches/inject/recording.hpp"
 #include "tests/captures/launches.hpp"
 #include "tests/hip_trace/code_object.hpp"
 

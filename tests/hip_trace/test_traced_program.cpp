@@ -1,5 +1,5 @@
 // `isomer trace` of a HIP program, with stand-ins for the profiler and the runtime.
-#include "lab/trace/read_capture.hpp"
+#include "lab/capture/read_capture.hpp"
 #include "tests/captures/launches.hpp"
 #include "tests/hip_trace/code_object.hpp"
 

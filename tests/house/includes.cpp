@@ -54,7 +54,14 @@ const std::vector<Room>& rooms() {
       {"src/ops/oracles.cpp", {"include/", "src/core/", "src/oracle/", "src/ops/<op>/oracle/oracle.hpp"}},
       {"emulator/tests/", {"include/", "src/", "emulator/"}},
       {"emulator/", {"include/", "src/core/", "src/gpu/"}},
-      {"lab/", with(kShipped, {"src/oracle/", "emulator/include/"})},
+      // Reading and comparing launches: formats below names, names below binaries, and who compares above
+      // all.
+      {"lab/capture/", {"include/", "src/core/", "lab/text/"}},
+      {"lab/names/", {"include/", "src/core/", "lab/text/", "lab/capture/"}},
+      {"lab/binary/", {"include/", "src/core/", "lab/text/", "lab/names/"}},
+      {"lab/launches/", {"include/", "src/core/", "lab/text/", "lab/capture/", "lab/names/", "lab/binary/"}},
+      {"lab/diff/", {"include/", "src/core/", "lab/text/", "lab/capture/", "lab/names/", "lab/binary/"}},
+      {"lab/", with(kShipped, {"lab/", "src/oracle/", "emulator/include/"})},
       {"cli/", with(kShipped, {"src/oracle/", "emulator/include/", "emulator/vendor/", "lab/"})},
       {"python/", with(kShipped, {"src/oracle/", "lab/"})},
       {"tests/", {"include/", "src/", "lab/", "cli/", "emulator/"}},

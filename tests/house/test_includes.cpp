@@ -69,6 +69,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"emulator/src/runtime/launch.cpp", "src/ops/sin/sin.hpp", false},
                     Planted{"lab/check/check.cpp", "src/oracle/case.hpp", true},
                     Planted{"lab/check/check.cpp", "cli/verb.hpp", false},
+                    Planted{"lab/report/trace_report.cpp", "lab/diff/launch_groups.hpp", true},
+                    Planted{"lab/capture/joiner.hpp", "lab/names/kernel_name.hpp", false},
+                    Planted{"lab/names/field_names.hpp", "lab/capture/capture.hpp", true},
+                    Planted{"lab/names/kernel_name.hpp", "lab/binary/binary.hpp", false},
+                    Planted{"lab/binary/binary.hpp", "lab/diff/difference.hpp", false},
+                    Planted{"lab/launches/trace_command.hpp", "lab/diff/difference.hpp", false},
+                    Planted{"lab/diff/pair_kernels.hpp", "lab/binary/binary.hpp", true},
+                    Planted{"lab/diff/diff_captures.hpp", "lab/check/check.hpp", false},
                     Planted{"cli/check.cpp", "lab/check/check.hpp", true},
                     Planted{"somewhere/else.cpp", "src/core/plan.hpp", false}));
 

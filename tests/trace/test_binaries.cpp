@@ -1,7 +1,7 @@
 // What a binary says of its kernels, with no vendor's tool: the figures are those that ptxas -v and hipcc
 // print.
+#include "lab/binary/sass_opcodes.hpp"
 #include "lab/report/kernels_report.hpp"
-#include "lab/trace/sass_opcodes.hpp"
 #include "tests/trace/fixture.hpp"
 
 #include <isomer/error.hpp>

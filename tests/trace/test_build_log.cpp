@@ -1,5 +1,5 @@
 // The options of a build, from what the build itself wrote down.
-#include "lab/trace/build_log.hpp"
+#include "lab/diff/build_log.hpp"
 
 #include <isomer/error.hpp>
 

@@ -1,6 +1,6 @@
 // Builds that differ in one thing: the diff names that one, and nothing that no evidence shows.
+#include "lab/diff/diff_binaries.hpp"
 #include "lab/report/difference_report.hpp"
-#include "lab/trace/diff_binaries.hpp"
 #include "tests/trace/fixture.hpp"
 
 #include <gtest/gtest.h>

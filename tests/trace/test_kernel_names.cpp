@@ -1,7 +1,7 @@
 // One kernel has one name, whoever wrote it down: mangled, as c++filt and Kineto print it, as CUPTI and
 // Nsight do.
-#include "lab/trace/itanium.hpp"
-#include "lab/trace/kernel_name.hpp"
+#include "lab/names/itanium.hpp"
+#include "lab/names/kernel_name.hpp"
 
 #include <isomer/error.hpp>
 

@@ -1,6 +1,6 @@
 // tools/parameter_layout.py on layout.o, which nvcc made of our own layout.hpp: the compiler of this test
 // says where the header's fields lie.
-#include "lab/trace/argument_words.hpp"
+#include "lab/diff/argument_words.hpp"
 #include "tests/trace/fixture.hpp"
 #include "tests/trace/fixtures/layout.hpp"
 

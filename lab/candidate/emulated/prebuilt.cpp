@@ -1,9 +1,9 @@
 #include "lab/candidate/emulated/prebuilt.hpp"
 
 #include "core/temporary_folder.hpp"
+#include "lab/binary/elf.hpp"
 #include "lab/candidate/cache_folder.hpp"
 #include "lab/text/pattern.hpp"
-#include "lab/trace/elf.hpp"
 
 #include <isomer/error.hpp>
 

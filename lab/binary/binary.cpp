@@ -1,0 +1,164 @@
+#include "lab/binary/binary.hpp"
+
+#include "lab/binary/binary_images.hpp"
+#include "lab/binary/fatbin.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <set>
+#include <tuple>
+
+namespace isomer::lab {
+namespace {
+
+/// A file's bytes as long as the object lives; a library with kernels may be gigabytes.
+class Mapping {
+ public:
+  explicit Mapping(const std::filesystem::path& path) : path_(path.string()) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) fail(std::strerror(errno));
+    struct stat facts {};
+    const bool known = fstat(file, &facts) == 0;
+    size_ = static_cast<std::size_t>(facts.st_size);
+    if (!known || !S_ISREG(facts.st_mode) || size_ == 0) {
+      close(file);
+      fail(!known ? std::strerror(errno) : S_ISREG(facts.st_mode) ? "it is empty" : "it is no file");
+    }
+    void* const at = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    const int error = errno;
+    close(file);
+    if (at == MAP_FAILED) fail(std::strerror(error));
+    data_ = static_cast<const std::uint8_t*>(at);
+  }
+  ~Mapping() { munmap(const_cast<std::uint8_t*>(data_), size_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  const std::uint8_t* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  [[noreturn]] void fail(const char* why) const {
+    core::fail(ErrorCode::io, path_, ": cannot be read: ", why);
+  }
+  std::string path_;
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+constexpr std::string_view kArchive = "!<arch>\n";
+
+bool is_ptx(const Bytes& bytes) {
+  const std::string_view begin = bytes.text().substr(0, 4096);
+  return (begin.starts_with("//") || begin.starts_with(".version")) &&
+         begin.find(".version") != std::string_view::npos && begin.find(".target") != std::string_view::npos;
+}
+
+void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out);
+
+void read_fatbin(const Bytes& bytes, std::vector<BinaryKernel>& out) {
+  for_each_image(bytes, [&](const FatbinImage& image) {
+    if (image.kind == FatbinImage::Kind::ptx) {
+      read_ptx(image.bytes.text(), image.arch, out);
+    } else {
+      if (!is_elf(image.bytes)) core::fail(ErrorCode::io, bytes.what(), ": an image that is no cubin");
+      read_cubin(read_elf(image.bytes), image.arch, out);
+    }
+  });
+}
+
+void read_host(const Elf& elf, const Bytes& bytes, std::vector<BinaryKernel>& out) {
+  bool any = false;
+  for (const Elf::Section& section : elf.sections) {
+    if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin") {
+      any = true;
+      read_fatbin(section.bytes, out);
+    } else if (section.name == ".hip_fatbin") {
+      any = true;
+      read_offload_bundles(section.bytes, out);
+    }
+  }
+  if (!any)
+    core::fail(ErrorCode::io, bytes.what(),
+               ": an ELF file without kernels: no section .nv_fatbin or .hip_fatbin");
+}
+
+/// A static library: its members that hold kernels.
+void read_archive(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) {
+  bool any = false;
+  for (std::uint64_t at = kArchive.size(); bytes.size() - at >= 60;) {
+    const std::string_view digits = bytes.sub(at + 48, 10, "a member's size").text();
+    std::uint64_t size = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), size).ec != std::errc())
+      core::fail(ErrorCode::io, bytes.what(), ": a member's size is no number");
+    const Bytes member = bytes.sub(at + 60, size, "a member");
+    if (is_elf(member)) {
+      const Elf elf = read_elf(member);
+      if (elf.find(".nv_fatbin") != nullptr || elf.find("__nv_relfatbin") != nullptr ||
+          elf.find(".hip_fatbin") != nullptr) {
+        any = true;
+        read_images(member, depth + 1, out);
+      }
+    }
+    at += 60 + size + size % 2;
+    if (at > bytes.size()) break;
+  }
+  if (!any) core::fail(ErrorCode::io, bytes.what(), ": a static library without kernels");
+}
+
+void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) {
+  if (is_elf(bytes)) {
+    const Elf elf = read_elf(bytes);
+    if (elf.machine == Elf::kCuda)
+      read_cubin(elf, {}, out);
+    else if (elf.machine == Elf::kAmdGpu)
+      read_amd_code_object(elf, out);
+    else
+      read_host(elf, bytes, out);
+  } else if (is_fatbin(bytes)) {
+    read_fatbin(bytes, out);
+  } else if (is_offload_bundle(bytes)) {
+    read_offload_bundles(bytes, out);
+  } else if (bytes.starts_with(kArchive) && depth == 0) {
+    read_archive(bytes, depth, out);
+  } else if (is_ptx(bytes)) {
+    read_ptx(bytes.text(), {}, out);
+  } else {
+    core::fail(
+        ErrorCode::io, bytes.what(),
+        ": no binary with kernels: a shared library, an executable, an object, a static library, a cubin, a "
+        "fatbin, PTX or an AMD code object expected");
+  }
+}
+
+}  // namespace
+
+std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what) {
+  std::vector<BinaryKernel> all, kernels;
+  read_images(Bytes({data, bytes}, what), 0, all);
+  // A template that several translation units instantiate stands in each one's image.
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  for (BinaryKernel& kernel : all)
+    if (seen.insert({kernel.name, kernel.arch, kernel.code_hash}).second)
+      kernels.push_back(std::move(kernel));
+  return kernels;
+}
+
+std::vector<BinaryKernel> read_binary(const std::filesystem::path& path) {
+  const Mapping file(path);
+  return read_image(file.data(), file.size(), path.string());
+}
+
+bool looks_like_binary(const std::filesystem::path& path) {
+  const Mapping file(path);
+  const Bytes bytes({file.data(), file.size()}, "");
+  return is_elf(bytes) || is_fatbin(bytes) || is_offload_bundle(bytes) || bytes.starts_with(kArchive) ||
+         is_ptx(bytes);
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,119 @@
+#include "lab/capture/read_capture.hpp"
+
+#include "core/sentence.hpp"
+#include "lab/capture/capture_file.hpp"
+#include "lab/capture/exported_report.hpp"
+#include "lab/capture/readers.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+namespace isomer::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::ifstream open(const fs::path& path) {
+  std::error_code none;
+  if (fs::is_directory(path, none))
+    core::fail(ErrorCode::io, "diff: '", path.string(), "' is a folder, expected a file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) core::fail(ErrorCode::io, "diff: cannot read '", path.string(), "': ", std::strerror(errno));
+  return file;
+}
+
+bool begins(std::string_view text, std::string_view with) { return text.starts_with(with); }
+
+std::string_view without_space(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first == std::string_view::npos ? std::string_view{} : text.substr(first);
+}
+
+/// A header's length in 8 bytes, then a JSON object.
+bool is_safetensors(std::string_view head, std::uintmax_t size) {
+  if (head.size() < 10 || head[8] != '{') return false;
+  std::uint64_t length = 0;
+  std::memcpy(&length, head.data(), sizeof length);
+  return length >= 2 && length <= size - 8;
+}
+
+bool is_explain(std::string_view text) {
+  return text.find("\"launches\"") != std::string_view::npos ||
+         (text.find("\"op\"") != std::string_view::npos && text.find("\"case\"") != std::string_view::npos);
+}
+
+bool is_ncu_csv(std::string_view head) {
+  return head.find("\"Kernel Name\"") != std::string_view::npos ||
+         (head.find("Kernel Name") != std::string_view::npos && head.find("ID,") != std::string_view::npos);
+}
+
+}  // namespace
+
+FileKind kind_of_file(const fs::path& path) {
+  std::ifstream file = open(path);
+  constexpr std::size_t kHead = 1 << 16;
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  const std::string extension = path.extension().string();
+  if (extension == ".nsys-rep" || extension == ".qdrep") return FileKind::nsys_report;
+  if (extension == ".ncu-rep") return FileKind::ncu_report;
+  if (head.empty()) core::fail(ErrorCode::io, "diff: '", path.string(), "' is empty");
+  if (begins(head, "SQLite format 3")) return FileKind::nsys_sqlite;
+  if (begins(head, "\x1F\x8B")) return FileKind::kineto;
+  if (begins(head,
+             "\x7F"
+             "ELF") ||
+      begins(head, "\x50\xED\x55\xBA") || begins(head, "__CLANG_OFFLOAD_BUNDLE__") || begins(head, "CCOB"))
+    return FileKind::binary;
+  if (is_safetensors(head, fs::file_size(path))) return FileKind::tensors;
+  const std::string_view text = without_space(head);
+  if (begins(text, "{")) {
+    const std::string_view first_line = text.substr(0, text.find('\n'));
+    if (first_line.find("\"isomer_trace\"") != std::string_view::npos) return FileKind::capture;
+    return text.find("\"traceEvents\"") == std::string_view::npos && is_explain(text) ? FileKind::explain
+                                                                                      : FileKind::kineto;
+  }
+  if (begins(text, "[")) return FileKind::kineto;
+  if (is_ncu_csv(head)) return FileKind::ncu_csv;
+  core::fail(
+      ErrorCode::io, "diff: '", path.string(),
+      "' is no file that it knows: a capture of isomer trace, an Nsight Systems SQLite export, a Kineto or "
+      "Chrome "
+      "trace, a CSV of ncu, isomer explain --json, safetensors, or a binary with GPU kernels expected");
+}
+
+Capture read_capture(const fs::path& path, const LaunchSink& sink) {
+  const FileKind kind = kind_of_file(path);
+  const std::string source = path.string();
+  std::ifstream file = open(path);
+  switch (kind) {
+    case FileKind::capture:
+      return read_capture_file(file, source, sink);
+    case FileKind::nsys_sqlite:
+      return read_nsys_sqlite(source, sink);
+    case FileKind::kineto:
+      return read_kineto(file, source, sink);
+    case FileKind::ncu_csv:
+      return read_ncu_csv(file, source, sink);
+    case FileKind::explain:
+      return read_explain(file, source, sink);
+    case FileKind::nsys_report:
+    case FileKind::ncu_report: {
+      const ExportedReport exported(path, kind == FileKind::nsys_report);
+      Capture capture = read_capture(exported.path(), sink);
+      capture.source = source;
+      return capture;
+    }
+    case FileKind::tensors:
+      core::fail(ErrorCode::io, "diff: '", source, "' holds tensors, and launches are expected");
+    case FileKind::binary:
+      core::fail(ErrorCode::io, "diff: '", source, "' is a binary, and a record of launches is expected");
+  }
+  core::fail(ErrorCode::internal, "diff: a kind of file without a reader");
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,240 @@
+#include "core/sentence.hpp"
+#include "lab/capture/readers.hpp"
+
+#ifdef ISOMER_HAS_SQLITE
+#include <sqlite3.h>
+
+#include <limits>
+#include <memory>
+#include <set>
+#endif
+
+namespace isomer::lab {
+#ifdef ISOMER_HAS_SQLITE
+namespace {
+
+using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
+using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
+
+constexpr const char* kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
+
+/// A foreign database may hold views and functions of its author's: reading is all that it may make us do.
+int only_reading(void*, int action, const char*, const char*, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_PRAGMA:
+      return SQLITE_OK;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+class DatabaseReader {
+ public:
+  explicit DatabaseReader(const std::string& path) : path_(path), database_(nullptr, sqlite3_close) {
+    sqlite3* handle = nullptr;
+    const int result =
+        sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+    database_.reset(handle);
+    if (result != SQLITE_OK) fail();
+    sqlite3_exec(handle, "PRAGMA trusted_schema=OFF", nullptr, nullptr, nullptr);
+    sqlite3_exec(handle, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
+    sqlite3_set_authorizer(handle, only_reading, nullptr);
+  }
+
+  Capture read(const LaunchSink& sink) {
+    Capture capture;
+    capture.source = path_;
+    capture.kind = "nsys";
+    const bool hidden = is_table("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
+    if (hidden)
+      capture.facts["note graphs"] =
+          "kernels inside CUDA graphs are hidden in it: record with nsys profile --cuda-graph-trace=node";
+    facts(capture);
+    if (!is_table(kKernels)) {
+      if (!is_table("StringIds"))
+        core::fail(ErrorCode::io, "trace: '", path_,
+                   "' is a SQLite database, but no export of Nsight Systems");
+      capture.facts["note kernels"] = "it has no kernel: the program launched none, or CUDA was not traced";
+      return capture;
+    }
+    kernels(capture, sink);
+    return capture;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    core::fail(ErrorCode::io, "trace: '", path_, "' cannot be read: ", sqlite3_errmsg(database_.get()));
+  }
+
+  Statement prepare(const std::string& query) const {
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &statement, nullptr) != SQLITE_OK) fail();
+    return {statement, sqlite3_finalize};
+  }
+
+  bool is_table(const char* name) const {
+    const Statement statement = prepare("SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1");
+    sqlite3_bind_text(statement.get(), 1, name, -1, SQLITE_STATIC);
+    return sqlite3_step(statement.get()) == SQLITE_ROW;
+  }
+
+  std::set<std::string> columns(const char* table) const {
+    std::set<std::string> names;
+    const Statement statement = prepare(core::say("PRAGMA table_info(", table, ")"));
+    while (sqlite3_step(statement.get()) == SQLITE_ROW)
+      if (const auto* name = sqlite3_column_text(statement.get(), 1))
+        names.insert(reinterpret_cast<const char*>(name));
+    return names;
+  }
+
+  void facts(Capture& capture) const {
+    if (is_table("META_DATA_EXPORT") && columns("META_DATA_EXPORT").contains("value")) {
+      const Statement version =
+          prepare("SELECT value FROM META_DATA_EXPORT WHERE name='EXPORT_SCHEMA_VERSION' LIMIT 1");
+      if (sqlite3_step(version.get()) == SQLITE_ROW) capture.facts["schema"] = text(version.get(), 0);
+    }
+    if (is_table("TARGET_INFO_GPU") && columns("TARGET_INFO_GPU").contains("name")) {
+      const Statement name = prepare("SELECT name FROM TARGET_INFO_GPU LIMIT 1");
+      if (sqlite3_step(name.get()) == SQLITE_ROW) capture.facts["device"] = text(name.get(), 0);
+    }
+  }
+
+  static std::string text(sqlite3_stmt* row, int column) {
+    const auto* value = sqlite3_column_text(row, column);
+    return value == nullptr ? "" : reinterpret_cast<const char*>(value);
+  }
+
+  /// The columns that are read, in this order; one that the export lacks is NULL.
+  static constexpr const char* kColumns[] = {"start",
+                                             "\"end\"",
+                                             "deviceId",
+                                             "streamId",
+                                             "correlationId",
+                                             "globalPid",
+                                             "gridX",
+                                             "gridY",
+                                             "gridZ",
+                                             "blockX",
+                                             "blockY",
+                                             "blockZ",
+                                             "clusterX",
+                                             "clusterY",
+                                             "clusterZ",
+                                             "registersPerThread",
+                                             "staticSharedMemory",
+                                             "dynamicSharedMemory",
+                                             "localMemoryPerThread",
+                                             "graphNodeId",
+                                             "launchType"};
+  enum Column {
+    start,
+    end,
+    device,
+    stream,
+    correlation,
+    process,
+    grid,
+    block = grid + 3,
+    cluster = block + 3,
+    registers = cluster + 3,
+    shared_static,
+    shared_dynamic,
+    local_bytes,
+    graph_node,
+    launch_type,
+    names
+  };
+
+  std::string query() const {
+    const std::set<std::string> there = columns(kKernels);
+    std::string text = "SELECT ";
+    for (const char* column : kColumns) {
+      const std::string plain = std::string_view(column) == "\"end\"" ? "end" : column;
+      text += there.contains(plain) ? core::say("k.", column, ", ") : "NULL, ";
+    }
+    std::string joins;
+    for (const char* name : {"mangledName", "demangledName", "shortName"}) {
+      const bool known = there.contains(name);
+      text += known ? core::say(name, "S.value") : "NULL";
+      text += std::string_view(name) == "shortName" ? "" : ", ";
+      if (known) joins += core::say(" LEFT JOIN StringIds AS ", name, "S ON ", name, "S.id = k.", name);
+    }
+    if (!there.contains("start") || !there.contains("end"))
+      core::fail(ErrorCode::io, "trace: '", path_,
+                 "' has kernels without times: no export of Nsight Systems");
+    return core::say(text, " FROM ", kKernels, " AS k", joins, " ORDER BY k.start");
+  }
+
+  template <class Unsigned>
+  static void whole(sqlite3_stmt* row, int column, std::optional<Unsigned>& into) {
+    if (sqlite3_column_type(row, column) != SQLITE_INTEGER) return;
+    const sqlite3_int64 value = sqlite3_column_int64(row, column);
+    if (value >= 0 && static_cast<std::uint64_t>(value) <= std::numeric_limits<Unsigned>::max())
+      into = static_cast<Unsigned>(value);
+  }
+
+  static void triple(sqlite3_stmt* row, int column, std::optional<std::array<std::uint32_t, 3>>& into) {
+    std::array<std::uint32_t, 3> values{};
+    for (int i = 0; i < 3; ++i) {
+      std::optional<std::uint32_t> value;
+      whole(row, column + i, value);
+      if (!value) return;
+      values[static_cast<std::size_t>(i)] = *value;
+    }
+    if (values[0] > 0) into = values;
+  }
+
+  static Launch launch_of(sqlite3_stmt* row) {
+    Launch launch;
+    launch.name = text(row, names);
+    launch.demangled = text(row, names + 1);
+    // The short name lacks the template's arguments, and serves where nothing else is there.
+    if (launch.demangled.empty()) launch.demangled = text(row, names + 2);
+    const double begun = sqlite3_column_double(row, start), ended = sqlite3_column_double(row, end);
+    launch.start_ns = begun;
+    if (ended >= begun) launch.duration_ns = ended - begun;
+    whole(row, device, launch.device);
+    whole(row, stream, launch.stream);
+    whole(row, correlation, launch.correlation);
+    whole(row, process, launch.process);
+    // nsys numbers a process as hardware, virtual machine, process and thread in one word.
+    if (launch.process) launch.process = *launch.process >> 24 & 0xFFFFFF;
+    triple(row, grid, launch.grid);
+    triple(row, block, launch.block);
+    triple(row, cluster, launch.cluster);
+    whole(row, registers, launch.registers);
+    whole(row, shared_static, launch.shared_static);
+    whole(row, shared_dynamic, launch.shared_dynamic);
+    whole(row, local_bytes, launch.local_bytes);
+    whole(row, graph_node, launch.graph_node);
+    if (launch.graph_node == 0) launch.graph_node.reset();
+    return launch;
+  }
+
+  void kernels(Capture& capture, const LaunchSink& sink) const {
+    const Statement rows = prepare(query());
+    int result = sqlite3_step(rows.get());
+    for (; result == SQLITE_ROW; result = sqlite3_step(rows.get())) sink(launch_of(rows.get()));
+    if (result == SQLITE_DONE) return;
+    capture.complete = false;
+    capture.incomplete = core::say("it cannot be read to its end: ", sqlite3_errmsg(database_.get()));
+  }
+
+  std::string path_;
+  Database database_;
+};
+
+}  // namespace
+
+Capture read_nsys_sqlite(const std::string& path, const LaunchSink& sink) {
+  return DatabaseReader(path).read(sink);
+}
+#else
+Capture read_nsys_sqlite(const std::string& path, const LaunchSink&) {
+  core::fail(ErrorCode::io, "trace: '", path, "' is a SQLite database, and this build has no SQLite");
+}
+#endif
+
+}  // namespace isomer::lab

@@ -1,0 +1,77 @@
+#include "lab/names/parameter_layouts.hpp"
+
+#include "core/sentence.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace isomer::lab {
+namespace {
+
+[[noreturn]] void wrong(const std::string& source, const std::string& why) {
+  core::fail(ErrorCode::io, "diff: '", source, "' is no table of parameter layouts: ", why);
+}
+
+template <class Value>
+Value member(const nlohmann::json& object, const char* name, const std::string& source) {
+  try {
+    return object.at(name).get<Value>();
+  } catch (const nlohmann::json::exception&) {
+    wrong(source, core::say("'", name, "' is missing or of another type"));
+  }
+}
+
+}  // namespace
+
+ParameterLayouts ParameterLayouts::of_environment() {
+  ParameterLayouts layouts;
+  const char* paths = std::getenv("ISOMER_LAYOUTS");
+  if (paths == nullptr) return layouts;
+  std::string_view rest = paths;
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    const std::string path(rest.substr(0, colon));
+    rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+    if (path.empty()) continue;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) core::fail(ErrorCode::io, "diff: cannot read '", path, "', which ISOMER_LAYOUTS names");
+    layouts.add(std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()), path);
+  }
+  return layouts;
+}
+
+void ParameterLayouts::add(std::string_view json, const std::string& source) {
+  const nlohmann::json table = nlohmann::json::parse(json, nullptr, false);
+  if (!table.is_object() || !table.contains("layouts") || !table["layouts"].is_array())
+    wrong(source, "an object with a list 'layouts' expected");
+  for (const nlohmann::json& layout : table["layouts"]) {
+    const Key key{member<std::string>(layout, "family", source),
+                  layout.contains("arity") ? member<std::vector<std::size_t>>(layout, "arity", source)
+                                           : std::vector<std::size_t>{},
+                  member<std::size_t>(layout, "parameter", source),
+                  member<std::size_t>(layout, "bytes", source)};
+    if (!layout.contains("fields") || !layout["fields"].is_array()) wrong(source, "'fields' is missing");
+    std::vector<Field> fields;
+    for (const nlohmann::json& each : layout["fields"]) {
+      Field field{member<std::string>(each, "name", source), member<std::uint32_t>(each, "offset", source),
+                  member<std::uint32_t>(each, "size", source), member<std::string>(each, "type", source)};
+      if (std::uint64_t{field.offset} + field.size > key.bytes)
+        wrong(source, core::say(field.name, " ends behind byte ", key.bytes));
+      fields.push_back(std::move(field));
+    }
+    layouts_[key] = std::move(fields);
+  }
+}
+
+const std::vector<Field>* ParameterLayouts::find(const std::string& family,
+                                                 const std::vector<std::size_t>& arity, std::size_t parameter,
+                                                 std::size_t bytes) const {
+  auto found = layouts_.find({family, arity, parameter, bytes});
+  if (found == layouts_.end()) found = layouts_.find({family, {}, parameter, bytes});
+  return found == layouts_.end() ? nullptr : &found->second;
+}
+
+}  // namespace isomer::lab
