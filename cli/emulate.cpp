@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <memory>
+#include <set>
 
 namespace isomer::cli {
 namespace {
@@ -12,8 +14,8 @@ namespace {
 struct EmulateOptions {
   emulator::BuildOptions build;
   emulator::RunOptions run;
-  std::vector<std::string> arguments;
-  std::string file, kernel, grid = "1", block = "1";
+  std::vector<std::string> words, arguments;
+  std::string kernel, grid = "1", block = "1";
   std::uint64_t shared = 0, fill_seed = 1;
   bool plain = false, cooperative = false, json = false;
 };
@@ -37,15 +39,30 @@ std::string listed(const std::vector<std::string>& names) {
   return all.empty() ? "none" : all;
 }
 
+/// The sources stand in front: the first word, and those behind it that name one. What follows is for the
+/// kernel or the program.
+void split(EmulateOptions& options) {
+  const auto is_source = [](const std::string& word) {
+    const std::filesystem::path path(word);
+    static const std::set<std::string> endings = {".cu", ".hip", ".cpp", ".cc", ".cxx", ".C", ".c"};
+    std::error_code none;
+    return endings.count(path.extension().string()) != 0 && std::filesystem::is_regular_file(path, none);
+  };
+  std::size_t sources = 1;
+  while (sources < options.words.size() && is_source(options.words[sources])) ++sources;
+  options.build.sources.assign(options.words.begin(), options.words.begin() + sources);
+  options.arguments.insert(options.arguments.begin(), options.words.begin() + sources, options.words.end());
+}
+
 int run(EmulateOptions& options) {
-  options.build.sources = {options.file};
+  split(options);
   options.build.watch = !options.plain;
   const bool by_name = !options.kernel.empty();
   if (options.kernel.find('<') != std::string::npos) options.build.instantiate = {options.kernel};
   const emulator::Module module = emulator::Module::build(options.build);
   if (!by_name && !module.has_main()) {
     throw emulator::Error(fmt::format("{} has no main: choose one of its kernels with --kernel ({})",
-                                      options.file, listed(module.kernels())));
+                                      options.words.front(), listed(module.kernels())));
   }
   std::vector<emulator::WrittenArgument> written;
   emulator::RunResult result;
@@ -87,13 +104,28 @@ int run(EmulateOptions& options) {
 
 }  // namespace
 
+std::vector<std::string> emulate_words(const std::vector<std::string>& words) {
+  std::vector<std::string> spelled;
+  bool marked = false;
+  for (const std::string& word : words) {
+    if (marked) {
+      spelled.push_back("--argument=" + word);
+    } else if (word == "--") {
+      marked = true;
+    } else {
+      spelled.push_back(word.rfind("-std=", 0) == 0 ? "-" + word : word);
+    }
+  }
+  return spelled;
+}
+
 Run emulate(CLI::App& app) {
   auto o = std::make_shared<EmulateOptions>();
-  app.add_option("file", o->file, "a CUDA or HIP source")->required()->option_text("FILE");
-  app.add_option("arguments", o->arguments,
-                 "of the kernel: x=in:f32:1024:randn y=out:f32:1024 n=i32:1024; without --kernel, of the "
-                 "program's main")
-      ->option_text("ARGUMENT");
+  app.add_option("file", o->words,
+                 "the CUDA or HIP sources of one program, then the kernel's arguments (x=in:f32:1024:randn "
+                 "y=out:f32:1024 n=i32:1024) or, without --kernel, those of the program's main")
+      ->required()
+      ->option_text("FILE… [ARGUMENT…]");
   app.add_option("--kernel", o->kernel,
                  "launch this kernel instead of running main; a template with its arguments")
       ->option_text("NAME");
@@ -122,6 +154,10 @@ Run emulate(CLI::App& app) {
       ->option_text("DIR")
       ->allow_extra_args(false);
   app.add_option("-D", o->build.definitions, "a macro")->option_text("NAME[=VALUE]")->allow_extra_args(false);
+  app.add_option("--std", o->build.standard, "the language: gnu++17, c++20")->option_text("STANDARD");
+  app.add_option("--argument", o->arguments, "one more for the kernel or the program; -- A B names two")
+      ->option_text("ARGUMENT")
+      ->allow_extra_args(false);
   app.add_option("--link", o->build.link_flags, "a flag for the linker, as --link=-ltorch_cpu")
       ->allow_extra_args(false);
   app.add_option("--compiler", o->build.compiler, "the host compiler; otherwise ISOMER_CXX, g++ or clang++")

@@ -75,8 +75,14 @@ int run(int count, char** words) {
     fmt::print(stderr, "isomer: a verb expected ({}), got '{}'\n", verbs_listed(), word);
     return bad_usage;
   }
+  // CLI11 takes them from the last to the first.
+  std::vector<std::string> said(words + 1, words + count);
+#ifdef ISOMER_HAS_EMULATOR
+  if (said.front() == "emulate") said = emulate_words(said);
+#endif
+  std::reverse(said.begin(), said.end());
   try {
-    app.parse(count, words);
+    app.parse(said);
   } catch (const CLI::RequiredError& error) {
     const bool verb = app.get_subcommands().empty();
     fmt::print(stderr, "isomer: {}\n", verb ? "a verb expected (" + verbs_listed() + ")" : error.what());

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace isomer::cli {
 
@@ -22,6 +23,9 @@ Run bench(CLI::App& app);
 Run prebuild(CLI::App& app);
 Run doctor(CLI::App& app);
 Run emulate(CLI::App& app);
+/// The words behind `emulate` as its options have them: compilers write -std=, and what stands behind -- is
+/// the program's, however it begins.
+std::vector<std::string> emulate_words(const std::vector<std::string>& words);
 Run kernels(CLI::App& app);
 Run trace(CLI::App& app);
 Run diff(CLI::App& app);

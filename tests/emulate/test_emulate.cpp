@@ -114,6 +114,28 @@ TEST_F(Emulate, ALaunchTheDeviceRefusesIsAFinding) {
       << said.text;
 }
 
+TEST_F(Emulate, SeveralSourcesMakeOneProgramWithItsOwnWordsAndStandard) {
+  const std::string folder = std::filesystem::path(source()).parent_path().string();
+  std::ofstream(folder + "/main.cu")
+      << "#include <cstdio>\n#include <cstdlib>\n"
+         "__global__ void fill(int* p, int n);\n"
+         "int main(int count, char** words) {\n"
+         "  int* p;\n  cudaMalloc(&p, 40);\n"
+         "  fill<<<1, 16>>>(p, atoi(words[1]));\n"
+         "  printf(\"%d words, the last is %s\\n\", count, words[count - 1]);\n"
+         "  exit(0);\n}\n";
+  std::ofstream(folder + "/fill.cu")
+      << "static_assert(__cplusplus > 201703L && WIDTH == 4);\n"
+         "__global__ void fill(int* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = n; }\n";
+  const std::string sources = folder + "/main.cu " + folder + "/fill.cu -std=c++20 -DWIDTH=4";
+  const Said good = isomer_emulate(sources + " -- 10 --steps fill.cu");
+  EXPECT_EQ(good.exit, 0) << good.text;
+  EXPECT_NE(good.text.find("4 words, the last is fill.cu"), std::string::npos) << good.text;
+  const Said bad = isomer_emulate(sources + " 11");
+  EXPECT_EQ(bad.exit, 1);
+  EXPECT_NE(bad.text.find("fill.cu:2: out-of-bounds-write"), std::string::npos) << bad.text;
+}
+
 TEST(WrittenArgument, IsReadWithItsTypeCountAndFill) {
   const WrittenArgument ramp = parse_argument("x=inout:f16:5:ramp", 1);
   EXPECT_EQ(ramp.argument.name, "x");

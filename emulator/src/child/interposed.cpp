@@ -8,6 +8,7 @@
 
 #include <typeinfo>
 
+#include "child/runner.hpp"
 #include "child/session_child.hpp"
 
 namespace {
@@ -23,6 +24,7 @@ void no_process(const char* what) {
 
 [[noreturn]] void leave(int status, const char* how) {
   if (isomer_emulator_in_user_code()) isomer_emulator_user_exits(status);
+  if (isomer_emulator_in_program()) isomer_emulator_program_exits(status);
   next<void (*)(int)>(how)(status);
   __builtin_unreachable();
 }

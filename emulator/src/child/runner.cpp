@@ -7,9 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
+
+#include <fmt/format.h>
 
 #include "child/execute.hpp"
 #include "child/signals.hpp"
@@ -20,8 +24,12 @@ namespace isomer::emulator {
 namespace {
 
 int answer_fd = -1;
+Request request;
+std::atomic<pid_t> program{0};  ///< the process in which the user's code is running
 
 void answer_with(const RunResult& result) {
+  program = 0;
+  std::cout.flush();
   std::fflush(nullptr);
   const std::string bytes = pack(result);
   std::size_t done = 0;
@@ -56,13 +64,29 @@ int isomer_emulator_runner(int request_fd, int response_fd) {
   if (shared == MAP_FAILED) return 2;
   std::uint64_t length = 0;
   std::memcpy(&length, shared, sizeof length);
-  const Request request =
-      unpack_request(std::string(reinterpret_cast<const char*>(shared) + sizeof length, length));
+  request = unpack_request(std::string(reinterpret_cast<const char*>(shared) + sizeof length, length));
   watch::set_users_library(request.library);
   on_stop([] {}, &answer_stopped);
   limit_time(request.options.timeout_seconds);
-  answer_with(execute(request, shared));
+  program = getpid();
+  const RunResult result = execute(request, shared);
+  answer_with(result);
   // Without the static destructors of the user's code: whatever they would do, the answer stands.
   std::fflush(nullptr);
+  _exit(0);
+}
+
+int isomer_emulator_in_program() { return isomer::emulator::program.load() == getpid(); }
+
+void isomer_emulator_program_exits(int status) {
+  using namespace isomer::emulator;
+  RunResult result;
+  result.exit_status = status & 0xff;
+  if (request.job != Job::program) {
+    result.failure =
+        fmt::format("{}: the code ended the process with exit status {}", request.name, result.exit_status);
+  }
+  collect(result);
+  answer_with(result);
   _exit(0);
 }
