@@ -2,7 +2,7 @@
 # they do. A batch lies within one folder, so that a name need be unique there only, and holds about ISOMER_UNITY_BYTES of
 # text, so that a change of one file costs seconds. Files that match a pattern, define macros for themselves or have
 # options of their own stay single.
-set(ISOMER_UNITY_BYTES 90000 CACHE STRING "How much text one compilation of the lab, the emulator and the oracles holds; 0: one file")
+set(ISOMER_UNITY_BYTES 90000 CACHE STRING "How much text one batch of files that are compiled together holds; 0: every file is compiled alone")
 mark_as_advanced(ISOMER_UNITY_BYTES)
 
 function(isomer_unity target)
@@ -22,7 +22,9 @@ function(isomer_unity target)
         set(single YES)
       endif()
     endforeach()
-    if(single OR NOT EXISTS ${path} OR NOT path MATCHES "\\.cpp$")
+    # What is generated is there from the second configuration on.
+    string(FIND ${path} ${PROJECT_BINARY_DIR}/ generated)
+    if(single OR generated EQUAL 0 OR NOT EXISTS ${path} OR NOT path MATCHES "\\.cpp$")
       continue()
     endif()
     get_filename_component(folder ${path} DIRECTORY)
@@ -35,6 +37,10 @@ function(isomer_unity target)
   endforeach()
   list(REMOVE_DUPLICATES folders)
   foreach(folder IN LISTS folders)
+    list(LENGTH in_${folder} count)
+    if(count EQUAL 1)
+      continue()
+    endif()
     # As many batches as the folder needs, of about one size.
     math(EXPR share "${bytes_${folder}} / ((${bytes_${folder}} + ${ISOMER_UNITY_BYTES} - 1) / ${ISOMER_UNITY_BYTES}) + 1")
     set(sum 0)

@@ -8,7 +8,7 @@
 namespace isomer::gpu {
 namespace {
 
-std::span<const Facts> table() {
+std::span<const Facts> facts_table() {
   // One common part of each architecture: sizes that plans ask for, as the vendors publish them.
   static const Facts kTable[] = {
       {"NVIDIA A100", "sm_80", nvidia_capabilities(80), 32, 108, 1024, 2048, 65536, 166912, 167936, 40 << 20,
@@ -58,14 +58,14 @@ Capabilities nvidia_capabilities(int compute_capability) {
 }
 
 const Facts* known_architecture(std::string_view architecture) {
-  for (const Facts& facts : table())
+  for (const Facts& facts : facts_table())
     if (facts.architecture == architecture) return &facts;
   return nullptr;
 }
 
 std::vector<std::string> known_architectures() {
   std::vector<std::string> names;
-  for (const Facts& facts : table()) names.push_back(facts.architecture);
+  for (const Facts& facts : facts_table()) names.push_back(facts.architecture);
   return names;
 }
 

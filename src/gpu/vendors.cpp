@@ -25,7 +25,7 @@ struct Table {
 };
 
 /// Lives until the process ends, past every queue in static storage.
-Table& table() {
+Table& vendor_table() {
   static Table* const made = [] {
     auto* t = new Table;
     t->add(make_cuda());
@@ -38,13 +38,13 @@ Table& table() {
 }  // namespace
 
 std::vector<Vendor*> vendors() {
-  Table& t = table();
+  Table& t = vendor_table();
   const std::lock_guard lock(t.mutex);
   return t.active;
 }
 
 Vendor* find_vendor(DeviceType type) {
-  Table& t = table();
+  Table& t = vendor_table();
   const std::lock_guard lock(t.mutex);
   for (Vendor* vendor : t.active)
     if (vendor->device_type() == type) return vendor;
@@ -64,7 +64,7 @@ Vendor* vendor_of_architecture(std::string_view architecture) {
 }
 
 void register_vendor(std::unique_ptr<Vendor> vendor) {
-  Table& t = table();
+  Table& t = vendor_table();
   const std::lock_guard lock(t.mutex);
   t.add(std::move(vendor));
 }

@@ -10,9 +10,9 @@ namespace isomer::gpu::cuda {
 namespace {
 
 /// The first driver whose cuGetProcAddress reports on versions.
-constexpr int kOldest = 12000;
+constexpr int kOldestDriver = 12000;
 
-Driver open() {
+Driver open_driver() {
   Driver driver;
   const SharedObject library({"libcuda.so.1"});
   if (!library.open()) {
@@ -23,7 +23,7 @@ Driver open() {
   const auto resolve = reinterpret_cast<GetProcAddress>(library.symbol("cuGetProcAddress_v2"));
   const auto version = reinterpret_cast<Result (*)(int*)>(library.symbol("cuDriverGetVersion"));
   if (version != nullptr) version(&driver.version);
-  if (resolve == nullptr || driver.version < kOldest) {
+  if (resolve == nullptr || driver.version < kOldestDriver) {
     driver.unavailable =
         core::say("the NVIDIA driver offers CUDA ", driver.version / 1000, ".", driver.version % 1000 / 10,
                   ", and 12.0 or later is needed; update the driver");
@@ -59,7 +59,7 @@ Driver open() {
 }  // namespace
 
 const Driver& Driver::get() {
-  static const Driver* const driver = new Driver(open());
+  static const Driver* const driver = new Driver(open_driver());
   return *driver;
 }
 

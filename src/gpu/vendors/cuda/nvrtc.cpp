@@ -6,9 +6,9 @@
 namespace isomer::gpu::cuda {
 namespace {
 
-constexpr int kOldest = 12;
+constexpr int kOldestCompiler = 12;
 
-RuntimeCompiler open() {
+RuntimeCompiler open_compiler() {
   const CompilerFiles found = compiler_files("ISOMER_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"},
                                              {"CUDA_HOME", "CUDA_PATH"}, {"/usr/local/cuda"}, "libnvrtc");
   RuntimeCompiler compiler(
@@ -22,16 +22,16 @@ RuntimeCompiler open() {
   if (!compiler.unavailable().empty()) return compiler;
   const auto [major, minor] = compiler.version();
   compiler.call_it(core::say("NVRTC ", major, ".", minor));
-  if (major < kOldest)
-    compiler.refuse(core::say("'", compiler.library().name(), "' is ", compiler.name(), ", and ", kOldest,
-                              ".0 or later is needed; update it"));
+  if (major < kOldestCompiler)
+    compiler.refuse(core::say("'", compiler.library().name(), "' is ", compiler.name(), ", and ",
+                              kOldestCompiler, ".0 or later is needed; update it"));
   return compiler;
 }
 
 }  // namespace
 
 const RuntimeCompiler& nvrtc() {
-  static const auto* const compiler = new RuntimeCompiler(open());
+  static const auto* const compiler = new RuntimeCompiler(open_compiler());
   return *compiler;
 }
 

@@ -8,7 +8,7 @@
 namespace isomer::gpu::hip {
 namespace {
 
-RuntimeCompiler open() {
+RuntimeCompiler open_compiler() {
   // Up to 5.2 it is a part of the runtime.
   const CompilerFiles found = compiler_files(
       "ISOMER_HIPRTC",
@@ -48,7 +48,7 @@ std::int64_t number_behind(std::string_view image, std::string_view key) {
 }  // namespace
 
 const RuntimeCompiler& hiprtc() {
-  static const auto* const compiler = new RuntimeCompiler(open());
+  static const auto* const compiler = new RuntimeCompiler(open_compiler());
   return *compiler;
 }
 

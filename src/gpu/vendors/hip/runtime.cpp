@@ -15,7 +15,7 @@ namespace {
 /// 5.0, the first whose hipGetDeviceProperties has the layout above in all its releases.
 constexpr int kOldest = 50000000;
 
-Runtime open() {
+Runtime open_runtime() {
   Runtime runtime;
   // The plain name is the version that this machine's owner has chosen.
   const SharedObject library({"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
@@ -69,7 +69,7 @@ Runtime open() {
 }  // namespace
 
 const Runtime& Runtime::get() {
-  static const Runtime* const runtime = new Runtime(open());
+  static const Runtime* const runtime = new Runtime(open_runtime());
   return *runtime;
 }
 

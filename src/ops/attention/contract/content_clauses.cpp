@@ -8,7 +8,7 @@ namespace {
 
 using core::say;
 using Broken = std::optional<std::string>;
-using Check = Broken (*)(const Geometry&);
+using ContentCheck = Broken (*)(const Geometry&);
 
 std::int64_t at(const Tensor& t, std::int64_t i) { return *t.at<std::int32_t>(i); }
 
@@ -171,7 +171,7 @@ Broken rotary_rows(const Geometry& g) {
   return {};
 }
 
-core::Clause clause(const char* text, Check check) {
+core::Clause content_clause(const char* text, ContentCheck check) {
   return {.text = text,
           .broken =
               [check](const core::Call& call) {
@@ -184,18 +184,18 @@ core::Clause clause(const char* text, Check check) {
 
 std::vector<core::Clause> content_clauses() {
   return {
-      clause("cu_seqlens_q ascends from 0 within q, no length over max_seqlen_q", cu_q),
-      clause("cu_seqlens_k ascends from 0 within k", cu_k),
-      clause("cu_seqlens_k_new ascends from 0 within k_new", cu_new),
-      clause("kv_batch_idx names rows of k, or of page_table", kv_batch_idx),
-      clause("seqused_q is within the query length", used_q),
-      clause("seqused_k is within the key length, or what the page table can hold", used_k),
-      clause("cache_seqlens and the new keys fit into the cache", cache_seqlens),
-      clause("leftpad_k is within the keys that the cache holds before an append", leftpad),
-      clause("no key length is over max_seqlen_k", longest_k),
-      clause("page table entries of the keys name pages of k", pages),
-      clause("slots that are appended to belong to one batch entry alone", appended_slots),
-      clause("rotary_cos and rotary_sin reach every position of the call", rotary_rows),
+      content_clause("cu_seqlens_q ascends from 0 within q, no length over max_seqlen_q", cu_q),
+      content_clause("cu_seqlens_k ascends from 0 within k", cu_k),
+      content_clause("cu_seqlens_k_new ascends from 0 within k_new", cu_new),
+      content_clause("kv_batch_idx names rows of k, or of page_table", kv_batch_idx),
+      content_clause("seqused_q is within the query length", used_q),
+      content_clause("seqused_k is within the key length, or what the page table can hold", used_k),
+      content_clause("cache_seqlens and the new keys fit into the cache", cache_seqlens),
+      content_clause("leftpad_k is within the keys that the cache holds before an append", leftpad),
+      content_clause("no key length is over max_seqlen_k", longest_k),
+      content_clause("page table entries of the keys name pages of k", pages),
+      content_clause("slots that are appended to belong to one batch entry alone", appended_slots),
+      content_clause("rotary_cos and rotary_sin reach every position of the call", rotary_rows),
   };
 }
 

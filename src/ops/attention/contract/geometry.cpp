@@ -51,7 +51,7 @@ RowView lse_rows(const Tensor& t) {
   return view;
 }
 
-std::int64_t at(const Tensor& t, std::int64_t i) { return *t.at<std::int32_t>(i); }
+std::int64_t whole_at(const Tensor& t, std::int64_t i) { return *t.at<std::int32_t>(i); }
 
 }  // namespace
 
@@ -96,23 +96,23 @@ Geometry::Geometry(const AttentionArgs& a, const AttentionOptions& o) : args(&a)
 Entry Geometry::entry(std::int64_t b) const {
   Entry e;
   e.q_outer = varlen_q ? 0 : b;
-  e.q_row = varlen_q ? at(args->cu_seqlens_q, b) : 0;
-  e.q_len = varlen_q ? at(args->cu_seqlens_q, b + 1) - e.q_row : q.rows;
-  if (args->seqused_q.defined()) e.q_len = at(args->seqused_q, b);
+  e.q_row = varlen_q ? whole_at(args->cu_seqlens_q, b) : 0;
+  e.q_len = varlen_q ? whole_at(args->cu_seqlens_q, b + 1) - e.q_row : q.rows;
+  if (args->seqused_q.defined()) e.q_len = whole_at(args->seqused_q, b);
 
-  e.kv_outer = varlen_k ? 0 : args->kv_batch_idx.defined() ? at(args->kv_batch_idx, b) : b;
-  e.first_slot = varlen_k ? at(args->cu_seqlens_k, b) : 0;
-  std::int64_t length = varlen_k ? at(args->cu_seqlens_k, b + 1) - e.first_slot : k.rows;
-  if (args->seqused_k.defined()) length = at(args->seqused_k, b);
+  e.kv_outer = varlen_k ? 0 : args->kv_batch_idx.defined() ? whole_at(args->kv_batch_idx, b) : b;
+  e.first_slot = varlen_k ? whole_at(args->cu_seqlens_k, b) : 0;
+  std::int64_t length = varlen_k ? whole_at(args->cu_seqlens_k, b + 1) - e.first_slot : k.rows;
+  if (args->seqused_k.defined()) length = whole_at(args->seqused_k, b);
   if (append) {
     const bool varlen_new = args->cu_seqlens_k_new.defined();
     e.new_outer = varlen_new ? 0 : b;
-    e.new_row = varlen_new ? at(args->cu_seqlens_k_new, b) : 0;
-    e.new_len = varlen_new ? at(args->cu_seqlens_k_new, b + 1) - e.new_row : k_new.rows;
-    e.position = at(args->cache_seqlens, b);
+    e.new_row = varlen_new ? whole_at(args->cu_seqlens_k_new, b) : 0;
+    e.new_len = varlen_new ? whole_at(args->cu_seqlens_k_new, b + 1) - e.new_row : k_new.rows;
+    e.position = whole_at(args->cache_seqlens, b);
     length = e.position + e.new_len;
   }
-  const std::int64_t leftpad = args->leftpad_k.defined() ? at(args->leftpad_k, b) : 0;
+  const std::int64_t leftpad = args->leftpad_k.defined() ? whole_at(args->leftpad_k, b) : 0;
   e.first_slot += leftpad;
   e.k_len = length - leftpad;
   return e;

@@ -8,7 +8,7 @@
 namespace isomer::ops::attention {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -26,20 +26,20 @@ void Tile::f64_row(std::int64_t r) const {
     for (std::int64_t c = 0; c < d; ++c) dot += q[c] * static_cast<double>(scratch_.row[c]);
     return g_.softcap > 0 ? g_.softcap * std::tanh(scale * dot / g_.softcap) : scale * dot;
   };
-  const double sink = g_.has_sink() ? g_.sink(head(r)) : kNever;
+  const double sink = g_.has_sink() ? g_.sink(head(r)) : kHidden;
   const std::int64_t begin = scratch_.visible_begin[r], end = scratch_.visible_end[r];
   double max = sink;
-  bool any = sink != kNever;
+  bool any = sink != kHidden;
   for (std::int64_t j = begin; j < end; ++j) {
     const double s = logit(j);
-    any = any || s != kNever;
+    any = any || s != kHidden;
     max = std::max(max, s);
   }
-  double sum = sink == kNever ? 0 : std::exp(sink - max);
+  double sum = sink == kHidden ? 0 : std::exp(sink - max);
   for (std::int64_t j = begin; j < end; ++j) {
     const double s = logit(j);
     // Weighs nothing, whatever its value holds.
-    if (s == kNever) continue;
+    if (s == kHidden) continue;
     const double p = std::exp(s - max);
     sum += p;
     const KeyRun at = g_.run(entry_, j);
@@ -47,7 +47,7 @@ void Tile::f64_row(std::int64_t r) const {
       o[c] += p * (core::decode(g_.v.dtype, g_.v.at(at.outer, at.row, head_kv, c)) * v_scale);
   }
   for (std::int64_t c = 0; c < dv; ++c) scratch_.row[c] = any ? static_cast<float>(o[c] / sum) : 0.0f;
-  write_row(r, any ? static_cast<float>(max + std::log(sum)) : static_cast<float>(kNever));
+  write_row(r, any ? static_cast<float>(max + std::log(sum)) : static_cast<float>(kHidden));
 }
 
 }  // namespace isomer::ops::attention
