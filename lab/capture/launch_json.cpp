@@ -1,5 +1,7 @@
 #include "lab/capture/launch_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <string>

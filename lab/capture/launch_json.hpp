@@ -2,7 +2,7 @@
 
 #include "lab/capture/capture.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <utility>
