@@ -3,7 +3,7 @@
 set(planted_sources ${CMAKE_CURRENT_BINARY_DIR}/planted_sources.cpp)
 file(GLOB planted CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/device_faults/planted/*.cu)
 file(GLOB library_device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/gpu/device/*
-     ${PROJECT_SOURCE_DIR}/src/ops/*/kernels/*)
+     ${PROJECT_SOURCE_DIR}/src/gpu/device/*/* ${PROJECT_SOURCE_DIR}/src/ops/*/kernels/* ${PROJECT_SOURCE_DIR}/src/ops/*/kernels/*/*)
 add_custom_command(OUTPUT ${planted_sources}
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${planted_sources} -DHEADER=planted.hpp -DFUNCTION=isomer::planted::embedded
     -DTYPE=isomer::gpu::Source -DROOT=${PROJECT_SOURCE_DIR}/src
