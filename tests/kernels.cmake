@@ -17,7 +17,7 @@ endif()
 function(isomer_kernel_test name)
   add_test(NAME gpu.${name} COMMAND isomer_cli ${ARGN})
   set_tests_properties(gpu.${name} PROPERTIES TIMEOUT 900 PROCESSORS 2
-    ENVIRONMENT "ISOMER_CACHE=${CMAKE_BINARY_DIR}/tests/kernel_cache;ISOMER_NVRTC=${NVRTC_LIBRARY}")
+    ENVIRONMENT "ISOMER_CACHE=${test_cache};ISOMER_NVRTC=${NVRTC_LIBRARY}")
 endfunction()
 
 # Watched, at 32 and 64 lanes.

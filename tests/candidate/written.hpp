@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,19 @@ inline std::filesystem::path fresh_folder() {
   return folder;
 }
 
+/// A file that lies where its text says, so that every test of it finds what another has compiled.
+inline std::filesystem::path lasting_file(const std::string& name, const std::string& text) {
+  const std::filesystem::path folder = std::filesystem::path(ISOMER_CANDIDATE_CACHE) / "sources" /
+                                       std::to_string(std::hash<std::string>{}(text));
+  const std::filesystem::path path = folder / name, part = folder / (name + "." + std::to_string(getpid()));
+  if (!std::filesystem::exists(path)) {
+    std::filesystem::create_directories(folder);
+    std::ofstream(part, std::ios::binary) << text;
+    std::filesystem::rename(part, path);
+  }
+  return path;
+}
+
 inline std::filesystem::path write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
   return path;
@@ -45,7 +59,8 @@ inline std::filesystem::path write_file(const std::filesystem::path& path, const
 inline std::shared_ptr<const Candidate> built(const std::string& name, const std::string& text,
                                               const BuildSettings& settings = {}) {
   BuildFailure failure;
-  auto candidate = build_candidate(write_file(fresh_folder() / name, text), settings, failure);
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  auto candidate = build_candidate(lasting_file(name, text), settings, failure);
   EXPECT_NE(candidate, nullptr) << failure.place.file << ":" << failure.place.line << ": " << failure.message;
   if (!candidate) throw std::runtime_error("the test's candidate does not build");
   return candidate;

@@ -14,4 +14,4 @@ add_custom_command(OUTPUT ${planted_sources}
 list(APPEND sources ${planted_sources})
 set(include_directories ${CMAKE_CURRENT_SOURCE_DIR}/device_faults)
 set(library isomer_lab isomer_emulated_vendor)
-set(environment "ISOMER_NVRTC=${NVRTC_LIBRARY};ISOMER_CACHE=${CMAKE_BINARY_DIR}/tests/kernel_cache")
+set(environment "ISOMER_NVRTC=${NVRTC_LIBRARY};ISOMER_CACHE=${test_cache}")

@@ -24,3 +24,4 @@ set(definitions ISOMER_CLI="$<TARGET_FILE:isomer_cli>" ISOMER_TRACE_DRIVER="$<TA
   ISOMER_DRIVER_FOLDER="${CMAKE_BINARY_DIR}/stand_in_driver"
   ISOMER_LINKED_PROGRAM="$<TARGET_FILE:isomer_stand_in_linked_program>"
   ISOMER_LOOKING_PROGRAM="$<TARGET_FILE:isomer_stand_in_looking_program>")
+list(APPEND labels timed)

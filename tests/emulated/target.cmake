@@ -1,3 +1,3 @@
 # GPU kernels on the emulator, which ends a launch that reads or writes outside of a buffer.
 set(library isomer_lab isomer_emulated_vendor)
-set(definitions ISOMER_EMULATED_CACHE="${CMAKE_CURRENT_BINARY_DIR}/emulated-cache")
+set(definitions ISOMER_EMULATED_CACHE="${test_cache}")

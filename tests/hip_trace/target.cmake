@@ -24,3 +24,4 @@ set(dependencies isomer_cli isomer_stand_in_trace_hip isomer_stand_in_rocprofile
 set(definitions ISOMER_CLI="$<TARGET_FILE:isomer_cli>" ISOMER_TRACE_HIP="$<TARGET_FILE:isomer_stand_in_trace_hip>"
   ISOMER_ROCPROFILER="$<TARGET_FILE:isomer_stand_in_rocprofiler>"
   ISOMER_HIP_PROGRAM="$<TARGET_FILE:isomer_stand_in_hip_program>")
+list(APPEND labels timed)

@@ -1,6 +1,7 @@
 # Candidates are compiled and called on the emulated device.
 set(library isomer_lab isomer_emulator)
 set(include_directories ${CMAKE_CURRENT_SOURCE_DIR})
-set(definitions ISOMER_CANDIDATE_CACHE="${CMAKE_CURRENT_BINARY_DIR}/candidate-cache"
+set(definitions ISOMER_CANDIDATE_CACHE="${test_cache}"
   ISOMER_CANDIDATES="${CMAKE_CURRENT_SOURCE_DIR}/replayed/candidates")
 set(dependencies isomer-emulator-runner)
+list(APPEND labels timed)

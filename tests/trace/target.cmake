@@ -11,3 +11,4 @@ endforeach()
 set(definitions ISOMER_CLI="$<TARGET_FILE:isomer_cli>" ISOMER_PYTHON_WITH_ELFTOOLS="${with_elftools}"
   ISOMER_PARAMETER_LAYOUT="${PROJECT_SOURCE_DIR}/tools/parameter_layout.py")
 set(dependencies isomer_cli)
+list(APPEND labels timed)

@@ -17,3 +17,4 @@ set_tests_properties(CacheRace.Of100Rounds PROPERTIES LABELS tier2 ENVIRONMENT I
 add_executable(call_cost EXCLUDE_FROM_ALL vendors/call_cost/main.cpp)
 target_link_libraries(call_cost PRIVATE isomer_static isomer_options)
 add_dependencies(call_cost isomer_stand_in_cuda isomer_stand_in_nvrtc)
+list(APPEND labels timed)
