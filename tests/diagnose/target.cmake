@@ -6,3 +6,4 @@ set(definitions ISOMER_CANDIDATE_CACHE="${test_cache}"
   ISOMER_CLI="$<TARGET_FILE:isomer_cli>" ISOMER_DOCS="${PROJECT_SOURCE_DIR}/docs")
 set(dependencies isomer-emulator-runner isomer_cli)
 list(APPEND labels timed)
+set(single test_device.cpp test_diagnose.cpp test_measured.cpp)

@@ -5,3 +5,4 @@ set(definitions ISOMER_CANDIDATE_CACHE="${test_cache}"
   ISOMER_CANDIDATES="${CMAKE_CURRENT_SOURCE_DIR}/replayed/candidates")
 set(dependencies isomer-emulator-runner)
 list(APPEND labels timed)
+set(single replayed/)

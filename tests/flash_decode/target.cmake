@@ -1,0 +1,1 @@
+set(single test_flash_decode.cpp)
