@@ -37,8 +37,12 @@ struct Limit {
   Times began, last;
 };
 Limit limit;
+bool moves = false;  // at the last look
 Times work_began;
 std::atomic<bool> hopeless{false};
+constexpr double kDelivery = 20;  ///< seconds within which a stop is told
+std::atomic<double> stops_since{0};
+std::atomic_flag looking;
 
 double seconds_of(clockid_t clock) {
   timespec t{};
@@ -61,15 +65,15 @@ void alarm_in(double seconds) {
 
 // Whether the process has not had its time yet: others had the processor, or it comes on.
 bool goes_on() {
-  if (hopeless) return false;
   const Times t = now(), before = limit.last;
   limit.last = t;
-  const bool moves = limit.idle > 0 && progress().moves;
-  time_limit = moves || limit.idle <= 0 ? limit.seconds : limit.idle;
-  const double clock = t.clock - limit.began.clock, processor = t.processor - limit.began.processor;
   // Whoever never lay down has no processor because others have it, however little that was.
   const bool waits =
       t.waits > before.waits && t.processor - before.processor < kWorks * (t.clock - before.clock);
+  moves = hopeless || progress(waits).moves;
+  if (hopeless) return false;
+  time_limit = moves || limit.idle <= 0 ? limit.seconds : limit.idle;
+  const double clock = t.clock - limit.began.clock, processor = t.processor - limit.began.processor;
   const double had = waits ? clock : processor;
   if (had >= 0.95 * time_limit || clock >= kPatience * limit.seconds) return false;
   alarm_in(std::max(time_limit - had, std::min(kLook, time_limit / 4)));
@@ -108,8 +112,8 @@ std::string described(const void* address) {
 
 // Whether a call whose time is up is only large: its blocks end, there are too many of them.
 bool only_large(Stopped& stopped) {
-  const Progress far = progress();
-  if (!far.moves) return false;
+  if (!moves) return false;
+  const Progress far = progress(false);
   stopped.too_large = true;
   stopped.sentence = far.blocks > 0 && far.ended > 0
                          ? fmt::format(
@@ -121,12 +125,31 @@ bool only_large(Stopped& stopped) {
   return true;
 }
 
+// Whether this alarm ends the call. Several threads may get one at once: one of them looks, and one stop is
+// told.
+bool time_is_up() {
+  if (const double since = stops_since; since > 0) {
+    const double left = since + kDelivery - seconds_of(CLOCK_MONOTONIC);
+    if (left > 0) {
+      alarm_in(left);
+      return false;
+    }
+    signal(SIGALRM, SIG_DFL);
+    raise(SIGALRM);
+  }
+  if (looking.test_and_set()) return false;
+  if (!goes_on()) return true;
+  looking.clear();
+  return false;
+}
+
 // The process is lost already: what is done here may be more than a handler should do, and if it fails as
 // well, the caller still sees the signal.
 void on_signal(int number, siginfo_t* info, void* context) {
-  if (number == SIGALRM && goes_on()) return;
-  signal(number, SIG_DFL);
-  alarm(20);
+  if (number == SIGALRM && !time_is_up()) return;
+  stops_since = seconds_of(CLOCK_MONOTONIC);
+  if (number != SIGALRM) signal(number, SIG_DFL);
+  alarm_in(kDelivery);
   begin_stop();
   const auto* registers = static_cast<ucontext_t*>(context);
   // One past the instruction, as a return address would be.
@@ -190,8 +213,7 @@ void limit_time(double seconds, double idle) {
   limit = {seconds, idle < seconds ? idle : 0, now(), now()};
   time_limit = limit.idle > 0 ? limit.idle : seconds;
   expect_end_within(seconds, [] {
-    hopeless = true;
-    raise(SIGALRM);
+    if (!hopeless.exchange(true)) raise(SIGALRM);
   });
   alarm_in(time_limit);
 }

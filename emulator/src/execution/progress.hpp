@@ -23,7 +23,8 @@ struct Progress {
   const char* kernel = "";              ///< of that launch
   std::uint64_t launches = 0;           ///< that have ended
 };
-/// Reads nothing but memory, for a signal's handler.
-Progress progress();
+/// The time that counts for "within" is the clock's for a process that only waits, and the processor's for
+/// one that works, however many others want it. Reads nothing but memory and clocks, for a signal's handler.
+Progress progress(bool waits);
 
 }  // namespace isomer::emulator
