@@ -15,7 +15,7 @@ struct Opcode {
 // NOTES: found by disassembling FlashAttention-3's kernels for sm_80 and sm_90a and small ones for sm_75 to
 // sm_120a with nvdisasm 12.9 beside their bytes. Bits 9 to 11 only say where the operands are: each of these
 // had one name for all of their values. What was not seen there stays a number.
-constexpr std::array<Opcode, 111> kOpcodes{
+constexpr std::array<Opcode, 112> kOpcodes{
     {{0x002, "MOV"},           {0x003, "P2R"},       {0x004, "R2P"},
      {0x005, "CS2R"},          {0x006, "VOTE"},      {0x007, "SEL"},
      {0x008, "FSEL"},          {0x009, "FMNMX"},     {0x00b, "FSETP"},
@@ -39,7 +39,7 @@ constexpr std::array<Opcode, 111> kOpcodes{
      {0x109, "POPC"},          {0x111, "F2I"},       {0x112, "I2F"},
      {0x118, "NOP"},           {0x119, "S2R"},       {0x11a, "DEPBAR"},
      {0x11b, "ENDCOLLECTIVE"}, {0x11d, "BAR"},       {0x141, "BSYNC"},
-     {0x144, "CALL"},          {0x145, "BSSY"},      {0x146, "YIELD"},
+     {0x143, "CALL"},          {0x144, "CALL"},          {0x145, "BSSY"},      {0x146, "YIELD"},
      {0x147, "BRA"},           {0x148, "WARPSYNC"},  {0x14d, "EXIT"},
      {0x150, "RET"},           {0x15d, "NANOSLEEP"}, {0x180, "LD"},
      {0x181, "LDG"},           {0x182, "LDC"},       {0x183, "LDL"},

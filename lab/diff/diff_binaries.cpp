@@ -244,7 +244,7 @@ DiffResult diff_binaries(const std::vector<BinaryKernel>& a, const std::vector<B
       if (std::none_of(evidence.begin(), evidence.end(),
                        [&](const Difference& each) { return each.name == option.name; }))
         evidence.push_back(option);
-    if (pair.a != pair.b) {
+    if (x->parsed.plain != y->parsed.plain) {
       pair.kind = Pair::Kind::variant;
       pair.differences = name_differences(x->parsed, y->parsed);
       pair.differences.insert(pair.differences.end(), evidence.begin(), evidence.end());

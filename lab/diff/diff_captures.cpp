@@ -62,6 +62,30 @@ GroupedCapture without_namespaces(const GroupedCapture& capture) {
   return plain;
 }
 
+std::set<std::string> names_of(const GroupedCapture& capture) {
+  std::set<std::string> names;
+  for (const LaunchGroup& group : capture.groups) names.insert(group.name.text);
+  return names;
+}
+
+/// A kernel of which the other side has none of that name is called without the numbers of its closures: one
+/// more of them in a function numbers all behind it anew.
+bool is_renumbered(const LaunchGroup& group, const std::set<std::string>& others) {
+  return group.name.plain != group.name.text && !others.contains(group.name.text);
+}
+
+bool any_renumbered(const GroupedCapture& capture, const std::set<std::string>& others) {
+  return std::any_of(capture.groups.begin(), capture.groups.end(),
+                     [&](const LaunchGroup& group) { return is_renumbered(group, others); });
+}
+
+GroupedCapture without_closure_numbers(const GroupedCapture& capture, const std::set<std::string>& others) {
+  GroupedCapture plain = capture;
+  for (LaunchGroup& group : plain.groups)
+    if (is_renumbered(group, others)) group.name = parse_kernel_name(group.name.plain);
+  return plain;
+}
+
 using Counts = std::map<std::uint32_t, std::uint64_t>;  ///< group → launches
 
 class CaptureDiff {
@@ -313,7 +337,12 @@ void add_build_options(DiffResult& result, const std::vector<Difference>& option
 }
 
 DiffResult diff_captures(const GroupedCapture& a, const GroupedCapture& b, const ParameterLayouts& layouts) {
-  if (a.about.kind != "ncu" && b.about.kind != "ncu") return CaptureDiff(a, b, layouts).run();
+  if (a.about.kind != "ncu" && b.about.kind != "ncu") {
+    const std::set<std::string> in_a = names_of(a), in_b = names_of(b);
+    if (!any_renumbered(a, in_b) || !any_renumbered(b, in_a)) return CaptureDiff(a, b, layouts).run();
+    const GroupedCapture plain_a = without_closure_numbers(a, in_b), plain_b = without_closure_numbers(b, in_a);
+    return CaptureDiff(plain_a, plain_b, layouts).run();
+  }
   const GroupedCapture plain_a = without_namespaces(a), plain_b = without_namespaces(b);
   return CaptureDiff(plain_a, plain_b, layouts).run();
 }

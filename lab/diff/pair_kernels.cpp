@@ -130,8 +130,21 @@ PairedKernels pair_kernels(const Kernels& a, const Kernels& b) {
   // Two kernels of one canonical name may differ in what it leaves out: the mangled name tells them apart.
   pairing.equal(
       [](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.name + " " + kernel.code_hash; });
-  pairing.equal([](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.name; });
+  // Several sources may each have a kernel of one name, and a folder's name is in the mangled one.
+  pairing.equal([](const BinaryKernel& kernel) {
+    return kernel.arch + " " + kernel.parsed.text + " " + kernel.code_hash;
+  });
+  // A closure more or less in a function numbers those behind it anew.
+  pairing.equal([](const BinaryKernel& kernel) {
+    return kernel.arch + " " + kernel.parsed.plain + " " + kernel.code_hash;
+  });
+  pairing.equal([](const BinaryKernel& kernel) {
+    const std::string source = source_in_name(kernel.name);
+    return source.empty() ? kernel.arch + " " + kernel.name
+                          : kernel.arch + " " + kernel.parsed.text + " " + source;
+  });
   pairing.equal([](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.parsed.text; });
+  pairing.equal([](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.parsed.plain; });
   pairing.equal([&](const BinaryKernel& kernel) { return arch(kernel) + " " + kernel.parsed.text; });
   pairing.nearest([&](const BinaryKernel& kernel) { return arch(kernel) + " " + kernel.parsed.family; });
   pairing.nearest(

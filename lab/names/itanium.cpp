@@ -239,6 +239,8 @@ Index ItaniumParser::source_name() {
   // NOTES: what follows is a hash of the file's name and path: it says nothing about the kernel.
   if (id.starts_with("_GLOBAL__N") || id.starts_with("_NV_ANON_NAMESPACE"))
     return text("(anonymous namespace)");
+  // nvcc's scope for what is static at namespace level, which the source does not have.
+  if (id.starts_with("_INTERNAL_")) return text("");
   return text(id);
 }
 

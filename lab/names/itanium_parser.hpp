@@ -29,7 +29,7 @@ class ItaniumParser {
   enum class Kind : std::uint8_t {
     text,       ///< `text`
     join,       ///< the children one after another
-    scope,      ///< children[0]::children[1]
+    scope,      ///< children[0]::children[1]; an empty first one is no scope
     list,       ///< children, comma-separated
     pack,       ///< as a list, dissolved into the list around it
     args,       ///< children[0]<children[1]>

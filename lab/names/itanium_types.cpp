@@ -309,8 +309,11 @@ struct ItaniumParser::Printer {
         out += node.text;
         break;
       case Kind::scope:
-        whole(node.children[0]);
-        out += "::";
+        if (const Node& outer = parser.nodes_[node.children[0]];
+            outer.kind != Kind::text || !outer.text.empty()) {
+          whole(node.children[0]);
+          out += "::";
+        }
         whole(node.children[1]);
         break;
       case Kind::args:

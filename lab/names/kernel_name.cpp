@@ -126,12 +126,43 @@ void without_versioned_namespace(std::string& family, Parameters& parameters) {
   }
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "_Z5shiftPf" of __nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z5shiftPf, which is how a static kernel is called
+/// that is compiled for a later device link: a length, and so many characters that name the source.
+std::string_view without_static_prefix(std::string_view name) {
+  constexpr std::string_view kPrefix = "__nv_static_";
+  if (!name.starts_with(kPrefix)) return name;
+  std::string_view rest = name.substr(kPrefix.size());
+  std::size_t length = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), length);
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  if (error != std::errc() || rest.size() < 3 || length > rest.size() - 3 || rest[length + 1] != '_')
+    return name;
+  return rest.substr(length + 2);
+}
+
+/// {lambda(int)#2} → {lambda(int)}: closures are numbered by their order in a function.
+std::string without_closure_numbers(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::size_t end = i + 1;
+    while (text[i] == '#' && end < text.size() && is_digit(text[end])) ++end;
+    if (text[i] == '#' && end > i + 1 && end < text.size() && text[end] == '}')
+      i = end - 1;
+    else
+      plain += text[i];
+  }
+  return plain;
+}
+
 KernelName parse(std::string_view given) {
   KernelName name;
   while (!given.empty() && (given.back() == ' ' || given.back() == '\n' || given.back() == '\r'))
     given.remove_suffix(1);
   while (!given.empty() && given.front() == ' ') given.remove_prefix(1);
   if (given.ends_with(".kd")) given.remove_suffix(3);  // a kernel descriptor of AMD
+  given = without_static_prefix(given);
   name.text = name.family = given;
   const NameTables& tables = NameTables::instance();
   const bool mangled = given.starts_with("_Z") || given.starts_with("__Z");
@@ -186,13 +217,35 @@ KernelName parse(std::string_view given) {
 }  // namespace
 
 KernelName parse_kernel_name(std::string_view mangled_or_demangled) {
+  KernelName name;
   try {
-    return parse(mangled_or_demangled);
+    name = parse(mangled_or_demangled);
   } catch (const std::exception&) {
-    KernelName name;
+    name = {};
     name.text = name.family = mangled_or_demangled;
-    return name;
   }
+  name.plain = without_closure_numbers(name.text);
+  return name;
+}
+
+std::string source_in_name(std::string_view mangled) {
+  // 36_GLOBAL__N__6b2efe6b_4_k_cu_acc5a52f: a hash, the file's length and name, another hash.
+  for (const std::string_view marker : {"_GLOBAL__N__", "_INTERNAL_", "__nv_static_"}) {
+    const std::size_t at = mangled.find(marker);
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = mangled.substr(at + marker.size());
+    // The first of its words that is a number and is followed by so many characters.
+    for (std::size_t word = rest.find('_'); word != std::string_view::npos; word = rest.find('_', word + 1)) {
+      std::size_t length = 0;
+      const char* const begin = rest.data() + word + 1;
+      const auto [end, error] = std::from_chars(begin, rest.data() + rest.size(), length);
+      if (error != std::errc() || end == rest.data() + rest.size() || *end != '_') continue;
+      const auto name = static_cast<std::size_t>(end - rest.data()) + 1;
+      if (length > 0 && length < rest.size() - name && rest[name + length] == '_')
+        return std::string(rest.substr(name, length));
+    }
+  }
+  return {};
 }
 
 }  // namespace isomer::lab

@@ -13,6 +13,7 @@ namespace isomer::lab {
 /// A kernel's name taken apart.
 struct KernelName {
   std::string text;    ///< canonical, demangled: one spelling whatever demangler wrote it
+  std::string plain;   ///< the text without the numbers of closures, which one more closure before them changes
   std::string family;  ///< qualified template name without arguments, or the stem of a coded name
   /// Template parameters by name where a table knows the family, "#0", "#0.2" otherwise; nested templates as
   /// "mainloop.Is_causal". In the order of the text.
@@ -27,6 +28,10 @@ struct KernelName {
 
 /// Never throws: what cannot be taken apart is its own family. Names of 100 kB take linear time.
 KernelName parse_kernel_name(std::string_view mangled_or_demangled);
+
+/// The source file that nvcc's compiler wrote into the name of an anonymous namespace, a static kernel or an
+/// internal scope, without the hashes that a folder's name changes. Empty where there is none.
+std::string source_in_name(std::string_view mangled);
 
 /// Adds a user's tables to the built-in ones (the format is that of names.json beside this file): those of
 /// ISOMER_NAMES, colon-separated paths, then `file` where it is not empty. What is added last is asked first.

@@ -79,6 +79,11 @@ class NameReader {
       }
     std::size_t count = 0;
     while (count < rest_.size() && in_word(rest_[count])) ++count;
+    // nvcc's scope for what is static at namespace level, which the source does not have.
+    if (rest_.starts_with("_INTERNAL_") && rest_.substr(count).starts_with("::")) {
+      rest_.remove_prefix(count + 2);
+      return advance();
+    }
     if (count > 0) {
       take(count, digit(rest_[0]) ? Token::Kind::number : Token::Kind::word);
       if (token_.text.starts_with("_GLOBAL__N_") || token_.text.starts_with("_NV_ANON_NAMESPACE"))

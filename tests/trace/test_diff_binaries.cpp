@@ -221,5 +221,29 @@ TEST(DifferenceReport, TextBeginsWithTheVerdict) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 }
 
+TEST(DiffBinaries, OneSourceBuiltInTwoFoldersIsTheSame) {
+  for (const char* a : {"folder_one", "folder_one-rdc=true"})
+    for (const char* b : {"folder_two", "folder_two-rdc=true"}) {
+      const auto kernels_a = kernels_of(std::string(a) + ".fatbin"),
+                 kernels_b = kernels_of(std::string(b) + ".fatbin");
+      std::set<std::string> names_a, names_b;
+      for (const BinaryKernel& kernel : kernels_a) names_a.insert(kernel.name);
+      for (const BinaryKernel& kernel : kernels_b) names_b.insert(kernel.name);
+      EXPECT_NE(names_a, names_b) << "the names hold the folder";
+      const DiffResult result = diff_binaries(kernels_a, kernels_b);
+      EXPECT_TRUE(result.same()) << a << " and " << b;
+      EXPECT_EQ(result.pairs.size(), 4u);
+      for (const Pair& pair : result.pairs) EXPECT_EQ(pair.a.find("_folders_cu_"), std::string::npos) << pair.a;
+    }
+}
+
+TEST(DiffBinaries, OneMoreClosureIsOneKernelAndRenumbersNoOther) {
+  const DiffResult result =
+      diff_binaries(kernels_of("folder_one.fatbin"), kernels_of("folder_one-DONE_MORE.fatbin"));
+  for (const Pair& pair : result.pairs) EXPECT_EQ(pair.kind, Pair::Kind::same) << pair.a << " " << pair.b;
+  EXPECT_TRUE(result.only_a.empty());
+  EXPECT_EQ(result.only_b, std::vector<std::string>{"each<run(float*)::{lambda(float)#1}> (sm_90a)"});
+}
+
 }  // namespace
 }  // namespace isomer::lab

@@ -417,5 +417,26 @@ EXPECT_NE(refusal(R"j({"version":1,"codes":[{"pattern":"(","family":"f","paramet
             std::string::npos);
 }
 
+TEST(KernelNames, HoldNeitherFolderNorInternalScope) {
+  EXPECT_EQ(parse_kernel_name("__nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z5shiftPf").text, "shift(float*)");
+  EXPECT_EQ(parse_kernel_name("__nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z6unrollILi4EEvPf").text, "unroll<4>");
+  EXPECT_EQ(parse_kernel_name("_ZN29_INTERNAL_6b2efe6b_4_k_cu_xyz5tools5shiftILi3EEEvPf").text,
+            "tools::shift<3>");
+  EXPECT_EQ(parse_kernel_name("void _INTERNAL_6b2efe6b_4_k_cu_xyz::tools::shift<(int)3>(float*)").text,
+            "tools::shift<3>");
+  EXPECT_EQ(source_in_name("__nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z5shiftPf"), "k_cu");
+  EXPECT_EQ(source_in_name("_ZN36_GLOBAL__N__6b2efe6b_4_k_cu_acc5a52f5scaleEPff"), "k_cu");
+  EXPECT_EQ(source_in_name("_Z5shiftPf"), "");
+  // What only begins like one keeps its name.
+  for (const char* name : {"__nv_static_", "__nv_static_99_x", "__nv_static_3_x_cu"})
+    EXPECT_EQ(parse_kernel_name(name).text, name);
+}
+
+TEST(KernelNames, NumbersOfClosuresAreTold) {
+  const KernelName name = parse_kernel_name("_Z4eachIZ3runPfEUlfE0_EvS0_T_");
+  EXPECT_EQ(name.text, "each<run(float*)::{lambda(float)#2}>");
+  EXPECT_EQ(name.plain, "each<run(float*)::{lambda(float)}>");
+}
+
 }  // namespace
 }  // namespace isomer::lab
