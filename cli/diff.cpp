@@ -51,8 +51,11 @@ void print(const DiffOptions& options, const lab::DiffResult& result) {
 
 int diff_binaries(const DiffOptions& options) {
   lab::use_name_tables(options.names);
-  const lab::DiffResult result = lab::diff_binaries(lab::read_binary(options.a), lab::read_binary(options.b),
-                                                    build(options.build_a), build(options.build_b));
+  std::vector<std::string> notes;
+  const std::vector<lab::BinaryKernel> a = lab::read_binary(options.a, notes),
+                                       b = lab::read_binary(options.b, notes);
+  lab::DiffResult result = lab::diff_binaries(a, b, build(options.build_a), build(options.build_b));
+  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   print(options, result);
   if (result.pairs.empty() && result.same())
     core::fail(ErrorCode::io, "diff: neither '", options.a, "' nor '", options.b, "' has a GPU kernel");

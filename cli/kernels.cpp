@@ -36,7 +36,9 @@ std::vector<lab::BinaryKernel> matching(std::vector<lab::BinaryKernel> kernels, 
 
 int run(const KernelsOptions& options) {
   lab::use_name_tables(options.names);
-  const std::vector<lab::BinaryKernel> all = lab::read_binary(options.file);
+  std::vector<std::string> notes;
+  const std::vector<lab::BinaryKernel> all = lab::read_binary(options.file, notes);
+  for (const std::string& note : notes) fmt::print(stderr, "isomer: kernels: {}\n", note);
   if (all.empty()) {
     fmt::print(stderr, "isomer: kernels: no kernel in '{}'\n", options.file);
     return nothing_checked;

@@ -1,11 +1,67 @@
 // AMD code objects as binaries with kernels, and the bundles that clang puts them in.
 #include "lab/binary/amd_kernels.hpp"
 #include "lab/binary/binary_images.hpp"
+#include "lab/binary/compression.hpp"
 
 namespace isomer::lab {
 namespace {
 
-constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__";
+constexpr std::string_view kBundle = "__CLANG_OFFLOAD_BUNDLE__", kCompressed = "CCOB";
+
+/// The header of a compressed bundle is 4 bytes of magic, version and method of 2 bytes each, then sizes of 4
+/// (from version 3 of 8) bytes and a hash of 8.
+struct CompressedBundle {
+  std::uint64_t header = 0, unpacked = 0;
+  Packing packing = Packing::none;
+  Bytes payload;
+};
+
+CompressedBundle compressed_bundle(const Bytes& bytes) {
+  CompressedBundle found;
+  const auto version = bytes.at<std::uint16_t>(4, "a compressed bundle's header");
+  const auto method = bytes.at<std::uint16_t>(6, "a compressed bundle's header");
+  constexpr std::uint16_t kZlib = 0, kZstd = 1;
+  if (version < 1 || version > 3 || (method != kZlib && method != kZstd))
+    core::fail(ErrorCode::io, bytes.what(),
+               ": a compressed offload bundle of version 1 to 3 with zlib or zstd expected, got version ",
+               version, ", method ", method);
+  const std::uint64_t wide = version == 3 ? 8 : 4;
+  const auto size_at = [&](std::uint64_t at) -> std::uint64_t {
+    return wide == 8 ? bytes.at<std::uint64_t>(at, "a compressed bundle's header")
+                     : bytes.at<std::uint32_t>(at, "a compressed bundle's header");
+  };
+  found.packing = method == kZstd ? Packing::zstd : Packing::zlib;
+  std::uint64_t at = 8, whole = bytes.size();
+  if (version > 1) {
+    whole = size_at(at);
+    at += wide;
+  }
+  found.unpacked = size_at(at);
+  found.header = at + wide + 8;
+  if (whole < found.header)
+    core::fail(ErrorCode::io, bytes.what(), ": a compressed offload bundle of ", whole, " bytes");
+  found.payload = bytes.sub(found.header, whole - found.header, "a compressed offload bundle");
+  return found;
+}
+
+void read_plain_bundle(const Bytes& bundle, int number, FoundKernels& out) {
+  const auto entries = bundle.at<std::uint64_t>(kBundle.size(), "the number of code objects");
+  std::uint64_t at = kBundle.size() + 8;
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    const auto offset = bundle.at<std::uint64_t>(at, "a code object's place");
+    const auto size = bundle.at<std::uint64_t>(at + 8, "a code object's place");
+    const auto length = bundle.at<std::uint64_t>(at + 16, "a code object's target");
+    const std::string target(bundle.sub(at + 24, length, "a code object's target").text());
+    at += 24 + length;
+    if (target.starts_with("host")) continue;
+    out.image(core::say("code object ", i, " of bundle ", number, " for ", target), [&] {
+      const Bytes object = bundle.sub(offset, size, "a code object");
+      if (!is_elf(object)) return;
+      const Elf elf = read_elf(object);
+      if (elf.machine == Elf::kAmdGpu) read_amd_code_object(elf, out.kernels);
+    });
+  }
+}
 
 }  // namespace
 
@@ -35,29 +91,39 @@ void read_amd_code_object(const Elf& elf, std::vector<BinaryKernel>& out) {
   }
 }
 
-bool is_offload_bundle(const Bytes& bytes) { return bytes.starts_with(kBundle) || bytes.starts_with("CCOB"); }
+bool is_offload_bundle(const Bytes& bytes) {
+  return bytes.starts_with(kBundle) || bytes.starts_with(kCompressed);
+}
 
-void read_offload_bundles(const Bytes& bytes, std::vector<BinaryKernel>& out) {
-  if (bytes.starts_with("CCOB"))
-    core::fail(ErrorCode::io, bytes.what(),
-               ": a compressed offload bundle; unpack it with clang-offload-bundler");
+void read_offload_bundles(const Bytes& bytes, FoundKernels& out) {
   // Several translation units' bundles lie one behind the other, padded to pages.
-  for (std::size_t begin = bytes.text().find(kBundle); begin != std::string_view::npos;
-       begin = bytes.text().find(kBundle, begin + kBundle.size())) {
-    const Bytes bundle = bytes.sub(begin, bytes.size() - begin, "an offload bundle");
-    const auto entries = bundle.at<std::uint64_t>(kBundle.size(), "the number of code objects");
-    std::uint64_t at = kBundle.size() + 8;
-    for (std::uint64_t i = 0; i < entries; ++i) {
-      const auto offset = bundle.at<std::uint64_t>(at, "a code object's place");
-      const auto size = bundle.at<std::uint64_t>(at + 8, "a code object's place");
-      const auto triple = bundle.at<std::uint64_t>(at + 16, "a code object's target");
-      const Bytes object = bundle.sub(offset, size, "a code object");
-      at += 24 + bundle.sub(at + 24, triple, "a code object's target").size();
-      if (is_elf(object)) {
-        const Elf elf = read_elf(object);
-        if (elf.machine == Elf::kAmdGpu) read_amd_code_object(elf, out);
-      }
+  std::uint64_t at = 0;
+  for (int number = 0; at < bytes.size(); ++number) {
+    const std::string_view rest = bytes.text().substr(at);
+    const std::size_t plain = rest.find(kBundle), packed = rest.find(kCompressed);
+    const std::size_t next = std::min(plain, packed);
+    if (next == std::string_view::npos) return;
+    at += next;
+    const Bytes bundle = bytes.sub(at, bytes.size() - at, "an offload bundle");
+    if (plain < packed) {
+      read_plain_bundle(bundle, number, out);
+      at += kBundle.size();
+      continue;
     }
+    out.image(core::say("compressed offload bundle ", number), [&] {
+      const CompressedBundle found = compressed_bundle(bundle);
+      at += std::max<std::uint64_t>(found.header, 1);
+      std::uint64_t used = 0;
+      const std::string room = unpack(found.packing, found.payload, found.unpacked, &used);
+      at += used;
+      const Bytes text({reinterpret_cast<const std::uint8_t*>(room.data()), room.size()}, bytes.what());
+      if (!text.starts_with(kBundle))
+        core::fail(ErrorCode::io, bytes.what(), ": a compressed offload bundle that holds none");
+      read_plain_bundle(text, number, out);
+    });
+    // NOTES: what could not be unpacked is passed over; whether it holds another one by chance does not
+    // matter.
+    at = std::min<std::uint64_t>(at + 1, bytes.size());
   }
 }
 

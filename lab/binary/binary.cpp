@@ -59,37 +59,41 @@ bool is_ptx(const Bytes& bytes) {
          begin.find(".version") != std::string_view::npos && begin.find(".target") != std::string_view::npos;
 }
 
-void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out);
+void read_images(const Bytes& bytes, int depth, FoundKernels& out);
 
-void read_fatbin(const Bytes& bytes, std::vector<BinaryKernel>& out) {
-  for_each_image(bytes, [&](const FatbinImage& image) {
-    if (image.kind == FatbinImage::Kind::ptx) {
-      read_ptx(image.bytes.text(), image.arch, out);
-    } else {
-      if (!is_elf(image.bytes)) core::fail(ErrorCode::io, bytes.what(), ": an image that is no cubin");
-      read_cubin(read_elf(image.bytes), image.arch, out);
-    }
+void read_fatbin(const Bytes& bytes, FoundKernels& out) {
+  int number = 0;
+  for_each_image(bytes, [&](const PackedImage& packed) {
+    out.image(core::say("image ", number++, " for ", packed.arch), [&] {
+      std::string room;
+      const Bytes image = unpacked(packed, room);
+      if (packed.kind == PackedImage::Kind::ptx) return read_ptx(image.text(), packed.arch, out.kernels);
+      if (!is_elf(image)) core::fail(ErrorCode::io, bytes.what(), ": an image that is no cubin");
+      read_cubin(read_elf(image), packed.arch, out.kernels);
+    });
   });
 }
 
-void read_host(const Elf& elf, const Bytes& bytes, std::vector<BinaryKernel>& out) {
+void read_host(const Elf& elf, const Bytes& bytes, FoundKernels& out) {
   bool any = false;
-  for (const Elf::Section& section : elf.sections) {
-    if (section.name == ".nv_fatbin" || section.name == "__nv_relfatbin") {
-      any = true;
-      read_fatbin(section.bytes, out);
-    } else if (section.name == ".hip_fatbin") {
-      any = true;
-      read_offload_bundles(section.bytes, out);
-    }
-  }
+  const auto section = [&](std::string_view name, auto read) {
+    for (const Elf::Section& each : elf.sections)
+      if (each.name == name) {
+        any = true;
+        read(each.bytes, out);
+      }
+  };
+  section(".nv_fatbin", read_fatbin);
+  // What was linked for the device is there twice: linked, and in the pieces that it was linked from.
+  if (out.kernels.empty()) section("__nv_relfatbin", read_fatbin);
+  section(".hip_fatbin", read_offload_bundles);
   if (!any)
     core::fail(ErrorCode::io, bytes.what(),
                ": an ELF file without kernels: no section .nv_fatbin or .hip_fatbin");
 }
 
 /// A static library: its members that hold kernels.
-void read_archive(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) {
+void read_archive(const Bytes& bytes, int depth, FoundKernels& out) {
   bool any = false;
   for (std::uint64_t at = kArchive.size(); bytes.size() - at >= 60;) {
     const std::string_view digits = bytes.sub(at + 48, 10, "a member's size").text();
@@ -111,13 +115,13 @@ void read_archive(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out)
   if (!any) core::fail(ErrorCode::io, bytes.what(), ": a static library without kernels");
 }
 
-void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) {
+void read_images(const Bytes& bytes, int depth, FoundKernels& out) {
   if (is_elf(bytes)) {
     const Elf elf = read_elf(bytes);
     if (elf.machine == Elf::kCuda)
-      read_cubin(elf, {}, out);
+      read_cubin(elf, {}, out.kernels);
     else if (elf.machine == Elf::kAmdGpu)
-      read_amd_code_object(elf, out);
+      read_amd_code_object(elf, out.kernels);
     else
       read_host(elf, bytes, out);
   } else if (is_fatbin(bytes)) {
@@ -127,7 +131,7 @@ void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) 
   } else if (bytes.starts_with(kArchive) && depth == 0) {
     read_archive(bytes, depth, out);
   } else if (is_ptx(bytes)) {
-    read_ptx(bytes.text(), {}, out);
+    read_ptx(bytes.text(), {}, out.kernels);
   } else {
     core::fail(
         ErrorCode::io, bytes.what(),
@@ -138,20 +142,34 @@ void read_images(const Bytes& bytes, int depth, std::vector<BinaryKernel>& out) 
 
 }  // namespace
 
-std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what) {
-  std::vector<BinaryKernel> all, kernels;
-  read_images(Bytes({data, bytes}, what), 0, all);
+std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what,
+                                     std::vector<std::string>& notes) {
+  FoundKernels found;
+  read_images(Bytes({data, bytes}, what), 0, found);
+  if (found.readable == 0 && !found.damage.empty()) throw Error(ErrorCode::io, found.damage);
+  std::vector<BinaryKernel> kernels;
   // A template that several translation units instantiate stands in each one's image.
   std::set<std::tuple<std::string, std::string, std::string>> seen;
-  for (BinaryKernel& kernel : all)
+  for (BinaryKernel& kernel : found.kernels)
     if (seen.insert({kernel.name, kernel.arch, kernel.code_hash}).second)
       kernels.push_back(std::move(kernel));
+  notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   return kernels;
 }
 
-std::vector<BinaryKernel> read_binary(const std::filesystem::path& path) {
+std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what) {
+  std::vector<std::string> ignored;
+  return read_image(data, bytes, what, ignored);
+}
+
+std::vector<BinaryKernel> read_binary(const std::filesystem::path& path, std::vector<std::string>& notes) {
   const Mapping file(path);
-  return read_image(file.data(), file.size(), path.string());
+  return read_image(file.data(), file.size(), path.string(), notes);
+}
+
+std::vector<BinaryKernel> read_binary(const std::filesystem::path& path) {
+  std::vector<std::string> ignored;
+  return read_binary(path, ignored);
 }
 
 bool looks_like_binary(const std::filesystem::path& path) {

@@ -32,9 +32,13 @@ struct BinaryKernel {
 
 /// .so, executable, .o, .a, .cubin, .fatbin, PTX, AMD code objects and offload bundles. A kernel that stands
 /// there twice with the same machine code is one. Throws Error io with one sentence for what is none of these
-/// or damaged.
+/// or damaged. Of several images those that are damaged are left out as long as one is not; `notes` gets a
+/// sentence for each of them.
+std::vector<BinaryKernel> read_binary(const std::filesystem::path& path, std::vector<std::string>& notes);
 std::vector<BinaryKernel> read_binary(const std::filesystem::path& path);
 /// One such file in memory; `what` names it in errors.
+std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what,
+                                     std::vector<std::string>& notes);
 std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what);
 /// Whether a file begins as one of these does.
 bool looks_like_binary(const std::filesystem::path& path);

@@ -9,6 +9,28 @@
 
 namespace isomer::lab {
 
+/// What is found in a file with many images: one that is damaged is a note, and the others count.
+struct FoundKernels {
+  std::vector<BinaryKernel> kernels;
+  std::vector<std::string> notes;
+  std::string damage;  ///< the first image's that could not be read; empty: none
+  int readable = 0;    ///< images that could be read
+
+  /// Calls `read()` for one image; an Error of it is a note that names the image.
+  template <class Read>
+  void image(const std::string& name, Read read) {
+    const std::size_t before = kernels.size();
+    try {
+      read();
+      ++readable;
+    } catch (const Error& error) {
+      kernels.resize(before);
+      if (damage.empty()) damage = error.what();
+      notes.push_back(core::say(name, " was left out: ", error.what()));
+    }
+  }
+};
+
 /// The kernels of a cubin. `arch` is what the fat binary calls it ("sm_90a"); empty: what the cubin itself
 /// tells.
 void read_cubin(const Elf& elf, const std::string& arch, std::vector<BinaryKernel>& out);
@@ -16,8 +38,9 @@ void read_cubin(const Elf& elf, const std::string& arch, std::vector<BinaryKerne
 void read_ptx(std::string_view text, const std::string& arch, std::vector<BinaryKernel>& out);
 /// The kernels of an AMD code object, from its metadata note.
 void read_amd_code_object(const Elf& elf, std::vector<BinaryKernel>& out);
-/// The code objects of a clang offload bundle: "__CLANG_OFFLOAD_BUNDLE__", one or several in a section.
-void read_offload_bundles(const Bytes& bytes, std::vector<BinaryKernel>& out);
+/// The code objects of clang offload bundles, one or several in a section: "__CLANG_OFFLOAD_BUNDLE__", and
+/// compressed ones, "CCOB".
+void read_offload_bundles(const Bytes& bytes, FoundKernels& out);
 bool is_offload_bundle(const Bytes& bytes);
 
 }  // namespace isomer::lab

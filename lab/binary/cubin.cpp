@@ -15,8 +15,11 @@ namespace {
 constexpr std::uint8_t kMaxThreads = 0x05, kFrameSize = 0x11, kMinStack = 0x12, kParameter = 0x17,
                        kRegisters = 0x2f, kCudaVersion = 0x37;
 
-/// Sections of sm_90 and later hold 1 KiB that the system takes of every block's shared memory.
+/// From sm_90 on the section of a linked kernel holds 1 KiB that the system takes of every block's shared
+/// memory. One that waits for a device link has another type and no such part.
+constexpr int kReservesFrom = 90;
 constexpr std::uint64_t kReservedShared = 1024;
+constexpr std::uint32_t kLinkedShared = 8;
 
 /// Calls each(attribute, payload) for the attributes that have a sized payload, the only ones asked for here.
 template <class Each>
@@ -104,7 +107,7 @@ void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKern
   read_note(elf, compiler, options);
   const std::string arch = named.empty() ? arch_of(elf, options) : named;
   const std::map<std::uint32_t, Resources> resources = resources_of(elf);
-  const bool reserves = elf.find(".nv.shared.reserved.0") != nullptr;
+  const int number = arch.starts_with("sm_") ? std::atoi(arch.c_str() + 3) : 0;
   std::map<std::string_view, const Elf::Section*> sections;
   for (const Elf::Section& section : elf.sections) sections.emplace(section.name, &section);
   const auto section_of = [&](std::string_view prefix, std::string_view kernel) -> const Elf::Section* {
@@ -127,8 +130,7 @@ void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKern
     kernel.code_hash = core::sha256(std::as_bytes(code->bytes.span()));
     kernel.code_bytes = code->bytes.size();  // a section without contents has a size all the same
     // Before sm_70 an instruction was 64 bits.
-    if (const int number = std::atoi(arch.c_str() + 3); number >= 70)
-      kernel.instructions = count_instructions(code->bytes);
+    if (number >= 70) kernel.instructions = count_instructions(code->bytes);
     if (const auto found = resources.find(index); found != resources.end()) {
       kernel.resources_known = true;
       kernel.registers = found->second.registers;
@@ -136,8 +138,9 @@ void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKern
       kernel.stack_bytes = found->second.stack;
     }
     if (const Elf::Section* shared = section_of(".nv.shared.", symbol.name)) {
-      const std::uint64_t reserved = reserves && shared->size >= kReservedShared ? kReservedShared : 0;
-      kernel.shared_bytes = static_cast<std::uint32_t>(shared->size - reserved);
+      const bool reserves =
+          number >= kReservesFrom && shared->type == kLinkedShared && shared->size >= kReservedShared;
+      kernel.shared_bytes = static_cast<std::uint32_t>(shared->size - (reserves ? kReservedShared : 0));
     }
     if (const Elf::Section* info = section_of(".nv.info.", symbol.name))
       for_each_attribute(info->bytes, [&](std::uint8_t attribute, const Bytes& payload) {

@@ -3,7 +3,24 @@
 namespace isomer::lab {
 namespace {
 
-constexpr std::uint32_t kSymbols = 2, kNoBits = 8, kDynamicSymbols = 11;
+constexpr std::uint32_t kSymbols = 2, kDynamicSymbols = 11;
+
+/// Types of sections that have a size and no bytes in the file, on machines of that number (0: on all).
+struct WithoutBytes {
+  std::uint32_t type;
+  std::uint16_t machine;
+};
+constexpr WithoutBytes kWithoutBytes[] = {
+    {0, 0},                    // unused
+    {8, 0},                    // memory that begins as zeros
+    {0x7000000a, Elf::kCuda},  // shared memory as a debugger sees it: .nv_debug.shared, .nv.shared of some
+};
+
+bool has_bytes(std::uint32_t type, std::uint16_t machine) {
+  for (const WithoutBytes& each : kWithoutBytes)
+    if (each.type == type && (each.machine == 0 || each.machine == machine)) return false;
+  return true;
+}
 
 std::string_view name_in(const Bytes& strings, std::uint32_t offset) {
   return strings.size() == 0 ? std::string_view() : strings.string(offset, "a name");
@@ -72,7 +89,7 @@ Elf read_elf(const Bytes& file) {
     section.size = header.at<std::uint64_t>(32, "a section header");
     section.link = header.at<std::uint32_t>(40, "a section header");
     section.info = header.at<std::uint32_t>(44, "a section header");
-    if (section.type != 0 && section.type != kNoBits)
+    if (has_bytes(section.type, elf.machine))
       section.bytes = file.sub(header.at<std::uint64_t>(24, "a section header"), section.size, "a section");
     else
       section.bytes = file.sub(0, 0, "a section");

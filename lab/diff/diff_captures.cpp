@@ -340,7 +340,8 @@ DiffResult diff_captures(const GroupedCapture& a, const GroupedCapture& b, const
   if (a.about.kind != "ncu" && b.about.kind != "ncu") {
     const std::set<std::string> in_a = names_of(a), in_b = names_of(b);
     if (!any_renumbered(a, in_b) || !any_renumbered(b, in_a)) return CaptureDiff(a, b, layouts).run();
-    const GroupedCapture plain_a = without_closure_numbers(a, in_b), plain_b = without_closure_numbers(b, in_a);
+    const GroupedCapture plain_a = without_closure_numbers(a, in_b),
+                         plain_b = without_closure_numbers(b, in_a);
     return CaptureDiff(plain_a, plain_b, layouts).run();
   }
   const GroupedCapture plain_a = without_namespaces(a), plain_b = without_namespaces(b);

@@ -13,9 +13,10 @@ struct PairedKernels {
   std::vector<const BinaryKernel*> only_a, only_b;
 };
 
-/// Equal names and machine code of one architecture, whatever folder and number of closures a name holds; then equal names; then equal names of architectures that stand on one side only; then the
-/// nearest of one family, as long as more than a third of their parameters agree or only one does not; then
-/// the same of families that differ in their namespace alone.
+/// Equal names and machine code of one architecture, whatever folder and number of closures a name holds;
+/// then equal names; then equal names of architectures that stand on one side only; then the nearest of one
+/// family, as long as more than a third of their parameters agree or only one does not; then the same of
+/// families that differ in their namespace alone.
 PairedKernels pair_kernels(const std::vector<const BinaryKernel*>& a,
                            const std::vector<const BinaryKernel*>& b);
 

@@ -128,8 +128,8 @@ void without_versioned_namespace(std::string& family, Parameters& parameters) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// "_Z5shiftPf" of __nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z5shiftPf, which is how a static kernel is called
-/// that is compiled for a later device link: a length, and so many characters that name the source.
+/// "_Z5shiftPf" of __nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z5shiftPf, which is how a static kernel is
+/// called that is compiled for a later device link: a length, and so many characters that name the source.
 std::string_view without_static_prefix(std::string_view name) {
   constexpr std::string_view kPrefix = "__nv_static_";
   if (!name.starts_with(kPrefix)) return name;

@@ -12,8 +12,9 @@ namespace isomer::lab {
 
 /// A kernel's name taken apart.
 struct KernelName {
-  std::string text;    ///< canonical, demangled: one spelling whatever demangler wrote it
-  std::string plain;   ///< the text without the numbers of closures, which one more closure before them changes
+  std::string text;  ///< canonical, demangled: one spelling whatever demangler wrote it
+  std::string
+      plain;  ///< the text without the numbers of closures, which one more closure before them changes
   std::string family;  ///< qualified template name without arguments, or the stem of a coded name
   /// Template parameters by name where a table knows the family, "#0", "#0.2" otherwise; nested templates as
   /// "mainloop.Is_causal". In the order of the text.

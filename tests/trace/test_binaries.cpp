@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 namespace isomer::lab {
@@ -103,6 +104,107 @@ TEST(Binary, Lz4IsReadAsZstdIs) {
   const std::vector<BinaryKernel> kernels = kernels_of("lz4.fatbin");
   ASSERT_EQ(kernels.size(), 3u);
   EXPECT_EQ(kernel_of(kernels, "tiny::softmax_row", "compute_80").max_threads, 128u);
+}
+
+/// The kernels of a file by name: their shared memory.
+std::map<std::string, std::uint32_t> shared_of(const char* file) {
+  std::map<std::string, std::uint32_t> bytes;
+  for (const BinaryKernel& kernel : kernels_of(file)) bytes[kernel.parsed.text] = kernel.shared_bytes;
+  return bytes;
+}
+
+TEST(Binary, SharedMemoryIsTheSourcesBeforeAndAfterADeviceLink) {
+  const std::map<std::string, std::uint32_t> expected = {
+      {"some(float*)", 128}, {"none(float*)", 0}, {"dynamic(float*)", 0}};
+  for (const char* file : {"shared.fatbin", "shared-rdc.fatbin", "shared-rdc.cubin", "shared-linked.fatbin"})
+    EXPECT_EQ(shared_of(file), expected) << file;
+}
+
+TEST(Binary, SharedMemoryForADebuggerHasNoBytesInTheFile) {
+  std::vector<std::uint8_t> cubin = fixture_bytes("shared-rdc.cubin");
+  const auto number = [&](std::size_t at, int bytes) {
+    std::uint64_t value = 0;
+    for (int i = bytes - 1; i >= 0; --i) value = value << 8 | cubin[at + static_cast<std::size_t>(i)];
+    return value;
+  };
+  const std::size_t table = number(40, 8), count = number(60, 2);
+  int changed = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t header = table + i * 64;
+    if (number(header + 4, 4) != 0x7000000a) continue;
+    cubin[header + 32 + 2] = 9;  // its size is now more than half a megabyte, as large as no cubin here
+    ++changed;
+  }
+  ASSERT_EQ(changed, 1);
+  const std::vector<BinaryKernel> kernels = read_image(cubin.data(), cubin.size(), "cubin");
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernel_of(kernels, "some(float*)", "sm_90a").shared_bytes, 128u + (9u << 16));
+}
+
+void append(std::vector<std::uint8_t>& bytes, std::uint64_t value, int count) {
+  for (int i = 0; i < count; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> 8 * i));
+}
+
+/// The bundles of amd.o's section, one behind the other.
+std::vector<std::uint8_t> amd_bundle() {
+  const std::vector<std::uint8_t> object = fixture_bytes("amd.o");
+  const std::string_view text(reinterpret_cast<const char*>(object.data()), object.size());
+  const std::size_t begin = text.find("__CLANG_OFFLOAD_BUNDLE__");
+  return {object.begin() + static_cast<std::ptrdiff_t>(begin), object.end()};
+}
+
+/// A bundle as clang compresses it, in a frame of zstd whose blocks are not compressed.
+std::vector<std::uint8_t> compressed_bundle(int version, const std::vector<std::uint8_t>& plain) {
+  std::vector<std::uint8_t> frame = {0x28, 0xb5, 0x2f, 0xfd, 0xa0};
+  append(frame, plain.size(), 4);
+  constexpr std::size_t kBlock = 1 << 16;
+  for (std::size_t at = 0; at < plain.size(); at += kBlock) {
+    const std::size_t size = std::min(kBlock, plain.size() - at);
+    append(frame, size << 3 | (at + size == plain.size() ? 1 : 0), 3);
+    frame.insert(frame.end(), plain.begin() + static_cast<std::ptrdiff_t>(at),
+                 plain.begin() + static_cast<std::ptrdiff_t>(at + size));
+  }
+  std::vector<std::uint8_t> bytes = {'C', 'C', 'O', 'B'};
+  append(bytes, static_cast<std::uint64_t>(version), 2);
+  append(bytes, 1, 2);
+  const int wide = version == 3 ? 8 : 4;
+  const std::size_t header = 8 + static_cast<std::size_t>(version > 1 ? 2 * wide : wide) + 8;
+  if (version > 1) append(bytes, header + frame.size(), wide);
+  append(bytes, plain.size(), wide);
+  append(bytes, 0x1234, 8);
+  bytes.insert(bytes.end(), frame.begin(), frame.end());
+  return bytes;
+}
+
+TEST(Binary, CompressedBundlesOfEveryVersionAreReadAsPlainOnes) {
+  const std::vector<BinaryKernel> plain = kernels_of("amd.o");
+  ASSERT_FALSE(plain.empty());
+  for (const int version : {1, 2, 3}) {
+    std::vector<std::uint8_t> bytes = compressed_bundle(version, amd_bundle());
+    bytes.resize((bytes.size() + 4095) / 4096 * 4096);
+    const std::size_t one = bytes.size();
+    for (const int copies : {1, 2}) {
+      if (copies == 2)
+        bytes.insert(bytes.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(one));
+      const std::vector<BinaryKernel> kernels = read_image(bytes.data(), bytes.size(), "bundle");
+      ASSERT_EQ(kernels.size(), plain.size()) << "version " << version;
+      for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_EQ(kernels[i].code_hash, plain[i].code_hash);
+    }
+  }
+}
+
+TEST(Binary, OneDamagedImageIsANoteAndTheOthersAreRead) {
+  std::vector<std::uint8_t> bytes = compressed_bundle(2, amd_bundle());
+  bytes.resize((bytes.size() + 4095) / 4096 * 4096);
+  const std::vector<std::uint8_t> whole = bytes;
+  bytes[40] ^= 0xff;  // in the frame's header
+  bytes.insert(bytes.end(), whole.begin(), whole.end());
+  std::vector<std::string> notes;
+  const std::vector<BinaryKernel> kernels = read_image(bytes.data(), bytes.size(), "bundle", notes);
+  EXPECT_EQ(kernels.size(), kernels_of("amd.o").size());
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(notes[0].starts_with("compressed offload bundle 0 was left out: bundle: ")) << notes[0];
+  EXPECT_THROW(read_image(bytes.data(), whole.size(), "bundle"), Error) << "no image is left";
 }
 
 TEST(Binary, PtxTextIsReadToo) {

@@ -233,7 +233,8 @@ TEST(DiffBinaries, OneSourceBuiltInTwoFoldersIsTheSame) {
       const DiffResult result = diff_binaries(kernels_a, kernels_b);
       EXPECT_TRUE(result.same()) << a << " and " << b;
       EXPECT_EQ(result.pairs.size(), 4u);
-      for (const Pair& pair : result.pairs) EXPECT_EQ(pair.a.find("_folders_cu_"), std::string::npos) << pair.a;
+      for (const Pair& pair : result.pairs)
+        EXPECT_EQ(pair.a.find("_folders_cu_"), std::string::npos) << pair.a;
     }
 }
 

@@ -419,7 +419,8 @@ EXPECT_NE(refusal(R"j({"version":1,"codes":[{"pattern":"(","family":"f","paramet
 
 TEST(KernelNames, HoldNeitherFolderNorInternalScope) {
   EXPECT_EQ(parse_kernel_name("__nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z5shiftPf").text, "shift(float*)");
-  EXPECT_EQ(parse_kernel_name("__nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z6unrollILi4EEvPf").text, "unroll<4>");
+  EXPECT_EQ(parse_kernel_name("__nv_static_25__6b2efe6b_4_k_cu_acc5a52f__Z6unrollILi4EEvPf").text,
+            "unroll<4>");
   EXPECT_EQ(parse_kernel_name("_ZN29_INTERNAL_6b2efe6b_4_k_cu_xyz5tools5shiftILi3EEEvPf").text,
             "tools::shift<3>");
   EXPECT_EQ(parse_kernel_name("void _INTERNAL_6b2efe6b_4_k_cu_xyz::tools::shift<(int)3>(float*)").text,
