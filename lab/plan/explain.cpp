@@ -47,10 +47,25 @@ LaunchCode describe_binary(const PlanDevice& backend, const gpu::Program& progra
   return {backend.vendor->cacheable() ? code_hash(binary->image, program.kernel) : "", shared};
 }
 
+void describe(const core::Implementation& implementation, const core::Plan& plan, Explanation& explanation) {
+  explanation.implementation = implementation.name();
+  explanation.workspace_bytes = plan.workspace_bytes();
+  plan.describe(explanation.description);
+}
+
+/// The registry's choice on the CPU.
+Explanation explain_on(const Queue& queue, const core::Registry::Op& op, const core::Call& call) {
+  core::Choice choice = core::choose(op, call, queue);
+  Explanation explanation;
+  explanation.op = call.contract->op;
+  explanation.refusals = std::move(choice.refusals);
+  if (choice.implementation != nullptr) describe(*choice.implementation, *choice.plan, explanation);
+  return explanation;
+}
+
 /// The registry's choice for a device of those facts.
 Explanation explain_on(const PlanDevice& backend, const core::Call& call, const ExplainSelection& selection,
                        std::vector<LaunchCode>& code) {
-  core::validate(call, Device{}, true);
   Explanation explanation;
   explanation.op = call.contract->op;
   bool asked = false;
@@ -63,9 +78,7 @@ Explanation explain_on(const PlanDevice& backend, const core::Call& call, const 
       continue;
     }
     const core::Plan& plan = *std::get<std::unique_ptr<core::Plan>>(answer);
-    explanation.implementation = implementation->name();
-    explanation.workspace_bytes = plan.workspace_bytes();
-    plan.describe(explanation.description);
+    describe(*implementation, plan, explanation);
     if (const auto* on_gpu = dynamic_cast<const gpu::Plan*>(&plan))
       for (std::size_t i = 0; i < on_gpu->steps().size(); ++i)
         code.push_back(describe_binary(backend, on_gpu->steps()[i].program(), selection.compile,
@@ -88,16 +101,18 @@ CaseExplanation explain(const ExplainSelection& selection) {
   if (!selection.implementation.empty() && op.find(selection.implementation) == nullptr) {
     std::vector<std::string> names;
     for (const auto& each : op.implementations) names.push_back(each->name());
-    core::fail(ErrorCode::bad_argument, "explain: an implementation of ", parsed.schema().op, " expected (",
+    core::fail(ErrorCode::bad_argument, "explain: expected an implementation of ", parsed.schema().op, " (",
                core::either(names), "), got '", selection.implementation, "'");
   }
   const PlanDevice backend = parse_backend("explain", selection.backend);
-  oracle::Problem problem(fixed);
+  // A case line makes only data that its contract allows: the clauses on data are not asked.
+  oracle::Problem problem(fixed, oracle::Contents::none);
   oracle.make(fixed, problem);
+  core::validate(problem.call(), Device{}, false);
   if (backend.vendor == nullptr) {
     const Queue queue =
         Queue::cpu({.checked = false, .implementation = selection.implementation, .executor = nullptr});
-    return {parsed.line(), selection.backend, "", core::explain(queue, problem.call())};
+    return {parsed.line(), selection.backend, "", explain_on(queue, op, problem.call())};
   }
   CaseExplanation explained{parsed.line(), selection.backend, backend.facts->architecture, {}};
   explained.plan = explain_on(backend, problem.call(), selection, explained.code);

@@ -26,7 +26,8 @@ Layout layout_of(std::string_view name) {
   return static_cast<Layout>(at - names.begin());
 }
 
-Problem::Problem(const Case& made_from) : case_(made_from), random_(made_from.seed(), made_from.line()) {}
+Problem::Problem(const Case& made_from, Contents contents)
+    : case_(made_from), contents_(contents), random_(made_from.seed(), made_from.line()) {}
 
 Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                      Layout layout) {
@@ -73,6 +74,26 @@ void Problem::check_span(const std::string& name, const std::vector<std::int64_t
                ", which spans more than 2^56 elements");
 }
 
+std::byte* Problem::reserve(const std::string& name, std::size_t bytes) {
+  if (contents_ == Contents::none) return map(name, bytes, PROT_NONE);
+  void* memory = std::calloc(1, bytes + 64);
+  if (memory == nullptr)
+    core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name, " of ", bytes,
+               " bytes");
+  storage_.emplace_back(memory, &std::free);
+  const auto past = reinterpret_cast<std::uintptr_t>(memory) % 64;
+  return static_cast<std::byte*>(memory) + (past == 0 ? 0 : 64 - past);
+}
+
+std::byte* Problem::map(const std::string& name, std::size_t bytes, int protection) {
+  void* memory = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no address space for ", name, " of ", bytes,
+               " bytes");
+  storage_.emplace_back(memory, [bytes](void* mapped) { ::munmap(mapped, bytes); });
+  return static_cast<std::byte*>(memory);
+}
+
 Tensor Problem::place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides, std::int64_t offset) {
   check_span(name, shape, strides);
@@ -82,13 +103,7 @@ Tensor Problem::place(const std::string& name, DType dtype, const std::vector<st
   buffer.name = name;
   const std::size_t payload = static_cast<std::size_t>((span + offset) * size_of(dtype));
   buffer.bytes = core::align_up(payload, core::kAlignment) + 2 * kGuard;
-  void* memory = std::calloc(1, buffer.bytes + 64);
-  if (memory == nullptr)
-    core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no memory for ", name, " of ", buffer.bytes,
-               " bytes");
-  storage_.emplace_back(memory, &std::free);
-  const auto past = reinterpret_cast<std::uintptr_t>(memory) % 64;
-  buffer.base = static_cast<std::byte*>(memory) + (past == 0 ? 0 : 64 - past);
+  buffer.base = reserve(name, buffer.bytes);
   std::byte* data = buffer.base + kGuard + offset * size_of(dtype);
   buffer.tensor = Tensor::strided(data, dtype, shape, strides);
   buffers_.push_back(buffer);
@@ -98,6 +113,7 @@ Tensor Problem::place(const std::string& name, DType dtype, const std::vector<st
 Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                      Layout layout, Regime regime, double scale) {
   const Tensor tensor = make(name, dtype, shape, layout);
+  if (!drawn()) return tensor;
   Random random(case_.seed(), name);
   if (distinct_ == 0 || tensor.numel() <= distinct_ || !tensor.is_contiguous()) {
     fill(tensor, regime, random, scale);
@@ -117,6 +133,7 @@ Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std
 Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                      const std::vector<std::int64_t>& values) {
   const Tensor tensor = make(name, dtype, shape);
+  if (!drawn()) return tensor;
   if (static_cast<std::int64_t>(values.size()) != tensor.numel())
     core::fail(ErrorCode::internal, case_.schema().op, ": ", name, " expects ", tensor.numel(),
                " values, got ", values.size());
@@ -134,17 +151,12 @@ Tensor Problem::make_sparse(const std::string& name, DType dtype, const std::vec
   const std::size_t guarded = core::align_up(slice, core::kAlignment) + 2 * kGuard;
   const std::size_t bytes =
       static_cast<std::size_t>(std::max<std::int64_t>(shape[0] - 1, 0)) * apart + guarded;
-  void* memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    core::fail(ErrorCode::out_of_memory, case_.schema().op, ": no address space for ", name, " of ", bytes,
-               " bytes");
-  storage_.emplace_back(memory, [bytes](void* mapped) { ::munmap(mapped, bytes); });
-  tensor.data = static_cast<std::byte*>(memory) + kGuard;
+  std::byte* memory = map(name, bytes, drawn() ? PROT_READ | PROT_WRITE : PROT_NONE);
+  tensor.data = memory + kGuard;
   tensor.strides[0] = static_cast<std::int64_t>(apart) / size_of(dtype);
   for (std::int64_t i = 0; i < shape[0]; ++i)
-    buffers_.push_back({name, tensor.slice(0, i, i + 1),
-                        static_cast<std::byte*>(memory) + static_cast<std::size_t>(i) * apart, guarded});
+    buffers_.push_back(
+        {name, tensor.slice(0, i, i + 1), memory + static_cast<std::size_t>(i) * apart, guarded});
   return tensor;
 }
 

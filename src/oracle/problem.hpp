@@ -25,16 +25,22 @@ enum class Layout { contiguous, padded, offset, transposed, broadcast, inner };
 const std::vector<std::string>& layout_names();
 Layout layout_of(std::string_view name);
 
+/// What a problem's tensors hold. Planning looks at shapes, strides, dtypes, options and addresses alone, so
+/// it is asked with `none`: address space is reserved, and nobody may read or write it.
+enum class Contents { drawn, none };
+
 /// One case made concrete: typed args and options of the op, every tensor in a buffer of its own between
 /// guard zones.
 class Problem {
  public:
-  explicit Problem(const Case& made_from);
+  explicit Problem(const Case& made_from, Contents contents = Contents::drawn);
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
   const Case& made_from() const { return case_; }
   Random& random() { return random_; }
+  /// False where tensors must not be touched: an op's make() then fills nothing.
+  bool drawn() const { return contents_ == Contents::drawn; }
 
   /// The op's argument and option structs, made on first use; they live as long as the problem.
   template <class Args>
@@ -66,7 +72,7 @@ class Problem {
   /// From now on make() draws only so many elements of a compact tensor, and repeats them: for benches. 0:
   /// all.
   void repeat_after(std::int64_t elements) { distinct_ = elements; }
-  /// A compact integer tensor with these values.
+  /// A compact integer tensor with these values, which may be missing where nothing is drawn.
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
               const std::vector<std::int64_t>& values);
 
@@ -95,7 +101,12 @@ class Problem {
   Tensor place(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
                const std::vector<std::int64_t>& strides, std::int64_t offset);
 
+  /// Zeroed memory, or address space alone; 64-byte aligned. It lives as long as the problem.
+  std::byte* reserve(const std::string& name, std::size_t bytes);
+  std::byte* map(const std::string& name, std::size_t bytes, int protection);
+
   Case case_;
+  Contents contents_;
   Random random_;
   std::any args_, options_;
   core::Call call_;

@@ -151,6 +151,20 @@ void fill_powers(const Tensor& x, std::int64_t size, Random& random) {
     }
 }
 
+/// The regimes that are made block by block; x is compact.
+void fill_blocks(const Case& c, const Tensor& x, Random& random) {
+  const std::int64_t k = c.integer("k"), block = c.integer("block");
+  const std::string& regime = c.choice("regime");
+  const Tensor rows(x.data, x.dtype, {k > 0 ? x.numel() / k : 0, k});
+  if (regime == "decades")
+    oracle::fill_decades(Tensor(x.data, x.dtype, {x.numel() / block, block}),
+                         x.dtype == DType::f16 ? -7 : -13, 3, random);
+  else if (regime == "powers")
+    fill_powers(rows, block, random);
+  else
+    fill_ties(rows, block, random);
+}
+
 Tensor make_scales(const Case& c, Problem& problem, std::vector<std::int64_t> shape, Layout layout) {
   shape.back() = c.integer("k") / c.integer("block");
   if (!c.flag("colmajor")) return problem.make("s", DType::f32, shape, layout);
@@ -175,17 +189,8 @@ void make(const Case& c, Problem& problem) {
   const Layout layout = oracle::layout_of(c.choice("layout"));
   const std::string& regime = c.choice("regime");
   if (regime == "e4m3_ties" || regime == "powers" || regime == "decades") {
-    const std::int64_t k = c.integer("k");
     args.x = problem.make("x", c.dtype("dtype"), shape);
-    const Tensor rows(args.x.data, args.x.dtype, {k > 0 ? args.x.numel() / k : 0, k});
-    if (regime == "decades")
-      oracle::fill_decades(
-          Tensor(rows.data, rows.dtype, {rows.numel() / c.integer("block"), c.integer("block")}),
-          rows.dtype == DType::f16 ? -7 : -13, 3, problem.random());
-    else if (regime == "powers")
-      fill_powers(rows, c.integer("block"), problem.random());
-    else
-      fill_ties(rows, c.integer("block"), problem.random());
+    if (problem.drawn()) fill_blocks(c, args.x, problem.random());
   } else {
     args.x = problem.make("x", c.dtype("dtype"), shape, layout, oracle::regime_of(regime), c.real("scale"));
   }

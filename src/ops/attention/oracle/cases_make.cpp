@@ -48,8 +48,10 @@ class Maker {
     lengths();
     factors();
     options();
-    stale();
-    special_values();
+    if (problem_.drawn()) {
+      stale();
+      special_values();
+    }
     problem_.bind(bind(a_, o_));
   }
 
@@ -88,6 +90,7 @@ class Maker {
     for (std::size_t row = 0; row < first.size(); ++row)
       needed += std::max<std::int64_t>(last[row] - first[row], 0);
     pages_ = std::max<std::int64_t>(needed + (c_.flag("far") ? 0 : 3), 1);
+    if (!problem_.drawn()) return;
     const std::vector<std::int64_t> order = problem_.random().permutation(pages_);
     const std::int64_t nowhere[] = {-1, std::numeric_limits<std::int32_t>::max(), pages_, pages_ + 7};
     std::size_t next = 0;
@@ -153,6 +156,7 @@ class Maker {
     const std::int64_t steps = std::max<std::int64_t>(shape[0] - 1, 1);
     const Tensor tensor =
         problem_.make_sparse(name, kv_type_, shape, ((std::int64_t{1} << 31) / steps / 4096 + 1) * 4096);
+    if (!problem_.drawn()) return tensor;
     oracle::Random random(c_.seed(), name);
     const Values values = values_of(c_, kind, kv_type_);
     oracle::fill(tensor, values.regime, random, values.scale);
@@ -181,7 +185,7 @@ class Maker {
     const bool own = c_.choice("rotary_dtype") == "same" && type_ != DType::e4m3fn;
     a_.rotary_cos = problem_.make("rotary_cos", own ? type_ : DType::f32, {positions, dim / 2});
     a_.rotary_sin = problem_.make("rotary_sin", own ? type_ : DType::f32, {positions, dim / 2});
-    for (std::int64_t p = 0; p < positions; ++p)
+    for (std::int64_t p = 0; p < positions && problem_.drawn(); ++p)
       for (std::int64_t pair = 0; pair < dim / 2; ++pair) {
         const double angle = static_cast<double>(p) *
                              std::pow(10000.0, -2.0 * static_cast<double>(pair) / static_cast<double>(dim));
@@ -207,7 +211,7 @@ class Maker {
     const auto descale = [&](const char* name, DType type) {
       if (type != DType::e4m3fn) return Tensor();
       const Tensor t = problem_.make(name, DType::f32, {batch_, hkv_}, layout_);
-      for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t b = 0; b < batch_ && problem_.drawn(); ++b)
         for (std::int64_t h = 0; h < hkv_; ++h)
           *t.at<float>(b, h) = static_cast<float>(0.25 * std::exp2(3.0 * problem_.random().uniform()));
       return t;

@@ -1,6 +1,8 @@
 #include "ops/attention/attention.hpp"
 #include "ops/attention/oracle/cases.hpp"
 
+#include "core/sentence.hpp"
+
 namespace isomer::ops::attention {
 
 const oracle::CaseSchema& schema() {
@@ -72,6 +74,8 @@ std::vector<std::int64_t> fewer(std::vector<std::int64_t> given, oracle::Random&
 }  // namespace
 
 Lengths lengths_of(const oracle::Case& c, oracle::Random& random) {
+  if (c.integer("b") < 0)
+    core::fail(ErrorCode::bad_argument, "attention: b expects 0 or more, got ", c.integer("b"));
   const auto b = static_cast<std::size_t>(c.integer("b"));
   const std::int64_t last = static_cast<std::int64_t>(b) - 1;
   const std::int64_t sq = c.integer("sq"), sk = c.integer("sk") < 0 ? sq : c.integer("sk");

@@ -120,6 +120,7 @@ void make_tables(const Case& c, Problem& problem, Args& args, std::int64_t slots
   args.req_to_tokens = problem.make("req_to_tokens", DType::i32, {requests, room}, layout);
   args.b_req_idx = problem.make("b_req_idx", c.dtype("index"), {batch}, layout);
   args.b_seqlen = problem.make("b_seqlen", c.dtype("index"), {batch}, layout);
+  if (!problem.drawn()) return;
   constexpr std::int64_t kGarbage[] = {INT32_MIN, -1, INT32_MAX, 1 << 30};
   for (std::int64_t r = 0; r < requests; ++r)
     for (std::int64_t t = 0; t < room; ++t) set(args.req_to_tokens, kGarbage[(r + t) % 4], {r, t});
@@ -167,8 +168,10 @@ void make_inputs(const Case& c, Problem& problem, Args& args) {
                regime = oracle::regime_of(c.choice("regime"));
   Random k_random(c.seed(), "k"), v_random(c.seed(), "v");
   const bool wide = k_regime == Regime::huge || k_regime == Regime::mixed;
-  oracle::fill(args.k, k_regime, k_random, wide ? 1000.0 / core::max_finite(dtype) : 1.0);
-  oracle::fill(args.v, regime, v_random, room_of(regime, dtype));
+  if (problem.drawn()) {
+    oracle::fill(args.k, k_regime, k_random, wide ? 1000.0 / core::max_finite(dtype) : 1.0);
+    oracle::fill(args.v, regime, v_random, room_of(regime, dtype));
+  }
   make_tables(c, problem, args, slots, used, lengths);
 }
 

@@ -53,6 +53,31 @@ bool weightless(const Case& c, std::int64_t b, std::int64_t h, std::int64_t j) {
   return kind == "all";
 }
 
+/// The lse of every part, lengths, and NaN in the parts that weigh nothing.
+void draw(const Case& c, const FlashDecodeStage2Args& args) {
+  const std::int64_t batch = args.mid_out.size(0), heads = args.mid_out.size(1), nb = args.mid_out.size(2),
+                     d = args.mid_out.size(3);
+  const bool broadcast = c.choice("layout") == "broadcast";
+  oracle::Random random(c.seed(), "mid_lse");
+  for (std::int64_t b = 0; b < batch; ++b) {
+    core::encode(args.b_seqlen.dtype, static_cast<double>(length_of(c, b, random)), args.b_seqlen.at<>(b));
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t j = 0; j < nb; ++j)
+        *args.mid_lse.at<float>(b, h, j) =
+            static_cast<float>(c.real("lse_shift") + c.real("lse_scale") * random.normal());
+  }
+  for (std::int64_t b = 0; b < batch; ++b)
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t j = 0; j < nb; ++j) {
+        if (!weightless(c, b, h, j)) continue;
+        *args.mid_lse.at<float>(b, h, j) = -std::numeric_limits<float>::infinity();
+        // A broadcast batch shares this memory with rows that have weight.
+        for (std::int64_t i = 0; !broadcast && i < d; ++i)
+          core::encode(args.mid_out.dtype, std::numeric_limits<double>::quiet_NaN(),
+                       args.mid_out.at<>(b, h, j, i));
+      }
+}
+
 void make(const Case& c, oracle::Problem& problem) {
   auto& args = problem.args<FlashDecodeStage2Args>();
   auto& options = problem.options<FlashDecodeStage2Options>();
@@ -71,28 +96,11 @@ void make(const Case& c, oracle::Problem& problem) {
   args.mid_out = problem.make("mid_out", c.dtype("dtype"), {batch, heads, nb, d}, layout, regime, room);
   args.mid_lse = problem.make("mid_lse", DType::f32, {batch, heads, nb}, layout);
   args.b_seqlen = problem.make("b_seqlen", c.dtype("index"), {batch}, layout);
-  oracle::Random random(c.seed(), "mid_lse");
-  for (std::int64_t b = 0; b < batch; ++b) {
-    core::encode(args.b_seqlen.dtype, static_cast<double>(length_of(c, b, random)), args.b_seqlen.at<>(b));
-    for (std::int64_t h = 0; h < heads; ++h)
-      for (std::int64_t j = 0; j < nb; ++j)
-        *args.mid_lse.at<float>(b, h, j) =
-            static_cast<float>(c.real("lse_shift") + c.real("lse_scale") * random.normal());
-  }
-  for (std::int64_t b = 0; b < batch; ++b)
-    for (std::int64_t h = 0; h < heads; ++h)
-      for (std::int64_t j = 0; j < nb; ++j) {
-        if (!weightless(c, b, h, j)) continue;
-        *args.mid_lse.at<float>(b, h, j) = -std::numeric_limits<float>::infinity();
-        // A broadcast batch shares this memory with rows that have weight.
-        for (std::int64_t i = 0; layout != oracle::Layout::broadcast && i < d; ++i)
-          core::encode(args.mid_out.dtype, std::numeric_limits<double>::quiet_NaN(),
-                       args.mid_out.at<>(b, h, j, i));
-      }
   args.out = problem.make("out", c.dtype("out"), {batch, heads, d},
                           layout == oracle::Layout::broadcast ? oracle::Layout::contiguous : layout);
   oracle::set_options(c, contract(), &options);
   problem.bind(bind(args, options));
+  if (problem.drawn()) draw(c, args);
 }
 
 std::vector<Case> cases() {

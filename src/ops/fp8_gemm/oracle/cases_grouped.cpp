@@ -1,4 +1,5 @@
 #include "core/ceil_div.hpp"
+#include "core/sentence.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/fp8_gemm/oracle/cases_operands.hpp"
 #include "ops/fp8_gemm/oracle/oracle.hpp"
@@ -129,16 +130,23 @@ void make(const Case& c, Problem& problem) {
   auto& options = problem.options<GroupedFp8GemmOptions>();
   const std::int64_t g = c.integer("g"), r = c.integer("r"), n = c.integer("n"), k = c.integer("k");
   const std::int64_t blocks = core::ceil_div(k, kScaleBlock);
+  for (const char* size : {"g", "r"})
+    if (c.integer(size) < 0)
+      core::fail(ErrorCode::bad_argument, c.schema().op, ": ", size, " expects 0 or more, got ",
+                 c.integer(size));
   Random random(c.seed(), "counts");
   const std::vector<std::int64_t> counts = counts_of(c, random);
   const bool masked = c.choice("rows") == "masked";
+  std::int64_t m = 0;
   std::vector<std::int64_t> ids;
   for (std::size_t expert = 0; expert < counts.size(); ++expert) {
-    ids.insert(ids.end(), static_cast<std::size_t>(counts[expert]), static_cast<std::int64_t>(expert));
+    const std::int64_t end = m + counts[expert];
     const bool ragged = c.choice("counts") == "last_ragged" && expert + 1 == counts.size();
-    if (!ragged) ids.resize(core::align_up(ids.size(), kSegment), -1);
+    m = ragged ? end : core::align_up(end, kSegment);
+    if (!problem.drawn()) continue;
+    ids.resize(static_cast<std::size_t>(end), static_cast<std::int64_t>(expert));
+    ids.resize(static_cast<std::size_t>(m), -1);
   }
-  const auto m = static_cast<std::int64_t>(ids.size());
   const auto rows_of = [&](std::int64_t last) {
     return masked ? std::vector<std::int64_t>{g, r, last} : std::vector<std::int64_t>{m, last};
   };
@@ -153,15 +161,15 @@ void make(const Case& c, Problem& problem) {
   args.bias = out.bias;
   args.addend = out.addend;
   // A repeated row of a cannot be stale in one place and not in another.
-  const bool repeated = c.choice("layout") == "broadcast";
+  const bool stale = problem.drawn() && c.choice("layout") != "broadcast";
   if (masked) {
     args.row_counts = problem.make("row_counts", DType::i32, {g}, counts);
-    for (std::int64_t expert = 0; expert < g && !repeated; ++expert)
+    for (std::int64_t expert = 0; expert < g && stale; ++expert)
       for (std::int64_t row = counts[static_cast<std::size_t>(expert)]; row < r; ++row)
         make_stale(args.a.select(0, expert).select(0, row), args.a_s.select(0, expert).select(0, row));
   } else {
     args.expert_ids = problem.make("expert_ids", DType::i32, {m}, ids);
-    for (std::int64_t row = 0; row < m && !repeated; ++row)
+    for (std::int64_t row = 0; row < m && stale; ++row)
       if (ids[static_cast<std::size_t>(row)] < 0) make_stale(args.a.select(0, row), args.a_s.select(0, row));
   }
   problem.bind(bind(args, options));

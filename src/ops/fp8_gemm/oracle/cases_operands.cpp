@@ -45,6 +45,7 @@ Tensor make_operand(const Case& c, Problem& problem, const std::string& name,
     return problem.make(name, DType::e4m3fn, shape, layout, oracle::regime_of(regime));
   // In one row of K = 256 elements each pattern once, NaN replaced in all rows but the first.
   const Tensor tensor = problem.make(name, DType::e4m3fn, shape, layout);
+  if (!problem.drawn()) return tensor;
   const std::int64_t columns = std::max<std::int64_t>(tensor.size(-1), 1);
   for (std::int64_t i = 0; i < tensor.numel(); ++i) {
     const std::int64_t row = i / columns;
@@ -97,6 +98,7 @@ Tensor make_scales(Problem& problem, const std::string& name, const std::vector<
     for (std::size_t i = rank - 2; i-- > 0;) place(i);
   }
   const Tensor scales = problem.make_strided(name, DType::f32, shape, strides);
+  if (!problem.drawn()) return scales;
   Random random(problem.made_from().seed(), name);
   for (std::int64_t i = 0; i < scales.numel(); ++i) {
     std::int64_t offset = 0, index = i;

@@ -87,6 +87,22 @@ void poison(const Tensor& out, std::int64_t row) {
   }
 }
 
+/// The lse of both parts, and NaN in the rows that weigh nothing.
+void draw(const Case& c, const MergeAttentionArgs& args) {
+  oracle::Random random(c.seed(), "lse");
+  for (int part = 0; part < 2; ++part)
+    each_row(part == 0 ? args.lse_a : args.lse_b, [&](std::int64_t, float& lse) {
+      lse = static_cast<float>(c.real("lse_shift") + c.real("lse_scale") * random.normal());
+    });
+  const bool shared = c.choice("layout") == "broadcast" || c.choice("lse_layout") == "broadcast";
+  for (int part = 0; part < 2; ++part)
+    each_row(part == 0 ? args.lse_a : args.lse_b, [&](std::int64_t row, float& lse) {
+      if (!weightless(c, row, part)) return;
+      lse = -std::numeric_limits<float>::infinity();
+      if (!shared) poison(part == 0 ? args.out_a : args.out_b, row);
+    });
+}
+
 void make(const Case& c, oracle::Problem& problem) {
   auto& args = problem.args<MergeAttentionArgs>();
   auto& options = problem.options<MergeAttentionOptions>();
@@ -109,18 +125,6 @@ void make(const Case& c, oracle::Problem& problem) {
   args.out_b = problem.make("out_b", c.dtype("dtype"), shape, layout, regime, room);
   args.lse_a = make_lse(c, problem, "lse_a", c.choice("lse") == "in_place");
   args.lse_b = make_lse(c, problem, "lse_b", false);
-  oracle::Random random(c.seed(), "lse");
-  for (int part = 0; part < 2; ++part)
-    each_row(part == 0 ? args.lse_a : args.lse_b, [&](std::int64_t, float& lse) {
-      lse = static_cast<float>(c.real("lse_shift") + c.real("lse_scale") * random.normal());
-    });
-  const bool shared = layout == Layout::broadcast || c.choice("lse_layout") == "broadcast";
-  for (int part = 0; part < 2; ++part)
-    each_row(part == 0 ? args.lse_a : args.lse_b, [&](std::int64_t row, float& lse) {
-      if (!weightless(c, row, part)) return;
-      lse = -std::numeric_limits<float>::infinity();
-      if (!shared) poison(part == 0 ? args.out_a : args.out_b, row);
-    });
   if (c.flag("in_place"))
     args.out = args.out_a;
   else
@@ -129,6 +133,7 @@ void make(const Case& c, oracle::Problem& problem) {
   if (c.choice("lse") == "given") args.lse = make_lse(c, problem, "lse", true);
   if (c.choice("lse") == "in_place") args.lse = args.lse_a;
   problem.bind(bind(args, options));
+  if (problem.drawn()) draw(c, args);
 }
 
 std::vector<Case> cases() {

@@ -171,19 +171,21 @@ void make(const Case& c, Problem& problem) {
   if (c.choice("regime") == "decades") {
     args.k = problem.make("k", c.dtype("dtype"), {s, h, d});
     const std::int64_t length = group == 0 ? d : group;
-    oracle::fill_decades(Tensor(args.k.data, args.k.dtype, {s * h * d / length, length}),
-                         c.dtype("dtype") == DType::f16 ? -7 : -13, 3, problem.random());
+    if (problem.drawn())
+      oracle::fill_decades(Tensor(args.k.data, args.k.dtype, {s * h * d / length, length}),
+                           c.dtype("dtype") == DType::f16 ? -7 : -13, 3, problem.random());
   } else if (c.choice("regime") == "whole") {
     args.k = problem.make("k", c.dtype("dtype"), {s, h, d});
-    fill_whole(args.k, c.dtype("scales"), group, problem.random());
+    if (problem.drawn()) fill_whole(args.k, c.dtype("scales"), group, problem.random());
   } else {
     args.k = problem.make("k", c.dtype("dtype"), {s, h, d}, layout, oracle::regime_of(c.choice("regime")),
                           c.real("scale"));
   }
   args.dest = problem.make("dest", c.dtype("dest"), {s}, layout);
-  const std::vector<std::int64_t> dest = destinations(c, problem.random());
-  for (std::int64_t i = 0; i < s; ++i)
-    core::encode(args.dest.dtype, static_cast<double>(dest[static_cast<std::size_t>(i)]), args.dest.at(i));
+  const std::vector<std::int64_t> dest =
+      problem.drawn() ? destinations(c, problem.random()) : std::vector<std::int64_t>();
+  for (std::size_t i = 0; i < dest.size(); ++i)
+    core::encode(args.dest.dtype, static_cast<double>(dest[i]), args.dest.at(static_cast<std::int64_t>(i)));
   const Layout out = layout == Layout::broadcast ? Layout::contiguous : layout;
   args.out = c.flag("far") ? problem.make_sparse("out", DType::i8, {n, h, d}, std::int64_t{1} << 30)
                            : problem.make("out", DType::i8, {n, h, d}, out);

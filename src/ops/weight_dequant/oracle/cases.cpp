@@ -69,7 +69,7 @@ void make(const Case& c, oracle::Problem& problem) {
   const Layout layout = oracle::layout_of(c.choice("layout"));
   if (c.choice("regime") == "patterns") {
     args.x = problem.make("x", DType::e4m3fn, {m, n}, layout);
-    for (std::int64_t i = 0; i < m * n; ++i)
+    for (std::int64_t i = 0; i < m * n && problem.drawn(); ++i)
       *args.x.at<std::uint8_t>(i / n, i % n) = static_cast<std::uint8_t>(i);
   } else {
     args.x = problem.make("x", DType::e4m3fn, {m, n}, layout, oracle::regime_of(c.choice("regime")));

@@ -1,0 +1,115 @@
+// A plan needs shapes, strides, dtypes and addresses, no data: none is made for it.
+#include "core/registry.hpp"
+#include "gpu/vendors.hpp"
+#include "lab/plan/explain.hpp"
+#include "lab/plan/programs.hpp"
+#include "lab/report/plan_report.hpp"
+#include "oracle/oracle.hpp"
+
+#include <isomer/error.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace isomer {
+namespace {
+
+/// Pages of this process that lie in memory.
+std::int64_t resident_bytes() {
+  std::int64_t size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+std::string text_of(const Explanation& plan) {
+  return lab::explain_json({.line = "", .backend = "", .architecture = "", .plan = plan});
+}
+
+/// Every case would take minutes to fill; each third meets every choice of every op.
+TEST(Explain, SaysTheSameWithoutDataAsWithIt) {
+  for (const oracle::Oracle& oracle : oracle::oracles()) {
+    const std::vector<oracle::Case> cases = oracle.cases();
+    for (std::size_t i = 0; i < cases.size(); i += 3) {
+      const oracle::Case c = cases[i].with_seed(i + 1);
+      oracle::Problem filled(c);
+      oracle.make(c, filled);
+      const Explanation with_data = core::explain(Queue::cpu(), filled.call());
+      const Explanation without = lab::explain({.line = c.line()}).plan;
+      ASSERT_FALSE(without.implementation.empty()) << c.line();
+      ASSERT_EQ(text_of(without), text_of(with_data)) << c.line();
+    }
+  }
+}
+
+TEST(Explain, PlansEveryCaseForEveryArchitectureWithoutData) {
+  lab::ProgramSelection selection;
+  for (const std::string& architecture : gpu::known_architectures())
+    selection.backends.push_back(lab::parse_architecture("test", architecture));
+  ASSERT_FALSE(selection.backends.empty());
+  EXPECT_GT(lab::programs_of(selection).planned, 1000);
+}
+
+TEST(Explain, TouchesNoMemoryOfACaseBeyondTheMachine) {
+  const char* lines[] = {
+      "attention b=64 sq=262144 hq=16 d=128 bf16 causal",
+      "attention b=64 sq=1 sk=1000000 hq=16 d=128 bf16 page=1",
+      "attention b=64 sq=4 sk=1000000 hq=16 d=128 bf16 append=4 rotary=interleaved",
+      "flash_decode b=64 len=400000 hq=32 hkv=8 d=128",
+      "flash_decode_stage1 b=64 len=400000 hq=32 hkv=8 d=128",
+      "flash_decode_stage2 b=4096 h=128 nb=256 d=512",
+      "merge_attention b=64 s=100000 h=32 d=128",
+      "fp8_gemm m=10000000 n=7168 k=7168",
+      "grouped_fp8_gemm g=256 r=100000 n=7168 k=2048",
+      "act_quant m=20000000 k=7168",
+      "act_quant m=20000000 k=7168 regime=powers",
+      "weight_dequant m=10000000 n=7168 regime=patterns",
+      "quantize_copy_kv s=50000000 n=60000000 h=8 d=128",
+      "sin n=40000000000",
+  };
+  std::vector<std::string> ops;
+  for (const char* line : lines)
+    for (const char* backend : {"cpu", "cuda:sm_90a", "hip:gfx90a"}) {
+      lab::explain({.line = std::string(oracle::op_of(line)), .backend = backend});
+      const std::int64_t before = resident_bytes();
+      const lab::CaseExplanation explained = lab::explain({.line = line, .backend = backend});
+      EXPECT_FALSE(explained.plan.implementation.empty()) << line << " on " << backend;
+      EXPECT_LT(resident_bytes() - before, 4 << 20) << line << " on " << backend;
+      ops.emplace_back(oracle::op_of(line));
+    }
+  for (const core::Registry::Op& op : core::Registry::builtin().ops())
+    EXPECT_NE(std::find(ops.begin(), ops.end(), op.contract->op), ops.end()) << op.contract->op;
+}
+
+TEST(Explain, RefusesACaseThatItsContractRefuses) {
+  for (const char* line : {"attention hq=5 hkv=2", "attention b=-1", "grouped_fp8_gemm r=-1", "sin n=-5"})
+    EXPECT_THROW(lab::explain({.line = line}), Error) << line;
+}
+
+/// What an op's make() would write or read is not there: its pages allow neither.
+TEST(Explain, ReservesTensorsThatNobodyMayTouch) {
+  for (const oracle::Oracle& oracle : oracle::oracles()) {
+    const oracle::Case c = oracle.cases().front().with_seed(1);
+    oracle::Problem problem(c, oracle::Contents::none);
+    oracle.make(c, problem);
+    ASSERT_FALSE(problem.buffers().empty()) << c.line();
+    for (const oracle::Problem::Buffer& buffer : problem.buffers()) {
+      // A system call is told that it cannot read there, where a load would end the process.
+      int ends[2];
+      ASSERT_EQ(::pipe(ends), 0);
+      EXPECT_EQ(::write(ends[1], buffer.tensor.data, 1), -1) << c.line() << ": " << buffer.name;
+      EXPECT_EQ(errno, EFAULT) << c.line() << ": " << buffer.name;
+      ::close(ends[0]);
+      ::close(ends[1]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace isomer
