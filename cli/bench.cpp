@@ -49,27 +49,31 @@ int run(BenchOptions& options) {
 
 Run bench(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
-  app.add_option("op", options->selection.ops, "ops; all where none is given")->option_text("OP ...");
-  app.add_option("--case", options->selection.lines, "a case line instead of the ops' own bench cases")
+  app.add_option("op", options->selection.ops, "the ops to time; default: all")->option_text("OP ...");
+  app.add_option("--case", options->selection.lines,
+                 "time this case line instead of the op's own bench cases")
       ->option_text("'LINE'")
       ->allow_extra_args(false);
-  app.add_option("--implementation", options->selection.implementations, "measure this one (may be repeated)")
+  app.add_option("--implementation", options->selection.implementations,
+                 "time this implementation (may be repeated)")
       ->option_text("NAME")
       ->allow_extra_args(false);
-  app.add_option("--backend", options->backend, "cpu, cuda, hip or emulated, or one device of them: cuda:1")
+  app.add_option("--backend", options->backend,
+                 "cpu, cuda, hip or emulated, or one of its devices, such as cuda:1")
       ->option_text("NAME");
-  app.add_option("--seconds", options->selection.seconds, "time for each case, default 1")
+  app.add_option("--seconds", options->selection.seconds, "seconds to spend on each case; default: 1")
       ->check(CLI::Range(0.01, 600.0))
       ->option_text("S");
-  app.add_flag("--no-verify", options->no_verify, "do not hold the timed output against the reference");
+  app.add_flag("--no-verify", options->no_verify, "do not compare the timed output with the reference");
   app.add_flag("--host", options->host,
-               "what a call costs on the host: planning, calling, and by an isomer::Plan")
+               "measure what a call costs on the host: planning it, calling the op, and calling through an "
+               "isomer::Plan")
       ->excludes("--no-verify");
   app.add_option("--plot", options->plot, "also write a bar chart")->option_text("FILE.svg");
   app.add_option("--gate", options->gate,
-                 "exit 1 where a ratio falls below this file's lines `<ratio> <case>`")
+                 "exit with 1 if a case's ratio is below the one in this file; each line is `<ratio> <case>`")
       ->option_text("FILE");
-  app.add_flag("--json", options->json, "JSON on stdout");
+  app.add_flag("--json", options->json, "print JSON on stdout");
   return [options] { return run(*options); };
 }
 

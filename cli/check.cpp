@@ -46,11 +46,12 @@ void sort_positionals(CheckOptions& options) {
 lab::Backend backend_of(const CheckOptions& options) {
   if (options.backends.empty()) return lab::Backend::emulated;
   if (options.backends.size() > 1)
-    core::fail(ErrorCode::bad_argument, "check: candidates run on one --backend, got ",
+    core::fail(ErrorCode::bad_argument, "check: expected one --backend for candidates, got ",
                options.backends.size());
   for (const lab::Backend backend : {lab::Backend::emulated, lab::Backend::cuda, lab::Backend::hip})
     if (options.backends.front() == lab::name_of(backend)) return backend;
-  core::fail(ErrorCode::bad_argument, "check: candidates run on the backend emulated, cuda or hip, got '",
+  core::fail(ErrorCode::bad_argument,
+             "check: expected the backend emulated, cuda or hip for candidates, got '",
              options.backends.front(), "'");
 }
 
@@ -67,7 +68,7 @@ int check_candidates(CheckOptions& options) {
       core::fail(ErrorCode::bad_argument, "check: ", name, " is for ops, got a path as well: '",
                  options.paths.front(), "'");
   if (options.selection.ops.size() > 1)
-    core::fail(ErrorCode::bad_argument, "check: candidates are of one --op, got ",
+    core::fail(ErrorCode::bad_argument, "check: expected one --op for candidates, got ",
                options.selection.ops.size());
   const lab::Backend backend = backend_of(options);
   if (backend != lab::Backend::emulated)
@@ -154,51 +155,53 @@ int run(CheckOptions& options) {
 
 Run check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option(
-         "what", options->what,
-         "candidates to diagnose (files, case folders, folders of them), or ops; all ops where none is given")
+  app.add_option("what", options->what,
+                 "candidates to diagnose (files, case folders, or folders of case folders), or ops; without "
+                 "any, all ops are checked")
       ->option_text("PATH ... | OP ...");
   app.add_option("--op", options->selection.ops,
-                 "check this op (may be repeated); the op that the candidates are of")
+                 "check this op (may be repeated); with candidates: the op that they implement")
       ->option_text("OP")
       ->allow_extra_args(false);
   app.add_option("--implementation", options->selection.implementations,
-                 "of ops: only this one: cpu/avx2, or cpu for all of a backend")
+                 "ops only: check this implementation, such as cpu/avx2, or a whole backend, such as cpu")
+      ->option_text("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--backend", options->backends,
+                 "cpu, cuda, hip or emulated. Default for ops: cpu and the real devices. Default for "
+                 "candidates: emulated; cuda (compiled by nvcc) and hip (by hipcc) need such a device")
       ->option_text("NAME")
       ->allow_extra_args(false);
   app.add_option(
-         "--backend", options->backends,
-         "cpu, cuda, hip or emulated; without it cpu and real devices. Of candidates: cuda (nvcc) or hip "
-         "(hipcc) on a machine with such a device; without it the emulated device")
-      ->option_text("NAME")
-      ->allow_extra_args(false);
-  app.add_option("--case", options->selection.lines,
-                 "of ops: a case line instead of the ordinary cases, as a failure prints it")
+         "--case", options->selection.lines,
+         "ops only: check this case line, in the form that a failure prints, instead of the ordinary cases")
       ->option_text("'LINE'")
       ->allow_extra_args(false);
   app.add_option(
          "--sample", options->selection.sample,
-         "of ops: only N cases of each, spread over its list: of each stretch of the list the case that "
-         "costs least in work and in kernels to compile, and more where these do not run every "
-         "kernel; told as a sample, never as the whole")
+         "ops only: check N cases of each op, spread evenly over its list; the cheapest ones to compile and "
+         "run are chosen, and more are added until every kernel runs. The report says that it is a sample")
       ->check(CLI::Range(1, 1000000))
       ->option_text("N");
   app.add_option("--seed", options->selection.seed,
-                 "of ops: seed of the random inputs; without it a fresh one, printed")
+                 "ops only: seed of the random inputs; default: a fresh one, which is printed")
       ->check(positive_whole_number)
       ->option_text("N");
-  app.add_option("--jobs", options->selection.jobs, "cases or candidates at once; without it one per CPU")
+  app.add_option("--jobs", options->selection.jobs,
+                 "how many cases or candidates run at once; default: one per CPU")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
-  app.add_flag("--coverage", options->coverage,
-               "of ops: also print how many checked cases fall into each cell");
-  app.add_flag("--json", options->json, "JSON on stdout instead of the table");
+  app.add_flag(
+      "--coverage", options->coverage,
+      "ops only: also print how many of the checked cases have each dtype, layout, value regime and feature");
+  app.add_flag("--json", options->json, "print JSON on stdout instead of the table");
   app.add_option("--junit", options->junit, "also write a JUnit report")->option_text("FILE");
-  app.add_option("--entry", options->entry, "of a candidate: the function or kernel to call")
+  app.add_option("--entry", options->entry, "candidates only: the function or kernel to call")
       ->option_text("NAME");
-  app.add_option("--html", options->html, "of candidates: also write a page with pictures")
+  app.add_option("--html", options->html, "candidates only: also write an HTML page with pictures")
       ->option_text("FILE");
-  app.add_option("--markdown", options->markdown, "of candidates: also write Markdown")->option_text("FILE");
+  app.add_option("--markdown", options->markdown, "candidates only: also write a Markdown report")
+      ->option_text("FILE");
   return [options] { return run(*options); };
 }
 

@@ -23,7 +23,7 @@ Device device_of(const std::string& verb, const std::string& text) {
   }
   if (!valid)
     core::fail(ErrorCode::bad_argument, verb,
-               ": a device expected (cpu, cuda, hip or emulated, or cuda:1), got '", text, "'");
+               ": expected a device (cpu, cuda, hip or emulated, or cuda:1), got '", text, "'");
   return device;
 }
 

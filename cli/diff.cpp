@@ -87,9 +87,9 @@ int run(const DiffOptions& options) {
   using Kind = lab::FileKind;
   const auto one_of_each = [&](Kind kind) { return (a == kind) != (b == kind); };
   if (one_of_each(Kind::tensors) || one_of_each(Kind::binary))
-    core::fail(ErrorCode::bad_argument,
-               "diff: two files of one sort expected: two records of launches, two binaries or "
-               "two of tensors");
+    core::fail(
+        ErrorCode::bad_argument,
+        "diff: expected two files of one sort: two records of launches, two binaries or two tensor files");
   if (!options.html.empty() && (a == Kind::tensors || a == Kind::binary))
     core::fail(ErrorCode::bad_argument, "diff: --html is for two records of launches");
   if (a == Kind::tensors) return diff_tensors(options);
@@ -102,27 +102,30 @@ int run(const DiffOptions& options) {
 Run diff(CLI::App& app) {
   auto options = std::make_shared<DiffOptions>();
   app.add_option("a", options->a,
-                 "a capture of isomer trace, an Nsight Systems export (.sqlite, .nsys-rep), a Kineto "
-                 "trace (.json, .json.gz), a CSV of ncu, isomer explain --json, a binary with GPU kernels, "
-                 "or safetensors")
+                 "a capture of isomer trace, an Nsight Systems export (.sqlite, .nsys-rep), a Kineto trace "
+                 "(.json, .json.gz), a CSV of ncu, output of isomer explain --json, a binary with GPU "
+                 "kernels, or a safetensors file")
       ->required()
       ->option_text("A");
-  app.add_option("b", options->b, "what to compare it with")->required()->option_text("B");
-  app.add_option("--names", options->names, "a table of template parameters' names beside the built-in ones")
+  app.add_option("b", options->b, "the file to compare it with, of the same sort")
+      ->required()
+      ->option_text("B");
+  app.add_option("--names", options->names,
+                 "a table of template parameter names, used in addition to the built-in ones")
       ->option_text("FILE");
   app.add_option("--tolerance", options->tolerance,
-                 "of tensors' elements: 1e-3 for f16, 1e-2 for FP8 and bf16, 1e-5 for "
-                 "f32 where it is not given")
+                 "tolerance for tensor elements; default: 1e-3 for f16, 1e-2 for FP8 and bf16, 1e-5 for f32")
       ->check(CLI::NonNegativeNumber)
       ->option_text("NUMBER");
   app.add_option("--build-a", options->build_a,
-                 "how A was built: compile_commands.json, or the output of make VERBOSE=1 or ninja -v")
+                 "log of A's build: compile_commands.json, or the output of make VERBOSE=1 or ninja -v")
       ->option_text("LOG");
-  app.add_option("--build-b", options->build_b, "how B was built")->option_text("LOG");
-  app.add_option("--html", options->html, "write a page with a picture of both captures' launches")
+  app.add_option("--build-b", options->build_b, "log of B's build")->option_text("LOG");
+  app.add_option("--html", options->html, "also write an HTML page with a picture of both captures' launches")
       ->option_text("FILE");
-  app.add_flag("--json", options->json, "JSON on stdout");
-  app.footer("Exit codes: 0 the same, 1 different, 2 bad usage or input, or too little recorded to say.");
+  app.add_flag("--json", options->json, "print JSON on stdout");
+  app.footer(
+      "Exit codes: 0 the same, 1 different, 2 bad usage or input, or too little was recorded to decide.");
   return [options] { return run(*options); };
 }
 

@@ -123,46 +123,57 @@ Run emulate(CLI::App& app) {
   auto o = std::make_shared<EmulateOptions>();
   app.add_option("file", o->words,
                  "the CUDA or HIP sources of one program, then the kernel's arguments (x=in:f32:1024:randn "
-                 "y=out:f32:1024 n=i32:1024) or, without --kernel, those of the program's main")
+                 "y=out:f32:1024 n=i32:1024) or, without --kernel, the words that main gets")
       ->required()
       ->option_text("FILE… [ARGUMENT…]");
-  app.add_option("--kernel", o->kernel,
-                 "launch this kernel instead of running main; a template with its arguments")
+  app.add_option(
+         "--kernel", o->kernel,
+         "launch this kernel instead of running main; for a template, include its arguments: 'cast<int>'")
       ->option_text("NAME");
-  app.add_option("--grid", o->grid, "blocks")->option_text("X,Y,Z");
-  app.add_option("--block", o->block, "threads of a block")->option_text("X,Y,Z");
-  app.add_option("--shared", o->shared, "dynamic shared memory")->check(whole_number)->option_text("BYTES");
-  app.add_flag("--cooperative", o->cooperative, "the blocks may wait for each other");
-  app.add_option("--lanes", o->build.lanes, "lanes of a warp")
+  app.add_option("--grid", o->grid, "number of blocks; default: 1")->option_text("X,Y,Z");
+  app.add_option("--block", o->block, "threads in a block; default: 1")->option_text("X,Y,Z");
+  app.add_option("--shared", o->shared, "bytes of dynamic shared memory")
+      ->check(whole_number)
+      ->option_text("BYTES");
+  app.add_flag("--cooperative", o->cooperative, "cooperative launch: the blocks may wait for each other");
+  app.add_option("--lanes", o->build.lanes, "number of lanes in a warp")
       ->check(CLI::IsMember({32, 64}))
       ->option_text("32|64");
-  app.add_option("--seed", o->run.seed, "order of blocks and threads; 0: natural")
+  app.add_option("--seed", o->run.seed,
+                 "seed of the order in which blocks and threads run; 0: their natural order")
       ->check(whole_number)
       ->option_text("N");
-  app.add_option("--fill-seed", o->fill_seed, "values of randn and uniform")
+  app.add_option("--fill-seed", o->fill_seed, "seed of the values that randn and uniform draw")
       ->check(whole_number)
       ->option_text("N");
-  app.add_flag("--no-watch", o->plain, "run fast, without looking at every access");
-  app.add_flag("--device-math", o->build.device_math, "fast intrinsics with the hardware's error");
-  app.add_option("--timeout", o->run.timeout_seconds, "seconds before the run is stopped")
+  app.add_flag("--no-watch", o->plain, "run fast, without watching memory accesses");
+  app.add_flag("--device-math", o->build.device_math,
+               "give fast intrinsics (__expf, ...) the hardware's error");
+  app.add_option("--timeout", o->run.timeout_seconds, "seconds after which the run is stopped")
       ->check(CLI::PositiveNumber)
       ->option_text("S");
-  app.add_option("--steps", o->run.step_limit, "memory accesses before a watched launch is stopped")
+  app.add_option("--steps", o->run.step_limit,
+                 "number of memory accesses after which a watched launch is stopped")
       ->check(positive_whole_number)
       ->option_text("N");
-  app.add_option("-I", o->build.include_directories, "where headers are looked for")
+  app.add_option("-I", o->build.include_directories, "folder in which headers are searched")
       ->option_text("DIR")
       ->allow_extra_args(false);
-  app.add_option("-D", o->build.definitions, "a macro")->option_text("NAME[=VALUE]")->allow_extra_args(false);
-  app.add_option("--std", o->build.standard, "the language: gnu++17, c++20")->option_text("STANDARD");
-  app.add_option("--argument", o->arguments, "one more for the kernel or the program; -- A B names two")
+  app.add_option("-D", o->build.definitions, "define a macro")
+      ->option_text("NAME[=VALUE]")
+      ->allow_extra_args(false);
+  app.add_option("--std", o->build.standard, "the language standard, such as gnu++17 or c++20")
+      ->option_text("STANDARD");
+  app.add_option("--argument", o->arguments,
+                 "one more argument of the kernel or the program; -- A B gives two")
       ->option_text("ARGUMENT")
       ->allow_extra_args(false);
-  app.add_option("--link", o->build.link_flags, "a flag for the linker, as --link=-ltorch_cpu")
+  app.add_option("--link", o->build.link_flags, "a flag for the linker, such as --link=-ltorch_cpu")
       ->allow_extra_args(false);
-  app.add_option("--compiler", o->build.compiler, "the host compiler; otherwise ISOMER_CXX, g++ or clang++")
+  app.add_option("--compiler", o->build.compiler,
+                 "the host compiler; default: ISOMER_CXX, else g++ or clang++")
       ->option_text("CXX");
-  app.add_flag("--json", o->json, "JSON on stdout");
+  app.add_flag("--json", o->json, "print JSON on stdout");
   return [o] { return run(*o); };
 }
 

@@ -26,21 +26,21 @@ int run(ExplainOptions& options) {
 
 Run explain(CLI::App& app) {
   auto options = std::make_shared<ExplainOptions>();
-  app.add_option("case", options->words, "a case line: attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal")
+  app.add_option("case", options->words,
+                 "a case line, such as attention b=1 sq=1285 hq=16 hkv=2 d=128 f16 causal")
       ->required()
       ->option_text("CASE");
   app.add_option("--backend", options->selection.backend,
-                 "cpu, cuda, hip or emulated, one device of them as cuda:1, or an architecture that need not "
-                 "be here as cuda:sm_90a")
+                 "cpu, cuda, hip or emulated; one of its devices, such as cuda:1; or an architecture, such "
+                 "as cuda:sm_90a, of which this machine needs no device")
       ->option_text("NAME");
-  app.add_flag(
-      "--compile", options->selection.compile,
-      "compile kernels that are neither in the bundle nor in the cache, to tell their registers; the cache "
-      "keeps them");
+  app.add_flag("--compile", options->selection.compile,
+               "compile kernels that are in neither the bundle nor the cache, to show their registers; the "
+               "cache keeps them");
   app.add_option("--implementation", options->selection.implementation,
-                 "explain this one instead of the registry's choice")
+                 "explain this implementation instead of the one that the registry chooses")
       ->option_text("NAME");
-  app.add_flag("--json", options->json, "JSON on stdout");
+  app.add_flag("--json", options->json, "print JSON on stdout");
   return [options] { return run(*options); };
 }
 

@@ -57,18 +57,19 @@ int run(const KernelsOptions& options) {
 
 Run kernels(CLI::App& app) {
   auto options = std::make_shared<KernelsOptions>();
-  app.add_option("file", options->file,
-                 "shared library, executable, object, static library, cubin, fatbin, PTX or AMD code object")
+  app.add_option(
+         "file", options->file,
+         "a shared library, executable, object, static library, cubin, fatbin, PTX file or AMD code object")
       ->required()
       ->option_text("FILE");
-  app.add_option("--filter", options->filter, "only kernels with this regular expression in their name")
+  app.add_option("--filter", options->filter, "list only kernels whose name matches this regular expression")
       ->option_text("REGEX");
-  app.add_option(
-         "--names", options->names,
-         "more names of template parameters, in the format of lab/names/names.json; so does ISOMER_NAMES")
+  app.add_option("--names", options->names,
+                 "a table of more template parameter names, in the format of lab/names/names.json; the "
+                 "variable ISOMER_NAMES names such files too")
       ->option_text("FILE");
-  app.add_flag("--json", options->json, "JSON on stdout");
-  app.footer("No tool of any vendor is needed, and no GPU.");
+  app.add_flag("--json", options->json, "print JSON on stdout");
+  app.footer("This needs no vendor's tool and no GPU.");
   return [options] { return run(*options); };
 }
 

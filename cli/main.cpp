@@ -31,19 +31,19 @@ struct Verb {
 };
 
 constexpr Verb kVerbs[] = {
-    {"check", "run ops against their references", check},
-    {"ops", "the ops: contracts, implementations, and why one is unavailable here", ops},
-    {"record", "keep what a reference was called with and gave, as a file that needs no Python", record},
-    {"explain", "the plan for one case, without running it", explain},
+    {"check", "check ops, or somebody's port of a kernel, against the reference", check},
+    {"ops", "list the ops: contracts, implementations, and why one is not available here", ops},
+    {"record", "record a reference's calls and answers in a file that needs no Python", record},
+    {"explain", "show the plan for one case without running it", explain},
 #ifdef ISOMER_HAS_EMULATOR
     {"emulate", "run a CUDA or HIP source on the CPU and watch every access", emulate},
 #endif
-    {"bench", "time ops beside the ceilings of the same run", bench},
-    {"kernels", "every kernel in a binary: parameters, registers, shared memory, code", kernels},
-    {"trace", "record every kernel launch of a program, unpatched and not rebuilt", trace},
-    {"diff", "what differs between two captures, traces, binaries or files of tensors", diff},
-    {"prebuild", "compile GPU kernels into a bundle, with no GPU", prebuild},
-    {"doctor", "what this machine has, what is missing, how to get it", doctor},
+    {"bench", "time ops and the machine's ceilings in the same run", bench},
+    {"kernels", "list every kernel in a binary: parameters, registers, shared memory, code", kernels},
+    {"trace", "record every kernel launch of a program without patching or rebuilding it", trace},
+    {"diff", "show what differs between two captures, traces, binaries or tensor files", diff},
+    {"prebuild", "compile GPU kernels into a bundle; this needs no GPU", prebuild},
+    {"doctor", "show what this machine has, what is missing, and how to get it", doctor},
 };
 
 std::string verbs_listed() {
@@ -72,7 +72,7 @@ int run(int count, char** words) {
   if (const std::string_view word = words[1];
       !word.starts_with('-') && std::none_of(std::begin(kVerbs), std::end(kVerbs),
                                              [&](const Verb& verb) { return word == verb.name; })) {
-    fmt::print(stderr, "isomer: a verb expected ({}), got '{}'\n", verbs_listed(), word);
+    fmt::print(stderr, "isomer: expected a verb ({}), got '{}'\n", verbs_listed(), word);
     return bad_usage;
   }
   // CLI11 takes them from the last to the first.
@@ -85,7 +85,7 @@ int run(int count, char** words) {
     app.parse(said);
   } catch (const CLI::RequiredError& error) {
     const bool verb = app.get_subcommands().empty();
-    fmt::print(stderr, "isomer: {}\n", verb ? "a verb expected (" + verbs_listed() + ")" : error.what());
+    fmt::print(stderr, "isomer: {}\n", verb ? "expected a verb (" + verbs_listed() + ")" : error.what());
     return bad_usage;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {

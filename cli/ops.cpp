@@ -15,9 +15,9 @@ Run ops(CLI::App& app) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("op", options->names, "only these, with every argument, option and clause")
+  app.add_option("op", options->names, "show only these ops, with every argument, option and clause")
       ->option_text("OP ...");
-  app.add_flag("--json", options->json, "JSON on stdout");
+  app.add_flag("--json", options->json, "print JSON on stdout");
   return [options] {
     fmt::print("{}", options->json ? lab::ops_json(options->names) : lab::ops_text(options->names));
     return holds;

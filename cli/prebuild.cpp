@@ -25,12 +25,12 @@ void check_ops(const lab::ProgramSelection& selection) {
   for (const core::Registry::Op& op : core::Registry::builtin().ops()) known.push_back(op.contract->op);
   for (const std::string& op : selection.ops)
     if (std::find(known.begin(), known.end(), op) == known.end())
-      core::fail(ErrorCode::bad_argument, "prebuild: an op expected (", core::either(known), "), got '", op,
+      core::fail(ErrorCode::bad_argument, "prebuild: expected an op (", core::either(known), "), got '", op,
                  "'");
   for (const oracle::Case& c : selection.cases)
     if (!selection.ops.empty() &&
         std::find(selection.ops.begin(), selection.ops.end(), c.schema().op) == selection.ops.end())
-      core::fail(ErrorCode::bad_argument, "prebuild: the case '", c.line(), "' is one of ", c.schema().op,
+      core::fail(ErrorCode::bad_argument, "prebuild: the case '", c.line(), "' belongs to ", c.schema().op,
                  ", but only ", core::either(selection.ops), " is asked for");
 }
 
@@ -67,28 +67,30 @@ int run(PrebuildOptions& options) {
 Run prebuild(CLI::App& app) {
   auto options = std::make_shared<PrebuildOptions>();
   app.add_option("--arch", options->architectures,
-                 "architecture to compile for: sm_90a, gfx90a, … (may be repeated)")
+                 "an architecture to compile for: sm_90a, gfx90a, … (may be repeated)")
       ->required()
       ->option_text("ARCH")
       ->allow_extra_args(false);
-  app.add_option("--out", options->folder, "folder of the bundle; ISOMER_BUNDLE=DIR reads it")
+  app.add_option("--out", options->folder, "folder to write the bundle into; set ISOMER_BUNDLE=DIR to use it")
       ->required()
       ->option_text("DIR");
-  app.add_option("--op", options->selection.ops, "only this op's kernels (may be repeated)")
+  app.add_option("--op", options->selection.ops, "compile only this op's kernels (may be repeated)")
       ->option_text("OP")
       ->allow_extra_args(false);
   app.add_option("--variants", options->variants,
-                 "compile what the case lines of this file need, one a line, instead of all that the "
-                 "ordinary cases need; # begins a comment")
+                 "compile only what the cases in this file need, instead of what all ordinary cases need; "
+                 "the file has one case line per line, and # begins a comment")
       ->option_text("FILE");
-  app.add_option("--jobs", options->selection.jobs, "programs at once; without it one per CPU")
+  app.add_option("--jobs", options->selection.jobs,
+                 "how many programs are compiled at once; default: one per CPU")
       ->check(CLI::Range(1, 1024))
       ->option_text("N");
   app.add_flag("--no-spills", options->no_spills,
-               "exit 1 where a kernel spills registers, or a warpgroup's products wait for one another");
-  app.add_flag("--json", options->json, "JSON on stdout");
+               "exit with 1 if a kernel spills registers, or if the products of a warpgroup are serialized");
+  app.add_flag("--json", options->json, "print JSON on stdout");
   app.footer(
-      "No GPU is needed: NVRTC compiles for sm_…, hipRTC for gfx…, or hipcc where there is no hipRTC.");
+      "This needs no GPU. NVRTC compiles for sm_…; hipRTC, or hipcc if there is no hipRTC, compiles for "
+      "gfx….");
   return [options] { return run(*options); };
 }
 

@@ -75,23 +75,25 @@ int run(const RecordOptions& options) {
 
 Run record(CLI::App& app) {
   auto options = std::make_shared<RecordOptions>();
-  app.add_option("what", options->what,
-                 "a folder with 1_label_source.py and 3_test_code.py, or after -- a command: python3 TEST.py")
+  app.add_option(
+         "what", options->what,
+         "a folder with 1_label_source.py and 3_test_code.py, or -- and a command such as python3 TEST.py")
       ->option_text("FOLDER | -- COMMAND ...");
-  app.add_option("-o,--out", options->out, "the recording; without it recording.safetensors beside the test")
+  app.add_option("-o,--out", options->out, "file to write; default: recording.safetensors beside the test")
       ->option_text("FILE");
-  app.add_option("--label", options->label, "the reference whose functions are watched")->option_text("FILE");
-  app.add_option("--test", options->test, "what calls it")->option_text("FILE");
-  app.add_option("--python", options->python, "the Python that has PyTorch; without it python3")
+  app.add_option("--label", options->label, "the reference; calls of its functions are recorded")
+      ->option_text("FILE");
+  app.add_option("--test", options->test, "the test that calls the reference")->option_text("FILE");
+  app.add_option("--python", options->python, "the Python interpreter that has PyTorch; default: python3")
       ->option_text("PROGRAM");
-  app.add_option("--timeout", options->timeout, "seconds before the test is stopped; without it 120")
+  app.add_option("--timeout", options->timeout, "seconds after which the test is stopped; default: 120")
       ->check(CLI::PositiveNumber)
       ->option_text("S");
   app.add_option("--max-bytes", options->max_bytes,
-                 "bytes of all recorded tensors together; without it 268435456")
+                 "limit for all recorded tensors together, in bytes; default: 268435456")
       ->check(positive_whole_number)
       ->option_text("N");
-  app.add_flag("--json", options->json, "JSON on stdout");
+  app.add_flag("--json", options->json, "print JSON on stdout");
   return [options] { return run(*options); };
 }
 

@@ -66,7 +66,7 @@ int run(const TraceOptions& options) {
                 ? "the program initialised no CUDA driver and launched no kernel of Isomer's; is there a "
                   "GPU? isomer doctor"
                 : cuda + ", and the program launched no kernel of Isomer's";
-      why += hip.empty() ? "; nor did it initialise HIP" : "; " + hip;
+      why += hip.empty() ? "; it did not initialise HIP either" : "; " + hip;
     }
     core::fail(ErrorCode::io, "trace: no launch was recorded: ", why,
                traced.signal != 0        ? core::say("; the program was ended by signal ", traced.signal)
@@ -83,23 +83,22 @@ int run(const TraceOptions& options) {
 
 Run trace(CLI::App& app) {
   auto options = std::make_shared<TraceOptions>();
-  app.add_option("-o,--out", options->out, "write every launch into this file, which isomer diff reads")
+  app.add_option("-o,--out", options->out, "write every launch into this file; isomer diff reads it")
       ->option_text("FILE");
   app.add_option("--perfetto", options->perfetto, "write a timeline that Perfetto and chrome://tracing open")
       ->option_text("FILE");
-  app.add_option("--csv", options->csv, "write one row a launch")->option_text("FILE");
-  app.add_flag("--json", options->json, "JSON on stdout, after what the program prints");
-  app.add_flag(
-      "--driver", options->driver,
-      "record CUDA's launches by the driver's calls, where another profiler holds CUPTI: no times, no "
-      "machine code, no kernels of graphs");
+  app.add_option("--csv", options->csv, "write a CSV file with one row for each launch")->option_text("FILE");
+  app.add_flag("--json", options->json, "print JSON on stdout, after the program's own output");
+  app.add_flag("--driver", options->driver,
+               "record CUDA launches from the driver's calls, for programs in which another profiler uses "
+               "CUPTI; this gives no times, no machine code and no kernels inside graphs");
   app.add_option("command", options->command, "the program and its arguments, after --")
       ->required()
       ->option_text("-- COMMAND…");
   app.footer(
-      "Records every kernel launch of an unpatched program: CUDA's through CUPTI, HIP's through\n"
-      "rocprofiler-sdk, Isomer's own by itself.\n"
-      "Exit codes: 0 recorded, 1 the program itself failed, 2 nothing was recorded.");
+      "CUDA launches are recorded through CUPTI, HIP launches through rocprofiler-sdk, and Isomer's "
+      "own\nlaunches by Isomer itself.\nExit codes: 0 recorded, 1 the program itself failed, 2 nothing was "
+      "recorded.");
   return [options] { return run(*options); };
 }
 

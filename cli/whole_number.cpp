@@ -13,7 +13,7 @@ std::string at_least(std::uint64_t least, const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed == std::errc() && end == text.data() + text.size() && value >= least) return {};
-  return fmt::format("a whole number from {} to {} expected, got '{}'", least, UINT64_MAX, text);
+  return fmt::format("expected a whole number from {} to {}, got '{}'", least, UINT64_MAX, text);
 }
 
 }  // namespace

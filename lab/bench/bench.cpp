@@ -100,14 +100,14 @@ Bench bench(const BenchSelection& selection,
   for (const core::Registry::Op& op : registry.ops()) known.push_back(op.contract->op);
   for (const std::string& name : selection.ops)
     if (registry.find(name) == nullptr)
-      fail(ErrorCode::bad_argument, "bench: an op expected (", core::either(known), "), got '", name, "'");
+      fail(ErrorCode::bad_argument, "bench: expected an op (", core::either(known), "), got '", name, "'");
   std::vector<oracle::Case> cases;
   for (const std::string& line : selection.lines) {
     cases.push_back(oracle::parse_case(line));
     const std::string& op = cases.back().schema().op;
     if (!selection.ops.empty() &&
         std::find(selection.ops.begin(), selection.ops.end(), op) == selection.ops.end())
-      fail(ErrorCode::bad_argument, "bench: the case '", line, "' is one of ", op, ", but only ",
+      fail(ErrorCode::bad_argument, "bench: the case '", line, "' belongs to ", op, ", but only ",
            core::either(selection.ops), " is asked for");
   }
   if (cases.empty())
@@ -170,7 +170,7 @@ std::vector<Floor> read_gate(const std::string& path) {
     std::string line;
     if (!(words >> std::ws) || words.eof()) continue;
     if (!(words >> least))
-      fail(ErrorCode::bad_argument, "bench: ", path, ":", number, ": a ratio and a case line expected, got '",
+      fail(ErrorCode::bad_argument, "bench: ", path, ":", number, ": expected a ratio and a case line, got '",
            text, "'");
     std::getline(words >> std::ws, line);
     floors.push_back({least, oracle::parse_case(line).line()});
@@ -187,7 +187,7 @@ std::vector<std::string> bench_gate(const Bench& bench, const std::vector<Floor>
     if (found == bench.measurements.end())
       short_of.push_back(core::say(line, ": not measured"));
     else if (found->ratio < least)
-      short_of.push_back(core::say(line, ": ratio ", found->ratio, ", at least ", least, " expected"));
+      short_of.push_back(core::say(line, ": ratio ", found->ratio, ", expected at least ", least));
   }
   return short_of;
 }

@@ -76,7 +76,7 @@ HostBench host_bench(const BenchSelection& selection) {
   for (const std::string& line : selection.lines) cases.push_back(oracle::parse_case(line));
   for (const std::string& name : selection.ops)
     if (oracle::find_oracle(name) == nullptr)
-      core::fail(ErrorCode::bad_argument, "bench: an op expected, got '", name, "'");
+      core::fail(ErrorCode::bad_argument, "bench: expected an op, got '", name, "'");
   if (selection.device.type != DeviceType::cpu)
     core::fail(ErrorCode::bad_argument, "bench: --host measures calls on the CPU, got --backend ",
                to_string(selection.device));

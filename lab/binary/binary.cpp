@@ -133,10 +133,9 @@ void read_images(const Bytes& bytes, int depth, FoundKernels& out) {
   } else if (is_ptx(bytes)) {
     read_ptx(bytes.text(), {}, out.kernels);
   } else {
-    core::fail(
-        ErrorCode::io, bytes.what(),
-        ": no binary with kernels: a shared library, an executable, an object, a static library, a cubin, a "
-        "fatbin, PTX or an AMD code object expected");
+    core::fail(ErrorCode::io, bytes.what(),
+               ": is not a binary with kernels, expected a shared library, an executable, an object, a "
+               "static library, a cubin, a fatbin, PTX or an AMD code object");
   }
 }
 

@@ -60,7 +60,7 @@ Elf read_elf(const Bytes& file) {
   const auto kind = file.at<std::uint8_t>(4, "the ELF header"),
              order = file.at<std::uint8_t>(5, "the ELF header");
   if (kind != 2 || order != 1)
-    core::fail(ErrorCode::io, file.what(), ": a 64-bit little-endian ELF file expected, got class ",
+    core::fail(ErrorCode::io, file.what(), ": expected a 64-bit little-endian ELF file, got class ",
                int{kind}, ", byte order ", int{order});
   elf.os_abi = file.at<std::uint8_t>(7, "the ELF header");
   elf.abi_version = file.at<std::uint8_t>(8, "the ELF header");

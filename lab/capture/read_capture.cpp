@@ -79,11 +79,10 @@ FileKind kind_of_file(const fs::path& path) {
   }
   if (begins(text, "[")) return FileKind::kineto;
   if (is_ncu_csv(head)) return FileKind::ncu_csv;
-  core::fail(
-      ErrorCode::io, "diff: '", path.string(),
-      "' is no file that it knows: a capture of isomer trace, an Nsight Systems SQLite export, a Kineto or "
-      "Chrome "
-      "trace, a CSV of ncu, isomer explain --json, safetensors, or a binary with GPU kernels expected");
+  core::fail(ErrorCode::io, "diff: '", path.string(),
+             "' has an unknown format, expected a capture of isomer trace, an Nsight Systems SQLite export, "
+             "a Kineto or Chrome trace, a CSV of ncu, output of isomer explain --json, a safetensors file, "
+             "or a binary with GPU kernels");
 }
 
 Capture read_capture(const fs::path& path, const LaunchSink& sink) {
@@ -109,9 +108,9 @@ Capture read_capture(const fs::path& path, const LaunchSink& sink) {
       return capture;
     }
     case FileKind::tensors:
-      core::fail(ErrorCode::io, "diff: '", source, "' holds tensors, and launches are expected");
+      core::fail(ErrorCode::io, "diff: '", source, "' holds tensors, expected a record of launches");
     case FileKind::binary:
-      core::fail(ErrorCode::io, "diff: '", source, "' is a binary, and a record of launches is expected");
+      core::fail(ErrorCode::io, "diff: '", source, "' is a binary, expected a record of launches");
   }
   core::fail(ErrorCode::internal, "diff: a kind of file without a reader");
 }

@@ -72,17 +72,17 @@ void check_names(const Selection& selection) {
   }
   for (const std::string& op : selection.ops)
     if (registry.find(op) == nullptr)
-      fail(ErrorCode::bad_argument, "check: an op expected (", core::either(ops), "), got '", op, "'");
+      fail(ErrorCode::bad_argument, "check: expected an op (", core::either(ops), "), got '", op, "'");
   for (const std::string& name : selection.implementations)
     if (std::none_of(implementations.begin(), implementations.end(), [&](const std::string& known) {
           return known == name || known.starts_with(name + "/");
         }))
-      fail(ErrorCode::bad_argument, "check: an implementation expected (", core::either(implementations),
+      fail(ErrorCode::bad_argument, "check: expected an implementation (", core::either(implementations),
            "), got '", name, "'");
   const std::vector<std::string> backends = {"cpu", "cuda", "hip", "emulated"};
   for (const std::string& name : selection.backends)
     if (std::find(backends.begin(), backends.end(), name) == backends.end())
-      fail(ErrorCode::bad_argument, "check: a backend expected (", core::either(backends), "), got '", name,
+      fail(ErrorCode::bad_argument, "check: expected a backend (", core::either(backends), "), got '", name,
            "'");
 }
 
@@ -96,7 +96,8 @@ int Suite::count(Status status) const {
 Suite check(const Selection& selection, const Progress& progress) {
   check_names(selection);
   if (selection.sample > 0 && !selection.lines.empty())
-    fail(ErrorCode::bad_argument, "check: a sample is of the ordinary cases, and case lines are given");
+    fail(ErrorCode::bad_argument,
+         "check: --sample chooses among the ordinary cases and cannot be combined with --case");
   Suite suite;
   suite.seed = selection.seed != 0 ? selection.seed : std::random_device{}() % 1000000000u + 1;
   std::vector<oracle::Case> lines;
@@ -105,7 +106,7 @@ Suite check(const Selection& selection, const Progress& progress) {
     const std::string& op = lines.back().schema().op;
     if (!selection.ops.empty() &&
         std::find(selection.ops.begin(), selection.ops.end(), op) == selection.ops.end())
-      fail(ErrorCode::bad_argument, "check: the case '", line, "' is one of ", op, ", but only ",
+      fail(ErrorCode::bad_argument, "check: the case '", line, "' belongs to ", op, ", but only ",
            core::either(selection.ops), " is asked for");
   }
   std::vector<Work> work;

@@ -243,8 +243,8 @@ std::vector<CompiledUnit> parse_build_log(std::string_view text, const std::stri
   }
   if (units.empty())
     core::fail(ErrorCode::io, what,
-               ": no command of nvcc or hipcc that compiles a source: compile_commands.json or the "
-               "output of make VERBOSE=1 or ninja -v expected");
+               ": has no nvcc or hipcc command that compiles a source, expected compile_commands.json or the "
+               "output of make VERBOSE=1 or ninja -v");
   return units;
 }
 

@@ -103,7 +103,7 @@ void NameTables::add(std::string_view text, const std::string& source) {
   try {
     const Json json = Json::parse(text);
     if (const Json& version = json.at("version"); version != 1)
-      core::fail(ErrorCode::io, "version 1 expected, got ", version.dump());
+      core::fail(ErrorCode::io, "expected version 1, got ", version.dump());
     for (const char* list : {"wrappers", "shapes", "constants"}) {
       std::set<std::string>& names = *list == 'w' ? wrappers_ : *list == 's' ? shapes_ : constants_;
       for (const Json& name : json.value(list, Json::array())) names.insert(name.get<std::string>());

@@ -46,7 +46,7 @@ ParameterLayouts ParameterLayouts::of_environment() {
 void ParameterLayouts::add(std::string_view json, const std::string& source) {
   const nlohmann::json table = nlohmann::json::parse(json, nullptr, false);
   if (!table.is_object() || !table.contains("layouts") || !table["layouts"].is_array())
-    wrong(source, "an object with a list 'layouts' expected");
+    wrong(source, "expected an object with a list 'layouts'");
   for (const nlohmann::json& layout : table["layouts"]) {
     const Key key{member<std::string>(layout, "family", source),
                   layout.contains("arity") ? member<std::vector<std::size_t>>(layout, "arity", source)

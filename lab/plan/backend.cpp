@@ -13,7 +13,7 @@ PlanDevice parse_architecture(std::string_view verb, const std::string& architec
   const gpu::Facts* facts = gpu::known_architecture(architecture);
   gpu::Vendor* vendor = gpu::vendor_of_architecture(architecture);
   if (facts == nullptr || vendor == nullptr)
-    fail(ErrorCode::bad_argument, verb, ": an architecture expected (",
+    fail(ErrorCode::bad_argument, verb, ": expected an architecture (",
          core::either(gpu::known_architectures()), "), got '", architecture, "'");
   return {vendor, facts};
 }
@@ -25,7 +25,7 @@ PlanDevice parse_backend(std::string_view verb, const std::string& text) {
   if (vendor == nullptr) {
     std::vector<std::string> names = {"cpu"};
     for (const gpu::Vendor* each : gpu::vendors()) names.emplace_back(each->name());
-    fail(ErrorCode::bad_argument, verb, ": a backend expected (", core::either(names), "), got '", text, "'");
+    fail(ErrorCode::bad_argument, verb, ": expected a backend (", core::either(names), "), got '", text, "'");
   }
   const std::string place = colon == std::string::npos ? "0" : text.substr(colon + 1);
   int index = 0;
@@ -42,8 +42,8 @@ PlanDevice parse_backend(std::string_view verb, const std::string& text) {
          "; a plan for an architecture needs no device, as in ",
          vendor->device_type() == DeviceType::hip ? "hip:gfx90a" : "cuda:sm_90a");
   if (index < 0 || index >= vendor->devices())
-    fail(ErrorCode::bad_argument, verb, ": a device from ", vendor->name(), ":0 to ", vendor->name(), ":",
-         vendor->devices() - 1, " expected, got '", text, "'");
+    fail(ErrorCode::bad_argument, verb, ": expected a device from ", vendor->name(), ":0 to ", vendor->name(),
+         ":", vendor->devices() - 1, ", got '", text, "'");
   return {vendor, &vendor->facts(index)};
 }
 

@@ -40,7 +40,7 @@ std::vector<const core::Registry::Op*> selected(const std::vector<std::string>& 
   for (const std::string& name : names) {
     const core::Registry::Op* op = registry.find(name);
     if (op == nullptr)
-      core::fail(ErrorCode::bad_argument, "ops: an op expected (", core::either(known), "), got '", name,
+      core::fail(ErrorCode::bad_argument, "ops: expected an op (", core::either(known), "), got '", name,
                  "'");
     list.push_back(op);
   }

@@ -17,7 +17,7 @@ Case parse_case(std::string_view line) {
   if (oracle == nullptr) {
     std::vector<std::string> names;
     for (const Oracle& each : oracles()) names.push_back(each.contract->op);
-    core::fail(ErrorCode::bad_argument, "case: an op expected first (", core::either(names), "), got '", op,
+    core::fail(ErrorCode::bad_argument, "case: expected an op first (", core::either(names), "), got '", op,
                "'");
   }
   const auto after = static_cast<std::size_t>(op.data() - line.data()) + op.size();

@@ -349,7 +349,7 @@ TEST(CandidateForms, ALibraryThatCannotRunHereSaysWhy) {
   };
   const std::vector<std::pair<std::string, std::string>> broken = {
       {changed(18, static_cast<char>(243)), "a library for ELF machine 243, this machine is"},
-      {changed(4, 1), "a 64-bit little-endian ELF file expected, got class 1"},
+      {changed(4, 1), "expected a 64-bit little-endian ELF file, got class 1"},
       {whole.substr(0, whole.size() / 3), "the library is cut off"}};
   for (const auto& [bytes, sentence] : broken) {
     BuildFailure failure;

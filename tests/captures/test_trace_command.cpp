@@ -61,9 +61,9 @@ TEST_F(TraceCommand, RefusesWhatDiffCannotCompare) {
               "{\"isomer_trace\":1}\n{\"kernel\":1,\"name\":\"k\"}\n{\"launch\":1,\"kernel\":1}\n");
   folder.file("none.jsonl", "{\"isomer_trace\":1}\n{\"end\":{}}\n");
   refused("diff absent words", "cannot read 'absent'");
-  refused("diff words words", "is no file that it knows");
+  refused("diff words words", "has an unknown format");
   refused("diff . words", "is a folder");
-  refused("diff cut.jsonl " ISOMER_CLI, "two files of one sort expected");
+  refused("diff cut.jsonl " ISOMER_CLI, "expected two files of one sort");
   refused("diff none.jsonl none.jsonl", "has a launch");
   refused("diff cut.jsonl cut.jsonl --tolerance -1", "--tolerance");
   const Said cut = isomer("diff cut.jsonl cut.jsonl");

@@ -67,21 +67,21 @@ class CommandLine : public testing::Test {
 };
 
 TEST_F(CommandLine, RefusesWordsThatAreNoVerb) {
-  refused({{"nonsense", "a verb expected (check, ops, record, explain, "},
+  refused({{"nonsense", "expected a verb (check, ops, record, explain, "},
            {"nonsense sin", "got 'nonsense'"},
-           {"--json", "a verb expected (check, ops, record, explain, "},
+           {"--json", "expected a verb (check, ops, record, explain, "},
            {"--purple check", "--purple"},
-           {"check ops", "an op expected (sin, "}});
+           {"check ops", "expected an op (sin, "}});
 }
 
 TEST_F(CommandLine, RefusesNonsenseToCheck) {
   refused({
-      {"check nonsense", "check: an op expected (sin, "},
+      {"check nonsense", "check: expected an op (sin, "},
       {"check --op nonsense", "got 'nonsense'"},
-      {"check --implementation cpu/abacus", "check: an implementation expected ("},
-      {"check --backend tpu", "check: a backend expected (cpu, cuda, hip or emulated), got 'tpu'"},
+      {"check --implementation cpu/abacus", "check: expected an implementation ("},
+      {"check --backend tpu", "check: expected a backend (cpu, cuda, hip or emulated), got 'tpu'"},
       {"check --backend", "--backend"},
-      {"check --case ''", "case: an op expected first ("},
+      {"check --case ''", "case: expected an op first ("},
       {"check --case 'nonsense n=3'", "got 'nonsense'"},
       {"check --case 'sin n'", "sin: n expects a value, as in n=1024"},
       {"check --case 'sin n='", "sin: n expects an integer, got ''"},
@@ -95,10 +95,10 @@ TEST_F(CommandLine, RefusesNonsenseToCheck) {
       {"check --case 'sin n=4294967296 rows=4294967296'", "sin: no memory for x"},
       {"check --case 'act_quant m=3 k=100'", "expected a multiple of block_size 128"},
       {"check --json --case 'attention b=1 sq=3 d=7'", "expected a multiple of 8 from 8 to 256"},
-      {"check attention --case 'sin n=3'", "check: the case 'sin n=3' is one of sin, but only attention is"},
-      {"check --seed 0", "--seed: a whole number from 1 to 18446744073709551615 expected, got '0'"},
-      {"check --seed -1", "--seed: a whole number from 1 to 18446744073709551615 expected, got '-1'"},
-      {"check --seed x", "expected, got 'x'"},
+      {"check attention --case 'sin n=3'", "check: the case 'sin n=3' belongs to sin, but only attention is"},
+      {"check --seed 0", "--seed: expected a whole number from 1 to 18446744073709551615, got '0'"},
+      {"check --seed -1", "--seed: expected a whole number from 1 to 18446744073709551615, got '-1'"},
+      {"check --seed x", ", got 'x'"},
       {"check --jobs 0", "--jobs: Value 0 not in range 1 to 1024"},
       {"check --jobs 1.5", "--jobs"},
       {"check --json=" + path("out.json"), "--json"},
@@ -152,14 +152,14 @@ TEST_F(CommandLine, SaysWhereACaseNeedsMoreMemoryThanThereIs) {
 
 TEST_F(CommandLine, RefusesNonsenseToOpsExplainAndDoctor) {
   refused({
-      {"ops nonsense", "ops: an op expected (sin, "},
+      {"ops nonsense", "ops: expected an op (sin, "},
       {"ops sin nonsense --json", "got 'nonsense'"},
       {"ops --purple", "--purple"},
       {"explain", "case is required"},
-      {"explain nonsense", "case: an op expected first ("},
+      {"explain nonsense", "case: expected an op first ("},
       {"explain sin n=", "sin: n expects an integer, got ''"},
       {"explain sin n=3 act_quant m=3", "sin: a case has no 'act_quant'"},
-      {"explain sin n=3 --implementation cpu/abacus", "explain: an implementation of sin expected ("},
+      {"explain sin n=3 --implementation cpu/abacus", "explain: expected an implementation of sin ("},
       {"explain attention b=1 sq=3 d=7", "expected a multiple of 8 from 8 to 256"},
       {"explain sin n=4611686018427387904 --json", "sin: no memory for x, which spans more than 2^56"},
       {"doctor sin", "sin"},
@@ -171,9 +171,9 @@ TEST_F(CommandLine, RefusesNonsenseToBenchBeforeItMeasures) {
   const std::string words = file("words", "a ratio, please: sin\n"), comment = file("comment", "# none\n");
   const std::string unknown = file("unknown", "0.5 nonsense n=3\n");
   refused({
-      {"bench nonsense", "bench: an op expected (sin, "},
+      {"bench nonsense", "bench: expected an op (sin, "},
       {"bench sin --case 'act_quant m=3 k=256'",
-       "bench: the case 'act_quant m=3 k=256' is one of act_quant, but only sin is asked for"},
+       "bench: the case 'act_quant m=3 k=256' belongs to act_quant, but only sin is asked for"},
       {"bench --case 'nonsense n=3'", "got 'nonsense'"},
       {"bench --case 'sin n='", "sin: n expects an integer, got ''"},
       {"bench --case 'sin n=-3'", "expected no negative size"},
@@ -181,7 +181,7 @@ TEST_F(CommandLine, RefusesNonsenseToBenchBeforeItMeasures) {
       {"bench sin --seconds 0", "--seconds: Value 0 not in range"},
       {"bench sin --seconds soon", "--seconds"},
       {"bench sin --gate " + path("absent"), "bench: cannot read '"},
-      {"bench sin --gate " + words, ":1: a ratio and a case line expected, got 'a ratio, please: sin'"},
+      {"bench sin --gate " + words, ":1: expected a ratio and a case line, got 'a ratio, please: sin'"},
       {"bench sin --gate " + comment, "has no line `<ratio> <case>`"},
       {"bench sin --gate " + unknown, "got 'nonsense'"},
       {"bench sin --plot " + path("no/such/folder.svg"), "bench: cannot write '"},
@@ -195,11 +195,11 @@ TEST_F(CommandLine, RefusesNonsenseToPrebuild) {
   refused({
       {"prebuild", "--arch is required"},
       {"prebuild --arch sm_90a", "--out is required"},
-      {"prebuild --arch sm_2" + out, "prebuild: an architecture expected (sm_80, "},
+      {"prebuild --arch sm_2" + out, "prebuild: expected an architecture (sm_80, "},
       {"prebuild --arch sm_90a --arch emulated-32" + out, "got 'emulated-32'"},
-      {"prebuild --arch sm_90a --op nonsense" + out, "prebuild: an op expected (sin, "},
+      {"prebuild --arch sm_90a --op nonsense" + out, "prebuild: expected an op (sin, "},
       {"prebuild --arch sm_90a --op attention --variants " + sin + out,
-       "the case 'sin n=3' is one of sin, but only attention is asked for"},
+       "the case 'sin n=3' belongs to sin, but only attention is asked for"},
       {"prebuild --arch sm_90a --variants " + path("absent") + out, "prebuild: cannot read '"},
       {"prebuild --arch sm_90a --variants " + none + out, "has no case line"},
       {"prebuild --arch sm_90a --variants " + bad + out, "bad:2: sin: n expects an integer, got ''"},
@@ -243,11 +243,11 @@ TEST_F(CommandLine, PrebuildsABundleThatExplainReads) {
 
 TEST_F(CommandLine, RefusesBackendsThatCannotBePlannedFor) {
   refused({
-      {"explain sin n=3 --backend tpu", "explain: a backend expected (cpu, cuda"},
-      {"explain sin n=3 --backend cuda:sm_2", "explain: an architecture expected (sm_80, "},
+      {"explain sin n=3 --backend tpu", "explain: expected a backend (cpu, cuda"},
+      {"explain sin n=3 --backend cuda:sm_2", "explain: expected an architecture (sm_80, "},
       {"explain sin n=3 --backend hip:sm_90a",
        "explain: sm_90a is an architecture of cuda, got 'hip:sm_90a'"},
-      {"explain sin n=3 --backend cuda:", "explain: an architecture expected ("},
+      {"explain sin n=3 --backend cuda:", "explain: expected an architecture ("},
   });
   const Said none = isomer("explain sin n=3 --backend cuda:sm_90a --implementation cpu/scalar");
   EXPECT_EQ(none.exit, 1);
@@ -285,14 +285,14 @@ TEST_F(CommandLine, MeasuresWhatACallCostsOnTheHost) {
   EXPECT_EQ(all.exit, 0) << all.err;
   for (const char* op : {"\nsin ", "\nattention ", "\nfp8_gemm ", "\nflash_decode "})
     EXPECT_NE(all.out.find(op), std::string::npos) << all.out;
-  refused({{"bench --host nonsense", "bench: an op expected"},
+  refused({{"bench --host nonsense", "bench: expected an op"},
            {"bench --host --backend emulated", "bench: --host measures calls on the CPU"}});
 }
 
 TEST_F(CommandLine, TellsASampleAsASample) {
   refused({{"check --sample 0", "--sample"},
            {"check --sample 3 --case 'sin n=3'",
-            "check: a sample is of the ordinary cases, and case lines are given"}});
+            "check: --sample chooses among the ordinary cases and cannot be combined with --case"}});
   const Said said = isomer("check sin --sample 5 --implementation cpu/scalar");
   EXPECT_EQ(said.exit, 0) << said.err;
   EXPECT_NE(said.out.find("sample   sin: 5 of "), std::string::npos) << said.out;
@@ -339,10 +339,10 @@ TEST_F(CommandLine, RefusesNonsenseToKernels) {
            {"kernels /nonexistent", "/nonexistent: cannot be read: No such file or directory"},
            {"kernels /", "/: cannot be read"},
            {"kernels " + file("empty", ""), "it is empty"},
-           {"kernels " + text, "no binary with kernels: a shared library, "},
+           {"kernels " + text, "is not a binary with kernels, expected a shared library, "},
            {"kernels " + cut, "the ELF header lies outside"},
            {"kernels " ISOMER_CLI, "an ELF file without kernels"},
-           {"kernels " + cubin + " --filter '('", "--filter: a regular expression expected, got '('"},
+           {"kernels " + cubin + " --filter '('", "--filter: expected a regular expression, got '('"},
            {"kernels " + cubin + " --names " + names, "names.json is no table of kernel names"}});
 }
 

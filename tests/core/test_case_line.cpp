@@ -175,7 +175,7 @@ TEST(CaseLine, OfAnUnknownOpNamesTheOpsThereAre) {
       ADD_FAILURE() << line;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::bad_argument);
-      EXPECT_NE(std::string(error.what()).find("case: an op expected first (sin, "), std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("case: expected an op first (sin, "), std::string::npos)
           << error.what();
       EXPECT_NE(std::string(error.what()).find("got '" + std::string(op_of(line)) + "'"), std::string::npos)
           << error.what();

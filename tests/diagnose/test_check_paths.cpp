@@ -89,11 +89,11 @@ TEST_F(CheckPaths, RunOnOneBackendThatCandidatesHave) {
   EXPECT_EQ(nlohmann::json::parse(emulated.out)["candidates"][0]["backend"], "emulated");
   const Said cpu = check(file.string() + " --op sin --backend cpu");
   EXPECT_EQ(cpu.exit, 2);
-  EXPECT_NE(cpu.err.find("candidates run on the backend emulated, cuda or hip, got 'cpu'"), std::string::npos)
+  EXPECT_NE(cpu.err.find("expected the backend emulated, cuda or hip for candidates, got 'cpu'"), std::string::npos)
       << cpu.err;
   const Said both = check(file.string() + " --op sin --backend cuda --backend hip");
   EXPECT_EQ(both.exit, 2);
-  EXPECT_NE(both.err.find("on one --backend, got 2"), std::string::npos) << both.err;
+  EXPECT_NE(both.err.find("expected one --backend for candidates, got 2"), std::string::npos) << both.err;
 }
 
 TEST_F(CheckPaths, OnAMachineWithoutThatDeviceItIsSaidInOneSentence) {

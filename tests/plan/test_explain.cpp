@@ -28,9 +28,14 @@ std::int64_t resident_bytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-std::string text_of(const Explanation& plan) {
-  return lab::explain_json({.line = "", .backend = "", .architecture = "", .plan = plan});
+lab::CaseExplanation explained(const std::string& line, const std::string& backend = "cpu") {
+  lab::ExplainSelection selection;
+  selection.line = line;
+  selection.backend = backend;
+  return lab::explain(selection);
 }
+
+std::string text_of(const Explanation& plan) { return lab::explain_json({"", "", "", plan}); }
 
 /// Every case would take minutes to fill; each third meets every choice of every op.
 TEST(Explain, SaysTheSameWithoutDataAsWithIt) {
@@ -41,7 +46,7 @@ TEST(Explain, SaysTheSameWithoutDataAsWithIt) {
       oracle::Problem filled(c);
       oracle.make(c, filled);
       const Explanation with_data = core::explain(Queue::cpu(), filled.call());
-      const Explanation without = lab::explain({.line = c.line()}).plan;
+      const Explanation without = explained(c.line()).plan;
       ASSERT_FALSE(without.implementation.empty()) << c.line();
       ASSERT_EQ(text_of(without), text_of(with_data)) << c.line();
     }
@@ -76,10 +81,10 @@ TEST(Explain, TouchesNoMemoryOfACaseBeyondTheMachine) {
   std::vector<std::string> ops;
   for (const char* line : lines)
     for (const char* backend : {"cpu", "cuda:sm_90a", "hip:gfx90a"}) {
-      lab::explain({.line = std::string(oracle::op_of(line)), .backend = backend});
+      explained(std::string(oracle::op_of(line)), backend);
       const std::int64_t before = resident_bytes();
-      const lab::CaseExplanation explained = lab::explain({.line = line, .backend = backend});
-      EXPECT_FALSE(explained.plan.implementation.empty()) << line << " on " << backend;
+      const lab::CaseExplanation found = explained(line, backend);
+      EXPECT_FALSE(found.plan.implementation.empty()) << line << " on " << backend;
       EXPECT_LT(resident_bytes() - before, 4 << 20) << line << " on " << backend;
       ops.emplace_back(oracle::op_of(line));
     }
@@ -89,7 +94,7 @@ TEST(Explain, TouchesNoMemoryOfACaseBeyondTheMachine) {
 
 TEST(Explain, RefusesACaseThatItsContractRefuses) {
   for (const char* line : {"attention hq=5 hkv=2", "attention b=-1", "grouped_fp8_gemm r=-1", "sin n=-5"})
-    EXPECT_THROW(lab::explain({.line = line}), Error) << line;
+    EXPECT_THROW(explained(line), Error) << line;
 }
 
 /// What an op's make() would write or read is not there: its pages allow neither.

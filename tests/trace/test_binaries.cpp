@@ -308,8 +308,8 @@ std::string refusal(const std::vector<std::uint8_t>& bytes) {
 std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
 TEST(BadBinary, IsRefusedWithOneSentence) {
-  EXPECT_NE(refusal({}).find("no binary with kernels"), std::string::npos);
-  EXPECT_NE(refusal(bytes_of("hello, world")).find("no binary with kernels"), std::string::npos);
+  EXPECT_NE(refusal({}).find("is not a binary with kernels"), std::string::npos);
+  EXPECT_NE(refusal(bytes_of("hello, world")).find("is not a binary with kernels"), std::string::npos);
   EXPECT_NE(refusal(bytes_of("\177ELF")).find("the ELF header lies outside"), std::string::npos);
   EXPECT_NE(refusal(bytes_of("\177ELF\1\1")).find("64-bit little-endian"), std::string::npos);
   EXPECT_NE(refusal(bytes_of("CCOB1234")).find("compressed offload bundle"), std::string::npos);
