@@ -24,7 +24,7 @@ Finding with_refusal(Finding finding, const Answer& refusal, const Form& form, c
   for (std::size_t i = 0; i < form.passings.size() && i < form.entry->parameters.size(); ++i)
     if (form.entry->parameters[i].name == finding.argument) now = describe(passed(form, given.values)[i]);
   finding.evidence += fmt::format(" and the call is refused: \"{}\"", said);
-  if (!now.empty()) finding.evidence += fmt::format("; as {} it goes on", now);
+  if (!now.empty()) finding.evidence += fmt::format("; given as {}, it is accepted", now);
   finding.location = refusal.place;
   return finding;
 }

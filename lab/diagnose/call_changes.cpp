@@ -112,19 +112,21 @@ void add_kinds(const Form& form, const std::vector<Port::Role>& roles, const std
         (p->kind == Kind::integer || p->kind == Kind::real || p->kind == Kind::boolean)) {
       Form first = form;
       first.passings[i].what = What::first;
-      list.push_back({-1, change(std::move(first), "argument-kind", name,
-                                 fmt::format("{} is given as a tensor ({}), the parameter is a number ({})",
-                                             name, describe(values[i]), p->type),
-                                 fmt::format("take a tensor for {}", name))});
+      list.push_back(
+          {-1, change(std::move(first), "argument-kind", name,
+                      fmt::format("callers pass {} as a tensor ({}), but the parameter is a number ({})",
+                                  name, describe(values[i]), p->type),
+                      fmt::format("take a tensor for {}", name))});
     } else if (!values[i].is_tensor() && values[i].kind != Value::Kind::list &&
                (p->kind == Kind::tensor || p->kind == Kind::optional_tensor || p->kind == Kind::pointer)) {
       Form boxed = form;
       boxed.passings[i].boxed = true;
       boxed.passings[i].cast = p->element;
-      list.push_back({-1, change(std::move(boxed), "argument-kind", name,
-                                 fmt::format("{} is given as a number ({}), the parameter is a tensor ({})",
-                                             name, describe(values[i]), p->type),
-                                 fmt::format("take a number for {}", name))});
+      list.push_back(
+          {-1, change(std::move(boxed), "argument-kind", name,
+                      fmt::format("callers pass {} as a number ({}), but the parameter is a tensor ({})",
+                                  name, describe(values[i]), p->type),
+                      fmt::format("take a number for {}", name))});
     }
   }
 }
@@ -228,7 +230,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
           turned.passings[j].axes = {0, 2, 1, 3};
       list.push_back({5, change(std::move(turned), "layout-convention", name,
                                 fmt::format("{} is given as {}", name, tensor.describe()),
-                                "take and give the axes as callers have them, the second before the third")});
+                                "keep the callers' order of axes, the second before the third")});
     }
   }
   // Two tensors of one rank that lack one dimension each are refused with the same words.
@@ -245,18 +247,17 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
   }
   if (count > 1)
     list.push_back({1, change(std::move(together), "rank-refused", names,
-                              fmt::format("{} are given as the original takes them", names),
-                              "read no dimension that the tensors do not have")});
+                              fmt::format("{} have the dimensions that the original takes", names),
+                              "read only dimensions that the tensors have")});
   add_casts_of_several(form, roles, values, said, list);
   for (std::size_t i = 0; i < form.passings.size(); ++i)
     for (std::size_t j = i + 1; j < form.passings.size(); ++j) {
       if (form.passings[i].what != What::role || form.passings[j].what != What::role) continue;
       Form swapped = form;
       std::swap(swapped.passings[i], swapped.passings[j]);
-      list.push_back(
-          {7, change(std::move(swapped), "argument-order", name_of_argument(form, i, roles),
-                     fmt::format("arguments {} and {} are taken the other way round", i + 1, j + 1),
-                     "take the arguments in the original's order")});
+      list.push_back({7, change(std::move(swapped), "argument-order", name_of_argument(form, i, roles),
+                                fmt::format("arguments {} and {} are exchanged", i + 1, j + 1),
+                                "take the arguments in the original's order")});
     }
   std::stable_sort(list.begin(), list.end(),
                    [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });

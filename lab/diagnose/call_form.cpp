@@ -198,8 +198,8 @@ void by_position(const Entry& entry, const Port& port, Guess& guess) {
     guess.form.passings.push_back(passing);
   }
   guess.findings.push_back(adapted("argument-count", "",
-                                   fmt::format("{} takes {} arguments, its callers pass {}: ({})", entry.name,
-                                               takes, given, arguments_of(port)),
+                                   fmt::format("{} takes {} arguments, but its callers pass {}: ({})",
+                                               entry.name, takes, given, arguments_of(port)),
                                    fmt::format("take ({})", arguments_of(port))));
 }
 
@@ -272,7 +272,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
     role_at[i] = number;
     guess.findings.push_back(
         adapted("argument-kind", p.name,
-                fmt::format("{} is a number, the parameter is a tensor ({})", p.name, p.type),
+                fmt::format("{} is a number, but the parameter is a tensor ({})", p.name, p.type),
                 fmt::format("take a number for {}", p.name)));
   }
   std::vector<bool> taken(entry.parameters.size()), strided(port.roles.size());
@@ -328,7 +328,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
         passing.role = role;
         guess.findings.push_back(
             adapted("argument-kind", p.name,
-                    fmt::format("{} is a tensor, the parameter is a number ({})", p.name, p.type),
+                    fmt::format("{} is a tensor, but the parameter is a number ({})", p.name, p.type),
                     fmt::format("take a tensor for {}", p.name)));
       } else if (const auto beside = one_of(count_names(), lower_case(p.name)) ? beside_a_size(entry, port, p)
                                                                                : std::nullopt) {

@@ -175,8 +175,9 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
   }
   called.callable = called.trial.answer.ok();
   if (called.callable && (best >= share() + kFull || own_fault)) {
-    called.notes.push_back(fmt::format("its launch is said nowhere: {} fits best of {} that were tried",
-                                       geometry_of(called.trial.answer), tried));
+    called.notes.push_back(fmt::format(
+        "the source does not say how the kernel is launched; of {1} geometries tried, {0} fits best",
+        geometry_of(called.trial.answer), tried));
     return;
   }
   called.unknown_launch = launch_is_unknown(called.form.entry->name);
@@ -184,8 +185,8 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
 
 std::string launch_is_unknown(const std::string& kernel) {
   return fmt::format(
-      "how {} is launched is said nowhere, and no usual geometry fits: give its launch line, or a comment "
-      "over it, // launch: grid(…) block(…)",
+      "the source does not say how {} is launched, and no usual geometry fits: add a line that launches it, "
+      "or a comment above it, // launch: grid(…) block(…)",
       kernel);
 }
 

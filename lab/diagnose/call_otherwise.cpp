@@ -16,14 +16,14 @@ void judge_kinds(const Candidate& candidate, const CallRequest& request, Called&
                                  [](const Passing& passing) { return passing.what == What::first; });
   if (!first) return;
   called.judgeable = false;
-  std::string right = fmt::format("with the first element alone {:.0f} % of the answer is right",
+  std::string right = fmt::format("if only its first element is passed, {:.0f} % of the answer is right",
                                   100 * share_right(*called.given, called.trial));
   for (const std::string& line : called.port->original->sizes) {
     try {
       const auto one = given_by_line(*called.port, line + "1", called.dtypes);
       const Trial trial = try_call(candidate, called.form, *called.port, *one, request.settings);
       if (!trial.ok() || share_right(*one, trial) < 0.98) continue;
-      right += fmt::format(", of '{}' all", one->line);
+      right += fmt::format(", and for '{}' all of it", one->line);
       break;
     } catch (const Error&) {  // the op does not take it
     }
@@ -61,9 +61,8 @@ void adapt_to_rank(const Candidate& candidate, const CallRequest& request, Calle
         finding.code = "rank-refused";
         finding.argument = p.name;
         finding.evidence = fmt::format(
-            "{} is given as {} and is read beyond its end ({:.0f} % of the answer is right); with a "
-            "dimension "
-            "of {} more, as {}, it is not, and {:.0f} % is right: that dimension is invented",
+            "{} is {}, and is read beyond its end ({:.0f} % of the answer is right); with an additional "
+            "dimension of {}, as {}, it is not, and {:.0f} % is right: the candidate invents that dimension",
             p.name, value.tensor.describe(), 100 * before, form.entry->parameters[j].name,
             describe(passed(longer, called.given->values)[i]), 100 * share_right(*called.given, trial));
         for (const Seen& seen : called.trial.answer.seen)

@@ -62,7 +62,7 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     std::string names;
     for (const Entry& each : entries)
       if (each.form != Entry::Form::kernel) names += (names.empty() ? "" : ", ") + each.name;
-    finding.evidence = fmt::format("callers look for {}, the candidate exports {}; it was called as {}",
+    finding.evidence = fmt::format("callers look for {}, but the candidate exports {}; {} was called",
                                    expected, names, entry.name);
     finding.location = entry.place;
     finding.fix = fmt::format("export the function as {}", expected);
@@ -137,7 +137,7 @@ void adapt_to_crash(const Candidate& candidate, const CallRequest& request, Call
     Trial trial = try_call(candidate, change.form, *called.port, *called.given, request.settings);
     if (!trial.ok() || share_right(*called.given, trial) < 0.98) continue;
     change.finding.evidence +=
-        fmt::format(" and the call crashes: {}; called so, {:.1f} % of the answer is right",
+        fmt::format(", and the call crashes: {}; with this changed, {:.1f} % of the answer is right",
                     called.trial.answer.message, 100 * share_right(*called.given, trial));
     change.finding.location = called.trial.answer.place;
     called.findings.push_back(std::move(change.finding));
@@ -231,7 +231,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       Finding finding;
       finding.code = "dtype-refused";
       finding.argument = called.form.entry->parameters[i].name;
-      finding.evidence = fmt::format("callers pass {}, the parameter is {}", value.tensor.describe(),
+      finding.evidence = fmt::format("callers pass {}, but the parameter is {}", value.tensor.describe(),
                                      called.form.entry->parameters[i].type);
       finding.location = called.form.entry->place;
       finding.fix = fmt::format("take {}", name_of(value.tensor.dtype));
@@ -305,7 +305,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
         for (const Parameter& p : called.form.entry->parameters)
           order += (order.empty() ? "" : ", ") + p.name;
         finding.evidence = fmt::format(
-            "in the original's order {:.0f} % of the answer is right, in the order ({}) {:.0f} %",
+            "with the arguments in the original's order {:.0f} % of the answer is right; with the order ({}) "
+            "it is {:.0f} %",
             100 * share_right(*called.given, called.trial), order, 100 * share_right(*called.given, trial));
         finding.location = called.form.entry->place;
         finding.fix = "take the arguments in the original's order";

@@ -99,13 +99,13 @@ std::vector<oracle::Variation> measured_changes(const Port& port, const std::vec
     const std::string& output = evidence.front().given->plain.tensors[t].name;
     if (const std::string factor = factor_of(evidence, t); !factor.empty())
       list.push_back({fmt::format("{}{}*{}", kFactor, output, factor),
-                      fmt::format("all of {} is {} times what it should be", output, factor)});
+                      fmt::format("every element of {} is {} times what it should be", output, factor)});
     const bool known =
         std::any_of(port.oracle->variations.begin(), port.oracle->variations.end(),
                     [&](const oracle::Variation& each) { return each.name == output + "=transposed"; });
     if (!known && is_transposed(evidence, t))
       list.push_back({std::string(kTransposed) + output,
-                      fmt::format("{} is stored with its rows and columns exchanged", output)});
+                      fmt::format("{} is stored with rows and columns exchanged", output)});
   }
   return list;
 }

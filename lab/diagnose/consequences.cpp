@@ -18,13 +18,14 @@ void blame_stray_reads(Finding& finding) {
       finding.code != "tail-mask")
     return;
   const std::size_t counts = finding.evidence.find(": ");
-  finding.evidence = "the last, short block is not written where its kernel reads beyond the sequence's end" +
-                     (counts == std::string::npos ? std::string() : finding.evidence.substr(counts));
+  finding.evidence =
+      "the last, short block is not written, because its kernel reads beyond the sequence's end" +
+      (counts == std::string::npos ? std::string() : finding.evidence.substr(counts));
   const std::size_t set = finding.evidence.find("the reference with {blocks=floor}");
   if (set != std::string::npos)
     finding.evidence.replace(set, std::string_view("the reference with {blocks=floor}").size(),
                              "the reference without that block");
-  finding.fix = "leave out the tokens from the sequence's length on";
+  finding.fix = "do not read tokens past the sequence's length";
 }
 
 /// The variations that take a scale from beyond its matrix wherever the matrix is small, and whose it is.

@@ -57,12 +57,12 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     const std::string wanted = request.entry.empty() ? function : request.entry;
     const Entry* entry = exported(wanted);
     if (entry == nullptr && any && request.entry.empty()) {
-      diagnosis.notes.push_back(fmt::format("the test calls {} as well, which is not exported", function));
+      diagnosis.notes.push_back(fmt::format("the test also calls {}, which is not exported", function));
       continue;
     }
     if (entry == nullptr && !candidate.entries().empty()) entry = &candidate.entries().front();
     if (entry == nullptr) {
-      diagnosis.error = "it has no function or kernel that can be called";
+      diagnosis.error = "the candidate has no function or kernel that can be called";
       return;
     }
     if (diagnosis.error = not_for_outside(*entry); !diagnosis.error.empty()) return;
@@ -71,7 +71,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
       Finding finding;
       finding.code = "symbol-name";
       finding.argument = wanted;
-      finding.evidence = fmt::format("callers look for {}, it was called as {}", wanted, entry->name);
+      finding.evidence = fmt::format("callers look for {}, but the candidate exports {}, which was called",
+                                     wanted, entry->name);
       finding.fix = fmt::format("export the function as {}", wanted);
       finding.location = entry->place;
       diagnosis.findings.push_back(std::move(finding));
@@ -112,8 +113,9 @@ void as_the_op_of_answers(const Candidate& candidate, const DiagnoseRequest& req
   known_op(candidate, request, reading_of(other.op, request.recording.get(), request.texts), other);
   if (!other.error.empty() || is_unexplained(other) || other.findings.empty()) return;
   if (!is_unexplained(diagnosis) && other.findings.size() <= diagnosis.findings.size()) return;
-  other.notes.insert(other.notes.begin(),
-                     fmt::format("judged as {}, whose answers the recorded ones are", other.op));
+  other.notes.insert(
+      other.notes.begin(),
+      fmt::format("judged as {}, because the recorded answers are those of this op", other.op));
   diagnosis = std::move(other);
 }
 
@@ -135,21 +137,21 @@ Diagnosis diagnose(const Candidate& candidate, const DiagnoseRequest& request) {
   const Reading reading = reading_of(diagnosis.op, request.recording.get(), request.texts);
   // A name is no op: what callers pass and get decides, unless the user does.
   if (!reading.another.empty() && request.op.empty()) {
-    diagnosis.notes.push_back(
-        fmt::format("it has the name of {} and is another operation ({}): judged by what is recorded",
-                    diagnosis.op, reading.another));
+    diagnosis.notes.push_back(fmt::format(
+        "it has the name of {} but is another operation ({}), so it is judged by the recorded calls",
+        diagnosis.op, reading.another));
     diagnosis.op.clear();
   }
   if (!diagnosis.op.empty() && !has_ports(diagnosis.op)) {
     std::string known;
     for (const Port& port : ports())
       if (known.find(port.op) == std::string::npos) known += (known.empty() ? "" : ", ") + port.op;
-    diagnosis.error =
-        fmt::format("there is no op '{}' that ports are made of, expected one of {}", diagnosis.op, known);
+    diagnosis.error = fmt::format("'{}' is not an op of which ports can be judged, expected one of {}",
+                                  diagnosis.op, known);
   } else if (!diagnosis.op.empty()) {
     known_op(candidate, request, reading, diagnosis);
   } else if (request.recording == nullptr || request.recording->calls.empty()) {
-    diagnosis.error = "its op is not known (--op names one), and no call of its label is recorded";
+    diagnosis.error = "its op is not known (name it with --op), and no call of its label is recorded";
   } else {
     recorded_functions(candidate, request, diagnosis);
     // Of what only has an op's name it is known that it is another.

@@ -19,10 +19,9 @@ namespace isomer::lab {
 namespace {
 
 constexpr const char* kNotOnDevice =
-    "not run on a real device: the watch (reads out of bounds, races, barriers, shared memory that nothing "
-    "wrote), other "
-    "orders of blocks and threads, warps of another size, rows 2^31 elements apart: --backend emulated runs "
-    "them";
+    "not checked on a real device: reads out of bounds, races, barriers, shared memory that nothing wrote, "
+    "other orders of blocks and threads, warps of another size, rows 2^31 elements apart; --backend emulated "
+    "checks these";
 
 /// A single other way of calling that makes a wrong answer right, where no variation of the numbers does.
 bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, Called& called) {
@@ -40,10 +39,10 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
       for (std::size_t i = 0; i < change.form.passings.size(); ++i)
         if (change.form.passings[i].cast != called.form.passings[i].cast) at = i;
       finding.evidence += fmt::format("; its bytes are read as {}", name_of(change.form.passings[at].cast));
-      finding.fix = "check the dtype, and read the memory by it";
+      finding.fix = "check the tensor's dtype, and read its memory as that type";
     }
-    finding.evidence +=
-        fmt::format(": {:.1f} % of the answer is right, so adapted {:.1f} %", 100 * before, 100 * after);
+    finding.evidence += fmt::format(": {:.1f} % of the answer is right, and with this adapted {:.1f} %",
+                                    100 * before, 100 * after);
     called.findings.push_back(std::move(finding));
     called.form = change.form;
     called.trial = trial;
@@ -69,11 +68,11 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
     Finding finding;
     finding.code = code.code;
     finding.strength = Strength::unobservable;
-    finding.evidence =
-        fmt::format("the source has it, but beside {{{}}} no input changes the answer by it ({} calls tried)",
-                    joined_names(numbers.explanation.set), numbers.evidence.size());
+    finding.evidence = fmt::format(
+        "the source has this fault, but next to {{{}}} no input makes it change the answer ({} calls tried)",
+        joined_names(numbers.explanation.set), numbers.evidence.size());
     finding.location = {file, line};
-    finding.fix = std::string(code.fix) + " once the others are mended: it shows then";
+    finding.fix = std::string(code.fix) + " once the others are fixed; it has an effect then";
     finding.variations = {name};
     findings.push_back(std::move(finding));
   }
@@ -85,12 +84,13 @@ void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diag
   const std::string seen = fmt::format("with 32 (RDNA, NVIDIA) {} of {} elements are wrong",
                                        with_32.explanation.plain.wrong, with_32.explanation.plain.elements);
   if (!asked_for_32) {
-    diagnosis.notes.push_back("written for warps of 64 lanes (CDNA), and asked with 64: " + seen);
+    diagnosis.notes.push_back("written for warps of 64 lanes (CDNA) and judged with 64: " + seen);
     return;
   }
   Finding finding;
   finding.code = "warp-size";
-  finding.evidence = "the instruction asks for warps of 32 lanes as well: right with 64 (CDNA), " + seen;
+  finding.evidence =
+      "the instruction also asks for warps of 32 lanes: the answer is right with 64 (CDNA), but " + seen;
   finding.fix = "use warpSize, 64-bit masks and explicit widths";
   add_once(diagnosis.findings, std::move(finding));
 }
@@ -210,8 +210,8 @@ std::string not_for_outside(const Entry& entry) {
   for (const Parameter& p : entry.parameters)
     if (p.kind == Parameter::Kind::unknown && !p.has_default)
       return fmt::format(
-          "{} takes {} as {}, which cannot be made of the callers' arguments: give a host function over "
-          "pointers or tensors that fills it and launches",
+          "{} takes {} as {}, which cannot be made from the callers' arguments: add a host function over "
+          "pointers or tensors that fills it and launches the kernel",
           entry.name, p.name.empty() ? "an argument" : p.name, p.type);
   return {};
 }
@@ -247,7 +247,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     if (in_bytes.callable) called = std::move(in_bytes);
   }
   if (called.form.entry == nullptr) {
-    diagnosis.error = "it has no function or kernel that can be called";
+    diagnosis.error = "the candidate has no function or kernel that can be called";
     return;
   }
   diagnosis.entry = called.form.entry->name;
@@ -261,8 +261,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   }
   if (called.trial.answer.message.find(kNoFloat8) != std::string::npos) {
     diagnosis.error = fmt::format(
-        "{}: its callers pass 8-bit floats, which need a PyTorch of 2.1 or later: name the torch folder of "
-        "yours in ISOMER_TORCH",
+        "{}: its callers pass 8-bit floats, which need PyTorch 2.1 or later: set ISOMER_TORCH to the torch "
+        "folder of such a PyTorch",
         diagnosis.entry);
     return;
   }
@@ -279,16 +279,16 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     else if (called.trial.answer.end == Answer::End::refused)
       say_what_is_refused(called.trial.answer.message, *called.form.entry, called.port->roles, finding);
     if (finding.code != "crash" && finding.code != "timeout" && finding.code != "resource-limit")
-      finding.evidence = fmt::format("no way of calling {} was found: {}", diagnosis.entry, finding.evidence);
+      finding.evidence = fmt::format("no way to call {} was found: {}", diagnosis.entry, finding.evidence);
     // A crash on memory that was not given is the caller's, who does not know what the parameter is.
     for (std::size_t i = 0; i < called.form.passings.size() && i < takes; ++i) {
       const Parameter& p = called.form.entry->parameters[i];
       if (called.form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer) continue;
       finding.code = "argument-kind";
       finding.argument = p.name;
-      finding.evidence = fmt::format("{} ({}) is no argument that the original has, and was given null: {}",
-                                     p.name, p.type, finding.evidence);
-      finding.fix = "take the original's tensors and numbers, strides as whole numbers of their own";
+      finding.evidence = fmt::format("the original has no argument {} ({}), so it got null: {}", p.name,
+                                     p.type, finding.evidence);
+      finding.fix = "take the original's tensors and numbers; pass strides as separate whole numbers";
       finding.location = called.form.entry->place;
       break;
     }

@@ -69,8 +69,8 @@ void follow_label(const std::string& label, Diagnosis& diagnosis) {
     return at != finding.variations.end();
   };
   if (std::erase_if(diagnosis.findings, shared) == 0) return;
-  diagnosis.notes.push_back(
-      fmt::format("{}: as in the label, whose version of {} has the same", said.front(), diagnosis.op));
+  diagnosis.notes.push_back(fmt::format("{}: not a fault, because the label's version of {} does the same",
+                                        said.front(), diagnosis.op));
   if (diagnosis.findings.empty() && diagnosis.exec == Stage::failed) diagnosis.exec = Stage::passed;
 }
 

@@ -102,7 +102,8 @@ std::vector<oracle::Variation> measured_guards(const Port& port, const std::vect
   } else if (above > below) {
     const std::string constant = simplest_between(value * (1 - precision), value * (1 + precision));
     if (below == 0)
-      return {{"zero_guard=zeros-" + constant, fmt::format("the scale of zeros alone is {}", constant)}};
+      return {{"zero_guard=zeros-" + constant,
+               fmt::format("the scale of a group that is all zero is {}", constant)}};
     const std::string limit = simplest_between(below * 1.0001 * scaling.largest, above * scaling.largest);
     // The commonest of them has a name of its own.
     const bool known =

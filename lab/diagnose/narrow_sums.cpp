@@ -48,9 +48,8 @@ std::string narrow_sums(const Port& port, const Numbers& numbers) {
   }
   if (calls == 0 || overflowed > calls || !(largest <= kMostShare)) return {};
   std::string text = fmt::format(
-      "in every call the error's root mean square is at most {:.2g} of the answer's, as where sums are kept "
-      "in a "
-      "narrower type",
+      "in every call the root mean square of the error is at most {:.2g} of the answer's, as if sums are "
+      "kept in a narrower type",
       largest);
   if (overflowed > 0) text += fmt::format(", and {} of the calls overflow it", overflowed);
   return text;

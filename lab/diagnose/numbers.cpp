@@ -41,8 +41,9 @@ std::string separating_element(const Port& port, const Numbers& numbers, const s
         const oracle::ExpectedTensor& want = rest.tensors[t];
         if (evidence.given->open[t][i] || !want.written[i] || holds(want, i, evidence.outputs[t][i]))
           continue;
-        return fmt::format("{} of '{}' is {:.9g}, without it {:.9g}", place(want, i), evidence.given->line,
-                           evidence.outputs[t][i], core::round_to(want.dtype, want.value[i]));
+        return fmt::format("{} of '{}' is {:.9g}; without this fault it would be {:.9g}", place(want, i),
+                           evidence.given->line, evidence.outputs[t][i],
+                           core::round_to(want.dtype, want.value[i]));
       }
   }
   return {};
@@ -70,7 +71,7 @@ std::string counts(const Port& port, const Numbers& numbers) {
     return fmt::format(
         "on {} calls the answer {} the reference with {} in all of {} elements, and {} from the op in {}",
         numbers.evidence.size(), equal, set, found.left.elements, "differs", found.plain.wrong);
-  return fmt::format("of {} elements {} differ from the op, and {} still do beside the nearest set {}",
+  return fmt::format("{1} of {0} elements differ from the op, and {2} still differ from the nearest set {3}",
                      found.plain.elements, found.plain.wrong, found.left.wrong, set);
 }
 
@@ -114,7 +115,7 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     }
     if (trial.ok() && trial.answer.unwatched)
       numbers.large.push_back(
-          fmt::format("'{}' is too large to be watched: of its accesses nothing is said", given->line));
+          fmt::format("'{}' is too large to be watched, so its memory accesses are not judged", given->line));
     if (!trial.ok()) {
       lost += trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large
                   ? kMostLostCalls
@@ -175,7 +176,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
   for (const std::string& name : found.set) {
     if (std::find(found.beside.begin(), found.beside.end(), name) != found.beside.end()) {
       notes.push_back(
-          fmt::format("{}: alone it is seen only where the original leaves the answer open", name));
+          fmt::format("{}: by itself it has an effect only where the original leaves the answer open", name));
       continue;
     }
     const VariationCode& code = code_of(name);
@@ -187,7 +188,8 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     if (const std::string element = separating_element(port, numbers, name); !element.empty())
       finding.evidence += "; " + element;
     if (!found.others.empty())
-      finding.evidence += fmt::format("; no input tells it from {{{}}}", joined_names(found.others.front()));
+      finding.evidence +=
+          fmt::format("; no input tells this set from {{{}}}", joined_names(found.others.front()));
     finding.fix = code.fix;
     finding.variations = found.set;
     list.push_back(std::move(finding));
@@ -222,10 +224,10 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     if (found.set.empty() && !is_exact(port) && found.plain.worst <= kOfRounding) {
       finding.code = "intermediate-precision";
       finding.evidence = fmt::format(
-          "no element is further off than {:.2g} times what its bound allows for "
-          "rounding, as where something between is kept in a narrower type: {}",
+          "no error is larger than {:.2g} times what the element's bound allows for rounding, as if an "
+          "intermediate result is kept in a narrower type: {}",
           found.plain.worst, finding.evidence);
-      finding.fix = "keep what lies between in the types that the op says: products and sums in f32";
+      finding.fix = "keep intermediate results in the types that the op states: products and sums in f32";
     }
     if (!narrow.empty()) {
       finding.code = "intermediate-precision";
@@ -241,7 +243,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
             ? fmt::format("differs from the op {} where the original leaves the answer open (NaN, zero rows, "
                           "values beyond a type's range)",
                           found.plain.wrong == 0 ? "only" : "also")
-            : fmt::format("{}: seen only where the original leaves the answer open",
+            : fmt::format("{}: has an effect only where the original leaves the answer open",
                           joined_names(found.open_set)));
   return list;
 }

@@ -23,16 +23,16 @@ constexpr ReportKind kKinds[] = {
     {"race", "race", "order the accesses, or let one thread own the address"},
     {"barrier-divergence", "missing-barrier", "let every thread of the block reach the same barrier"},
     {"warp-divergence", "warp-size", "let all lanes of the mask reach the warp operation"},
-    {"writes-input", "writes-input", "leave the input as it is"},
+    {"writes-input", "writes-input", "do not write to the input"},
     {"misaligned", "ignores-offset", "do not assume that a view is aligned for vector accesses"},
     {"stack-overflow", "resource-limit", "keep large arrays out of the thread's stack"},
-    {"step-limit", "timeout", "let the loop end"},
+    {"step-limit", "timeout", "make sure that the loop ends"},
     {"assertion", "crash", "the kernel's own assertion fails"},
     {"trap", "crash", "the kernel traps"},
     {"crash", "crash", "the kernel crashes"},
     {"host-call", "does-not-compile", "call only device functions in device code"},
-    {"stale-state", "stale-state", "return a tensor of its own from each call"},
-    {"wrong-stream", "wrong-stream", "put the work on the caller's stream, or order the two by events"},
+    {"stale-state", "stale-state", "return a new tensor from each call"},
+    {"wrong-stream", "wrong-stream", "launch on the caller's stream, or order the two streams by events"},
 };
 
 /// Whether two races are the two orders of one pair of lines: what is written here is read there.
@@ -98,7 +98,7 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   finding.code = empty ? "empty-input" : "launch-failed";
   finding.evidence = fmt::format("in '{}': {}", line, answer.refused_launches.front());
   finding.fix =
-      empty ? "return before the launch where there is nothing to do" : "launch within the device's limits";
+      empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
   add_once(list, std::move(finding));
 }
 
@@ -127,12 +127,12 @@ void streams_of_device(const Answer& answer, const std::string& line, bool deman
       finding.code = "wrong-stream";
       finding.argument = seen.buffer;
       finding.evidence =
-          fmt::format("the instruction demands the current stream, and in '{}' {}", line, text);
+          fmt::format("the instruction demands the current stream, but in '{}' {}", line, text);
       finding.location = seen.place;
       finding.fix = "launch on PyTorch's current stream";
       add_once(found.findings, std::move(finding));
     } else {
-      std::string note = fmt::format("{}: right only as long as callers leave PyTorch's current stream alone",
+      std::string note = fmt::format("{}: correct only while callers do not change PyTorch's current stream",
                                      text.substr(0, text.find(',')));
       if (std::find(found.notes.begin(), found.notes.end(), note) == found.notes.end())
         found.notes.push_back(std::move(note));
@@ -147,24 +147,24 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
   switch (answer.end) {
     case Answer::End::timed_out:
       finding.code = "timeout";
-      finding.fix = "let every loop and every wait come to an end";
+      finding.fix = "make sure that every loop and every wait ends";
       break;
     case Answer::End::too_large:  // what is asked of it is small
       finding.code = "timeout";
-      finding.fix = "launch no more blocks, and no more often, than the answer needs";
+      finding.fix = "launch no more blocks, and launch no more often, than the answer needs";
       break;
     case Answer::End::over_limit:
       finding.code = "resource-limit";
-      finding.fix = "take no more memory, files, output and processes than the answer needs";
+      finding.fix = "use no more memory, files, output and processes than the answer needs";
       break;
     case Answer::End::refused:
     case Answer::End::not_callable:
       finding.code = "shape-refused";
-      finding.fix = "take the sizes that the original takes";
+      finding.fix = "accept the sizes that the original accepts";
       break;
     default:
       finding.code = "crash";
-      finding.fix = "the call must return";
+      finding.fix = "make sure that the call returns";
   }
   return finding;
 }

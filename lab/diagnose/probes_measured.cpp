@@ -25,9 +25,10 @@ void judge_repeats(const Given& given, const Answer& answer, Probed& found) {
   Finding finding;
   finding.code = "nondeterministic";
   finding.evidence =
-      fmt::format("{} of {} more calls with the same arguments leave an answer of other bytes ('{}')",
+      fmt::format("{} of {} more calls with the same arguments give an answer with other bytes ('{}')",
                   answer.differing, answer.seconds.size(), given.line);
-  finding.fix = "add in one order: no atomics of floating types, no thread that reads what another writes";
+  finding.fix =
+      "add in a fixed order: use no floating-point atomics, and let no thread read what another writes";
   add_once(found.findings, std::move(finding));
 }
 
@@ -36,8 +37,9 @@ bool judge_time(const Given& given, const Answer& answer, Probed& found) {
   constexpr std::size_t kFewest = 5;
   if (given.original_seconds.size() < kFewest || answer.seconds.size() < kFewest) return false;
   if (given.original_device != answer.device) {
-    found.notes.push_back(fmt::format("its time is not compared: the original was recorded on {}, this is {}",
-                                      given.original_device, answer.device));
+    found.notes.push_back(
+        fmt::format("its time is not compared: the original was recorded on {}, but this device is {}",
+                    given.original_device, answer.device));
     return true;
   }
   const Speed speed = compare_speed(answer.seconds, given.original_seconds);
@@ -45,13 +47,14 @@ bool judge_time(const Given& given, const Answer& answer, Probed& found) {
       fmt::format("'{}' on {}: {}", given.line, answer.device,
                   sentence_of(speed, answer.seconds.size(), given.original_seconds.size()));
   if (!speed.slow) {
-    found.notes.push_back("its time, which is no fault: " + said);
+    found.notes.push_back("its time is not a fault: " + said);
     return true;
   }
   Finding finding;
   finding.code = "slow";
   finding.evidence = said;
-  finding.fix = "trace both (isomer trace, isomer diff): launches, geometry, memory accesses";
+  finding.fix =
+      "trace both with isomer trace and compare them with isomer diff: launches, geometry, memory accesses";
   add_once(found.findings, std::move(finding));
   return true;
 }
@@ -78,10 +81,10 @@ void probe_measured(const Subjected& s, const std::vector<std::shared_ptr<const 
     if (s.explained && s.set.empty()) compared = judge_time(*given, trial.answer, found) || compared;
   }
   if (!compared && s.explained && s.set.empty())
-    found.notes.push_back(fmt::format(
-        "its time is not compared: there is no recording with times of the original on {} (isomer record "
-        "takes them where label and test run on it)",
-        device.empty() ? "this device" : device));
+    found.notes.push_back(
+        fmt::format("its time is not compared: no recording has the original's times on {} (isomer record "
+                    "measures them if label and test run on this device)",
+                    device.empty() ? "this device" : device));
 }
 
 }  // namespace isomer::lab

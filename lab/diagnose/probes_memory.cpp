@@ -184,9 +184,8 @@ void strides_of_another(const Subjected& s, const std::vector<Misread>& misread,
       for (Finding& each : found.findings)
         if (each.code == "assumes-contiguous" && each.argument == name) {
           each.evidence += fmt::format(
-              "; with {} laid in the same way no element changes: {} is addressed "
-              "by the strides of {}",
-              of, name, of);
+              "; with {} in the same layout no element changes, so {} is addressed by the strides of {}", of,
+              name, of);
           each.fix = fmt::format("address {} by its own strides", name);
         }
       return;
@@ -251,7 +250,7 @@ void probe_strides(const Subjected& s, Probed& found) {
         finding.evidence =
             fmt::format("{} {} ({}) with the same values: {} of {} elements of the answer change{}", how,
                         finding.argument, view.tensor.describe(), d.elements, all,
-                        d.flat ? ", to exactly what a compact tensor over the same memory gives" : "");
+                        d.flat ? ", to exactly the answer for a compact tensor over the same memory" : "");
       }
       if (d.refused && d.answer.end != Answer::End::refused) {
         finding = finding_of_end(d.answer, finding.evidence);
@@ -325,11 +324,11 @@ void probe_poison(const Subjected& s, Probed& found) {
     finding.code = kept * 2 >= changed ? "unwritten-output" : "uninitialised-read";
     finding.argument = want.name;
     finding.evidence = fmt::format(
-        "{} of {} elements of {} hold what was there before the call, or depend on it (two fills, two "
-        "answers; first element {} of '{}')",
+        "{} of {} elements of {} keep what the memory held before the call, or depend on it: two fills gave "
+        "two answers (first element {} of '{}')",
         changed, written, want.name, first, s.given->line);
     finding.fix =
-        kept * 2 >= changed ? "write every element of the output" : "write memory before it is read";
+        kept * 2 >= changed ? "write every element of the output" : "write the memory before reading it";
     add_once(found.findings, std::move(finding));
   }
   const std::vector<Value> before = passed(s.form, s.given->values);
@@ -344,9 +343,9 @@ void probe_poison(const Subjected& s, Probed& found) {
     Finding finding;
     finding.code = "writes-input";
     finding.argument = argument_name(s, static_cast<int>(i));
-    finding.evidence = fmt::format("{} holds other bytes after the call than before ('{}')", finding.argument,
-                                   s.given->line);
-    finding.fix = "leave the input as it is";
+    finding.evidence =
+        fmt::format("the call changes the bytes of {} ('{}')", finding.argument, s.given->line);
+    finding.fix = "do not write to the input";
     add_once(found.findings, std::move(finding));
   }
 }
@@ -427,7 +426,7 @@ void probe_indices(const Subjected& s, Probed& found) {
       finding.code = "ignores-index";
       finding.argument = index;
       finding.evidence =
-          fmt::format("with {} in reverse order {} elements of {} must change, and none does ('{}')", index,
+          fmt::format("with {} in reverse order {} elements of {} should change, but none does ('{}')", index,
                       should, s.given->plain.tensors[t].name, s.given->line);
       finding.fix = fmt::format("use {} for {}", index, s.given->plain.tensors[t].name);
       add_once(found.findings, std::move(finding));

@@ -116,12 +116,12 @@ void probe_sizes(const Subjected& s, Probed& found) {
     const std::int64_t block = block_of(right, wrong);
     // Numbers that are wrong for another reason are so for some sizes and not for others.
     if (block == 0 && !s.explained) continue;
-    finding.evidence =
-        fmt::format("right for {} = {}, wrong for {}{}: {} of {} elements in '{}', the first is {}[{}]", name,
-                    listed(right), listed(wrong),
-                    block > 0 ? fmt::format(" (all that are no multiple of {})", block) : "", first.elements,
-                    first.all, first_line, first.output, first.first);
-    finding.fix = "cover the last, partial block: ceil(n / block) blocks, and a mask";
+    finding.evidence = fmt::format(
+        "right for {} = {}, wrong for {}{}: {} of {} elements in '{}' are wrong, the first is {}[{}]", name,
+        listed(right), listed(wrong),
+        block > 0 ? fmt::format(" (all sizes that are not a multiple of {})", block) : "", first.elements,
+        first.all, first_line, first.output, first.first);
+    finding.fix = "process the last, partial block: launch ceil(n / block) blocks, and mask the rest";
     add_once(found.findings, std::move(finding));
   }
 }
@@ -146,12 +146,11 @@ void unwritten_elements(const Port& port, const Numbers& numbers, std::vector<Fi
       Finding finding;
       finding.code = "unwritten-output";
       finding.argument = tensor.name;
-      finding.evidence =
-          fmt::format("{} of {} elements of {} are left as they were before the call in '{}', {}", kept,
-                      tensor.value.size(), tensor.name, evidence.given->line,
-                      written_after == 0 ? fmt::format("all from element {} on", first)
-                                         : fmt::format("the first is element {}", first));
-      finding.fix = "let the number of blocks, or a loop over them, follow the tensor's size";
+      finding.evidence = fmt::format("{} of {} elements of {} are not written in '{}', {}", kept,
+                                     tensor.value.size(), tensor.name, evidence.given->line,
+                                     written_after == 0 ? fmt::format("element {} and all after it", first)
+                                                        : fmt::format("the first is element {}", first));
+      finding.fix = "derive the number of blocks, or of loop iterations, from the tensor's size";
       add_once(findings, std::move(finding));
       return;
     }
@@ -173,7 +172,7 @@ void probe_empty(const Subjected& s, Probed& found) {
     if (!trial.answer.ok()) {
       Finding finding = finding_of_end(trial.answer, given->line);
       finding.code = "empty-input";
-      finding.fix = "return before the launch where there is nothing to do";
+      finding.fix = "return before the launch if there is nothing to do";
       seen.insert(seen.begin(), std::move(finding));
     }
     for (Finding& finding : seen) {
@@ -209,10 +208,10 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
   if (!repeatable) {
     Finding finding;
     finding.code = "nondeterministic";
-    finding.evidence =
-        fmt::format("two calls with the same inputs, in the same order of threads: {} elements differ ('{}')",
-                    outputs_differ(base, same), s.given->line);
-    finding.fix = "let the answer depend on the arguments alone: not on time, addresses or random numbers";
+    finding.evidence = fmt::format(
+        "{} elements differ between two calls with the same inputs and the same order of threads ('{}')",
+        outputs_differ(base, same), s.given->line);
+    finding.fix = "make the answer depend only on the arguments, not on time, addresses or random numbers";
     add_once(found.findings, std::move(finding));
   }
   bool orderly = true;
@@ -257,9 +256,9 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     Finding finding;
     finding.code = "stale-state";
     finding.evidence = fmt::format(
-        "after a call with zeros at the same addresses {} elements are others than in a first call ('{}')",
+        "after a call with zeros at the same addresses, {} elements differ from those of a first call ('{}')",
         outputs_differ(base, second), s.given->line);
-    finding.fix = "keep nothing between calls";
+    finding.fix = "keep no state between calls";
     add_once(found.findings, std::move(finding));
   }
   if (second.ok()) results_of_device(second.answer, s.given->line, found.findings);
@@ -277,10 +276,10 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
   if (trial.ok() && wrong_elements(s, *s.given, trial, s.set).elements == 0) return;
   Finding finding;
   finding.code = "warp-size";
-  finding.evidence =
-      trial.ok() ? fmt::format("{} elements change between warps of 32 and of 64 lanes ('{}')", changed,
-                               s.given->line)
-                 : fmt::format("returns with warps of 32 lanes, not with 64: {}", trial.answer.message);
+  finding.evidence = trial.ok() ? fmt::format("{} elements change between warps of 32 and of 64 lanes ('{}')",
+                                              changed, s.given->line)
+                                : fmt::format("the call returns with warps of 32 lanes, but not with 64: {}",
+                                              trial.answer.message);
   finding.fix = "use warpSize, 64-bit masks and explicit widths";
   if (!trial.answer.seen.empty()) finding.location = trial.answer.seen.front().place;
   add_once(found.findings, std::move(finding));

@@ -162,7 +162,7 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     finding.code = "index-overflow";
     finding.argument = name;
     finding.evidence =
-        fmt::format("{} ({}) with the same values, row {} beginning {} elements behind the first: ", name,
+        fmt::format("{} ({}) with the same values, but with row {} at {} elements after the first: ", name,
                     view->tensor.describe(), last, last * view->tensor.stride(dim));
     if (seen != trial.answer.seen.end()) {
       finding.evidence += without_folders(seen->text, seen->place);
@@ -176,7 +176,7 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     finding.fix = "multiply index and stride in 64 bits";
     if (narrow) {
       found.notes.push_back(fmt::format(
-          "its strides have 32 bits, and so has their product with an index: {}", finding.evidence));
+          "its strides have 32 bits, and so does their product with an index: {}", finding.evidence));
       continue;
     }
     add_once(found.findings, std::move(finding));

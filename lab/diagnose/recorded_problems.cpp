@@ -103,9 +103,10 @@ void take_recording(const Candidate& candidate, const Recording& recording, Call
         continue;
       }
       if (!judged[static_cast<std::size_t>(index) - 1]) {
-        taken.reasons.push_back(fmt::format(
-            "recorded call {} is not judged: its arguments have {} elements, and smaller calls are recorded",
-            index, elements_of(recorded)));
+        taken.reasons.push_back(
+            fmt::format("recorded call {} is not judged: its arguments have {} elements, and there are "
+                        "smaller recorded calls",
+                        index, elements_of(recorded)));
         continue;
       }
       try {
@@ -118,9 +119,9 @@ void take_recording(const Candidate& candidate, const Recording& recording, Call
     if (const auto count = std::count_if(taken.problems.begin(), taken.problems.end(), much);
         count > 0 && static_cast<std::size_t>(count) < taken.problems.size()) {
       std::erase_if(taken.problems, much);
-      taken.reasons.push_back(
-          fmt::format("{} recorded call{} not judged: of more than {:g} operations, beside smaller ones",
-                      count, count == 1 ? " is" : "s are", kMuchWork));
+      taken.reasons.push_back(fmt::format(
+          "{} recorded call{} not judged, with more than {:g} operations: there are smaller recorded calls",
+          count, count == 1 ? " is" : "s are", kMuchWork));
     }
     // With none that takes any, the first original's reasons are told.
     const bool none = taken.problems.empty();

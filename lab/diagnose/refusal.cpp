@@ -88,7 +88,7 @@ Refusal refusal_of(const std::string& message, const std::vector<std::string>& n
     refusal.fix = "address " + what + " by its strides";
   } else if (device.found_in(message)) {
     refusal.code = "argument-kind";
-    refusal.fix = "take " + what + " on the device where callers have it";
+    refusal.fix = "take " + what + " on the device on which callers have it";
   } else if (rank.found_in(message)) {
     refusal.code = "rank-refused";
     refusal.fix = "take " + what + " with the dimensions that it has";
@@ -97,7 +97,7 @@ Refusal refusal_of(const std::string& message, const std::vector<std::string>& n
     refusal.fix = "take the dtype that " + what + " has";
   } else {
     refusal.code = "shape-refused";
-    refusal.fix = "take the sizes that the original takes";
+    refusal.fix = "accept the sizes that the original accepts";
   }
   return refusal;
 }

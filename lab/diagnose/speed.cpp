@@ -41,9 +41,9 @@ Speed compare_speed(std::vector<double> candidate, std::vector<double> original)
 }
 
 std::string sentence_of(const Speed& speed, std::size_t candidate_calls, std::size_t original_calls) {
-  return fmt::format("{:.1f} µs against {:.1f} µs ({:.2f} ± {:.2f} times, medians of {} and {} calls)",
-                     speed.candidate * 1e6, speed.original * 1e6, speed.ratio, speed.noise, candidate_calls,
-                     original_calls);
+  return fmt::format(
+      "{:.1f} µs, and the original {:.1f} µs ({:.2f} ± {:.2f} times as long, medians of {} and {} calls)",
+      speed.candidate * 1e6, speed.original * 1e6, speed.ratio, speed.noise, candidate_calls, original_calls);
 }
 
 }  // namespace isomer::lab

@@ -184,7 +184,7 @@ void refuse_by_status(const Entry& entry, const std::vector<Value>& before, Answ
 void take(const Passing& passing, const Port& port, const Value& value, const Value& before,
           const oracle::ExpectedTensor& want, std::size_t at, Trial& trial) {
   if (!value.is_tensor()) {
-    trial.misfit = core::say(want.name, ": no tensor came back");
+    trial.misfit = core::say(want.name, ": no tensor was returned");
     return;
   }
   Tensor got = value.tensor;

@@ -99,7 +99,7 @@ TEST(Diagnosis, OfAPortThatReadsKAsIfItWereCompact) {
   const Diagnosis diagnosis = diagnose(candidate, request);
   ASSERT_EQ(codes(diagnosis), std::vector<std::string>{"assumes-contiguous"}) << text_of(diagnosis);
   EXPECT_EQ(diagnosis.findings[0].argument, "K");
-  EXPECT_NE(diagnosis.findings[0].evidence.find("exactly what a compact tensor"), std::string::npos);
+  EXPECT_NE(diagnosis.findings[0].evidence.find("exactly the answer for a compact tensor"), std::string::npos);
 }
 
 TEST(Diagnosis, OfAPortThatIgnoresItsIndices) {

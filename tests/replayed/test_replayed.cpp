@@ -185,11 +185,11 @@ TEST(ReplayedCalls, AnAnswerThatIsReturnedInsteadOfWrittenIsToldSo) {
   ASSERT_EQ(found.findings.size(), 1u) << text_of(found);
   EXPECT_EQ(found.findings[0].code, "unwritten-output");
   EXPECT_EQ(found.findings[0].argument, "x");
-  EXPECT_NE(found.findings[0].evidence.find("returned has the answer"), std::string::npos) << text_of(found);
+  EXPECT_NE(found.findings[0].evidence.find("returns the answer as a tensor"), std::string::npos) << text_of(found);
   // Another answer is none, wherever it lies.
   const Diagnosis wrong = diagnose(Returns(0.75f), request);
   ASSERT_FALSE(wrong.findings.empty());
-  EXPECT_EQ(text_of(wrong).find("returned has the answer"), std::string::npos) << text_of(wrong);
+  EXPECT_EQ(text_of(wrong).find("returns the answer as a tensor"), std::string::npos) << text_of(wrong);
   EXPECT_EQ(wrong.verdict(), "fail");
 }
 

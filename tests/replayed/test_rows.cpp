@@ -292,7 +292,7 @@ TEST(LargeCalls, ThatDoNotComeToTheirEndAreJudgedByThoseOfSmallerSizes) {
             std::string::npos)
       << last_note(diagnosis);
   EXPECT_NE(last_note(diagnosis).find(
-                "'plain_softmax with x f32[4, 40] in place of f32[64, 40]' is asked in its place"),
+                "'plain_softmax with x f32[4, 40] instead of f32[64, 40]' is judged in its place"),
             std::string::npos)
       << last_note(diagnosis);
 }
@@ -301,7 +301,7 @@ TEST(LargeCalls, ThatAreRightAreJudgedAsTheyAre) {
   const Diagnosis diagnosis = said_of_many("plain_softmax_of_64_rows");
   EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
   EXPECT_EQ(diagnosis.calls, 1);
-  EXPECT_NE(last_note(diagnosis).find("is not, and judged"), std::string::npos) << last_note(diagnosis);
+  EXPECT_NE(last_note(diagnosis).find("is right, so the latter is judged"), std::string::npos) << last_note(diagnosis);
 }
 
 }  // namespace

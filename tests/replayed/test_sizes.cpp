@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
         {copy_all,
          "copy_all_in_fours",
          {"out-of-bounds-write y", "out-of-bounds-read x"},
-         "63 in place of 64"},
+         "63 instead of 64"},
         {double_rows, "double_rows", {}, ""},
         {double_rows, "double_rows_of_vectors", {"crash"}, "right for 32 and 64"},
     }),

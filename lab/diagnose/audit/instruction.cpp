@@ -122,9 +122,10 @@ struct Reader {
       const bool other = !missing.empty() && said.size() > function.parameters.size();
       if (fewer || other) {
         Finding& found = contradiction(missing.empty() ? "" : missing.front(), static_cast<int>(i + 1));
-        found.evidence = fmt::format("it says {}({}), {} arguments, but the label's takes {}: ({}), {}:{}",
-                                     function.name, fmt::join(said, ", "), said.size(), names.size(),
-                                     fmt::join(names, ", "), facts.label_file, function.line);
+        found.evidence =
+            fmt::format("it says {}({}), {} arguments, but the label's function takes {}: ({}), {}:{}",
+                        function.name, fmt::join(said, ", "), said.size(), names.size(),
+                        fmt::join(names, ", "), facts.label_file, function.line);
         found.fix = fmt::format("say {}({})", function.name, fmt::join(names, ", "));
       }
       if (in_another_order(said, names)) {
@@ -142,7 +143,8 @@ struct Reader {
             continue;
           Finding& found = contradiction(keyword, static_cast<int>(i + 1));
           found.evidence = fmt::format(
-              "it says {}({}), but the test passes {}= by its name, as the label has it: ({}), {}:{}",
+              "it says {}({}), but the test passes {}= by name, and the label has an argument of that name: "
+              "({}), {}:{}",
               function.name, fmt::join(said, ", "), keyword, fmt::join(names, ", "), facts.label_file,
               function.line);
           found.fix = fmt::format("say {}({})", function.name, fmt::join(names, ", "));
@@ -168,7 +170,7 @@ struct Reader {
       if (!in_another_order(said, names)) continue;
       Finding& found = contradiction("", static_cast<int>(i + 1));
       found.evidence =
-          fmt::format("it says the order {}, but {} of the label takes ({}), {}:{}", fmt::join(said, ", "),
+          fmt::format("it states the order {}, but {} of the label takes ({}), {}:{}", fmt::join(said, ", "),
                       function.name, fmt::join(names, ", "), facts.label_file, function.line);
       found.fix = fmt::format("say {}", fmt::join(names, ", "));
       return;
@@ -218,7 +220,7 @@ struct Reader {
         found.evidence = fmt::format("it says {} = {}, but the label launches with {} ({}:{})", constant.name,
                                      said, fmt::join(constant.values, ", "), facts.label_file, constant.line);
         found.fix =
-            "leave the launch to the port: how many threads share a block is no part of what is computed";
+            "leave the launch to the port: the number of threads in a block is not part of what is computed";
         break;
       }
     }

@@ -26,10 +26,11 @@ std::string place_in(const RecordedCall& call, const std::string& argument, std:
                      std::int64_t holds) {
   const Value* value = argument_of(call.before, argument);
   if (value == nullptr || !value->is_tensor())
-    return fmt::format("byte {} of an argument that has {}", bytes, holds);
+    return fmt::format("byte {} of an argument that has {} bytes", bytes, holds);
   const std::int64_t size = size_of(value->tensor.dtype);
   const std::string which = fmt::format("element {} of {}", bytes / size, argument);
-  return bytes < 0 ? which + ", ahead of its begin" : fmt::format("{}, which has {}", which, holds / size);
+  return bytes < 0 ? which + ", before its first element"
+                   : fmt::format("{}, which has {} elements", which, holds / size);
 }
 
 }  // namespace
@@ -64,13 +65,12 @@ void audit_outside(const CaseFolder& folder, const Recording& recording, std::ve
         "{}: the label's kernel {} {} {}{}",
         call.group.empty() ? call.function : fmt::format("{} ({})", call.function, call.group),
         text_in(each, "kernel"), text_in(each, "access"),
-        argument.empty() ? "memory of none of its arguments"
+        argument.empty() ? "memory that belongs to none of its arguments"
                          : place_in(call, argument, number_in(each, "bytes"), number_in(each, "holds")),
         matters != each.end() && *matters == false ? "; its answer does not depend on it" : "");
-    finding.fix =
-        argument.empty()
-            ? "keep what the label's addresses are made of within its arguments"
-            : fmt::format("make {} as large as the label reaches, or mask what is not there", argument);
+    finding.fix = argument.empty()
+                      ? "keep the numbers from which the label computes addresses within its arguments"
+                      : fmt::format("make {} as large as the label's accesses need, or mask them", argument);
     findings.push_back(std::move(finding));
   }
 }

@@ -78,15 +78,15 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
   if (!facts.observes && facts.idle.empty() && !facts.calls.empty()) {
     Finding& found = finding("nothing-compared", facts.calls.front().line);
     found.evidence =
-        fmt::format("{} makes {} and asserts, compares, prints and returns none of the values that they give",
+        fmt::format("{} makes {}, but does not assert, compare, print or return any of their values",
                     facts.test_file, calls_in_words(facts.calls.size()));
-    found.fix = "compare every output with the label's, or return it to whoever does";
+    found.fix = "compare every output with the label's, or return it to code that does";
   }
   if (!facts.calls.empty())
     for (const IdleCheck& check : facts.idle) {
       Finding& found = finding("nothing-compared", check.line);
       found.evidence = fmt::format("{}: {}", check.text, check.why);
-      found.fix = "let the test fail where the two differ";
+      found.fix = "make the test fail if the two differ";
     }
   std::set<std::string> functions;
   for (const TestCall& call : facts.calls) functions.insert(call.function);
@@ -97,22 +97,23 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
       if (output.observed || output.calls == 0) continue;
       Finding& found = finding("output-not-compared", output.line);
       found.argument = output.name;
-      found.evidence = fmt::format("{} of {} is an output, but in {} of {} nothing is done with it{}{}",
-                                   output.name, name, output.calls, calls_in_words(output.calls),
+      found.evidence = fmt::format("{} of {} is an output, but in {} of {} it is not used{}{}", output.name,
+                                   name, output.calls, calls_in_words(output.calls),
                                    output.variables.empty() ? "" : ": ", fmt::join(output.variables, ", "));
-      found.fix = "return or compare it: a port that leaves it out passes this test";
+      found.fix = "return or compare it: a port that does not compute it passes this test";
     }
   }
   if (facts.draws > 0 && !facts.seeds) {
     Finding& found = finding("unseeded", facts.draws);
-    found.evidence = "inputs are drawn at random and no seed is set: what fails once may pass the next time";
+    found.evidence =
+        "inputs are drawn at random without a seed: a test that fails once may pass the next time";
     found.fix = "call torch.manual_seed before the first random input";
   }
   for (const RecordedCall& call : recording.calls) {
     if (call.raised.empty() || is_of_this_machine(call.raised)) continue;
     Finding& found = finding("contradicts-label", line_of(call));
     found.evidence = fmt::format("{} refuses this call: {}", call.function, call.raised);
-    found.fix = "call the label as it can be called";
+    found.fix = "call the label in a way that it accepts";
     break;
   }
 }

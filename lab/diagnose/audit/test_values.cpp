@@ -80,7 +80,7 @@ struct Auditor {
     if (calls == 0) return;
     if (Finding* found = finding("weak-input", use.index, *first)) {
       found->evidence =
-          fmt::format("{} is 0, 1, 2, … up to {} in every call: a port that ignores it gives the same",
+          fmt::format("{} is 0, 1, 2, … up to {} in every call: a port that ignores it gives the same answer",
                       use.index, longest - 1);
       found->fix = "pass another order, such as torch.randperm";
     }
@@ -118,7 +118,7 @@ struct Auditor {
       if (fresh || values[i] < 0) continue;
       if (Finding* found = finding("duplicate-index", use.index, call)) {
         found->evidence =
-            fmt::format("{}: {}[{}] and {}[{}] are both {}: which of the two {} keeps is not defined",
+            fmt::format("{}: {}[{}] and {}[{}] are both {}: it is not defined which of the two {} keeps",
                         place(call), use.index, seen->second, use.index, i, values[i], use.tensor);
         found->fix = "name every row once";
       }
@@ -153,7 +153,7 @@ struct Auditor {
   void undefined(const RecordedCall& call, const std::string& argument, const std::string& what) {
     if (Finding* found = finding("undefined-result", argument, call)) {
       found->evidence = fmt::format("{}: {}", place(call), what);
-      found->fix = "leave such inputs out, or say what the answer is to be";
+      found->fix = "leave such inputs out, or define the answer for them";
     }
   }
 };
@@ -169,7 +169,7 @@ void known_divisions(Auditor& auditor, const RecordedCall& call) {
       if (values[i] <= 0)
         auditor.undefined(
             call, "B_Seqlen",
-            fmt::format("B_Seqlen[{}] is {}: no block is joined, and 0 is divided by 0", i, values[i]));
+            fmt::format("B_Seqlen[{}] is {}: no block is merged, and 0 is divided by 0", i, values[i]));
       if (mid == nullptr || !mid->is_tensor() || mid->tensor.rank != 4 || block == nullptr ||
           block->integer <= 0)
         continue;

@@ -266,7 +266,7 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
         }))
       continue;
     list.push_back(empty_diagnosis(folder, python[i], backend));
-    list.back().error = "no valid Python: " + why[i];
+    list.back().error = "not valid Python: " + why[i];
   }
   return list;
 }

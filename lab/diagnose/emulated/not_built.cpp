@@ -15,10 +15,11 @@ bool says(const BuildFailure& failure, const char* words) {
 std::string fix_of(const BuildFailure& failure, const std::string& source) {
   if (!failure.missing_header.empty())
     return fmt::format(
-        "install what has {}, name its folder in case.toml (include_directories), or do without it",
+        "install the package that has {}, name its folder in case.toml (include_directories), or do not "
+        "include it",
         failure.missing_header);
   if (says(failure, "nowhere defined") || says(failure, "undefined symbol"))
-    return source.empty() ? "link what defines it into the library"
+    return source.empty() ? "link the code that defines it into the library"
                           : "define it in this file, which alone is compiled";
   if (says(failure, "cannot be loaded")) return "build the library again, for this machine";
   if (says(failure, "conflicting declaration of C function"))

@@ -33,26 +33,27 @@ void form_of_answers(const Approach& approach, const Entry& entry, const Replaye
     finding.location = entry.place;
     if (!came.is_tensor()) {
       finding.code = "unwritten-output";
-      finding.evidence = fmt::format("'{}': the original returns {} tensors, {} came back", replayed.line,
-                                     replayed.call->returned.size(), outcome.answer.returned.size());
-      finding.fix = fmt::format("return {} as well", output.name);
+      finding.evidence =
+          fmt::format("'{}': the original returns {} tensors, but the candidate returned {}", replayed.line,
+                      replayed.call->returned.size(), outcome.answer.returned.size());
+      finding.fix = fmt::format("also return {}", output.name);
     } else if (came.tensor.numel() != output.want.numel()) {
       finding.code = "shape-refused";
-      finding.evidence = fmt::format("'{}': {} came back, the reference gives {}", replayed.line,
+      finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
                                      came.tensor.describe(), output.want.describe());
-      finding.fix = "give the reference's shape";
+      finding.fix = "return the reference's shape";
     } else if (came.tensor.rank != output.want.rank ||
                !std::equal(came.tensor.shape.begin(), came.tensor.shape.begin() + came.tensor.rank,
                            output.want.shape.begin())) {
       finding.code = came.tensor.rank != output.want.rank ? "rank-refused" : "layout-convention";
-      finding.evidence = fmt::format("'{}': {} came back, the reference gives {}", replayed.line,
+      finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
                                      came.tensor.describe(), output.want.describe());
-      finding.fix = "give the reference's shape";
+      finding.fix = "return the reference's shape";
     } else if (came.tensor.dtype != output.want.dtype && !casts(approach)) {
       finding.code = "dtype-refused";
-      finding.evidence = fmt::format("'{}': {} came back, the reference gives {}", replayed.line,
+      finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
                                      came.tensor.describe(), output.want.describe());
-      finding.fix = fmt::format("give {}", name_of(output.want.dtype));
+      finding.fix = fmt::format("return {}", name_of(output.want.dtype));
     } else {
       continue;
     }
@@ -79,9 +80,9 @@ void inputs_kept(const Approach& approach, const Replayed& replayed, const CallO
     finding.code = "writes-input";
     finding.argument = role.name;
     finding.evidence =
-        fmt::format("'{}': {} of {} elements of {} are others after the call, the original leaves it",
+        fmt::format("'{}': the call changes {} of {} elements of {}; the original does not write to it",
                     replayed.line, changed, before.size(), role.name);
-    finding.fix = "leave the input as it is";
+    finding.fix = "do not write to the input";
     add_once(diagnosis.findings, std::move(finding));
   }
 }

@@ -38,8 +38,8 @@ std::optional<Finding> cause(const Approach& approach, const Replayed& replayed,
 Finding of_large(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
   const std::size_t lost = lost_elements(replayed, outcome);
   if (lost == 0) return {};
-  const std::string seen = fmt::format(
-      "{} of {} elements are NaN or infinite where the original's are finite", lost, outcome.elements);
+  const std::string seen = fmt::format("{} of {} elements are NaN or infinite, but the original's are finite",
+                                       lost, outcome.elements);
   if (std::optional<Finding> found = cause(approach, replayed, "missing-max-subtraction")) {
     found->evidence = fmt::format("{}; {}", seen, found->evidence);
     return *found;
@@ -61,9 +61,8 @@ Finding of_small(const Approach& approach, const Replayed& replayed, const CallO
         pattern_of({output.name, output.want, outcome.got[t], output.before, approach.rtol, approach.atol});
     if (finding.code != "missing-scale") continue;
     finding.code = "epsilon";
-    finding.evidence =
-        fmt::format("{} {}, and with larger values it is right", output.name, finding.evidence);
-    finding.fix = "use the original's epsilon, where the original has it: under the root, or beside it";
+    finding.evidence = fmt::format("{} {}; with larger values it is right", output.name, finding.evidence);
+    finding.fix = "use the original's epsilon in the original's place: inside the root, or outside it";
     return finding;
   }
   return {};
@@ -80,8 +79,7 @@ void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
     const bool large = replayed.call->asked == "large";
     Finding finding = large ? of_large(approach, replayed, outcome) : of_small(approach, replayed, outcome);
     if (finding.code.empty()) continue;
-    finding.evidence =
-        fmt::format("{}, where no call of the test has them: {}", replayed.line, finding.evidence);
+    finding.evidence = fmt::format("{}, which no call of the test has: {}", replayed.line, finding.evidence);
     add_once(findings, std::move(finding));
   }
 }

@@ -123,7 +123,7 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
         if (!parameters[p].has_keyword)
           bound.findings.push_back(
               adapted(entry, "keyword-name", replayed.roles[i].name,
-                      fmt::format("'{}': callers pass {}=…, and the binding of {} names no arguments",
+                      fmt::format("'{}': callers pass {}=…, but the binding of {} names no arguments",
                                   replayed.line, replayed.roles[i].name, entry.name),
                       fmt::format("name it in the binding: py::arg(\"{}\")", replayed.roles[i].name)));
         break;
@@ -138,11 +138,11 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
       if (left_out(replayed, parameters[p]) != nullptr) continue;  // another of the original's
       role_at[p] = static_cast<int>(i);
       placed = used[i] = true;
-      bound.findings.push_back(
-          adapted(entry, "keyword-name", replayed.roles[i].name,
-                  fmt::format("'{}': callers pass {}=…, {} has no argument of that name; it was passed as {}",
-                              replayed.line, replayed.roles[i].name, entry.name, parameters[p].name),
-                  fmt::format("name it {}", replayed.roles[i].name)));
+      bound.findings.push_back(adapted(
+          entry, "keyword-name", replayed.roles[i].name,
+          fmt::format("'{}': callers pass {}=…, but {} has no argument of that name; it was passed as {}",
+                      replayed.line, replayed.roles[i].name, entry.name, parameters[p].name),
+          fmt::format("name it {}", replayed.roles[i].name)));
     }
     lost += !placed;
   }
@@ -166,17 +166,17 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
       undefaulted += (optional++ == 0 ? "" : ", ") + parameters[p].name;
     }
   if (optional > 0 && optional == missing && lost + made == 0)
-    bound.findings.push_back(
-        adapted(entry, "argument-count", "",
-                fmt::format("'{}': callers leave out {}, and {} has no default that they see", replayed.line,
-                            undefaulted, entry.name),
-                "give the defaults in the binding or the schema: what C++ declares is not exported"));
+    bound.findings.push_back(adapted(
+        entry, "argument-count", "",
+        fmt::format("'{}': callers leave out {}, but {} has no default for it that they can see",
+                    replayed.line, undefaulted, entry.name),
+        "state the defaults in the binding or the schema: defaults in C++ declarations are not exported"));
   else if (missing + lost + made > 0)
     bound.findings.push_back(adapted(
         entry, "argument-count", "",
-        fmt::format("{} takes {} arguments, its callers pass {}: ({}){}", entry.name, parameters.size(),
+        fmt::format("{} takes {} arguments, but its callers pass {}: ({}){}", entry.name, parameters.size(),
                     given, listed(replayed.roles, given),
-                    made > 0 ? "; what the original returns is to be passed" : ""),
+                    made > 0 ? "; it expects what the original returns as an argument" : ""),
         fmt::format("take ({}){}", listed(replayed.roles, given), made > 0 ? " and return the result" : "")));
   if (missing + lost > 0) {
     // By names then: places say nothing when their number is another.
@@ -294,7 +294,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
           passing.cast = element;
           bound.findings.push_back(adapted(
               entry, "dtype-refused", parameters[p].name,
-              fmt::format("callers pass {}, the parameter is {}", tensor.describe(), parameters[p].type),
+              fmt::format("callers pass {}, but the parameter is {}", tensor.describe(), parameters[p].type),
               fmt::format("take {}", name_of(tensor.dtype))));
         }
       }

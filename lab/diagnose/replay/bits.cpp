@@ -94,10 +94,10 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
     Finding finding;
     finding.code = "intermediate-precision";
     finding.argument = names;
-    finding.evidence = fmt::format(
-        "'{}': with {} {} beforehand every element of the answer is the same, and {} of {} are wrong",
-        replayed.line, names, how.said, wrong, outcome.elements);
-    finding.fix = "multiply the operands in f32, as they are";
+    finding.evidence =
+        fmt::format("'{}': with {} {} beforehand no element of the answer changes, and {} of {} are wrong",
+                    replayed.line, names, how.said, wrong, outcome.elements);
+    finding.fix = "multiply the operands in f32, without rounding them";
     add_once(findings, std::move(finding));
     return;
   }

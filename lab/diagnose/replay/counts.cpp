@@ -120,8 +120,7 @@ Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<C
       finding.code = "missing-scale";
       finding.argument = calls.front().outputs[output].name;
       finding.evidence = fmt::format(
-          "{} is {:.4g} times the reference: as where it is divided by {} and the original "
-          "divides by {}",
+          "{} is {:.4g} times the reference, as if it is divided by {}; the original divides by {}",
           finding.argument, factors.front(), other.said, right.said);
       finding.fix = fmt::format("divide by {}", right.said);
       return finding;

@@ -133,15 +133,14 @@ class Experiments {
       Form form = approach_.form;
       const bool offset = value_of(i).tensor.is_contiguous();
       const std::string name = parameter_name(form, i, replayed_);
-      const std::string from = fmt::format("{} is {} from byte {} of its storage on", name,
+      const std::string from = fmt::format("{} is {} and begins at byte {} of its storage", name,
                                            value_of(i).tensor.describe(), value_of(i).storage_offset);
       // Of a view with both, the strides may be looked at and the offset not.
       if (!offset && value_of(i).storage_offset != 0)
         add(form, {{on_value(passing.role, begin_at_view), nullptr, {}}},
-            named(
-                "ignores-offset", name,
-                from + ", and the answer is right only where the storage begins with it, strides as they are",
-                "begin at the view's offset"));
+            named("ignores-offset", name,
+                  from + ", and the answer is right only if it begins at byte 0, with the same strides",
+                  "begin at the view's offset"));
       form.passings[i].compact = true;
       // A compact view is copied only where it is made to be.
       std::vector<Adaptation> made;
@@ -150,7 +149,7 @@ class Experiments {
       add(std::move(form), std::move(made),
           named(offset ? "ignores-offset" : "assumes-contiguous", name,
                 (offset ? from : fmt::format("{} is {}", name, value_of(i).tensor.describe())) +
-                    ", and the answer is right only where it is copied to a compact tensor",
+                    ", and the answer is right only if it is copied to a compact tensor",
                 offset ? "begin at the view's offset" : "address the tensor by its strides"));
     }
     Form form = approach_.form;
@@ -165,11 +164,11 @@ class Experiments {
     }
     if (count > 1)
       add(std::move(form), {},
-          named("assumes-contiguous", names,
-                fmt::format(
-                    "{} are views, and the answer is right only where they are copied to compact tensors",
-                    names),
-                "address the tensors by their strides"));
+          named(
+              "assumes-contiguous", names,
+              fmt::format("{} are views, and the answer is right only if they are copied to compact tensors",
+                          names),
+              "address the tensors by their strides"));
   }
 
   /// What the callers leave out, given as the original has it.
@@ -201,12 +200,11 @@ class Experiments {
             value.kind == Value::Kind::real ? value.real : static_cast<double>(value.integer);
         const std::string said = fmt::format("{:g}", form.passings[p].constant);
         add(std::move(form), {},
-            named(
-                "argument-default", value.name,
-                fmt::format("callers leave {} to its default, which is {} in the original, and the answer is "
-                            "right where that is passed",
-                            value.name, said),
-                fmt::format("make {} the default of {}", said, value.name)));
+            named("argument-default", value.name,
+                  fmt::format("callers leave {} at its default, which is {} in the original, and the answer "
+                              "is right if that is passed",
+                              value.name, said),
+                  fmt::format("make {} the default of {}", said, value.name)));
       }
   }
 
@@ -241,7 +239,7 @@ class Experiments {
         given += (i == 0 ? "" : ", ") + replayed_.roles[i].name;
       add(std::move(form), {},
           named("argument-order", "",
-                fmt::format("callers pass ({}), and the answer is right where they are given as ({})", given,
+                fmt::format("callers pass ({}), but the answer is right if they are passed as ({})", given,
                             taken),
                 fmt::format("take ({}) in this order", given)));
     }
@@ -259,8 +257,7 @@ class Experiments {
                           second = replayed_.roles[static_cast<std::size_t>(form.passings[a].role)].name;
         add(std::move(form), {},
             named("argument-order", first,
-                  fmt::format("callers pass {} before {}, and the answer is right where they are given the "
-                              "other way round",
+                  fmt::format("callers pass {} before {}, but the answer is right if the two are exchanged",
                               first, second),
                   fmt::format("take {} before {}", first, second)));
       }
@@ -283,15 +280,15 @@ class Experiments {
           small ? std::vector<Other>{{"0", [](double) { return 0.0; }, "epsilon"},
                                      {"its square", [](double v) { return v * v; }, "epsilon"},
                                      {"its square root", [](double v) { return std::sqrt(v); }, "epsilon"},
-                                     {"10 times as large", [](double v) { return v * 10; }, "epsilon"},
-                                     {"a tenth of it", [](double v) { return v / 10; }, "epsilon"}}
+                                     {"10 times that", [](double v) { return v * 10; }, "epsilon"},
+                                     {"a tenth of that", [](double v) { return v / 10; }, "epsilon"}}
                 : std::vector<Other>{
                       {"1", [](double) { return 1.0; }, "missing-scale"},
                       {"its reciprocal", [](double v) { return 1 / v; }, "missing-scale"},
                       {"its square root", [](double v) { return std::sqrt(std::fabs(v)); }, "missing-scale"},
                       {"its square", [](double v) { return v * v; }, "missing-scale"},
-                      {"log2(e) times as large", [](double v) { return v * kLog2e; }, "log-base"},
-                      {"ln(2) times as large", [](double v) { return v / kLog2e; }, "log-base"}};
+                      {"log2(e) times that", [](double v) { return v * kLog2e; }, "log-base"},
+                      {"ln(2) times that", [](double v) { return v / kLog2e; }, "log-base"}};
       for (const Other& other : others) {
         const auto made = other.made;
         Adaptation adaptation;
@@ -301,7 +298,7 @@ class Experiments {
         };
         add(approach_.form, {adaptation},
             named(other.code, name,
-                  fmt::format("{} is {:g}, and the answer is right where it is given as {} ({:g})", name,
+                  fmt::format("{} is {:g}, but the answer is right if {} ({:g}) is passed instead", name,
                               value, other.said, made(value)),
                   fmt::format("use {} as the original does", name)));
       }
@@ -319,7 +316,7 @@ class Experiments {
         const std::string of = parameter_name(approach_.form, t, replayed_);
         add(approach_.form, {scaled},
             named("missing-scale", name,
-                  fmt::format("the answer is right where {} is multiplied by {} ({:g}) beforehand", of, name,
+                  fmt::format("the answer is right if {} is multiplied by {} ({:g}) beforehand", of, name,
                               value),
                   fmt::format("multiply {} by {}", of, name)));
       }
@@ -345,8 +342,8 @@ class Experiments {
       });
       add(approach_.form, {lowered},
           named("missing-max-subtraction", name,
-                fmt::format(
-                    "the answer is right where the maximum of each row of {} is subtracted beforehand", name),
+                fmt::format("the answer is right if the maximum of each row of {} is subtracted beforehand",
+                            name),
                 "subtract the maximum of the row before the exponential"));
     }
   }
@@ -367,11 +364,12 @@ class Experiments {
         std::string text;
         for (const int axis : axes) text += (text.empty() ? "" : ", ") + std::to_string(axis);
         add(approach_.form, {turned},
-            named("layout-convention", name,
-                  fmt::format(
-                      "{} ({}) is read as if its axes lay in the order [{}]: so laid, the answer is right",
-                      name, tensor.describe(), text),
-                  fmt::format("read {} with the original's order of axes", name)));
+            named(
+                "layout-convention", name,
+                fmt::format(
+                    "{} ({}) is read as if its axes have the order [{}]: with that order the answer is right",
+                    name, tensor.describe(), text),
+                fmt::format("read {} with the original's order of axes", name)));
       }
     }
   }
@@ -387,11 +385,10 @@ class Experiments {
       });
       const std::string name = parameter_name(approach_.form, i, replayed_);
       add(approach_.form, {zeroed},
-          named(
-              "uninitialised-read", name,
-              fmt::format("the answer depends on what {} holds before the call, and is right where that is 0",
-                          name),
-              fmt::format("set {} before it is added to or compared with", name)));
+          named("uninitialised-read", name,
+                fmt::format("the answer depends on what {} holds before the call, and is right if that is 0",
+                            name),
+                fmt::format("initialise {} before adding to it or comparing with it", name)));
     }
   }
 

@@ -92,10 +92,10 @@ std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& 
           finding.code = "head-mapping";
           finding.argument = replayed.roles[k].name;
           finding.evidence = fmt::format(
-              "head h of the {} of {} is given head h % {} of {}, not h / {}: so regrouped, the answer is "
-              "right",
+              "head h of the {} of {} uses head h % {} of {}, not head h / {}: with the heads regrouped the "
+              "answer is right",
               many, replayed.roles[q].name, few, finding.argument, many / few);
-          finding.fix = fmt::format("head h reads head h / {} of {}", many / few, finding.argument);
+          finding.fix = fmt::format("let head h read head h / {} of {}", many / few, finding.argument);
           list.push_back({approach.form, {adaptation}, std::move(finding), {}});
         }
     }

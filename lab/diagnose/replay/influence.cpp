@@ -99,12 +99,11 @@ class Influence {
           if (!sees_one_more_each(role, dim, t, rows)) continue;
           const std::string &name = replayed_.roles[role].name, &out = replayed_.outputs[t].name;
           tell("mask-alignment", role,
-               fmt::format(
-                   "index i of dimension {} of {} depends on i + 1 indices of dimension {} of {}, as "
-                   "under a causal mask that begins with the first key, and what depends on one alone is "
-                   "wrong already",
-                   rows, out, dim, name),
-               "move the causal bound by the keys that come before the queries");
+               fmt::format("index i of dimension {} of {} depends on i + 1 indices of dimension {} of {}, as "
+                           "under a causal mask that begins at the first key, and elements that depend on a "
+                           "single index are already wrong",
+                           rows, out, dim, name),
+               "shift the causal bound by the number of keys before the queries");
           return true;
         }
       }
@@ -167,13 +166,13 @@ class Influence {
       if (!asked || places[t].size() < 2 || 2 * spread(want, own, places[t]) <= length) continue;
       for (int d = 0; d < want.rank; ++d) {
         if (d == own || want.size(d) < 3 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
-        tell(
-            "layout-convention", role,
-            fmt::format("one element of {} has an influence on {} of {} indices of dimension {} of {}, which "
-                        "is as long as {}, and on {} of dimension {}: it is addressed by the other one",
-                        replayed_.roles[role].name, spread(want, own, places[t]), length, own,
-                        replayed_.outputs[t].name, replayed_.roles[role].name, spread(want, d, places[t]), d),
-            fmt::format("address {} by the index of dimension {}", replayed_.roles[role].name, own));
+        tell("layout-convention", role,
+             fmt::format(
+                 "one element of {} influences {} of {} indices of dimension {} of {}, which is as long as "
+                 "{}, and {} of dimension {}: it is addressed by the index of the wrong dimension",
+                 replayed_.roles[role].name, spread(want, own, places[t]), length, own,
+                 replayed_.outputs[t].name, replayed_.roles[role].name, spread(want, d, places[t]), d),
+             fmt::format("address {} by the index of dimension {}", replayed_.roles[role].name, own));
         return true;
       }
     }
@@ -230,23 +229,23 @@ class Influence {
       const std::string& name = replayed_.roles[role].name;
       if (last && least == size - 1) {
         tell("layout-convention", role,
-             fmt::format("of {} only index 0 of dimension {}, of {}, has an influence on any element", name,
-                         dim, size),
+             fmt::format("only index 0 of dimension {1} of {0} (size {2}) influences any element", name, dim,
+                         size),
              fmt::format("step along dimension {} of {} as the original does", dim, name));
         return;
       }
       if (last)
         tell("tail-mask", role,
-             fmt::format("the last {} of {} indices of dimension {} of {} have no influence on any element",
-                         least, size, dim, name),
-             fmt::format("look at where the loop over dimension {} of {} ends", dim, name));
+             fmt::format("the last {} of {} indices of dimension {} of {} influence no element", least, size,
+                         dim, name),
+             fmt::format("check where the loop over dimension {} of {} ends", dim, name));
       else
         tell("off-by-one", role,
-             least == 1 ? fmt::format("the first of {} indices of dimension {} of {} has no influence on any "
-                                      "element: what is counted from 1 begins at 0",
+             least == 1 ? fmt::format("the first of {} indices of dimension {} of {} influences no element: "
+                                      "the loop begins at 1 instead of 0",
                                       size, dim, name)
-                        : fmt::format("the first {} of {} indices of dimension {} of {} have no influence on "
-                                      "any element: what is counted from {} begins at 0",
+                        : fmt::format("the first {} of {} indices of dimension {} of {} influence no "
+                                      "element: the loop begins at {} instead of 0",
                                       least, size, dim, name, least),
              fmt::format("begin the loop over dimension {} of {} at 0", dim, name));
       return;

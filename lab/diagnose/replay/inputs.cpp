@@ -98,13 +98,13 @@ Finding other_function(const Replayed& replayed, const Replayed::Output& output,
       best.strength = small ? Strength::observed : Strength::nearest;
       best.argument = output.name;
       best.evidence = fmt::format(
-          "is off by a function of {}{} and by nothing else, no noise: most at {:.3g}, where {:.6g} comes "
-          "instead of {:.6g}",
+          "has an error that is a function of {}{} alone, without noise: it is largest at {:.3g}, where the "
+          "answer is {:.6g} instead of {:.6g}",
           inputs[x].said, factor == nullptr ? "" : fmt::format(" times {}", inputs[by].said), value(most),
           got[most], want[most]);
       best.fix =
-          "compute the function by the original's formula: of GELU, say, the tanh form or the exact one, as "
-          "it has it";
+          "compute the function by the original's formula; for GELU, for example, use the tanh form or the "
+          "exact form as the original does";
     }
   return best;
 }
@@ -147,10 +147,10 @@ Finding rows_of_a_value(const Approach& approach, const Replayed& replayed, cons
       finding.code = "ignores-argument";
       finding.argument = replayed.roles[s].name;
       finding.evidence = fmt::format(
-          "is wrong in exactly the {} of {} rows in which {} is {}, which is {}; with another {} nothing "
+          "is wrong in exactly the {} of {} rows in which {} is {}, the value of {}; with another {} nothing "
           "changes",
           count, row.size(), replayed.roles[r].name, number.integer, finding.argument, finding.argument);
-      finding.fix = fmt::format("do in rows of {} what the original does", finding.argument);
+      finding.fix = fmt::format("treat rows of {} as the original does", finding.argument);
       return finding;
     }
   }

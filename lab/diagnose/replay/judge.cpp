@@ -97,7 +97,7 @@ void tell_end(const Approach& approach, const Entry& entry, const Replayed& repl
     const bool count = entry.parameters.size() != approach.form.passings.size();
     finding.code = count ? "argument-count" : "argument-kind";
     finding.fix = count ? fmt::format("take the {} arguments that are passed", replayed.call->before.size())
-                        : "take what the original takes";
+                        : "accept what the original accepts";
   } else if (answer.end == Answer::End::refused) {
     // A launch that the device refuses has been told, and the candidate has only passed it on.
     if (!answer.refused_launches.empty()) return;

@@ -46,9 +46,9 @@ void reinterpreted(const Approach& approach, const Replayed& replayed, std::vect
       experiment.finding.code = "dtype-reinterpreted";
       experiment.finding.argument = names;
       experiment.finding.evidence = fmt::format(
-          "callers pass {} as {}, and the answer is right where it is given as {}: its bytes are read as {}",
+          "callers pass {} as {}, but the answer is right if it is passed as {}: its bytes are read as {}",
           names, name_of(other.from), name_of(other.to), name_of(other.to));
-      experiment.finding.fix = "check the dtype, and read the memory by it";
+      experiment.finding.fix = "check the tensor's dtype, and read its memory as that type";
       experiment.reads_wider = size_of(other.to) > size_of(other.from);
       experiment.rtol = other.rtol;
       list.push_back(std::move(experiment));
@@ -70,7 +70,8 @@ void returned(const Approach& approach, const Replayed& replayed, std::vector<Ex
   experiment.finding.code = "unwritten-output";
   experiment.finding.argument = names;
   experiment.finding.evidence = fmt::format(
-      "the original writes {}, here it stays as it was, and a tensor that is returned has the answer", names);
+      "the original writes to {}; the candidate does not write to it, but returns the answer as a tensor",
+      names);
   experiment.finding.fix = fmt::format("write the answer into {}", names);
   list.push_back(std::move(experiment));
 }

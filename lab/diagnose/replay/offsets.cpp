@@ -34,7 +34,8 @@ Finding off_by_one(const std::string& name, const std::string& evidence) {
   finding.code = "off-by-one";
   finding.argument = name;
   finding.evidence = evidence;
-  finding.fix = fmt::format("look at where {} is compared or counted from: < for <=, a count from 1", name);
+  finding.fix = fmt::format(
+      "check where {} is compared or counted from: < instead of <=, or a count that begins at 1", name);
   return finding;
 }
 
@@ -56,7 +57,7 @@ void add_offset_experiments(const Approach& approach, const Replayed& replayed,
           {.form = approach.form,
            .adaptations = {shifted},
            .finding = off_by_one(
-               name, fmt::format("the answer is right where {} is given as {}", name,
+               name, fmt::format("the answer is right if {} is passed as {}", name,
                                  value.is_tensor() ? fmt::format("{} each", said)
                                                    : fmt::format("{}, {}", said, value.integer + by)))});
     }
@@ -68,12 +69,11 @@ void add_offset_experiments(const Approach& approach, const Replayed& replayed,
           for (double& each : got) each += by;
         return got;
       };
-      list.push_back(
-          {.form = approach.form,
-           .adaptations = {shifted},
-           .finding = off_by_one(
-               output.name,
-               fmt::format("the answer is right where {} is added to each element of {}", by, output.name))});
+      list.push_back({.form = approach.form,
+                      .adaptations = {shifted},
+                      .finding = off_by_one(
+                          output.name, fmt::format("the answer is right if {} is added to each element of {}",
+                                                   by, output.name))});
     }
   }
 }

@@ -58,9 +58,10 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
       finding.argument = replayed.roles[r].name;
       if (all_and_only([](std::int64_t n) { return n == 0; })) {
         finding.code = "empty-input";
-        finding.evidence = fmt::format("is wrong in all of the {} rows whose {} is 0, and in no other", count,
-                                       finding.argument);
-        finding.fix = fmt::format("give what the original gives where {} is 0", finding.argument);
+        finding.evidence =
+            fmt::format("is wrong in all {} rows whose {} is 0, and in no others", count, finding.argument);
+        finding.fix =
+            fmt::format("return what the original returns for rows whose {} is 0", finding.argument);
         return finding;
       }
       // One of each kind would be so by chance half of the time.
@@ -69,9 +70,9 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
         if (!all_and_only([&](std::int64_t n) { return n % tile != 0; })) continue;
         finding.code = "tail-mask";
         finding.evidence =
-            fmt::format("is wrong in all of the {} rows whose {} is no multiple of {}, and in no other",
-                        count, finding.argument, tile);
-        finding.fix = "cover the last, partial block, and mask what lies behind its end";
+            fmt::format("is wrong in all {} rows whose {} is not a multiple of {}, and in no others", count,
+                        finding.argument, tile);
+        finding.fix = "process the last, partial block, and mask what lies past its end";
         return finding;
       }
     }

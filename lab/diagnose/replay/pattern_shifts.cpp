@@ -59,8 +59,8 @@ Finding shifted_answer(const Compared& c, const std::vector<double>& want,
     finding.argument = c.name;
     finding.evidence = fmt::format("has the reference's elements {}", said);
     finding.fix =
-        "look at where the window or the running sum begins and ends: what an element is made of "
-        "begins or ends one too early or too late";
+        "check where the window or the running sum begins and ends: it begins or ends one element too early "
+        "or too late";
     return finding;
   }
   return {};

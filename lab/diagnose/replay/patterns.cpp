@@ -90,12 +90,12 @@ Finding split_of(const Wrong& w) {
             is_close(w.want[static_cast<std::size_t>(flat + (from - at) * behind)], w.got()[i], w.bounds[i]);
       }
       if (!equal) continue;
-      return named(
-          "layout-convention", w,
-          fmt::format(
-              "is right where the {} elements of dimension {} are taken as {} groups of {}, not as {} of {}",
-              size, d, b, a, a, b),
-          "map the index as the original does: i / n where it divides, i % n where it takes the rest");
+      return named("layout-convention", w,
+                   fmt::format("is right if the {} elements of dimension {} are read as {} groups of {} "
+                               "instead of {} groups of {}",
+                               size, d, b, a, a, b),
+                   "map the index as the original does: use i / n where it divides, and i % n where it uses "
+                   "the remainder");
     }
   }
   return {};
@@ -116,13 +116,11 @@ Finding tail_of(const Wrong& w) {
         static_cast<double>(w.want.size()) / static_cast<double>(size) * static_cast<double>(size - cut);
     // Half of it or more is no tail: of two the second is no more one than it is the other.
     if (cut == 0 || 2 * (size - cut) >= size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
-    return named(
-        "tail-mask", w,
-        fmt::format(
-            "is right up to index {} of dimension {}, and wrong from there to its end at {} ({} of {} "
-            "elements)",
-            cut - 1, d, size - 1, w.at.size(), w.want.size()),
-        "cover the last, partial block");
+    return named("tail-mask", w,
+                 fmt::format("is right up to index {} of dimension {}, and wrong after it up to the end at "
+                             "{} ({} of {} elements)",
+                             cut - 1, d, size - 1, w.at.size(), w.want.size()),
+                 "process the last, partial block");
   }
   return {};
 }
@@ -134,10 +132,11 @@ Finding kept(const Wrong& w) {
   if (before.size() != w.want.size()) return {};
   for (const std::size_t i : w.at)
     if (before[i] != w.got()[i] && !(std::isnan(before[i]) && std::isnan(w.got()[i]))) return {};
-  return named("unwritten-output", w,
-               fmt::format("{} of {} elements are as they were before the call, the reference changes them",
-                           w.at.size(), w.want.size()),
-               "write every element of the output");
+  return named(
+      "unwritten-output", w,
+      fmt::format("{} of {} elements keep their values from before the call, but the reference changes them",
+                  w.at.size(), w.want.size()),
+      "write every element of the output");
 }
 
 /// got = ratio · want over a range, the ratio not 1.
@@ -175,8 +174,9 @@ Finding ratio_of(const Wrong& w) {
   if (ratios.size() < 2 || (std::fabs(*least - 1) < 1e-3 && std::fabs(*most - 1) < 1e-3)) return {};
   return named(
       "missing-scale", w,
-      fmt::format("is the reference times a factor of each row, from {:.4g} to {:.4g}", *least, *most),
-      "multiply, or divide, each row by what the original does: a sum, a norm or a scale of the row");
+      fmt::format("is the reference times a factor that differs from row to row, from {:.4g} to {:.4g}",
+                  *least, *most),
+      "multiply or divide each row by the same number as the original: a sum, a norm or a scale of the row");
 }
 
 /// The reference rounded to a narrower type.
@@ -211,13 +211,13 @@ Finding stepped(const Wrong& w) {
           ? named("rounding-mode", w,
                   fmt::format("{} of {} whole numbers are off by one, {} of them away from zero", w.at.size(),
                               w.want.size(), up),
-                  "round as the original does: toward zero, to nearest with ties to even, or with ties away")
+                  "round as the original does: toward zero, to nearest with ties to even, or to nearest with "
+                  "ties away from zero")
           : named("intermediate-precision", w,
-                  fmt::format(
-                      "{} of {} whole numbers are off by one: what is rounded differs in its last bits, or "
-                      "ties are rounded otherwise",
-                      w.at.size(), w.want.size()),
-                  "compute what is rounded in the original's order and precision");
+                  fmt::format("{} of {} whole numbers are off by one: the numbers before rounding differ in "
+                              "their last bits, or ties are rounded in another way",
+                              w.at.size(), w.want.size()),
+                  "compute the numbers before rounding in the original's order and precision");
   finding.strength = Strength::nearest;
   return finding;
 }
@@ -226,7 +226,7 @@ Finding not_finite(const Wrong& w) {
   for (const std::size_t i : w.at)
     if (std::isfinite(w.got()[i]) || !std::isfinite(w.want[i])) return {};
   return named("nan-inf", w,
-               fmt::format("{} of {} elements are NaN or infinite where the reference is finite, first {}",
+               fmt::format("{} of {} elements are NaN or infinite but the reference is finite, first {}",
                            w.at.size(), w.want.size(), joined(index_of(w.c.want, w.at.front()))),
                "look for a division by zero, or an exponential that overflows");
 }
@@ -252,10 +252,10 @@ Finding rounded_on_the_way(const Wrong& w) {
   if (!small || !balanced || !unrelated) return {};
   Finding finding =
       named("intermediate-precision", w,
-            fmt::format("{} of {} elements differ by little (at most {:.2g} of a typical element), up and "
-                        "down and whatever their value: as from rounding on the way",
+            fmt::format("{} of {} elements have small errors (at most {:.2g} of a typical element) of both "
+                        "signs and independent of their value, as from intermediate rounding",
                         w.at.size(), w.want.size(), largest / typical),
-            "accumulate and keep what lies between in the precision that the original has there");
+            "accumulate and keep intermediate results in the same precision as the original");
   finding.strength = Strength::nearest;
   return finding;
 }

@@ -161,7 +161,7 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     finding.code = index ? "ignores-index" : small ? "epsilon" : "ignores-argument";
     finding.argument = name;
     finding.evidence = fmt::format("'{}': with {} {} no element of the answer changes{}", replayed.line, name,
-                                   how, index ? ", and the label indexes by it" : "");
+                                   how, index ? ", although the label uses it as an index" : "");
     finding.fix = fmt::format("use {}", name);
     add_once(findings, std::move(finding));
   }
@@ -244,12 +244,11 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
     finding.code = unwritten ? "unwritten-output" : "uninitialised-read";
     finding.argument = replayed.outputs[t].name;
     finding.evidence = fmt::format(
-        "'{}': {} of {} elements {} (two fills, two answers; first element {})", replayed.line, changed,
+        "'{}': {} of {} elements {}: two fills gave two answers (first element {})", replayed.line, changed,
         outcome.got[t].size(),
-        unwritten ? "hold what was in fresh memory before" : "depend on what was in fresh memory before",
-        first);
+        unwritten ? "keep what fresh memory held before" : "depend on what fresh memory held before", first);
     finding.fix = unwritten ? "write every element of the output"
-                            : "set the memory before it is read, added to or compared with";
+                            : "initialise the memory before reading it, adding to it or comparing with it";
     add_once(findings, std::move(finding));
   }
   Approach again = approach;
@@ -264,9 +263,9 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   Finding finding;
   finding.code = "stale-state";
   finding.evidence = fmt::format(
-      "'{}': after a call with zeros at the same addresses {} more elements are wrong than in a first call",
+      "'{}': after a call with zeros at the same addresses, {} more elements are wrong than in a first call",
       replayed.line, worse);
-  finding.fix = "keep nothing between calls";
+  finding.fix = "keep no state between calls";
   add_once(findings, std::move(finding));
 }
 

@@ -249,7 +249,7 @@ class Reductions {
                    : !b.part.empty()            ? "tail-mask"
                    : is_other_base(a, b.number) ? "log-base"
                                                 : "other-reduction";
-    finding.evidence = fmt::format("{} {} of {}{} of {}, where the original has {} of {}", how, b.number.said,
+    finding.evidence = fmt::format("{} {} of {}{} of {}; the original has {} of {}", how, b.number.said,
                                    b.part.empty() ? "" : b.part + " of ", of_b, name_, a.said, of_a);
     finding.fix = fmt::format("take {} of all of {}", a.said, of_a);
     return finding;

@@ -214,7 +214,7 @@ class Replay {
       other.form = each.form;
       if (const CallOutcome then = replay_once(other, replayed); !then.right()) continue;
       each.finding.evidence =
-          fmt::format("'{}': {}; as it is passed the call is refused: \"{:.200}\"", replayed.line,
+          fmt::format("'{}': {}; without this change the call is refused: \"{:.200}\"", replayed.line,
                       each.finding.evidence, refusal.message.substr(0, refusal.message.find('\n')));
       each.finding.location = refusal.place;
       add_once(diagnosis_.findings, std::move(each.finding));
@@ -253,8 +253,8 @@ class Replay {
       CallOutcome outcome;
       if (why.empty()) outcome = replay_once(brief, each);
       if (why.empty() && !right && outcome.right()) {
-        diagnosis_.notes.push_back(
-            fmt::format("'{}' is wrong; '{}' is not, and judged", calls.front().line, each.line));
+        diagnosis_.notes.push_back(fmt::format("'{}' is wrong but '{}' is right, so the latter is judged",
+                                               calls.front().line, each.line));
         calls = std::move(large);
         outcomes_.clear();
         ask(calls);
@@ -267,8 +267,8 @@ class Replay {
         outcomes_.push_back(std::move(outcome));
         continue;
       }
-      diagnosis_.notes.push_back(fmt::format("'{}' is {}: '{}' is asked in its place", each.line,
-                                             why.empty() ? "large, and wrong as well" : why,
+      diagnosis_.notes.push_back(fmt::format("'{}' is {}: '{}' is judged in its place", each.line,
+                                             why.empty() ? "large, and also wrong" : why,
                                              calls.front().line));
     }
   }
@@ -295,8 +295,8 @@ class Replay {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const Answer& answer = outcomes_[i].answer;
       if (answer.unwatched && answer.ok())
-        diagnosis_.notes.push_back(
-            fmt::format("'{}' is too large to be watched: of its accesses nothing is said", calls[i].line));
+        diagnosis_.notes.push_back(fmt::format(
+            "'{}' is too large to be watched, so its memory accesses are not judged", calls[i].line));
       if (answer.end == Answer::End::too_large) {
         diagnosis_.notes.push_back(fmt::format("'{}' is not judged: {}", calls[i].line, answer.message));
         continue;
@@ -332,24 +332,24 @@ class Replay {
     if (right > right_wide) {
       Finding finding;
       finding.code = "warp-size";
-      finding.evidence = fmt::format("with warps of 32 lanes {} of {} calls are right, with 64 lanes {}",
+      finding.evidence = fmt::format("{} of {} calls are right with warps of 32 lanes, and {} with 64 lanes",
                                      right, calls.size(), right_wide);
       finding.fix = "use warpSize, 64-bit masks and explicit widths";
       add_once(diagnosis_.findings, std::move(finding));
       return;
     }
-    const std::string seen =
-        fmt::format("{} of {} calls are right, with 32 (RDNA, NVIDIA) {}", right_wide, calls.size(), right);
+    const std::string seen = fmt::format("{} of {} calls are right, and with 32 lanes (RDNA, NVIDIA) {}",
+                                         right_wide, calls.size(), right);
     if (request_.narrow_warps) {
       Finding finding;
       finding.code = "warp-size";
       finding.evidence =
-          fmt::format("the instruction asks for warps of 32 lanes as well; with 64 (CDNA) {}", seen);
+          fmt::format("the instruction also asks for warps of 32 lanes; with 64 lanes (CDNA) {}", seen);
       finding.fix = "use warpSize, 64-bit masks and explicit widths";
       add_once(diagnosis_.findings, std::move(finding));
     } else {
       // No fault of HIP code, whose data centre devices have 64 lanes.
-      diagnosis_.notes.push_back("written for warps of 64 lanes (CDNA), and asked with 64: " + seen);
+      diagnosis_.notes.push_back("written for warps of 64 lanes (CDNA) and judged with 64: " + seen);
     }
     approach_ = std::move(other);
     outcomes_ = std::move(others);
@@ -381,7 +381,7 @@ void examine_call(const Candidate& candidate, const Entry& entry, const ReplayRe
   for (Finding& finding : diagnosis.findings)
     if (finding.location.line == 0) finding.location = entry.place;
   if (diagnosis.findings.size() == before) return;
-  diagnosis.notes.push_back(diagnosis.error + "; only how it is called was looked at");
+  diagnosis.notes.push_back(diagnosis.error + "; only the way in which it is called was judged");
   diagnosis.error.clear();
 }
 
@@ -392,7 +392,7 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   const std::optional<Facts> facts = facts_of(request.recording);
   std::vector<Replayed> calls = replayed_calls(request.recording, facts ? &*facts : nullptr);
   if (calls.empty()) {
-    std::string why = "the label gave and wrote nothing";
+    std::string why = "the label returned and wrote nothing";
     for (const RecordedCall& call : request.recording.calls)
       if (!call.raised.empty()) why = call.raised;
     if (const auto said = request.recording.metadata.find("unanswered");

@@ -59,7 +59,7 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
     if (!call.raised.empty()) return;
     Replayed replayed;
     replayed.call = &call;
-    replayed.line = call.asked == "size"  ? fmt::format("{} with a size of {} in place of {}", call.function,
+    replayed.line = call.asked == "size"  ? fmt::format("{} with a size of {} instead of {}", call.function,
                                                         call.size, call.size_before)
                     : !call.asked.empty() ? fmt::format("{} with {} values ({} at most)", call.function,
                                                         call.asked, call.asked == "large" ? "400" : "0.001")

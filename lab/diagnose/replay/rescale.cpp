@@ -88,14 +88,12 @@ bool probe_rescale(const Approach& approach, const std::vector<Replayed>& calls,
     finding.code = "missing-rescale";
     finding.argument = calls[wrong].roles[role].name;
     finding.evidence = fmt::format(
-        "'{}': the answer is right where each row of {} is given in descending order, its maximum first ({} "
-        "of "
-        "{} calls are right, so ordered {})",
+        "'{}': the answer is right if each row of {} is passed in descending order, with its maximum first "
+        "({} of {} calls are right, and in this order {})",
         calls[wrong].line, finding.argument, before, calls.size(), right);
     finding.fix =
-        "where a larger maximum comes, multiply what was summed before it by the exponential of the old "
-        "maximum "
-        "less the new";
+        "when a larger maximum is found, multiply the earlier sums by the exponential of the old maximum "
+        "minus the new one";
     add_once(findings, std::move(finding));
     return true;
   }

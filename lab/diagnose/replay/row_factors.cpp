@@ -160,8 +160,9 @@ Finding epsilon_of(const std::vector<Row>& rows, const std::vector<double>& list
   finding.code = "epsilon";
   const auto [least, greatest] = std::minmax_element(
       rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.factor < b.factor; });
-  const std::string factors = fmt::format("each row is the reference's times a factor, from {:.4g} to {:.4g}",
-                                          least->factor, greatest->factor);
+  const std::string factors =
+      fmt::format("each row is the reference's row times a factor, from {:.4g} to {:.4g}", least->factor,
+                  greatest->factor);
   const auto say = [&](const std::string& what, const std::string& fix) {
     finding.evidence = fmt::format("{}: {}", factors, what);
     finding.fix = fix;
@@ -173,18 +174,19 @@ Finding epsilon_of(const std::vector<Row>& rows, const std::vector<double>& list
             const double v = measure.of(row);
             return std::sqrt(v + e) / (std::sqrt(v) + e);
           }))
-        return say(fmt::format("as where {:g} is added to the root of {} and not below it", e, measure.said),
-                   fmt::format("add the epsilon to {} before the root is taken", measure.said));
+        return say(
+            fmt::format("as if {:g} is added to the root of {} and not inside the root", e, measure.said),
+            fmt::format("add the epsilon to {} before taking the root", measure.said));
       if (holds_for(rows, [&](const Row& row) {
             const double v = measure.of(row);
             return (std::sqrt(v) + e) / std::sqrt(v + e);
           }))
         return say(
-            fmt::format("as where {:g} is added to {} below the root and not to the root", e, measure.said),
-            "add the epsilon behind the root");
+            fmt::format("as if {:g} is added to {} inside the root and not to the root", e, measure.said),
+            "add the epsilon after taking the root");
       if (holds_for(rows, [&](const Row& row) { return std::sqrt(1 + e / measure.of(row)); }))
-        return say(fmt::format("as where nothing is added to {} and the original adds {:g}", measure.said, e),
-                   fmt::format("add the epsilon to {} before the root is taken", measure.said));
+        return say(fmt::format("as if nothing is added to {}; the original adds {:g}", measure.said, e),
+                   fmt::format("add the epsilon to {} before taking the root", measure.said));
       // Rows of one size have one factor, whatever it is from.
       const auto [small, large] =
           std::minmax_element(rows.begin(), rows.end(),
@@ -194,9 +196,8 @@ Finding epsilon_of(const std::vector<Row>& rows, const std::vector<double>& list
             const double v = measure.of(row);
             return std::sqrt((v + e) / (v + other));
           }))
-        return say(
-            fmt::format("as where {:.3g} is added to {} and the original adds {:g}", other, measure.said, e),
-            "add the epsilon that the original adds");
+        return say(fmt::format("as if {:.3g} is added to {}; the original adds {:g}", other, measure.said, e),
+                   "add the epsilon that the original adds");
     }
   // No law of those: still, what is large is right and what is small is not.
   std::vector<Row> sorted = rows;
@@ -208,11 +209,11 @@ Finding epsilon_of(const std::vector<Row>& rows, const std::vector<double>& list
   for (std::size_t i = 0; i + 1 < sorted.size(); ++i)
     if (off(sorted[i + 1]) > 1.05 * off(sorted[i]) + sorted[i + 1].slack) return {};
   if (off(sorted.front()) < 4 * off(sorted.back()) + 4 * sorted.front().slack) return {};
-  return say(fmt::format("the smaller the row's elements the further from 1, {:.4g} where their root mean "
-                         "square is {:.3g} and {:.4g} where it is {:.3g}",
+  return say(fmt::format("the smaller the elements of the row, the further the factor is from 1: {:.4g} for "
+                         "a root mean square of {:.3g}, and {:.4g} for {:.3g}",
                          sorted.front().factor, std::sqrt(sorted.front().mean_square()), sorted.back().factor,
                          std::sqrt(sorted.back().mean_square())),
-             "add the original's epsilon, where the original adds it");
+             "add the original's epsilon in the same place as the original");
 }
 
 Finding length_of(const std::vector<Row>& rows, const std::vector<double>& list) {
@@ -224,9 +225,9 @@ Finding length_of(const std::vector<Row>& rows, const std::vector<double>& list)
   Finding finding;
   finding.code = "missing-scale";
   const auto say = [&](const char* factor, const std::string& what, const std::string& fix) {
-    finding.evidence =
-        fmt::format("each row is {} times the reference, n the length of the input's rows (n = {}): {}",
-                    factor, said, what);
+    finding.evidence = fmt::format(
+        "each row is {} times the reference, where n is the length of the input's rows (n = {}): {}", factor,
+        said, what);
     finding.fix = fix;
     return finding;
   };
@@ -247,16 +248,16 @@ Finding length_of(const std::vector<Row>& rows, const std::vector<double>& list)
               return std::pow(v > 0 ? (v + e) / (less + e) : NAN, power.of);
             }))
           return say(power.factor,
-                     fmt::format("as where {} is taken with n − 1 and not with n as in the original, or, if "
-                                 "the answer is that itself or its root, the other way round",
+                     fmt::format("as if {} is computed with n − 1 instead of the original's n or, if the "
+                                 "answer is that number or its root, with n instead of n − 1",
                                  measure.said),
                      fmt::format("divide by the n of the original in {}", measure.said));
       }
   if (lengths.size() < 2) return {};
   for (const Power& power : {Power{0.5, "√n"}, {-0.5, "1/√n"}, {1, "n"}, {-1, "1/n"}})
     if (holds_for(rows, [&](const Row& row) { return std::pow(row.length, power.of); }))
-      return say(power.factor, "what the original takes by the length is not taken by it",
-                 "divide, or multiply, by the length as the original does");
+      return say(power.factor, "the original multiplies or divides by the length, and the candidate does not",
+                 "multiply or divide by the length as the original does");
   return {};
 }
 
@@ -285,7 +286,7 @@ Finding factor_of_rows(const Approach& approach, const std::vector<Replayed>& ca
         finding.argument = name.empty() ? calls[wrong].outputs[output].name : name;
       }
       if (finding.code.empty()) continue;
-      finding.evidence = fmt::format("'{}': of {} {}", calls[wrong].line, calls[wrong].outputs[output].name,
+      finding.evidence = fmt::format("'{}': in {} {}", calls[wrong].line, calls[wrong].outputs[output].name,
                                      finding.evidence);
       return finding;
     }

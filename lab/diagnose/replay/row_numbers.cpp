@@ -98,7 +98,7 @@ const std::vector<RowNumber>& row_numbers() {
        [](const Elements& row) { return std::sqrt(spread(row) / (count(row) - 1)); }},
       {"the sum of exponentials",
        [](const Elements& row) { return exponentials(row) * std::exp(largest(row)); }},
-      {"the sum of exponentials of what each is less than the maximum", exponentials},
+      {"the sum of the exponentials of the differences from the maximum", exponentials},
       {kLogSum, [](const Elements& row) { return largest(row) + std::log(exponentials(row)); }},
       {kBinaryLog,
        [](const Elements& row) {

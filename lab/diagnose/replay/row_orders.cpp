@@ -16,14 +16,12 @@ struct RowOrder {
 };
 
 constexpr RowOrder kRowOrders[] = {
-    {"pairs of neighbours (2i, 2i + 1) where the original has halves (i, i + n/2)",
+    {"pairs of neighbours (2i, 2i + 1) instead of the original's halves (i, i + n/2)",
      [](std::size_t at, std::size_t width) { return at / 2 + at % 2 * (width / 2); }},
-    {"halves (i, i + n/2) where the original has pairs of neighbours (2i, 2i + 1)",
+    {"halves (i, i + n/2) instead of the original's pairs of neighbours (2i, 2i + 1)",
      [](std::size_t at, std::size_t width) { return at % (width / 2) * 2 + at / (width / 2); }},
-    {"the two halves the other way round",
-     [](std::size_t at, std::size_t width) { return (at + width / 2) % width; }},
-    {"the two of each pair of neighbours the other way round",
-     [](std::size_t at, std::size_t) { return at ^ 1; }},
+    {"the two halves exchanged", [](std::size_t at, std::size_t width) { return (at + width / 2) % width; }},
+    {"the two of each pair of neighbours exchanged", [](std::size_t at, std::size_t) { return at ^ 1; }},
     {"rows backwards", [](std::size_t at, std::size_t width) { return width - 1 - at; }},
 };
 
@@ -82,13 +80,14 @@ class RowOrders {
   void one_by_one() {
     for (const RowOrder& row : kRowOrders) {
       add({{nullptr, rows_back(row), {}}}, "",
-          fmt::format("along the last axis the answer has {}: so reordered, it is right", row.said));
+          fmt::format("along the last axis the answer has {}: reordered accordingly, it is right", row.said));
       for (const int role : given_)
         for (const bool both : {false, true}) {
           if (!both && is_output(role)) continue;  // what is written in place is read and written alike
           add({{laid(role, row), both ? rows_back(row) : nullptr, {}}}, name(role),
-              fmt::format("along the last axis {} is read{} with {}: so laid, the answer is right",
-                          name(role), both ? " and the answer written" : "", row.said));
+              fmt::format(
+                  "along the last axis {} is read{} with {}: reordered accordingly, the answer is right",
+                  name(role), both ? " and the answer is written" : "", row.said));
         }
     }
   }
@@ -118,8 +117,8 @@ class RowOrders {
         for (const int role : roles) all.push_back({laid(role, row), nullptr, {}});
         all.front().after = rows_back(row);
         add(std::move(all), names,
-            fmt::format("along the last axis {} are read and the answer written with {}: so laid, the answer "
-                        "is right",
+            fmt::format("along the last axis {} are read and the answer is written with {}: reordered "
+                        "accordingly, the answer is right",
                         names, row.said));
       }
     }

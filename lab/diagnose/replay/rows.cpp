@@ -67,8 +67,8 @@ Finding other_side_of_index(const Replayed& replayed, std::size_t output, const 
       finding.argument = use.index;
       finding.evidence = fmt::format(
           fmt::runtime(
-              puts ? "has the rows of {} taken from where {} points, and the original puts them there"
-                   : "has the rows of {} put where {} points, and the original takes them from there"),
+              puts ? "has the rows of {} read from where {} points, but the original writes them there"
+                   : "has the rows of {} written to where {} points, but the original reads them from there"),
           replayed.roles[r].name, use.index);
       finding.fix = fmt::format("address {} by {}, not {}", puts ? replayed.outputs[output].name : use.tensor,
                                 use.index, puts ? replayed.roles[r].name : replayed.outputs[output].name);

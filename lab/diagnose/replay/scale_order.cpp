@@ -26,8 +26,8 @@ void add_scale_order_experiments(const Approach& approach, const Replayed& repla
         experiment.finding.code = "missing-scale";
         experiment.finding.argument = of;
         experiment.finding.evidence = fmt::format(
-            "the answer is right where {} is given {} by {}: it meets values that are {} multiplied by {}",
-            of, divided ? "divided" : "multiplied", by, divided ? "not yet" : "already", by);
+            "the answer is right if {} is {} by {}: it is applied to values that are {} multiplied by {}", of,
+            divided ? "divided" : "multiplied", by, divided ? "not yet" : "already", by);
         experiment.finding.fix = fmt::format("apply {} and {} in the original's order", by, of);
         list.push_back(std::move(experiment));
       }

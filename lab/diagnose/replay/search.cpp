@@ -160,8 +160,8 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
         findings.back().evidence = fmt::format("'{}': {}", calls[at].line, each.first.evidence);
       }
       Finding finding = each.finding;
-      finding.evidence = fmt::format("'{}': {} ({} of {} calls are right, so adapted {})", calls[at].line,
-                                     finding.evidence, before, calls.size(), after);
+      finding.evidence = fmt::format("'{}': {} ({} of {} calls are right, and with this adapted {})",
+                                     calls[at].line, finding.evidence, before, calls.size(), after);
       findings.push_back(std::move(finding));
       approach = std::move(other);
       outcomes = std::move(all);

@@ -72,10 +72,10 @@ void probe_short_blocks(const Approach& approach, const Replayed& replayed, cons
     finding.code = "tail-mask";
     finding.argument = replayed.roles[role].name;
     finding.evidence = fmt::format(
-        "'{}': with each number of {} rounded down to a multiple of {} the wrong answer stays as it is: what "
-        "lies behind the last whole block is left out",
+        "'{}': if each number of {} is rounded down to a multiple of {}, the wrong answer does not change: "
+        "what follows the last whole block is left out",
         replayed.line, finding.argument, blocks);
-    finding.fix = "cover the last, partial block";
+    finding.fix = "process the last, partial block";
     add_once(findings, std::move(finding));
     return;
   }

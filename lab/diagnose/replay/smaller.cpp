@@ -14,7 +14,7 @@ std::string difference(const Replayed& smaller, const std::vector<Replayed>& cal
       const Value &less = smaller.call->before[i], &whole = call.call->before[i];
       if (call.call->function == smaller.call->function && less.is_tensor() && whole.is_tensor() &&
           less.tensor.rank == whole.tensor.rank && less.tensor.shape != whole.tensor.shape)
-        return fmt::format("{} {} in place of {}", smaller.roles[i].name, less.tensor.describe(),
+        return fmt::format("{} {} instead of {}", smaller.roles[i].name, less.tensor.describe(),
                            whole.tensor.describe());
     }
   return "smaller sizes";

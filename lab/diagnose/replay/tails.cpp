@@ -70,9 +70,9 @@ Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std:
   const std::string& said = outcome.answer.message;
   finding.code = "shape-refused";
   finding.evidence = fmt::format(
-      "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} are taken", replayed.line,
+      "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} are accepted", replayed.line,
       dimensions(replayed), std::string_view(said).substr(0, said.find('\n')), right);
-  finding.fix = "take every size that the original takes";
+  finding.fix = "accept every size that the original accepts";
   return finding;
 }
 
@@ -88,11 +88,12 @@ Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::st
                             replayed.outputs[t].want.numel(), replayed.outputs[t].name);
   }
   finding.evidence = fmt::format(
-      "right for {} and wrong for {}, which no call of the test has and the original answers ({}): "
-      "{} in '{}'",
+      "right for {} and wrong for {}, which no call of the test has but the original answers ({}): {} are "
+      "wrong in '{}'",
       right, wrong, dimensions(replayed), elements, replayed.line);
   finding.fix =
-      "cover the last, partial block: what no whole vector, tile or block covers, one by one or masked";
+      "process the last, partial block: handle the elements that no whole vector, tile or block covers one "
+      "by one or masked";
   for (const Seen& seen : outcome.answer.seen) {
     if (!seen.kind.starts_with("out-of-bounds") && seen.kind != "uninitialised-read") continue;
     finding.location = seen.place;
@@ -100,7 +101,7 @@ Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::st
     break;
   }
   if (saw(outcome, "misaligned"))
-    finding.fix += "; and take vectors only where a row begins at a multiple of their size";
+    finding.fix += "; use vector accesses only if each row begins at a multiple of the vector's size";
   return finding;
 }
 

@@ -86,16 +86,15 @@ Finding missing_term(const Replayed& replayed, std::size_t output, const std::ve
     finding.code = "missing-term";
     finding.argument = replayed.outputs[output].name;
     finding.evidence =
-        same ? fmt::format("is the reference and {:.4g}{} more", *least, of)
-             : fmt::format("is the reference and, in each row, a number{} more, from {:.4g} to {:.4g}", of,
+        same ? fmt::format("is the reference plus {:.4g}{}", *least, of)
+             : fmt::format("is the reference plus, in each row, a number{}, from {:.4g} to {:.4g}", of,
                            *least, *most);
-    finding.fix =
-        term.said.empty()
-            ? "add, or subtract, what the original does with each row: a mean, a maximum, a logarithm of a "
-              "sum"
-            : fmt::format(
-                  "look where {} enters the original's sum: a term with it is missing, or has another factor",
-                  term.said);
+    finding.fix = term.said.empty() ? "add or subtract the same number for each row as the original: a mean, "
+                                      "a maximum, or a logarithm of a sum"
+                                    : fmt::format(
+                                          "check where {} enters the original's sum: a term with it is "
+                                          "missing, or has another factor",
+                                          term.said);
     return finding;
   }
   return {};

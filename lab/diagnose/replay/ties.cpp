@@ -71,10 +71,10 @@ Finding other_of_equals(const Replayed& replayed, std::size_t output, const std:
       finding.code = "tie-rule";
       finding.argument = replayed.outputs[output].name;
       finding.evidence = fmt::format(
-          "{} of {} places along dimension {} of {} are others, and at each of them {} has the same value: "
-          "first {:g} instead of {:g}",
+          "{} of {} places along dimension {} of {} differ, and at each of them {} has the same value as at "
+          "the original's place: first {:g} instead of {:g}",
           wrong, want.size(), dim, replayed.roles[r].name, replayed.roles[r].name, got[first], want[first]);
-      finding.fix = "of equal values choose the one that the original does: the first, or the last";
+      finding.fix = "choose the same one of several equal values as the original: the first or the last";
       return finding;
     }
   }

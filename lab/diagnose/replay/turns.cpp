@@ -77,9 +77,10 @@ void turned(const Approach& approach, const Replayed& replayed, std::vector<Expe
       finding.code = "layout-convention";
       finding.argument = joined(replayed, each.empty() ? outputs : each);
       finding.evidence = fmt::format(
-          "the answer is right where {} {} given transposed in the last two dimensions{}: it works along the "
-          "other axis",
-          finding.argument, each.size() > 1 ? "are" : "is", answers ? ", and is transposed itself" : "");
+          "the answer is right if {} {} passed transposed in the last two dimensions{}: the candidate works "
+          "along the other axis",
+          finding.argument, each.size() > 1 ? "are" : "is",
+          answers ? ", and the answer is transposed too" : "");
       finding.fix = fmt::format("work along the original's axis of {}", finding.argument);
       list.push_back({.form = approach.form, .adaptations = {adaptation}, .finding = std::move(finding)});
     }
@@ -106,9 +107,9 @@ void inverted(const Approach& approach, const Replayed& replayed, std::vector<Ex
     Finding finding;
     finding.code = "inverted-condition";
     finding.argument = replayed.roles[role].name;
-    finding.evidence = fmt::format(
-        "the answer is right where {} is given with true for false and false for true", finding.argument);
-    finding.fix = fmt::format("take {} the other way round", finding.argument);
+    finding.evidence =
+        fmt::format("the answer is right if {} is passed with true and false exchanged", finding.argument);
+    finding.fix = fmt::format("invert the condition on {}", finding.argument);
     list.push_back({.form = approach.form, .adaptations = {adaptation}, .finding = std::move(finding)});
   }
 }
@@ -129,7 +130,7 @@ void reordered(const Approach& approach, const Replayed& replayed, std::vector<E
     }
     experiment.finding.code = "result-order";
     experiment.finding.evidence =
-        fmt::format("what comes back is right where it is taken as ({}) of the original's", names);
+        fmt::format("the results are right if they are read as the original's ({})", names);
     experiment.finding.fix = "return the results in the original's order";
     list.push_back(std::move(experiment));
   }

@@ -123,8 +123,8 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
     finding.code = "assumes-contiguous";
     finding.argument = name;
     finding.evidence = fmt::format(
-        "'{}': with the same values in a view, {} as {}, {} of {} elements are others; the original's answer "
-        "stays the same",
+        "'{}': with the same values in a view, {} as {}, {} of {} elements change; the original's answer "
+        "does not",
         calls[at].line, name, view.tensor.describe(), wrong, plain.elements);
     finding.fix = "address the tensor by its strides";
     add_once(findings, std::move(finding));
