@@ -52,14 +52,13 @@ std::string bench_table(const Bench& bench) {
       text += Terminal::dim(fmt::format("host  {} a call: {}\n", duration(m.host_seconds), m.line));
     return text +
            fmt::format(
-               "{}, {}. ratio = (bytes / copy rate) / time; the device's own copy is taken between the "
-               "rounds, and the calls go through copies of the problem that outgrow its cache.\n",
+               "{}, {}. ratio = (bytes / copy rate) / time; the device's own copy is timed between the "
+               "rounds, and the calls rotate through copies of the problem that do not fit its cache.\n",
                to_string(bench.device), bench.target);
   }
   return text + fmt::format(
                     "\n{} threads, {}. ratio = floor/time, floor = the larger of bytes/copy rate and "
-                    "FLOP/f32 multiply-add rate, each "
-                    "ceiling taken between the rounds.\n",
+                    "FLOP/f32 multiply-add rate, each ceiling measured between the rounds.\n",
                     bench.threads, bench.target);
 }
 

@@ -100,7 +100,7 @@ std::vector<AmdKernel> amd_kernels(const Elf& elf) {
       const std::vector<std::uint8_t> packed(note.data(), note.data() + note.size());
       Shallow shallow;
       if (!nlohmann::json::sax_parse(packed, &shallow, nlohmann::json::input_format_t::msgpack, false))
-        core::fail(ErrorCode::io, note.what(), ": the note that describes the kernels is no MessagePack");
+        core::fail(ErrorCode::io, note.what(), ": the note that describes the kernels is not MessagePack");
       const nlohmann::json all = nlohmann::json::from_msgpack(packed, false, false);
       if (!all.is_object()) return;
       std::string arch = text(all, "amdhsa.target");

@@ -32,7 +32,7 @@ void for_each_image(const Bytes& bytes, const std::function<void(const PackedIma
         at += 8;
         continue;
       }
-      core::fail(ErrorCode::io, bytes.what(), ": no fat binary at ", at, " where one must begin");
+      core::fail(ErrorCode::io, bytes.what(), ": no fat binary at ", at, " where one should begin");
     }
     const auto header = bytes.at<std::uint16_t>(at + 6, "a fat binary's header");
     const auto size = bytes.at<std::uint64_t>(at + 8, "a fat binary's header");

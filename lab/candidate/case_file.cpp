@@ -39,11 +39,11 @@ class Reader {
     try {
       root = toml::parse(in, file_.string());
     } catch (const toml::exception& e) {
-      throw Error(ErrorCode::bad_argument, fmt::format("{}:{}: no valid TOML: {}", file_.string(),
+      throw Error(ErrorCode::bad_argument, fmt::format("{}:{}: not valid TOML: {}", file_.string(),
                                                        e.location().line(), short_complaint(e)));
     } catch (const std::exception& e) {
       throw Error(ErrorCode::bad_argument,
-                  fmt::format("{}: no valid TOML: {}", file_.string(), short_complaint(e)));
+                  fmt::format("{}: not valid TOML: {}", file_.string(), short_complaint(e)));
     }
     for (const auto& [key, value] : root->as_table()) member(key, value);
   }
@@ -92,7 +92,7 @@ class Reader {
   }
 
   std::string text(const std::string& key, const toml::value& value) const {
-    if (!value.is_string()) wrong(value, key + " is no text");
+    if (!value.is_string()) wrong(value, key + " is not a text");
     if (value.as_string().str.empty()) wrong(value, key + " is empty");
     return value.as_string().str;
   }
@@ -116,7 +116,7 @@ class Reader {
     const double number = value.is_floating()  ? value.as_floating()
                           : value.is_integer() ? static_cast<double>(value.as_integer())
                                                : -1;
-    if (!(number >= 0) || number > 1e6) wrong(value, key + " is no number from 0 to 1e6");
+    if (!(number >= 0) || number > 1e6) wrong(value, key + " is not a number from 0 to 1e6");
     return number;
   }
 

@@ -74,7 +74,7 @@ class CaptureStream::Reader {
     const bool cut =
         text.find('\0') != std::string::npos || in_.rdbuf()->sgetc() == std::char_traits<char>::eof();
     capture_.incomplete = cut ? "it has no last line: its program crashed, was killed or is still running"
-                              : core::say("line ", number_, " is no line of a capture");
+                              : core::say("line ", number_, " is not a line of a capture");
     finish();
   }
 
@@ -85,10 +85,10 @@ class CaptureStream::Reader {
       capture_.incomplete = "it has no last line: its program crashed, was killed or is still running";
     capture_.complete = capture_.incomplete.empty();
     if (joiner_.hidden_graphs() > 0)
-      note(core::say(joiner_.hidden_graphs(), " graph launches whose kernels the device did not tell"));
+      note(core::say(joiner_.hidden_graphs(), " graph launches whose kernels the device did not report"));
     if (joiner_.unmatched() > 0)
       note(core::say(joiner_.unmatched(),
-                     " kernels ran that no seen call launched: their arguments are unknown"));
+                     " kernels ran for which no launch call was seen: their arguments are unknown"));
     if (joiner_.untimed() > 0) note(core::say(joiner_.untimed(), " launches have no time"));
   }
 
@@ -97,7 +97,7 @@ class CaptureStream::Reader {
     next_line(in_, text);
     const json line = json::parse(text, nullptr, false);
     const bool is_one = line.is_object() && line.contains("isomer_trace");
-    if (!is_one) core::fail(ErrorCode::io, "trace: '", capture_.source, "' is no capture of Isomer");
+    if (!is_one) core::fail(ErrorCode::io, "trace: '", capture_.source, "' is not a capture of isomer trace");
     if (line["isomer_trace"] != 1)
       core::fail(ErrorCode::io, "trace: '", capture_.source,
                  "' has another version of the format, expected 1");
@@ -179,7 +179,7 @@ class CaptureStream::Reader {
       if (capture_.dropped > 0)
         capture_.incomplete = core::say(capture_.dropped, " kernels were dropped while recording");
       if (const auto launches = id(*end, "launches"); launches && *launches != given_)
-        capture_.incomplete = core::say("it has ", given_, " launches where its last line says ", *launches);
+        capture_.incomplete = core::say("it has ", given_, " launches, but its last line says ", *launches);
       ended_ = true;
     } else {
       return false;

@@ -51,8 +51,8 @@ ExportedReport::ExportedReport(const fs::path& report, bool nsys) : folder_("dif
   const std::string by_hand = nsys ? core::say("nsys export --type sqlite ", name)
                                    : core::say("ncu --import ", name, " --csv --page raw > report.csv");
   core::fail(ErrorCode::io, "diff: '", name, "' is a report that only ", words[0], " can read, ",
-             status == 127 ? "which is not here" : "which failed on it", "; where it is, run: ", by_hand,
-             ", and give its result to isomer diff");
+             status == 127 ? "which is not on this machine" : "which failed on it",
+             "; where it works, run: ", by_hand, ", and pass the result to isomer diff");
 }
 
 }  // namespace isomer::lab

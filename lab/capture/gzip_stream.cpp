@@ -47,7 +47,7 @@ class GzipStream::Buffer : public std::streambuf {
     while (stream_.avail_out == kBytes) {
       if (stream_.avail_in == 0) fill();
       if (stream_.avail_in == 0) {
-        if (!at_end_) damage_ = "its gzip stream breaks off";
+        if (!at_end_) damage_ = "its gzip stream ends early";
         return traits_type::eof();
       }
       // Several members may follow one another.

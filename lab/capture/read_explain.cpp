@@ -37,7 +37,7 @@ std::string text_of(const json& object, const char* key) {
 Capture read_explain(std::istream& in, const std::string& source, const LaunchSink& sink) {
   const json plan = json::parse(in, nullptr, false);
   if (!plan.is_object() || !plan.contains("op") || !plan.contains("launches") || !plan["launches"].is_array())
-    core::fail(ErrorCode::io, "trace: '", source, "' is no output of isomer explain --json");
+    core::fail(ErrorCode::io, "trace: '", source, "' is not output of isomer explain --json");
   Capture capture;
   capture.source = source;
   capture.kind = "explain";

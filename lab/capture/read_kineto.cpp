@@ -145,15 +145,16 @@ Capture read_kineto(std::istream& in, const std::string& source, const LaunchSin
     }
   } catch (const json::exception& error) {
     capture.complete = false;
-    capture.incomplete =
-        core::say("it is no whole JSON text: it breaks off or is damaged after ", reader.events(), " events");
+    capture.incomplete = core::say("it is not a complete JSON text: it ends early or is damaged after ",
+                                   reader.events(), " events");
   }
   if (!text.damage().empty()) {
     capture.complete = false;
     capture.incomplete = text.damage();
   }
   if (!reader.is_trace(capture.complete))
-    core::fail(ErrorCode::io, "trace: '", source, "' is no Chrome or PyTorch trace: it has no traceEvents");
+    core::fail(ErrorCode::io, "trace: '", source,
+               "' is not a Chrome or PyTorch trace: it has no traceEvents");
   reader.order().end();
   if (reader.kernels() == 0 && reader.host_launches() > 0)
     capture.facts["note kernels"] =

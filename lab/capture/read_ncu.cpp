@@ -159,7 +159,7 @@ class CsvReader {
         return;
     }
     core::fail(ErrorCode::io, "trace: '", source_,
-               "' is no CSV of ncu: no row has the columns ID and Kernel Name");
+               "' is not a CSV of ncu: no row has the columns ID and Kernel Name");
   }
 
   int column(std::string_view name) const {

@@ -55,7 +55,7 @@ class DatabaseReader {
     if (!is_table(kKernels)) {
       if (!is_table("StringIds"))
         core::fail(ErrorCode::io, "trace: '", path_,
-                   "' is a SQLite database, but no export of Nsight Systems");
+                   "' is a SQLite database, but not an export of Nsight Systems");
       capture.facts["note kernels"] = "it has no kernel: the program launched none, or CUDA was not traced";
       return capture;
     }
@@ -163,7 +163,7 @@ class DatabaseReader {
     }
     if (!there.contains("start") || !there.contains("end"))
       core::fail(ErrorCode::io, "trace: '", path_,
-                 "' has kernels without times: no export of Nsight Systems");
+                 "' has kernels without times, so it is not an export of Nsight Systems");
     return core::say(text, " FROM ", kKernels, " AS k", joins, " ORDER BY k.start");
   }
 
@@ -219,7 +219,7 @@ class DatabaseReader {
     for (; result == SQLITE_ROW; result = sqlite3_step(rows.get())) sink(launch_of(rows.get()));
     if (result == SQLITE_DONE) return;
     capture.complete = false;
-    capture.incomplete = core::say("it cannot be read to its end: ", sqlite3_errmsg(database_.get()));
+    capture.incomplete = core::say("it cannot be read to the end: ", sqlite3_errmsg(database_.get()));
   }
 
   std::string path_;

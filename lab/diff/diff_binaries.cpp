@@ -181,7 +181,7 @@ void add_verdict(DiffResult& result, bool logs) {
         plural(codes, "kernel") + (codes == 1 ? " has" : " have") + " the same name and other machine code";
     if (!evidence.empty())
       result.verdict.push_back(begin + ", built differently: " + evidence +
-                               ". Build both alike, then compare again.");
+                               ". Build both in the same way, then compare again.");
     else if (logs)
       result.verdict.push_back(begin + ", with the same options and compiler: the sources differ.");
     else

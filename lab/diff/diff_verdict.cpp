@@ -96,43 +96,45 @@ std::vector<std::string> verdict_of(const DiffResult& result) {
                                   short_name(result.only_b[0]), result.only_b.size() > 1 ? ", …" : "",
                                   "): probably B takes another code path; look at the dispatch before it."));
   if (const Pair* pair = first(Pair::Kind::variant))
-    sentences.push_back(
-        core::say("Another instantiation of ", parse_kernel_name(pair->a).family,
-                  more(Pair::Kind::variant, "pair"), ": ", differences_of(*pair),
-                  ". Not the same kernel: look at the dispatch that chooses it, before compile options "
-                  "and arguments.",
-                  cause(*pair)));
+    sentences.push_back(core::say("Another instantiation of ", parse_kernel_name(pair->a).family,
+                                  more(Pair::Kind::variant, "pair"), ": ", differences_of(*pair),
+                                  ". It is not the same kernel: look at the dispatch that chooses it before "
+                                  "you look at compile options and arguments.",
+                                  cause(*pair)));
   if (const Pair* pair = first(Pair::Kind::geometry))
     sentences.push_back(
-        core::say("The same kernel ", parse_kernel_name(pair->a).family, " is launched otherwise",
+        core::say("The same kernel ", parse_kernel_name(pair->a).family, " is launched with another geometry",
                   more(Pair::Kind::geometry, "pair"), ": ", differences_of(*pair),
                   ". Look at the sizes that the launch is computed from (batch, heads, sequence lengths, "
                   "number of multiprocessors)."));
   if (const Pair* pair = first(Pair::Kind::arguments))
-    sentences.push_back(core::say(
-        "The same kernel ", parse_kernel_name(pair->a).family, " is launched alike with other arguments",
-        more(Pair::Kind::arguments, "pair"), ": ", differences_of(*pair),
-        ". Look at how the parameters are filled: sizes, strides, and which pointers are null."));
+    sentences.push_back(
+        core::say("The same kernel ", parse_kernel_name(pair->a).family,
+                  " is launched with the same geometry but other arguments",
+                  more(Pair::Kind::arguments, "pair"), ": ", differences_of(*pair),
+                  ". Look at how the parameters are filled: sizes, strides, and which pointers are null."));
   if (const Pair* pair = first(Pair::Kind::code))
     sentences.push_back(
         core::say("The same kernel ", parse_kernel_name(pair->a).family, " has other machine code",
                   more(Pair::Kind::code, "pair"), ": ", differences_of(*pair),
                   ". Compile options or the compiler differ: isomer diff of the two libraries, with "
-                  "--build-a and --build-b for their builds' logs, names what it finds."));
+                  "--build-a and --build-b for their builds' logs, names the options."));
   if (const Pair* pair = first(Pair::Kind::count))
     sentences.push_back(core::say("The same kernel ", parse_kernel_name(pair->a).family,
                                   " is launched another number of times", more(Pair::Kind::count, "pair"),
                                   ": ", differences_of(*pair),
-                                  ". Probably a difference of logic: a loop, a split, or a warm-up."));
+                                  ". The logic probably differs: a loop, a split, or a warm-up."));
   if (const Pair* pair = first(Pair::Kind::time))
-    sentences.push_back(core::say(
-        "The same kernel ", parse_kernel_name(pair->a).family, ", launched alike, takes another time",
-        more(Pair::Kind::time, "pair"), ": ", differences_of(*pair),
-        ". Compile options where the code is not known to be the same; otherwise the GPU's "
-        "clock and temperature, and how it was measured."));
+    sentences.push_back(
+        core::say("The same kernel ", parse_kernel_name(pair->a).family,
+                  ", launched in the same way, takes a different time", more(Pair::Kind::time, "pair"), ": ",
+                  differences_of(*pair),
+                  ". Unless the code is known to be the same, look at compile options; otherwise at the "
+                  "GPU's clock and temperature, and at how it was measured."));
   if (sentences.empty())
-    sentences.push_back(result.pairs.empty() ? "Neither side has a launch."
-                                             : "The same kernels, launched alike the same number of times.");
+    sentences.push_back(result.pairs.empty()
+                            ? "Neither side has a launch."
+                            : "The same kernels, launched in the same way the same number of times.");
   return sentences;
 }
 

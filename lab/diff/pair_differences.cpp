@@ -160,14 +160,13 @@ Pair compare_groups(const LaunchGroup& a, const LaunchGroup& b, const Tells& kno
     notes.push_back(core::say(a.name.text, ": ", arguments.masked,
                               " bytes of its arguments vary from launch to launch and were not compared"));
   if (arguments.once && !arguments.differences.empty())
-    notes.push_back(
-        core::say(a.name.text,
-                  ": launched once on a side, so that padding between its arguments cannot be told "
-                  "from a value; launch it twice to tell"));
+    notes.push_back(core::say(a.name.text,
+                              ": launched only once on one side, so padding between its arguments cannot be "
+                              "told from values; launch it twice to tell them apart"));
   if (arguments.struct_words)
     notes.push_back(core::say(a.name.text,
-                              ": takes a struct whose fields no table names, and was compared word by word, "
-                              "padding too; tools/parameter_layout.py makes a table from its headers"));
+                              ": takes a struct whose fields no table names, so it was compared word by "
+                              "word, including padding; tools/parameter_layout.py makes a table"));
   take(Pair::Kind::arguments, std::move(arguments.differences));
   if (one_kernel) take(Pair::Kind::code, code_differences(a.first, b.first));
   take(Pair::Kind::time, time_differences(a, b));

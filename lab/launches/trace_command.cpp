@@ -27,10 +27,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 /// Starts it, waits for it, and gives its wait status. The error of an exec that failed comes through a pipe.
 int run(std::vector<std::string> command, std::vector<std::string> variables) {
   int pipe_ends[2];
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) core::fail(ErrorCode::io, "trace: no pipe: ", std::strerror(errno));
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+    core::fail(ErrorCode::io, "trace: cannot make a pipe: ", std::strerror(errno));
   const std::vector<char*> words = pointers(command), environment = pointers(variables);
   const pid_t child = fork();
-  if (child < 0) core::fail(ErrorCode::io, "trace: no process: ", std::strerror(errno));
+  if (child < 0) core::fail(ErrorCode::io, "trace: cannot start a process: ", std::strerror(errno));
   if (child == 0) {
     execvpe(words[0], words.data(), environment.data());
     const int why = errno;

@@ -128,7 +128,7 @@ void NameTables::add(std::string_view text, const std::string& source) {
     codes_.insert(codes_.begin(), std::make_move_iterator(codes.begin()),
                   std::make_move_iterator(codes.end()));
   } catch (const std::exception& error) {
-    core::fail(ErrorCode::io, "names: ", source, " is no table of kernel names: ", error.what());
+    core::fail(ErrorCode::io, "names: ", source, " is not a table of kernel names: ", error.what());
   }
 }
 

@@ -12,7 +12,7 @@ namespace isomer::lab {
 namespace {
 
 [[noreturn]] void wrong(const std::string& source, const std::string& why) {
-  core::fail(ErrorCode::io, "diff: '", source, "' is no table of parameter layouts: ", why);
+  core::fail(ErrorCode::io, "diff: '", source, "' is not a table of parameter layouts: ", why);
 }
 
 template <class Value>

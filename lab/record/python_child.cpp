@@ -26,7 +26,7 @@ struct Pipe {
   Pipe() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-      core::fail(ErrorCode::io, "record: no pipe can be made: ", std::strerror(errno));
+      core::fail(ErrorCode::io, "record: cannot make a pipe: ", std::strerror(errno));
     read = ends[0];
     write = ends[1];
   }
@@ -66,7 +66,7 @@ ChildEnd run_child(const std::vector<std::string>& words, double timeout_seconds
   arguments.push_back(nullptr);
   Pipe output, failure;
   const pid_t child = fork();
-  if (child < 0) core::fail(ErrorCode::io, "record: no process can be made: ", std::strerror(errno));
+  if (child < 0) core::fail(ErrorCode::io, "record: cannot start a process: ", std::strerror(errno));
   if (child == 0) become(arguments.data(), output, failure);
   setpgid(child, child);
   output.close_write();

@@ -125,7 +125,7 @@ class Reading {
     call.returned = list("returned");
     if (text.contains("seconds"))
       for (const json& each : place.field(text, "seconds", json::value_t::array, "a list")) {
-        if (!each.is_number() || each.get<double>() < 0) place.refuse("seconds is no list of times");
+        if (!each.is_number() || each.get<double>() < 0) place.refuse("seconds is not a list of times");
         call.seconds.push_back(each.get<double>());
       }
     if (!call.after.empty() && call.after.size() != call.before.size())
@@ -189,7 +189,7 @@ class Reading {
   static Value::Kind kind(const std::string& text, const Place& place) {
     for (int k = 0; k <= static_cast<int>(Value::Kind::list); ++k)
       if (text == name_of(static_cast<Value::Kind>(k))) return static_cast<Value::Kind>(k);
-    place.refuse("kind '", text, "' is none that a value can have");
+    place.refuse("kind '", text, "' is not a kind of value");
   }
 
   static double real(const json& value, const Place& place) {
@@ -204,10 +204,10 @@ class Reading {
   void tensor(const json& text, const Place& place, Value& value) const {
     const std::string type = place.text(text, "dtype"), storage = place.text(text, "storage");
     const std::optional<DType> dtype = dtype_of(type);
-    if (!dtype) place.refuse("dtype '", type, "' is none that Isomer has");
+    if (!dtype) place.refuse("dtype '", type, "' is not one of Isomer's");
     if (text.contains("boolean"))
       value.boolean = place.field(text, "boolean", json::value_t::boolean, "true or false").get<bool>();
-    if (value.boolean && *dtype != DType::u8) place.refuse("true and false are expected as u8, got ", type);
+    if (value.boolean && *dtype != DType::u8) place.refuse("expected true and false as u8, got ", type);
     const std::vector<std::int64_t> shape = place.sizes(text, "shape"),
                                     strides = place.sizes(text, "strides");
     if (shape.size() > Tensor::kMaxRank)

@@ -186,7 +186,7 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
         return text.empty() ? std::string("nothing") : text;
       };
       html +=
-          fmt::format("<p>Against {}: mended {}; left {}; seen for the first time {}.</p>\n",
+          fmt::format("<p>Compared with {}: fixed {}; remaining {}; new {}.</p>\n",
                       escape_markup(diagnoses[i - 1].candidate), list(m.mended), list(m.left), list(m.added));
     }
   }

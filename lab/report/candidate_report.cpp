@@ -51,9 +51,9 @@ bool follows(const Diagnosis& a, const Diagnosis& b) {
 std::string mending_line(const Diagnosis& before, const Diagnosis& after) {
   const Mended m = mended(before, after);
   std::string text = fmt::format("against {}: ", before.candidate);
-  text += m.mended.empty() ? "nothing mended" : "mended " + joined(m.mended);
-  if (!m.left.empty()) text += "; left " + joined(m.left);
-  if (!m.added.empty()) text += "; seen for the first time " + joined(m.added);
+  text += m.mended.empty() ? "nothing fixed" : "fixed " + joined(m.mended);
+  if (!m.left.empty()) text += "; remaining " + joined(m.left);
+  if (!m.added.empty()) text += "; new " + joined(m.added);
   return text;
 }
 

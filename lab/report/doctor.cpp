@@ -129,7 +129,7 @@ void add_amd(std::vector<Examined>& list) {
 void add_folder(std::vector<Examined>& list, const char* name, const std::optional<gpu::BinaryFolder>& folder,
                 bool written, const char* remedy) {
   if (!folder) {
-    list.push_back({"compiled kernels", name, false, "none is named", remedy});
+    list.push_back({"compiled kernels", name, false, "not set", remedy});
     return;
   }
   int programs = 0;
@@ -145,7 +145,7 @@ void add_folder(std::vector<Examined>& list, const char* name, const std::option
   std::string detail = fmt::format("{}, {} programs, {:.1f} MB", folder->path().string(), programs,
                                    static_cast<double>(bytes) / 1e6);
   const std::string closed = written ? folder->closed() : "";
-  if (!closed.empty()) detail += ", and what is compiled cannot be kept there: " + closed;
+  if (!closed.empty()) detail += ", but compiled kernels cannot be stored there: " + closed;
   list.push_back(
       {"compiled kernels", name, closed.empty(), detail,
        closed.empty() ? "" : "make room there, or set ISOMER_CACHE to a folder that can be written"});
@@ -156,7 +156,7 @@ void add_gpu(std::vector<Examined>& list) {
   add_amd(list);
   add_folder(list, "cache", gpu::cache_folder(), true, "set ISOMER_CACHE or HOME");
   add_folder(list, "bundle", gpu::bundle_folder(), false,
-             "isomer prebuild makes one, ISOMER_BUNDLE names it");
+             "isomer prebuild makes one; set ISOMER_BUNDLE to its folder");
 }
 
 void add_tools(std::vector<Examined>& list) {

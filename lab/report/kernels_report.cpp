@@ -69,8 +69,8 @@ std::string kernels_table(const std::vector<BinaryKernel>& kernels) {
   }
   std::string text = table.text();
   text += Terminal::dim(
-              "registers and bytes of local memory (spills and arrays) of a thread, bytes of static shared "
-              "memory and greatest threads of a block") +
+              "registers and bytes of local memory (spills and arrays) per thread, bytes of static shared "
+              "memory and maximum threads per block") +
           "\n";
   std::set<std::string> notes;
   for (const BinaryKernel& kernel : kernels)

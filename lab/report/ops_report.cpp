@@ -72,7 +72,7 @@ std::string contract_text(const core::Contract& contract) {
   for (const core::Clause& clause : contract.clauses)
     text += fmt::format("    {}{}\n", clause.text, clause.reads_data ? " (device data: checked mode)" : "");
   if (const oracle::Oracle* oracle = oracle::find_oracle(contract.op)) {
-    text += "  variations (ways in which it can be got wrong)\n";
+    text += "  variations (ways to get it wrong)\n";
     for (const oracle::Variation& variation : oracle->variations)
       text += fmt::format("    {:<32} {}\n", variation.name, variation.meaning);
     text += "  fields of a case line\n";

@@ -55,7 +55,7 @@ std::string prebuild_table(const Prebuild& result, bool tell_refused) {
                  std::to_string(built.image_bytes), fmt::format("{:.2f} s", built.seconds)});
     }
     text += table.text();
-    text += Terminal::dim("registers of one thread; spills, shared memory and images in bytes") + "\n";
+    text += Terminal::dim("registers per thread; spills, shared memory and images in bytes") + "\n";
   }
   for (const Built& built : result.built) {
     if (!built.failure.empty())

@@ -42,7 +42,7 @@ Pattern::Pattern(std::string_view expression, Letters letters) {
   options.set_log_errors(false);
   compiled_ = std::make_unique<Compiled>(expression, options);
   if (!compiled_->re.ok())
-    core::fail(ErrorCode::bad_argument, "a regular expression expected, got '", expression,
+    core::fail(ErrorCode::bad_argument, "expected a regular expression, got '", expression,
                "': ", compiled_->re.error());
 }
 

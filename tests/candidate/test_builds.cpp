@@ -65,7 +65,7 @@ TEST(CandidateBuilds, WhatIsNoCandidateIsOneSentence) {
   refused(folder, ErrorCode::bad_argument);
   refused(write_file(folder / "kernel.py", "pass\n"), ErrorCode::bad_argument);
   EXPECT_NE(refused(write_file(folder / "candidate.so", "no library"), ErrorCode::bad_argument)
-                .find("no shared library"),
+                .find("not a shared library"),
             std::string::npos);
   EXPECT_NE(refused(write_file(folder / "extension.so", std::string("\177ELF") + "libtorch_cpu.so"),
                     ErrorCode::bad_argument)

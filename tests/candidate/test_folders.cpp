@@ -70,17 +70,17 @@ TEST(CandidateFolders, WhatCaseTomlSaysWins) {
 
 TEST(CandidateFolders, ABadCaseTomlIsOneSentenceWithItsLine) {
   const std::vector<std::pair<std::string, std::string>> files = {
-      {"op = ", "no valid TOML"},
-      {"op = \"sin\"\nentry = \"f\nrtol = 1\n", "case.toml:2: no valid TOML: the next token is not"},
+      {"op = ", "not valid TOML"},
+      {"op = \"sin\"\nentry = \"f\nrtol = 1\n", "case.toml:2: not valid TOML: the next token is not"},
       {"op = \"\"\n", ":1: op is empty"},
       {"op = \"sin\"\nspeed = 3\n", ":2: unknown key speed"},
-      {"op = 3\n", ":1: op is no text"},
+      {"op = 3\n", ":1: op is not a text"},
       {"candidate = \"absent.cu\"\n", ":1: candidate names absent.cu, which does not exist"},
       {"candidate = []\n", ":1: candidate names nothing"},
-      {"tolerance = -1\n", ":1: tolerance is no number"},
-      {"rtol = nan\n", ":1: rtol is no number"},
+      {"tolerance = -1\n", ":1: tolerance is not a number"},
+      {"rtol = nan\n", ":1: rtol is not a number"},
       {"tolerance = { ulp = 3 }\n", "unknown key tolerance.ulp"},
-      {std::string("\0\xff\xfe", 3), "no valid TOML"}};
+      {std::string("\0\xff\xfe", 3), "not valid TOML"}};
   for (const auto& [text, sentence] : files) {
     const fs::path folder = case_folder(fresh_folder());
     write_file(folder / "case.toml", text);
@@ -120,7 +120,7 @@ TEST(CandidateFolders, AFolderOfFoldersGoesOnPastTheBrokenOnes) {
   EXPECT_EQ(cases[0].folder, root / "b");
   EXPECT_EQ(cases[1].folder, root / "deep/er/a");
   EXPECT_NE(cases[2].error.find("lonely: no candidate in this folder"), std::string::npos) << cases[2].error;
-  EXPECT_NE(cases[3].error.find("case.toml:1: op is no text"), std::string::npos) << cases[3].error;
+  EXPECT_NE(cases[3].error.find("case.toml:1: op is not a text"), std::string::npos) << cases[3].error;
 }
 
 TEST(CandidateFolders, WhatHoldsNoCaseIsOneSentence) {

@@ -71,7 +71,7 @@ __global__ void mark(float* y) { y[threadIdx.x] = 1; }
 )");
   const Answer a = c->call(c->entries().at(0), {tensor_value("y", DType::f32, {4})}, {});
   EXPECT_EQ(a.end, Answer::End::not_callable);
-  EXPECT_EQ(a.message, "mark: the launch comment's 'rows' is no expression over the arguments");
+  EXPECT_EQ(a.message, "mark: 'rows' in the launch comment is not an expression over the arguments");
 }
 
 TEST(CandidateForms, ACommentSaysTheLaunchOfAFileThatHasNone) {

@@ -152,7 +152,7 @@ TEST(CaptureFile, CountsItsLaunches) {
   text.erase(first, second - first);
   const Capture read = read_text(text);
   EXPECT_FALSE(read.complete);
-  EXPECT_EQ(read.incomplete, "it has 1 launches where its last line says 2");
+  EXPECT_EQ(read.incomplete, "it has 1 launches, but its last line says 2");
 }
 
 TEST(CaptureFile, RefusesWhatIsNone) {
@@ -174,7 +174,7 @@ TEST(CaptureFile, StopsAtALineThatIsNone) {
   const Capture read = read_text(text);
   EXPECT_FALSE(read.complete);
   EXPECT_EQ(read.launches.size(), 1u);
-  EXPECT_NE(read.incomplete.find("is no line of a capture"), std::string::npos) << read.incomplete;
+  EXPECT_NE(read.incomplete.find("is not a line of a capture"), std::string::npos) << read.incomplete;
 }
 
 TEST(CaptureFile, TakesOnlyWhatFitsItsFields) {
@@ -232,7 +232,7 @@ TEST(RecordersFile, JoinsLaunchesAndTheirRuns) {
   EXPECT_EQ(read.launches[0].arguments.at(0).bytes, (std::vector<std::uint8_t>{1, 0, 0, 0}));
   EXPECT_EQ(read.launches[1].start_ns, 200.0);
   EXPECT_FALSE(read.launches[2].arguments_known);
-  EXPECT_EQ(read.facts.at("note 1"), "1 kernels ran that no seen call launched: their arguments are unknown");
+  EXPECT_EQ(read.facts.at("note 1"), "1 kernels ran for which no launch call was seen: their arguments are unknown");
 }
 
 TEST(RecordersFile, GivesTheKernelsOfAGraphTheirArguments) {
@@ -255,7 +255,7 @@ TEST(RecordersFile, GivesTheKernelsOfAGraphTheirArguments) {
   EXPECT_EQ(bytes, "abab") << "a node that is forgotten later is what it was at an earlier launch";
   EXPECT_TRUE(read.launches[0].captured);
   EXPECT_EQ(read.launches[0].graph_node, 20u);
-  EXPECT_EQ(read.facts.at("note 1"), "1 graph launches whose kernels the device did not tell");
+  EXPECT_EQ(read.facts.at("note 1"), "1 graph launches whose kernels the device did not report");
 }
 
 TEST(RecordersFile, GivesEachLaunchOfAGraphTheArgumentsThatItHadThen) {

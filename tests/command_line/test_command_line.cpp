@@ -343,7 +343,7 @@ TEST_F(CommandLine, RefusesNonsenseToKernels) {
            {"kernels " + cut, "the ELF header lies outside"},
            {"kernels " ISOMER_CLI, "an ELF file without kernels"},
            {"kernels " + cubin + " --filter '('", "--filter: expected a regular expression, got '('"},
-           {"kernels " + cubin + " --names " + names, "names.json is no table of kernel names"}});
+           {"kernels " + cubin + " --names " + names, "names.json is not a table of kernel names"}});
 }
 
 TEST_F(CommandLine, TellsTheKernelsOfABinary) {

@@ -66,7 +66,7 @@ TEST(CandidateReport, TableSaysWhatWasMendedAndWhatIsLeft) {
   const std::string text = candidates_table(two_candidates());
   EXPECT_NE(text.find("1. empty-input x"), std::string::npos) << text;
   EXPECT_NE(text.find("fix: mend it  (k.hip.cpp:7)"), std::string::npos) << text;
-  EXPECT_NE(text.find("mended rounding-mode; left empty-input x"), std::string::npos) << text;
+  EXPECT_NE(text.find("fixed rounding-mode; remaining empty-input x"), std::string::npos) << text;
 }
 
 TEST(CandidateReport, PageNeedsNothingElseAndEscapesWhatCandidatesPrint) {

@@ -55,8 +55,8 @@ TEST_F(DriverCalls, OfALinkedProgramAreRecorded) {
   for (const auto& [name, value] : capture.facts)
     if (name.starts_with("note")) notes += value + "\n";
   for (const char* part :
-       {"no times, no machine code and no kernels of graphs", "1 launches went into graphs",
-        "1 graph launches whose kernels the device did not tell"})
+       {"times, machine code and kernels inside graphs are not known", "1 launches went into graphs",
+        "1 graph launches whose kernels the device did not report"})
     EXPECT_NE(notes.find(part), std::string::npos) << part << " in " << notes;
 }
 

@@ -138,12 +138,12 @@ TEST_F(TracedProgram, HasTheOtherToolsOfItsUser) {
 TEST_F(TracedProgram, RunsOnWhereNothingCanBeRecorded) {
   const Said refused = isomer("STAND_IN_REFUSES=1", "trace -o a.jsonl -- " + program("memory plain"));
   EXPECT_EQ(refused.exit, 2);
-  EXPECT_NE(refused.err.find("rocprofiler-sdk refuses to tell of code objects: a stand-in's refusal"),
+  EXPECT_NE(refused.err.find("rocprofiler-sdk refuses to report code objects: a stand-in's refusal"),
             std::string::npos)
       << refused.err;
   const Said newer = isomer("STAND_IN_VERSION=20103", "trace -o a.jsonl -- " + program("memory plain"));
   EXPECT_EQ(newer.exit, 2);
-  EXPECT_NE(newer.err.find("this is rocprofiler-sdk 2.1.3, and this build knows 1"), std::string::npos)
+  EXPECT_NE(newer.err.find("this is rocprofiler-sdk 2.1.3, but this build supports 1"), std::string::npos)
       << newer.err;
 }
 

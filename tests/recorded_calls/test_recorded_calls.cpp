@@ -202,7 +202,7 @@ TEST_F(BrokenRecordings, AreRefusedWithOneSentence) {
       {R"([{"function":"f"}])", "call 0 (f): before is not a list"},
       {before + "[3]}]", "call 0 (f): before: 0: it is not a JSON object"},
       {before + R"([{"kind":"matrix"}]}])",
-       "call 0 (f): before: 0: kind 'matrix' is none that a value can have"},
+       "call 0 (f): before: 0: kind 'matrix' is not a kind of value"},
       {before + R"([{"kind":"integer","name":"n","value":1.5}]}])",
        "call 0 (f): before: 0: n: value is not a whole number"},
       {before + R"([{"kind":"integer","value":18446744073709551615}]}])",
@@ -224,7 +224,7 @@ TEST_F(BrokenRecordings, OfTensorsThatDoNotLieInTheirStorage) {
   } table[] = {
       {R"("dtype":"f32","shape":[8],"strides":[1],"offset":0,"storage":"s")", "accepted"},
       {R"("dtype":"f31","shape":[8],"strides":[1],"offset":0,"storage":"s")",
-       at + "dtype 'f31' is none that Isomer has"},
+       at + "dtype 'f31' is not one of Isomer's"},
       {R"("dtype":"f32","shape":[-8],"strides":[1],"offset":0,"storage":"s")",
        at + "shape has -8, expected 0 or more"},
       {R"("dtype":"f32","shape":[8],"strides":[-1],"offset":0,"storage":"s")",

@@ -363,7 +363,7 @@ TEST(BadBinary, MetadataThatNestsWithoutEndIsRefused) {
   const auto found = std::search(object.begin(), object.end(), key.begin(), key.end());
   ASSERT_NE(found, object.end());
   for (auto at = found - 2; at < found + 200; ++at) *at = 0x91;
-  EXPECT_NE(refusal(object).find("no MessagePack"), std::string::npos);
+  EXPECT_NE(refusal(object).find("not MessagePack"), std::string::npos);
 }
 
 }  // namespace

@@ -402,7 +402,7 @@ TEST(NameTables, ThatAreBrokenAreRefusedWithASentence) {
     }
     return "accepted";
   };
-  EXPECT_NE(refusal("{").find("no table of kernel names"), std::string::npos);
+  EXPECT_NE(refusal("{").find("not a table of kernel names"), std::string::npos);
   EXPECT_NE(refusal("").find("cannot read"), std::string::npos);
   EXPECT_NE(refusal(R"({"version":2})").find("expected version 1, got 2"), std::string::npos);
   EXPECT_NE(
@@ -413,7 +413,7 @@ TEST(NameTables, ThatAreBrokenAreRefusedWithASentence) {
 })").find("2 groups"),
             std::string::npos);
 EXPECT_NE(refusal(R"j({"version":1,"codes":[{"pattern":"(","family":"f","parameters":[]}]})j")
-                .find("no table"),
+                .find("not a table"),
             std::string::npos);
 }
 

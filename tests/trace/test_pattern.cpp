@@ -63,7 +63,7 @@ TEST(Pattern, WhatIsNoExpressionIsSaid) {
       ADD_FAILURE() << wrong;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::bad_argument);
-      EXPECT_NE(std::string(error.what()).find("a regular expression expected, got '" + std::string(wrong)),
+      EXPECT_NE(std::string(error.what()).find("expected a regular expression, got '" + std::string(wrong)),
                 std::string::npos)
           << error.what();
     }

@@ -47,7 +47,7 @@ class CacheTold : public testing::TestWithParam<StandIn> {
   void expect_told(const std::string& path, const std::string& why, const std::function<bool()>& prepare) {
     const std::string doctor = said(doctor_on_the_cache, path, prepare);
     if (doctor == "not allowed") GTEST_SKIP() << "not allowed to prepare the folder";
-    EXPECT_EQ(doctor, "bad: " + path + ", 0 programs, 0.0 MB, and what is compiled cannot be kept there: " +
+    EXPECT_EQ(doctor, "bad: " + path + ", 0 programs, 0.0 MB, but compiled kernels cannot be stored there: " +
                           why + " → make room there, or set ISOMER_CACHE to a folder that can be written");
     const std::string explain = said([&] { return explained(); }, path, prepare);
     const std::size_t at = explain.find("\n  not kept  cannot ");

@@ -43,7 +43,7 @@ fs::path find(const Compiler& compiler) {
   if (const std::string chosen = setting(compiler.chosen); !chosen.empty()) {
     if (is_program(chosen)) return fs::canonical(chosen);
     throw Error(ErrorCode::unsupported,
-                fmt::format("{} is {}, which is no program", compiler.chosen, chosen));
+                fmt::format("{} is {}, which is not a program", compiler.chosen, chosen));
   }
   for (const char* home : compiler.homes)
     if (const std::string folder = setting(home);
@@ -71,10 +71,9 @@ fs::path torch_of_python() {
                 kImportSeconds);
   const std::size_t at = end.output.rfind("torch:");
   if (!end.started || end.timed_out || end.exit_status != 0 || at == std::string::npos)
-    throw Error(
-        ErrorCode::unsupported,
-        "python3 imports no PyTorch to compile extensions against: install it, or name the torch folder of "
-        "another in ISOMER_TORCH");
+    throw Error(ErrorCode::unsupported,
+                "python3 cannot import PyTorch, against which extensions are compiled: install it, or set "
+                "ISOMER_TORCH to the torch folder of another one");
   folder = end.output.substr(at + 6, end.output.find('\n', at) - at - 6);
   return folder;
 }
@@ -101,7 +100,7 @@ std::string architecture_of(Backend backend) {
 std::string device_missing(Backend backend) {
   if (backend == Backend::emulated) return {};
   gpu::Vendor* vendor = gpu::find_vendor(name_of(backend));
-  if (vendor == nullptr) return fmt::format("this build knows no {} devices", name_of(backend));
+  if (vendor == nullptr) return fmt::format("this build does not support {} devices", name_of(backend));
   if (std::string why = vendor->unavailable(); !why.empty()) return why;
   try {
     find(compiler_of(backend));

@@ -121,8 +121,8 @@ class CompiledCandidate final : public Candidate {
     const std::string needs = newer_torch_for(failure.message, failure.missing_header);
     if (torch_version_.empty() || needs.empty()) return {};
     return fmt::format(
-        "{}{}: it needs a PyTorch {}, and these headers are {}'s: name the torch folder of yours "
-        "in ISOMER_TORCH (python3 -c 'import torch; print(torch.__path__[0])' prints it)",
+        "{}{}: it needs a PyTorch {}, but these headers belong to {}: set ISOMER_TORCH to the torch folder "
+        "of yours (python3 -c 'import torch; print(torch.__path__[0])' prints it)",
         path_.string(), failure.place.line > 0 ? fmt::format(":{}", failure.place.line) : std::string(),
         needs, torch_version_);
   }
@@ -244,7 +244,7 @@ class CompiledCandidate final : public Candidate {
       }
       if (chosen.empty())
         throw emulator::Error(
-            fmt::format("{}: no argument says what its template parameter {} is", entry.name, type));
+            fmt::format("{}: no argument determines its template parameter {}", entry.name, type));
       list += (list.empty() ? "" : ", ") + chosen;
     }
     return entry.name + "<" + list + ">";

@@ -63,7 +63,7 @@ emulator::Index3 evaluated(const std::string& list, const Entry& kernel,
     const std::optional<double> value = evaluate(parts[i], arguments_by_name(kernel, arguments));
     if (!value) {
       throw Error(ErrorCode::bad_argument,
-                  fmt::format("{}: the launch comment's '{}' is no expression over the arguments",
+                  fmt::format("{}: '{}' in the launch comment is not an expression over the arguments",
                               kernel.name, parts[i]));
     }
     index[i] = whole(*value);

@@ -70,7 +70,7 @@ std::vector<std::string> functions_of(const fs::path& library, Backend backend) 
   std::ifstream in(library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   const Bytes file({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, library.native());
-  if (!is_elf(file)) refuse(library, "no shared library of this system (ELF)");
+  if (!is_elf(file)) refuse(library, "not a shared library of this system (ELF)");
   if (bytes.find("libtorch") != std::string::npos || bytes.find("libc10.so") != std::string::npos)
     refuse(library,
            "a PyTorch extension built against another libtorch cannot be loaded here: give its source");
@@ -113,17 +113,15 @@ fs::path source_for_library(const fs::path& library, const BuildSettings& settin
   const std::string& signature = settings.signature;
   if (signature.empty())
     refuse(library,
-           "a prebuilt library says nothing of its parameters: give the C declaration as signature in "
-           "case.toml");
+           "a prebuilt library does not describe its parameters: set signature in case.toml to its C "
+           "declaration");
   static const Pattern declaration(
       R"(\s*(?:extern\s+"C"\s+)?([A-Za-z_][\w\s\*]*?[\s\*])([A-Za-z_]\w*)\s*\(([^()]*)\)\s*;?\s*)");
   const std::optional<Match> parts = declaration.whole(signature);
   if (!parts)
-    refuse(
-        library,
-        fmt::format(
-            "the signature '{}' is no C declaration such as void scale(const float* x, float* y, int64_t n)",
-            signature));
+    refuse(library, fmt::format("the signature '{}' is not a C declaration such as void scale(const float* "
+                                "x, float* y, int64_t n)",
+                                signature));
   if (!functions.empty() && std::find(functions.begin(), functions.end(), (*parts)[2]) == functions.end())
     refuse(
         library,

@@ -59,7 +59,7 @@ void fact(const char* name, const std::string& value) {
 }
 
 void write_end(const Counts& counts) {
-  if (output().lost() > 0) note(std::to_string(output().lost()) + " lines found no space on the disk");
+  if (output().lost() > 0) note(std::to_string(output().lost()) + " lines did not fit on the disk");
   std::string line = "{\"end\":{\"recorded\":";
   append(line, counts.recorded);
   line += ",\"dropped\":";

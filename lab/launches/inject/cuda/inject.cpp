@@ -47,15 +47,14 @@ std::string subscribe() {
     result = calls().subscribe(&subscriber, on_callback, nullptr);
   }
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-    return std::string("nothing could be recorded: another profiler or debugger holds CUPTI") +
+    return std::string("nothing could be recorded: another profiler or debugger uses CUPTI") +
            (holder[0] != '\0' ? std::string(" (") + holder + ")" : "") +
-           "; run without it, record without times by isomer trace --driver, or export its own trace and "
-           "give that to "
-           "isomer diff";
+           "; run without it, record without times with isomer trace --driver, or export its own trace and "
+           "pass that to isomer diff";
   if (result != CUPTI_SUCCESS) {
     const char* why = nullptr;
     if (calls().result_string != nullptr) calls().result_string(result, &why);
-    return std::string("nothing could be recorded: CUPTI takes no listener: ") +
+    return std::string("nothing could be recorded: CUPTI accepts no subscriber: ") +
            (why != nullptr ? why : "unknown");
   }
   for (const CUpti_CallbackId id : heard_calls())
@@ -71,7 +70,8 @@ void at_exit() {
   if (listening) flush_runs();
   if (modules().ambiguous() > 0)
     note(std::to_string(modules().ambiguous()) +
-         " kernels have the name of another one of other code, and which was launched is not known");
+         " kernels have the same name as another kernel with other code, so it is not known which one was "
+         "launched");
   write_end({recorded_launches(), dropped_runs(), modules().hashed_bytes()});
 }
 

@@ -13,7 +13,7 @@ std::atomic<std::uint64_t> launches{0}, recorded{0}, captured{0};
 
 void at_exit() {
   if (captured > 0)
-    note(std::to_string(captured) + " launches went into graphs, whose runs the driver does not tell");
+    note(std::to_string(captured) + " launches went into graphs, whose runs the driver does not report");
   write_end({recorded, 0, 0});
 }
 
@@ -24,7 +24,7 @@ bool begin() {
   if (calls().driver_version != nullptr) calls().driver_version(&driver);
   write_header("isomer, through the driver's calls",
                {{"driver", std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10)}});
-  note("recorded through the driver's calls: no times, no machine code and no kernels of graphs are known");
+  note("recorded through the driver's calls: times, machine code and kernels inside graphs are not known");
   if (!failure.empty()) note(failure);
   std::atexit(at_exit);
   return failure.empty();

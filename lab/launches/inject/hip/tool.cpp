@@ -151,9 +151,9 @@ std::string listen() {
                                      on_callback, nullptr),
            what);
   };
-  hear(ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, "to tell of code objects", {});
-  hear(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, "to tell of HIP's calls", heard_hip_calls());
-  hear(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, "to tell of kernels", {});
+  hear(ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT, "to report code objects", {});
+  hear(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, "to report HIP's calls", heard_hip_calls());
+  hear(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH, "to report kernels", {});
   if (!failure.empty()) return failure;
   sdk().agents(ROCPROFILER_AGENT_INFO_VERSION_0, on_agents, sizeof(rocprofiler_agent_v0_t), nullptr);
   tie_clocks();
@@ -188,7 +188,7 @@ rocprofiler_tool_configure_result_t* configure(std::uint32_t version, const char
   write_header("isomer, through rocprofiler-sdk",
                {{"rocprofiler-sdk", words != nullptr && *words != '\0' ? number + " " + words : number}});
   if (version / 10000 != ROCPROFILER_VERSION_MAJOR) {
-    note("nothing could be recorded: this is rocprofiler-sdk " + number + ", and this build knows " +
+    note("nothing could be recorded: this is rocprofiler-sdk " + number + ", but this build supports " +
          std::to_string(ROCPROFILER_VERSION_MAJOR));
     write_end({});
     return nullptr;
