@@ -72,7 +72,7 @@ void add_unobservable(const Numbers& numbers, const std::string& source, const s
         "the source has this fault, but next to {{{}}} no input makes it change the answer ({} calls tried)",
         joined_names(numbers.explanation.set), numbers.evidence.size());
     finding.location = {file, line};
-    finding.fix = std::string(code.fix) + " once the others are fixed; it has an effect then";
+    finding.fix = std::string(code.fix) + "; this has an effect once the others are fixed";
     finding.variations = {name};
     findings.push_back(std::move(finding));
   }

@@ -309,7 +309,7 @@ class CaptureDiff {
     compared(any(a_, arguments) && any(b_, arguments), "arguments");
     compared(any(a_, code) && any(b_, code), "machine code");
     if (!missing.empty() && !a_.groups.empty() && !b_.groups.empty())
-      result_.notes.push_back(core::say("not compared, because only one source has it: ", missing));
+      result_.notes.push_back(core::say("not compared, because at least one source lacks it: ", missing));
     std::sort(result_.notes.begin(), result_.notes.end());
     result_.notes.erase(std::unique(result_.notes.begin(), result_.notes.end()), result_.notes.end());
   }
