@@ -37,19 +37,32 @@ lab::CaseExplanation explained(const std::string& line, const std::string& backe
 
 std::string text_of(const Explanation& plan) { return lab::explain_json({"", "", "", plan}); }
 
-/// Every case would take minutes to fill; each third meets every choice of every op.
+std::size_t bytes_of(const oracle::Problem& problem) {
+  std::size_t bytes = 0;
+  for (const oracle::Problem::Buffer& buffer : problem.buffers()) bytes += buffer.bytes;
+  return bytes;
+}
+
+/// Each third of the cases that are quick to fill meets every choice of every op.
 TEST(Explain, SaysTheSameWithoutDataAsWithIt) {
+  constexpr std::size_t kQuickToFill = 200'000;
   for (const oracle::Oracle& oracle : oracle::oracles()) {
     const std::vector<oracle::Case> cases = oracle.cases();
+    int compared = 0;
     for (std::size_t i = 0; i < cases.size(); i += 3) {
       const oracle::Case c = cases[i].with_seed(i + 1);
+      oracle::Problem reserved(c, oracle::Contents::none);
+      oracle.make(c, reserved);
+      if (bytes_of(reserved) > kQuickToFill) continue;
       oracle::Problem filled(c);
       oracle.make(c, filled);
       const Explanation with_data = core::explain(Queue::cpu(), filled.call());
       const Explanation without = explained(c.line()).plan;
       ASSERT_FALSE(without.implementation.empty()) << c.line();
       ASSERT_EQ(text_of(without), text_of(with_data)) << c.line();
+      ++compared;
     }
+    EXPECT_GT(compared, 3) << oracle.contract->op;
   }
 }
 

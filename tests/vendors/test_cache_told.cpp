@@ -108,7 +108,7 @@ TEST_P(CacheTold, WhereNoneIsNamed) {
     for (const char* name : {"ISOMER_CACHE", "XDG_CACHE_HOME", "HOME"}) ::unsetenv(name);
     return true;
   };
-  EXPECT_EQ(said(doctor_on_the_cache, "", unnamed), "bad: none is named → set ISOMER_CACHE or HOME");
+  EXPECT_EQ(said(doctor_on_the_cache, "", unnamed), "bad: not set → set ISOMER_CACHE or HOME");
   const std::string explain = said([&] { return explained(); }, "", unnamed);
   EXPECT_NE(
       explain.find("\n  not kept  there is no cache folder; set ISOMER_CACHE to one that can be written\n"),
