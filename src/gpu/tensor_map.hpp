@@ -10,8 +10,8 @@
 
 namespace isomer::gpu {
 
-/// How tiles of a tensor are moved by the bulk copy engine, before a vendor encodes it. Innermost dimension
-/// first. What a tile has beyond the tensor's end is read as zeros and not written.
+/// Tiles of a tensor that the bulk copy engine moves, innermost dimension first. Beyond the tensor's end it
+/// reads zeros and writes nothing, but for the rest of a row's last 16 bytes (device/sm90/tensor_copy.cuh).
 struct TensorMap {
   DType element = DType::none;                  ///< f32, f16, bf16 or any type of one byte
   int rank = 0;                                 ///< 1 to 5

@@ -93,9 +93,10 @@ ISOMER_DEVICE void load_multicast(const TensorMap& map, const Coordinates<N>& fr
 #endif
 }
 
-/// The box in shared memory to `to`; elements outside of the tensor are not written. Behind
-/// fence_async_shared() of those who wrote the box and a barrier; belongs to the group that end_stores()
-/// ends.
+/// The box in shared memory to `to`; elements outside of the tensor are not written, but the hardware writes
+/// a row in whole pieces of 16 bytes: unless the innermost size is a multiple of 16 bytes, it overwrites what
+/// lies behind the last element of a row up to the next multiple. Behind fence_async_shared() of those who
+/// wrote the box and a barrier; belongs to the group that end_stores() ends.
 template <int N>
 ISOMER_DEVICE void store(const TensorMap& map, const Coordinates<N>& to, u32 from) {
 #if ISOMER_SM90
