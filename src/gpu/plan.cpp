@@ -75,16 +75,15 @@ void Plan::launch(const Queue& queue, const Step& step, const void* parameters, 
   const QueueState& state = state_of(queue);
   if (step.loaded.get() == nullptr) step.loaded.set(&state.kernels().get(step.program(), state.stream()));
   const Kernel& kernel = *step.loaded.get();
-  state.vendor().launch(state.device.index, state.stream(),
-                        {.function = kernel.function,
-                         .kernel = step.kernel,
-                         .grid = step.grid,
-                         .block = step.block,
-                         .cluster = step.cluster,
-                         .shared_bytes = step.shared_bytes,
-                         .overlap_previous = step.overlap_previous,
-                         .parameters = parameters,
-                         .parameter_bytes = bytes});
+  state.launch({.function = kernel.function,
+                .kernel = step.kernel,
+                .grid = step.grid,
+                .block = step.block,
+                .cluster = step.cluster,
+                .shared_bytes = step.shared_bytes,
+                .overlap_previous = step.overlap_previous,
+                .parameters = parameters,
+                .parameter_bytes = bytes});
 }
 
 Implementation::Implementation(DeviceType device, std::string_view kind, Capabilities needs)

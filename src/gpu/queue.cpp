@@ -53,8 +53,36 @@ QueueState::~QueueState() {
   if (owned_) vendor_.release_stream(device.index, stream_);
 }
 
+template <class Function>
+void QueueState::watched(Function&& function) const {
+  try {
+    function();
+  } catch (...) {
+    const std::lock_guard lock(zeroed_mutex_);
+    spoiled_ = true;
+    throw;
+  }
+}
+
+void QueueState::launch(const Launch& launch) const {
+  watched([&] { vendor_.launch(device.index, stream_, launch); });
+}
+
+void QueueState::synchronize() const {
+  watched([&] { vendor_.synchronize(device.index, stream_); });
+}
+
 void* QueueState::zeroed(std::size_t bytes) const {
   const std::lock_guard lock(zeroed_mutex_);
+  if (spoiled_) {
+    // A graph would zero it whenever it is run, and not now.
+    if (vendor_.capturing(device.index, stream_))
+      core::fail(ErrorCode::device, vendor_.name(),
+                 ": the scratch cannot be zeroed after a failed launch while a graph is being captured; "
+                 "prepare the call before the capture");
+    for (const Zeroed& block : zeroed_) vendor_.fill(device.index, stream_, block.data, 0, block.bytes);
+    spoiled_ = false;
+  }
   if (!zeroed_.empty() && zeroed_.back().bytes >= bytes) return zeroed_.back().data;
   if (vendor_.capturing(device.index, stream_))
     core::fail(

@@ -19,6 +19,7 @@ class StandIn : public Vendor {
     bool capturing = false;  ///< a graph is being captured from every stream
     /// Sees launches in the place of the emulator.
     std::function<void(const Launch&)> watch;
+    std::function<void()> ending;  ///< is called before a stream has been waited for
     int compiled = 0, loaded = 0, allocated = 0, encoded = 0, launched = 0;
   };
 
@@ -69,7 +70,10 @@ class StandIn : public Vendor {
   }
   Stream make_stream(int device) override { return inner_.make_stream(device); }
   void release_stream(int device, Stream stream) noexcept override { inner_.release_stream(device, stream); }
-  void synchronize(int device, Stream stream) override { inner_.synchronize(device, stream); }
+  void synchronize(int device, Stream stream) override {
+    if (told_.ending) told_.ending();
+    inner_.synchronize(device, stream);
+  }
   bool capturing(int, Stream) override { return told_.capturing; }
   Event make_event(int device) override { return inner_.make_event(device); }
   void release_event(int device, Event event) noexcept override { inner_.release_event(device, event); }

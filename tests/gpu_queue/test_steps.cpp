@@ -131,6 +131,45 @@ TEST_F(Steps, HaveScratchThatIsZeroAndStaysWhereItIs) {
   EXPECT_NE(plan.scratch(Queue::on({DeviceType::emulated, 0})), more);
 }
 
+/// A kernel that failed has not left zero what it counted.
+TEST_F(Steps, HaveScratchThatIsZeroAgainAfterALaunchThatFailed) {
+  const MappedPlan plan;
+  auto* scratch = static_cast<std::byte*>(plan.scratch(queue));
+  const auto fails = [&] {
+    std::memset(scratch, 0xff, MappedPlan::kScratch);
+    throw Error(ErrorCode::device, "failed");
+  };
+  const auto expect_zero = [&] {
+    ASSERT_EQ(plan.scratch(queue), scratch);
+    for (std::size_t i = 0; i < MappedPlan::kScratch; ++i) ASSERT_EQ(scratch[i], std::byte{0}) << i;
+  };
+  told.watch = [&](const gpu::Launch&) { fails(); };
+  EXPECT_THROW(plan.put(queue, memory, memory), Error);
+  expect_zero();
+  // Devices tell a failure when they are waited for.
+  told.ending = fails;
+  EXPECT_THROW(queue.synchronize(), Error);
+  told.ending = nullptr;
+  told.capturing = true;
+  try {
+    plan.scratch(queue);
+    FAIL() << "zeroed in a capture";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "emulated: the scratch cannot be zeroed after a failed launch while a graph is being "
+                 "captured; prepare the call before the capture");
+  }
+  told.capturing = false;
+  plan.prepare(queue);
+  told.capturing = true;
+  expect_zero();
+  told.capturing = false;
+  // What nothing failed on stays as it is: kernels take care of it.
+  scratch[0] = std::byte{1};
+  EXPECT_EQ(*static_cast<std::byte*>(plan.scratch(queue)), std::byte{1});
+  scratch[0] = std::byte{0};
+}
+
 TEST_F(Steps, AreGivenTheirScratchBeforeAGraphIsCaptured) {
   const MappedPlan plan;
   told.capturing = true;
