@@ -41,7 +41,7 @@ oracle::Case smallest_case(const oracle::Oracle& oracle) {
   std::optional<oracle::Case> smallest;
   double least = 0;
   for (const oracle::Case& c : oracle.cases()) {
-    oracle::Problem problem(seeded(c));
+    oracle::Problem problem(seeded(c), oracle::Contents::none);
     oracle.make(problem.made_from(), problem);
     const core::Call& call = problem.call();
     bool empty = false;
