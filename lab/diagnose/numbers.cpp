@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 namespace isomer::lab {
 namespace {
@@ -94,14 +96,29 @@ Form original_form(const Entry& entry, const Port& port) {
 }
 
 bool is_exact(const Port& port) {
-  return port.op == "act_quant" || port.op == "weight_dequant" || port.op == "quantize_copy_kv";
+  static std::mutex mutex;
+  static std::map<const oracle::Oracle*, bool> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(port.oracle);
+  if (found != known.end()) return found->second;
+  const oracle::Case plain =
+      oracle::parse_case(port.oracle->contract->op + " " + port.original->probes.front()).with_seed(1);
+  oracle::Problem problem(plain);
+  port.oracle->make(plain, problem);
+  oracle::Expected expected(problem.call());
+  port.oracle->reference(problem.call(), oracle::Variations(), expected);
+  bool exact = true;
+  for (const oracle::ExpectedTensor& tensor : expected.tensors)
+    exact = exact &&
+            std::all_of(tensor.bound.begin(), tensor.bound.end(), [](double bound) { return bound == 0; });
+  return known.emplace(port.oracle, exact).first->second;
 }
 
 Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port& port,
                         const Questions& questions) {
   Numbers numbers;
   oracle::Oracle oracle = *port.oracle;
-  Search search(oracle, is_exact(port));
+  Search search(oracle);
   int lost = 0;
   const auto ask = [&](const std::shared_ptr<const Given>& given) -> std::shared_ptr<Evidence> {
     // What ends its process, or never ends, is told after a few: each costs the whole limit of time.

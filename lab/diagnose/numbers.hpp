@@ -39,7 +39,7 @@ struct Numbers {
   bool raced = false;                       ///< in one of them threads raced: its numbers may be chance's
 };
 
-/// Whether the op's arithmetic is exact: answers are compared bit by bit.
+/// Whether the op's arithmetic is exact: its reference gives the elements of a call no bound to differ by.
 bool is_exact(const Port& port);
 
 /// Asks the candidate the port's probes and looks for the variations that explain the answers.

@@ -46,8 +46,7 @@ struct Explanation {
 /// Looks for the smallest set of an op's variations under which its reference gives a candidate's answers.
 class Search {
  public:
-  /// `exact`: answers must be equal, not only within the bound.
-  Search(const oracle::Oracle& oracle, bool exact) : oracle_(oracle), exact_(exact) {}
+  explicit Search(const oracle::Oracle& oracle) : oracle_(oracle) {}
 
   void add(Evidence evidence);
   /// How long sets are looked for, in seconds of work for each of the ways.
@@ -74,7 +73,6 @@ class Search {
   std::string separating_line(const Set& a, const Set& b) const;
 
   const oracle::Oracle& oracle_;
-  bool exact_;
   double patience_ = 2.0;
   std::size_t plain_wrong_ = 0;
   std::vector<Evidence> evidence_;

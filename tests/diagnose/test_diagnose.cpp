@@ -3,6 +3,7 @@
 
 #include "diagnose/fake_candidate.hpp"
 #include "lab/diagnose/diagnose.hpp"
+#include "lab/diagnose/numbers.hpp"
 #include "lab/diagnose/variation_codes.hpp"
 
 #include <algorithm>
@@ -99,7 +100,8 @@ TEST(Diagnosis, OfAPortThatReadsKAsIfItWereCompact) {
   const Diagnosis diagnosis = diagnose(candidate, request);
   ASSERT_EQ(codes(diagnosis), std::vector<std::string>{"assumes-contiguous"}) << text_of(diagnosis);
   EXPECT_EQ(diagnosis.findings[0].argument, "K");
-  EXPECT_NE(diagnosis.findings[0].evidence.find("exactly the answer for a compact tensor"), std::string::npos);
+  EXPECT_NE(diagnosis.findings[0].evidence.find("exactly the answer for a compact tensor"),
+            std::string::npos);
 }
 
 TEST(Diagnosis, OfAPortThatIgnoresItsIndices) {
@@ -129,6 +131,11 @@ TEST(Diagnosis, OfNothingToHoldItAgainstIsAnError) {
   const Diagnosis diagnosis = diagnose(candidate, {});
   EXPECT_EQ(diagnosis.verdict(), "error");
   EXPECT_NE(diagnosis.error.find("--op"), std::string::npos);
+}
+
+TEST(Findings, AreProvedForOpsWhoseToleranceIsExact) {
+  for (const Port& port : ports())
+    EXPECT_EQ(is_exact(port), port.oracle->contract->tolerance.rfind("exact", 0) == 0) << port.op;
 }
 
 TEST(Findings, EveryVariationHasACodeThatThereIs) {
