@@ -67,6 +67,12 @@ const Fault kFaults[] = {
     {"writes_constant_memory", Kind::writes_input},
     {"fails_assertion", Kind::assertion},
     {"traps", Kind::trap},
+    {"variable_write_behind", Kind::out_of_bounds_write},
+    {"variable_read_before", Kind::out_of_bounds_read},
+    {"constant_read_behind", Kind::out_of_bounds_read},
+    {"variable_race", Kind::race},
+    {"variable_misaligned", Kind::misaligned},
+    {"variable_lock_without_fence", Kind::race},
     {"inside_a_called_function", Kind::out_of_bounds_write},
     {"inside_a_header_function", Kind::out_of_bounds_read},
 };

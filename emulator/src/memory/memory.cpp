@@ -77,6 +77,7 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
   buffer.begin = begin;
   buffer.bytes = bytes;
   buffer.first_page = first;
+  buffer.shadow = first * kPage;
   buffer.pages = pages;
   buffer.space = space;
   buffer.name = std::move(name);
@@ -110,6 +111,15 @@ void Memory::release(Buffer* buffer) {
       holes_.erase(it);
     }
   }
+}
+
+std::uintptr_t Memory::reserve_shadow(const void* begin, std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  const std::size_t pages = (bytes + 2 * kPage - 1) / kPage;
+  if ((frontier_ + pages) * kPage > bytes_) return 0;
+  const std::uintptr_t at = frontier_ * kPage + reinterpret_cast<std::uintptr_t>(begin) % kPage;
+  frontier_ += pages;
+  return at;
 }
 
 bool Memory::release(void* pointer) {

@@ -13,13 +13,14 @@
 
 namespace isomer::emulator {
 
-enum class Space : std::uint8_t { global, managed, shared };
+enum class Space : std::uint8_t { global, managed, shared, variable };
 
 struct Buffer {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
   std::size_t first_page = 0;
   std::size_t pages = 0;
+  std::uintptr_t shadow = 0;  ///< where in the shadow its first byte has its place
   Space space = Space::global;
   std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
   bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
@@ -45,6 +46,8 @@ class Memory {
   Buffer* allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment = 256);
   bool release(void* pointer);
   void release(Buffer* buffer);
+  /// A place in the shadow for what lies elsewhere, aligned as it is; 0 when the range is full.
+  std::uintptr_t reserve_shadow(const void* begin, std::size_t bytes);
 
   /// The buffer in whose pages the address lies, dead or alive; null outside of every buffer's pages.
   Buffer* page_owner(const void* address) const {

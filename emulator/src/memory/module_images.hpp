@@ -5,17 +5,20 @@
 #include <string>
 
 #include "isomer_emulator/abi.h"
+#include "memory/memory.hpp"
 
 namespace isomer::emulator {
 
-enum class ImageAccess { outside, image, constant_symbol };
-
 /// Whether an address belongs to the image of a module or of a library loaded beside it.
-ImageAccess classify_image(const void* address, std::size_t bytes);
+bool in_image(const void* address);
 
 void add_symbol(const SymbolEntry& entry);
 /// The variable that begins at `address`, or null.
 const SymbolEntry* find_symbol(const void* address);
+/// The device variable that holds the address, or in whose guard bytes it lies; null for all else. Constant
+/// memory is marked as an input.
+Buffer* variable_at(const void* address);
+constexpr std::size_t kVariableGuard = 256;
 void forget_module(const void* any_address);
 
 }  // namespace isomer::emulator

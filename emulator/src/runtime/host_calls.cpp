@@ -36,11 +36,12 @@ struct Event {
 std::mutex handles_mutex;
 std::set<void*> streams, events;
 
-bool is_device(const void* p) { return Memory::instance().contains(p) || find_symbol(p) != nullptr; }
+bool is_device(const void* p) { return Memory::instance().contains(p) || variable_at(p) != nullptr; }
 
 // A range that begins in a buffer has to end in it.
 int check_range(const void* p, std::size_t bytes, const char* role) {
   const Buffer* b = Memory::instance().find(p);
+  if (!b) b = variable_at(p);
   if (!b) {
     if (!Memory::instance().contains(p)) return error::success;
     return refuse(error::invalid_value, fmt::format("copy: the {} is no live device buffer", role));

@@ -1,6 +1,7 @@
 #include "source/outline.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 namespace isomer::emulator::source {
@@ -82,11 +83,14 @@ class Reader {
     bool assigned = false, is_using = t_[start].is("using") || t_[start].is("typedef") ||
                                       t_[start].is("friend") || t_[start].is("static_assert");
     std::vector<std::string> names;  // of variables
+    std::size_t specifier = start;
+    bool has_initialiser = false;
     std::size_t i = start;
     for (; i < end; ++i) {
       const Token& t = t_[i];
       if (t.is(";")) break;
       if (t.is("__global__")) f.global = true;
+      if (t.is("__device__") || t.is("__constant__") || t.is("__managed__")) specifier = i;
       if (t.is("__device__")) f.device = true;
       if (t.is("__host__")) f.host = true;
       if (t.is("constexpr") || t.is("consteval")) f.constant_expression = true;
@@ -96,7 +100,7 @@ class Reader {
       if (t.is("extern")) is_extern = true;
       if ((t.is("class") || t.is("struct") || t.is("union")) && f.name.empty()) is_class = true;
       if (t.is("enum")) is_enum = true;
-      if (t.is("=")) assigned = true;
+      if (t.is("=")) assigned = has_initialiser = true;
       if (t.is("__launch_bounds__") && i + 1 < end && t_[i + 1].is("(")) {
         const std::size_t close = closing(t_, i + 1);
         std::size_t last = i + 2;
@@ -185,6 +189,7 @@ class Reader {
           return close + 1;
         }
         if (t_[i - 1].kind == Token::name && !assigned) names.emplace_back(t_[i - 1].text);
+        has_initialiser = true;
         i = close;
         continue;
       }
@@ -200,11 +205,40 @@ class Reader {
       for (const std::string& n : names) {
         if (std::none_of(result_.variables.begin(), result_.variables.end(),
                          [&](const Variable& v) { return v.name == n && v.scope == scope; })) {
-          result_.variables.push_back({n, scope, constant});
+          result_.variables.push_back({n, scope, constant, may_move(start, i),
+                                       !has_initialiser && of_the_language(start, i), start, specifier});
         }
       }
     }
     return i + 1;
+  }
+
+  /// Whether a section may be named for what is declared here: nothing of a constant's kind, whose section
+  /// cannot be written, and nothing that several sources may define.
+  bool may_move(std::size_t begin, std::size_t end) const {
+    bool constant = false;
+    for (std::size_t i = begin; i < end && !t_[i].is("=") && !t_[i].is("{"); ++i) {
+      if (t_[i].is("inline") || t_[i].is("constexpr") || t_[i].is("(") || t_[i].is("thread_local"))
+        return false;
+      if (t_[i].is("const")) constant = true;
+      if (t_[i].is("*")) constant = false;
+    }
+    return !constant;
+  }
+  bool of_the_language(std::size_t begin, std::size_t end) const {
+    static const std::set<std::string_view> types = {
+        "int",     "unsigned", "signed",  "char",       "short",        "long",       "float",
+        "double",  "bool",     "size_t",  "int8_t",     "uint8_t",      "int16_t",    "uint16_t",
+        "int32_t", "uint32_t", "int64_t", "uint64_t",   "float2",       "float3",     "float4",
+        "int2",    "int3",     "int4",    "uint2",      "uint4",        "double2",    "uchar4",
+        "uint",    "volatile", "static",  "__device__", "__constant__", "__managed__"};
+    std::size_t names = 0, known = 0;
+    for (std::size_t i = begin; i < end && !t_[i].is("["); ++i) {
+      if (t_[i].is("*")) return true;
+      names += t_[i].kind == Token::name;
+      known += types.count(t_[i].text);
+    }
+    return known > 0 && names == known + 1;
   }
 
   const std::vector<Token>& t_;

@@ -25,6 +25,10 @@ struct Function {
 struct Variable {
   std::string name, scope;
   bool constant = false;
+  bool guarded = false;       ///< may stand in a section of its own, between bytes that belong to nobody
+  bool zero = false;          ///< of a type of the language and without an initialiser
+  std::size_t begin = 0;      ///< first token of the declaration
+  std::size_t specifier = 0;  ///< the token of __device__, __constant__ or __managed__
 };
 
 /// A `__shared__` statement outside of every function.

@@ -60,7 +60,8 @@ std::string registrations(const Source& s, const std::vector<std::string>& insta
   }
   for (const Variable& v : s.outline.variables) {
     out += "static ::isomer::emulator::SymbolRegistration isomer_symbol_" + std::to_string(serial++) + "(" +
-           quoted(v.scope + v.name) + ", ::" + v.scope + v.name + ", " + (v.constant ? "1" : "0") + ");\n";
+           quoted(v.scope + v.name) + ", ::" + v.scope + v.name + ", " + (v.constant ? "1" : "0") + ", " +
+           (v.guarded ? "1" : "0") + ");\n";
   }
   return out;
 }

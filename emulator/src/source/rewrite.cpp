@@ -124,18 +124,40 @@ void rewrite_specifiers(Source& s) {
   }
 }
 
+/// Each variable of the device stands in a section of its own, behind bytes that belong to nobody: an index
+/// that leaves it meets them and not its neighbour.
+void guard_variables(Source& s) {
+  const auto& t = s.text.tokens;
+  const auto guard = [](bool zero, const std::string& section) {
+    return "__asm__(\".pushsection " + section + ",\\\"aw\\\",@" + (zero ? "nobits" : "progbits") +
+           "\\n.balign 256\\n.skip 256\\n.popsection\");";
+  };
+  std::size_t last = t.size();
+  int serial = 0;
+  for (const Variable& v : s.outline.variables) {
+    if (!v.guarded || v.begin == last) continue;
+    last = v.begin;
+    const std::string section = (v.zero ? ".bss.isomer_" : ".data.isomer_") + std::to_string(serial++);
+    s.edits.insert(t[v.begin].offset, guard(v.zero, section) + " ");
+    s.edits.insert(t[v.specifier].offset, "__attribute__((section(\"" + section + "\")))");
+  }
+  if (serial > 0) s.tail += guard(true, ".bss.isomer_end") + guard(false, ".data.isomer_end") + "\n";
+}
+
 Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate,
                   bool with_entries) {
-  Source s{preprocessed, tokenize(preprocessed), {}, {}};
+  Source s{preprocessed, tokenize(preprocessed), {}, {}, {}};
   s.outline = outline(s.text);
   refuse_what_cannot_run(s);
   rewrite_shared(s);
+  guard_variables(s);
   rewrite_launches(s);
   rewrite_kernel_casts(s);
   rewrite_specifiers(s);
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;
-  std::string tail = "\n# 1 \"isomer-registrations\"\n" + registrations(s, instantiate, result.kernels);
+  std::string tail =
+      "\n# 1 \"isomer-registrations\"\n" + s.tail + registrations(s, instantiate, result.kernels);
   if (with_entries) tail += entries(s, instantiate, true);
   for (const Function& f : s.outline.functions) {
     result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;
@@ -145,7 +167,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
 }
 
 Rewritten offered(std::string_view preprocessed, const std::vector<std::string>& instantiate) {
-  Source s{preprocessed, tokenize(preprocessed), {}, {}};
+  Source s{preprocessed, tokenize(preprocessed), {}, {}, {}};
   s.outline = outline(s.text);
   Rewritten result;
   result.text = entries(s, instantiate, false);

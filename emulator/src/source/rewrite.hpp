@@ -50,6 +50,7 @@ struct Source {
   Text text;
   Outline outline;
   Edits edits;
+  std::string tail;                            ///< what stands behind the source
   std::string place(std::size_t token) const;  ///< "file:line"
   std::string written(std::size_t first,
                       std::size_t last) const;  ///< tokens, `last` excluded, one blank between
@@ -60,6 +61,7 @@ void rewrite_launches(Source& source);
 void rewrite_kernel_casts(Source& source);
 void rewrite_shared(Source& source);
 void rewrite_specifiers(Source& source);
+void guard_variables(Source& source);
 void refuse_what_cannot_run(const Source& source);
 std::string registrations(const Source& source, const std::vector<std::string>& instantiate,
                           std::vector<std::string>& kernels);
@@ -69,8 +71,8 @@ std::string entries(const Source& source, const std::vector<std::string>& instan
 /// The address of a function of the source, as an expression for the end of the text or a launch of it.
 std::string address_of(const Source& source, const Function& function);
 
-/// A function that takes the fields of the structs that another takes by value, and calls it. Empty where that
-/// takes none, or their fields are not plain.
+/// A function that takes the fields of the structs that another takes by value, and calls it. Empty where
+/// that takes none, or their fields are not plain.
 struct Flattened {
   std::string definition, address;
   std::string parameters;  ///< type, tab, name, tab, line end, of each

@@ -133,7 +133,9 @@ void add(Kind kind, Block& block, const Thread& thread, const void* pc, const vo
 }
 
 std::string title(const Buffer& buffer) {
-  const char* space = buffer.space == Space::shared ? "shared array " : "buffer ";
+  const char* space = buffer.space == Space::shared     ? "shared array "
+                      : buffer.space == Space::variable ? "variable "
+                                                        : "buffer ";
   return (buffer.name.rfind("dynamic", 0) == 0 ? "" : space) +
          (buffer.name.empty() ? "allocated with " + std::to_string(buffer.bytes) + " bytes" : buffer.name);
 }

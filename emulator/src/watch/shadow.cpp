@@ -57,8 +57,12 @@ inline Shadow& shadow() {
   return known != nullptr ? *known : first_shadow();
 }
 
+/// Of an address in device memory.
 std::size_t position(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) - Memory::instance().base();
+}
+std::size_t position(const Buffer& buffer, const void* address) {
+  return buffer.shadow + static_cast<std::size_t>(static_cast<const std::byte*>(address) - buffer.begin);
 }
 
 // Whole pages go back to the system, which hands out zeros; the rest is cleared by hand.
@@ -105,11 +109,10 @@ std::uintptr_t away(const Buffer& b, const void* address) {
   return at < begin ? begin - at : at - begin < b.bytes ? 0 : at - begin - b.bytes;
 }
 
-[[gnu::noinline]] void out_of_bounds(Block& block, const void* address, std::size_t bytes, unsigned how,
-                                     const void* site) {
+[[gnu::noinline]] void out_of_bounds(Block& block, Buffer* owner, const void* address, std::size_t bytes,
+                                     unsigned how, const void* site) {
   Memory& memory = Memory::instance();
   const bool writes = (how & write) != 0;
-  Buffer* owner = memory.page_owner(address);
   Buffer* near = owner && owner->live ? owner : memory.nearest(address, false);
   Kind kind = writes ? Kind::out_of_bounds_write : Kind::out_of_bounds_read;
   if (!owner) {
@@ -125,7 +128,7 @@ std::uintptr_t away(const Buffer& b, const void* address) {
   if (!owner && near && !nowhere && kind != Kind::index_overflow && away(*near, address) > kFar) {
     report_access(kind, site, nullptr, address, bytes,
                   "far from every buffer: its index is no index of this launch");
-  } else if (!memory.contains(address)) {
+  } else if (!owner && !memory.contains(address)) {
     if (kind != Kind::index_overflow) {
       report_access(kind, site, nowhere ? nullptr : near, address, bytes,
                     nowhere ? "through a null pointer" : "in host memory, which the device cannot see");
@@ -146,7 +149,7 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
   const std::uint32_t mine = segment_of(block, thread);
   const bool is_atomic = (how & atomic) != 0;
   const std::uint32_t at = site_number(site) | (is_atomic ? kAtomic : 0);
-  Cell* cell = &shadow().cells[position(address)];
+  Cell* cell = &shadow().cells[position(buffer, address)];
   bool reported = false;
   const auto conflicts = [&](const Entry& e) {
     if (e.segment == 0 || e.segment == mine) return false;
@@ -204,19 +207,19 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
   if ((how & atomic) && ++thread.clock.spins % 64 == 0) block.yield(site);
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.page_owner(at);
+  if (!buffer) buffer = variable_at(at);
   if (!buffer || !buffer->live || at < buffer->begin || at + bytes > buffer->end()) {
     if (!buffer) {
       if (is_builtin_variable(at)) return;
       const auto* package = static_cast<const std::byte*>(launch.request.package);
       if (at >= package && at < package + launch.request.package_bytes) return;
-      const ImageAccess image = classify_image(at, bytes);
-      if (image == ImageAccess::constant_symbol && (how & write)) {
-        report_event(Kind::writes_input, site, "writes constant memory");
-        return;
-      }
-      if (image != ImageAccess::outside || memory.in_host_range(at)) return;
+      if (in_image(at) || memory.in_host_range(at)) return;
     }
-    out_of_bounds(block, address, bytes, how, site);
+    out_of_bounds(block, buffer, address, bytes, how, site);
+    return;
+  }
+  if (buffer->space == Space::variable && buffer->input) {
+    if (how & write) report_event(Kind::writes_input, site, "writes constant memory");
     return;
   }
   if (buffer->space == Space::shared && block.is_mate(buffer->owner) && buffer->owner != &block) {
@@ -232,14 +235,14 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
     report_access(how & write ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, site, buffer, address,
                   bytes, "which belongs to another block");
   }
-  if ((how & typed) && (position(at) & (bytes - 1)) != 0) {
+  if ((how & typed) && (reinterpret_cast<std::uintptr_t>(at) & (bytes - 1)) != 0) {
     report_access(Kind::misaligned, site, buffer, address, bytes, "");
   }
   if ((how & write) && buffer->input) report_access(Kind::writes_input, site, buffer, address, bytes, "");
   if (buffer->space == Space::shared) {
     if (hopper::Units* units = block.used_units()) units->touch(address, bytes, (how & write) != 0, site);
   }
-  std::uint8_t* written = &shadow().written[position(at)];
+  std::uint8_t* written = &shadow().written[position(*buffer, at)];
   if (how & read) tell_unwritten(*buffer, at, bytes, site);
   if (buffer->input && !(how & write) && buffer->initialised)
     return;  // nobody may write it, so nobody can race
@@ -265,7 +268,9 @@ void access(const void* address, std::size_t bytes, unsigned how, const void* si
 }
 
 void misaligned(const void* address, std::size_t alignment, const void* site) {
-  const Buffer* buffer = current_thread() ? Memory::instance().find(address) : nullptr;
+  if (!current_thread()) return;
+  const Buffer* buffer = Memory::instance().find(address);
+  if (!buffer) buffer = variable_at(address);
   if (buffer) report_access(Kind::misaligned, site, buffer, address, alignment, "");
 }
 

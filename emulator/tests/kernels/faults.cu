@@ -272,3 +272,38 @@ __device__ E through(const E* p, int i) {
 }
 BAD(inside_a_header_function) { out[T] = through(in, T + 1); }
 OK(inside_a_header_function) { out[T] = through(in, T); }
+
+__device__ int counts[64];
+__device__ int beside[64];
+__device__ int tail = 3;
+__constant__ float weights[4] = {1, 2, 3, 4};
+__device__ int turn, shared_sum;
+BAD(variable_write_behind) {
+  if (T == 0) beside[0] = 1;
+  counts[threadIdx.x + 1] = T;  // fault: variable_write_behind
+}
+OK(variable_write_behind) { if (T < 64) { counts[threadIdx.x] = T; beside[threadIdx.x] = T; } }
+BAD(variable_read_before) { out[T] = (&tail)[threadIdx.x == 3 ? -1 : 0]; }  // fault: variable_read_before
+OK(variable_read_before) { out[T] = tail; }
+BAD(constant_read_behind) { out[T] = weights[threadIdx.x % 5]; }  // fault: constant_read_behind
+OK(constant_read_behind) { out[T] = weights[threadIdx.x % 4]; }
+BAD(variable_race) { shared_sum += 1; }  // fault: variable_race
+OK(variable_race) { atomicAdd(&shared_sum, 1); }
+BAD(variable_misaligned) { if (T == 0) *(int2*)(counts + 1) = make_int2(1, 2); }  // fault: variable_misaligned
+OK(variable_misaligned) { if (T == 0) *(int2*)(counts + 2) = make_int2(1, 2); }
+BAD(variable_lock_without_fence) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(&turn, 0, 1) != 0) {}
+    shared_sum += 1;  // fault: variable_lock_without_fence
+    atomicExch(&turn, 0);
+  }
+}
+OK(variable_lock_without_fence) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(&turn, 0, 1) != 0) {}
+    __threadfence();
+    shared_sum += 1;
+    __threadfence();
+    atomicExch(&turn, 0);
+  }
+}

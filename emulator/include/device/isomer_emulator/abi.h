@@ -71,6 +71,7 @@ struct SymbolEntry {
   void* address;
   std::size_t bytes;
   int constant;
+  int guarded;  ///< bytes that belong to nobody stand before and behind it
 };
 
 }  // namespace isomer::emulator

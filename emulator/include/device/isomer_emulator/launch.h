@@ -190,9 +190,9 @@ struct TemplateRegistration {
 
 struct SymbolRegistration {
   template <class T>
-  SymbolRegistration(const char* name, T& variable, int constant) {
+  SymbolRegistration(const char* name, T& variable, int constant, int guarded) {
     SymbolEntry entry{name, const_cast<void*>(reinterpret_cast<const volatile void*>(&variable)),
-                      sizeof(variable), constant};
+                      sizeof(variable), constant, guarded};
     isomer_emulator_register_symbol(&entry);
   }
 };
