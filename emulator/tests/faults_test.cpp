@@ -73,6 +73,12 @@ const Fault kFaults[] = {
     {"variable_race", Kind::race},
     {"variable_misaligned", Kind::misaligned},
     {"variable_lock_without_fence", Kind::race},
+    {"volatile_reduction", Kind::race},
+    {"volatile_flag_without_acquire", Kind::race},
+    {"volatile_store_of_all", Kind::race},
+    {"lock_without_acquire", Kind::race},
+    {"fence_of_the_block", Kind::race},
+    {"atomic_of_the_block", Kind::race},
     {"inside_a_called_function", Kind::out_of_bounds_write},
     {"inside_a_header_function", Kind::out_of_bounds_read},
 };

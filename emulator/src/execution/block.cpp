@@ -22,6 +22,8 @@ __thread int isomer_emulator_patience;
 namespace isomer::emulator {
 namespace {
 
+constexpr int kPatienceOfAThread = 256;  // atomics, after which the others run: a thread begins without a wait
+
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -163,6 +165,7 @@ void Block::run(Thread& thread) {
   thread.fiber = worker_.running();
   progressed_ = true;
   isomer_emulator_thread_index = thread.index;
+  isomer_emulator_patience = kPatienceOfAThread;
   launch_.request.invoke(launch_.request.package);
   ended(*current_);
 }

@@ -215,7 +215,7 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
   if (options.device_math) flags.push_back("-DISOMER_EMULATOR_DEVICE_MATH=1");
   if (options.watch) {
-    flags.insert(flags.end(), {"-O1", "-fsanitize=thread,alignment", "-fsanitize-recover=alignment",
+    flags.insert(flags.end(), {"-DISOMER_EMULATOR_WATCH=1", "-O1", "-fsanitize=thread,alignment", "-fsanitize-recover=alignment",
                                "-fno-omit-frame-pointer"});
     if (clang) {
       flags.insert(flags.end(), {"-mllvm", "-tsan-distinguish-volatile"});

@@ -121,11 +121,15 @@ EXPORT void* isomer_emulator_dynamic_shared() { return current_block()->dynamic_
 EXPORT std::size_t isomer_emulator_dynamic_shared_bytes() {
   return current_block()->launch().request.shared_bytes;
 }
-EXPORT void isomer_emulator_fence(int) {
+EXPORT void isomer_emulator_scope(int block_only) {
+  if (Thread* t = current_thread()) t->clock.scope = block_only ? watch::Scope::block : watch::Scope::device;
+}
+EXPORT void isomer_emulator_fence(int scope) {
   Thread* t = current_thread();
   if (!t) return;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (current_block()->launch().watch) watch::fence(*current_block(), *t);
+  if (current_block()->launch().watch)
+    watch::fence(*current_block(), *t, scope == 0 ? watch::Scope::block : watch::Scope::device);
 }
 EXPORT void isomer_emulator_yield() {
   isomer_emulator_patience = 256;

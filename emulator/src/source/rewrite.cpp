@@ -157,7 +157,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;
   std::string tail =
-      "\n# 1 \"isomer-registrations\"\n" + s.tail + registrations(s, instantiate, result.kernels);
+      "\n# 1 \"isomer-registrations\"\n" + s.tail + waits(s) + registrations(s, instantiate, result.kernels);
   if (with_entries) tail += entries(s, instantiate, true);
   for (const Function& f : s.outline.functions) {
     result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;

@@ -62,6 +62,8 @@ void rewrite_kernel_casts(Source& source);
 void rewrite_shared(Source& source);
 void rewrite_specifiers(Source& source);
 void guard_variables(Source& source);
+/// What tells the watch which lines wait for other threads.
+std::string waits(const Source& source);
 void refuse_what_cannot_run(const Source& source);
 std::string registrations(const Source& source, const std::vector<std::string>& instantiate,
                           std::vector<std::string>& kernels);

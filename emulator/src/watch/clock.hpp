@@ -2,9 +2,10 @@
 //
 // Inside a block, a barrier orders everything before it against everything after it (the block's epoch).
 // Inside an epoch, warp operations and partial barriers order the threads that took part: each thread counts
-// its own steps (`tick`) and keeps, once it met somebody, a vector of the ticks it has seen. Between blocks
-// only a fence followed by an atomic or volatile access orders: the writer leaves a snapshot, the reader
-// picks it up.
+// its own steps (`tick`) and keeps, once it met somebody, a vector of the ticks it has seen. Between blocks,
+// and through words of memory, only fences and atomic or volatile accesses order: a fence notes what its
+// thread knows, the next such write of a word leaves that with the word for those whom its scope and the
+// fence's reach, and whoever reads the word knows it from his own next fence on.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +18,32 @@ namespace isomer::emulator::watch {
 /// a tick is seen when it is ≤ the entry. A shorter list has seen nothing of the rest.
 using Ticks = std::vector<std::uint32_t>;
 
-struct Snapshot;
-using SnapshotList = std::vector<std::shared_ptr<const Snapshot>>;
-
-/// What a thread had done, and what it knew, when it published something.
-struct Snapshot {
+/// What is known of one block: everything before an epoch, and of that epoch the threads' ticks.
+struct Known {
   std::uint64_t block = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t thread = 0;
-  std::uint32_t tick = 0;
-  std::shared_ptr<const Ticks> seen;
-  SnapshotList known;
+  std::shared_ptr<const Ticks> ticks;
 };
+/// By block. Null: nothing.
+using Knowledge = std::shared_ptr<const std::vector<Known>>;
+
+/// Whom a fence or an atomic reaches. The host and other devices are not here: system is device.
+enum class Scope : std::uint8_t { block, device };
 
 struct ThreadClock {
   std::uint32_t segment = 0;  ///< 0: none yet since the last step
   std::uint32_t epoch = 0;    ///< the block's epoch that `tick` and `seen` belong to
   std::uint32_t tick = 1;
   std::shared_ptr<const Ticks> seen;
-  std::shared_ptr<const Ticks> proxied;    ///< what a proxy fence stands behind, across epochs
-  std::shared_ptr<const Snapshot> fenced;  ///< taken at the last fence
-  SnapshotList known;
-  std::vector<const void*> calls;  ///< return addresses, outermost first
+  std::shared_ptr<const Ticks> proxied;  ///< what a proxy fence stands behind, across epochs
+  Knowledge known;
+  Knowledge picked;                       ///< read with a word, and to be had from the next fence on
+  Knowledge picked_value;                 ///< that part of it that did not come with a lock
+  Knowledge fenced_device, fenced_block;  ///< what the last fences noted, for whom they reach
+  bool just_fenced = false;               ///< nothing was accessed since
+  Scope scope = Scope::device;            ///< of the atomics that follow
+  const void *polled_at = nullptr, *polled = nullptr;  ///< the last word read so, with no write since
+  std::vector<const void*> calls;                      ///< return addresses, outermost first
   std::uint32_t spins = 0;
   /// As new, except that the lists keep their memory: this happens for every thread of every block.
   void reset() {
@@ -46,18 +51,20 @@ struct ThreadClock {
     tick = 1;
     seen.reset();
     proxied.reset();
-    fenced.reset();
-    known.clear();
+    for (Knowledge* k : {&known, &picked, &picked_value, &fenced_device, &fenced_block}) k->reset();
+    just_fenced = false;
+    scope = Scope::device;
+    polled_at = polled = nullptr;
     calls.clear();
   }
 };
 
 struct BlockClock {
-  SnapshotList known;                    ///< what every thread of the block knows since the last barrier
+  Knowledge known;                       ///< what every thread of the block knows since the last barrier
   Ticks ticks;                           ///< of every thread and agent at the last barrier
   std::shared_ptr<const Ticks> proxied;  ///< by any thread's proxy fence before the last barrier
   void reset() {
-    known.clear();
+    known.reset();
     ticks.clear();
     proxied.reset();
   }
@@ -67,7 +74,7 @@ struct BlockClock {
 struct Carried {
   std::uint32_t epoch = 0;  ///< of the block, that `seen` belongs to
   std::shared_ptr<const Ticks> seen, proxied;
-  SnapshotList known;
+  Knowledge known;
   // Threads that wait for the same thing know mostly the same: what the last one learnt serves the next.
   struct Lesson {
     std::uint32_t epoch = 0;  ///< 0: none yet

@@ -15,6 +15,11 @@ namespace watch = isomer::emulator::watch;
 #define HOOK(NAME) __attribute__((visibility("default"))) __wrap___tsan_##NAME
 #define SITE __builtin_return_address(0)
 
+namespace {
+/// A volatile access of one word may be of a flag; of more, it is like any other.
+constexpr unsigned word(unsigned bytes) { return watch::typed | (bytes <= 8 ? watch::volatile_word : 0u); }
+}  // namespace
+
 extern "C" {
 
 void HOOK(init)() {}
@@ -25,25 +30,21 @@ void HOOK(func_exit)() {
   if (auto* t = current_thread(); t && !t->clock.calls.empty()) t->clock.calls.pop_back();
 }
 
-#define SIZED(BYTES)                                                                                         \
-  void HOOK(read##BYTES)(void* a) { watch::access(a, BYTES, watch::read | watch::typed, SITE); }             \
-  void HOOK(write##BYTES)(void* a) { watch::access(a, BYTES, watch::write | watch::typed, SITE); }           \
-  void HOOK(read_write##BYTES)(void* a) {                                                                    \
-    watch::access(a, BYTES, watch::read | watch::write | watch::typed, SITE);                                \
-  }                                                                                                          \
-  void HOOK(unaligned_read##BYTES)(void* a) { watch::access(a, BYTES, watch::read, SITE); }                  \
-  void HOOK(unaligned_write##BYTES)(void* a) { watch::access(a, BYTES, watch::write, SITE); }                \
-  void HOOK(unaligned_read_write##BYTES)(void* a) {                                                          \
-    watch::access(a, BYTES, watch::read | watch::write, SITE);                                               \
-  }                                                                                                          \
-  void HOOK(volatile_read##BYTES)(void* a) { watch::access(a, BYTES, watch::read | watch::atomic, SITE); }   \
-  void HOOK(volatile_write##BYTES)(void* a) { watch::access(a, BYTES, watch::write | watch::atomic, SITE); } \
-  void HOOK(unaligned_volatile_read##BYTES)(void* a) {                                                       \
-    watch::access(a, BYTES, watch::read | watch::atomic, SITE);                                              \
-  }                                                                                                          \
-  void HOOK(unaligned_volatile_write##BYTES)(void* a) {                                                      \
-    watch::access(a, BYTES, watch::write | watch::atomic, SITE);                                             \
-  }
+#define SIZED(BYTES)                                                                                       \
+  void HOOK(read##BYTES)(void* a) { watch::access(a, BYTES, watch::read | watch::typed, SITE); }           \
+  void HOOK(write##BYTES)(void* a) { watch::access(a, BYTES, watch::write | watch::typed, SITE); }         \
+  void HOOK(read_write##BYTES)(void* a) {                                                                  \
+    watch::access(a, BYTES, watch::read | watch::write | watch::typed, SITE);                              \
+  }                                                                                                        \
+  void HOOK(unaligned_read##BYTES)(void* a) { watch::access(a, BYTES, watch::read, SITE); }                \
+  void HOOK(unaligned_write##BYTES)(void* a) { watch::access(a, BYTES, watch::write, SITE); }              \
+  void HOOK(unaligned_read_write##BYTES)(void* a) {                                                        \
+    watch::access(a, BYTES, watch::read | watch::write, SITE);                                             \
+  }                                                                                                        \
+  void HOOK(volatile_read##BYTES)(void* a) { watch::access(a, BYTES, watch::read | word(BYTES), SITE); }   \
+  void HOOK(volatile_write##BYTES)(void* a) { watch::access(a, BYTES, watch::write | word(BYTES), SITE); } \
+  void HOOK(unaligned_volatile_read##BYTES)(void* a) { watch::access(a, BYTES, watch::read, SITE); }       \
+  void HOOK(unaligned_volatile_write##BYTES)(void* a) { watch::access(a, BYTES, watch::write, SITE); }
 SIZED(1)
 SIZED(2)
 SIZED(4)
@@ -93,11 +94,11 @@ void HOOK(atomic_signal_fence)(int) {}
 
 namespace {
 
-constexpr int kRelease =
-    3;  // memory orders from release on (release, acq_rel, seq_cst) publish what came before
-
+// Which memory orders publish what came before (release, acq_rel, seq_cst), and which take what others
+// published (consume, acquire, acq_rel, seq_cst).
 unsigned how(unsigned kind, int order) {
-  return kind | watch::atomic | (order >= kRelease ? watch::release : 0u);
+  return kind | watch::atomic | (order >= 3 && (kind & watch::write) ? watch::release : 0u) |
+         (order != 0 && order != 3 && (kind & watch::read) ? watch::acquire : 0u);
 }
 
 }  // namespace
@@ -108,41 +109,45 @@ unsigned how(unsigned kind, int order) {
     return BUILTIN(a, v, __ATOMIC_SEQ_CST);                                                         \
   }
 
-#define ATOMIC(BITS, TYPE)                                                                              \
-  using T##BITS = TYPE;                                                                                 \
-  T##BITS HOOK(atomic##BITS##_load)(const volatile T##BITS* a, int order) {                             \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read, order == 5 ? 0 : order), SITE);   \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                        \
-  }                                                                                                     \
-  void HOOK(atomic##BITS##_store)(volatile T##BITS * a, T##BITS v, int order) {                         \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::write, order), SITE);                   \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                           \
-  }                                                                                                     \
-  T##BITS HOOK(atomic##BITS##_exchange)(volatile T##BITS * a, T##BITS v, int order) {                   \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
-    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                 \
-  }                                                                                                     \
-  int HOOK(atomic##BITS##_compare_exchange_strong)(volatile T##BITS * a, T##BITS * expected, T##BITS v, \
-                                                   int order, int) {                                    \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
-    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
-  }                                                                                                     \
-  int HOOK(atomic##BITS##_compare_exchange_weak)(volatile T##BITS * a, T##BITS * expected, T##BITS v,   \
-                                                 int order, int) {                                      \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
-    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
-  }                                                                                                     \
-  T##BITS HOOK(atomic##BITS##_compare_exchange_val)(volatile T##BITS * a, T##BITS expected, T##BITS v,  \
-                                                    int order, int) {                                   \
-    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write, order), SITE);     \
-    __atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
-    return expected;                                                                                    \
-  }                                                                                                     \
-  FETCH(BITS, add, __atomic_fetch_add)                                                                  \
-  FETCH(BITS, sub, __atomic_fetch_sub)                                                                  \
-  FETCH(BITS, and, __atomic_fetch_and)                                                                  \
-  FETCH(BITS, or, __atomic_fetch_or)                                                                    \
-  FETCH(BITS, xor, __atomic_fetch_xor)                                                                  \
+#define ATOMIC(BITS, TYPE)                                                                                 \
+  using T##BITS = TYPE;                                                                                    \
+  T##BITS HOOK(atomic##BITS##_load)(const volatile T##BITS* a, int order) {                                \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read, order), SITE);                       \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                           \
+  }                                                                                                        \
+  void HOOK(atomic##BITS##_store)(volatile T##BITS * a, T##BITS v, int order) {                            \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::write, order), SITE);                      \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                              \
+  }                                                                                                        \
+  T##BITS HOOK(atomic##BITS##_exchange)(volatile T##BITS * a, T##BITS v, int order) {                      \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8,                                                       \
+                  how(watch::read | watch::write | watch::exchange, order), SITE);                         \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                        \
+  int HOOK(atomic##BITS##_compare_exchange_strong)(volatile T##BITS * a, T##BITS * expected, T##BITS v,    \
+                                                   int order, int) {                                       \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write | watch::lock, order), \
+                  SITE);                                                                                   \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+  }                                                                                                        \
+  int HOOK(atomic##BITS##_compare_exchange_weak)(volatile T##BITS * a, T##BITS * expected, T##BITS v,      \
+                                                 int order, int) {                                         \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write | watch::lock, order), \
+                  SITE);                                                                                   \
+    return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+  }                                                                                                        \
+  T##BITS HOOK(atomic##BITS##_compare_exchange_val)(volatile T##BITS * a, T##BITS expected, T##BITS v,     \
+                                                    int order, int) {                                      \
+    watch::access(const_cast<T##BITS*>(a), BITS / 8, how(watch::read | watch::write | watch::lock, order), \
+                  SITE);                                                                                   \
+    __atomic_compare_exchange_n(a, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);               \
+    return expected;                                                                                       \
+  }                                                                                                        \
+  FETCH(BITS, add, __atomic_fetch_add)                                                                     \
+  FETCH(BITS, sub, __atomic_fetch_sub)                                                                     \
+  FETCH(BITS, and, __atomic_fetch_and)                                                                     \
+  FETCH(BITS, or, __atomic_fetch_or)                                                                       \
+  FETCH(BITS, xor, __atomic_fetch_xor)                                                                     \
   FETCH(BITS, nand, __atomic_fetch_nand)
 
 extern "C" {
@@ -151,5 +156,5 @@ ATOMIC(16, std::uint16_t)
 ATOMIC(32, std::uint32_t)
 ATOMIC(64, std::uint64_t)
 
-void HOOK(atomic_thread_fence)(int) { isomer_emulator_fence(0); }
+void HOOK(atomic_thread_fence)(int) { isomer_emulator_fence(2); }
 }

@@ -8,12 +8,17 @@
 namespace isomer::emulator::watch {
 namespace {
 
-constexpr std::size_t kKnownLimit = 4096;  // snapshots a thread carries; older knowledge is dropped
-
 std::deque<Segment> segments;
 std::uint32_t first_number = 1;  // number of segments.front()
 std::uint32_t phase_begin = 1;   // segments before it are ordered before everything
-std::unordered_map<const void*, SnapshotList> published;
+
+/// What was left with a word: for everybody, and for the own block of those whose fence or write reached no
+/// further.
+struct Published {
+  Knowledge device;
+  std::vector<std::pair<std::uint64_t, Knowledge>> in_block;
+};
+std::unordered_map<const void*, Published> published;
 
 void refresh(Block& block, ThreadClock& clock) {
   if (clock.epoch == block.epoch()) return;
@@ -25,25 +30,6 @@ void refresh(Block& block, ThreadClock& clock) {
 void step(ThreadClock& clock) {
   ++clock.tick;
   clock.segment = 0;
-}
-
-void merge(SnapshotList& into, const SnapshotList& from) {
-  for (const auto& s : from) {
-    if (std::find(into.begin(), into.end(), s) == into.end()) into.push_back(s);
-  }
-  if (into.size() > kKnownLimit) into.erase(into.begin(), into.end() - kKnownLimit);
-}
-
-std::shared_ptr<const Snapshot> snapshot(Block& block, Thread& thread) {
-  auto s = std::make_shared<Snapshot>();
-  s->block = block.linear();
-  s->epoch = block.epoch();
-  s->thread = thread.linear;
-  s->tick = thread.clock.tick;
-  s->seen = thread.clock.seen;
-  s->known = thread.clock.known;
-  merge(s->known, block.clock().known);
-  return s;
 }
 
 std::uint32_t entry(const Ticks& ticks, std::uint32_t index) {
@@ -65,19 +51,69 @@ std::shared_ptr<const Ticks> both(const std::shared_ptr<const Ticks>& a,
   return sum;
 }
 
-bool covers(const Snapshot& s, const Segment& e) {
-  if (s.block == e.block) {
-    if (e.epoch < s.epoch) return true;
-    if (e.epoch == s.epoch) {
-      if (e.thread == s.thread && e.tick <= s.tick) return true;
-      if (s.seen && entry(*s.seen, e.thread) >= e.tick) return true;
-    }
+void add(std::vector<Known>& to, const Known& news) {
+  const auto at = std::lower_bound(to.begin(), to.end(), news.block,
+                                   [](const Known& k, std::uint64_t block) { return k.block < block; });
+  if (at == to.end() || at->block != news.block) {
+    to.insert(at, news);
+  } else if (at->epoch < news.epoch) {
+    *at = news;
+  } else if (at->epoch == news.epoch) {
+    at->ticks = both(at->ticks, news.ticks);
   }
-  return std::any_of(s.known.begin(), s.known.end(), [&](const auto& k) { return covers(*k, e); });
 }
 
-bool covers(const SnapshotList& list, const Segment& e) {
-  return std::any_of(list.begin(), list.end(), [&](const auto& s) { return covers(*s, e); });
+void merge(Knowledge& into, const Knowledge& from) {
+  if (!from || into == from) return;
+  if (!into) {
+    into = from;
+    return;
+  }
+  // What nobody else holds may change where it is.
+  auto sum = into.use_count() == 1 ? std::const_pointer_cast<std::vector<Known>>(into)
+                                   : std::make_shared<std::vector<Known>>(*into);
+  for (const Known& k : *from) add(*sum, k);
+  into = std::move(sum);
+}
+
+const Known* of_block(const Knowledge& all, std::uint64_t block) {
+  if (!all) return nullptr;
+  const auto at = std::lower_bound(all->begin(), all->end(), block,
+                                   [](const Known& k, std::uint64_t wanted) { return k.block < wanted; });
+  return at != all->end() && at->block == block ? &*at : nullptr;
+}
+
+Knowledge only_of_block(const Knowledge& all, std::uint64_t block) {
+  const Known* own = of_block(all, block);
+  return own ? std::make_shared<std::vector<Known>>(1, *own) : nullptr;
+}
+
+bool covers(const Knowledge& all, const Segment& e) {
+  const Known* k = of_block(all, e.block);
+  if (!k) return false;
+  return e.epoch < k->epoch || (e.epoch == k->epoch && k->ticks && entry(*k->ticks, e.thread) >= e.tick);
+}
+
+/// Everything that the thread knows and has done.
+Knowledge all_of(Block& block, Thread& thread) {
+  auto ticks = thread.clock.seen ? std::make_shared<Ticks>(*thread.clock.seen) : std::make_shared<Ticks>();
+  if (ticks->size() <= thread.linear) ticks->resize(thread.linear + 1);
+  (*ticks)[thread.linear] = thread.clock.tick;
+  Knowledge all = std::make_shared<std::vector<Known>>(1, Known{block.linear(), block.epoch(), ticks});
+  merge(all, thread.clock.known);
+  merge(all, block.clock().known);
+  return all;
+}
+
+void acquire_picked(Block& block, ThreadClock& clock, Scope scope) {
+  if (!clock.picked) return;
+  if (scope == Scope::block) {
+    merge(clock.known, only_of_block(clock.picked, block.linear()));
+    return;
+  }
+  merge(clock.known, clock.picked);
+  clock.picked.reset();
+  clock.picked_value.reset();
 }
 
 }  // namespace
@@ -94,7 +130,7 @@ std::uint32_t segment_of(Block& block, Thread& thread) {
 
 const Segment& segment(std::uint32_t number) { return segments[number - first_number]; }
 
-bool ordered(std::uint32_t earlier, Block& block, Thread& thread) {
+bool ordered(std::uint32_t earlier, Block& block, Thread& thread, bool at_once) {
   if (earlier < phase_begin) return true;
   const Segment& e = segment(earlier);
   ThreadClock& c = thread.clock;
@@ -102,7 +138,7 @@ bool ordered(std::uint32_t earlier, Block& block, Thread& thread) {
     if (e.thread == thread.linear || e.epoch < block.epoch()) return true;
     if (c.seen && entry(*c.seen, e.thread) >= e.tick) return true;
   }
-  return covers(c.known, e) || covers(block.clock().known, e);
+  return covers(c.known, e) || covers(block.clock().known, e) || (at_once && covers(c.picked_value, e));
 }
 
 void block_barrier(Block& block) {
@@ -115,9 +151,11 @@ void block_barrier(Block& block) {
       all.proxied = both(all.proxied, t.clock.proxied);
       t.clock.proxied.reset();
     }
-    if (t.clock.known.empty()) continue;
+    // Who waits has whoever came with him wait for what he has read.
+    acquire_picked(block, t.clock, Scope::device);
+    if (!t.clock.known) continue;
     merge(block.clock().known, t.clock.known);
-    t.clock.known.clear();
+    t.clock.known.reset();
   }
   for (std::uint32_t i = block.size(); i < all.ticks.size(); ++i) all.ticks[i] = block.agent_tick(i);
 }
@@ -125,7 +163,7 @@ void block_barrier(Block& block) {
 void join(Block& block, const std::vector<Thread*>& members) {
   auto seen = std::make_shared<Ticks>(block.clock_entries(), 0);
   std::shared_ptr<const Ticks> proxied;
-  SnapshotList known;
+  Knowledge known;
   const Ticks* last = nullptr;
   for (Thread* t : members) {
     refresh(block, t->clock);
@@ -133,6 +171,7 @@ void join(Block& block, const std::vector<Thread*>& members) {
       last = t->clock.seen.get();
       for (std::size_t i = 0; i < last->size(); ++i) (*seen)[i] = std::max((*seen)[i], (*last)[i]);
     }
+    acquire_picked(block, t->clock, Scope::device);
     merge(known, t->clock.known);
     proxied = both(proxied, t->clock.proxied);
   }
@@ -145,22 +184,48 @@ void join(Block& block, const std::vector<Thread*>& members) {
   }
 }
 
-void fence(Block& block, Thread& thread) {
-  refresh(block, thread.clock);
-  thread.clock.fenced = snapshot(block, thread);
-  step(thread.clock);
+void fence(Block& block, Thread& thread, Scope scope) {
+  ThreadClock& c = thread.clock;
+  refresh(block, c);
+  acquire_picked(block, c, scope);
+  c.fenced_block = all_of(block, thread);
+  if (scope == Scope::device) c.fenced_device = c.fenced_block;
+  c.just_fenced = true;
+  step(c);
 }
 
-void publish(Block& block, Thread& thread, const void* address, bool release) {
-  if (release) fence(block, thread);
-  if (!thread.clock.fenced) return;
-  SnapshotList& list = published[address];
-  if (list.empty() || list.back() != thread.clock.fenced) list.push_back(thread.clock.fenced);
+void publish(Block& block, Thread& thread, const void* address, Scope scope, bool release) {
+  ThreadClock& c = thread.clock;
+  if (release) fence(block, thread, scope);
+  if (!c.fenced_block) return;
+  Published& word = published[address];
+  if (scope == Scope::device) {
+    merge(word.device, c.fenced_device);
+    if (c.fenced_block == c.fenced_device) return;
+  }
+  const auto own = std::find_if(word.in_block.begin(), word.in_block.end(),
+                                [&](const auto& of) { return of.first == block.linear(); });
+  if (own == word.in_block.end()) {
+    word.in_block.emplace_back(block.linear(), c.fenced_block);
+  } else {
+    merge(own->second, c.fenced_block);
+  }
 }
 
-void pick_up(Block&, Thread& thread, const void* address) {
+void pick_up(Block& block, Thread& thread, const void* address, Scope scope, bool lock, bool acquire) {
+  if (published.empty()) return;
   const auto found = published.find(address);
-  if (found != published.end()) merge(thread.clock.known, found->second);
+  if (found == published.end()) return;
+  ThreadClock& c = thread.clock;
+  const auto take = [&](const Knowledge& news) {
+    merge(c.picked, news);
+    if (!lock) merge(c.picked_value, news);
+  };
+  take(scope == Scope::device ? found->second.device : only_of_block(found->second.device, block.linear()));
+  for (const auto& [of, news] : found->second.in_block) {
+    if (of == block.linear()) take(news);
+  }
+  if (acquire) acquire_picked(block, c, scope);
 }
 
 namespace {
@@ -183,6 +248,7 @@ void arrive(Carried& carried, Block& block, Thread& thread) {
   (*seen)[thread.linear] = thread.clock.tick;
   carried.seen = std::move(seen);
   carried.proxied = both(carried.proxied, thread.clock.proxied);
+  acquire_picked(block, thread.clock, Scope::device);
   merge(carried.known, thread.clock.known);
   step(thread.clock);
 }

@@ -20,14 +20,17 @@ struct Segment {
 std::uint32_t segment_of(Block& block, Thread& thread);
 const Segment& segment(std::uint32_t number);
 
-/// Whether everything in the earlier segment happens before what the thread does now.
-bool ordered(std::uint32_t earlier, Block& block, Thread& thread);
+/// Whether everything in the earlier segment happens before what the thread does now. `at_once`: what came
+/// with a word counts without a fence, as it does for accesses that no cache keeps.
+bool ordered(std::uint32_t earlier, Block& block, Thread& thread, bool at_once = false);
 
 void block_barrier(Block& block);
 void join(Block& block, const std::vector<Thread*>& members);
-void fence(Block& block, Thread& thread);
-void publish(Block& block, Thread& thread, const void* address, bool release);
-void pick_up(Block& block, Thread& thread, const void* address);
+void fence(Block& block, Thread& thread, Scope scope);
+/// A write of a word that leaves with it what the last fences noted; `release`: it is a fence itself.
+void publish(Block& block, Thread& thread, const void* address, Scope scope, bool release);
+/// A read of such a word. `lock`: it came by a compare-and-swap; `acquire`: it is a fence itself.
+void pick_up(Block& block, Thread& thread, const void* address, Scope scope, bool lock, bool acquire);
 
 /// A thread arrives at a barrier that carries what it knows to those who wait for it, and goes on.
 void arrive(Carried& carried, Block& block, Thread& thread);

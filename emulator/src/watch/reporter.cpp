@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -87,12 +88,27 @@ struct Raw {
   Report report;
   Site site;
   Site other;
+  bool of_words = false;  // a race that is none where either place is in a loop that waits
   std::string predicate;  // what the thread did; `{other}` stands for the second place
 };
 
 std::mutex reports_mutex;
 std::vector<Raw> raws;
 std::map<std::tuple<Kind, const void*, const void*>, std::size_t> known;
+
+std::set<const void*> waiting_sites;
+struct WaitingLines {
+  std::string file;
+  unsigned first, last;
+};
+std::vector<WaitingLines> waiting_lines;
+
+bool in_waiting_loop(const Site& site, const Place& place) {
+  return waiting_sites.count(site.pc) != 0 ||
+         std::any_of(waiting_lines.begin(), waiting_lines.end(), [&](const WaitingLines& w) {
+           return w.first <= place.line && place.line <= w.last && w.file == place.file;
+         });
+}
 
 std::vector<const void*> sites{nullptr};
 std::unordered_map<const void*, std::uint32_t> site_numbers;
@@ -245,7 +261,7 @@ void report_access(Kind kind, const void* site, const Buffer* buffer, const void
 
 void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
                  std::uint64_t other_block, std::uint32_t other_thread, std::uint32_t other_site,
-                 bool other_writes) {
+                 bool other_writes, RaceOf what) {
   Block& block = *current_block();
   const LaunchRequest& request = block.launch().request;
   if (told(Kind::race, site, site_of(other_site))) return;
@@ -256,11 +272,14 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
   raw.report.other_block = unravel(other_block, request.grid);
   const bool agent = other_thread >= block.size();
   if (!agent) raw.report.other_thread = unravel(other_thread, request.block);
-  raw.predicate =
-      fmt::format("{} offset {} of {} that {} of block {} {} at {{other}} with no barrier between",
-                  writes ? "writes" : "reads", raw.report.offset, title(buffer),
-                  agent ? "a bulk copy" : "thread " + braces(raw.report.other_thread),
-                  braces(raw.report.other_block), other_writes ? "wrote" : "read");
+  raw.predicate = fmt::format(
+      "{} offset {} of {} that {} of block {} {} at {{other}} with {} between", writes ? "writes" : "reads",
+      raw.report.offset, title(buffer), agent ? "a bulk copy" : "thread " + braces(raw.report.other_thread),
+      braces(raw.report.other_block), other_writes ? "wrote" : "read",
+      what == RaceOf::scopes  ? "atomics of which one reaches its own block only and nothing"
+      : what == RaceOf::words ? "no barrier (volatile orders nothing)"
+                              : "no barrier");
+  raw.of_words = what == RaceOf::words;
   add(Kind::race, block, *current_thread(), site, site_of(other_site), std::move(raw));
 }
 
@@ -333,6 +352,14 @@ std::uint32_t site_number(const void* pc) {
 
 const void* site_of(std::uint32_t number) { return sites[number]; }
 
+void waits_at(const void* site) {
+  thread_local const void* last = nullptr;
+  if (site == last) return;
+  last = site;
+  std::lock_guard lock(reports_mutex);
+  waiting_sites.insert(site);
+}
+
 std::size_t report_count() {
   std::lock_guard lock(reports_mutex);
   return raws.size();
@@ -353,6 +380,9 @@ std::vector<Report> take_reports() {
     Report& r = taken[i].report;
     r.place = places[2 * i];
     r.other = places[2 * i + 1];
+    if (taken[i].of_words &&
+        (in_waiting_loop(taken[i].site, r.place) || in_waiting_loop(taken[i].other, r.other)))
+      continue;
     std::string predicate = taken[i].predicate;
     if (const auto at = predicate.find("{other}"); at != std::string::npos) {
       predicate.replace(at, 7,
@@ -379,3 +409,11 @@ std::vector<Report> take_reports() {
 
 }  // namespace watch
 }  // namespace isomer::emulator
+
+extern "C" __attribute__((visibility("default"))) void isomer_emulator_register_wait(const char* file,
+                                                                                     unsigned first,
+                                                                                     unsigned last) {
+  using namespace isomer::emulator::watch;
+  std::lock_guard lock(reports_mutex);
+  waiting_lines.push_back({file, first, last});
+}

@@ -21,9 +21,14 @@ struct Site {
 void report_event(Kind kind, const void* site, const std::string& text);
 void report_access(Kind kind, const void* site, const Buffer* buffer, const void* address, std::size_t bytes,
                    const std::string& text);
+/// What two accesses are that race: any, a volatile and a volatile or atomic one of a word, or two atomics of
+/// which one reaches its own block only. Of words it is told where neither stands in a loop that waits.
+enum class RaceOf : std::uint8_t { accesses, words, scopes };
 void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
                  std::uint64_t other_block, std::uint32_t other_thread, std::uint32_t other_site,
-                 bool other_writes);
+                 bool other_writes, RaceOf what = RaceOf::accesses);
+/// A thread was seen to wait at this place.
+void waits_at(const void* site);
 /// What `thread`, running or not, did wrong at `at`; `{other}` in the sentence stands for the second place.
 void report_violation(Kind kind, Block& block, const Thread& thread, const Site& at, const Site& other,
                       const std::string& text);

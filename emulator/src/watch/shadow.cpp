@@ -17,11 +17,13 @@
 namespace isomer::emulator::watch {
 namespace {
 
-constexpr std::uint32_t kAtomic = 0x80000000u;
+// What an entry's site carries beside its number.
+constexpr std::uint32_t kAtomic = 0x80000000u, kVolatile = 0x40000000u, kOfBlock = 0x20000000u,
+                        kAfterFence = 0x10000000u, kNumber = 0x0fffffffu;
 
 struct Entry {
   std::uint32_t segment;
-  std::uint32_t site;  // top bit: atomic or volatile
+  std::uint32_t site;
 };
 
 // Two readers are kept: the first since the last write and the latest. Any writer that is unordered with some
@@ -144,24 +146,42 @@ std::uintptr_t away(const Buffer& b, const void* address) {
   block.kill_current();
 }
 
+/// What an access is to others, as its entries carry it.
+std::uint32_t marks_of(const watch::ThreadClock& clock, unsigned how) {
+  return (how & atomic ? kAtomic : 0u) | (how & volatile_word ? kVolatile : 0u) |
+         ((how & atomic) && clock.scope == Scope::block ? kOfBlock : 0u) |
+         ((how & (atomic | volatile_word)) && clock.just_fenced ? kAfterFence : 0u);
+}
+
 void check_races(Block& block, Thread& thread, const Buffer& buffer, const void* address, std::size_t bytes,
                  unsigned how, const void* site) {
-  const std::uint32_t mine = segment_of(block, thread);
-  const bool is_atomic = (how & atomic) != 0;
-  const std::uint32_t at = site_number(site) | (is_atomic ? kAtomic : 0);
+  const std::uint32_t mine = segment_of(block, thread), marks = marks_of(thread.clock, how);
+  const std::uint32_t at = site_number(site) | marks;
+  const bool strong = (marks & (kAtomic | kVolatile)) != 0;
+  const bool at_once = strong || buffer.space == Space::shared;
   Cell* cell = &shadow().cells[position(buffer, address)];
   bool reported = false;
+  // Atomics agree among themselves unless one reaches its block only and the other is of another.
   const auto conflicts = [&](const Entry& e) {
     if (e.segment == 0 || e.segment == mine) return false;
-    if (is_atomic && (e.site & kAtomic)) return false;
-    return !ordered(e.segment, block, thread);
+    if ((marks & kAtomic) && (e.site & kAtomic) &&
+        (!((marks | e.site) & kOfBlock) || segment(e.segment).block == block.linear()))
+      return false;
+    return !ordered(e.segment, block, thread, at_once);
   };
   const auto tell = [&](const Entry& e, bool other_writes) {
     if (reported) return;
     reported = true;
+    const bool scoped = (marks & kAtomic) && (e.site & kAtomic);
+    const bool flag = strong && !scoped && (e.site & (kAtomic | kVolatile));
+    // A flag that is set behind a fence and read by a volatile or atomic access.
+    if (flag && !(how & write) != !other_writes && ((how & write ? marks : e.site) & kAfterFence)) return;
     const Segment& s = segment(e.segment);
-    report_race(site, buffer, address, bytes, (how & write) != 0, s.block, s.thread, e.site & ~kAtomic,
-                other_writes);
+    report_race(site, buffer, address, bytes, (how & write) != 0, s.block, s.thread, e.site & kNumber,
+                other_writes,
+                scoped ? RaceOf::scopes
+                : flag ? RaceOf::words
+                       : RaceOf::accesses);
   };
   for (std::size_t i = 0; i < bytes; ++i, ++cell) {
     if (conflicts(cell->written)) tell(cell->written, true);
@@ -171,12 +191,23 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
       cell->written = {mine, at};
       cell->read_first = cell->read_latest = {0, 0};
     } else if (cell->read_latest.segment != mine) {
-      if (cell->read_first.segment == 0 || ordered(cell->read_first.segment, block, thread)) {
+      if (cell->read_first.segment == 0 || ordered(cell->read_first.segment, block, thread, at_once)) {
         cell->read_first = {mine, at};
       } else {
         cell->read_latest = {mine, at};
       }
     }
+  }
+}
+
+/// Whoever reads one word again and again and writes nothing meanwhile waits for it.
+void note_polling(watch::ThreadClock& clock, const void* address, unsigned how, const void* site) {
+  if ((how & (atomic | volatile_word)) && (how & read)) {
+    if (clock.polled == address && clock.polled_at == site) waits_at(site);
+    clock.polled = address;
+    clock.polled_at = site;
+  } else if (how & write) {
+    clock.polled = nullptr;
   }
 }
 
@@ -204,7 +235,7 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
     launch.fail(error::launch_timeout);
     block.abandon();
   }
-  if ((how & atomic) && ++thread.clock.spins % 64 == 0) block.yield(site);
+  if ((how & (atomic | volatile_word)) && ++thread.clock.spins % 64 == 0) block.yield(site);
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.page_owner(at);
   if (!buffer) buffer = variable_at(at);
@@ -243,15 +274,18 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
     if (hopper::Units* units = block.used_units()) units->touch(address, bytes, (how & write) != 0, site);
   }
   std::uint8_t* written = &shadow().written[position(*buffer, at)];
-  if (how & read) tell_unwritten(*buffer, at, bytes, site);
+  if ((how & read) && !(how & exchange)) tell_unwritten(*buffer, at, bytes, site);
   if (buffer->input && !(how & write) && buffer->initialised)
     return;  // nobody may write it, so nobody can race
+  note_polling(thread.clock, address, how, site);
   check_races(block, thread, *buffer, address, bytes, how, site);
   if (how & write) std::memset(written, 1, bytes);
-  if (how & atomic) {
-    if (how & read) pick_up(block, thread, address);
-    if (how & write) publish(block, thread, address, (how & release) != 0);
+  if (how & (atomic | volatile_word)) {
+    const Scope scope = how & atomic ? thread.clock.scope : Scope::device;
+    if (how & read) pick_up(block, thread, address, scope, (how & lock) != 0, (how & acquire) != 0);
+    if (how & write) publish(block, thread, address, scope, (how & release) != 0);
   }
+  thread.clock.just_fenced = false;
 }
 
 }  // namespace
@@ -277,11 +311,11 @@ void misaligned(const void* address, std::size_t alignment, const void* site) {
 Touches touches(const void* at) {
   const Cell& c = shadow().cells[position(at)];
   return {c.written.segment,
-          c.written.site & ~kAtomic,
+          c.written.site & kNumber,
           c.read_first.segment,
-          c.read_first.site & ~kAtomic,
+          c.read_first.site & kNumber,
           c.read_latest.segment,
-          c.read_latest.site & ~kAtomic,
+          c.read_latest.site & kNumber,
           shadow().written[position(at)] != 0};
 }
 

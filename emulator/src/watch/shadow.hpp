@@ -13,9 +13,13 @@ namespace isomer::emulator::watch {
 enum Access : unsigned {
   read = 1,
   write = 2,
-  atomic = 4,   ///< atomic or volatile
-  release = 8,  ///< publishes what came before
-  typed = 16,   ///< of a type as large as its alignment
+  atomic = 4,
+  release = 8,         ///< publishes what came before
+  typed = 16,          ///< of a type as large as its alignment
+  volatile_word = 32,  ///< volatile, and one word
+  acquire = 64,        ///< takes what others published
+  lock = 128,          ///< a compare-and-swap
+  exchange = 256,      ///< reads what may mean nothing
 };
 
 /// Judges one access of the running device thread. Does nothing in host code. May not return: a thread whose

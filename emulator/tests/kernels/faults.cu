@@ -307,3 +307,82 @@ OK(variable_lock_without_fence) {
     atomicExch(&turn, 0);
   }
 }
+
+BAD(volatile_reduction) {
+  __shared__ volatile int s[64];
+  s[threadIdx.x] = T;
+  __syncthreads();
+  if (threadIdx.x < 16) s[threadIdx.x] += s[threadIdx.x + 16];
+  if (threadIdx.x < 8) out[T] = s[threadIdx.x] + s[threadIdx.x + 8];  // fault: volatile_reduction
+}
+OK(volatile_reduction) {
+  __shared__ volatile int s[64];
+  s[threadIdx.x] = T;
+  __syncthreads();
+  if (threadIdx.x < 16) s[threadIdx.x] += s[threadIdx.x + 16];
+  __syncwarp();
+  if (threadIdx.x < 8) out[T] = s[threadIdx.x] + s[threadIdx.x + 8];
+}
+__device__ volatile int ready;
+__device__ int message;
+BAD(volatile_flag_without_acquire) {
+  if (T == 0) { message = 5; __threadfence(); ready = 1; }
+  if (T == LAST) {
+    while (ready == 0) {}
+    out[0] = message;  // fault: volatile_flag_without_acquire
+  }
+}
+OK(volatile_flag_without_acquire) {
+  if (T == 0) { message = 5; __threadfence(); ready = 1; }
+  if (T == LAST) {
+    while (ready == 0) {}
+    __threadfence();
+    out[0] = message;
+  }
+}
+__device__ volatile int lane;
+BAD(volatile_store_of_all) {
+  lane = T;  // fault: volatile_store_of_all
+}
+OK(volatile_store_of_all) { if (T == 0) lane = T; }
+__device__ int latch, guarded;
+BAD(lock_without_acquire) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(&latch, 0, 1) != 0) {}
+    guarded += 1;  // fault: lock_without_acquire
+    __threadfence();
+    atomicExch(&latch, 0);
+  }
+}
+OK(lock_without_acquire) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(&latch, 0, 1) != 0) {}
+    __threadfence();
+    guarded += 1;
+    __threadfence();
+    *(volatile int*)&latch = 0;
+  }
+}
+BAD(fence_of_the_block) {
+  if (T == 0) { message = 6; __threadfence_block(); atomicExch(&guarded, 1); }
+  if (T == LAST) {
+    while (atomicAdd(&guarded, 0) == 0) {}
+    __threadfence();
+    out[0] = message;  // fault: fence_of_the_block
+  }
+}
+OK(fence_of_the_block) {
+  if (T == 0) { message = 6; __threadfence_block(); atomicExch(&guarded, 1); }
+  if (T == int(blockDim.x) - 1) {
+    while (atomicAdd(&guarded, 0) == 0) {}
+    __threadfence_block();
+    out[0] = message;
+  }
+}
+__device__ int votes;
+BAD(atomic_of_the_block) {
+  if (threadIdx.x == 0) atomicAdd_block(&votes, 1);  // fault: atomic_of_the_block
+}
+OK(atomic_of_the_block) {
+  if (blockIdx.x == 0) atomicAdd_block(&votes, 1);
+}

@@ -41,13 +41,13 @@ ISOMER_DEVICE Vector<T, N> load_once(const T* from) {
 }
 
 /// For elements that several threads may write, with no order among them: each is left as one of them wrote
-/// it. Devices promise that of ordinary writes; the emulator is told by volatile ones that this is no
+/// it. Devices promise that of ordinary writes; the emulator is told by atomic ones that this is no
 /// mistake.
 template <int N, class T>
 ISOMER_DEVICE void store_unordered(T* to, const Vector<T, N>& vector) {
 #if defined(ISOMER_EMULATED)
 #pragma unroll
-  for (int i = 0; i < N; ++i) *static_cast<volatile T*>(to + i) = vector.of[i];
+  for (int i = 0; i < N; ++i) __atomic_store(to + i, &vector.of[i], __ATOMIC_RELAXED);
 #else
   store<N>(to, vector);
 #endif
@@ -55,7 +55,7 @@ ISOMER_DEVICE void store_unordered(T* to, const Vector<T, N>& vector) {
 template <class T>
 ISOMER_DEVICE void store_unordered(T* to, T value) {
 #if defined(ISOMER_EMULATED)
-  *static_cast<volatile T*>(to) = value;
+  __atomic_store(to, &value, __ATOMIC_RELAXED);
 #else
   *to = value;
 #endif

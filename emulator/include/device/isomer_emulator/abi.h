@@ -101,7 +101,8 @@ unsigned isomer_emulator_lane();
 void* isomer_emulator_shared(isomer::emulator::SharedSite* site);
 void* isomer_emulator_dynamic_shared();
 std::size_t isomer_emulator_dynamic_shared_bytes();
-void isomer_emulator_fence(int scope);
+void isomer_emulator_fence(int scope);  ///< 0: the block; 1: the device; 2: the system
+void isomer_emulator_scope(int block_only);  ///< of the atomics that follow; only a watched module says it
 void isomer_emulator_yield();
 void isomer_emulator_grid_barrier();
 void isomer_emulator_launch_bounds(unsigned threads);
@@ -111,6 +112,8 @@ int isomer_emulator_on_device();
 int isomer_emulator_launch(const isomer::emulator::LaunchRequest* request);
 void isomer_emulator_register_kernel(const isomer::emulator::KernelEntry* entry);
 void isomer_emulator_register_symbol(const isomer::emulator::SymbolEntry* entry);
+/// A loop that waits for what another thread writes: the lines from its first to its last.
+void isomer_emulator_register_wait(const char* file, unsigned first, unsigned last);
 void isomer_emulator_unregister(const void* module_address);
 
 int isomer_emulator_malloc(void** out, std::size_t bytes, int kind);

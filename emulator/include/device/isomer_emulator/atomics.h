@@ -47,6 +47,18 @@ ISOMER_EMULATOR_INLINE T update(T* p, F change) {
   }
 }
 
+/// Whom an atomic reaches; the watch alone asks.
+struct Reach {};
+using Reach_system = Reach;
+#if defined(ISOMER_EMULATOR_WATCH)
+struct Reach_block {
+  Reach_block() { isomer_emulator_scope(1); }
+  ~Reach_block() { isomer_emulator_scope(0); }
+};
+#else
+using Reach_block = Reach;
+#endif
+
 template <class T>
 using Plain = std::remove_volatile_t<T>;
 
@@ -57,6 +69,7 @@ using Plain = std::remove_volatile_t<T>;
 #define ISOMER_EMULATOR_ATOMIC_ADD(SCOPE)                                                         \
   template <class T, class V>                                                                     \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicAdd##SCOPE(T* p, V v) {                 \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     if constexpr (std::is_integral_v<T>) {                                                        \
       isomer::emulator::patience();                                                               \
       return __atomic_fetch_add(p, static_cast<isomer::emulator::Plain<T>>(v), __ATOMIC_RELAXED); \
@@ -67,6 +80,7 @@ using Plain = std::remove_volatile_t<T>;
   }                                                                                               \
   template <class T, class V>                                                                     \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicSub##SCOPE(T* p, V v) {                 \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     const auto term = static_cast<isomer::emulator::Plain<T>>(v);                                 \
     return isomer::emulator::update(                                                              \
         p, [&](auto old) { return static_cast<isomer::emulator::Plain<T>>(old - term); });        \
@@ -76,31 +90,37 @@ ISOMER_EMULATOR_ATOMIC_SCOPED(ISOMER_EMULATOR_ATOMIC_ADD)
 #define ISOMER_EMULATOR_ATOMIC_OTHER(SCOPE)                                                              \
   template <class T, class V>                                                                            \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicMin##SCOPE(T* p, V v) {                        \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     const auto other = static_cast<isomer::emulator::Plain<T>>(v);                                       \
     return isomer::emulator::update(p, [&](auto old) { return other < old ? other : old; });             \
   }                                                                                                      \
   template <class T, class V>                                                                            \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicMax##SCOPE(T* p, V v) {                        \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     const auto other = static_cast<isomer::emulator::Plain<T>>(v);                                       \
     return isomer::emulator::update(p, [&](auto old) { return old < other ? other : old; });             \
   }                                                                                                      \
   template <class T, class V>                                                                            \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicAnd##SCOPE(T* p, V v) {                        \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     isomer::emulator::patience();                                                                        \
     return __atomic_fetch_and(p, static_cast<isomer::emulator::Plain<T>>(v), __ATOMIC_RELAXED);          \
   }                                                                                                      \
   template <class T, class V>                                                                            \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicOr##SCOPE(T* p, V v) {                         \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     isomer::emulator::patience();                                                                        \
     return __atomic_fetch_or(p, static_cast<isomer::emulator::Plain<T>>(v), __ATOMIC_RELAXED);           \
   }                                                                                                      \
   template <class T, class V>                                                                            \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicXor##SCOPE(T* p, V v) {                        \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     isomer::emulator::patience();                                                                        \
     return __atomic_fetch_xor(p, static_cast<isomer::emulator::Plain<T>>(v), __ATOMIC_RELAXED);          \
   }                                                                                                      \
   template <class T, class V>                                                                            \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicExch##SCOPE(T* p, V v) {                       \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     const auto wanted = static_cast<isomer::emulator::Plain<T>>(v);                                      \
     using W = typename isomer::emulator::Word<sizeof(T)>::type;                                          \
     W bits;                                                                                              \
@@ -114,6 +134,7 @@ ISOMER_EMULATOR_ATOMIC_SCOPED(ISOMER_EMULATOR_ATOMIC_ADD)
   }                                                                                                      \
   template <class T, class C, class V>                                                                   \
   ISOMER_EMULATOR_INLINE isomer::emulator::Plain<T> atomicCAS##SCOPE(T* p, C compare, V v) {             \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     using W = typename isomer::emulator::Word<sizeof(T)>::type;                                          \
     const auto expected = static_cast<isomer::emulator::Plain<T>>(compare);                              \
     const auto wanted = static_cast<isomer::emulator::Plain<T>>(v);                                      \
@@ -128,9 +149,11 @@ ISOMER_EMULATOR_ATOMIC_SCOPED(ISOMER_EMULATOR_ATOMIC_ADD)
     return old;                                                                                          \
   }                                                                                                      \
   ISOMER_EMULATOR_INLINE unsigned atomicInc##SCOPE(unsigned* p, unsigned limit) {                        \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     return isomer::emulator::update(p, [&](unsigned old) { return old >= limit ? 0u : old + 1; });       \
   }                                                                                                      \
   ISOMER_EMULATOR_INLINE unsigned atomicDec##SCOPE(unsigned* p, unsigned limit) {                        \
+    [[maybe_unused]] const isomer::emulator::Reach##SCOPE reach; \
     return isomer::emulator::update(                                                                     \
         p, [&](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });                     \
   }

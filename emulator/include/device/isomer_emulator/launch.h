@@ -188,6 +188,12 @@ struct TemplateRegistration {
   }
 };
 
+struct WaitRegistration {
+  WaitRegistration(const char* file, unsigned first, unsigned last) {
+    isomer_emulator_register_wait(file, first, last);
+  }
+};
+
 struct SymbolRegistration {
   template <class T>
   SymbolRegistration(const char* name, T& variable, int constant, int guarded) {
