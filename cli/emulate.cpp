@@ -1,3 +1,4 @@
+#include "cli/emulate_table.hpp"
 #include "cli/verbs.hpp"
 #include "isomer/emulator/written.hpp"
 
@@ -17,7 +18,8 @@ struct EmulateOptions {
   std::vector<std::string> words, arguments;
   std::string kernel, grid = "1", block = "1";
   std::uint64_t shared = 0, fill_seed = 1;
-  bool plain = false, cooperative = false, json = false;
+  unsigned schedules = 1;
+  bool table = false, plain = false, cooperative = false, json = false;
 };
 
 emulator::Index3 triple(const std::string& text, const char* option) {
@@ -55,6 +57,12 @@ void split(EmulateOptions& options) {
 }
 
 int run(EmulateOptions& options) {
+  if (options.table) {
+    if (options.words.size() != 1 || !std::filesystem::is_directory(options.words.front()))
+      throw emulator::Error(fmt::format("--table: one folder expected, got {}", options.words.front()));
+    options.build.watch = !options.plain;
+    return emulate_table(options.words.front(), options.build, options.run, options.schedules, options.json);
+  }
   split(options);
   options.build.watch = !options.plain;
   const bool by_name = !options.kernel.empty();
@@ -78,7 +86,7 @@ int run(EmulateOptions& options) {
                                       options.shared, options.cooperative};
     result = module.launch(options.kernel, geometry, arguments, options.run);
   } else {
-    result = module.run_main(options.arguments, options.run);
+    result = run_under_schedules(module, options.arguments, options.run, options.schedules);
   }
   // It never came to a launch: what was asked for was wrong.
   if (by_name && result.launches.empty() && !result.failure.empty()) throw emulator::Error(result.failure);
@@ -143,6 +151,13 @@ Run emulate(CLI::App& app) {
                  "seed of the order in which blocks and threads run; 0: their natural order")
       ->check(whole_number)
       ->option_text("N");
+  app.add_option("--schedules", o->schedules,
+                 "number of runs of the program: in its natural order, in the opposite order, then by seeds")
+      ->check(positive_whole_number)
+      ->option_text("N");
+  app.add_flag("--table", o->table,
+               "run every program of the folder FILE and print one row for each; --timeout limits each build "
+               "and each run");
   app.add_option("--fill-seed", o->fill_seed, "seed of the values that randn and uniform draw")
       ->check(whole_number)
       ->option_text("N");

@@ -7,6 +7,7 @@
 
 #include "execution/worker.hpp"
 #include "hopper/units.hpp"
+#include "isomer/emulator/module.hpp"
 #include "runtime/errors.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
@@ -77,7 +78,10 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
     warps_[w].alive = lanes == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
     warps_[w].pending.clear();
   }
-  if (launch_.seed != 0) {
+  if (launch_.seed == RunOptions::kReversed) {
+    order_.resize(size());
+    for (std::uint32_t i = 0; i < size(); ++i) order_[i] = size() - 1 - i;
+  } else if (launch_.seed != 0) {
     std::uint64_t state = mix(launch_.seed ^ mix(linear));
     fresh_first_ = (state & 1) != 0;
     order_.resize(size());

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "execution/progress.hpp"
+#include "isomer/emulator/module.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
 #include "watch/order.hpp"
@@ -34,7 +35,10 @@ Launch::Launch(const LaunchRequest& r) : request(r) {
   hip = s.hip;
   step_limit = s.step_limit;
   resident_blocks = r.cooperative ? blocks : 64;
-  if (seed != 0 && units > 1) {
+  if (seed == RunOptions::kReversed) {
+    multiplier_ = units - 1;  // −1: n − 1 − ordinal
+    offset_ = units - 1;
+  } else if (seed != 0 && units > 1) {
     // A permutation of the blocks that needs no table: multiply by a number that shares no factor with them.
     multiplier_ = (seed * 0x9e3779b97f4a7c15ull >> 20) % units;
     while (std::gcd(multiplier_, units) != 1) multiplier_ = (multiplier_ + 1) % units;

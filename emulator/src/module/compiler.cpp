@@ -16,7 +16,6 @@ namespace isomer::emulator {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kCompileSeconds = 300;
 
 // Hooks and C library calls that the linker hands to the emulator's library.
 const char* const kWrapped[] = {"memcpy",
@@ -255,7 +254,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
     command.insert(command.end(),
                    {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
-    run_compiler(command, source.string(), kCompileSeconds);
+    run_compiler(command, source.string(), options.compile_seconds);
     for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
 
     const std::string preprocessed = read_file(stem + ".ii");
@@ -267,7 +266,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     command = {compiler.string()};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
-    run_compiler(command, source.string(), kCompileSeconds);
+    run_compiler(command, source.string(), options.compile_seconds);
     link.push_back(stem + ".o");
   }
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
@@ -275,7 +274,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   link.insert(link.end(), {"-Wl,-z,defs", "-pthread"});
   const std::vector<std::string> wraps = wrap_flags();
   link.insert(link.end(), wraps.begin(), wraps.end());
-  run_compiler(link, "link", kCompileSeconds);
+  run_compiler(link, "link", options.compile_seconds);
   return result;
 }
 

@@ -44,6 +44,7 @@ struct BuildOptions {
   std::vector<std::string> link_flags;
   std::string standard = "gnu++17";
   std::string compiler;  ///< empty: ISOMER_CXX, else g++, else clang++
+  double compile_seconds = 300;  ///< for each source
   bool entries = false;  ///< host functions and kernels can be called by their signatures (session.hpp)
   bool entries_of_torch = false;  ///< of a real target: functions take PyTorch's tensors
 };
@@ -98,7 +99,9 @@ struct Geometry {
 };
 
 struct RunOptions {
-  std::uint64_t seed = 0;  ///< of the schedule; 0: blocks and threads in their natural order
+  static constexpr std::uint64_t kReversed = ~std::uint64_t{0};
+  /// Of the schedule; 0: blocks and threads in their natural order, kReversed: in the opposite one.
+  std::uint64_t seed = 0;
   int workers = 0;         ///< 0: one for each core; a watched run uses one
   double timeout_seconds = 60;
   std::uint64_t step_limit = 0;  ///< watched memory accesses of one launch; 0: none

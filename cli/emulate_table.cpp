@@ -1,0 +1,188 @@
+#include "cli/emulate_table.hpp"
+
+#include "cli/verbs.hpp"
+#include "isomer/emulator/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace isomer::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool has_main(const std::string& text) {
+  static const std::regex main(R"((^|\n)\s*(int|auto|void|extern "C" int)\s+main\s*\()");
+  return std::regex_search(text, main);
+}
+
+/// What stands behind the program in the first line of a Makefile that runs it.
+std::vector<std::string> words_of(const fs::path& folder) {
+  std::istringstream lines(text_of(folder / "Makefile"));
+  static const std::regex run(R"(^\t.*\./(\$\(program\)|\$\{program\}|main|a\.out)\s*(.*)$)");
+  std::smatch found;
+  for (std::string line; std::getline(lines, line);) {
+    if (!std::regex_match(line, found, run)) continue;
+    std::istringstream rest(found[2]);
+    std::vector<std::string> words;
+    for (std::string word; rest >> word;) words.push_back(word);
+    return words;
+  }
+  return {};
+}
+
+/// Where headers may lie: the program's folder, and those beside it or above it that are named for them.
+std::vector<std::string> headers_of(const fs::path& program, const fs::path& folder) {
+  std::vector<std::string> found{program.string()};
+  for (fs::path at = program;; at = at.parent_path()) {
+    for (const char* name : {"include", "inc", "Common", "common", "src"}) {
+      if (fs::is_directory(at / name)) found.push_back((at / name).string());
+    }
+    if (at == folder || at == at.root_path() || at.empty()) return found;
+  }
+}
+
+struct Row {
+  std::string name, ends, findings;
+  bool built = false, finished = false;
+  std::size_t found = 0;
+  double steps_per_second = 0, seconds = 0;
+};
+
+std::string kinds_of(const emulator::RunResult& result) {
+  std::map<std::string, std::size_t> kinds;
+  for (const emulator::Report& r : result.reports) ++kinds[emulator::name(r.kind)];
+  std::string said;
+  for (const auto& [kind, count] : kinds)
+    said += fmt::format("{}{}{}", said.empty() ? "" : " ", kind, count > 1 ? fmt::format("×{}", count) : "");
+  return said;
+}
+
+Row run_program(const Program& program, const fs::path& folder, emulator::BuildOptions build,
+                const emulator::RunOptions& run, unsigned schedules) {
+  Row row;
+  row.name = fs::relative(program.folder, folder).string();
+  if (row.name == ".") row.name.clear();
+  if (program.sources.size() == 1) row.name = (fs::path(row.name) / program.sources[0].filename()).string();
+  for (const std::string& d : headers_of(program.folder, folder)) build.include_directories.push_back(d);
+  build.sources = program.sources;
+  build.compile_seconds = run.timeout_seconds;
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    const emulator::Module module = emulator::Module::build(build);
+    row.built = true;
+    const fs::path before = fs::current_path();
+    fs::current_path(program.folder);
+    const emulator::RunResult result = run_under_schedules(module, program.words, run, schedules);
+    fs::current_path(before);
+    double steps = 0, seconds = 0;
+    for (const emulator::LaunchRecord& l : result.launches)
+      steps += static_cast<double>(l.thread_steps), seconds += l.seconds;
+    row.steps_per_second = seconds > 0 ? steps / seconds : 0;
+    row.finished = result.failure.empty();
+    row.ends = !result.failure.empty() ? result.failure : fmt::format("status {}", result.exit_status);
+    if (row.finished && !result.refusals.empty()) row.ends += "; refused: " + result.refusals.front();
+    row.found = result.reports.size();
+    row.findings = kinds_of(result);
+  } catch (const std::exception& error) {
+    row.ends = error.what();
+  }
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return row;
+}
+
+}  // namespace
+
+emulator::RunResult run_under_schedules(const emulator::Module& module, const std::vector<std::string>& words,
+                                        emulator::RunOptions options, unsigned schedules) {
+  emulator::RunResult result = module.run_main(words, options);
+  for (unsigned i = 1; i < schedules && result.failure.empty(); ++i) {
+    options.seed = i == 1 ? emulator::RunOptions::kReversed : i - 1;
+    emulator::RunResult again = module.run_main(words, options);
+    if (result.failure.empty()) result.failure = std::move(again.failure);
+    for (emulator::Report& r : again.reports) {
+      const bool known = std::any_of(result.reports.begin(), result.reports.end(), [&](const auto& k) {
+        const auto lines = std::minmax(k.place.line, k.other.line),
+                   of = std::minmax(r.place.line, r.other.line);
+        return k.kind == r.kind && k.kernel == r.kernel && lines == of && k.buffer == r.buffer;
+      });
+      if (!known) result.reports.push_back(std::move(r));
+    }
+  }
+  return result;
+}
+
+std::vector<Program> programs_of(const fs::path& folder) {
+  static const std::set<std::string> endings = {".cu", ".hip", ".cpp", ".cc", ".cxx"};
+  std::map<fs::path, std::vector<fs::path>> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && endings.count(entry.path().extension().string()))
+      folders[entry.path().parent_path()].push_back(entry.path());
+  }
+  std::vector<Program> programs;
+  for (auto& [where, sources] : folders) {
+    std::sort(sources.begin(), sources.end());
+    std::vector<fs::path> mains, others;
+    for (const fs::path& source : sources) (has_main(text_of(source)) ? mains : others).push_back(source);
+    for (const fs::path& main : mains) {
+      Program program{fs::absolute(where), {fs::absolute(main)}, {}};
+      if (mains.size() == 1) {
+        for (const fs::path& other : others) program.sources.push_back(fs::absolute(other));
+        program.words = words_of(where);
+      }
+      programs.push_back(std::move(program));
+    }
+  }
+  return programs;
+}
+
+int emulate_table(const fs::path& folder, const emulator::BuildOptions& build,
+                  const emulator::RunOptions& run, unsigned schedules, bool json) {
+  const fs::path whole = fs::absolute(folder);
+  std::size_t built = 0, finished = 0, with_findings = 0, total = 0;
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Program& program : programs_of(whole)) {
+    const Row row = run_program(program, whole, build, run, schedules);
+    ++total, built += row.built, finished += row.finished, with_findings += row.found > 0;
+    if (json) {
+      rows.push_back({{"program", row.name},
+                      {"builds", row.built},
+                      {"finished", row.finished},
+                      {"ends", row.ends},
+                      {"findings", row.found},
+                      {"kinds", row.findings},
+                      {"thread_steps_per_second", row.steps_per_second},
+                      {"seconds", row.seconds}});
+      continue;
+    }
+    fmt::print("{:40} {:6} {:10} {:6.1f} s  {}{}{}\n", row.name, row.built ? "builds" : "no",
+               row.built ? fmt::format("{:.2f} M/s", row.steps_per_second / 1e6) : "", row.seconds,
+               row.ends.substr(0, row.ends.find('\n')), row.found > 0 ? "; " : "", row.findings);
+    std::fflush(stdout);
+  }
+  if (total == 0) throw emulator::Error(fmt::format("{}: no source in it has a main", folder.string()));
+  if (json) {
+    const nlohmann::ordered_json all{{"version", 1},         {"programs", rows},
+                                     {"total", total},       {"built", built},
+                                     {"finished", finished}, {"with_findings", with_findings}};
+    fmt::print("{}\n", all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    fmt::print("{} programs: {} build, {} finish, {} have findings\n", total, built, finished, with_findings);
+  }
+  return with_findings > 0 || finished < total ? findings : holds;
+}
+
+}  // namespace isomer::cli
