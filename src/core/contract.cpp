@@ -45,6 +45,20 @@ class Validation {
     if (check_data) clauses(true);
   }
 
+  /// What inputs say before there are outputs.
+  ShapeFit fit_inputs() {
+    for (std::size_t i = 0; i < contract_.args.size(); ++i) {
+      const Arg& arg = contract_.args[i];
+      if (!tensor(i).defined()) {
+        if (!arg.optional && arg.role != Role::out) refuse(arg.name, " is required, got no tensor");
+        continue;
+      }
+      element_type(arg, tensor(i));
+      if (!fit_.take(arg, tensor(i))) refuse_shape(i);
+    }
+    return fit_;
+  }
+
   void addresses(Device device) const {
     for (std::size_t i = 0; i < contract_.args.size(); ++i)
       if (tensor(i).defined()) memory(contract_.args[i], tensor(i), device);
@@ -235,6 +249,63 @@ void check_data(const Call& call) {
     if (clause.reads_data)
       if (const auto broken = clause.broken(call))
         fail(ErrorCode::bad_argument, call.contract->op, ": ", *broken);
+}
+
+namespace {
+
+/// A size may be unknown for a clause that the inputs break: a row that is no whole number of blocks.
+void explain_unknown_size(const Call& call) {
+  for (const Clause& clause : call.contract->clauses) {
+    std::optional<std::string> broken;
+    try {
+      if (!clause.reads_data) broken = clause.broken(call);
+    } catch (const Error&) {  // it asks for the shape of an output that is not there
+    }
+    if (broken) fail(ErrorCode::bad_argument, call.contract->op, ": ", *broken);
+  }
+}
+
+}  // namespace
+
+void shape_outputs(const Call& call, std::uint32_t asked, DType element, Tensor* forms) {
+  const Contract& contract = *call.contract;
+  const ShapeFit fit = Validation(call).fit_inputs();
+  for (std::size_t i = 0; i < contract.args.size(); ++i) {
+    if ((asked >> i & 1) == 0) continue;
+    const Arg& arg = contract.args[i];
+    Tensor form;
+    if (!fit.known(arg, form)) {
+      explain_unknown_size(call);
+      fail(ErrorCode::bad_argument, contract.op, ": ", arg.name,
+           " is required: its sizes follow from no input");
+    }
+    const auto takes = [&](DType type) {
+      return std::find(arg.dtypes.begin(), arg.dtypes.end(), type) != arg.dtypes.end();
+    };
+    const DType first = call.tensor(0).dtype;
+    form.dtype = arg.dtypes.size() == 1       ? arg.dtypes.front()
+                 : !arg.dtype_same_as.empty() ? call.tensor(contract.index_of(arg.dtype_same_as)).dtype
+                 : element != DType::none     ? element
+                 : takes(first)               ? first
+                                              : DType::bf16;
+    if (!takes(form.dtype)) {
+      std::vector<std::string_view> names;
+      for (const DType type : arg.dtypes) names.push_back(name_of(type));
+      fail(ErrorCode::bad_argument, contract.op, ": ", arg.name, " has dtype ", name_of(form.dtype),
+           ", expected ", either(names));
+    }
+    form.device = call.tensor(0).device;
+    std::int64_t stride = 1;
+    for (int d = form.rank; d-- > 0;) {
+      form.strides[static_cast<std::size_t>(d)] = stride;
+      if (__builtin_mul_overflow(stride, std::max<std::int64_t>(form.size(d), 1), &stride) ||
+          stride > INT64_MAX / 16)
+        fail(ErrorCode::bad_argument, contract.op, ": ", arg.name, " has shape ", shape_text(form),
+             ", which spans more than 2^59 elements");
+    }
+    if (contract.lay_out) contract.lay_out(call, i, form);
+    forms[i] = form;
+  }
 }
 
 Symbols symbols_of(const Call& call) {

@@ -151,6 +151,8 @@ struct Contract {
   std::function<void(const Call&, Symbols&)> symbols =
       {};  ///< binds symbols that come from options; may be null
   std::function<Work(const Call&)> work = {};
+  /// Strides of an output of shape_outputs() that is not to be compact; may be null.
+  std::function<void(const Call&, std::size_t arg, Tensor& form)> lay_out = {};
   std::vector<std::string> symbol_names = {};  ///< made by finish()
   std::vector<std::size_t> offsets = {};       ///< of the args in their struct; made by finish()
 
@@ -192,6 +194,13 @@ void validate(const Call& call, Device device, bool check_data);
 void check_addresses(const Call& call, Device device);
 /// Only the clauses that read tensor contents, of a call that is otherwise valid.
 void check_data(const Call& call);
+
+/// What the outputs would be that a call lacks: dtype, shape and strides of each argument in `asked`, a bit
+/// for each, into `forms`, which has a tensor for each argument. `element` is the dtype of outputs that may
+/// have several; none: that of the first argument, or bf16 where it may not have that. Throws Error
+/// bad_argument with one sentence for inputs whose dtypes or shapes break a clause, and for an output whose
+/// sizes follow from no input.
+void shape_outputs(const Call& call, std::uint32_t asked, DType element, Tensor* forms);
 
 /// The symbol values of a valid call, for printing and for plans that want them.
 Symbols symbols_of(const Call& call);

@@ -222,6 +222,31 @@ bool ShapeFit::take(const Arg& arg, const Tensor& tensor) {
   return false;
 }
 
+bool ShapeFit::known(const Arg& arg, Tensor& form) const {
+  using Kind = ShapeRule::Term::Kind;
+  for (const ShapeRule& rule : arg.rules) {
+    const int leading = rule.leading ? leading_ : 0;
+    const int rank = leading + static_cast<int>(rule.terms.size());
+    if ((rule.leading && !have_leading_) || rank > Tensor::kMaxRank) continue;
+    bool every = true;
+    for (int i = 0; i < leading; ++i)
+      form.shape[static_cast<std::size_t>(i)] = leading_sizes_[static_cast<std::size_t>(i)];
+    for (int i = leading; i < rank && every; ++i) {
+      const ShapeRule::Term& term = rule.terms[static_cast<std::size_t>(i - leading)];
+      const std::int64_t size = term.kind == Kind::number   ? term.number
+                                : term.kind == Kind::symbol ? symbols_.at(term.symbol)
+                                : term.kind == Kind::any    ? Symbols::kUnbound
+                                                            : evaluate(term, symbols_);
+      every = size != Symbols::kUnbound;
+      form.shape[static_cast<std::size_t>(i)] = size;
+    }
+    if (!every) continue;
+    form.rank = rank;
+    return true;
+  }
+  return false;
+}
+
 std::string ShapeFit::text_of(const ShapeRule& rule, const Tensor& tensor) const {
   const int own_leading = tensor.rank - static_cast<int>(rule.terms.size());
   const int leading = !rule.leading ? 0 : have_leading_ ? leading_ : std::max(own_leading, 0);

@@ -27,6 +27,9 @@ class ShapeFit {
   void learn_from(const ShapeFit& other);
   /// Whether some rule allows a tensor of that rank.
   static bool allows_rank(const Arg& arg, int rank);
+  /// The sizes of a tensor that nobody has seen, by the first rule of which every size is known; false where
+  /// there is none.
+  bool known(const Arg& arg, Tensor& form) const;
   /// The shape that is known, with the rule: "[2, 4, 16] (B Hq D)". Where nobody says a size, the tensor's
   /// own stands, or the symbol where its rank is another.
   std::string expected(const Arg& arg, const Tensor& tensor) const;

@@ -30,9 +30,10 @@ void collect(const std::string& text, char mark, std::set<std::string>& into) {
 TEST(EnvironmentTable, HasEveryVariableThatTheSourcesRead) {
   const fs::path root = fs::path(ISOMER_TEST_DATA).parent_path();
   std::set<std::string> named, documented;
-  for (const char* folder : {"src", "lab", "cli", "emulator"})
+  for (const char* folder : {"src", "lab", "cli", "emulator", "python"})
     for (const auto& entry : fs::recursive_directory_iterator(root / folder))
-      if (entry.path().extension() == ".cpp" && entry.path().string().find("/tests/") == std::string::npos)
+      if ((entry.path().extension() == ".cpp" || entry.path().extension() == ".py") &&
+          entry.path().string().find("/tests/") == std::string::npos)
         collect(read(entry.path()), '"', named);
   // The macro that kernels see on the emulated device.
   named.erase("ISOMER_EMULATED");

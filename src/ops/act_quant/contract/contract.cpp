@@ -52,6 +52,19 @@ Broken scale_strides(const Call& call) {
   return {};
 }
 
+/// Scales in columns, each beginning at a multiple of 4.
+void lay_out(const Call& call, std::size_t arg, Tensor& form) {
+  if (call.contract->args[arg].name != "s" || form.rank < 2 ||
+      call.options<ActQuantOptions>().scale_layout != ScaleLayout::column_major)
+    return;
+  const auto rank = static_cast<std::size_t>(form.rank);
+  const std::int64_t column = (form.size(-2) + 3) / 4 * 4;
+  form.strides[rank - 2] = 1;
+  form.strides[rank - 1] = column;
+  std::int64_t stride = column * form.size(-1);
+  for (std::size_t d = rank - 2; d-- > 0; stride *= form.shape[d]) form.strides[d] = stride;
+}
+
 }  // namespace
 
 const core::Contract& contract() {
@@ -104,6 +117,7 @@ const core::Contract& contract() {
                                        core::bytes_of(call.tensor(2)),
                               .flops = 2.0 * static_cast<double>(call.tensor(0).numel())};
           },
+      .lay_out = lay_out,
   });
   return contract;
 }

@@ -119,9 +119,11 @@ std::vector<core::Option> option_list() {
       core::option<&Options::split_size, &COptions::split_size>("keys of one part; 0 off"));
 }
 
-/// With cu_seqlens_q no shape has B standing alone.
+/// With cu_seqlens_q no shape has B standing alone, and before there is an output none has Dv.
 void bind_symbols(const core::Call& call, core::Symbols& symbols) {
   const auto& a = call.args<AttentionArgs>();
+  if (!a.out.defined() && a.v.rank >= 3)
+    symbols.set("Dv", a.v.size(call.options<AttentionOptions>().v_colmajor ? -2 : -1));
   if (a.cu_seqlens_q.defined() && a.cu_seqlens_q.rank == 1)
     symbols.set("B", std::max<std::int64_t>(a.cu_seqlens_q.size(0) - 1, 0));
 }
