@@ -7,12 +7,14 @@
 #include "lab/diff/build_log.hpp"
 #include "lab/diff/diff_binaries.hpp"
 #include "lab/diff/diff_captures.hpp"
+#include "lab/diff/diff_verdict.hpp"
 #include "lab/report/difference_html.hpp"
 #include "lab/report/difference_report.hpp"
 #include "lab/report/tensor_diff_report.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -20,7 +22,7 @@ namespace isomer::cli {
 namespace {
 
 struct DiffOptions {
-  std::string a, b, names, html, build_a, build_b;
+  std::string a, b, names, html, build_a, build_b, language = "en";
   std::optional<double> tolerance;
   bool json = false;
 };
@@ -45,8 +47,9 @@ std::vector<lab::CompiledUnit> build(const std::string& log) {
 }
 
 void print(const DiffOptions& options, const lab::DiffResult& result) {
-  fmt::print(
-      "{}", options.json ? lab::difference_json(result) : lab::difference_text(result, options.a, options.b));
+  fmt::print("{}", options.json ? lab::difference_json(result)
+                                : lab::difference_text(result, options.a, options.b,
+                                                       lab::Messages::of(options.language)));
 }
 
 int diff_binaries(const DiffOptions& options) {
@@ -62,27 +65,55 @@ int diff_binaries(const DiffOptions& options) {
   return result.same() ? holds : findings;
 }
 
+/// A side with nothing is no other program: what it lacks was not recorded.
+void require_launches(const lab::GroupedCapture& side, const lab::GroupedCapture& other) {
+  if (side.launches > 0) return;
+  if (other.launches == 0)
+    core::fail(ErrorCode::io, "diff: neither '", side.about.source, "' nor '", other.about.source,
+               "' has a launch");
+  std::string why = side.about.complete ? "" : side.about.incomplete;
+  for (const char* note : {"note kernels", "note graphs"})
+    if (const auto found = side.about.facts.find(note); found != side.about.facts.end() && why.empty())
+      why = found->second;
+  core::fail(ErrorCode::io, "diff: '", side.about.source, "' has no kernel of a GPU",
+             why.empty() ? std::string() : " (" + why + ")", ", and '", other.about.source, "' has ",
+             other.launches, " launches: nothing can be compared");
+}
+
+/// Whether everything that differs may be what an incomplete side did not record.
+bool may_be_missing(const lab::DiffResult& result) {
+  const bool cut_a = !result.totals_a.incomplete.empty(), cut_b = !result.totals_b.incomplete.empty();
+  if ((!cut_b && !result.only_a.empty()) || (!cut_a && !result.only_b.empty())) return false;
+  return (cut_a || cut_b) && std::all_of(result.pairs.begin(), result.pairs.end(), [](const lab::Pair& pair) {
+           return pair.kind == lab::Pair::Kind::same || pair.kind == lab::Pair::Kind::count;
+         });
+}
+
 int diff_captures(const DiffOptions& options) {
   ReportFile html("diff", options.html);
   lab::use_name_tables(options.names);
   const lab::GroupedCapture a = grouped(options.a), b = grouped(options.b);
-  lab::DiffResult result = lab::diff_captures(a, b, lab::ParameterLayouts::of_environment());
+  require_launches(a, b);
+  require_launches(b, a);
+  lab::DiffResult result =
+      lab::diff_captures(a, b, lab::ParameterLayouts::for_captures({options.a, options.b}));
   if (!options.build_a.empty() && !options.build_b.empty())
     lab::add_build_options(result, lab::option_differences(build(options.build_a), build(options.build_b)));
+  result.verdict = lab::verdict_of(result, lab::Messages::of(options.language));
   print(options, result);
   if (html.asked()) html.write(lab::difference_html(result, a, b));
-  if (!result.same()) return findings;
-  // What is missing could be the difference.
+  // What is missing could be the difference, and could be one where there is none.
   for (const lab::GroupedCapture* side : {&a, &b})
-    if (!side->about.complete)
-      core::fail(ErrorCode::io, "diff: nothing differs in what was recorded, but '", side->about.source,
-                 "' is incomplete (", side->about.incomplete, "), so they cannot be called the same");
-  if (a.launches == 0 && b.launches == 0)
-    core::fail(ErrorCode::io, "diff: neither '", options.a, "' nor '", options.b, "' has a launch");
-  return holds;
+    if (!side->about.complete && (result.same() || may_be_missing(result)))
+      core::fail(ErrorCode::io, "diff: nothing ", result.same() ? "" : "else ",
+                 "differs in what was recorded, but '", side->about.source, "' is incomplete (",
+                 side->about.incomplete, "), so they cannot be called ",
+                 result.same() ? "the same" : "different");
+  return result.same() ? holds : findings;
 }
 
 int run(const DiffOptions& options) {
+  lab::Messages::of(options.language);
   const lab::FileKind a = lab::kind_of_file(options.a), b = lab::kind_of_file(options.b);
   using Kind = lab::FileKind;
   const auto one_of_each = [&](Kind kind) { return (a == kind) != (b == kind); };
@@ -123,6 +154,8 @@ Run diff(CLI::App& app) {
   app.add_option("--build-b", options->build_b, "log of B's build")->option_text("LOG");
   app.add_option("--html", options->html, "also write an HTML page with a picture of both captures' launches")
       ->option_text("FILE");
+  app.add_option("--lang", options->language, "the language of the verdict and the headings: en or zh")
+      ->option_text("LANGUAGE");
   app.add_flag("--json", options->json, "print JSON on stdout");
   app.footer(
       "Exit codes: 0 the same, 1 different, 2 bad usage or input, or too little was recorded to decide.");

@@ -41,6 +41,7 @@ constexpr Verb kVerbs[] = {
     {"bench", "time ops and the machine's ceilings in the same run", bench},
     {"kernels", "list every kernel in a binary: parameters, registers, shared memory, code", kernels},
     {"trace", "record every kernel launch of a program without patching or rebuilding it", trace},
+    {"show", "print the checklist of a kernel's launch: template, constants, geometry, arguments", show},
     {"diff", "show what differs between two captures, traces, binaries or tensor files", diff},
     {"prebuild", "compile GPU kernels into a bundle; this needs no GPU", prebuild},
     {"doctor", "show what this machine has, what is missing, and how to get it", doctor},

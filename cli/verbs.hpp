@@ -28,6 +28,7 @@ Run emulate(CLI::App& app);
 std::vector<std::string> emulate_words(const std::vector<std::string>& words);
 Run kernels(CLI::App& app);
 Run trace(CLI::App& app);
+Run show(CLI::App& app);
 Run diff(CLI::App& app);
 
 /// "cuda" or "cuda:1". Throws Error bad_argument for any other text.

@@ -37,6 +37,7 @@ struct Launch {
   std::map<std::string, std::string> variant;     ///< compile-time parameters, named (Isomer's own records)
   std::map<std::string, std::string> parameters;  ///< run-time parameters, named
   std::map<std::string, double> metrics;          ///< ncu's
+  std::string operation;  ///< the framework's operator that made it, with its shapes where they are told
 };
 
 /// What a source can tell, so that a difference is never read into what is absent.
@@ -44,8 +45,9 @@ struct Capture {
   std::string source;  ///< the file
   std::string kind;    ///< "isomer", "nsys", "kineto", "ncu", "explain"
   std::string command;
-  std::map<std::string, std::string> facts;  ///< versions, device, overhead
-  std::vector<Launch> launches;              ///< in order of start, else of recording
+  /// Versions, overhead; "device", its "multiprocessors" and "arch" ("sm_90").
+  std::map<std::string, std::string> facts;
+  std::vector<Launch> launches;  ///< in order of start, else of recording
   bool complete = true;
   std::string incomplete;  ///< why not
   std::uint64_t dropped = 0;

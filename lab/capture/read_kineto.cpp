@@ -1,66 +1,66 @@
 #include "core/sentence.hpp"
 #include "lab/capture/gzip_stream.hpp"
+#include "lab/capture/json_window.hpp"
 #include "lab/capture/readers.hpp"
 #include "lab/capture/start_order.hpp"
 
-#include <nlohmann/json.hpp>
+#ifdef ISOMER_HAS_SIMDJSON
+#include <simdjson.h>
 
-#include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <unordered_map>
+#endif
 
 namespace isomer::lab {
+#ifdef ISOMER_HAS_SIMDJSON
 namespace {
 
-using nlohmann::json;
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
 
-std::optional<double> number(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return std::nullopt;
-  if (found->is_number()) return found->get<double>();
-  return std::nullopt;
+std::optional<double> number(const object& from, std::string_view key) {
+  element value;
+  double got = 0;
+  if (from[key].get(value) != simdjson::SUCCESS || value.get(got) != simdjson::SUCCESS) return std::nullopt;
+  return got;
+}
+
+std::string_view text(const object& from, std::string_view key) {
+  std::string_view got;
+  return from[key].get(got) == simdjson::SUCCESS ? got : std::string_view();
 }
 
 template <class Unsigned>
-void whole(const json& object, const char* key, std::optional<Unsigned>& into) {
-  const auto value = number(object, key);
+void whole(const object& from, std::string_view key, std::optional<Unsigned>& into) {
+  const auto value = number(from, key);
   if (value && *value >= 0 && *value <= 9e15 &&
       *value <= static_cast<double>(std::numeric_limits<Unsigned>::max()))
     into = static_cast<Unsigned>(*value);
 }
 
-void number_triple(const json& object, const char* key, std::optional<std::array<std::uint32_t, 3>>& into) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_array() || found->size() != 3) return;
+void number_triple(const object& from, std::string_view key,
+                   std::optional<std::array<std::uint32_t, 3>>& into) {
+  array list;
+  if (from[key].get(list) != simdjson::SUCCESS || list.size() != 3) return;
   std::array<std::uint32_t, 3> values{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (!(*found)[i].is_number()) return;
-    const auto value = (*found)[i].get<double>();
-    if (!(value >= 0 && value <= UINT32_MAX)) return;
-    values[i] = static_cast<std::uint32_t>(value);
+  for (std::size_t i = 0; const element each : list) {
+    double value = 0;
+    if (each.get(value) != simdjson::SUCCESS || !(value >= 0 && value <= UINT32_MAX)) return;
+    values[i++] = static_cast<std::uint32_t>(value);
   }
   into = values;
 }
 
-bool is_kernel(const json& event) {
-  const auto category = event.find("cat"), phase = event.find("ph");
-  if (category == event.end() || !category->is_string() || phase == event.end() || *phase != "X")
-    return false;
-  const auto& name = category->get_ref<const std::string&>();
-  return name == "kernel" || name == "Kernel";
-}
-
-Launch launch_of(const json& event) {
+Launch launch_of(const object& event) {
   Launch launch;
-  if (const auto name = event.find("name"); name != event.end() && name->is_string())
-    launch.demangled = name->get<std::string>();
+  launch.demangled = text(event, "name");
   constexpr double kMicrosecond = 1e3;
   if (const auto start = number(event, "ts")) launch.start_ns = *start * kMicrosecond;
   if (const auto duration = number(event, "dur"); duration && *duration >= 0)
     launch.duration_ns = *duration * kMicrosecond;
-  const auto found = event.find("args");
-  if (found == event.end() || !found->is_object()) return launch;
-  const json& arguments = *found;
+  object arguments;
+  if (event["args"].get(arguments) != simdjson::SUCCESS) return launch;
   whole(arguments, "device", launch.device);
   whole(arguments, "stream", launch.stream);
   whole(arguments, "correlation", launch.correlation);
@@ -73,94 +73,202 @@ Launch launch_of(const json& event) {
   // Static and dynamic together: neither is known.
   if (const auto shared = number(arguments, "shared memory")) launch.metrics["shared memory"] = *shared;
   // Isomer's own export keeps these.
-  if (const auto mangled = arguments.find("mangled"); mangled != arguments.end() && mangled->is_string())
-    launch.name = mangled->get<std::string>();
-  if (const auto hash = arguments.find("code hash"); hash != arguments.end() && hash->is_string())
-    launch.code_hash = hash->get<std::string>();
+  launch.name = text(arguments, "mangled");
+  launch.code_hash = text(arguments, "code hash");
   return launch;
 }
 
-class KinetoReader {
+/// PyTorch's operators by the number that an event of theirs has, and which of them made a launch.
+class Operators {
  public:
-  explicit KinetoReader(const LaunchSink& sink) : order_(sink) {}
+  static constexpr std::size_t kMost = std::size_t{1} << 23;  ///< beyond it operators are not told
 
-  /// Every event goes as soon as it is whole, so that the text never becomes one value.
-  bool operator()(int depth, json::parse_event_t what, json& value) {
-    if (depth == 0 && what == json::parse_event_t::array_start) events_depth_ = 1;
-    if (depth == 1 && what == json::parse_event_t::key) {
-      const bool wanted = value == "traceEvents" || value == "deviceProperties";
-      events_depth_ = value == "traceEvents" ? 2 : -1;
-      is_trace_ |= value == "traceEvents";
-      return wanted;
+  void add(const object& event) {
+    object arguments;
+    if (event["args"].get(arguments) != simdjson::SUCCESS || by_number_.size() >= kMost) return;
+    const std::optional<std::uint64_t> id = external(arguments);
+    if (!id) return;
+    std::string name(text(event, "name"));
+    for (const char* key : {"Input Dims", "Input dims"}) {
+      element shapes;
+      if (arguments[key].get(shapes) != simdjson::SUCCESS) continue;
+      std::string dims = simdjson::minify(shapes);
+      constexpr std::size_t kLongest = 100;
+      if (dims.size() > kLongest) dims = dims.substr(0, kLongest) + "…";
+      name += " " + dims;
     }
-    if (depth == events_depth_ && what == json::parse_event_t::object_end) {
-      if (value.is_object()) take(value);
-      return false;
-    }
-    // Numbers and texts between events are nothing.
-    return !(depth == events_depth_ &&
-             (what == json::parse_event_t::value || what == json::parse_event_t::array_end));
+    by_number_[*id] = names_.emplace(std::move(name), static_cast<std::uint32_t>(names_.size())).first;
   }
 
-  bool is_trace(bool whole) const { return (is_trace_ && whole) || events_ > 0; }
-  std::uint64_t events() const { return events_; }
-  std::uint64_t host_launches() const { return host_launches_; }
-  std::uint64_t kernels() const { return kernels_; }
-  StartOrder& order() { return order_; }
+  /// A call of the runtime: its launch is its operator's.
+  void add_call(const object& event) {
+    object arguments;
+    std::optional<std::uint64_t> correlation;
+    if (event["args"].get(arguments) != simdjson::SUCCESS || by_call_.size() >= kMost) return;
+    whole(arguments, "correlation", correlation);
+    if (const auto id = external(arguments); id && correlation) by_call_[*correlation] = *id;
+  }
+
+  void name(const object& event, Launch& launch) const {
+    object arguments;
+    if (event["args"].get(arguments) != simdjson::SUCCESS) return;
+    std::optional<std::uint64_t> id = external(arguments);
+    if (!id && launch.correlation)
+      if (const auto call = by_call_.find(*launch.correlation); call != by_call_.end()) id = call->second;
+    if (!id) return;
+    if (const auto found = by_number_.find(*id); found != by_number_.end())
+      launch.operation = found->second->first;
+  }
 
  private:
-  void take(const json& event) {
-    ++events_;
-    if (is_kernel(event)) {
-      ++kernels_;
-      return order_.add(launch_of(event));
-    }
-    const auto name = event.find("name");
-    if (name == event.end() || !name->is_string()) return;
-    const auto& text = name->get_ref<const std::string&>();
-    if (text.starts_with("cudaLaunchKernel") || text.starts_with("cuLaunchKernel")) ++host_launches_;
+  using Names = std::map<std::string, std::uint32_t>;
+
+  static std::optional<std::uint64_t> external(const object& arguments) {
+    std::optional<std::uint64_t> id;
+    for (const char* key : {"External id", "external id"}) whole(arguments, key, id);
+    return id;
   }
 
+  Names names_;
+  std::unordered_map<std::uint64_t, Names::const_iterator> by_number_;
+  std::unordered_map<std::uint64_t, std::uint64_t> by_call_;
+};
+
+class KinetoReader {
+ public:
+  KinetoReader(std::istream& in, Capture& capture, const LaunchSink& sink)
+      : window_(in), capture_(capture), order_(sink) {}
+
+  /// Whether the text is a trace at all; the capture is incomplete where it breaks off.
+  bool read() {
+    bool whole = false;
+    if (window_.peek() == '[') {
+      whole = list();
+    } else if (window_.eat('{')) {
+      whole = members();
+    }
+    order_.end();
+    if (!whole) {
+      capture_.complete = false;
+      capture_.incomplete =
+          core::say("it is not a complete JSON text: it ends early or is damaged after ", events_, " events");
+    }
+    if (kernels_ == 0 && host_launches_ > 0)
+      capture_.facts["note kernels"] =
+          "it has launches on the host and no kernel on the device: the profiler was not recording CUDA "
+          "activities";
+    return (is_trace_ && whole) || events_ > 0;
+  }
+
+ private:
+  bool members() {
+    for (bool first = true;; first = false) {
+      if (window_.eat('}')) return window_.peek() == 0;
+      if (!first && !window_.eat(',')) return false;
+      if (window_.peek() != '"') return false;
+      const std::string key(window_.take());
+      if (!window_.eat(':')) return false;
+      if (key == "\"traceEvents\"") {
+        if (window_.peek() != '[') return false;
+        is_trace_ = true;
+        if (!list()) return false;
+      } else if (key == "\"deviceProperties\"") {
+        const std::string_view value = window_.take();
+        if (value.empty()) return false;
+        devices(value);
+      } else if (!window_.skip()) {
+        return false;
+      }
+    }
+  }
+
+  /// The events, each as soon as it is whole. Numbers and texts between them are nothing.
+  bool list() {
+    window_.eat('[');
+    for (bool first = true;; first = false) {
+      if (window_.eat(']')) return true;
+      if (!first && !window_.eat(',')) return false;
+      if (window_.peek() != '{') {
+        if (window_.eat(']')) return true;  // a comma before the end, as some write it
+        if (!window_.skip()) return false;
+        continue;
+      }
+      const std::string_view event = window_.take();
+      element value;
+      object members;
+      if (event.empty() || parser_.parse(event.data(), event.size(), false).get(value) != simdjson::SUCCESS ||
+          value.get(members) != simdjson::SUCCESS)
+        return false;
+      take(members);
+    }
+  }
+
+  void take(const object& event) {
+    ++events_;
+    const std::string_view category = text(event, "cat");
+    if ((category == "kernel" || category == "Kernel") && text(event, "ph") == "X") {
+      ++kernels_;
+      Launch launch = launch_of(event);
+      operators_.name(event, launch);
+      return order_.add(std::move(launch));
+    }
+    if (category == "cpu_op") return operators_.add(event);
+    const std::string_view name = text(event, "name");
+    if (name.starts_with("cudaLaunchKernel") || name.starts_with("cuLaunchKernel") ||
+        name.starts_with("hipLaunchKernel") || name.starts_with("hipModuleLaunchKernel"))
+      ++host_launches_;
+    if (category.starts_with("cuda_") || category.starts_with("hip_")) operators_.add_call(event);
+  }
+
+  void devices(std::string_view list) {
+    element all;
+    array each;
+    object device;
+    if (parser_.parse(list.data(), list.size(), false).get(all) != simdjson::SUCCESS ||
+        all.get(each) != simdjson::SUCCESS || each.size() == 0 || each.at(0).get(device) != simdjson::SUCCESS)
+      return;
+    if (const std::string_view name = text(device, "name"); !name.empty())
+      capture_.facts["device"] = std::string(name);
+    std::optional<std::uint32_t> count, major, minor;
+    whole(device, "numSms", count);
+    whole(device, "computeMajor", major);
+    whole(device, "computeMinor", minor);
+    if (count) capture_.facts["multiprocessors"] = std::to_string(*count);
+    if (major && minor) capture_.facts["arch"] = core::say("sm_", *major, *minor);
+  }
+
+  JsonWindow window_;
+  Capture& capture_;
   StartOrder order_;
-  int events_depth_ = -1;
+  Operators operators_;
+  simdjson::dom::parser parser_;
   bool is_trace_ = false;
   std::uint64_t events_ = 0, host_launches_ = 0, kernels_ = 0;
 };
 
+static_assert(JsonWindow::kPadding >= simdjson::SIMDJSON_PADDING);
+
 }  // namespace
+#endif
 
 Capture read_kineto(std::istream& in, const std::string& source, const LaunchSink& sink) {
   Capture capture;
   capture.source = source;
   capture.kind = "kineto";
-  KinetoReader reader(sink);
+#ifdef ISOMER_HAS_SIMDJSON
   GzipStream text(in);
-  try {
-    const json rest = json::parse(
-        text, [&](int depth, json::parse_event_t what, json& value) { return reader(depth, what, value); });
-    if (rest.is_object() && rest.contains("deviceProperties") && rest["deviceProperties"].is_array() &&
-        !rest["deviceProperties"].empty() && rest["deviceProperties"][0].is_object()) {
-      const json& device = rest["deviceProperties"][0];
-      if (device.contains("name") && device["name"].is_string()) capture.facts["device"] = device["name"];
-    }
-  } catch (const json::exception& error) {
-    capture.complete = false;
-    capture.incomplete = core::say("it is not a complete JSON text: it ends early or is damaged after ",
-                                   reader.events(), " events");
-  }
+  const bool is_trace = KinetoReader(text, capture, sink).read();
   if (!text.damage().empty()) {
     capture.complete = false;
     capture.incomplete = text.damage();
   }
-  if (!reader.is_trace(capture.complete))
+  if (!is_trace)
     core::fail(ErrorCode::io, "trace: '", source,
                "' is not a Chrome or PyTorch trace: it has no traceEvents");
-  reader.order().end();
-  if (reader.kernels() == 0 && reader.host_launches() > 0)
-    capture.facts["note kernels"] =
-        "it has launches on the host and no kernel on the device: the profiler was not recording CUDA "
-        "activities";
   return capture;
+#else
+  core::fail(ErrorCode::unsupported, "trace: '", source, "' cannot be read: this build has no simdjson");
+#endif
 }
 
 }  // namespace isomer::lab

@@ -145,6 +145,7 @@ class CsvReader {
         kernel(row);
     }
     close();
+    device(capture);
     return capture;
   }
 
@@ -173,8 +174,9 @@ class CsvReader {
     return at < 0 ? "" : row[static_cast<std::size_t>(at)];
   }
 
-  Launch common(const Row& row) const {
+  Launch common(const Row& row) {
     Launch launch;
+    if (capability_.empty()) capability_ = cell(row, "CC");
     launch.demangled = cell(row, "Kernel Name");
     triple_in(cell(row, "Grid Size"), launch.grid);
     triple_in(cell(row, "Block Size"), launch.block);
@@ -182,6 +184,29 @@ class CsvReader {
     if (const auto value = number_in(cell(row, "Stream"))) whole(*value, launch.stream);
     if (const auto value = number_in(cell(row, "Process ID"))) whole(*value, launch.process);
     return launch;
+  }
+
+  /// What ncu says of the device: its capability in a column, its name and size among the metrics.
+  void device(Capture& capture) const {
+    if (!capability_.empty()) {
+      std::string arch = "sm_";
+      for (const char c : capability_)
+        if (c >= '0' && c <= '9') arch += c;
+      if (arch.size() > 3) capture.facts["arch"] = arch;
+    }
+    if (!name_.empty()) capture.facts["device"] = name_;
+    if (multiprocessors_) capture.facts["multiprocessors"] = core::say(*multiprocessors_);
+  }
+
+  /// A metric that is the device's, not the kernel's.
+  bool of_device(const std::string& name, const std::string& text) {
+    if (name == "device__attribute_display_name") {
+      name_ = text;
+      return true;
+    }
+    if (name != "device__attribute_multiprocessor_count" && name != "# SMs") return false;
+    if (const auto value = number_in(text)) whole(*value, multiprocessors_);
+    return true;
   }
 
   void close() {
@@ -199,7 +224,8 @@ class CsvReader {
       id_ = id;
       open_ = true;
     }
-    take_metric(launch_, cell(row, "Metric Name"), cell(row, "Metric Unit"), cell(row, "Metric Value"));
+    const std::string name = cell(row, "Metric Name"), value = cell(row, "Metric Value");
+    if (!of_device(name, value)) take_metric(launch_, name, cell(row, "Metric Unit"), value);
   }
 
   void kernel(const Row& row) {
@@ -207,7 +233,8 @@ class CsvReader {
     open_ = true;
     for (std::size_t i = 0; i < row.size(); ++i) {
       // Metrics are lower case with an underscore; the other columns are titles.
-      if (names_[i].find('_') != std::string::npos) take_metric(launch_, names_[i], units_[i], row[i]);
+      if (names_[i].find('_') != std::string::npos && !of_device(names_[i], row[i]))
+        take_metric(launch_, names_[i], units_[i], row[i]);
     }
     close();
   }
@@ -217,7 +244,8 @@ class CsvReader {
   const LaunchSink& sink_;
   Row names_, units_;
   Launch launch_;
-  std::string id_;
+  std::string id_, capability_, name_;
+  std::optional<std::uint32_t> multiprocessors_;
   bool open_ = false;
   std::uint64_t given_ = 0;
 };

@@ -98,6 +98,14 @@ class DatabaseReader {
     if (is_table("TARGET_INFO_GPU") && columns("TARGET_INFO_GPU").contains("name")) {
       const Statement name = prepare("SELECT name FROM TARGET_INFO_GPU LIMIT 1");
       if (sqlite3_step(name.get()) == SQLITE_ROW) capture.facts["device"] = text(name.get(), 0);
+      const std::set<std::string> there = columns("TARGET_INFO_GPU");
+      if (there.contains("smCount") && there.contains("smMajor") && there.contains("smMinor")) {
+        const Statement row = prepare("SELECT smCount, smMajor, smMinor FROM TARGET_INFO_GPU LIMIT 1");
+        if (sqlite3_step(row.get()) == SQLITE_ROW) {
+          capture.facts["multiprocessors"] = text(row.get(), 0);
+          capture.facts["arch"] = core::say("sm_", text(row.get(), 1), text(row.get(), 2));
+        }
+      }
     }
   }
 

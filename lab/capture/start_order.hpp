@@ -21,13 +21,15 @@ class StartOrder {
   struct Waiting {
     double start;
     std::uint64_t number;  ///< of the launch in the file: equal starts stay in order
-    Launch launch;
+    std::size_t place;     ///< of the launch in launches_
   };
   static bool later(const Waiting& x, const Waiting& y);
   void give();
 
   const LaunchSink& sink_;
   std::vector<Waiting> heap_;
+  std::vector<Launch> launches_;   ///< launches stay where they are while the heap is put in order
+  std::vector<std::size_t> free_;  ///< places of launches_ that hold none
   std::uint64_t next_ = 0;
 };
 

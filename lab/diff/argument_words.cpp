@@ -56,6 +56,9 @@ class Addresses {
   std::map<std::string, std::string> first_;
 };
 
+/// Larger arguments are structs of which only a table can tell padding from values.
+constexpr std::size_t kSmallStruct = 64;
+
 struct Side {
   const ArgumentBytes& argument;
   const std::vector<std::uint8_t>& varying;
@@ -130,14 +133,61 @@ class WordComparison {
       if (!words) continue;
       const std::size_t before = result_.differences.size();
       by_words(i, a, b);
-      constexpr std::size_t kSmallStruct = 64;
-      result_.struct_words |= a.argument.bytes.size() > kSmallStruct && result_.differences.size() > before;
+      if (a.argument.bytes.size() > kSmallStruct) set_apart(before, a, b);
       result_.once |= a_.count == 1 || b_.count == 1;
     }
     return std::move(result_);
   }
 
+  static std::string value(const std::string& name, const Field& field, const Side& side,
+                           const Addresses& addresses) {
+    if (field.type == "pointer" && field.size == 8) return address_text(name, side, field.offset, addresses);
+    return field_text(field, side);
+  }
+
+  static std::string field_text(const Field& field, const Side& side) {
+    const auto& bytes = side.argument.bytes;
+    const std::size_t offset = field.offset;
+    if (field.type == "float" && field.size == 4) return fmt::format("{}", at<float>(bytes, offset));
+    if (field.type == "float" && field.size == 8) return fmt::format("{}", at<double>(bytes, offset));
+    if (field.type == "bool" && field.size == 1) return bytes[offset] != 0 ? "true" : "false";
+    if (field.type == "int" || field.type == "uint") {
+      const bool is_signed = field.type == "int";
+      const auto number = [&](auto as_signed, auto as_unsigned) {
+        return is_signed ? std::to_string(at<decltype(as_signed)>(bytes, offset))
+                         : std::to_string(at<decltype(as_unsigned)>(bytes, offset));
+      };
+      switch (field.size) {
+        case 1:
+          return number(std::int8_t{}, std::uint8_t{});
+        case 2:
+          return number(std::int16_t{}, std::uint16_t{});
+        case 4:
+          return number(std::int32_t{}, std::uint32_t{});
+        case 8:
+          return number(std::int64_t{}, std::uint64_t{});
+        default:
+          break;
+      }
+    }
+    return bytes_text(bytes, offset, field.size);
+  }
+
  private:
+  /// Addresses say what they are; any other word of such a struct may be padding that was never written.
+  void set_apart(std::size_t before, const Side& a, const Side& b) {
+    const auto known = [&](const Difference& each) {
+      const std::size_t word = each.name.rfind(" byte ");
+      if (word == std::string::npos) return true;
+      const auto offset = static_cast<std::uint32_t>(std::stoul(each.name.substr(word + 6)));
+      return is_address(a, offset) && (is_address(b, offset) || each.b == "null");
+    };
+    const auto begin = result_.differences.begin() + static_cast<std::ptrdiff_t>(before);
+    const auto unknown = std::stable_partition(begin, result_.differences.end(), known);
+    result_.unknown.insert(result_.unknown.end(), unknown, result_.differences.end());
+    result_.differences.erase(unknown, result_.differences.end());
+  }
+
   void add(const std::string& name, const std::string& a, const std::string& b) {
     if (a != b) result_.differences.push_back({name, a, b});
   }
@@ -271,40 +321,6 @@ class WordComparison {
     add(name, left, right);
   }
 
-  static std::string value(const std::string& name, const Field& field, const Side& side,
-                           const Addresses& addresses) {
-    if (field.type == "pointer" && field.size == 8) return address_text(name, side, field.offset, addresses);
-    return field_text(field, side);
-  }
-
-  static std::string field_text(const Field& field, const Side& side) {
-    const auto& bytes = side.argument.bytes;
-    const std::size_t offset = field.offset;
-    if (field.type == "float" && field.size == 4) return fmt::format("{}", at<float>(bytes, offset));
-    if (field.type == "float" && field.size == 8) return fmt::format("{}", at<double>(bytes, offset));
-    if (field.type == "bool" && field.size == 1) return bytes[offset] != 0 ? "true" : "false";
-    if (field.type == "int" || field.type == "uint") {
-      const bool is_signed = field.type == "int";
-      const auto number = [&](auto as_signed, auto as_unsigned) {
-        return is_signed ? std::to_string(at<decltype(as_signed)>(bytes, offset))
-                         : std::to_string(at<decltype(as_unsigned)>(bytes, offset));
-      };
-      switch (field.size) {
-        case 1:
-          return number(std::int8_t{}, std::uint8_t{});
-        case 2:
-          return number(std::int16_t{}, std::uint16_t{});
-        case 4:
-          return number(std::int32_t{}, std::uint32_t{});
-        case 8:
-          return number(std::int64_t{}, std::uint64_t{});
-        default:
-          break;
-      }
-    }
-    return bytes_text(bytes, offset, field.size);
-  }
-
   const LaunchGroup& a_;
   const LaunchGroup& b_;
   LaunchFields fields_a_, fields_b_;
@@ -313,6 +329,33 @@ class WordComparison {
 };
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> argument_values(const LaunchGroup& group,
+                                                                 const ParameterLayouts& layouts) {
+  std::vector<std::pair<std::string, std::string>> values;
+  if (!group.first.arguments_known) return values;
+  const LaunchFields fields = fields_of(group, layouts);
+  const Addresses addresses(group.first, fields);
+  for (std::size_t i = 0; i < group.first.arguments.size(); ++i) {
+    const ArgumentBytes& argument = group.first.arguments[i];
+    const Side side{argument, group.varying[i]};
+    for (const NamedField& each : fields[i])
+      values.emplace_back(each.name, WordComparison::value(each.name, *each.field, side, addresses));
+    if (!fields[i].empty()) continue;
+    const std::size_t size = argument.bytes.size();
+    const std::string name = core::say("argument ", i);
+    if (argument.pointers.contains(0) && size == 8)
+      values.emplace_back(name, addresses.text(argument.pointers.at(0), name));
+    else if (size == 4)
+      values.emplace_back(name, word_text(at<std::uint32_t>(argument.bytes, 0)));
+    else if (size <= 8)
+      values.emplace_back(
+          name, WordComparison::field_text({name, 0, static_cast<std::uint32_t>(size), "int"}, side));
+    else
+      values.emplace_back(name, core::say(size, " bytes without a table of their fields"));
+  }
+  return values;
+}
 
 ArgumentDifferences compare_arguments(const LaunchGroup& a, const LaunchGroup& b,
                                       const ParameterLayouts& layouts) {

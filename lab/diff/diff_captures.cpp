@@ -4,6 +4,7 @@
 #include "lab/diff/alignment.hpp"
 #include "lab/diff/diff_verdict.hpp"
 #include "lab/diff/pair_differences.hpp"
+#include "lab/diff/time_table.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -91,7 +92,11 @@ using Counts = std::map<std::uint32_t, std::uint64_t>;  ///< group → launches
 class CaptureDiff {
  public:
   CaptureDiff(const GroupedCapture& a, const GroupedCapture& b, const ParameterLayouts& layouts)
-      : a_(a), b_(b), layouts_(layouts), known_(both(tells(a), tells(b))) {}
+      : a_(a), b_(b), layouts_(layouts), known_(both(tells(a), tells(b))) {
+    result_.totals_a = totals_of(a);
+    result_.totals_b = totals_of(b);
+    known_.code = !other_architecture(result_.totals_a, result_.totals_b);
+  }
 
   DiffResult run() {
     number_tokens();
@@ -103,6 +108,8 @@ class CaptureDiff {
     pair_rest([](const LaunchGroup& group, std::uint32_t) { return group.name.family; });
     find_counts_by_name();
     make_pairs();
+    result_.kernels = kernel_times(a_, b_, pairs_);
+    result_.operators = operator_times(a_, b_);
     name_the_rest();
     note_sources();
     result_.verdict = verdict_of(result_);
@@ -308,6 +315,9 @@ class CaptureDiff {
     const auto code = [](const Launch& launch) { return !launch.code_hash.empty(); };
     compared(any(a_, arguments) && any(b_, arguments), "arguments");
     compared(any(a_, code) && any(b_, code), "machine code");
+    if (!known_.code)
+      result_.notes.push_back(
+          "machine code, registers and memory are not compared, because the architectures differ");
     if (!missing.empty() && !a_.groups.empty() && !b_.groups.empty())
       result_.notes.push_back(core::say("not compared, because at least one source lacks it: ", missing));
     std::sort(result_.notes.begin(), result_.notes.end());
@@ -317,7 +327,7 @@ class CaptureDiff {
   const GroupedCapture& a_;
   const GroupedCapture& b_;
   const ParameterLayouts& layouts_;
-  const Tells known_;
+  Tells known_;
   std::vector<std::uint32_t> tokens_a_, tokens_b_;  ///< of each group
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> pairs_;
   Counts rest_a_, rest_b_;

@@ -1,27 +1,20 @@
 #include "lab/diff/diff_verdict.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/diff/metric_differences.hpp"
+#include "lab/diff/time_table.hpp"
 #include "lab/names/kernel_name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 namespace isomer::lab {
 namespace {
 
-constexpr std::size_t kNamed = 4;
-
-/// "Is_causal is false in A and true in B, …" of the first pair of that kind.
-std::string differences_of(const Pair& pair) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(pair.differences.size(), kNamed); ++i) {
-    const Difference& each = pair.differences[i];
-    const auto side = [](const std::string& value) { return value.empty() ? std::string("nothing") : value; };
-    text +=
-        core::say(i > 0 ? "; " : "", each.name, " is ", side(each.a), " in A and ", side(each.b), " in B");
-  }
-  if (pair.differences.size() > kNamed) text += core::say("; ", pair.differences.size() - kNamed, " more");
-  return text;
-}
+constexpr std::size_t kNamed = 4, kLongestValue = 80;
 
 bool names(const Pair& pair, std::string_view what) {
   return std::any_of(pair.differences.begin(), pair.differences.end(), [&](const Difference& difference) {
@@ -29,113 +22,236 @@ bool names(const Pair& pair, std::string_view what) {
   });
 }
 
-std::string short_name(const std::string& name) {
-  const std::size_t end = name.find_first_of("<(", name.starts_with("(anonymous namespace)") ? 21 : 0);
-  if (end == std::string::npos || end == 0) return name;
-  // "kernel (2 launches)".
-  return name.substr(0, name[end - 1] == ' ' ? end - 1 : end);
+std::string device_words(const SideTotals& side) {
+  std::string text = side.device.empty() ? side.arch : side.device;
+  std::string inside;
+  if (side.multiprocessors > 0) inside = core::say(side.multiprocessors, " SMs");
+  if (!side.arch.empty() && !side.device.empty()) inside += (inside.empty() ? "" : ", ") + side.arch;
+  return inside.empty() ? text : text + " (" + inside + ")";
 }
 
-/// " Here cu_seqlens_q is null in A and an address in B." where the arguments tell.
-std::string deciding_pointers(const Pair& pair) {
-  std::string text;
-  for (const Difference& each : pair.differences)
-    for (const char* pointer : {"cu_seqlens_q", "cu_seqlens_k", "seqused_q", "seqused_k", "leftpad_k"})
-      if (each.name == pointer)
-        text +=
-            core::say(text.empty() ? " Here " : ", ", pointer, " is ", each.a, " in A and ", each.b, " in B");
-  return text.empty() ? text : text + ".";
+/// The name of a kernel without what follows its template's name: "kernel (2 launches)" keeps none of it.
+std::string family_words(const std::string& name) {
+  const std::size_t launches = name.rfind(" (");
+  const bool counted = launches != std::string::npos && name.ends_with(" launches)");
+  return short_name(parse_kernel_name(counted ? name.substr(0, launches) : name).family);
 }
 
-/// What decides a compile-time parameter of the attention kernels that people compare.
-std::string cause(const Pair& pair) {
-  if (names(pair, "Varlen") || names(pair, "varlen"))
-    return core::say(
-        " Varlen follows from the pointers: any of cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k "
-        "or leftpad_k that is not null selects it.",
-        deciding_pointers(pair));
-  if (names(pair, "Is_causal") || names(pair, "is_causal") || names(pair, "causal"))
-    return " Causal also selects other tile sizes and another scheduler: compare the call's causal argument "
-           "first.";
-  if (names(pair, "ClusterShape") || names(pair, "cluster"))
-    return " The cluster follows from head size, causal, varlen, split and whether seqlen_q fills an even "
-           "number of "
-           "tiles.";
-  return "";
-}
+class Verdict {
+ public:
+  Verdict(const DiffResult& result, const Messages& messages) : result_(result), messages_(messages) {}
 
-std::string count_of(std::size_t count, const char* what) {
-  return core::say(count, " ", what, count == 1 ? "" : "s");
-}
+  std::vector<std::string> sentences() {
+    incomplete("A", result_.totals_a);
+    incomplete("B", result_.totals_b);
+    where();
+    const std::size_t before = sentences_.size();
+    only("only_a", result_.only_a);
+    only("only_b", result_.only_b);
+    releases();
+    variants();
+    for (const Pair::Kind kind :
+         {Pair::Kind::geometry, Pair::Kind::arguments, Pair::Kind::code, Pair::Kind::count})
+      of_kind(kind, word(kind));
+    if (const Pair* pair = first(Pair::Kind::metric)) {
+      const std::string meaning = meaning_of_metric(pair->differences.front().name);
+      say("metric", {{"kernel", family_words(pair->a)},
+                     {"more", more(Pair::Kind::metric)},
+                     {"differences", differences_of(*pair)},
+                     {"meaning", meaning.empty() ? "" : messages_.say(meaning)}});
+    }
+    of_kind(Pair::Kind::time, machines_differ() ? "time_machines" : "time");
+    if (sentences_.size() == before) say(result_.pairs.empty() ? "no_launch" : "all_same");
+    return std::move(sentences_);
+  }
+
+ private:
+  void say(std::string_view id, const Messages::Values& values = {}) {
+    sentences_.push_back(messages_.say(id, values));
+  }
+
+  void incomplete(const char* side, const SideTotals& totals) {
+    if (!totals.incomplete.empty()) say("incomplete", {{"side", side}, {"why", totals.incomplete}});
+  }
+
+  bool machines_differ() const {
+    const SideTotals &a = result_.totals_a, &b = result_.totals_b;
+    return other_architecture(a, b) || (!a.device.empty() && !b.device.empty() && a.device != b.device);
+  }
+
+  /// Devices, and the time of each side: what everything else is read with.
+  void where() {
+    const SideTotals &a = result_.totals_a, &b = result_.totals_b;
+    std::string text;
+    const auto add = [&](const std::string& more) { text += (text.empty() ? "" : " ") + more; };
+    if (machines_differ())
+      add(messages_.say(other_architecture(a, b) ? "machines_differ" : "devices_differ",
+                        {{"a", device_words(a)}, {"b", device_words(b)}}));
+    else if (!a.device.empty() && !b.device.empty())
+      add(messages_.say("machine", {{"device", device_words(a)}}));
+    if (a.timed > 0 && b.timed > 0) {
+      const double change = a.total_ns > 0 ? (b.total_ns / a.total_ns - 1) * 100 : 0;
+      add(messages_.say(
+          "totals", {{"a", time_words(a.total_ns)},
+                     {"b", time_words(b.total_ns)},
+                     {"launches_a", std::to_string(a.launches)},
+                     {"launches_b", std::to_string(b.launches)},
+                     {"change", a.total_ns > 0 && std::abs(change) >= 0.05
+                                    ? messages_.say("change", {{"percent", fmt::format("{:+.1f} %", change)}})
+                                    : ""}}));
+      constexpr double kWorthSaying = 3, kMost = 0.5;
+      if (std::abs(change) >= kWorthSaying && result_.kernels.size() > 1 && result_.kernels[0].share >= kMost)
+        add(messages_.say("most_of_it", {{"name", result_.kernels[0].name},
+                                         {"delta", time_words(result_.kernels[0].delta_ns(), true)},
+                                         {"all", time_words(b.total_ns - a.total_ns, true)}}));
+    }
+    if (!text.empty()) sentences_.push_back(text);
+  }
+
+  void only(const std::string& id, const std::vector<std::string>& kernels) {
+    if (kernels.empty()) return;
+    const std::string first = family_words(kernels[0]);
+    if (kernels.size() == 1)
+      say(id + "_one", {{"first", first}});
+    else
+      say(id, {{"count", std::to_string(kernels.size())}, {"first", first}});
+  }
+
+  /// "Is_causal is false in A and true in B; …" of one pair.
+  std::string differences_of(const Pair& pair) const {
+    std::string text;
+    const auto side = [&](const std::string& value) {
+      return value.empty() ? messages_.say("nothing") : short_name(value, kLongestValue);
+    };
+    for (std::size_t i = 0; i < std::min(pair.differences.size(), kNamed); ++i) {
+      const Difference& each = pair.differences[i];
+      text += (i > 0 ? "; " : "") +
+              messages_.say("difference", {{"name", each.name}, {"a", side(each.a)}, {"b", side(each.b)}});
+    }
+    if (pair.differences.size() > kNamed)
+      text += "; " + messages_.say("differences_more",
+                                   {{"count", std::to_string(pair.differences.size() - kNamed)}});
+    return text;
+  }
+
+  /// Whether one template takes another number of arguments on each side.
+  static bool is_release(const Pair& pair) {
+    if (pair.kind != Pair::Kind::variant) return false;
+    const KernelName a = parse_kernel_name(pair.a), b = parse_kernel_name(pair.b);
+    if (a.family != b.family || a.arity == b.arity) return false;
+    for (std::size_t i = 0; i < std::min(a.arity.size(), b.arity.size()); ++i)
+      if (a.templates[i] == b.templates[i] && a.arity[i] != b.arity[i] && !variadic(a.templates[i]))
+        return true;
+    return false;
+  }
+
+  /// Lists that take as many arguments as they hold.
+  static bool variadic(const std::string& name) {
+    for (const std::string_view each : {"tuple", "pack", "sequence", "variant", "TrivialOffsetCalculator"})
+      if (name.ends_with(each)) return true;
+    return false;
+  }
+
+  const Pair* first(Pair::Kind kind) const {
+    const auto found = std::find_if(result_.pairs.begin(), result_.pairs.end(),
+                                    [&](const Pair& pair) { return pair.kind == kind; });
+    return found == result_.pairs.end() ? nullptr : &*found;
+  }
+
+  std::string more_of(std::size_t others) const {
+    if (others == 0) return {};
+    return messages_.say(others == 1 ? "more_pair" : "more_pairs", {{"count", std::to_string(others)}});
+  }
+  std::string more(Pair::Kind kind) const {
+    return more_of(
+        static_cast<std::size_t>(std::count_if(result_.pairs.begin(), result_.pairs.end(),
+                                               [&](const Pair& pair) { return pair.kind == kind; })) -
+        1);
+  }
+
+  /// Of templates that take another number of arguments.
+  void releases() {
+    std::vector<const Pair*> all;
+    for (const Pair& pair : result_.pairs)
+      if (is_release(pair)) all.push_back(&pair);
+    if (all.empty()) return;
+    std::set<std::string> added, removed;
+    for (const Pair* pair : all) {
+      const KernelName a = parse_kernel_name(pair->a), b = parse_kernel_name(pair->b);
+      const auto lacks = [](const KernelName& name, const std::string& parameter) {
+        return std::none_of(name.parameters.begin(), name.parameters.end(),
+                            [&](const auto& each) { return each.first == parameter; });
+      };
+      for (const auto& [name, value] : b.parameters)
+        if (name.find('#') == std::string::npos && lacks(a, name)) added.insert(name);
+      for (const auto& [name, value] : a.parameters)
+        if (name.find('#') == std::string::npos && lacks(b, name)) removed.insert(name);
+    }
+    const auto list = [](const std::set<std::string>& names) {
+      std::string text;
+      for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+      return text;
+    };
+    std::string what;
+    if (!added.empty()) what = messages_.say("release_added", {{"names", list(added)}});
+    if (!removed.empty())
+      what += (what.empty() ? "" : "; ") + messages_.say("release_removed", {{"names", list(removed)}});
+    if (what.empty()) {
+      const auto arguments = [](const std::string& name) {
+        std::string text;
+        for (const std::size_t count : parse_kernel_name(name).arity)
+          text += (text.empty() ? "" : "+") + std::to_string(count);
+        return text;
+      };
+      what = messages_.say("release_count",
+                           {{"a", arguments(all.front()->a)}, {"b", arguments(all.front()->b)}});
+    }
+    say("release",
+        {{"kernel", family_words(all.front()->a)}, {"more", more_of(all.size() - 1)}, {"added", what}});
+  }
+
+  void variants() {
+    std::vector<const Pair*> all;
+    for (const Pair& pair : result_.pairs)
+      if (pair.kind == Pair::Kind::variant && !is_release(pair)) all.push_back(&pair);
+    if (all.empty()) return;
+    say("variant", {{"kernel", family_words(all.front()->a)},
+                    {"more", more_of(all.size() - 1)},
+                    {"differences", differences_of(*all.front())},
+                    {"cause", cause(*all.front())}});
+  }
+
+  void of_kind(Pair::Kind kind, std::string_view id) {
+    if (const Pair* pair = first(kind))
+      say(id,
+          {{"kernel", family_words(pair->a)}, {"more", more(kind)}, {"differences", differences_of(*pair)}});
+  }
+
+  /// What decides a compile-time parameter of the attention kernels that people compare.
+  std::string cause(const Pair& pair) const {
+    if (names(pair, "Varlen") || names(pair, "varlen")) {
+      std::string text = messages_.say("cause_varlen");
+      for (const Difference& each : pair.differences)
+        for (const char* pointer : {"cu_seqlens_q", "cu_seqlens_k", "seqused_q", "seqused_k", "leftpad_k"})
+          if (each.name == pointer)
+            text += messages_.say("cause_pointer", {{"name", pointer}, {"a", each.a}, {"b", each.b}});
+      return text;
+    }
+    if (names(pair, "Is_causal") || names(pair, "is_causal") || names(pair, "causal"))
+      return messages_.say("cause_causal");
+    if (names(pair, "ClusterShape") || names(pair, "cluster")) return messages_.say("cause_cluster");
+    return "";
+  }
+
+  const DiffResult& result_;
+  const Messages& messages_;
+  std::vector<std::string> sentences_;
+};
 
 }  // namespace
 
-std::vector<std::string> verdict_of(const DiffResult& result) {
-  std::vector<std::string> sentences;
-  const auto first = [&](Pair::Kind kind) -> const Pair* {
-    const auto found = std::find_if(result.pairs.begin(), result.pairs.end(),
-                                    [&](const Pair& pair) { return pair.kind == kind; });
-    return found == result.pairs.end() ? nullptr : &*found;
-  };
-  const auto count = [&](Pair::Kind kind) {
-    return static_cast<std::size_t>(std::count_if(result.pairs.begin(), result.pairs.end(),
-                                                  [&](const Pair& pair) { return pair.kind == kind; }));
-  };
-  const auto more = [&](Pair::Kind kind, const char* what) {
-    const std::size_t others = count(kind) - 1;
-    return others == 0 ? std::string() : core::say(" (and ", count_of(others, what), " more)");
-  };
-  if (!result.only_a.empty())
-    sentences.push_back(
-        core::say("Only A runs ", count_of(result.only_a.size(), "kernel"), " (",
-                  short_name(result.only_a[0]), result.only_a.size() > 1 ? ", …" : "",
-                  "): probably an additional path of A, or one that B does not take; look at the "
-                  "dispatch before it."));
-  if (!result.only_b.empty())
-    sentences.push_back(core::say("Only B runs ", count_of(result.only_b.size(), "kernel"), " (",
-                                  short_name(result.only_b[0]), result.only_b.size() > 1 ? ", …" : "",
-                                  "): probably B takes another code path; look at the dispatch before it."));
-  if (const Pair* pair = first(Pair::Kind::variant))
-    sentences.push_back(core::say("Another instantiation of ", parse_kernel_name(pair->a).family,
-                                  more(Pair::Kind::variant, "pair"), ": ", differences_of(*pair),
-                                  ". It is not the same kernel: look at the dispatch that chooses it before "
-                                  "you look at compile options and arguments.",
-                                  cause(*pair)));
-  if (const Pair* pair = first(Pair::Kind::geometry))
-    sentences.push_back(
-        core::say("The same kernel ", parse_kernel_name(pair->a).family, " is launched with another geometry",
-                  more(Pair::Kind::geometry, "pair"), ": ", differences_of(*pair),
-                  ". Look at the sizes that the launch is computed from (batch, heads, sequence lengths, "
-                  "number of multiprocessors)."));
-  if (const Pair* pair = first(Pair::Kind::arguments))
-    sentences.push_back(
-        core::say("The same kernel ", parse_kernel_name(pair->a).family,
-                  " is launched with the same geometry but other arguments",
-                  more(Pair::Kind::arguments, "pair"), ": ", differences_of(*pair),
-                  ". Look at how the parameters are filled: sizes, strides, and which pointers are null."));
-  if (const Pair* pair = first(Pair::Kind::code))
-    sentences.push_back(
-        core::say("The same kernel ", parse_kernel_name(pair->a).family, " has other machine code",
-                  more(Pair::Kind::code, "pair"), ": ", differences_of(*pair),
-                  ". Compile options or the compiler differ: isomer diff of the two libraries, with "
-                  "--build-a and --build-b for their builds' logs, names the options."));
-  if (const Pair* pair = first(Pair::Kind::count))
-    sentences.push_back(core::say("The same kernel ", parse_kernel_name(pair->a).family,
-                                  " is launched another number of times", more(Pair::Kind::count, "pair"),
-                                  ": ", differences_of(*pair),
-                                  ". The logic probably differs: a loop, a split, or a warm-up."));
-  if (const Pair* pair = first(Pair::Kind::time))
-    sentences.push_back(
-        core::say("The same kernel ", parse_kernel_name(pair->a).family,
-                  ", launched in the same way, takes a different time", more(Pair::Kind::time, "pair"), ": ",
-                  differences_of(*pair),
-                  ". Unless the code is known to be the same, look at compile options; otherwise at the "
-                  "GPU's clock and temperature, and at how it was measured."));
-  if (sentences.empty())
-    sentences.push_back(result.pairs.empty()
-                            ? "Neither side has a launch."
-                            : "The same kernels, launched in the same way the same number of times.");
-  return sentences;
+std::vector<std::string> verdict_of(const DiffResult& result, const Messages& messages) {
+  return Verdict(result, messages).sentences();
 }
 
 }  // namespace isomer::lab

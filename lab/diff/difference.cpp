@@ -24,6 +24,8 @@ const char* word(Pair::Kind kind) {
       return "code";
     case Pair::Kind::count:
       return "count";
+    case Pair::Kind::metric:
+      return "metric";
     case Pair::Kind::time:
       return "time";
   }

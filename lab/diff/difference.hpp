@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,39 @@ struct Pair {
     arguments,  ///< run-time parameters
     code,       ///< one name, other machine code: options, compiler, resources
     count,      ///< launched another number of times
+    metric,     ///< a profiler's counters differ: instructions, bytes, stalls
     time,       ///< slower or faster beyond the noise
   };
   Kind kind = Kind::same;
   std::string a, b;  ///< canonical names
   std::vector<Difference> differences;
+  std::vector<Difference> unknown;  ///< bytes without a name that are not the same: never a verdict
+};
+
+/// One side as a whole.
+struct SideTotals {
+  std::string device, arch;           ///< "NVIDIA H200", "sm_90"; empty: unknown
+  std::uint32_t multiprocessors = 0;  ///< 0: unknown
+  std::uint64_t launches = 0, timed = 0;
+  double total_ns = 0;
+  std::string incomplete;  ///< why; empty: it is complete
+};
+
+/// The time of what belongs together on both sides: a kernel with what it is paired with, or an operator.
+struct TimeRow {
+  std::string name, name_b;  ///< shortened; name_b only where B's is another
+  std::uint64_t launches_a = 0, launches_b = 0;
+  double a_ns = 0, b_ns = 0;
+  double share = 0,
+         cumulative = 0;  ///< of what all rows differ by, without sign; of this row and those above
+
+  double delta_ns() const { return b_ns - a_ns; }
 };
 
 /// What two captures or two binaries have to say to each other.
 struct DiffResult {
+  SideTotals totals_a, totals_b;            ///< of captures
+  std::vector<TimeRow> kernels, operators;  ///< those that differ most first; empty: times are not known
   /// On top of every report, most important first: what probably happened and what to look at next.
   std::vector<std::string> verdict;
   std::vector<Pair> pairs;  ///< in the order of A; reports sort by kind

@@ -110,6 +110,16 @@ void Grouping::add(Launch&& launch) {
   ++group.count;
   ++result_.launches;
   if (group.count > 1) mark_varying(group, launch);
+  for (const auto& [name, value] : launch.metrics) {
+    auto& [sum, count] = group.metrics[name];
+    sum += value;
+    ++count;
+  }
+  if (!launch.operation.empty() && launch.duration_ns) {
+    OperatorTime& of = result_.operators[launch.operation];
+    ++of.launches;
+    of.total_ns += *launch.duration_ns;
+  }
   if (launch.duration_ns) {
     ++group.timed;
     group.total_ns += *launch.duration_ns;

@@ -5,8 +5,10 @@
 #include "lab/names/kernel_name.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace isomer::lab {
@@ -18,6 +20,8 @@ struct LaunchGroup {
   std::uint64_t count = 0, timed = 0;
   double total_ns = 0;
   std::vector<float> times_ns;  ///< at most kTimes of them, a fair sample
+  /// A profiler's counters: the sum over the launches that have one, and how many these are.
+  std::map<std::string, std::pair<double, std::uint64_t>> metrics;
   /// Of each parameter's bytes 1 for one that was not the same at every launch: padding, or a value that
   /// varies.
   std::vector<std::vector<std::uint8_t>> varying;
@@ -29,6 +33,12 @@ struct LaunchGroup {
   double spread_ns() const;
 };
 
+/// What an operator's launches take together.
+struct OperatorTime {
+  std::uint64_t launches = 0;
+  double total_ns = 0;
+};
+
 /// A capture with its launches grouped: 4 bytes a launch, and each group once.
 struct GroupedCapture {
   Capture about;  ///< everything but the launches
@@ -37,6 +47,7 @@ struct GroupedCapture {
   /// between each other is chance.
   std::vector<std::uint32_t> sequence;
   std::uint64_t launches = 0;
+  std::map<std::string, OperatorTime> operators;  ///< by name and shapes; empty: the source tells of none
 };
 
 /// Takes launches one by one. Its memory grows by 4 bytes a launch up to kLongestSequence launches, and by

@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "lab/diff/argument_words.hpp"
+#include "lab/diff/metric_differences.hpp"
 
 #include <fmt/format.h>
 
@@ -46,9 +47,11 @@ Differences named_differences(const std::map<std::string, std::string>& a,
 
 Differences geometry_differences(const Launch& a, const Launch& b, const Tells& known) {
   Differences differences;
-  if (known.grid) add(differences, "grid", triple_text(a.grid), triple_text(b.grid));
-  if (known.block) add(differences, "block", triple_text(a.block), triple_text(b.block));
-  if (known.cluster) add(differences, "cluster", cluster_text(a), cluster_text(b));
+  // Decided for each launch: what one of the two does not tell is no difference.
+  if (a.grid && b.grid) add(differences, "grid", triple_text(a.grid), triple_text(b.grid));
+  if (a.block && b.block) add(differences, "block", triple_text(a.block), triple_text(b.block));
+  if (known.cluster && (known.absence || (a.cluster && b.cluster)))
+    add(differences, "cluster", cluster_text(a), cluster_text(b));
   if (known.shared) add(differences, "shared_dynamic", a.shared_dynamic, b.shared_dynamic);
   if (known.attributes) {
     const auto yes = [](bool value) { return value ? "yes" : "no"; };
@@ -106,13 +109,15 @@ Tells tells(const GroupedCapture& capture) {
   // A source that would tell of them tells their absence too.
   known.graph |= kind == "isomer" || kind == "nsys";
   known.cluster |= kind == "isomer" || kind == "explain";
+  known.absence = kind == "isomer" || kind == "explain" || kind == "nsys";
   known.attributes = kind == "isomer";
   return known;
 }
 
 Tells both(const Tells& a, const Tells& b) {
-  return {a.grid && b.grid,   a.block && b.block,           a.cluster && b.cluster, a.shared && b.shared,
-          a.graph && b.graph, a.attributes && b.attributes, a.variant && b.variant};
+  return {a.grid && b.grid,       a.block && b.block,     a.cluster && b.cluster,
+          a.shared && b.shared,   a.graph && b.graph,     a.attributes && b.attributes,
+          a.variant && b.variant, a.absence && b.absence, a.code && b.code};
 }
 
 std::string cluster_text(const Launch& launch) {
@@ -163,12 +168,15 @@ Pair compare_groups(const LaunchGroup& a, const LaunchGroup& b, const Tells& kno
     notes.push_back(core::say(a.name.text,
                               ": launched only once on one side, so padding between its arguments cannot be "
                               "told from values; launch it twice to tell them apart"));
-  if (arguments.struct_words)
-    notes.push_back(core::say(a.name.text,
-                              ": takes a struct whose fields no table names, so it was compared word by "
-                              "word, including padding; tools/parameter_layout.py makes a table"));
+  if (!arguments.unknown.empty())
+    notes.push_back(core::say(a.name.text, ": ", arguments.unknown.size(),
+                              " words of a struct differ whose fields no table names: they may be padding or "
+                              "values, and decide nothing; tools/parameter_layout.py makes a table from the "
+                              "kernel's headers"));
+  pair.unknown = std::move(arguments.unknown);
   take(Pair::Kind::arguments, std::move(arguments.differences));
-  if (one_kernel) take(Pair::Kind::code, code_differences(a.first, b.first));
+  if (one_kernel && known.code) take(Pair::Kind::code, code_differences(a.first, b.first));
+  if (known.code) take(Pair::Kind::metric, metric_differences(a, b));
   take(Pair::Kind::time, time_differences(a, b));
   return pair;
 }

@@ -12,7 +12,8 @@ namespace isomer::lab {
 /// What a source tells of launches; what only one of two tells cannot be compared.
 struct Tells {
   bool grid = false, block = false, cluster = false, shared = false, graph = false, attributes = false,
-       variant = false;
+       variant = false, absence = false;  ///< absence: a launch without a cluster has none
+  bool code = true;                       ///< machine code and registers may be the same at all
 };
 Tells tells(const GroupedCapture& capture);
 Tells both(const Tells& a, const Tells& b);

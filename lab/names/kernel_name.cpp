@@ -200,8 +200,12 @@ KernelName parse(std::string_view given) {
   }
   if (tree->at_the_end && !arguments.empty()) {
     name.arity.push_back(arguments.size());
+    name.templates.push_back(family);
     for (const NameArgument& argument : arguments)
-      if (argument.kind == Kind::templated) name.arity.push_back(argument.arguments.size());
+      if (argument.kind == Kind::templated) {
+        name.arity.push_back(argument.arguments.size());
+        name.templates.push_back(argument.text);
+      }
   }
   flatten(tree->at_the_end ? family : std::string(), arguments, {}, true, tables, name.parameters);
   if (const TemplateTable* table = tables.find(family, arguments); table != nullptr && tree->at_the_end) {

@@ -24,6 +24,7 @@ struct KernelName {
   /// Of the family's template, then of each of its arguments that is a template: the number of arguments. A
   /// library's versions differ in it. Empty where the name is no template.
   std::vector<std::size_t> arity;
+  std::vector<std::string> templates;        ///< whose they are, one for each
   std::shared_ptr<const FieldRules> fields;  ///< what its parameters' fields are called; null: no table knows
 };
 

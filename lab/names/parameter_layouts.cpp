@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -24,21 +25,48 @@ Value member(const nlohmann::json& object, const char* name, const std::string& 
   }
 }
 
+std::string text_of(const std::filesystem::path& path, const char* whose = "") {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) core::fail(ErrorCode::io, "diff: cannot read '", path.string(), "'", whose);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Those that the user keeps, by name.
+std::vector<std::filesystem::path> tables_of_user() {
+  const char *configuration = std::getenv("XDG_CONFIG_HOME"), *home = std::getenv("HOME");
+  std::filesystem::path folder;
+  if (configuration != nullptr && *configuration != 0)
+    folder = configuration;
+  else if (home != nullptr && *home != 0)
+    folder = std::filesystem::path(home) / ".config";
+  else
+    return {};
+  std::vector<std::filesystem::path> tables;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "isomer" / "layouts", none))
+    if (entry.path().extension() == ".json") tables.push_back(entry.path());
+  std::sort(tables.begin(), tables.end());
+  return tables;
+}
+
 }  // namespace
 
-ParameterLayouts ParameterLayouts::of_environment() {
+ParameterLayouts ParameterLayouts::for_captures(const std::vector<std::filesystem::path>& captures) {
   ParameterLayouts layouts;
+  for (const LayoutFile& file : layout_files()) layouts.add(file.text, std::string(file.path));
+  for (const std::filesystem::path& path : tables_of_user()) layouts.add(text_of(path), path.string());
+  for (const std::filesystem::path& capture : captures)
+    for (const std::filesystem::path& path : {capture.parent_path() / "layouts.json",
+                                              std::filesystem::path(capture.string() + ".layouts.json")}) {
+      std::error_code none;
+      if (std::filesystem::is_regular_file(path, none)) layouts.add(text_of(path), path.string());
+    }
   const char* paths = std::getenv("ISOMER_LAYOUTS");
-  if (paths == nullptr) return layouts;
-  std::string_view rest = paths;
-  while (!rest.empty()) {
+  for (std::string_view rest = paths == nullptr ? "" : paths; !rest.empty();) {
     const std::size_t colon = rest.find(':');
     const std::string path(rest.substr(0, colon));
     rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
-    if (path.empty()) continue;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) core::fail(ErrorCode::io, "diff: cannot read '", path, "', which ISOMER_LAYOUTS names");
-    layouts.add(std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()), path);
+    if (!path.empty()) layouts.add(text_of(path, ", which ISOMER_LAYOUTS names"), path);
   }
   return layouts;
 }

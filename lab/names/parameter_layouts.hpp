@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +23,10 @@ struct Field {
 /// A layout without an arity is that of every arity that has none of its own.
 class ParameterLayouts {
  public:
-  /// Those of ISOMER_LAYOUTS, colon-separated paths; none where it is not set. Throws Error io.
-  static ParameterLayouts of_environment();
+  /// The built-in ones, those in isomer/layouts of the user's configuration folder, those beside a capture
+  /// (layouts.json in its folder, <capture>.layouts.json), and those of ISOMER_LAYOUTS, colon-separated
+  /// paths. Throws Error io.
+  static ParameterLayouts for_captures(const std::vector<std::filesystem::path>& captures);
   /// What is added later is asked first. Throws Error io with `source` in its sentence.
   void add(std::string_view json, const std::string& source);
   /// Null where no table knows a parameter of that size.
@@ -38,5 +42,11 @@ class ParameterLayouts {
   };
   std::map<Key, std::vector<Field>> layouts_;
 };
+
+/// A built-in table: lab/names/layouts, as the build embedded it.
+struct LayoutFile {
+  std::string_view path, text;
+};
+std::span<const LayoutFile> layout_files();
 
 }  // namespace isomer::lab

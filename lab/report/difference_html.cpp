@@ -52,6 +52,8 @@ const char* colour(Pair::Kind kind) {
       return "#7d3c98";
     case Pair::Kind::count:
       return "#2471a3";
+    case Pair::Kind::metric:
+      return "#5d6d7e";
     case Pair::Kind::time:
       return "#148f77";
   }
@@ -132,7 +134,8 @@ std::string picture(const DiffResult& result, const GroupedCapture& a, const Gro
 std::string legend() {
   std::string html = "<p>";
   for (const Pair::Kind kind : {Pair::Kind::same, Pair::Kind::variant, Pair::Kind::geometry,
-                                Pair::Kind::arguments, Pair::Kind::code, Pair::Kind::count, Pair::Kind::time})
+                                Pair::Kind::arguments, Pair::Kind::code, Pair::Kind::count, Pair::Kind::metric,
+                                Pair::Kind::time})
     html += badge(word(kind), colour(kind)) + " ";
   return html + badge("only here", kOnlyHere) + "</p>\n";
 }

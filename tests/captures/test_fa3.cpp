@@ -29,9 +29,14 @@ std::string fixture(const std::string& name) {
   return std::string(ISOMER_TEST_DATA) + "/captures/fixtures/fa3/" + name;
 }
 
+/// The built-in table, as a file that a user could have made.
+std::string table_file() {
+  return std::string(ISOMER_TEST_DATA) + "/../lab/names/layouts/flash_attention_3.json";
+}
+
 ParameterLayouts layouts() {
   ParameterLayouts table;
-  table.add(content_of(fixture("layouts.json")), "layouts.json");
+  table.add(content_of(table_file()), "the table");
   return table;
 }
 
@@ -329,39 +334,63 @@ const Runs kRuns[] = {
 INSTANTIATE_TEST_SUITE_P(Recorded, Fa3Runs, testing::ValuesIn(kRuns),
                          [](const auto& info) { return std::string(info.param.a) + "_" + info.param.b; });
 
-TEST(Fa3, AnotherRunIsTheSameOnlyWhereATableTellsPaddingFromFields) {
-  EXPECT_TRUE(diff_captures(groups("plain"), groups("again"), layouts()).same());
+TEST(Fa3, AnotherRunIsTheSameAndWithoutATableItsNamelessBytesAreUnknown) {
+  const DiffResult with = diff_captures(groups("plain"), groups("again"), layouts());
+  EXPECT_TRUE(with.same());
+  EXPECT_TRUE(with.pairs.at(0).unknown.empty());
   const DiffResult without = diff_captures(groups("plain"), groups("again"), {});
-  EXPECT_FALSE(without.same());
+  EXPECT_TRUE(without.same());
+  EXPECT_FALSE(without.pairs.at(0).unknown.empty());
   ASSERT_EQ(without.notes.size(), 1u);
   EXPECT_NE(without.notes[0].find("tools/parameter_layout.py"), std::string::npos) << without.notes[0];
 }
 
 TEST(Fa3, TheVerdictSaysWhichPointersSelectVarlen) {
   const DiffResult result = diff_captures(groups("plain"), groups("varlen"), layouts());
-  ASSERT_EQ(result.verdict.size(), 2u);
-  EXPECT_NE(result.verdict[0].find("Only B runs 1 kernel (flash::prepare_varlen_num_blocks_kernel)"),
+  ASSERT_EQ(result.verdict.size(), 3u);
+  EXPECT_NE(result.verdict[0].find("GPU time: "), std::string::npos) << result.verdict[0];
+  EXPECT_NE(result.verdict[1].find("Only B runs 1 kernel (flash::prepare_varlen_num_blocks_kernel)"),
             std::string::npos)
-      << result.verdict[0];
-  EXPECT_TRUE(result.verdict[1].starts_with(
+      << result.verdict[1];
+  EXPECT_TRUE(result.verdict[2].starts_with(
       "Another instantiation of flash::FlashAttnFwdSm90: mainloop.Varlen is false in A and true in B"))
-      << result.verdict[1];
+      << result.verdict[2];
   EXPECT_TRUE(
-      result.verdict[1].ends_with(" Here cu_seqlens_q is null in A and an address in B, cu_seqlens_k is "
+      result.verdict[2].ends_with(" Here cu_seqlens_q is null in A and an address in B. Here cu_seqlens_k is "
                                   "null in A and an address in B."))
-      << result.verdict[1];
+      << result.verdict[2];
 }
 
 TEST(Fa3, TheCommandReadsTheTableFromItsEnvironment) {
   const Folder folder;
   const std::string out = folder.path / "out";
-  const std::string command = "ISOMER_LAYOUTS=" + fixture("layouts.json") + " " + ISOMER_CLI + " diff " +
+  const std::string command = "ISOMER_LAYOUTS=" + table_file() + " " + ISOMER_CLI + " diff " +
                               fixture("plain.jsonl") + " " + fixture("keys.jsonl") + " --json >" + out;
   EXPECT_NE(std::system(command.c_str()), 0);
   const auto json = nlohmann::json::parse(content_of(out));
   EXPECT_EQ(json["pairs"][0]["kind"], "arguments");
   EXPECT_EQ(json["pairs"][0]["differences"][0],
             nlohmann::json::parse(R"({"name":"seqlen_k","a":"1285","b":"1024"})"));
+}
+
+TEST(Fa3, ATableOfAnotherNameOfAFieldIsReadBesideTheCaptureAndFromTheEnvironment) {
+  const Folder folder;
+  std::string renamed = content_of(table_file());
+  std::size_t changed = 0;
+  for (std::size_t at = 0; (at = renamed.find("\"scheduler.", at)) != std::string::npos; ++changed)
+    renamed.replace(at, 11, "\"elsewhere.");
+  ASSERT_GT(changed, 0u);
+  const std::string capture = folder.file("a.jsonl", content_of(fixture("plain.jsonl")));
+  const std::string out = folder.path / "out";
+  const auto shown = [&](const std::string& before) {
+    EXPECT_EQ(std::system((before + " " + ISOMER_CLI + " show " + capture + " >" + out).c_str()), 0);
+    return content_of(out);
+  };
+  EXPECT_EQ(shown("env -u ISOMER_LAYOUTS").find("elsewhere."), std::string::npos);
+  const std::string table = folder.file("mine.json", renamed);
+  EXPECT_NE(shown("ISOMER_LAYOUTS=" + table).find("elsewhere."), std::string::npos);
+  folder.file("a.jsonl.layouts.json", renamed);
+  EXPECT_NE(shown("env -u ISOMER_LAYOUTS").find("elsewhere."), std::string::npos);
 }
 
 }  // namespace

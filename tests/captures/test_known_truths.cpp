@@ -1,0 +1,316 @@
+// Pairs of files of which it is known in what they differ: the command says that, and says it first.
+#include "lab/diff/messages.hpp"
+#include "tests/captures/launches.hpp"
+
+#include <isomer/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+#include <cstdlib>
+#include <functional>
+
+namespace isomer::lab {
+namespace {
+
+std::string binary(const std::string& name) {
+  return std::string(ISOMER_TEST_DATA) + "/trace/fixtures/" + name;
+}
+std::string capture(const std::string& name) {
+  return std::string(ISOMER_TEST_DATA) + "/captures/fixtures/" + name;
+}
+
+/// A trace as PyTorch's profiler writes it.
+struct Trace {
+  std::string device = "NVIDIA H100 80GB HBM3";
+  int multiprocessors = 132, major = 9, minor = 0;
+  struct Kernel {
+    std::string name;
+    int count = 1;
+    double microseconds = 10;
+    std::string operation = {};
+  };
+  std::vector<Kernel> kernels;
+  bool device_recorded = true;
+
+  std::string text() const {
+    nlohmann::json trace;
+    trace["deviceProperties"] = {{{"id", 0},
+                                  {"name", device},
+                                  {"numSms", multiprocessors},
+                                  {"computeMajor", major},
+                                  {"computeMinor", minor}}};
+    nlohmann::json& events = trace["traceEvents"] = nlohmann::json::array();
+    int id = 0;
+    for (const Kernel& kernel : kernels)
+      for (int i = 0; i < kernel.count; ++i) {
+        ++id;
+        if (!kernel.operation.empty())
+          events.push_back({{"ph", "X"},
+                            {"cat", "cpu_op"},
+                            {"name", kernel.operation},
+                            {"args", {{"External id", id}, {"Input Dims", {{8, 16}}}}}});
+        events.push_back({{"ph", "X"},
+                          {"cat", "cuda_runtime"},
+                          {"name", "cudaLaunchKernel"},
+                          {"args", {{"External id", id}, {"correlation", id}}}});
+        if (device_recorded)
+          events.push_back(
+              {{"ph", "X"},
+               {"cat", "kernel"},
+               {"name", kernel.name},
+               {"ts", id * 100},
+               {"dur", kernel.microseconds},
+               {"args", {{"correlation", id}, {"grid", {8, 1, 1}}, {"block", {128, 1, 1}}, {"device", 0}}}});
+      }
+    return trace.dump();
+  }
+};
+
+const char* const kAttention = "void attention<128, true>(float*)";
+const char* const kNorm = "void norm<256>(float*)";
+
+Trace two_kernels() {
+  return {.kernels = {{kAttention, 8, 50, "aten::attention"}, {kNorm, 8, 5, "aten::norm"}}};
+}
+std::string changed(const std::function<void(Trace&)>& change) {
+  Trace trace = two_kernels();
+  change(trace);
+  return trace.text();
+}
+
+std::string ncu(double instructions, double dram, double cycles) {
+  return "\"ID\",\"Process ID\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid "
+         "Size\",\"Device\",\"CC\",\"smsp__inst_executed.sum\",\"dram__bytes.sum\",\"smsp__cycles_active."
+         "avg\"\n"
+         "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"inst\",\"byte\",\"cycle\"\n"
+         "\"0\",\"1\",\"void attention<128>(float*)\",\"1\",\"7\",\"(128, 1, 1)\",\"(8, 1, "
+         "1)\",\"0\",\"9.0\",\"" +
+         std::to_string(instructions) + "\",\"" + std::to_string(dram) + "\",\"" + std::to_string(cycles) +
+         "\"\n";
+}
+
+/// Attention of two releases of one library: the later one's main loop has one more parameter.
+std::string release(const char* mainloop) {
+  return changed([&](Trace& trace) {
+    trace.kernels[0].name =
+        std::string(
+            "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<"
+            "flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>, cute::C<1>, cute::C<1>>, "
+            "cute::tuple<cute::C<128>, cute::C<176>, cute::C<128>>, ") +
+        mainloop + ">, int, int>>>(int)";
+  });
+}
+
+struct Truth {
+  std::string what, a, b;  ///< files; one that begins with none of '/' is a file's text
+  int exit;
+  std::string kind;  ///< of the most important pair; "only" for a kernel of one side; "" for no answer
+  std::string says;  ///< the first sentence about the difference holds it
+};
+void PrintTo(const Truth& truth, std::ostream* out) { *out << truth.what; }
+
+std::string with_other_toolkit(const std::string& file) {
+  std::string bytes = content_of(file);
+  for (std::size_t at = 0; (at = bytes.find("V13.0.88", at)) != std::string::npos;)
+    bytes.replace(at, 8, "V12.9.41");
+  return bytes;
+}
+
+const std::vector<Truth>& truths() {
+  static const std::vector<Truth> all = {
+      {"one file", binary("base.cubin"), binary("base.cubin"), 0, "same", "have the same machine code"},
+      {"another folder", binary("folder_one.fatbin"), binary("folder_two.fatbin"), 0, "same",
+       "4 kernels have the same machine code"},
+      {"another folder, for a device link", binary("folder_one.fatbin"), binary("folder_two-rdc=true.fatbin"),
+       0, "same", "4 kernels have the same machine code"},
+      {"one more closure", binary("folder_one.fatbin"), binary("folder_one-DONE_MORE.fatbin"), 1, "only",
+       "1 kernel only in B"},
+      {"an option of ptxas", binary("base.cubin"), binary("maxrregcount.cubin"), 1, "code",
+       "option --maxrregcount none → 24"},
+      {"an option that leaves no trace", binary("base.cubin"), binary("fast_math.cubin"), 1, "code",
+       "options of nvcc that leave no trace"},
+      {"the source", binary("base.cubin"), binary("source.cubin"), 1, "code", "the sources differ"},
+      {"the architecture", binary("base.cubin"), binary("sm_80.cubin"), 1, "code", "arch sm_90a → sm_80"},
+      {"the toolkit", binary("base.cubin"), with_other_toolkit(binary("source.cubin")), 1, "code",
+       "compiler ptxas 13.0.88 → ptxas 12.9.41"},
+      {"a number of a template", binary("base.cubin"), binary("block.cubin"), 1, "variant", "#0 128 → 64"},
+      {"a flag of a template", binary("base.cubin"), binary("causal.cubin"), 1, "variant", "#1 true → false"},
+
+      {"one capture", capture("argument.jsonl"), capture("argument.jsonl"), 0, "same",
+       "The same kernels, launched in the same way"},
+      {"a template parameter at run time", capture("base.jsonl"), capture("template.jsonl"), 1, "variant",
+       "Another instantiation of family::soft_rows: #0 is 32 in A and 64 in B"},
+      {"an option at run time", capture("base.jsonl"), capture("option.jsonl"), 1, "code",
+       "has other machine code"},
+      {"a launch", capture("base.jsonl"), capture("launch.jsonl"), 1, "geometry", "with another geometry"},
+      {"an argument", capture("base.jsonl"), capture("argument.jsonl"), 1, "arguments", "other arguments"},
+      {"another run of FlashAttention-3", capture("fa3/plain.jsonl"), capture("fa3/again.jsonl"), 0, "same",
+       "The same kernels, launched in the same way"},
+      {"causal", capture("fa3/plain.jsonl"), capture("fa3/causal.jsonl"), 1, "variant",
+       "mainloop.Is_causal is false in A and true in B"},
+      {"variable lengths", capture("fa3/plain.jsonl"), capture("fa3/varlen.jsonl"), 1, "only",
+       "Only B runs 1 kernel (flash::prepare_varlen_num_blocks_kernel)"},
+      {"the length of keys", capture("fa3/plain.jsonl"), capture("fa3/keys.jsonl"), 1, "arguments",
+       "seqlen_k is 1285 in A and 1024 in B"},
+      {"a capture that was cut", capture("base.jsonl"), capture("killed.jsonl"), 2, "", "is incomplete"},
+
+      {"one trace", two_kernels().text(), two_kernels().text(), 0, "same",
+       "The same kernels, launched in the same way"},
+      {"the architecture of the device", two_kernels().text(), changed([](Trace& trace) {
+         trace.device = "NVIDIA A100-SXM4-80GB";
+         trace.multiprocessors = 108;
+         trace.major = 8;
+         for (Trace::Kernel& kernel : trace.kernels) kernel.microseconds *= 2;
+       }),
+       1, "time",
+       "Different machines: NVIDIA H100 80GB HBM3 (132 SMs, sm_90) and NVIDIA A100-SXM4-80GB (108 SMs, "
+       "sm_80)."},
+      {"the device", two_kernels().text(), changed([](Trace& trace) {
+         trace.device = "NVIDIA H200";
+         for (Trace::Kernel& kernel : trace.kernels) kernel.microseconds *= 0.8;
+       }),
+       1, "time",
+       "Different devices of one architecture: NVIDIA H100 80GB HBM3 (132 SMs, sm_90) and NVIDIA H200 (132 "
+       "SMs, "
+       "sm_90)"},
+      {"a slower kernel", two_kernels().text(),
+       changed([](Trace& trace) { trace.kernels[1].microseconds = 20; }), 1, "time",
+       "GPU time: 440.00 µs in A (16 launches), 560.00 µs in B (16 launches), +27.3 %. Most of the "
+       "difference is "
+       "norm<256>: +120.00 µs of +120.00 µs."},
+      {"more launches", two_kernels().text(), changed([](Trace& trace) { trace.kernels[1].count = 9; }), 1,
+       "count", "launches is 8 in A and 9 in B"},
+      {"an additional kernel", two_kernels().text(), changed([](Trace& trace) {
+         trace.kernels.push_back({"void cast(float*)", 8, 2});
+       }),
+       1, "only", "Only B runs 1 kernel (cast"},
+      {"a release of the library",
+       release("cutlass::half_t, float, cutlass::arch::Sm90, false, false, false, false, false, false, true, "
+               "true, false, false, false"),
+       release("128, cutlass::half_t, float, cutlass::arch::Sm90, false, false, false, false, false, false, "
+               "true, true, false, false, false"),
+       1, "variant",
+       "Another release of the library that has flash::FlashAttnFwdSm90: added parameters "
+       "mainloop.kHeadDimV"},
+      {"a profile without the device", two_kernels().text(),
+       changed([](Trace& trace) { trace.device_recorded = false; }), 2, "",
+       "was not recording CUDA activities"},
+      {"an empty profile", changed([](Trace& trace) { trace.kernels.clear(); }), two_kernels().text(), 2, "",
+       "has no kernel of a GPU, and"},
+
+      {"counters of another run", ncu(1000000, 5000000, 900), ncu(1000000, 5100000, 1300), 0, "same",
+       "The same kernels, launched in the same way"},
+      {"three times the instructions", ncu(1000000, 5000000, 900), ncu(3000000, 5000000, 2500), 1, "metric",
+       "smsp__inst_executed.sum [inst] is 1000000 in A and 3000000 (×3.00) in B"},
+      {"more bytes of device memory", ncu(1000000, 5000000, 900), ncu(1000000, 22500000, 2500), 1, "metric",
+       "dram__bytes.sum [byte] is 5000000 in A and 22500000 (×4.50) in B"},
+  };
+  return all;
+}
+
+class KnownTruth : public testing::TestWithParam<Truth> {};
+
+TEST_P(KnownTruth, IsTheVerdictAndTheFirstSentence) {
+  const Truth& truth = GetParam();
+  const Folder folder;
+  const auto path = [&](const char* name, const std::string& file) {
+    return file.starts_with('/') ? file : folder.file(name, file);
+  };
+  const std::string out = folder.path / "out", err = folder.path / "err";
+  const int status =
+      std::system((std::string("env -u ISOMER_LAYOUTS ") + ISOMER_CLI + " diff '" + path("a", truth.a) +
+                   "' '" + path("b", truth.b) + "' --json >" + out + " 2>" + err)
+                      .c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), truth.exit) << content_of(err);
+  if (truth.exit == 2) {
+    EXPECT_NE(content_of(err).find(truth.says), std::string::npos) << content_of(err);
+    return;
+  }
+  const nlohmann::json json = nlohmann::json::parse(content_of(out));
+  EXPECT_EQ(json["verdict"], truth.exit == 0 ? "same" : "different");
+  // Where both sides ran, and then what differs.
+  std::string first;
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, json["sentences"].size()); ++i)
+    first += json["sentences"][i].get<std::string>() + "\n";
+  EXPECT_NE(first.find(truth.says), std::string::npos) << json["sentences"].dump(1);
+  const bool only = !json["only_a"].empty() || !json["only_b"].empty();
+  static const std::vector<std::string> kOrder = {"variant", "geometry", "arguments", "code",
+                                                  "count",   "metric",   "time",      "same"};
+  std::size_t most = kOrder.size() - 1;
+  for (const nlohmann::json& pair : json["pairs"])
+    most = std::min(most, static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), pair["kind"]) -
+                                                   kOrder.begin()));
+  EXPECT_EQ(only ? "only" : kOrder[most], truth.kind) << json["pairs"].dump(1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Diff, KnownTruth, testing::ValuesIn(truths()), [](const auto& info) {
+  std::string name;
+  for (const char c : info.param.what) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+});
+
+TEST(Diff, TellsWhereTheTimeWentByKernelAndByOperator) {
+  const Folder folder;
+  const std::string a = folder.file("a", two_kernels().text()),
+                    b = folder.file("b", changed([](Trace&trace) {
+                                      trace.kernels[1].microseconds = 20;
+                                      trace.kernels[0].microseconds = 45;
+                                    }));
+  const std::string out = folder.path / "out";
+  EXPECT_NE(std::system((std::string(ISOMER_CLI) + " diff " + a + " " + b + " --json >" + out).c_str()), 0);
+  const nlohmann::json json = nlohmann::json::parse(content_of(out));
+  ASSERT_EQ(json["times"].size(), 2u);
+  EXPECT_EQ(json["times"][0]["name"], "norm<256>");
+  EXPECT_NEAR(json["times"][0]["b_ns"].get<double>() - json["times"][0]["a_ns"].get<double>(), 120e3, 1);
+  EXPECT_NEAR(json["times"][0]["share"].get<double>(), 0.75, 1e-9);
+  EXPECT_NEAR(json["times"][1]["cumulative"].get<double>(), 1, 1e-9);
+  ASSERT_EQ(json["operators"].size(), 2u);
+  EXPECT_EQ(json["operators"][0]["name"], "aten::norm [[8,16]]");
+  EXPECT_EQ(json["operators"][1]["launches_a"], 8);
+}
+
+TEST(Messages, AreTheSameInEveryLanguage) {
+  const std::vector<std::string> languages = Messages::languages();
+  EXPECT_EQ(languages, (std::vector<std::string>{"en", "zh"}));
+  for (const std::string& language : languages)
+    EXPECT_EQ(Messages::of(language).identifiers(), Messages::english().identifiers()) << language;
+  EXPECT_THROW(Messages::of("xx"), Error);
+  const Folder folder;
+  const std::string out = folder.path / "out";
+  EXPECT_NE(std::system((std::string(ISOMER_CLI) + " diff --lang zh " + capture("base.jsonl") + " " +
+                         capture("template.jsonl") + " >" + out)
+                            .c_str()),
+            0);
+  EXPECT_NE(content_of(out).find("family::soft_rows 的模板实例不同：#0 在 A 中为 32，在 B 中为 64"),
+            std::string::npos)
+      << content_of(out);
+}
+
+TEST(Show, PrintsTheChecklistOfOneLaunchAndOfTwo) {
+  const Folder folder;
+  const std::string out = folder.path / "out";
+  const auto show = [&](const std::string& words) {
+    EXPECT_EQ(
+        std::system(
+            (std::string("env -u ISOMER_LAYOUTS ") + ISOMER_CLI + " show " + words + " >" + out).c_str()),
+        0);
+    return content_of(out);
+  };
+  const std::string one = show(capture("fa3/plain.jsonl") + " --kernel FlashAttnFwdSm90");
+  for (const char* words : {"Template parameters", "mainloop.Is_causal", "Run-time parameters", "seqlen_q",
+                            "1285", "Computed constants", "block_m"})
+    EXPECT_NE(one.find(words), std::string::npos) << words << "\n" << one;
+  const std::string two = show("--lang zh " + capture("fa3/plain.jsonl") + " " + capture("fa3/keys.jsonl") +
+                               " --kernel FlashAttn");
+  EXPECT_NE(two.find("≠"), std::string::npos) << two;
+  EXPECT_NE(two.find("Runtime 参数"), std::string::npos) << two;
+  const nlohmann::json json = nlohmann::json::parse(show(capture("fa3/plain.jsonl") + " --json"));
+  EXPECT_EQ(json["a"][0]["parameters"]["seqlen_k"], "1285");
+}
+
+}  // namespace
+}  // namespace isomer::lab
