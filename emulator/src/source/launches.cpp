@@ -99,6 +99,11 @@ void rewrite_launches(Source& s) {
       for (const Function& f : s.outline.functions)
         definitions += f.global && f.name == t[i - 1].text && f.definition;
       one_function &= definitions <= 1;
+      // Its defaults are the compiler's to fill in, where the kernel is called by its name.
+      for (const Function& f : s.outline.functions) {
+        if (!f.global || f.name != t[i - 1].text) continue;
+        for (std::size_t k = f.parameters; k < closing(t, f.parameters); ++k) one_function &= !t[k].is("=");
+      }
     }
     const std::string request = "::isomer::emulator::request_of(" + quoted(kernel) + ", " +
                                 quoted(s.text.files[t[i].file]) + ", " + std::to_string(t[i].line) +

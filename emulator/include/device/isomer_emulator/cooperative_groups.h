@@ -158,16 +158,31 @@ class thread_block_tile : public lane_group {
   unsigned meta_group_size() const { return (blockDim.x * blockDim.y * blockDim.z + Size - 1) / Size; }
 };
 
+/// Any group: lanes of a warp, or the block, which has no mask.
 class thread_group : public lane_group {
  public:
   using lane_group::lane_group;
+  thread_group(const lane_group& lanes) : lane_group(lanes) {}
+  thread_group(const thread_block&) : lane_group(0) {}
+  unsigned size() const { return mask_ != 0 ? lane_group::size() : thread_block().size(); }
+  unsigned num_threads() const { return size(); }
+  unsigned thread_rank() const {
+    return mask_ != 0 ? lane_group::thread_rank() : detail::linear_thread();
+  }
+  __attribute__((always_inline)) void sync() const {
+    if (mask_ != 0) {
+      isomer_emulator_warp_barrier(mask_);
+    } else {
+      isomer_emulator_barrier(0, 0);
+    }
+  }
 };
 
 template <unsigned Size, class Parent>
 __attribute__((always_inline)) inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return {};
 }
-ISOMER_EMULATOR_INLINE thread_group tiled_partition(const thread_block&, unsigned size) {
+ISOMER_EMULATOR_INLINE thread_group tiled_partition(const thread_group&, unsigned size) {
   return thread_group(detail::tile_mask(size));
 }
 template <class Parent>

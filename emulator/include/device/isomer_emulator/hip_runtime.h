@@ -23,6 +23,8 @@
 #undef ISOMER_EMULATOR_MULTIPROCESSOR_COUNT
 #undef ISOMER_EMULATOR_RUNTIME_VERSION
 
+#define hipStreamDefault 0x00
+#define hipCpuDeviceId ISOMER_EMULATOR_CPU_DEVICE
 #define hipErrorInvalidHandle hipErrorInvalidResourceHandle
 #define hipErrorOutOfMemory hipErrorMemoryAllocation
 #define HIP_SYMBOL(X) X
@@ -92,6 +94,11 @@ static inline hipError_t hipMemsetD8Async(void* to, unsigned char value, std::si
 #define hipGridDim_x gridDim.x
 #define hipGridDim_y gridDim.y
 #define hipGridDim_z gridDim.z
+
+ISOMER_EMULATOR_INLINE unsigned __bitextract_u32(unsigned v, unsigned at, unsigned width) {
+  at &= 31, width &= 31;
+  return (v >> at) & ((1u << width) - 1);
+}
 
 // The few machine intrinsics that portable HIP code uses; the rewriter refuses the others by name.
 #define __builtin_amdgcn_readfirstlane isomer_emulator_read_first_lane

@@ -88,5 +88,6 @@ ISOMER_EMULATOR_INLINE void __stwt(T* p, T v) {
   *p = v;
 }
 
-#define __align__(N) alignas(N)
-#define __builtin_align__(N) alignas(N)
+// Not alignas: in a typedef it may stand behind the type.
+#define __align__(N) __attribute__((aligned(N)))
+#define __builtin_align__(N) __attribute__((aligned(N)))

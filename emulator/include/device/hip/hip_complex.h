@@ -1,0 +1,3 @@
+#pragma once
+#include "../isomer_emulator/hip_runtime.h"
+#include "../isomer_emulator/complex.h"
