@@ -5,6 +5,7 @@
 
 // With those of the C library that the device compilers overload for every type: abs of a float.
 #include <stdlib.h>
+#include <time.h>
 
 #include <cassert>
 #include <cmath>
