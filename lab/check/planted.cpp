@@ -65,9 +65,10 @@ std::unique_ptr<core::Implementation> plant_variation(const oracle::Oracle& orac
   });
 }
 
-std::unique_ptr<core::Implementation> plant_reference(const oracle::Oracle& oracle) {
-  return plant("planted/reference",
-               [&oracle](const core::Call& call) { oracle::run_reference(oracle, call, {}); });
+std::unique_ptr<core::Implementation> plant_reference(Answer answer) {
+  return plant("planted/reference", [answer = std::move(answer)](const core::Call& call) {
+    oracle::write_values(call, answer(call));
+  });
 }
 
 std::unique_ptr<core::Implementation> plant_zero() {
@@ -75,10 +76,9 @@ std::unique_ptr<core::Implementation> plant_zero() {
                [](const core::Call& call) { write_outputs(call, [](int, std::int64_t) { return 0.0; }); });
 }
 
-std::unique_ptr<core::Implementation> plant_mean(const oracle::Oracle& oracle) {
-  return plant("planted/mean", [&oracle](const core::Call& call) {
-    oracle::Expected expected(call);
-    oracle.reference(call, {}, expected);
+std::unique_ptr<core::Implementation> plant_mean(Answer answer) {
+  return plant("planted/mean", [answer = std::move(answer)](const core::Call& call) {
+    oracle::Expected expected = answer(call);
     for (oracle::ExpectedTensor& output : expected.tensors) {
       double sum = 0, count = 0;
       for (std::size_t i = 0; i < output.value.size(); ++i)

@@ -27,6 +27,10 @@ Case parse_case(std::string_view line) {
 void run_reference(const Oracle& oracle, const core::Call& call, const Variations& variations) {
   Expected expected(call);
   oracle.reference(call, variations, expected);
+  write_values(call, expected);
+}
+
+void write_values(const core::Call& call, const Expected& expected) {
   for (const ExpectedTensor& output : expected.tensors) {
     const Tensor& tensor = call.tensor(call.contract->index_of(output.name));
     for (std::size_t i = 0; i < output.value.size(); ++i) {

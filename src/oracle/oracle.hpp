@@ -48,5 +48,7 @@ Case parse_case(std::string_view line);
 /// An implementation made of a reference: what tests plant. Writes the reference's values, rounded to each
 /// output's dtype.
 void run_reference(const Oracle& oracle, const core::Call& call, const Variations& variations);
+/// Writes what a reference gave into the outputs of the call.
+void write_values(const core::Call& call, const Expected& expected);
 
 }  // namespace isomer::oracle
