@@ -28,7 +28,10 @@ class Mapping {
     size_ = static_cast<std::size_t>(facts.st_size);
     if (!known || !S_ISREG(facts.st_mode) || size_ == 0) {
       close(file);
-      fail(!known ? std::strerror(errno) : S_ISREG(facts.st_mode) ? "it is empty" : "it is no file");
+      fail(!known                   ? std::strerror(errno)
+           : S_ISREG(facts.st_mode) ? "it is empty"
+           : S_ISDIR(facts.st_mode) ? "it is a folder"
+                                    : "it is a device or a pipe");
     }
     void* const at = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
     const int error = errno;

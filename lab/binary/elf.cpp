@@ -72,6 +72,9 @@ Elf read_elf(const Bytes& file) {
   std::uint32_t names = file.at<std::uint16_t>(62, "the ELF header");
   if (table == 0) return elf;
   if (entry < 64) core::fail(ErrorCode::io, file.what(), ": section headers of ", entry, " bytes");
+  if (table > file.size() || file.size() - table < std::uint64_t{64} * std::max<std::uint64_t>(count, 1))
+    core::fail(ErrorCode::io, file.what(), ": the file is cut: its ELF header says that ", count,
+               " section headers begin at byte ", table, ", and it ends at byte ", file.size());
   // Past 65279 sections, the first header holds the counts.
   const Bytes first = file.sub(table, 64, "the first section header");
   if (count == 0) count = first.at<std::uint64_t>(32, "the number of sections");

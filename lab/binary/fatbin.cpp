@@ -37,6 +37,10 @@ void for_each_image(const Bytes& bytes, const std::function<void(const PackedIma
     const auto header = bytes.at<std::uint16_t>(at + 6, "a fat binary's header");
     const auto size = bytes.at<std::uint64_t>(at + 8, "a fat binary's header");
     if (header < 16) core::fail(ErrorCode::io, bytes.what(), ": a fat binary's header of ", header, " bytes");
+    if (size > bytes.size() - std::min<std::uint64_t>(at + header, bytes.size()))
+      core::fail(ErrorCode::io, bytes.what(), ": the file is cut: a fat binary at byte ", at,
+                 " says that it has ", size, " bytes, and ",
+                 bytes.size() - std::min<std::uint64_t>(at + header, bytes.size()), " follow");
     const Bytes region = bytes.sub(at + header, size, "a fat binary");
     for (std::uint64_t entry = 0; region.size() - entry >= 64;) {
       const auto kind = region.at<std::uint16_t>(entry, "an image's header");

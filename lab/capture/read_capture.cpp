@@ -3,6 +3,7 @@
 #include "core/sentence.hpp"
 #include "lab/capture/capture_file.hpp"
 #include "lab/capture/exported_report.hpp"
+#include "lab/capture/gzip_stream.hpp"
 #include "lab/capture/readers.hpp"
 
 #include <algorithm>
@@ -20,6 +21,9 @@ std::ifstream open(const fs::path& path) {
   std::error_code none;
   if (fs::is_directory(path, none))
     core::fail(ErrorCode::io, "diff: '", path.string(), "' is a folder, expected a file");
+  // It is read twice: what it is, and then what it holds.
+  if (fs::exists(path, none) && !fs::is_regular_file(path, none))
+    core::fail(ErrorCode::io, "diff: '", path.string(), "' is a device or a pipe, expected a file");
   std::ifstream file(path, std::ios::binary);
   if (!file) core::fail(ErrorCode::io, "diff: cannot read '", path.string(), "': ", std::strerror(errno));
   return file;
@@ -50,6 +54,18 @@ bool is_ncu_csv(std::string_view head) {
          (head.find("Kernel Name") != std::string_view::npos && head.find("ID,") != std::string_view::npos);
 }
 
+constexpr std::string_view kGzip = "\x1F\x8B";
+
+/// The beginning of what a gzip file unpacks to.
+std::string unpacked_head(const fs::path& path) {
+  std::ifstream file = open(path);
+  GzipStream text(file);
+  std::string head(4096, '\0');
+  text.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(text.gcount(), 0)));
+  return head;
+}
+
 }  // namespace
 
 FileKind kind_of_file(const fs::path& path) {
@@ -63,7 +79,16 @@ FileKind kind_of_file(const fs::path& path) {
   if (extension == ".ncu-rep") return FileKind::ncu_report;
   if (head.empty()) core::fail(ErrorCode::io, "diff: '", path.string(), "' is empty");
   if (begins(head, "SQLite format 3")) return FileKind::nsys_sqlite;
-  if (begins(head, "\x1F\x8B")) return FileKind::kineto;
+  if (begins(head, kGzip)) {
+    const std::string inside = unpacked_head(path);
+    if (begins(inside, kGzip))
+      core::fail(ErrorCode::io, "diff: '", path.string(), "' is gzip inside of gzip: unpack it once");
+    const std::string_view text = without_space(inside);
+    if (!inside.empty() && !begins(text, "{") && !begins(text, "["))
+      core::fail(ErrorCode::io, "diff: '", path.string(),
+                 "' is gzip, and what it unpacks to is not JSON: expected a Kineto or Chrome trace");
+    return FileKind::kineto;
+  }
   if (begins(head,
              "\x7F"
              "ELF") ||

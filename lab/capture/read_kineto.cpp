@@ -234,7 +234,12 @@ class KinetoReader {
     whole(device, "computeMajor", major);
     whole(device, "computeMinor", minor);
     if (count) capture_.facts["multiprocessors"] = std::to_string(*count);
-    if (major && minor) capture_.facts["arch"] = core::say("sm_", *major, *minor);
+    const std::string_view vendor = text(device, "name");
+    const bool amd = vendor.find("AMD") != std::string_view::npos ||
+                     vendor.find("Instinct") != std::string_view::npos ||
+                     vendor.find("Radeon") != std::string_view::npos;
+    if (major && minor)
+      capture_.facts["arch"] = amd ? core::say("gfx", *major, ".", *minor) : core::say("sm_", *major, *minor);
   }
 
   JsonWindow window_;

@@ -100,9 +100,12 @@ class Verdict {
                                     ? messages_.say("change", {{"percent", fmt::format("{:+.1f} %", change)}})
                                     : ""}}));
       constexpr double kWorthSaying = 3, kMost = 0.5;
-      if (std::abs(change) >= kWorthSaying && result_.kernels.size() > 1 && result_.kernels[0].share >= kMost)
-        add(messages_.say("most_of_it", {{"name", result_.kernels[0].name},
-                                         {"delta", time_words(result_.kernels[0].delta_ns(), true)},
+      // Two machines run other kernels for one operator.
+      const std::vector<TimeRow>& rows =
+          machines_differ() && !result_.operators.empty() ? result_.operators : result_.kernels;
+      if (std::abs(change) >= kWorthSaying && rows.size() > 1 && rows[0].share >= kMost)
+        add(messages_.say("most_of_it", {{"name", rows[0].name},
+                                         {"delta", time_words(rows[0].delta_ns(), true)},
                                          {"all", time_words(b.total_ns - a.total_ns, true)}}));
     }
     if (!text.empty()) sentences_.push_back(text);

@@ -117,7 +117,7 @@ std::vector<TimeRow> kernel_times(
   for (auto& [root, of] : sums) {
     const std::string in_a = longest(of.in_a), in_b = longest(of.in_b);
     of.row.name = short_name(in_a.empty() ? in_b : in_a);
-    if (!in_a.empty() && !in_b.empty() && in_a != in_b) of.row.name_b = short_name(in_b);
+    if (!in_a.empty() && !in_b.empty() && short_name(in_b) != of.row.name) of.row.name_b = short_name(in_b);
     result.push_back(std::move(of.row));
   }
   order(result);
@@ -152,7 +152,9 @@ std::string short_name(const std::string& name, std::size_t columns) {
   if (name.size() <= columns) return name;
   // A kernel inside of a wrapper is called by its own name.
   const std::string family = parse_kernel_name(name).family;
-  if (!family.empty() && family.size() + 3 <= columns && !name.starts_with(family)) return family + "<…>";
+  if (!family.empty() && family.size() + 3 <= columns && !name.starts_with(family) &&
+      name.find(family + "<") != std::string::npos)
+    return family + "<…>";
   const std::size_t open = name.find('<', name.starts_with('<') ? 1 : 0);
   std::string text = name;
   // A long family keeps its end, which says more than its outer namespaces.

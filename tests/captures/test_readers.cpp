@@ -185,6 +185,56 @@ TEST(KinetoReader, GivesWhatACutTraceHas) {
   EXPECT_NE(torn.incomplete.find("gzip"), std::string::npos) << torn.incomplete;
 }
 
+TEST(KinetoReader, ReadsEventsWhereverTheTextIsCutIntoPieces) {
+  const Folder folder;
+  // Strings with quotes, brackets and backslashes, moved byte by byte across the end of a piece.
+  const std::string odd = R"({"ph": "i", "name": "a \\\" ]}{[ \\", "cat": "x"},)";
+  for (std::size_t shift = 0; shift < odd.size() + 2; ++shift) {
+    std::string text = kKineto;
+    const std::size_t at = text.find('[', text.find("traceEvents")) + 1;
+    const std::string filler =
+        "{\"name\": \"" + std::string((1 << 20) - at - odd.size() + shift - 13, 'x') + "\"},";
+    text.insert(at, filler + odd);
+    std::istringstream in(text);
+    const Capture read = collected([&](const LaunchSink& sink) { return read_kineto(in, "text", sink); });
+    EXPECT_TRUE(read.complete) << shift;
+    expect_kineto(read);
+  }
+}
+
+TEST(KinetoReader, GivesALaunchTheOperatorThatMadeIt) {
+  const Folder folder;
+  const Capture read = read_file(folder.file("ops.json", R"json({"traceEvents": [
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "args": {"External id": 5, "Input Dims": [[2, 3], [3, 4]]}},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "args": {"External id": 5, "correlation": 40}},
+    {"ph": "X", "cat": "kernel", "name": "by_call", "ts": 1, "dur": 1, "args": {"correlation": 40}},
+    {"ph": "X", "cat": "kernel", "name": "by_number", "ts": 2, "dur": 1, "args": {"External id": 5}},
+    {"ph": "X", "cat": "kernel", "name": "nobodys", "ts": 3, "dur": 1, "args": {"correlation": 41}}]})json"));
+  ASSERT_EQ(read.launches.size(), 3u);
+  EXPECT_EQ(read.launches[0].operation, "aten::mm [[2,3],[3,4]]");
+  EXPECT_EQ(read.launches[1].operation, "aten::mm [[2,3],[3,4]]");
+  EXPECT_EQ(read.launches[2].operation, "");
+}
+
+TEST(Readers, SayWhatNoTraceIs) {
+  const Folder folder;
+  const auto sentence = [](const std::string& path) -> std::string {
+    try {
+      kind_of_file(path);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(sentence(folder.file("twice.json.gz", gzip(gzip(kKineto)))).find("gzip inside of gzip"),
+            std::string::npos);
+  EXPECT_NE(sentence(folder.file("words.gz", gzip("words"))).find("what it unpacks to is not JSON"),
+            std::string::npos);
+  EXPECT_NE(sentence("/dev/zero").find("is a device or a pipe"), std::string::npos);
+  EXPECT_NE(sentence(folder.path).find("is a folder"), std::string::npos);
+  EXPECT_NE(sentence(folder.file("nothing", "")).find("is empty"), std::string::npos);
+}
+
 TEST(KinetoReader, RefusesOtherJson) {
   const Folder folder;
   for (const char* text : {"{}", "[]", "{\"a\": [{\"ph\": \"X\"}]}", "{", "[[[[", "{\"traceEvents\"x"}) {
