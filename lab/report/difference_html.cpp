@@ -1,5 +1,7 @@
 #include "lab/report/difference_html.hpp"
 
+#include "lab/diff/time_table.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -133,9 +135,9 @@ std::string picture(const DiffResult& result, const GroupedCapture& a, const Gro
 
 std::string legend() {
   std::string html = "<p>";
-  for (const Pair::Kind kind : {Pair::Kind::same, Pair::Kind::variant, Pair::Kind::geometry,
-                                Pair::Kind::arguments, Pair::Kind::code, Pair::Kind::count, Pair::Kind::metric,
-                                Pair::Kind::time})
+  for (const Pair::Kind kind :
+       {Pair::Kind::same, Pair::Kind::variant, Pair::Kind::geometry, Pair::Kind::arguments, Pair::Kind::code,
+        Pair::Kind::count, Pair::Kind::metric, Pair::Kind::time})
     html += badge(word(kind), colour(kind)) + " ";
   return html + badge("only here", kOnlyHere) + "</p>\n";
 }
@@ -150,10 +152,39 @@ std::string side(const char* name, const GroupedCapture& capture) {
                      escaped(capture.about.command));
 }
 
+/// Two bars for each kernel or operator, as long as the time that it takes on a side: what differs most
+/// first.
+std::string time_bars(const std::vector<TimeRow>& rows, const char* title) {
+  constexpr std::size_t kRows = 25;
+  constexpr double kLongest = 420;
+  if (rows.empty()) return {};
+  double most = 0;
+  for (const TimeRow& row : rows) most = std::max({most, row.a_ns, row.b_ns});
+  std::string html = fmt::format("<h2>{}</h2>\n<table>", title);
+  const auto bar = [&](const char* side, double time, const char* fill) {
+    return fmt::format(
+        "<div><span style=\"display:inline-block;height:9px;width:{:.1f}px;background:{}\"></span> {} "
+        "{}</div>",
+        most > 0 ? time / most * kLongest : 0, fill, side, escaped(time_words(time)));
+  };
+  for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
+    const TimeRow& row = rows[i];
+    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}{}</td></tr>\n",
+                        escaped(time_words(row.delta_ns(), true)),
+                        bar("A", row.a_ns, "#5b7fa6") + bar("B", row.b_ns, "#c98b4b"), escaped(row.name),
+                        row.name_b.empty() ? "" : "<br>" + escaped(row.name_b));
+  }
+  return html + "</table>\n";
+}
+
+/// A long name's beginning; all of it where the pointer rests.
+std::string short_code(const std::string& name) {
+  return fmt::format("<code title=\"{}\">{}</code>", escaped(name), escaped(short_name(name)));
+}
+
 std::string pair_html(const Pair& pair) {
-  std::string html =
-      fmt::format("<p>{} <code>{}</code>", badge(word(pair.kind), colour(pair.kind)), escaped(pair.a));
-  if (pair.b != pair.a) html += fmt::format("<br>{} <code>{}</code>", badge("", "#fff"), escaped(pair.b));
+  std::string html = fmt::format("<p>{} {}", badge(word(pair.kind), colour(pair.kind)), short_code(pair.a));
+  if (pair.b != pair.a) html += fmt::format("<br>{} {}", badge("", "#fff"), short_code(pair.b));
   html += "</p>\n<table><tr><th></th><th>A</th><th>B</th></tr>\n";
   for (const Difference& each : pair.differences)
     html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(each.name), escaped(each.a),
@@ -182,6 +213,8 @@ std::string difference_html(const DiffResult& result, const GroupedCapture& a, c
           legend();
   if (std::max(a.sequence.size(), b.sequence.size()) > kShown)
     html += fmt::format("<p class=\"note\">The first {} launches of each side.</p>\n", kShown);
+  html += time_bars(result.kernels, "GPU time by kernel, the largest difference first") +
+          time_bars(result.operators, "GPU time by operator, the largest difference first");
   html += "<h2>Differences</h2>\n" + only("only in A", result.only_a) + only("only in B", result.only_b);
   std::vector<const Pair*> pairs;
   for (const Pair& pair : result.pairs)

@@ -271,6 +271,14 @@ TEST(Diff, TellsWhereTheTimeWentByKernelAndByOperator) {
   ASSERT_EQ(json["operators"].size(), 2u);
   EXPECT_EQ(json["operators"][0]["name"], "aten::norm [[8,16]]");
   EXPECT_EQ(json["operators"][1]["launches_a"], 8);
+  const std::string page = folder.path / "page.html";
+  EXPECT_NE(std::system(
+                (std::string(ISOMER_CLI) + " diff " + a + " " + b + " --html " + page + " >" + out).c_str()),
+            0);
+  const std::string html = content_of(page);
+  const std::size_t norm = html.find("+120.00 µs"), attention = html.find("-40.00 µs");
+  EXPECT_TRUE(norm != std::string::npos && attention != std::string::npos && norm < attention) << html;
+  EXPECT_NE(html.find("GPU time by operator"), std::string::npos);
 }
 
 TEST(Messages, AreTheSameInEveryLanguage) {
