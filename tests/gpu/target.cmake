@@ -1,2 +1,4 @@
 set(environment "ISOMER_NVRTC=${NVRTC_LIBRARY}")
 set(single test_attention_plan.cpp test_fp8_gemm_plan.cpp)
+add_test(NAME Fp8GemmSm90.EveryVariant COMMAND test_gpu --gtest_filter=Fp8GemmSm90.EveryTile*)
+set_tests_properties(Fp8GemmSm90.EveryVariant PROPERTIES LABELS tier2 ENVIRONMENT "ISOMER_NVRTC=${NVRTC_LIBRARY};ISOMER_EVERY_VARIANT=1")
