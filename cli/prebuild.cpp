@@ -81,6 +81,11 @@ Run prebuild(CLI::App& app) {
                  "compile only what the cases in this file need, instead of what all ordinary cases need; "
                  "the file has one case line per line, and # begins a comment")
       ->option_text("FILE");
+  app.add_option("--sample", options->selection.sample,
+                 "compile only N programs of each kernel, spread evenly over its list; the report says that "
+                 "it is a sample")
+      ->check(CLI::Range(1, 1000000))
+      ->option_text("N");
   app.add_option("--jobs", options->selection.jobs,
                  "how many programs are compiled at once; default: one per CPU")
       ->check(CLI::Range(1, 1024))

@@ -20,9 +20,13 @@ function(isomer_kernel_test name)
     ENVIRONMENT "ISOMER_CACHE=${test_cache};ISOMER_NVRTC=${NVRTC_LIBRARY}")
 endfunction()
 
-# Watched, at 32 and 64 lanes.
-isomer_kernel_test(emulated check --backend emulated --sample 28)
+# Watched, at 32 and 64 lanes. The first tier takes fewer cases, which run every kernel too.
+isomer_kernel_test(emulated check --backend emulated --sample 8)
+isomer_kernel_test(emulated_28 check --backend emulated --sample 28)
+# The second tier compiles every program, the first so many of each kernel.
+isomer_kernel_test(sm_90a_sample prebuild --arch sm_90a --no-spills --sample 4 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a_sample)
 isomer_kernel_test(sm_90a prebuild --arch sm_90a --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a)
+set_tests_properties(gpu.emulated_28 gpu.sm_90a PROPERTIES LABELS tier2)
 # The second tier: both of AMD's compilers. hipcc stands in where there is no hipRTC, and is a process for each program;
 # hipRTC compiles one program after the other.
 set(bundles ${CMAKE_BINARY_DIR}/tests/bundles)

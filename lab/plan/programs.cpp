@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace isomer::lab {
@@ -46,6 +47,23 @@ Answer plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle
         answer.wanted.push_back({backend, step.program(), op, implementation->name(), c.line()});
     }
   return answer;
+}
+
+/// Keeps `count` of the programs of each kernel, spread over their list.
+void thin_out(Programs& programs, std::size_t count) {
+  std::map<std::string, std::pair<std::size_t, std::size_t>>
+      kernels;  // programs, and how many were looked at
+  const auto kernel = [](const Wanted& wanted) {
+    return core::say(wanted.backend.facts->architecture, " ", wanted.program.source, " ",
+                     wanted.program.kernel);
+  };
+  for (const Wanted& wanted : programs.wanted) ++kernels[kernel(wanted)].first;
+  programs.left_out = static_cast<int>(std::erase_if(programs.wanted, [&](const Wanted& wanted) {
+    auto& [all, seen] = kernels[kernel(wanted)];
+    const std::size_t i = seen++;
+    // The first of each stretch of the list.
+    return all > count && i > 0 && i * count / all == (i - 1) * count / all;
+  }));
 }
 
 }  // namespace
@@ -90,6 +108,7 @@ Programs programs_of(const ProgramSelection& selection) {
               .second)
         programs.wanted.push_back(std::move(wanted));
   }
+  if (selection.sample > 0) thin_out(programs, static_cast<std::size_t>(selection.sample));
   // One architecture after the other, as they were asked for.
   const auto place = [&](const Wanted& wanted) {
     return std::find_if(selection.backends.begin(), selection.backends.end(),

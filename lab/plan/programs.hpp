@@ -30,13 +30,15 @@ struct ProgramSelection {
   std::vector<std::string> ops;
   std::vector<std::string> implementations;  ///< "cuda/portable", or "cuda" for all of a backend
   std::vector<oracle::Case> cases;           ///< they take the place of the ordinary lists
-  int jobs = 0;                              ///< cases at once; 0: one per CPU
+  int sample = 0;  ///< so many programs of each kernel for each architecture, spread over its list; 0: all
+  int jobs = 0;    ///< cases at once; 0: one per CPU
 };
 
 struct Programs {
   std::vector<Wanted> wanted;  ///< each once for an architecture, by architecture, then in the order of cases
   std::vector<Refused> refused;
-  int planned = 0;  ///< plans that were made
+  int planned = 0;   ///< plans that were made
+  int left_out = 0;  ///< programs that a sample does not hold
 };
 
 /// Plans each case for each backend with every implementation that takes it: no device is asked for, nothing

@@ -74,11 +74,14 @@ std::string prebuild_table(const Prebuild& result, bool tell_refused) {
       text += fmt::format("\n{} {} for {}: {}\n  {}\n", Terminal::yellow("refused"), refused.implementation,
                           refused.architecture, refused.reason, refused.line);
   text += fmt::format(
-      "\n{} programs of {} plans: {} compiled into {} in {:.1f} s, {} failed, {} spill{}\n",
+      "\n{} programs of {} plans: {} compiled into {} in {:.1f} s, {} failed, {} spill{}{}\n",
       result.built.size(), result.programs.planned,
       result.built.size() - static_cast<std::size_t>(result.failed()), result.folder, result.seconds,
       result.failed(), result.spilling(),
-      result.programs.refused.empty() ? "" : fmt::format("; {} refusals", result.programs.refused.size()));
+      result.programs.refused.empty() ? "" : fmt::format("; {} refusals", result.programs.refused.size()),
+      result.programs.left_out == 0
+          ? ""
+          : fmt::format("; this is a sample: {} more programs were not compiled", result.programs.left_out));
   return text;
 }
 
@@ -92,6 +95,7 @@ std::string prebuild_json(const Prebuild& result) {
                      {"spilling", result.spilling()},
                      {"refused", result.programs.refused.size()},
                      {"seconds", result.seconds}};
+  if (result.programs.left_out > 0) json["summary"]["left_out"] = result.programs.left_out;
   json["programs"] = nlohmann::ordered_json::array();
   for (const Built& built : result.built) {
     nlohmann::ordered_json variant = nlohmann::ordered_json::object();

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,28 @@ TEST(Explain, PlansEveryCaseForEveryArchitectureWithoutData) {
     selection.backends.push_back(lab::parse_architecture("test", architecture));
   ASSERT_FALSE(selection.backends.empty());
   EXPECT_GT(lab::programs_of(selection).planned, 1000);
+}
+
+TEST(Programs, OfASampleAreSpreadOverEveryKernel) {
+  lab::ProgramSelection selection;
+  selection.backends.push_back(lab::parse_architecture("test", "sm_90a"));
+  const auto by_kernel = [&] {
+    std::map<std::string, std::vector<std::string>> kernels;
+    for (const lab::Wanted& wanted : lab::programs_of(selection).wanted)
+      kernels[wanted.program.source + " " + wanted.program.kernel].push_back(wanted.program.text());
+    return kernels;
+  };
+  const auto all = by_kernel();
+  selection.sample = 3;
+  const auto few = by_kernel();
+  ASSERT_EQ(few.size(), all.size());
+  bool thinned = false;
+  for (const auto& [kernel, programs] : all) {
+    EXPECT_EQ(few.at(kernel).size(), std::min<std::size_t>(programs.size(), 3)) << kernel;
+    EXPECT_EQ(few.at(kernel).front(), programs.front()) << kernel;
+    thinned = thinned || programs.size() > 6;
+  }
+  EXPECT_TRUE(thinned);
 }
 
 TEST(Explain, TouchesNoMemoryOfACaseBeyondTheMachine) {
