@@ -1,6 +1,6 @@
 #include "bundle/bundle.hpp"
-#include "bundle/json.hpp"
 #include "core/ceil_div.hpp"
+#include "core/json_reader.hpp"
 #include "core/sentence.hpp"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ class Reading {
     core::fail(ErrorCode::io, subject_, ": ", parts...);
   }
 
-  std::vector<std::int64_t> sizes(JsonReader& json, const std::string& name, const char* what) const {
+  std::vector<std::int64_t> sizes(core::JsonReader& json, const std::string& name, const char* what) const {
     std::vector<std::int64_t> list;
     json.array([&] {
       list.push_back(json.integer());
@@ -52,7 +52,7 @@ class Reading {
     return list;
   }
 
-  Entry entry(JsonReader& json, const std::string& name) const {
+  Entry entry(core::JsonReader& json, const std::string& name) const {
     Entry entry{.name = name, .tensor = {}, .begin = 0, .end = 0};
     std::vector<std::int64_t> shape, offsets;
     std::string dtype;
@@ -94,7 +94,7 @@ class Reading {
   Header header(std::string_view text) const {
     Header header;
     if (!text.starts_with('{')) refuse("the header does not begin with {");
-    JsonReader json(text, subject_ + ": the header");
+    core::JsonReader json(text, subject_ + ": the header");
     json.object([&](const std::string& key) {
       if (key == "__metadata__")
         json.object([&](const std::string& name) { header.metadata[name] = json.string(); });
@@ -126,7 +126,7 @@ class Reading {
 
   /// Gives the entries the strides of the metadata.
   void apply_strides(const std::string& text, std::vector<Entry>& entries) const {
-    JsonReader json(text, subject_ + ": metadata strides");
+    core::JsonReader json(text, subject_ + ": metadata strides");
     json.object([&](const std::string& name) {
       const auto found = std::find_if(entries.begin(), entries.end(),
                                       [&](const Entry& entry) { return entry.name == name; });

@@ -1,5 +1,5 @@
 #include "bundle/bundle.hpp"
-#include "bundle/json.hpp"
+#include "core/json_reader.hpp"
 #include "core/sentence.hpp"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-#include "bundle/json.hpp"
+#include "core/json_reader.hpp"
 
 #include "core/sentence.hpp"
 
-namespace isomer::bundle {
+namespace isomer::core {
 namespace {
 
 void append_utf8(std::string& to, std::uint32_t code) {
@@ -26,7 +26,7 @@ void append_utf8(std::string& to, std::uint32_t code) {
 }  // namespace
 
 void JsonReader::wrong(const std::string& why) const {
-  core::fail(ErrorCode::io, what_, " is not valid at byte ", position_, ": ", why);
+  fail(ErrorCode::io, what_, " is not valid at byte ", position_, ": ", why);
 }
 
 void JsonReader::skip_space() {
@@ -41,7 +41,7 @@ bool JsonReader::at(char c) {
 }
 
 void JsonReader::take(char c) {
-  if (!at(c)) wrong(core::say("expected '", c, "'"));
+  if (!at(c)) wrong(say("expected '", c, "'"));
   ++position_;
 }
 
@@ -139,4 +139,4 @@ void JsonReader::end() {
   if (position_ < text_.size()) wrong("text after the end");
 }
 
-}  // namespace isomer::bundle
+}  // namespace isomer::core

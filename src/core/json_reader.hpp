@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-/// The JSON of bundle headers: objects, arrays, strings and integers, strictly by RFC 8259.
-namespace isomer::bundle {
+/// The JSON of bundle headers and of tables: objects, arrays, strings and integers, strictly by RFC 8259.
+namespace isomer::core {
 
 /// Reads a text front to back; the caller holds the grammar. Throws Error io: "<what> is not valid at byte 7:
 /// …".
@@ -25,7 +25,7 @@ class JsonReader {
     std::set<std::string> keys;
     for (bool first = true; !close('}', first); first = false) {
       std::string key = string();
-      if (!keys.insert(key).second) wrong("the key " + core::json_quoted(key) + " is there twice");
+      if (!keys.insert(key).second) wrong("the key " + json_quoted(key) + " is there twice");
       take(':');
       member(key);
     }
@@ -60,4 +60,4 @@ class JsonReader {
   std::string what_;
 };
 
-}  // namespace isomer::bundle
+}  // namespace isomer::core

@@ -1,4 +1,4 @@
-#include "bundle/json.hpp"
+#include "core/json_reader.hpp"
 
 #include <isomer/error.hpp>
 
@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-namespace isomer::bundle {
+namespace isomer::core {
 namespace {
 
 std::string refusal(const std::string& text, const std::function<void(JsonReader&)>& read) {
@@ -116,8 +116,8 @@ TEST(Quoted, ComesBackThroughTheReader) {
   std::string all;
   for (int c = 0; c < 128; ++c) all += static_cast<char>(c);
   all += "é€😀";
-  EXPECT_EQ(string_of(core::json_quoted(all)), all);
+  EXPECT_EQ(string_of(json_quoted(all)), all);
 }
 
 }  // namespace
-}  // namespace isomer::bundle
+}  // namespace isomer::core
