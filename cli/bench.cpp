@@ -2,10 +2,12 @@
 #include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
 #include "lab/bench/host_bench.hpp"
+#include "lab/bench/tune.hpp"
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 namespace isomer::cli {
@@ -13,13 +15,44 @@ namespace {
 
 struct BenchOptions {
   lab::BenchSelection selection;
-  std::string plot, gate, backend = "cpu";
+  std::string plot, gate, tune, backend = "cpu";
+  int candidates = lab::TuneSelection().candidates;
   bool json = false, no_verify = false, host = false;
 };
+
+/// Rows that the file has of other calls stay.
+int tune(const BenchOptions& options) {
+  const lab::BenchSelection& asked = options.selection;
+  gpu::TunedTable table;
+  if (std::filesystem::exists(options.tune))
+    table = gpu::TunedTable::read(options.tune, "bench: the table '" + options.tune + "'");
+  ReportFile file("bench", options.tune);
+  lab::ProgressBar bar;
+  const lab::Tuning tuning =
+      lab::tune({.ops = asked.ops,
+                 .lines = asked.lines,
+                 .implementation = asked.implementations.empty() ? "" : asked.implementations.front(),
+                 .device = asked.device,
+                 .seconds = asked.seconds,
+                 .candidates = options.candidates,
+                 .verify = asked.verify},
+                table, [&](int done, int all, const std::string& line) { bar.show(done, all, line); });
+  bar.clear();
+  file.write(table.json());
+  fmt::print("{}", options.json ? lab::tune_json(tuning) : lab::tune_table(tuning));
+  int exit = nothing_checked;
+  for (const lab::TunedCase& each : tuning.cases) {
+    if (each.skipped.empty() && exit == nothing_checked) exit = holds;
+    for (const lab::TimedCandidate& candidate : each.candidates)
+      if (candidate.verified.starts_with("no:")) exit = findings;
+  }
+  return exit;
+}
 
 int run(BenchOptions& options) {
   options.selection.verify = !options.no_verify;
   options.selection.device = device_of("bench", options.backend);
+  if (!options.tune.empty()) return tune(options);
   if (options.host) {
     const lab::HostBench result = lab::host_bench(options.selection);
     fmt::print("{}", options.json ? lab::host_bench_json(result) : lab::host_bench_table(result));
@@ -73,6 +106,20 @@ Run bench(CLI::App& app) {
   app.add_option("--gate", options->gate,
                  "exit with 1 if a case's ratio is below the one in this file; each line is `<ratio> <case>`")
       ->option_text("FILE");
+  CLI::Option* const tune =
+      app.add_option(
+             "--tune", options->tune,
+             "measure the candidates of the cases' plans and write what is best, and keep what else the "
+             "file has: a table for ISOMER_TUNED")
+          ->excludes("--host")
+          ->excludes("--plot")
+          ->excludes("--gate")
+          ->option_text("FILE.json");
+  app.add_option("--candidates", options->candidates,
+                 "measure so many of a case, the model's best; default 6")
+      ->needs(tune)
+      ->check(CLI::Range(1, 1000))
+      ->option_text("N");
   app.add_flag("--json", options->json, "print JSON on stdout");
   return [options] { return run(*options); };
 }

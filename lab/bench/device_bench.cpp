@@ -13,37 +13,19 @@ namespace {
 
 constexpr std::size_t kDeviceCopyBytes = std::size_t{1} << 30;
 constexpr int kCopies = 4;
-/// Random elements of a large input, repeated: drawing them all would take longer than everything that is
-/// timed.
-constexpr std::int64_t kDistinct = 1 << 20;
-/// Calls between two events: fewer than a stream's queue holds, so that the host never waits.
-constexpr int kMostCalls = 500;
 
-/// Two events and the time between them.
-class Stopwatch {
- public:
-  explicit Stopwatch(const gpu::QueueState& state) : state_(state) {
-    begin_ = state.vendor().make_event(state.device.index);
-    end_ = state.vendor().make_event(state.device.index);
-  }
-  ~Stopwatch() {
-    state_.vendor().release_event(state_.device.index, begin_);
-    state_.vendor().release_event(state_.device.index, end_);
-  }
-  template <class Work>
-  double seconds(Work work) {
-    state_.vendor().record(state_.device.index, state_.stream(), begin_);
-    work();
-    state_.vendor().record(state_.device.index, state_.stream(), end_);
-    return state_.vendor().seconds_between(state_.device.index, begin_, end_);
-  }
+}  // namespace
 
- private:
-  const gpu::QueueState& state_;
-  gpu::Event begin_ = nullptr, end_ = nullptr;
-};
+Stopwatch::Stopwatch(const gpu::QueueState& state)
+    : state_(state),
+      begin_(state.vendor().make_event(state.device.index)),
+      end_(state.vendor().make_event(state.device.index)) {}
 
-/// Copies of a problem on the device that together outgrow its cache twice over.
+Stopwatch::~Stopwatch() {
+  state_.vendor().release_event(state_.device.index, begin_);
+  state_.vendor().release_event(state_.device.index, end_);
+}
+
 std::vector<std::unique_ptr<Mirror>> copies_of(const oracle::Problem& problem, const Queue& queue) {
   const gpu::Facts& facts = gpu::state_of(queue).facts();
   std::int64_t bytes = 0;
@@ -72,8 +54,6 @@ std::string verify_on_device(const oracle::Oracle& oracle, const oracle::Problem
       return "no: " + reason;
   return "yes";
 }
-
-}  // namespace
 
 DeviceCeilings::DeviceCeilings(const Queue& queue) : queue_(queue) {
   const gpu::QueueState& state = gpu::state_of(queue_);
@@ -110,7 +90,7 @@ Measurement measure_on_device(const oracle::Oracle& oracle, const oracle::Case& 
                               DeviceCeilings& ceilings, const BenchSelection& selection) {
   const oracle::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
   oracle::Problem problem(fixed);
-  problem.repeat_after(kDistinct);
+  problem.repeat_after(kDistinctElements);
   oracle.make(fixed, problem);
   core::validate(problem.call(), Device{}, true);
   oracle::Expected expected(problem.call());
@@ -149,7 +129,7 @@ Measurement measure_on_device(const oracle::Oracle& oracle, const oracle::Case& 
     return seconds / calls;
   };
   const double first = round(3);
-  const int calls = std::clamp(static_cast<int>(0.002 / std::max(first, 1e-9)), 1, kMostCalls);
+  const int calls = std::clamp(static_cast<int>(0.002 / std::max(first, 1e-9)), 1, kCallsBetweenEvents);
   round(calls);
   std::vector<double> seconds, hosts, ratios, copies_rates;
   const double end = clock_seconds() + selection.seconds;

@@ -65,7 +65,7 @@ Explanation explain_on(const Queue& queue, const core::Registry::Op& op, const c
 
 /// The registry's choice for a device of those facts.
 Explanation explain_on(const PlanDevice& backend, const core::Call& call, const ExplainSelection& selection,
-                       std::vector<LaunchCode>& code) {
+                       CaseExplanation& explained) {
   Explanation explanation;
   explanation.op = call.contract->op;
   bool asked = false;
@@ -79,10 +79,12 @@ Explanation explain_on(const PlanDevice& backend, const core::Call& call, const 
     }
     const core::Plan& plan = *std::get<std::unique_ptr<core::Plan>>(answer);
     describe(*implementation, plan, explanation);
-    if (const auto* on_gpu = dynamic_cast<const gpu::Plan*>(&plan))
+    if (const auto* on_gpu = dynamic_cast<const gpu::Plan*>(&plan)) {
       for (std::size_t i = 0; i < on_gpu->steps().size(); ++i)
-        code.push_back(describe_binary(backend, on_gpu->steps()[i].program(), selection.compile,
-                                       explanation.description.launches[i]));
+        explained.code.push_back(describe_binary(backend, on_gpu->steps()[i].program(), selection.compile,
+                                                 explanation.description.launches[i]));
+      explained.candidates = on_gpu->candidates();
+    }
     break;
   }
   if (!asked && !selection.implementation.empty())
@@ -115,7 +117,7 @@ CaseExplanation explain(const ExplainSelection& selection) {
     return {parsed.line(), selection.backend, "", explain_on(queue, op, problem.call())};
   }
   CaseExplanation explained{parsed.line(), selection.backend, backend.facts->architecture, {}};
-  explained.plan = explain_on(backend, problem.call(), selection, explained.code);
+  explained.plan = explain_on(backend, problem.call(), selection, explained);
   return explained;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/registry.hpp"
+#include "gpu/tuned.hpp"
 #include "lab/plan/backend.hpp"
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct CaseExplanation {
   std::string backend;       ///< "cpu", "cuda:0", "emulated-32", "sm_90a"
   std::string architecture;  ///< empty on the CPU
   Explanation plan;
-  std::vector<LaunchCode> code = {};  ///< on a GPU, of each launch
+  std::vector<LaunchCode> code = {};            ///< on a GPU, of each launch
+  std::vector<gpu::Candidate> candidates = {};  ///< on a GPU, where the plan could have been another
 };
 
 /// Plans a case line for a backend, whether its device is here or not. On a GPU each launch says what is

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace isomer::lab {
 namespace {
 
@@ -53,6 +55,35 @@ nlohmann::ordered_json binary_json(const Binary& binary, const LaunchCode& code)
   return json;
 }
 
+/// The best of the model's first.
+std::vector<gpu::Candidate> by_model(std::vector<gpu::Candidate> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const gpu::Candidate& x, const gpu::Candidate& y) { return x.modelled < y.modelled; });
+  return candidates;
+}
+
+std::string candidates_text(const std::vector<gpu::Candidate>& candidates) {
+  std::string text;
+  for (const gpu::Candidate& each : by_model(candidates)) {
+    text += fmt::format("{:<12}{} {:<20} modelled {:>8.1f} µs", text.empty() ? "candidates" : "",
+                        each.taken ? "*" : " ", each.name, 1e6 * each.modelled);
+    text += each.measured >= 0 ? fmt::format(", measured {:.1f} µs\n", 1e6 * each.measured) : "\n";
+  }
+  return text;
+}
+
+nlohmann::ordered_json candidates_json(const std::vector<gpu::Candidate>& candidates) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const gpu::Candidate& each : by_model(candidates)) {
+    list.push_back({{"name", each.name},
+                    {"modelled_seconds", each.modelled},
+                    {"measured_seconds", nullptr},
+                    {"taken", each.taken}});
+    if (each.measured >= 0) list.back()["measured_seconds"] = each.measured;
+  }
+  return list;
+}
+
 nlohmann::ordered_json object(const core::Named& values) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const auto& [name, value] : values) json[name] = value;
@@ -71,6 +102,7 @@ std::string explain_text(const CaseExplanation& explanation) {
   text += section("variant", explanation.plan.description.variant);
   text += section("parameters", explanation.plan.description.parameters);
   text += section("constants", explanation.plan.description.constants);
+  text += candidates_text(explanation.candidates);
   for (const core::Launch& launch : explanation.plan.description.launches) {
     text +=
         fmt::format("{:<12}{} grid {} block {} cluster {} shared {} bytes\n", "launch", launch.kernel,
@@ -98,6 +130,7 @@ std::string explain_json(const CaseExplanation& explanation) {
   json["variant"] = object(explanation.plan.description.variant);
   json["parameters"] = object(explanation.plan.description.parameters);
   json["constants"] = object(explanation.plan.description.constants);
+  if (!explanation.candidates.empty()) json["candidates"] = candidates_json(explanation.candidates);
   json["launches"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < explanation.plan.description.launches.size(); ++i) {
     const core::Launch& launch = explanation.plan.description.launches[i];

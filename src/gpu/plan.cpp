@@ -112,6 +112,11 @@ std::string Implementation::unavailable() const {
   return first;
 }
 
+core::PlanOrRefusal Implementation::plan_as(const core::Call&, const Facts&,
+                                            std::string_view candidate) const {
+  return core::Refusal{core::say("has no candidates, got '", candidate, "'")};
+}
+
 core::PlanOrRefusal Implementation::plan(const core::Call& call, const Queue& queue) const {
   return plan(call, state_of(queue).facts());
 }

@@ -3,6 +3,7 @@
 #include "core/plan.hpp"
 #include "gpu/facts.hpp"
 #include "gpu/program.hpp"
+#include "gpu/tuned.hpp"
 #include "gpu/variant.hpp"
 #include "gpu/vendor.hpp"
 
@@ -90,6 +91,9 @@ class Plan : public core::Plan {
   void describe_loaded(const Queue& queue, core::Description& out) const override;
   void prepare(const Queue& queue) const override;
   const std::vector<Step>& steps() const { return steps_; }
+  /// The ways in which the call could have been run, the plan's own among them; empty where there is one
+  /// alone.
+  virtual std::vector<Candidate> candidates() const { return {}; }
 
  protected:
   /// No steps for an empty output. `zeroed_bytes` of scratch are there for run() to take with zeroed().
@@ -137,6 +141,11 @@ class Implementation : public core::Implementation {
   core::PlanOrRefusal plan(const core::Call& call, const Queue& queue) const final;
   /// The same with no queue: what `isomer prebuild` and tests ask.
   virtual core::PlanOrRefusal plan(const core::Call& call, const Facts& facts) const = 0;
+  /// The same with that candidate of the plan's, whatever the model and the table of measured choices say.
+  virtual core::PlanOrRefusal plan_as(const core::Call& call, const Facts& facts,
+                                      std::string_view candidate) const;
+  /// What a measured choice of that call is looked up by; empty where plans have no candidates.
+  virtual TunedKey tuned_key(const core::Call&, const Facts&) const { return {}; }
   const Capabilities& needs() const { return needs_; }
 
  protected:
@@ -154,14 +163,34 @@ template <class Decision>
 using Decided = std::variant<Decision, core::Refusal>;
 
 /// An implementation that is one plan class. Plan is made of its Decision, which its
-/// `static Decided<Decision> decide(const core::Call&, const Facts&)` makes, once for a call.
+/// `static Decided<Decision> decide(const core::Call&, const Facts&)` makes, once for a call. A plan that has
+/// candidates also has `decide(const core::Call&, const Facts&, std::string_view candidate)` and
+/// `tuned_key(const core::Call&, const Facts&)`.
 template <class PlanClass>
 class ImplementationOf : public Implementation {
  public:
   using Implementation::Implementation;
   core::PlanOrRefusal plan(const core::Call& call, const Facts& facts) const override {
     if (std::string reason = lacking_on(facts); !reason.empty()) return core::Refusal{std::move(reason)};
-    auto decided = PlanClass::decide(call, facts);
+    return made_of(PlanClass::decide(call, facts));
+  }
+  core::PlanOrRefusal plan_as(const core::Call& call, const Facts& facts,
+                              std::string_view candidate) const override {
+    if constexpr (requires { PlanClass::decide(call, facts, candidate); }) {
+      if (std::string reason = lacking_on(facts); !reason.empty()) return core::Refusal{std::move(reason)};
+      return made_of(PlanClass::decide(call, facts, candidate));
+    } else {
+      return Implementation::plan_as(call, facts, candidate);
+    }
+  }
+  TunedKey tuned_key(const core::Call& call, const Facts& facts) const override {
+    if constexpr (requires { PlanClass::tuned_key(call, facts); }) return PlanClass::tuned_key(call, facts);
+    return {};
+  }
+
+ private:
+  template <class Answer>
+  static core::PlanOrRefusal made_of(Answer decided) {
     if (auto* refusal = std::get_if<core::Refusal>(&decided)) return std::move(*refusal);
     return std::make_unique<PlanClass>(std::move(std::get<0>(decided)));
   }

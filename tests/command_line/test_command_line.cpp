@@ -364,5 +364,32 @@ TEST_F(CommandLine, TellsItsVersion) {
   EXPECT_TRUE(said.out.starts_with("isomer ")) << said.out;
 }
 
+#ifdef ISOMER_HAS_EMULATOR
+TEST_F(CommandLine, ATunedTableIsWrittenAndPlansReadIt) {
+  const std::string line = "'fp8_gemm m=20 n=72 k=144 bf16'", table = path("tuned.json");
+  const Said tuned =
+      isomer("bench --backend emulated --seconds 0.01 --candidates 2 --case " + line + " --tune " + table);
+  EXPECT_EQ(tuned.exit, 0) << tuned.err;
+  // The model's second, which is no plan's own choice, is written in as the one to take.
+  std::string text = read(table);
+  const auto at = text.find("\"takes\":\"64x");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, text.find(',', at) - at, "\"takes\":\"64x128\"");
+  setenv("ISOMER_TUNED", file("changed.json", text).c_str(), 1);
+  const Said explained = isomer("explain --backend emulated fp8_gemm m=20 n=72 k=144 bf16");
+  EXPECT_NE(explained.out.find("* 64x128 "), std::string::npos) << explained.out << explained.err;
+  EXPECT_NE(explained.out.find(", measured "), std::string::npos) << explained.out;
+  text.replace(text.find("64x128"), 6, "7x7777");
+  setenv("ISOMER_TUNED", file("unknown.json", text).c_str(), 1);
+  refused({{"explain --backend emulated fp8_gemm m=20 n=72 k=144 bf16", "takes '7x7777', expected one of "}});
+  setenv("ISOMER_TUNED", file("broken.json", "[]").c_str(), 1);
+  refused({{"explain --backend emulated fp8_gemm m=20 n=72 k=144 bf16", "is not valid at byte 0"}});
+  unsetenv("ISOMER_TUNED");
+  refused(
+      {{"bench fp8_gemm --tune " + path("other.json"), "--tune expects a device whose plans have candidates"},
+       {"bench fp8_gemm --candidates 3", "--tune"}});
+}
+#endif
+
 }  // namespace
 }  // namespace isomer

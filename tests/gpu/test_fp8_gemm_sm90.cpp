@@ -62,7 +62,8 @@ std::string refusal_of(const Args& args, std::string_view architecture = "sm_90a
 }
 
 std::string tile_of(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const Sm90Tiling t = sm90_tiling(Sm90Problem(product(m, n, k)), hopper());
+  const std::vector<Sm90Tiling> all = sm90_candidates(Sm90Problem(product(m, n, k)), hopper());
+  const Sm90Tiling t = all.at(static_cast<std::size_t>(sm90_choice(all, "", nullptr)));
   return std::to_string(t.tile_m) + "x" + std::to_string(t.tile_n) + " cluster " + std::to_string(t.cluster) +
          " split " + std::to_string(t.split) + " stages " + std::to_string(t.stages);
 }
@@ -226,6 +227,23 @@ TEST(Fp8GemmSm90, EveryTileCompilesWithNoSpillAndNoSerializedProduct) {
     EXPECT_EQ(log.find("warpgroup.wait is injected"), std::string::npos) << name << log;
   }
   EXPECT_GE(shapes.size(), 3u);
+}
+
+TEST(Fp8GemmSm90, TakesTheCandidateThatIsNamedThenWhatWasMeasuredThenTheModels) {
+  const Sm90Problem problem(product(64, 7168, 16384));
+  const std::vector<Sm90Tiling> all = sm90_candidates(problem, hopper());
+  const auto name = [&](std::ptrdiff_t i) { return all.at(static_cast<std::size_t>(i)).name(); };
+  const gpu::TunedRow measured{
+      .key = sm90_key(problem, "fp8_gemm", hopper()), .takes = "64x64", .nanoseconds = {}};
+  EXPECT_EQ(measured.key.dtypes, "a=e4m3fn b=e4m3fn c=bf16");
+  EXPECT_EQ(measured.key.shape, "rows=single m=64 n=7168 k=16384 experts=1 bulk_store=1 terms=0");
+  EXPECT_EQ(name(sm90_choice(all, "", nullptr)), "64x128 split 2");
+  EXPECT_EQ(name(sm90_choice(all, "", &measured)), "64x64");
+  EXPECT_EQ(name(sm90_choice(all, "128x192 cluster 2", &measured)), "128x192 cluster 2");
+  EXPECT_EQ(sm90_choice(all, "7x7", &measured), -1);
+  std::set<std::string> names;
+  for (const Sm90Tiling& each : all) names.insert(each.name());
+  EXPECT_EQ(names.size(), all.size());
 }
 
 }  // namespace

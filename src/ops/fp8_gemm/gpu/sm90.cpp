@@ -23,7 +23,9 @@ struct Decision {
   std::vector<gpu::Step> steps;
   Fp8GemmSm90Parameters parameters{};
   bool bulk_store = false;
-  double microseconds = 0;
+  std::vector<Sm90Tiling> candidates = {};
+  std::size_t taken = 0;
+  const gpu::TunedRow* measured = nullptr;  ///< of the process's table
 };
 
 /// With the box that a copy moves: rows of `columns` elements under a swizzle as wide.
@@ -69,15 +71,24 @@ class Sm90Plan : public gpu::Plan {
       : Plan(std::move(decision.steps)),
         parameters_(decision.parameters),
         bulk_store_(decision.bulk_store),
-        microseconds_(decision.microseconds) {}
+        candidates_(std::move(decision.candidates)),
+        taken_(decision.taken),
+        measured_(decision.measured) {}
 
-  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
+  static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts,
+                                       std::string_view candidate = {}) {
     const Sm90Problem problem(call.args<Args>());
     if (!problem.refusal.empty()) return core::Refusal{problem.refusal};
     Decision decision{
         .steps = {}, .parameters = {.gemm = problem.gemm.parameters}, .bulk_store = problem.bulk_store};
     if (problem.gemm.empty()) return decision;
-    const Sm90Tiling t = sm90_tiling(problem, facts);
+    decision.candidates = sm90_candidates(problem, facts);
+    if (!gpu::tuned().rows().empty())
+      decision.measured = gpu::tuned().find(sm90_key(problem, call.contract->op, facts));
+    const std::ptrdiff_t taken = sm90_choice(decision.candidates, candidate, decision.measured);
+    if (taken < 0) return core::Refusal{core::say("has no tile '", candidate, "' for this call")};
+    decision.taken = static_cast<std::size_t>(taken);
+    const Sm90Tiling& t = decision.candidates[decision.taken];
     if (std::max(t.tiles, t.blocks) > gpu::kMostBlocks)
       return core::Refusal{core::say("c has ", t.tiles, " tiles, a launch has at most 2^31 - 1")};
     Fp8GemmSm90Parameters& p = decision.parameters;
@@ -87,8 +98,11 @@ class Sm90Plan : public gpu::Plan {
     p.together = static_cast<std::uint32_t>(kRowsTogether / (t.tile_m * t.cluster));
     p.b_once = t.row_tiles == 1 && p.gemm.layout != GemmRows::contiguous;
     decision.steps.push_back(step_of(problem, t, facts));
-    decision.microseconds = t.microseconds;
     return decision;
+  }
+
+  static gpu::TunedKey tuned_key(const core::Call& call, const gpu::Facts& facts) {
+    return sm90_key(Sm90Problem(call.args<Args>()), call.contract->op, facts);
   }
 
   void describe(core::Description& out) const override {
@@ -100,12 +114,25 @@ class Sm90Plan : public gpu::Plan {
                                  {"k", p.depth},
                                  {"experts", p.experts}});
     if (!steps().empty())
-      out.constants = gpu::named({{"row_tiles", p.row_tiles},
-                                  {"column_tiles", p.column_tiles},
-                                  {"tiles", parameters_.tiles},
-                                  {"rows_together", parameters_.together},
-                                  {"b_once", parameters_.b_once},
-                                  {"modelled_ns", static_cast<std::int64_t>(1000 * microseconds_)}});
+      out.constants =
+          gpu::named({{"row_tiles", p.row_tiles},
+                      {"column_tiles", p.column_tiles},
+                      {"tiles", parameters_.tiles},
+                      {"rows_together", parameters_.together},
+                      {"b_once", parameters_.b_once},
+                      {"modelled_ns", static_cast<std::int64_t>(1000 * candidates_[taken_].microseconds)}});
+  }
+
+  std::vector<gpu::Candidate> candidates() const override {
+    std::vector<gpu::Candidate> list;
+    for (const Sm90Tiling& t : candidates_) {
+      const std::string name = t.name();
+      list.push_back({.name = name,
+                      .modelled = 1e-6 * t.microseconds,
+                      .measured = gpu::tuned_seconds(measured_, name),
+                      .taken = &t == &candidates_[taken_]});
+    }
+    return list;
   }
 
   void run(const Queue& queue, const core::Call& call, void*) const override {
@@ -122,7 +149,9 @@ class Sm90Plan : public gpu::Plan {
  private:
   Fp8GemmSm90Parameters parameters_;
   bool bulk_store_;
-  double microseconds_;
+  std::vector<Sm90Tiling> candidates_;
+  std::size_t taken_;
+  const gpu::TunedRow* measured_;
 };
 
 constexpr gpu::Capabilities kNeeds{.bulk_copy = true, .wgmma = true, .clusters = true};

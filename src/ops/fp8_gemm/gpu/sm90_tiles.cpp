@@ -152,6 +152,13 @@ void Sm90Problem::look(const Args& args) {
 Sm90Problem::Sm90Problem(const Fp8GemmArgs& args) : gemm(args) { look(args); }
 Sm90Problem::Sm90Problem(const GroupedFp8GemmArgs& args) : gemm(args) { look(args); }
 
+std::string Sm90Tiling::name() const {
+  std::string text = say(tile_m, "x", tile_n);
+  if (cluster > 1) text += say(" cluster ", cluster);
+  if (split > 1) text += say(" split ", split);
+  return text;
+}
+
 std::vector<Sm90Tiling> sm90_candidates(const Sm90Problem& problem, const gpu::Facts& facts) {
   std::vector<Sm90Tiling> list;
   for (const TileRow& row : kTable)
@@ -159,11 +166,32 @@ std::vector<Sm90Tiling> sm90_candidates(const Sm90Problem& problem, const gpu::F
   return list;
 }
 
-Sm90Tiling sm90_tiling(const Sm90Problem& problem, const gpu::Facts& facts) {
-  const std::vector<Sm90Tiling> list = sm90_candidates(problem, facts);
-  return *std::min_element(list.begin(), list.end(), [](const Sm90Tiling& x, const Sm90Tiling& y) {
+std::ptrdiff_t sm90_choice(const std::vector<Sm90Tiling>& list, std::string_view candidate,
+                           const gpu::TunedRow* measured) {
+  const auto place = [&](auto found) { return found == list.end() ? -1 : found - list.begin(); };
+  if (!candidate.empty())
+    return place(std::find_if(list.begin(), list.end(),
+                              [&](const Sm90Tiling& each) { return each.name() == candidate; }));
+  if (measured != nullptr) {
+    std::vector<std::string> names;
+    for (const Sm90Tiling& each : list) names.push_back(each.name());
+    return static_cast<std::ptrdiff_t>(gpu::tuned_choice(*measured, names));
+  }
+  return place(std::min_element(list.begin(), list.end(), [](const Sm90Tiling& x, const Sm90Tiling& y) {
     return x.microseconds < y.microseconds;
-  });
+  }));
+}
+
+gpu::TunedKey sm90_key(const Sm90Problem& problem, std::string_view op, const gpu::Facts& facts) {
+  const device::Fp8GemmParameters& p = problem.gemm.parameters;
+  constexpr const char* kLayouts[] = {"single", "contiguous", "masked"};
+  return {.device = facts.name,
+          .op = std::string(op),
+          .implementation = "sm90",
+          .dtypes = say("a=e4m3fn b=e4m3fn c=", name_of(problem.gemm.c)),
+          .shape = say("rows=", kLayouts[static_cast<int>(p.layout)], " m=", p.rows, " n=", p.columns,
+                       " k=", p.depth, " experts=", p.experts, " bulk_store=", problem.bulk_store,
+                       " terms=", problem.terms)};
 }
 
 }  // namespace isomer::ops::fp8_gemm

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "gpu/tensor_map.hpp"
+#include "gpu/tuned.hpp"
 #include "ops/fp8_gemm/gpu/tiles.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace isomer::ops::fp8_gemm {
@@ -39,6 +42,9 @@ struct Sm90Tiling {
   std::int64_t tiles = 0;                        ///< of all experts, if each has all its rows
   std::int64_t blocks = 0;
   double microseconds = 0;  ///< what the model says
+
+  /// "128x256 cluster 2", "64x128 split 2", "64x64".
+  std::string name() const;
 };
 
 /// Columns of the panels in shared memory that a block's copies store; gpu/kernels/sm90_result.cuh has them
@@ -50,7 +56,12 @@ constexpr int sm90_panel_columns(const Sm90Tiling& t) {
 
 /// Every tile that the problem could have, with the model's time; pure arithmetic.
 std::vector<Sm90Tiling> sm90_candidates(const Sm90Problem& problem, const gpu::Facts& facts);
-/// The one with the least; the first of equals.
-Sm90Tiling sm90_tiling(const Sm90Problem& problem, const gpu::Facts& facts);
+/// Which of them is taken: the one that `candidate` names, else what was measured, else the one with the
+/// least time, the first of equals. Throws Error bad_argument where `measured` takes none of them; -1 where
+/// `candidate` is none of them.
+std::ptrdiff_t sm90_choice(const std::vector<Sm90Tiling>& list, std::string_view candidate,
+                           const gpu::TunedRow* measured);
+/// What the problem's measured choice is looked up by.
+gpu::TunedKey sm90_key(const Sm90Problem& problem, std::string_view op, const gpu::Facts& facts);
 
 }  // namespace isomer::ops::fp8_gemm
