@@ -1,8 +1,12 @@
 // Device sources with one fault each, made of the library's own by replacing one piece of text.
 #pragma once
 
+#include "gpu/plan.hpp"
 #include "gpu/sources.hpp"
+#include "lab/check/outcome.hpp"
 
+#include <functional>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,9 +17,19 @@ namespace isomer::planted {
 std::span<const gpu::Source> embedded();
 
 struct Fault {
-  std::string_view name, file;     ///< of the library: "ops/attention/kernels/attention_sm90.cu"
-  std::string_view find, replace;  ///< the first occurs once in the file
-  std::string_view says;           ///< what a check of the kernel has to say of it
+  std::string_view name, file;      ///< of the library: "ops/attention/kernels/attention_sm90.cu"
+  std::string_view find, replace;   ///< the first occurs once in the file
+  std::string_view says;            ///< what a check of the kernel has to say of it
+  std::string_view line = {};       ///< the case that shows it; the kernel's ordinary one where empty
+  std::string_view candidate = {};  ///< of the plan's, that is taken; the plan's own choice where empty
+};
+
+/// A kernel of the library and the faults that are planted in it, or in a file that it includes.
+struct Planted {
+  std::string_view kernel;          ///< "ops/attention/kernels/attention_sm90.cu"
+  std::string_view implementation;  ///< that runs it: "emulated/sm90"
+  std::string_view line;            ///< the ordinary case
+  std::span<const Fault> faults;
 };
 
 /// Where the file with that fault lies among the sources.
@@ -25,7 +39,19 @@ std::string path_of(const Fault& fault);
 /// How often the text that is replaced occurs.
 int occurrences(const Fault& fault);
 
-/// Of the Hopper kernel of attention.
-std::span<const Fault> attention_faults();
+/// The Hopper kernels of attention and of block-scaled products.
+Planted attention_faults();
+Planted fp8_gemm_faults();
+
+/// What is done to each step of a plan before it runs.
+using ChangeOfStep = std::function<void(gpu::Step&)>;
+/// What a check says of the plan of a case with its steps changed.
+lab::Outcome checked(const Planted& planted, const ChangeOfStep& change, std::string_view line = {},
+                     std::string_view candidate = {});
+/// Fails the test that asks, unless the check names the fault.
+void expect_named(const Planted& planted, const Fault& fault);
+
+/// Prints its name.
+void PrintTo(const Fault& fault, std::ostream* out);
 
 }  // namespace isomer::planted

@@ -1,0 +1,56 @@
+// The Hopper kernel of block-scaled products with one fault each: the emulator, or the comparison, names
+// every one.
+#include "planted.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace isomer {
+namespace {
+
+class Fp8GemmFault : public testing::TestWithParam<planted::Fault> {};
+
+TEST_P(Fp8GemmFault, IsNamed) { planted::expect_named(planted::fp8_gemm_faults(), GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(All, Fp8GemmFault, testing::ValuesIn(planted::fp8_gemm_faults().faults),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+/// The cases and candidates that show the faults, each once.
+std::vector<planted::Fault> shown_by() {
+  std::vector<planted::Fault> list;
+  for (const planted::Fault& fault : planted::fp8_gemm_faults().faults)
+    if (std::none_of(list.begin(), list.end(), [&](const planted::Fault& each) {
+          return each.line == fault.line && each.candidate == fault.candidate;
+        }))
+      list.push_back(fault);
+  return list;
+}
+
+class Fp8GemmCleanTwin : public testing::TestWithParam<planted::Fault> {};
+
+TEST_P(Fp8GemmCleanTwin, HoldsWhereTheFaultIsShown) {
+  const planted::Fault& fault = GetParam();
+  const lab::Outcome outcome = planted::checked(
+      planted::fp8_gemm_faults(), [](gpu::Step&) {}, fault.line, fault.candidate);
+  EXPECT_EQ(outcome.status, lab::Status::passed) << outcome.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Fp8GemmCleanTwin, testing::ValuesIn(shown_by()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Fp8GemmFaults, ATailOfKThatIsNotZeroedIsNamed) {
+  // The rest of the last block of K is what the rows after hold.
+  const auto whole_blocks = [](gpu::Step& step) {
+    for (std::size_t i = 0; i < 2; ++i)
+      step.maps[i].map.size[0] = (step.maps[i].map.size[0] + 127) / 128 * 128;
+  };
+  const lab::Outcome outcome =
+      planted::checked(planted::fp8_gemm_faults(), whole_blocks, "fp8_gemm m=40 n=72 k=272 bf16 seed=7");
+  EXPECT_EQ(outcome.status, lab::Status::failed);
+  EXPECT_NE(outcome.reason.find("expected"), std::string::npos) << outcome.reason;
+}
+
+}  // namespace
+}  // namespace isomer
