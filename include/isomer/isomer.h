@@ -225,6 +225,35 @@ ISOMER_C_API isomer_status isomer_act_quant(isomer_queue* queue, const isomer_ac
 ISOMER_C_API isomer_status isomer_plan_act_quant(isomer_queue* queue, const isomer_act_quant_args* args,
                                                  const isomer_act_quant_options* options, isomer_plan** plan);
 
+/* silu_mul_quant: isomer/silu_mul_quant.hpp
+ * ----------------------------------------------------------------------- */
+
+typedef struct isomer_silu_mul_quant_args {
+  isomer_uint64 size;
+  const isomer_tensor* x;
+  const isomer_tensor* y;
+  const isomer_tensor* s;
+  const isomer_tensor* row_counts;
+} isomer_silu_mul_quant_args;
+#define ISOMER_SILU_MUL_QUANT_ARGS_INIT \
+  { sizeof(isomer_silu_mul_quant_args), 0, 0, 0, 0 }
+
+typedef struct isomer_silu_mul_quant_options {
+  isomer_uint64 size;
+  double amax_floor;
+  int scale_format; /* ISOMER_SCALE_FORMAT_… */
+  int scale_layout; /* ISOMER_SCALE_LAYOUT_… */
+} isomer_silu_mul_quant_options;
+#define ISOMER_SILU_MUL_QUANT_OPTIONS_INIT \
+  { sizeof(isomer_silu_mul_quant_options), 1e-4, 0, 0 }
+
+ISOMER_C_API isomer_status isomer_silu_mul_quant(isomer_queue* queue, const isomer_silu_mul_quant_args* args,
+                                                 const isomer_silu_mul_quant_options* options);
+ISOMER_C_API isomer_status isomer_plan_silu_mul_quant(isomer_queue* queue,
+                                                      const isomer_silu_mul_quant_args* args,
+                                                      const isomer_silu_mul_quant_options* options,
+                                                      isomer_plan** plan);
+
 /* weight_dequant: isomer/weight_dequant.hpp
  * ----------------------------------------------------------------------- */
 

@@ -7,5 +7,6 @@
 #include <isomer/flash_decode.hpp>
 #include <isomer/fp8_gemm.hpp>
 #include <isomer/quantize_copy_kv.hpp>
+#include <isomer/silu_mul_quant.hpp>
 #include <isomer/sin.hpp>
 #include <isomer/weight_dequant.hpp>

@@ -256,6 +256,9 @@ const std::vector<VariationCode>& table() {
       {"b_s=first", "ignores-index", "take the scales of the row's own expert", {"b_s|scale"}},
       {"expert=", "ignores-index", "take the weights of the row's own expert", {"expert"}},
       {"padding=", "ignores-index", "write zeros in the padding rows", {"-1|pad"}},
+      {"halves=swapped", "layout-convention", "take the first half of a row as the gate", {"\\[|\\+"}},
+      {"h=", "intermediate-precision", "keep h in f32 until it is divided by its scale", {"half|bfloat16"}},
+      {"activation=", "missing-scale", "compute x / (1 + e^-x) of the gate", {"exp|erf|tanh"}},
       {"row_counts=", "ignores-index", "do not write the rows past the count", {"count"}},
       {"merge=", "missing-scale", "weigh the parts by e^lse", {"merge|split"}},
   };

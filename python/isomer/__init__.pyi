@@ -58,6 +58,36 @@ def act_quant(x: Tensor, *, y: Tensor | None = None, s: Tensor | None = None, bl
     Source of the semantics: DeepSeek-V3 inference/kernel.py, act_quant.
     """
 
+def silu_mul_quant(x: Tensor, *, y: Tensor | None = None, s: Tensor | None = None, row_counts: Tensor | None = None, amax_floor: float = 0.0001, scale_format: Literal['f32', 'ue8m0'] = 'f32', scale_layout: Literal['row_major', 'column_major'] = 'row_major', queue: Queue | None = None) -> tuple[Any, Any]:
+    """h = silu(first half of x) * second half, s = max(max|h|, amax_floor) / 448 by block of 128, y = e4m3fn(h / s).
+
+    Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
+        x: f32 or f16 or bf16 [M, W] or [G, R, W], last dimension contiguous; gate and, behind it, what
+            the gate multiplies.
+        y: e4m3fn [M, W/2] or [G, R, W/2], last dimension contiguous; quantised product; rows past a
+            count stay untouched; allocated where it is not given.
+        s: f32 [M, W/256] or [G, R, W/256]; scales: h is about y · s; allocated where it is not given.
+        row_counts: i32 [G]; rows that each entry has.
+
+    Options:
+        amax_floor: f32, default 0.0001; least amax of a block.
+        scale_format: f32 | ue8m0, default f32; ue8m0: the scale rounded up to a power of two.
+        scale_layout: row_major | column_major, default row_major; column_major: adjacent rows, columns
+            a multiple of 4 apart.
+
+    queue is where the call runs; None is the CPU, or the current stream of PyTorch or CuPy on the tensors'
+    device. Returns the outputs. Raises isomer.Error, with nothing written, where the call breaks a clause:
+        - x, y and s have rank 2, or 3 with row_counts
+        - W is a multiple of 256
+        - amax_floor is finite and not negative
+        - scale_format and scale_layout are enumerators
+        - s lies as scale_layout says
+        - row_counts are in [0, R]
+
+    Tolerance: h within 2^-19 of itself; s and y as act_quant makes them of such an h.
+    Source of the semantics: DeepSeek-V3 inference/model.py, Expert, with act_quant of inference/kernel.py behind it.
+    """
+
 def weight_dequant(x: Tensor, s: Tensor, *, y: Tensor | None = None, block_size: int = 128, dtype: DType | None = None, queue: Queue | None = None) -> Any:
     """y[m, n] = x[m, n] * s[m/B, n/B] in f32, rounded once to y's type.
 

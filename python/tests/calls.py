@@ -15,6 +15,7 @@ def tensors_of(op):
     return {
         "sin": lambda: ({"x": _random(3, 5)}, {}),
         "act_quant": lambda: ({"x": _random(3, 256)}, {}),
+        "silu_mul_quant": lambda: ({"x": _random(3, 512)}, {}),
         "weight_dequant": lambda: ({"x": _random(130, 140, dtype=E4M3), "s": _random(2, 2)}, {}),
         "fp8_gemm": lambda: ({"a": _random(3, 256, dtype=E4M3), "a_s": _random(3, 2), "b": _random(16, 256, dtype=E4M3),
                               "b_s": _random(1, 2)}, {}),

@@ -5,6 +5,7 @@
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
 #include "ops/quantize_copy_kv/quantize_copy_kv.hpp"
+#include "ops/silu_mul_quant/silu_mul_quant.hpp"
 #include "ops/sin/sin.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
 
@@ -25,6 +26,7 @@ const Registry& Registry::builtin() {
     Registry r;
     r.add(ops::sin::contract(), join(ops::sin::cpu(), ops::sin::gpu()));
     r.add(ops::act_quant::contract(), join(ops::act_quant::cpu(), ops::act_quant::gpu()));
+    r.add(ops::silu_mul_quant::contract(), join(ops::silu_mul_quant::cpu(), ops::silu_mul_quant::gpu()));
     r.add(ops::weight_dequant::contract(), join(ops::weight_dequant::cpu(), ops::weight_dequant::gpu()));
     r.add(ops::fp8_gemm::contract(), join(ops::fp8_gemm::cpu(), ops::fp8_gemm::gpu()));
     r.add(ops::fp8_gemm::grouped_contract(),

@@ -4,6 +4,7 @@
 #include "ops/fp8_gemm/oracle/oracle.hpp"
 #include "ops/merge_attention/oracle/oracle.hpp"
 #include "ops/quantize_copy_kv/oracle/oracle.hpp"
+#include "ops/silu_mul_quant/oracle/oracle.hpp"
 #include "ops/sin/oracle/oracle.hpp"
 #include "ops/weight_dequant/oracle/oracle.hpp"
 #include "oracle/oracle.hpp"
@@ -14,6 +15,7 @@ const std::vector<Oracle>& oracles() {
   static const std::vector<Oracle> list = {
       ops::sin::oracle(),
       ops::act_quant::oracle(),
+      ops::silu_mul_quant::oracle(),
       ops::weight_dequant::oracle(),
       ops::fp8_gemm::oracle(),
       ops::fp8_gemm::grouped_oracle(),

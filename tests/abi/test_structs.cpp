@@ -33,6 +33,8 @@ const Layout kLayouts[] = {
     LAYOUT(isomer_sin_options, ISOMER_SIN_OPTIONS_INIT, size),
     LAYOUT(isomer_act_quant_args, ISOMER_ACT_QUANT_ARGS_INIT, s),
     LAYOUT(isomer_act_quant_options, ISOMER_ACT_QUANT_OPTIONS_INIT, scale_layout),
+    LAYOUT(isomer_silu_mul_quant_args, ISOMER_SILU_MUL_QUANT_ARGS_INIT, row_counts),
+    LAYOUT(isomer_silu_mul_quant_options, ISOMER_SILU_MUL_QUANT_OPTIONS_INIT, scale_layout),
     LAYOUT(isomer_weight_dequant_args, ISOMER_WEIGHT_DEQUANT_ARGS_INIT, y),
     LAYOUT(isomer_weight_dequant_options, ISOMER_WEIGHT_DEQUANT_OPTIONS_INIT, block_size),
     LAYOUT(isomer_quantize_copy_kv_args, ISOMER_QUANTIZE_COPY_KV_ARGS_INIT, out_scale),

@@ -42,6 +42,16 @@ isomer_status c_act_quant(isomer_queue* queue, const Call& call, const CTensors&
                                          static_cast<int>(o.scale_format), static_cast<int>(o.scale_layout)});
 }
 
+isomer_status c_silu_mul_quant(isomer_queue* queue, const Call& call, const CTensors& t) {
+  const auto& a = call.args<SiluMulQuantArgs>();
+  const auto& o = call.options<SiluMulQuantOptions>();
+  return t.call(
+      isomer_silu_mul_quant, isomer_plan_silu_mul_quant, queue,
+      isomer_silu_mul_quant_args{sizeof(isomer_silu_mul_quant_args), t(a.x), t(a.y), t(a.s), t(a.row_counts)},
+      isomer_silu_mul_quant_options{sizeof(isomer_silu_mul_quant_options), o.amax_floor,
+                                    static_cast<int>(o.scale_format), static_cast<int>(o.scale_layout)});
+}
+
 isomer_status c_weight_dequant(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<WeightDequantArgs>();
   return t.call(isomer_weight_dequant, isomer_plan_weight_dequant, queue,
@@ -172,6 +182,12 @@ const std::vector<Function>& functions() {
        explained<ActQuantArgs, ActQuantOptions>,
        planned<ActQuantArgs, ActQuantOptions>,
        c_act_quant},
+      {"silu_mul_quant",
+       {"silu_mul_quant m=3 k=256", "silu_mul_quant masked g=2 m=4 k=128 f32 colmajor"},
+       cxx<SiluMulQuantArgs, SiluMulQuantOptions, silu_mul_quant>,
+       explained<SiluMulQuantArgs, SiluMulQuantOptions>,
+       planned<SiluMulQuantArgs, SiluMulQuantOptions>,
+       c_silu_mul_quant},
       {"weight_dequant",
        {"weight_dequant m=130 n=140"},
        cxx<WeightDequantArgs, WeightDequantOptions, weight_dequant>,

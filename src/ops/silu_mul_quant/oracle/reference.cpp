@@ -1,0 +1,145 @@
+#include "ops/silu_mul_quant/oracle/oracle.hpp"
+#include "ops/silu_mul_quant/silu_mul_quant.hpp"
+
+#include "core/codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace isomer::ops::silu_mul_quant {
+namespace {
+
+using core::Overflow;
+using core::round_to;
+using oracle::Variations;
+
+/// How far an implementation's h may be from h: relative, and of the gate alone where an exponential has
+/// vanished.
+constexpr double kRelative = 0x1p-19, kVanished = 0x1p-119;
+
+/// A number of f32 and what an implementation may have instead.
+struct Range {
+  float low = 0, value = 0, high = 0;
+};
+
+double activation(double gate, const Variations& vary) {
+  const double sigmoid = 1 / (1 + std::exp(-gate));
+  if (vary.has("activation=sigmoid")) return sigmoid;
+  if (vary.has("activation=gelu")) return gate * 0.5 * (1 + std::erf(gate / std::sqrt(2.0)));
+  if (vary.has("activation=none")) return gate;
+  if (std::isinf(gate)) return gate < 0 ? std::numeric_limits<double>::quiet_NaN() : gate;
+  return gate / (1 + std::exp(-gate));
+}
+
+/// h = silu(gate) · factor, and the ends of what f32 may make of it.
+Range product(double gate, double factor, const Variations& vary) {
+  const double g = activation(gate, vary), h = g * factor;
+  const double slack = std::isfinite(h) ? std::fabs(h) * kRelative + kVanished * std::fabs(factor) : 0;
+  Range range{static_cast<float>(h - slack), static_cast<float>(h), static_cast<float>(h + slack)};
+  for (const DType narrow : {DType::bf16, DType::f16})
+    if (vary.has(narrow == DType::bf16 ? "h=bf16" : "h=f16"))
+      for (float* each : {&range.low, &range.value, &range.high})
+        *each = static_cast<float>(round_to(narrow, static_cast<double>(*each)));
+  return range;
+}
+
+/// The smallest power of two ≥ scale.
+float power_of_two(float scale) {
+  if (!(scale > 0) || std::isinf(scale)) return scale;
+  int exponent = 0;
+  const float fraction = std::frexp(scale, &exponent);  // in [1/2, 1)
+  return fraction == 0.5f ? scale : std::ldexp(1.0f, exponent);
+}
+
+float scale_of(float amax, const SiluMulQuantOptions& options) {
+  if (amax < options.amax_floor) amax = options.amax_floor;  // NaN stays
+  const float scale = amax / 448.0f;
+  return options.scale_format == ScaleFormat::ue8m0 ? power_of_two(scale) : scale;
+}
+
+double to_e4m3(float quotient) {
+  std::uint8_t code = 0;
+  core::encode(DType::e4m3fn, static_cast<double>(quotient), &code, Overflow::saturate);
+  return core::decode(DType::e4m3fn, &code);
+}
+
+/// The largest magnitudes that the elements may have; NaN wins.
+Range largest(const std::vector<Range>& h) {
+  Range most;
+  for (const Range& each : h) {
+    if (std::isnan(each.value)) return {each.value, each.value, each.value};
+    const float low = std::fabs(each.low), high = std::fabs(each.high);
+    most.low = std::max(most.low, (each.low < 0) == (each.high < 0) ? std::min(low, high) : 0.0f);
+    most.value = std::max(most.value, std::fabs(each.value));
+    most.high = std::max(most.high, std::max(low, high));
+  }
+  return most;
+}
+
+/// One block into y and s from `block` on, counted over all of s.
+void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, std::size_t block,
+              oracle::ExpectedTensor& y, oracle::ExpectedTensor& s) {
+  const Range most = largest(h);
+  const Range scale{scale_of(most.low, options), scale_of(most.value, options), scale_of(most.high, options)};
+  const bool open = std::isinf(scale.low) != std::isinf(scale.high);
+  const auto at = [&](float each) { return static_cast<double>(each); };
+  if (options.scale_format == ScaleFormat::ue8m0) {
+    s.set(block, at(scale.value));
+    if (scale.low != scale.high) s.others[block] = {at(scale.low), at(scale.high)};
+  } else {
+    const double slack = std::max(at(scale.high) - at(scale.value), at(scale.value) - at(scale.low));
+    s.set(block, at(scale.value), std::isfinite(slack) ? slack : 0);
+  }
+  if (open) s.set_unknown(block);
+  for (std::size_t i = 0; i < h.size(); ++i) {
+    const std::size_t flat = block * kBlock + i;
+    y.set(flat, to_e4m3(h[i].value / scale.value));
+    std::vector<double> others;
+    for (const float top : {h[i].low, h[i].high})
+      for (const float under : {scale.low, scale.high})
+        if (const double other = to_e4m3(top / under); other != y.value[flat]) others.push_back(other);
+    if (!others.empty()) y.others[flat] = std::move(others);
+    if (open) y.set_unknown(flat);
+  }
+}
+
+}  // namespace
+
+void reference(const core::Call& call, const Variations& vary, oracle::Expected& expected) {
+  const auto& args = call.args<SiluMulQuantArgs>();
+  const auto& options = call.options<SiluMulQuantOptions>();
+  const std::vector<double> x = oracle::elements(args.x);
+  oracle::ExpectedTensor& y = expected["y"];
+  oracle::ExpectedTensor& s = expected["s"];
+  const std::int64_t k = args.y.size(-1), rows = args.y.size(-2), blocks = k / kBlock;
+  const bool counted = args.row_counts.defined() && !vary.has("row_counts=ignored");
+  std::vector<Range> h(kBlock);
+  for (std::size_t block = 0; block < s.value.size(); ++block) {
+    const std::int64_t row = static_cast<std::int64_t>(block) / blocks;
+    if (counted && row % rows >= *args.row_counts.at<std::int32_t>(row / rows)) continue;
+    const std::int64_t column = static_cast<std::int64_t>(block) % blocks * kBlock;
+    for (std::int64_t i = 0; i < kBlock; ++i) {
+      const auto first = static_cast<std::size_t>(row * 2 * k + column + i);
+      const auto second = first + static_cast<std::size_t>(k);
+      const bool swapped = vary.has("halves=swapped");
+      h[static_cast<std::size_t>(i)] =
+          product(x[swapped ? second : first], x[swapped ? first : second], vary);
+    }
+    quantise(h, options, block, y, s);
+  }
+}
+
+const std::vector<oracle::Variation>& variations() {
+  static const std::vector<oracle::Variation> list = {
+      {"halves=swapped", "the second half of a row taken as the gate"},
+      {"h=bf16", "h rounded to bf16 before it is quantised"},
+      {"h=f16", "h rounded to f16 before it is quantised"},
+      {"activation=sigmoid", "the sigmoid of the gate without the gate itself"},
+      {"activation=gelu", "gelu in place of silu"},
+      {"activation=none", "the halves multiplied as they are"},
+      {"row_counts=ignored", "rows past the count computed too"}};
+  return list;
+}
+
+}  // namespace isomer::ops::silu_mul_quant
