@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace isomer {
@@ -39,6 +40,24 @@ TEST_P(Fp8GemmCleanTwin, HoldsWhereTheFaultIsShown) {
 
 INSTANTIATE_TEST_SUITE_P(All, Fp8GemmCleanTwin, testing::ValuesIn(shown_by()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+/// Tiles that no ordinary case takes, or that a table alone takes.
+class Fp8GemmTile : public testing::TestWithParam<const char*> {};
+
+TEST_P(Fp8GemmTile, GivesWhatTheOpAsksFor) {
+  const lab::Outcome outcome = planted::checked(
+      planted::fp8_gemm_faults(), [](gpu::Step&) {}, "fp8_gemm m=40 n=328 k=1168 bf16 seed=7", GetParam());
+  EXPECT_EQ(outcome.status, lab::Status::passed) << outcome.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Fp8GemmTile,
+                         testing::Values("64x128 split 2 ahead 4", "64x64 ahead 4", "64x192 split 3",
+                                         "64x256 split 4", "128x256 cluster 2"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
 
 TEST(Fp8GemmFaults, ATailOfKThatIsNotZeroedIsNamed) {
   // The rest of the last block of K is what the rows after hold.

@@ -34,8 +34,10 @@ struct Sm90Problem {
 /// How the kernel is compiled and launched: a row of the table of tiles and what follows from it.
 struct Sm90Tiling {
   int tile_m = 0, tile_n = 0, chunks = 1;
-  int cluster = 1;  ///< blocks that share b
-  int split = 1;    ///< blocks that divide K
+  int cluster = 1;       ///< blocks that share b
+  int split = 1;         ///< blocks that divide K
+  int ahead = 0;         ///< blocks of K of b that are fetched into the L2 cache together; 0: none
+  bool measured = true;  ///< on a device: others are taken by name or by a table alone
   int stages = 0, threads = 0;
   std::int64_t shared_bytes = 0;
   std::int64_t row_tiles = 0, column_tiles = 0;  ///< a cluster's rows count once
@@ -43,7 +45,7 @@ struct Sm90Tiling {
   std::int64_t blocks = 0;
   double microseconds = 0;  ///< what the model says
 
-  /// "128x256 cluster 2", "64x128 split 2", "64x64".
+  /// "128x256 cluster 2", "64x128 split 2 ahead 4", "64x64".
   std::string name() const;
 };
 
@@ -56,9 +58,9 @@ constexpr int sm90_panel_columns(const Sm90Tiling& t) {
 
 /// Every tile that the problem could have, with the model's time; pure arithmetic.
 std::vector<Sm90Tiling> sm90_candidates(const Sm90Problem& problem, const gpu::Facts& facts);
-/// Which of them is taken: the one that `candidate` names, else what was measured, else the one with the
-/// least time, the first of equals. Throws Error bad_argument where `measured` takes none of them; -1 where
-/// `candidate` is none of them.
+/// Which of them is taken: the one that `candidate` names, else what was measured, else of the tiles
+/// that a device has run the one with the least time, the first of equals. Throws Error bad_argument where
+/// `measured` takes none of them; -1 where `candidate` is none of them.
 std::ptrdiff_t sm90_choice(const std::vector<Sm90Tiling>& list, std::string_view candidate,
                            const gpu::TunedRow* measured);
 /// What the problem's measured choice is looked up by.
