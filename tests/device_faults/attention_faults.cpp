@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view kKernel = "ops/attention/kernels/attention_sm90.cu";
 constexpr std::string_view kProducer = "ops/attention/kernels/attention_sm90_producer.cuh";
 /// Several blocks of keys and a masked tail, two tiles for a block, both warpgroups with rows.
-constexpr std::string_view kCase = "attention b=2 sq=300 sk=300 hq=4 hkv=2 d=128 causal seed=7";
+constexpr std::string_view kCase = "attention b=2 sq=300 sk=300 hq=4 hkv=2 d=128 causal num_splits=1 pack_gqa=never seed=7";
 
 }  // namespace
 

@@ -25,13 +25,19 @@ struct Problem {
     args.v = Tensor(at(0x300000), dtype, {b, sk, hkv, dv});
     args.out = Tensor(at(0x400000), dtype, {b, sq, hq, dv});
   }
+  /// Tiles of one head, keys together.
+  Problem& whole() {
+    options.num_splits = 1;
+    options.pack_gqa = AttentionOptions::Choice::never;
+    return *this;
+  }
   Problem& causal() {
     options.causal = true;
     return *this;
   }
   Geometry geometry() const { return Geometry(args, options); }
   std::string refusal() const { return refuse_sm90(geometry(), options, hopper()); }
-  Sm90Tiling tiling() const { return tile_up_sm90(geometry(), hopper()); }
+  Sm90Tiling tiling() const { return tile_up_sm90(geometry(), options, hopper()); }
   double idle() const { return schedule_sm90(tiling()).idle(); }
 };
 
@@ -57,12 +63,12 @@ TEST(AttentionSm90Plan, TheModelSaysWhereTilesDoNotSuffice) {
   EXPECT_LE(schedule.makespan, 15);
   EXPECT_GT(schedule.idle(), 0.10);
   // One tile on one multiprocessor has nothing to wait for.
-  EXPECT_EQ(Problem(1, 100, 1000, 1, 1, 128, 128).idle(), 0);
+  EXPECT_EQ(Problem(1, 100, 1000, 1, 1, 128, 128).whole().idle(), 0);
 }
 
 TEST(AttentionSm90Plan, AMaskShortensTheModelAsItShortensTheWork) {
-  const auto blocks = [](const Problem& p) {
-    const Sm90Tiling t = p.tiling();
+  const auto blocks = [](Problem p) {
+    const Sm90Tiling t = p.whole().tiling();
     return schedule_sm90(t).mean * static_cast<double>(t.grid) - 2.0 * static_cast<double>(t.tiles);
   };
   EXPECT_EQ(blocks(Problem(1, 1024, 1024, 1, 1, 128, 128)), 64);
@@ -93,6 +99,64 @@ TEST(AttentionSm90Plan, HeadDimensionsAreRoundedUpToTilesThatFitTheDevice) {
     }
 }
 
+/// Four entries of 512 queries whose keys lie in `pages` pages each.
+Problem paged(std::int64_t pages, std::int64_t size) {
+  Problem p(4, 512, 512, 32, 8, 128, 128);
+  p.args.k = Tensor(at(0x200000), DType::bf16, {100, size, 8, 128});
+  p.args.v = Tensor(at(0x300000), DType::bf16, {100, size, 8, 128});
+  p.args.page_table = Tensor(at(0x500000), DType::i32, {4, pages});
+  p.args.seqused_k = Tensor(at(0x600000), DType::i32, {4});
+  return p;
+}
+
+TEST(AttentionSm90Plan, ACopyIsWhatDividesAPageAndABlockOfKeys) {
+  struct Row {
+    std::int64_t page, box;
+  };
+  for (const Row row : {Row{1, 1}, Row{7, 1}, Row{16, 16}, Row{48, 16}, Row{64, 64}, Row{128, 128},
+                        Row{256, 128}, Row{1000, 8}}) {
+    const Problem p = paged(16, row.page);
+    ASSERT_EQ(p.refusal(), "") << row.page;
+    EXPECT_TRUE(p.tiling().pieces);
+    EXPECT_EQ(p.tiling().box_rows, row.box) << row.page;
+  }
+}
+
+TEST(AttentionSm90Plan, HeadsShareATileWhereThatFillsIt) {
+  const auto pack = [](std::int64_t sq, std::int64_t group, AttentionOptions::Choice choice) {
+    Problem p(1, sq, 400, 2 * group, 2, 128, 128);
+    p.options.pack_gqa = choice;
+    p.options.num_splits = 2;
+    return p.tiling();
+  };
+  using Choice = AttentionOptions::Choice;
+  EXPECT_EQ(pack(512, 8, Choice::plan).pack, 8);
+  EXPECT_EQ(pack(512, 8, Choice::never).pack, 1);
+  EXPECT_EQ(pack(512, 48, Choice::plan).pack, 1);  // 96 rows of 128
+  EXPECT_EQ(pack(4, 48, Choice::plan).pack, 48);
+  EXPECT_EQ(pack(512, 48, Choice::always).pack, 48);
+  EXPECT_EQ(pack(512, 6, Choice::plan).tile_rows, 126);
+  EXPECT_EQ(pack(512, 6, Choice::plan).row_tiles, 25);  // of 3072 rows
+}
+
+TEST(AttentionSm90Plan, FewQueriesOverLongKeysAreSplitUntilAllMultiprocessorsWork) {
+  for (const std::int64_t sq : {16, 64, 128})
+    for (const std::int64_t sk : {8192, 32768, 131072}) {
+      Problem p = Problem(1, sq, sk, 32, 8, 128, 128).causal();
+      ASSERT_EQ(p.refusal(), "") << sq << " " << sk;
+      const Sm90Tiling t = p.tiling();
+      EXPECT_GT(t.parts, 1) << sq << " " << sk;
+      EXPECT_EQ(t.pack, 4);
+      EXPECT_LE(schedule_sm90(t).idle(), 0.10) << sq << " " << sk;
+    }
+  // The bits of a split by size depend on neither the batch nor the device.
+  Problem one(1, 16, 8192, 32, 8, 128, 128), many(64, 16, 8192, 32, 8, 128, 128);
+  one.options.split_size = many.options.split_size = 1024;
+  EXPECT_EQ(one.tiling().parts, 8);
+  EXPECT_EQ(many.tiling().parts, 8);
+  EXPECT_EQ(one.tiling().pack, many.tiling().pack);
+}
+
 TEST(AttentionSm90Plan, RefusesWithAReason) {
   const auto expect = [](const Problem& p, const std::string& words) {
     EXPECT_NE(p.refusal().find(words), std::string::npos)
@@ -105,15 +169,14 @@ TEST(AttentionSm90Plan, RefusesWithAReason) {
   Problem p = plain();
   p.args.k = Tensor(at(0x200000), DType::e4m3fn, {2, 512, 4, 128});
   expect(p, "takes k and v of q's type, they are e4m3fn");
-  p = plain();
-  p.args.page_table = Tensor(at(0x500000), DType::i32, {2, 8});
-  expect(p, "takes no paged keys");
-  p = plain();
+  p = Problem(2, 512, 512, 8, 4, 256, 256);
   p.options.num_splits = 3;
-  expect(p, "does not split keys");
-  p = plain();
+  expect(p, "has no registers for split keys at head dimensions 256 and 256");
+  p = Problem(2, 512, 512, 129, 1, 128, 128);
   p.options.pack_gqa = AttentionOptions::Choice::always;
-  expect(p, "does not pack heads");
+  expect(p, "packs 128 heads into a tile, a kv head has 129");
+  p = paged(1 << 20, 1 << 10);
+  expect(p, "has pages for more than 536870912 keys");
   p = plain();
   p.options.scale = 1e-30f;
   expect(p, "takes no scale of 1e-30");

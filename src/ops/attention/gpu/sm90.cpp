@@ -1,7 +1,9 @@
 #include "ops/attention/gpu/sm90.hpp"
 
+#include "ops/attention/gpu/parameters.hpp"
 #include "ops/attention/gpu/problem.hpp"
 #include "ops/attention/gpu/sm90_tiling.hpp"
+#include "ops/attention/gpu/steps.hpp"
 #include "ops/attention/kernels/attention_sm90.h"
 
 #include <algorithm>
@@ -25,7 +27,10 @@ struct Decision {
   GpuProblem problem;
   Sm90Tiling tiling;
   Parameters parameters;  ///< without addresses
-  std::string target;     ///< the architecture it is planned for
+  /// Of the launches before and behind, where there are some.
+  device::AttentionParameters around;
+  std::size_t workspace_bytes = 0;
+  std::string target;  ///< the architecture it is planned for
 };
 
 device::AttentionRows rows_of(const RowView& view) {
@@ -50,23 +55,47 @@ gpu::TensorMap map_of(const RowView& view, std::int64_t columns, std::int64_t he
   return map;
 }
 
+/// Rows of several heads of one kv head: (column, head of the unit, row, unit, outer).
+gpu::TensorMap map_of_units(const Geometry& g, const Sm90Tiling& t) {
+  const RowView& view = g.q;
+  const auto stride = [&](std::int64_t count, std::int64_t step) {
+    return static_cast<std::uint64_t>(count > 1 ? step * size_of(view.dtype) : 16);
+  };
+  gpu::TensorMap map;
+  map.element = view.dtype;
+  map.rank = 5;
+  map.size = {static_cast<std::uint64_t>(g.head_dim), static_cast<std::uint64_t>(t.pack),
+              static_cast<std::uint64_t>(view.rows), static_cast<std::uint64_t>(t.units),
+              static_cast<std::uint64_t>(view.outers)};
+  map.stride_bytes = {0, stride(t.pack, view.head_stride), stride(view.rows, view.row_stride),
+                      stride(t.units, t.pack * view.head_stride), stride(view.outers, view.outer_stride)};
+  map.box = {kPanelColumns, static_cast<std::uint32_t>(t.pack),
+             static_cast<std::uint32_t>(t.tile_rows / t.pack), 1, 1};
+  map.swizzle_bytes = 128;
+  return map;
+}
+
 gpu::Step step_of(const Geometry& g, const Sm90Tiling& t) {
-  return {.source = "ops/attention/kernels/attention_sm90.cu",
-          .kernel = "isomer_attention_sm90",
-          .variant = {{"element", g.q.dtype},
-                      {"head_dim", t.head_dim},
-                      {"head_dim_v", t.head_dim_v},
-                      {"block_n", t.block_n},
-                      {"query_buffers", t.query_buffers},
-                      {"softcap", g.softcap > 0 ? 1 : 0}},
-          .grid = {gpu::grid_of(t.grid), 1, 1},
-          .block = {kThreads, 1, 1},
-          .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
-          .maps = {{map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
-                    offsetof(Parameters, q_map)},
-                   {map_of(g.k, g.head_dim, g.heads_kv, t.block_n), offsetof(Parameters, k_map)},
-                   {map_of(g.v, g.head_dim_v, g.heads_kv, t.block_n), offsetof(Parameters, v_map)},
-                   {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
+  return {
+      .source = "ops/attention/kernels/attention_sm90.cu",
+      .kernel = "isomer_attention_sm90",
+      .variant = {{"element", g.q.dtype},
+                  {"head_dim", t.head_dim},
+                  {"head_dim_v", t.head_dim_v},
+                  {"block_n", t.block_n},
+                  {"query_buffers", t.query_buffers},
+                  {"softcap", g.softcap > 0 ? 1 : 0},
+                  {"pieces", t.pieces ? 1 : 0}},
+      .grid = {gpu::grid_of(t.grid), 1, 1},
+      .block = {kThreads, 1, 1},
+      .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
+      .maps = {
+          {t.pieces ? map_of_units(g, t)
+                    : map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
+           offsetof(Parameters, q_map)},
+          {map_of(g.k, g.head_dim, g.heads_kv, static_cast<int>(t.box_rows)), offsetof(Parameters, k_map)},
+          {map_of(g.v, g.head_dim_v, g.heads_kv, static_cast<int>(t.box_rows)), offsetof(Parameters, v_map)},
+          {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
 }
 
 Parameters parameters_of(const Geometry& g, const Sm90Tiling& t) {
@@ -102,6 +131,24 @@ Parameters parameters_of(const Geometry& g, const Sm90Tiling& t) {
   p.cap = static_cast<float>(g.softcap > 0 ? g.scale / g.softcap : 0);
   p.scale_log2 = static_cast<float>(scale * std::numbers::log2e);
   p.lowest = static_cast<float>(-0x1p126 / std::max(scale * std::numbers::log2e, 1.0));
+  if (!t.pieces) return p;
+  device::AttentionSm90Pieces& of = p.pieces;
+  of.pack = number(t.pack);
+  of.units = number(t.units);
+  of.tile_rows = number(t.tile_rows);
+  of.ragged = t.ragged;
+  of.parts = number(t.parts);
+  of.split_size = number(t.split_size);
+  of.box_rows = number(t.box_rows);
+  of.of_pack = device::divisor_of(t.pack);
+  of.of_page = device::divisor_of(std::max<std::int64_t>(g.page_size, 1));
+  if (g.paged) {
+    of.table_rows = number(g.args->page_table.size(0));
+    of.max_pages = number(g.args->page_table.size(1));
+    of.page_table_stride = g.args->page_table.stride(0);
+  }
+  of.new_rows = g.append ? number(g.k_new.rows) : 0;
+  of.partial_rows = g.total_q;
   return p;
 }
 
@@ -125,9 +172,13 @@ void set_addresses(Parameters& p, const AttentionArgs& a) {
   p.leftpad_k = address<Integers>(a.leftpad_k);
   p.kv_batch_idx = address<Integers>(a.kv_batch_idx);
   p.sink = address<const void>(a.sink);
+  p.pieces.page_table = address<Integers>(a.page_table);
+  p.pieces.cache_seqlens = address<Integers>(a.cache_seqlens);
+  p.pieces.cu_seqlens_k_new = address<Integers>(a.cu_seqlens_k_new);
 }
 
-/// One launch of as many blocks as the device has multiprocessors, or tiles.
+/// One launch of as many blocks as the device has multiprocessors, or tiles; before it one that appends and
+/// behind it one that combines parts, where the call or the tiling has such.
 class Sm90Plan : public gpu::Plan {
  public:
   explicit Sm90Plan(Decision decision)
@@ -135,25 +186,40 @@ class Sm90Plan : public gpu::Plan {
         problem_(decision.problem),
         tiling_(decision.tiling),
         parameters_(decision.parameters),
+        around_(decision.around),
+        workspace_bytes_(decision.workspace_bytes),
         target_(std::move(decision.target)) {}
 
   static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
     const Geometry g = geometry_of(call);
-    if (std::string reason = refuse_sm90(g, call.options<AttentionOptions>(), facts); !reason.empty())
+    const auto& options = call.options<AttentionOptions>();
+    if (std::string reason = refuse(g, options, facts); !reason.empty())
       return core::Refusal{std::move(reason)};
-    const Sm90Tiling t = tile_up_sm90(g, facts);
+    if (std::string reason = refuse_sm90(g, options, facts); !reason.empty())
+      return core::Refusal{std::move(reason)};
+    const Sm90Tiling t = tile_up_sm90(g, options, facts);
     Decision decision{.steps = {},
                       .problem = GpuProblem(g),
                       .tiling = t,
                       .parameters = parameters_of(g, t),
+                      .around = {},
                       .target = facts.architecture};
+    if (appends(g)) decision.steps.push_back(append_step(g));
     if (t.grid > 0) decision.steps.push_back(step_of(g, t));
+    if (!t.pieces) return decision;
+    GpuTiling common = tile_up(g, options, facts);
+    common.parts = t.parts;
+    common.split_size = t.split_size;
+    common.workers = 0;
+    decision.around = parameters_of(g, common);
+    decision.workspace_bytes = common.workspace_bytes(g);
+    if (t.grid > 0 && t.parts > 1) decision.steps.push_back(combine_step(g, t.head_dim_v, t.block_n));
     return decision;
   }
 
   void describe(core::Description& out) const override {
     Plan::describe(out);
-    out.parameters = problem_.parameters(false, 1);
+    out.parameters = problem_.parameters(tiling_.pack > 1, tiling_.parts);
     const Sm90Schedule schedule = schedule_sm90(tiling_);
     out.constants = gpu::named(
         {{"target", std::string_view(target_)},
@@ -163,23 +229,44 @@ class Sm90Plan : public gpu::Plan {
          {"warpgroups", kThreads / 128},
          {"tiles", tiling_.tiles},
          {"section", tiling_.section},
+         {"tile_rows", tiling_.tile_rows},
+         {"box_rows", tiling_.box_rows},
+         {"split_size", tiling_.split_size},
+         {"workspace_bytes", workspace_bytes_},
          {"modelled_blocks", static_cast<std::int64_t>(std::lround(schedule.makespan))},
          {"modelled_idle_percent", static_cast<std::int64_t>(std::lround(100 * schedule.idle()))}});
   }
 
-  void run(const Queue& queue, const core::Call& call, void*) const override {
+  std::size_t workspace_bytes() const override { return workspace_bytes_; }
+
+  void run(const Queue& queue, const core::Call& call, void* workspace) const override {
     if (steps().empty()) return;
     const AttentionArgs& a = call.args<AttentionArgs>();
     Parameters p = parameters_;
     set_addresses(p, a);
     p.next_tile = static_cast<device::u32*>(zeroed(queue));
-    launch(queue, 0, p, {a.q.data, a.k.data, a.v.data, a.out.data});
+    if (!tiling_.pieces) {
+      launch(queue, 0, p, {a.q.data, a.k.data, a.v.data, a.out.data});
+      return;
+    }
+    device::AttentionParameters around = around_;
+    attention::set_addresses(around, a, workspace);
+    p.pieces.partial_out = around.partial_out;
+    p.pieces.partial_state = around.partial_state;
+    for (std::size_t step = 0; step < steps().size(); ++step) {
+      if (steps()[step].maps.empty())
+        launch(queue, step, around);
+      else
+        launch(queue, step, p, {a.q.data, a.k.data, a.v.data, a.out.data});
+    }
   }
 
  private:
   GpuProblem problem_;
   Sm90Tiling tiling_;
   Parameters parameters_;
+  device::AttentionParameters around_;
+  std::size_t workspace_bytes_;
   std::string target_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <vector>
 
@@ -22,16 +23,28 @@ using Layout = device::AttentionSm90Layout;
 struct Shape {
   int head_dim, head_dim_v, block_n, query_buffers;
   int block_n_softcap;  ///< tanh needs registers too
+  int block_n_pieces;   ///< and so does finding rows; 0: there are not enough
 };
 constexpr Shape kShapes[] = {
-    {64, 64, 128, 2, 128},   {96, 96, 128, 2, 128}, {128, 128, 128, 2, 128},
-    {192, 128, 112, 1, 112}, {192, 192, 96, 1, 96}, {256, 256, 64, 1, 48},
+    {64, 64, 128, 2, 128, 128},  {96, 96, 128, 2, 128, 128}, {128, 128, 128, 2, 128, 128},
+    {192, 128, 112, 1, 112, 96}, {192, 192, 96, 1, 96, 0},   {256, 256, 64, 1, 48, 0},
 };
 
 const Shape* shape_of(const Geometry& g) {
   for (const Shape& shape : kShapes)
     if (g.head_dim <= shape.head_dim && g.head_dim_v <= shape.head_dim_v) return &shape;
   return nullptr;
+}
+
+using Choice = AttentionOptions::Choice;
+
+/// Why only the kernel for pieces does it; empty where the plain one does, too.
+std::string asks_for_pieces(const Geometry& g, const AttentionOptions& options) {
+  if (g.paged) return "paged keys";
+  if (g.append) return "appended keys";
+  if (options.num_splits > 1 || options.split_size > 0) return "split keys";
+  if (options.pack_gqa == Choice::always) return "packed heads";
+  return {};
 }
 
 /// Rows and windows are counted in 32 bits, and sums of two of them too.
@@ -43,6 +56,17 @@ constexpr double kLeastScale = 0x1p-60, kMostScale = 0x1p60;
 
 /// What a tile costs beside its blocks of keys, in blocks: first S and softmax, last P·V, out.
 constexpr double kBorder = 2;
+/// What the launch that combines parts costs, in blocks.
+constexpr double kCombine = 2.5;
+/// Pieces must be so much shorter than whole tiles, and so many blocks beside, before they are taken unasked:
+/// their way out is longer.
+constexpr double kWorthPieces = 0.9, kLeastGain = 1;
+/// Calls of so many tiles for each multiprocessor are not looked at: they fill the device anyhow.
+constexpr std::int64_t kFullRounds = 4;
+constexpr std::int64_t kLeastPart = 256;
+constexpr std::int64_t kPartialBytes = std::int64_t{256} << 20;
+/// Of 128 rows those that must be in use where queries are many.
+constexpr std::int64_t kFullTileRows = 112, kFewQueries = 64;
 
 /// What a tensor map asks of q, k, v or out.
 std::string misfit(const char* name, const RowView& view, std::int64_t heads) {
@@ -68,13 +92,21 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
     return say("takes f16 and bf16, q is ", name_of(g.q.dtype));
   if (g.k.dtype != g.q.dtype || g.v.dtype != g.q.dtype)
     return say("takes k and v of q's type, they are ", name_of(g.k.dtype));
-  if (g.paged) return "takes no paged keys";
-  if (g.append) return "appends no keys";
+  if (g.rotary) return "turns no queries";
   if (a.q_descale.defined() || a.k_descale.defined() || a.v_descale.defined()) return "takes no descales";
-  if (options.num_splits > 1 || options.split_size > 0) return "does not split keys";
-  if (options.pack_gqa == AttentionOptions::Choice::always) return "does not pack heads into tiles";
-  if (shape_of(g) == nullptr)
-    return say("has no tile for head dimensions ", g.head_dim, " and ", g.head_dim_v);
+  const Shape* shape = shape_of(g);
+  if (shape == nullptr) return say("has no tile for head dimensions ", g.head_dim, " and ", g.head_dim_v);
+  const std::string pieces = asks_for_pieces(g, options);
+  if (!pieces.empty() && shape->block_n_pieces == 0)
+    return say("has no registers for ", pieces, " at head dimensions ", g.head_dim, " and ", g.head_dim_v);
+  if (options.pack_gqa == Choice::always && g.group > Layout::kRows)
+    return say("packs ", Layout::kRows, " heads into a tile, a kv head has ", g.group);
+  if (g.paged && static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size) > kMostRows)
+    return say("has pages for more than ", kMostRows, " keys, as many as the kernel counts");
+  if (options.split_size > kMostRows)
+    return say("split_size is ", options.split_size, ", the kernel counts ", kMostRows);
+  if (!pieces.empty() && g.total_q * g.group > kMostRows)
+    return say("q has ", g.total_q * g.group, " rows of a kv head, the kernel counts ", kMostRows);
   for (const auto& [name, rows] : {std::pair{"q", g.q.rows}, std::pair{"k", g.k.rows}})
     if (rows > kMostRows) return say(name, " has ", rows, " rows, the kernel counts ", kMostRows);
   const double scale = g.softcap > 0 ? g.softcap : g.scale;
@@ -85,24 +117,29 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
        {std::tuple{"q", &g.q, g.heads}, std::tuple{"k", &g.k, g.heads_kv}, std::tuple{"v", &g.v, g.heads_kv},
         std::tuple{"out", &g.out, g.heads}})
     if (std::string reason = misfit(name, *view, heads); !reason.empty()) return reason;
-  const std::int64_t tiles = tile_up_sm90(g, facts).tiles;
+  const std::int64_t tiles = tile_up_sm90(g, options, facts).tiles;
   if (tiles > kMostRows) return say("has ", tiles, " tiles, the kernel counts ", kMostRows);
   if (g.seqlen_k >= kLongDecode && tile_up(g, options, facts).decode)
     return "few queries share long keys: the decode kernel, which splits them, is faster";
   return {};
 }
 
-Sm90Tiling tile_up_sm90(const Geometry& g, const gpu::Facts& facts) {
-  const Shape& shape = *shape_of(g);
+namespace {
+
+Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts) {
   const AttentionArgs& a = *g.args;
   Sm90Tiling t;
   t.head_dim = shape.head_dim;
   t.head_dim_v = shape.head_dim_v;
   t.block_n = g.softcap > 0 ? shape.block_n_softcap : shape.block_n;
+  t.box_rows = t.block_n;
+  t.tile_rows = Layout::kRows;
   t.query_buffers = shape.query_buffers;
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers).bytes;
-  t.lengths = g.varlen_q || g.varlen_k || a.seqused_q.defined() || a.seqused_k.defined() ||
-              a.leftpad_k.defined() || a.kv_batch_idx.defined();
+  t.ragged = g.varlen_q || a.seqused_q.defined();
+  t.lengths = t.ragged || g.varlen_k || a.seqused_k.defined() || a.leftpad_k.defined() ||
+              a.kv_batch_idx.defined() || g.append || g.paged;
+  t.units = g.heads;
   t.row_tiles = ceil_div(g.seqlen_q, Layout::kRows);
   // However cu_seqlens divides total_q rows, each entry has one part of a tile at most.
   const std::int64_t of_head =
@@ -125,18 +162,93 @@ Sm90Tiling tile_up_sm90(const Geometry& g, const gpu::Facts& facts) {
   return t;
 }
 
+Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack,
+                     std::int64_t parts, std::int64_t split_size) {
+  Sm90Tiling t = whole(g, shape, facts);
+  t.pieces = true;
+  t.block_n = shape.block_n_pieces;
+  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers).bytes;
+  t.pack = pack;
+  t.units = g.heads / pack;
+  t.tile_rows = Layout::kRows / pack * pack;
+  t.parts = parts;
+  t.split_size = split_size;
+  t.box_rows = g.paged ? std::gcd(g.page_size, std::int64_t{t.block_n}) : t.block_n;
+  t.row_tiles = ceil_div(g.seqlen_q * pack, t.tile_rows);
+  const std::int64_t of_unit =
+      g.varlen_q ? std::min(g.batch * t.row_tiles, ceil_div(g.total_q * pack, t.tile_rows) + g.batch)
+                 : g.batch * t.row_tiles;
+  t.tiles = of_unit * t.units * parts;
+  t.section = std::clamp<std::int64_t>(t.section / pack, 1, std::max<std::int64_t>(t.units, 1));
+  t.grid = std::min<std::int64_t>(t.tiles, facts.multiprocessors);
+  t.heads = t.units * g.batch;
+  return t;
+}
+
+/// Heads that share a tile unless the call says otherwise.
+std::int64_t packed(const Geometry& g, Choice choice) {
+  const std::int64_t group = std::max<std::int64_t>(g.group, 1);
+  if (choice == Choice::never || group > Layout::kRows) return 1;
+  const bool full = Layout::kRows / group * group >= kFullTileRows;
+  return choice == Choice::always || full || g.seqlen_q <= kFewQueries ? group : 1;
+}
+
+double cost_of(const Geometry& g, const Sm90Tiling& t) {
+  const double bytes =
+      t.parts > 1 ? static_cast<double>(t.parts * g.total_q * g.heads) * (g.head_dim_v + 2.0) * 4 : 0;
+  // Of partial results the device writes and reads about 2 MB while a block is worked on.
+  return schedule_sm90(t).makespan + (t.parts > 1 ? kCombine + bytes / (2 << 20) : 0);
+}
+
+}  // namespace
+
+Sm90Tiling tile_up_sm90(const Geometry& g, const AttentionOptions& options, const gpu::Facts& facts) {
+  const Shape& shape = *shape_of(g);
+  const bool asked = !asks_for_pieces(g, options).empty();
+  const std::int64_t pack = packed(g, options.pack_gqa);
+  if (options.split_size > 0 || options.num_splits > 1) {
+    const GpuTiling common = tile_up(g, options, facts);
+    return in_pieces(g, shape, facts, pack, common.parts, options.split_size);
+  }
+  Sm90Tiling best = asked ? in_pieces(g, shape, facts, pack, 1, 0) : whole(g, shape, facts);
+  if (shape.block_n_pieces == 0 || best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors ||
+      g.total_q * g.group > kMostRows)
+    return best;
+  double least = asked ? cost_of(g, best) : cost_of(g, best) * kWorthPieces - kLeastGain;
+  const std::int64_t row_bytes = std::max<std::int64_t>(g.total_q * g.heads * (g.head_dim_v + 2) * 4, 1);
+  for (std::int64_t parts = 1; parts == 1 || (options.num_splits == 0 && parts * kLeastPart <= g.seqlen_k &&
+                                              parts * row_bytes <= kPartialBytes && parts <= 64);
+       parts += parts < 8 ? 1 : 4) {
+    const Sm90Tiling t = in_pieces(g, shape, facts, pack, parts, 0);
+    if (t.tiles > kFullRounds * facts.multiprocessors && parts > 1) break;
+    if (const double cost = cost_of(g, t); cost < least) {
+      least = cost;
+      best = t;
+    }
+  }
+  return best;
+}
+
 Sm90Schedule schedule_sm90(const Sm90Tiling& t) {
   Sm90Schedule schedule;
   if (t.grid == 0) return schedule;
   const std::int64_t shift = t.seqlen_k - t.seqlen_q;
   std::priority_queue<double, std::vector<double>, std::greater<>> ready;
   for (std::int64_t i = 0; i < t.grid; ++i) ready.push(0);
-  const auto take = [&](std::int64_t row_tile) {
-    const std::int64_t first = row_tile * Layout::kRows,
-                       last = std::min(first + Layout::kRows, t.seqlen_q) - 1;
-    const std::int64_t low = t.window_left < 0 ? 0 : std::max<std::int64_t>(first + shift - t.window_left, 0);
-    const std::int64_t high =
+  const std::int64_t rows = t.seqlen_q * t.pack;
+  const auto take = [&](std::int64_t row_tile, std::int64_t part) {
+    const std::int64_t first = row_tile * t.tile_rows / t.pack,
+                       last = (std::min((row_tile + 1) * t.tile_rows, rows) - 1) / t.pack;
+    std::int64_t low = t.window_left < 0 ? 0 : std::max<std::int64_t>(first + shift - t.window_left, 0);
+    std::int64_t high =
         t.window_right < 0 ? t.seqlen_k : std::min(last + shift + t.window_right + 1, t.seqlen_k);
+    if (t.parts > 1) {
+      const std::int64_t size =
+          t.split_size > 0 ? t.split_size : ceil_div(ceil_div(t.seqlen_k, t.block_n), t.parts) * t.block_n;
+      if (part * size >= t.seqlen_k) return;
+      low = std::max(low, part * size) - part * size;
+      high = std::min(high, (part + 1) * size) - part * size;
+    }
     const std::int64_t blocks = high > low ? ceil_div(high, t.block_n) - low / t.block_n : 1;
     const double begin = ready.top(), cost = static_cast<double>(blocks) + kBorder;
     ready.pop();
@@ -146,7 +258,9 @@ Sm90Schedule schedule_sm90(const Sm90Tiling& t) {
   };
   for (std::int64_t section = 0; section < t.heads; section += t.section)
     for (std::int64_t row_tile = t.row_tiles - 1; row_tile >= 0; --row_tile)
-      for (std::int64_t head = section; head < std::min(section + t.section, t.heads); ++head) take(row_tile);
+      for (std::int64_t part = 0; part < t.parts; ++part)
+        for (std::int64_t head = section; head < std::min(section + t.section, t.heads); ++head)
+          take(row_tile, part);
   return schedule;
 }
 

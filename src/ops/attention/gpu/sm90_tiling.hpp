@@ -8,7 +8,8 @@
 
 namespace isomer::ops::attention {
 
-/// How the Hopper kernel cuts a call: tiles of 128 queries of one head, worked through in blocks of keys.
+/// How the Hopper kernel cuts a call: tiles of 128 queries of one head, worked through in blocks of keys; in
+/// pieces where that is asked for or shorter: rows of several heads share a tile, keys are divided or paged.
 struct Sm90Tiling {
   int head_dim = 0, head_dim_v = 0;  ///< compile-time: the call's, rounded up
   int block_n = 0;                   ///< keys of a block
@@ -20,8 +21,16 @@ struct Sm90Tiling {
   std::int64_t section = 1;    ///< heads whose K and V lie in L2 together
   std::int64_t grid = 0;
 
+  bool pieces = false;
+  std::int64_t pack = 1;                   ///< query heads that share a tile
+  std::int64_t units = 0;                  ///< of an entry: heads / pack
+  std::int64_t tile_rows = 0;              ///< in use, whole queries
+  std::int64_t parts = 1, split_size = 0;  ///< of an entry's keys, as GpuTiling has them
+  std::int64_t box_rows = 0;               ///< of K and V in one copy
+  bool ragged = false;                     ///< entries have different numbers of queries
+
   // What the model of its schedule asks for.
-  std::int64_t heads = 0;  ///< of all entries
+  std::int64_t heads = 0;  ///< of all entries; units where they are packed
   std::int64_t seqlen_q = 0, seqlen_k = 0;
   std::int64_t window_left = -1, window_right = -1;
 };
@@ -30,7 +39,7 @@ struct Sm90Tiling {
 std::string refuse_sm90(const Geometry& geometry, const AttentionOptions& options, const gpu::Facts& facts);
 
 /// Of a call that is not refused.
-Sm90Tiling tile_up_sm90(const Geometry& geometry, const gpu::Facts& facts);
+Sm90Tiling tile_up_sm90(const Geometry& geometry, const AttentionOptions& options, const gpu::Facts& facts);
 
 /// How a call's tiles fall on multiprocessors that each take the next one when they are ready, in units of
 /// one block of keys. A tile costs its blocks and a border; nothing else is modelled.

@@ -18,6 +18,7 @@
 #include "gpu/device/sm90/tensor_copy.cuh"
 #include "gpu/device/sm90/warpgroup_mma.cuh"
 #include "gpu/device/vector.cuh"
+#include "ops/attention/kernels/attention_sm90_pieces.cuh"
 #include "ops/attention/kernels/attention_sm90_producer.cuh"
 #include "ops/attention/kernels/attention_sm90_repair.cuh"
 #include "ops/attention/kernels/attention_sm90_softmax.cuh"
@@ -62,13 +63,15 @@ struct Work {
     return shared.tile(its_turn & (AttentionSm90Layout::kTileSlots - 1));
   }
 
-  /// Key + 1 that the lane's first row sees. Pinned: it is computed here and does not stay in registers while
+  /// The lane's first row. Pinned: what comes of it is computed here and does not stay in registers while
   /// blocks go by.
-  ISOMER_DEVICE int first_high(const Tile& tile) const {
+  ISOMER_DEVICE int first_row(const Tile& tile) const {
     u32 thread[1] = {threadIdx.x & 127};
     pin(thread);
-    return tile.high(p, tile.row0 + group * 64 + static_cast<int>(thread[0] / 32 * 16 + thread[0] % 32 / 4));
+    return tile.row0 + group * 64 + static_cast<int>(thread[0] / 32 * 16 + thread[0] % 32 / 4);
   }
+  /// Key + 1 that it sees.
+  ISOMER_DEVICE int first_high(const Tile& tile) const { return tile.high(p, first_row(tile)); }
 
   /// Waits for the next tile; false where there is none.
   ISOMER_DEVICE bool fetch() {
@@ -82,10 +85,16 @@ struct Work {
     if (tile.row0 < 0) return false;
     tile.q_len = shuffle(static_cast<int>(front_words[1]), 0);
     tile.k_len = shuffle(static_cast<int>(front_words[2]), 0);
+    if constexpr (kPieces) {
+      u32 piece[4];
+      load_shared(slot_of(turn) + 32, piece);
+      tile.shift = shuffle(static_cast<int>(piece[0]), 0);
+      tile.first = shuffle(static_cast<int>(piece[1]), 0);
+    }
     const Blocks range = blocks_of<kKeys>(p, tile);
     begin = range.begin;
     n = range.end - 1;
-    if constexpr (!kWide) {
+    if constexpr (!kReread) {
       k_len = tile.k_len;
       high = first_high(tile);
     }
@@ -168,8 +177,16 @@ struct Work {
   }
   template <int N>
   ISOMER_DEVICE void mask(f32 (&x)[N]) const {
+    if constexpr (kPieces) {
+      const Tile tile = get_tile(slot_of(turn));
+      const int row = first_row(tile), from = n * kKeys + lane % 4 * 2;
+      mask_from(x, least(tile.high(p, row), tile.k_len) - from,
+                least(tile.high(p, row + 8), tile.k_len) - from);
+      if (n < clear_begin) mask_below(x, tile.low(p, row) - from, tile.low(p, row + 8) - from);
+      return;
+    }
     int its_high = high, its_len = k_len;
-    if constexpr (kWide) {
+    if constexpr (kReread) {
       const Tile tile = get_tile(slot_of(turn));
       its_high = first_high(tile);
       its_len = tile.k_len;
@@ -263,9 +280,13 @@ struct Work {
   /// The sums of a tile's rows as factors for Σ P·v; writes lse.
   ISOMER_DEVICE void finish_rows(const Tile& tile, int first, bool writes, const Rows& done,
                                  f32 (&factor)[2]) {
-    const f32 sink = p.sink ? attention::read(p.sink, p.sink_type, tile.head) * kLog2E : -infinity();
+    f32 sink = p.sink && !kPieces ? attention::read(p.sink, p.sink_type, tile.head) * kLog2E : -infinity();
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
+      if (kPieces && p.sink) {
+        const int head = clamp(tile.head_of(p, first + 8 * r), 0, p.heads - 1);
+        sink = attention::read(p.sink, p.sink_type, head) * kLog2E;
+      }
       f32 sum = done.sum[r] + shuffle_xor(done.sum[r], 1);
       sum += shuffle_xor(sum, 2);
       f32 base = done.reference[r] * p.scale_log2, decay = 1.0f;
@@ -277,9 +298,9 @@ struct Work {
         base = joined;
       }
       factor[r] = base == -infinity() ? 0.0f : decay * reciprocal_fast(sum);
-      const int query = first + 8 * r;
-      if (writes && query < tile.q_len && p.lse.data)
-        *attention::at<f32>(p.lse, tile.q_outer, tile.q_row + query, tile.head) =
+      const int row = first + 8 * r;
+      if (writes && row < tile.end(p) && p.lse.data)
+        *attention::at<f32>(p.lse, tile.q_outer, tile.q_row + Tile::query_of(p, row), tile.head_of(p, row)) =
             base == -infinity() ? base : (base + log2_fast(sum)) * kLn2;
     }
   }
@@ -299,12 +320,18 @@ struct Work {
     pin(thread);
     const u32 warp = thread[0] / 32, lane = thread[0] % 32, line = warp * 16 + lane / 4;
     const int query = tile.row0 + group * 64 + static_cast<int>(line);
+    if constexpr (kPieces) {
+      if (p.pieces.parts > 1) {
+        store_part(tile, query, static_cast<int>(lane), done);
+        return;
+      }
+    }
     f32 factor[2];
     finish_rows(tile, query, lane % 4 == 0, done, factor);
     const bool wild = any_lane(!is_finite(sum_of_out(0)) || !is_finite(sum_of_out(1)));
-    const int row0 = tile.row0 + group * 64, count = least(tile.q_len - row0, 64);
+    const int row0 = tile.row0 + group * 64, count = least(tile.end(p) - row0, 64);
     // Without lengths of its own the tensor ends where the queries do, and the copy engine stops there.
-    const bool whole = !p.lengths || count == 64;
+    const bool whole = !kPieces && (!p.lengths || count == 64);
     const u32 slab = shared.out(group);
 #pragma unroll
     for (int first = 0; first < kDimV; first += kOutColumns) {
@@ -333,8 +360,12 @@ struct Work {
           broken[r] = static_cast<int>(line) + 8 * r < count && !is_finite(all) && is_finite(factor[r]) &&
                       is_finite(done.reference[r]);
         }
-        repair<Element, kKeys, kSoftcap>(p, tile, query, broken, done.reference, factor, first, columns, slab,
-                                         line);
+        repair<Element, kKeys, kSoftcap>(
+            p, tile, query, broken, done.reference, factor, first, columns, [&](int r, int c, f32 a, f32 b) {
+              store_shared(swizzled_128(slab + static_cast<u32>(c / 64 * 64 * 128),
+                                        line + static_cast<u32>(8 * r), static_cast<u32>(c % 64 * 2)),
+                           pack<Element>(a, b));
+            });
       }
       fence_async_shared();
       sync_threads<128>(3 + group);
@@ -364,10 +395,51 @@ struct Work {
                                static_cast<u32>(c % 8 * 16)),
                   words);
       Vector<u32, 4> vector{{words[0], words[1], words[2], words[3]}};
-      Element* to =
-          attention::at<Element>(p.out, tile.q_outer, tile.q_row + row0 + r, tile.head) + first + c * 8;
+      Element* to = attention::at<Element>(p.out, tile.q_outer, tile.q_row + Tile::query_of(p, row0 + r),
+                                           tile.head_of(p, row0 + r)) +
+                    first + c * 8;
       isomer::device::store<4>(reinterpret_cast<u32*>(to), vector);
     }
+  }
+
+  /// Of a part of an entry's keys: Σ P·v as it is, and the reference and sum of each row, for the combine.
+  ISOMER_DEVICE void store_part(const Tile& tile, int row, int lane, const Rows& done) {
+    const f32 undivided[2] = {1.0f, 1.0f};
+    bool broken[2];
+    i64 to[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      f32 sum = done.sum[r] + shuffle_xor(done.sum[r], 1);
+      sum += shuffle_xor(sum, 2);
+      const bool mine = row + 8 * r < tile.end(p);
+      const int query = Tile::query_of(p, row + 8 * r), head = tile.head_of(p, row + 8 * r);
+      to[r] = (static_cast<i64>(tile.part) * p.heads + head) * p.pieces.partial_rows +
+              tile.q_outer * p.q.rows + tile.q_row + query;
+      f32 all = sum_of_out(r);
+      all += shuffle_xor(all, 1);
+      all += shuffle_xor(all, 2);
+      broken[r] = mine && !is_finite(all) && is_finite(sum) && is_finite(done.reference[r]);
+      if (!mine) continue;
+      if (lane % 4 == 0) {
+        const Vector<f32, 2> state{{sum == 0.0f ? -infinity() : done.reference[r] * p.scale_log2, sum}};
+        isomer::device::store<2>(p.pieces.partial_state + to[r] * 2, state);
+      }
+#pragma unroll
+      for (int j = 0; j < kDimV / 8; ++j) {
+        const int column = 8 * j + lane % 4 * 2;
+        if (column < p.head_dim_v)
+          isomer::device::store<2>(p.pieces.partial_out + to[r] * p.head_dim_v + column,
+                                   Vector<f32, 2>{{o[4 * j + 2 * r], o[4 * j + 2 * r + 1]}});
+      }
+    }
+    if (!any_lane(broken[0] || broken[1])) return;
+    warp_barrier();  // other lanes have written these rows
+    repair<Element, kKeys, kSoftcap>(
+        p, tile, row, broken, done.reference, undivided, 0, kDimV, [&](int r, int c, f32 a, f32 b) {
+          if (c < p.head_dim_v)
+            isomer::device::store<2>(p.pieces.partial_out + (r == 0 ? to[0] : to[1]) * p.head_dim_v + c,
+                                     Vector<f32, 2>{{a, b}});
+        });
   }
 
   /// S of a tile's first block, by itself, and its P into `front`.
@@ -441,10 +513,17 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     }
     fence_barriers();
   }
+  if constexpr (kPieces) {
+    if (p.pieces.tile_rows < kRows) clear_spare_rows(p, shared);
+  }
   __syncthreads();
   if (role == 0) {
     keep_registers<40>();
-    if (threadIdx.x == 0) produce(p, shared);
+    if constexpr (kPieces) {
+      if (threadIdx.x < 32) produce_pieces(p, shared);
+    } else {
+      if (threadIdx.x == 0) produce(p, shared);
+    }
   } else {
     take_registers<232>();
     Work work(p, shared, role - 1);

@@ -14,9 +14,9 @@ struct AttentionSm90Layout {
   static constexpr int kPanelBytes = 128;  ///< of a row
   static constexpr int kOutPanels = 2;     ///< of out that wait at once
   static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
-  static constexpr int kSlotBytes = 32;
+  static constexpr int kSlotBytes = 32, kPieceSlotBytes = 64;
   static constexpr int kSlots = 128;  ///< from the barriers on
-  static constexpr int kBarrierBytes = kSlots + kTileSlots * kSlotBytes;
+  static constexpr int kBarrierBytes = kSlots + kTileSlots * kPieceSlotBytes;
 
   int q_bytes, k_bytes, v_bytes, out_bytes;  ///< of a buffer
   int k, v, out, barriers, bytes;            ///< where they begin (q at 0), and all
@@ -33,6 +33,26 @@ struct AttentionSm90Layout {
         bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up
 
   static constexpr int panels(int columns) { return (columns + 63) / 64; }
+};
+
+/// What the kernel for pieces is told beyond that: rows of several heads share a tile, an entry's keys are
+/// divided over tiles, or they lie in pages.
+struct AttentionSm90Pieces {
+  i32 pack;        ///< query heads that share a tile: row r of a unit is query r / pack of its head r % pack
+  i32 units;       ///< of an entry: heads / pack
+  i32 tile_rows;   ///< that are in use, whole queries: pack·floor(128 / pack)
+  i32 ragged;      ///< entries have different numbers of queries
+  i32 parts;       ///< of an entry's keys, at most
+  i32 split_size;  ///< keys of a part; 0: whole blocks, as many for each of `parts`
+  i32 box_rows;    ///< of K and V in one copy: one block, or what divides it and a page
+  i32 table_rows, max_pages;
+  const i32* page_table;  ///< null: not paged
+  i64 page_table_stride;
+  const i32 *cache_seqlens, *cu_seqlens_k_new;  ///< [batch] and [batch + 1], or null
+  i32 new_rows;
+  f32 *partial_out, *partial_state;  ///< as AttentionParameters has them
+  i64 partial_rows;
+  Divisor of_pack, of_page;
 };
 
 /// One call for the Hopper kernel. Lengths and indices that lie on the device are read and clamped there.
@@ -57,6 +77,8 @@ struct AttentionSm90Parameters {
   f32 cap;                                         ///< multiplies q·k before tanh, with softcap
   f32 scale_log2;                                  ///< of what follows, times log2 e: out = softmax(scale·S)
   f32 lowest;  ///< the reference of a row that has seen no key: below any score
+
+  AttentionSm90Pieces pieces;
 };
 
 }  // namespace isomer::device

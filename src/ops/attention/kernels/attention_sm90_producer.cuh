@@ -1,51 +1,12 @@
-// The tile's constants, where things lie in shared memory, and the thread that fills it.
+// The thread that fills shared memory.
 #pragma once
 
-#include "gpu/device/sm90/barrier.cuh"
 #include "gpu/device/sm90/pipeline.cuh"
 #include "gpu/device/sm90/scheduler.cuh"
-#include "gpu/device/sm90/shared.cuh"
 #include "gpu/device/sm90/tensor_copy.cuh"
-#include "ops/attention/kernels/attention_sm90_tiles.cuh"
+#include "ops/attention/kernels/attention_sm90_room.cuh"
 
 namespace isomer::device::attention_sm90 {
-
-using namespace sm90;
-using Element = ISOMER_ELEMENT;
-constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V, kKeys = ISOMER_BLOCK_N;
-constexpr int kQueries = ISOMER_QUERY_BUFFERS;
-constexpr bool kSoftcap = ISOMER_SOFTCAP;
-// Keys of a first block of which no more are seen; wide heads leave no registers for a second width.
-constexpr int kNarrow = kDim + kDimV <= 256 ? kKeys / 32 * 16 : kKeys;
-constexpr bool kWide = kDimV > 128;  // what masks ask for is read again, not kept in registers
-constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries);
-constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;  // bytes
-constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
-static_assert((kQueries == 1 || kQueries == 2) && kDim % 16 == 0 && kDimV % 16 == 0 && kKeys % 16 == 0 &&
-              kPanelKeys % 1024 == 0);
-
-/// Where things lie. Tile descriptions go round a ring of their own: a tile is stored when the next one but
-/// one may already be known.
-struct Shared {
-  u32 base;
-  ISOMER_DEVICE u32 q(int i) const { return base + static_cast<u32>(i * kLayout.q_bytes); }
-  ISOMER_DEVICE u32 k(int i) const { return base + static_cast<u32>(kLayout.k + i * kLayout.k_bytes); }
-  ISOMER_DEVICE u32 v(int i) const { return base + static_cast<u32>(kLayout.v + i * kLayout.v_bytes); }
-  ISOMER_DEVICE u32 out(int group) const {
-    return base + static_cast<u32>(kLayout.out + group * kLayout.out_bytes / 2);
-  }
-  ISOMER_DEVICE Barrier q_full() const { return {base + kLayout.barriers}; }
-  ISOMER_DEVICE Barrier q_empty() const { return q_full()[2]; }
-  ISOMER_DEVICE Barrier k_full() const { return q_full()[4]; }
-  ISOMER_DEVICE Barrier k_empty() const { return q_full()[6]; }
-  ISOMER_DEVICE Barrier v_full() const { return q_full()[8]; }
-  ISOMER_DEVICE Barrier v_empty() const { return q_full()[10]; }
-  ISOMER_DEVICE u32 tile(int i) const {
-    return base + kLayout.barriers + AttentionSm90Layout::kSlots +
-           static_cast<u32>(i * AttentionSm90Layout::kSlotBytes);
-  }
-  ISOMER_DEVICE u32 scratch() const { return base + kLayout.barriers + 96; }  ///< nobody reads it
-};
 
 /// A tile of rows from `row` on, panel by panel.
 template <int kPanels>
@@ -91,7 +52,7 @@ ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
     load_panels<kPanels>(p.q_map, tile.q_row + tile.row0, tile.head, tile.q_outer, shared.q(query.stage),
                          kPanelQ, q_full, Keep::briefly);
     query.advance();
-    const int head = tile.head / p.group;
+    const int head = tile.head_kv(p);
     const Blocks blocks = blocks_of<kKeys>(p, tile);
     u32 claimed = 0;
 #pragma unroll 1

@@ -24,33 +24,34 @@ ISOMER_DEVICE f32 score(const Parameters& p, const T* q, const T* k, bool seen) 
 }
 
 /// Of the lane's two rows `row` and row + 8 of a tile those that are `broken`: Σ P·v·factor of columns first…
-/// into the swizzled panels where the rows of out wait, `line` and line + 8 of a slab.
-template <class T, int kKeys, bool kSoftcap>
+/// in pairs, handed to put(r, column − first, …).
+template <class T, int kKeys, bool kSoftcap, class Put>
 ISOMER_DEVICE void repair(const Parameters& p, const Tile& tile, int row, const bool (&broken)[2],
-                          const f32 (&max)[2], const f32 (&factor)[2], int first, int columns, u32 slab,
-                          u32 line) {
+                          const f32 (&max)[2], const f32 (&factor)[2], int first, int columns, Put put) {
   constexpr int kColumns = 8;  // of a lane at once
   const Blocks blocks = blocks_of<kKeys>(p, tile);
-  const i64 head_kv = tile.head / p.group;
+  const i64 head_kv = tile.head_kv(p);
 #pragma unroll 1
   for (int r = 0; r < 2; ++r) {
     const bool mine = r == 0 ? broken[0] : broken[1];
     if (!any_lane(mine)) continue;
     const f32 base = r == 0 ? max[0] : max[1], share = r == 0 ? factor[0] : factor[1];
-    const int query = row + 8 * r;
-    const int low = most(tile.low(p, query), 0), high = least(tile.high(p, query), tile.k_len);
-    const T* q = attention::at<const T>(p.q, tile.q_outer, tile.q_row + query, tile.head);
+    const int its = row + 8 * r;
+    const int low = most(tile.low(p, its), 0), high = least(tile.high(p, its), tile.k_len);
+    const T* q =
+        attention::at<const T>(p.q, tile.q_outer, tile.q_row + Tile::query_of(p, its), tile.head_of(p, its));
 #pragma unroll 1
     for (int c = lane() % 4 * kColumns; c < columns + lane() % 4 * kColumns; c += 4 * kColumns) {
       f32 sum[kColumns] = {};
       const int count = clamp(p.head_dim_v - first - c, 0, kColumns);  // a multiple of 8
 #pragma unroll 1
       for (int key = blocks.begin * kKeys; key < least(blocks.end * kKeys, tile.k_len); ++key) {
-        const bool seen = mine && key >= low && key < high;
-        f32 s = score(p, q, attention::at<const T>(p.k, tile.kv_outer, tile.first_slot + key, head_kv), seen);
+        const Spot spot = spot_of(p, tile, tile.first_slot + key);
+        const bool seen = mine && key >= low && key < high && (!kPieces || spot.outer < p.k.outers);
+        f32 s = score(p, q, attention::at<const T>(p.k, spot.outer, spot.row, head_kv), seen);
         if constexpr (kSoftcap) s = tanhf(s * p.cap);
         const f32 weight = seen ? exp2_fast((s - base) * p.scale_log2) * share : 0.0f;
-        const T* v = attention::at<const T>(p.v, tile.kv_outer, tile.first_slot + key, head_kv) + first + c;
+        const T* v = attention::at<const T>(p.v, spot.outer, spot.row, head_kv) + first + c;
         if (weight != 0.0f) {
 #pragma unroll
           for (int i = 0; i < kColumns; ++i)
@@ -59,11 +60,7 @@ ISOMER_DEVICE void repair(const Parameters& p, const Tile& tile, int row, const 
       }
       if (!mine || c >= columns) continue;
 #pragma unroll
-      for (int i = 0; i < kColumns; i += 2)
-        sm90::store_shared(
-            sm90::swizzled_128(slab + static_cast<u32>((c + i) / 64 * 64 * 128),
-                               line + static_cast<u32>(8 * r), static_cast<u32>((c + i) % 64 * 2)),
-            pack<T>(sum[i], sum[i + 1]));
+      for (int i = 0; i < kColumns; i += 2) put(r, c + i, sum[i], sum[i + 1]);
     }
   }
 }

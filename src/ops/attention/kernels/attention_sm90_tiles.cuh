@@ -10,21 +10,50 @@ namespace isomer::device::attention_sm90 {
 
 using Parameters = AttentionSm90Parameters;
 constexpr int kRows = AttentionSm90Layout::kRows;
+/// Rows of several heads share tiles, keys are divided over tiles or lie in pages: attention_sm90_pieces.cuh.
+constexpr bool kPieces = ISOMER_PIECES;
 
 ISOMER_DEVICE int least(int a, int b) { return a < b ? a : b; }
 ISOMER_DEVICE int most(int a, int b) { return a > b ? a : b; }
 ISOMER_DEVICE int clamp(int x, int low, int high) { return most(low, least(x, high)); }
 
-/// Queries row0… of one head, as the producer writes it beside q for the warpgroups that work on it.
+/// Queries row0… of one head, as the producer writes it beside q for the warpgroups that work on it. With
+/// pieces rows are those of a unit, `head` is its number, and keys count from where the tile's part begins.
 struct Tile {
   i32 row0;  ///< of the entry; below 0 there is no tile any more
   i32 q_len, k_len, head;
   i32 q_outer, q_row;        ///< query i is row (q_outer, q_row + i)
-  i32 kv_outer, first_slot;  ///< key j is row (kv_outer, first_slot + j)
+  i32 kv_outer, first_slot;  ///< key j is row (kv_outer, first_slot + j), or slot first_slot + j of its pages
+  i32 shift;                 ///< with pieces: query i stands at key i + shift
+  i32 first;                 ///< with pieces: keys before it belong to nobody; a copy begins with them
+  i32 part;                  ///< with pieces; −1 where it has no keys and no result
 
-  /// First and last key + 1 that a query sees, not cut to what there is.
-  ISOMER_DEVICE int low(const Parameters& p, int query) const { return query + k_len - q_len - p.left; }
-  ISOMER_DEVICE int high(const Parameters& p, int query) const { return query + k_len - q_len + p.right + 1; }
+  /// First and last key + 1 that a row sees, not cut to what there is.
+  ISOMER_DEVICE int low(const Parameters& p, int row) const {
+    if constexpr (kPieces) return most(query_of(p, row) + shift - p.left, first);
+    return row + k_len - q_len - p.left;
+  }
+  ISOMER_DEVICE int high(const Parameters& p, int row) const {
+    if constexpr (kPieces) return query_of(p, row) + shift + p.right + 1;
+    return row + k_len - q_len + p.right + 1;
+  }
+  static ISOMER_DEVICE int query_of(const Parameters& p, int row) {
+    if constexpr (kPieces) return static_cast<int>(quotient_of(static_cast<u32>(row), p.pieces.of_pack));
+    return row;
+  }
+  ISOMER_DEVICE int head_of(const Parameters& p, int row) const {
+    if constexpr (kPieces) return (head - query_of(p, row)) * p.pieces.pack + row;
+    return head;
+  }
+  ISOMER_DEVICE int head_kv(const Parameters& p) const {
+    if constexpr (kPieces) return head * p.pieces.pack / p.group;
+    return head / p.group;
+  }
+  /// Row behind the tile's last.
+  ISOMER_DEVICE int end(const Parameters& p) const {
+    if constexpr (kPieces) return least(q_len * p.pieces.pack, row0 + p.pieces.tile_rows);
+    return q_len;
+  }
 };
 
 ISOMER_DEVICE void put_tile(u32 slot, const Tile& tile) {
@@ -34,14 +63,51 @@ ISOMER_DEVICE void put_tile(u32 slot, const Tile& tile) {
                        static_cast<u32>(tile.kv_outer), static_cast<u32>(tile.first_slot)};
   sm90::store_shared(slot, front);
   sm90::store_shared(slot + 16, back);
+  if constexpr (kPieces) {
+    const u32 piece[4] = {static_cast<u32>(tile.shift), static_cast<u32>(tile.first),
+                          static_cast<u32>(tile.part), 0};
+    sm90::store_shared(slot + 32, piece);
+  }
 }
 ISOMER_DEVICE Tile get_tile(u32 slot) {
   u32 front[4], back[4];
   sm90::load_shared(slot, front);
   sm90::load_shared(slot + 16, back);
-  return {static_cast<i32>(front[0]), static_cast<i32>(front[1]), static_cast<i32>(front[2]),
-          static_cast<i32>(front[3]), static_cast<i32>(back[0]),  static_cast<i32>(back[1]),
-          static_cast<i32>(back[2]),  static_cast<i32>(back[3])};
+  Tile tile = {static_cast<i32>(front[0]),
+               static_cast<i32>(front[1]),
+               static_cast<i32>(front[2]),
+               static_cast<i32>(front[3]),
+               static_cast<i32>(back[0]),
+               static_cast<i32>(back[1]),
+               static_cast<i32>(back[2]),
+               static_cast<i32>(back[3]),
+               0,
+               0,
+               0};
+  if constexpr (kPieces) {
+    u32 piece[4];
+    sm90::load_shared(slot + 32, piece);
+    tile.shift = static_cast<i32>(piece[0]);
+    tile.first = static_cast<i32>(piece[1]);
+    tile.part = static_cast<i32>(piece[2]);
+  }
+  return tile;
+}
+
+/// Where a slot of k and v lies; outer is past all where there is no such page.
+struct Spot {
+  int outer, row;
+};
+ISOMER_DEVICE Spot spot_of(const Parameters& p, const Tile& tile, int slot) {
+  const AttentionSm90Pieces& of = p.pieces;
+  if (!kPieces || !of.page_table) return {tile.kv_outer, slot};
+  Spot spot{static_cast<int>(p.k.outers), 0};
+  if (slot >= tile.first_slot + tile.k_len) return spot;
+  const int column = static_cast<int>(quotient_of(static_cast<u32>(slot), of.of_page));
+  const int page = of.page_table[tile.kv_outer * of.page_table_stride + column];
+  if (page >= 0 && page < spot.outer) spot.outer = page;
+  spot.row = slot - column * static_cast<int>(of.of_page.value);
+  return spot;
 }
 
 /// Blocks [begin, end) of keys that a tile works through, from the last to the first: at least one, which is
@@ -51,11 +117,27 @@ struct Blocks {
 };
 template <int kKeys>
 ISOMER_DEVICE Blocks blocks_of(const Parameters& p, const Tile& tile) {
-  const int last = least(tile.row0 + kRows, tile.q_len) - 1;
+  const int last = least(tile.row0 + kRows, tile.end(p)) - 1;
   const int low = most(tile.low(p, tile.row0), 0), high = least(tile.high(p, last), tile.k_len);
   Blocks blocks{low / kKeys, (most(high, 0) + kKeys - 1) / kKeys};
   if (blocks.begin >= blocks.end) blocks = {0, 1};
   return blocks;
+}
+
+struct Span {
+  int begin, length;
+};
+ISOMER_DEVICE Span span_of(const i32* cu_seqlens, const i32* seqused, int b, int rows) {
+  Span span{0, rows};
+  if (cu_seqlens) {
+    span.begin = clamp(cu_seqlens[b], 0, rows);
+    span.length = clamp(cu_seqlens[b + 1], span.begin, rows) - span.begin;
+  }
+  if (seqused) span.length = clamp(seqused[b], 0, span.length);
+  return span;
+}
+ISOMER_DEVICE Span queries_of(const Parameters& p, int b) {
+  return span_of(p.cu_seqlens_q, p.seqused_q, b, static_cast<int>(p.q.rows));
 }
 
 /// Finds tiles by number, for one thread that asks in ascending order.
@@ -108,22 +190,7 @@ struct Tiles {
   ISOMER_DEVICE u32 all(const Parameters& p) const { return p.lengths ? ahead : static_cast<u32>(p.tiles); }
 
  private:
-  struct Span {
-    int begin, length;
-  };
   static ISOMER_DEVICE int count(int queries) { return (queries + kRows - 1) / kRows; }
-  static ISOMER_DEVICE Span span_of(const i32* cu_seqlens, const i32* seqused, int b, int rows) {
-    Span span{0, rows};
-    if (cu_seqlens) {
-      span.begin = clamp(cu_seqlens[b], 0, rows);
-      span.length = clamp(cu_seqlens[b + 1], span.begin, rows) - span.begin;
-    }
-    if (seqused) span.length = clamp(seqused[b], 0, span.length);
-    return span;
-  }
-  static ISOMER_DEVICE Span queries_of(const Parameters& p, int b) {
-    return span_of(p.cu_seqlens_q, p.seqused_q, b, static_cast<int>(p.q.rows));
-  }
   /// Lengths and places of entry b. Whatever the device data holds, they are inside of the tensors.
   static ISOMER_DEVICE void place(const Parameters& p, int b, Tile& tile) {
     const Span q = queries_of(p, b);

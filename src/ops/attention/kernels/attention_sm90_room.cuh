@@ -1,0 +1,49 @@
+// The tile's constants, and where things lie in shared memory.
+#pragma once
+
+#include "gpu/device/sm90/barrier.cuh"
+#include "gpu/device/sm90/shared.cuh"
+#include "ops/attention/kernels/attention_sm90_tiles.cuh"
+
+namespace isomer::device::attention_sm90 {
+
+using namespace sm90;
+using Element = ISOMER_ELEMENT;
+constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V, kKeys = ISOMER_BLOCK_N;
+constexpr int kQueries = ISOMER_QUERY_BUFFERS;
+constexpr bool kSoftcap = ISOMER_SOFTCAP;
+// Keys of a first block of which no more are seen; wide heads leave no registers for a second width.
+constexpr int kNarrow = kDim + kDimV <= 256 ? kKeys / 32 * 16 : kKeys;
+constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not kept in registers
+constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries);
+constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;  // bytes
+constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
+static_assert((kQueries == 1 || kQueries == 2) && kDim % 16 == 0 && kDimV % 16 == 0 && kKeys % 16 == 0 &&
+              kPanelKeys % 1024 == 0);
+
+/// Where things lie. Tile descriptions go round a ring of their own: a tile is stored when the next one but
+/// one may already be known.
+struct Shared {
+  u32 base;
+  ISOMER_DEVICE u32 q(int i) const { return base + static_cast<u32>(i * kLayout.q_bytes); }
+  ISOMER_DEVICE u32 k(int i) const { return base + static_cast<u32>(kLayout.k + i * kLayout.k_bytes); }
+  ISOMER_DEVICE u32 v(int i) const { return base + static_cast<u32>(kLayout.v + i * kLayout.v_bytes); }
+  ISOMER_DEVICE u32 out(int group) const {
+    return base + static_cast<u32>(kLayout.out + group * kLayout.out_bytes / 2);
+  }
+  ISOMER_DEVICE Barrier q_full() const { return {base + kLayout.barriers}; }
+  ISOMER_DEVICE Barrier q_empty() const { return q_full()[2]; }
+  ISOMER_DEVICE Barrier k_full() const { return q_full()[4]; }
+  ISOMER_DEVICE Barrier k_empty() const { return q_full()[6]; }
+  ISOMER_DEVICE Barrier v_full() const { return q_full()[8]; }
+  ISOMER_DEVICE Barrier v_empty() const { return q_full()[10]; }
+  ISOMER_DEVICE u32 tile(int i) const {
+    return base + kLayout.barriers + AttentionSm90Layout::kSlots +
+           static_cast<u32>(
+               i * (kPieces ? AttentionSm90Layout::kPieceSlotBytes : AttentionSm90Layout::kSlotBytes));
+  }
+  ISOMER_DEVICE u32 scratch() const { return base + kLayout.barriers + 96; }  ///< nobody reads it
+  ISOMER_DEVICE u32 notes() const { return base + kLayout.barriers + 104; }   ///< of the producer's warp
+};
+
+}  // namespace isomer::device::attention_sm90
