@@ -36,6 +36,11 @@ const Shape* shape_of(const Geometry& g) {
   return nullptr;
 }
 
+/// Whether the kernel for pieces has registers for it.
+bool has_pieces(const Shape& shape, const Geometry& g) {
+  return shape.block_n_pieces > 0 && (shape.head_dim <= 128 || g.softcap <= 0);
+}
+
 using Choice = AttentionOptions::Choice;
 
 /// Why only the kernel for pieces does it; empty where the plain one does, too.
@@ -56,8 +61,9 @@ constexpr double kLeastScale = 0x1p-60, kMostScale = 0x1p60;
 
 /// What a tile costs beside its blocks of keys, in blocks: first S and softmax, last P·V, out.
 constexpr double kBorder = 2;
-/// What the launch that combines parts costs, in blocks.
-constexpr double kCombine = 2.5;
+/// What the launch that combines parts costs, in blocks: by itself, and for each row of out. An H200 took 90
+/// µs more for 20560 rows in two parts than in one.
+constexpr double kCombine = 2.5, kCombineRow = 1.0 / 375;
 /// Pieces must be so much shorter than whole tiles, and so many blocks beside, before they are taken unasked:
 /// their way out is longer.
 constexpr double kWorthPieces = 0.9, kLeastGain = 1;
@@ -97,8 +103,9 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
   const Shape* shape = shape_of(g);
   if (shape == nullptr) return say("has no tile for head dimensions ", g.head_dim, " and ", g.head_dim_v);
   const std::string pieces = asks_for_pieces(g, options);
-  if (!pieces.empty() && shape->block_n_pieces == 0)
-    return say("has no registers for ", pieces, " at head dimensions ", g.head_dim, " and ", g.head_dim_v);
+  if (!pieces.empty() && !has_pieces(*shape, g))
+    return say("has no registers for ", pieces, g.softcap > 0 ? " and a softcap" : "", " at head dimensions ",
+               g.head_dim, " and ", g.head_dim_v);
   if (options.pack_gqa == Choice::always && g.group > Layout::kRows)
     return say("packs ", Layout::kRows, " heads into a tile, a kv head has ", g.group);
   if (g.paged && static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size) > kMostRows)
@@ -194,10 +201,12 @@ std::int64_t packed(const Geometry& g, Choice choice) {
 }
 
 double cost_of(const Geometry& g, const Sm90Tiling& t) {
-  const double bytes =
-      t.parts > 1 ? static_cast<double>(t.parts * g.total_q * g.heads) * (g.head_dim_v + 2.0) * 4 : 0;
+  const double whole = schedule_sm90(t).makespan;
+  if (t.parts == 1) return whole;
+  const double rows = static_cast<double>(g.total_q * g.heads),
+               bytes = rows * t.parts * (g.head_dim_v + 2.0) * 4;
   // Of partial results the device writes and reads about 2 MB while a block is worked on.
-  return schedule_sm90(t).makespan + (t.parts > 1 ? kCombine + bytes / (2 << 20) : 0);
+  return whole + kCombine + rows * kCombineRow + bytes / (2 << 20);
 }
 
 }  // namespace
@@ -211,7 +220,7 @@ Sm90Tiling tile_up_sm90(const Geometry& g, const AttentionOptions& options, cons
     return in_pieces(g, shape, facts, pack, common.parts, options.split_size);
   }
   Sm90Tiling best = asked ? in_pieces(g, shape, facts, pack, 1, 0) : whole(g, shape, facts);
-  if (shape.block_n_pieces == 0 || best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors ||
+  if (!has_pieces(shape, g) || best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors ||
       g.total_q * g.group > kMostRows)
     return best;
   double least = asked ? cost_of(g, best) : cost_of(g, best) * kWorthPieces - kLeastGain;

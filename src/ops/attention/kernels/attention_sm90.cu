@@ -154,13 +154,40 @@ struct Work {
     }
     issue_o<kKeys>(weights);
   }
-  /// S of the block ahead and Σ P·v of the block behind, when it is this warpgroup's turn. Returns with S.
+  /// Zeros for those rows of block `behind` of V that hold none of the tile's keys: slots that are not used
+  /// may hold a NaN, and a NaN times a weight of 0 is one. The first warpgroup does it, in its turn, for
+  /// both. True where it has waited for the block.
+  ISOMER_DEVICE bool clear_unused_values(int its_turn, int behind) {
+    if (group != 0) return false;
+    const Tile tile = get_tile(slot_of(its_turn));
+    const int used = most(tile.k_len - behind * kKeys, 0), before = behind == 0 ? tile.first : 0;
+    if (used >= kKeys && before == 0) return false;
+    wait_v();
+    const u32 v = shared.v(key.stage ^ 1), zeros[4] = {};
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x & 127); i < kKeys * 8; i += 128) {  // 16 bytes each
+      if (i / 8 >= before && i / 8 < used) continue;
+#pragma unroll
+      for (int panel = 0; panel < AttentionSm90Layout::panels(kDimV); ++panel)
+        store_shared(v + static_cast<u32>(panel * kPanelKeys + i * 16), zeros);
+    }
+    fence_async_shared();
+    sync_threads<128>(3);
+    return true;
+  }
+  /// S of the block ahead and Σ P·v of block `behind` of its tile, when it is this warpgroup's turn. Returns
+  /// with S.
   template <int N>
-  ISOMER_DEVICE void issue_both(f32 (&x)[N], const Weights<kKeys>& weights, bool only_narrow) {
+  ISOMER_DEVICE void issue_both(f32 (&x)[N], const Weights<kKeys>& weights, bool only_narrow, int its_turn,
+                                int behind) {
     wait_k();
     sync_threads<256>(1 + group);
+    bool waited = false;
+    if constexpr (kPieces) {
+      if (its_turn != turn || behind >= clear_end) waited = clear_unused_values(its_turn, behind);
+    }
     issue_s(x);
-    wait_v();
+    if (!waited) wait_v();
     issue_o(weights, only_narrow);
     arrive_threads<256>(2 - group);
     warpgroup_wait<1>();
@@ -202,7 +229,7 @@ struct Work {
 
   /// One block: S of it, Σ P·v of the block behind with `in`, and its own P into `out`.
   ISOMER_DEVICE void step(bool clear, Weights<kKeys>& in, Weights<kKeys>& out, bool only_narrow) {
-    issue_both(s, in, only_narrow);
+    issue_both(s, in, only_narrow, turn, n + 1);
     if (n == begin) free_q();
     cap(s);
     if (!clear) mask(s);
@@ -456,9 +483,15 @@ struct Work {
     });
   }
   /// Σ P·v of its last block, by itself.
-  ISOMER_DEVICE void end_tile(int its_turn, bool its_narrow, const Rows& its_rows) {
-    wait_v();
+  ISOMER_DEVICE void end_tile(int its_turn, bool its_narrow, const Rows& its_rows, int its_last) {
+    bool waited = false;
+    if constexpr (kPieces) {
+      sync_threads<256>(1 + group);
+      waited = clear_unused_values(its_turn, its_last);
+    }
+    if (!waited) wait_v();
     issue_o(front, its_narrow);
+    if constexpr (kPieces) arrive_threads<256>(2 - group);
     warpgroup_wait<0>();
     pin(o);
     free_v(key.stage ^ 1);
@@ -471,7 +504,7 @@ struct Work {
       while (fetch()) {
         begin_tile();
         other_blocks();
-        end_tile(turn, narrow, rows);
+        end_tile(turn, narrow, rows, begin);
       }
     } else if (fetch()) {
       begin_tile();
@@ -479,13 +512,14 @@ struct Work {
         other_blocks();
         const bool done_narrow = narrow;
         const Rows done = rows;
+        const int last = begin;
         if (!fetch()) {
-          end_tile(turn - 1, done_narrow, done);
+          end_tile(turn - 1, done_narrow, done, last);
           break;
         }
         // The border: S of the next tile's first block with Σ P·v of this one's last.
         by_width([&](auto& x) {
-          issue_both(x, front, done_narrow);
+          issue_both(x, front, done_narrow, turn - 1, last);
           first_block(x);
           warpgroup_wait<0>();
           pin(o);
