@@ -93,7 +93,7 @@ struct ISOMER_API Tensor {
 
  private:
   std::size_t index_of(int dim) const {
-    const int at = dim < 0 ? rank + dim : dim;
+    const std::int64_t at = dim < 0 ? std::int64_t{rank} + dim : dim;
     if (at < 0 || at >= rank || rank > kMaxRank) no_dimension(dim);
     return static_cast<std::size_t>(at);
   }

@@ -71,7 +71,7 @@ inline constexpr std::size_t kNotInC = SIZE_MAX;
 /// where it first stands alone (or by Contract::symbols), and must agree everywhere else. `_` matches any
 /// size.
 struct Arg {
-  std::string name;
+  std::string name = {};
   Role role = Role::in;
   bool optional = false;
   std::vector<DType> dtypes = {};
