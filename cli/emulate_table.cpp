@@ -2,6 +2,7 @@
 
 #include "cli/verbs.hpp"
 #include "isomer/emulator/error.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,7 +11,6 @@
 #include <chrono>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -25,18 +25,18 @@ std::string text_of(const fs::path& path) {
 }
 
 bool has_main(const std::string& text) {
-  static const std::regex main(R"((^|\n)\s*(int|auto|void|extern "C" int)\s+main\s*\()");
-  return std::regex_search(text, main);
+  static const lab::Pattern main(R"((^|\n)\s*(int|auto|void|extern "C" int)\s+main\s*\()");
+  return main.found_in(text);
 }
 
 /// What stands behind the program in the first line of a Makefile that runs it.
 std::vector<std::string> words_of(const fs::path& folder) {
   std::istringstream lines(text_of(folder / "Makefile"));
-  static const std::regex run(R"(^\t.*\./(\$\(program\)|\$\{program\}|main|a\.out)\s*(.*)$)");
-  std::smatch found;
+  static const lab::Pattern run(R"(\t.*\./(\$\(program\)|\$\{program\}|main|a\.out)\s*(.*))");
   for (std::string line; std::getline(lines, line);) {
-    if (!std::regex_match(line, found, run)) continue;
-    std::istringstream rest(found[2]);
+    const auto found = run.whole(line);
+    if (!found) continue;
+    std::istringstream rest((*found)[2]);
     std::vector<std::string> words;
     for (std::string word; rest >> word;) words.push_back(word);
     return words;
