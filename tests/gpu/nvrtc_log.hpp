@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <deque>
 #include <string>
 #include <type_traits>
@@ -14,10 +13,11 @@
 
 namespace isomer::gpu {
 
-/// NVRTC, as ISOMER_NVRTC names it.
+/// NVRTC, where the library looks for it: an empty ISOMER_NVRTC names nothing.
 inline SharedObject nvrtc_library() {
-  const char* named = std::getenv("ISOMER_NVRTC");
-  return SharedObject({named != nullptr ? named : "libnvrtc.so.13"});
+  return SharedObject(compiler_files("ISOMER_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"},
+                                     {"CUDA_HOME", "CUDA_PATH"}, {"/usr/local/cuda"}, "libnvrtc")
+                          .files);
 }
 
 /// What NVRTC says of a text for sm_90a that includes device sources, ptxas -v among it; `result` is its
