@@ -10,6 +10,8 @@ if(TARGET isomer_emulator)
   # A sample runs every kernel.
   add_test(NAME StandIns.AllOps COMMAND test_vendors --gtest_filter=Of/Check.*)
   set_tests_properties(StandIns.AllOps PROPERTIES LABELS tier2 PROCESSORS 2 ENVIRONMENT "ISOMER_STAND_IN_CHECK=--sample 28")
+  add_test(NAME StandIns.EveryCase COMMAND test_vendors --gtest_filter=Of/Check.*)
+  set_tests_properties(StandIns.EveryCase PROPERTIES LABELS tier2 PROCESSORS 2 ENVIRONMENT "ISOMER_STAND_IN_CHECK=sin act_quant")
 endif()
 add_test(NAME CacheRace.Of100Rounds COMMAND test_vendors --gtest_filter=CacheRace.*)
 set_tests_properties(CacheRace.Of100Rounds PROPERTIES LABELS tier2 ENVIRONMENT ISOMER_CACHE_RACE_ROUNDS=100)

@@ -18,7 +18,7 @@ TEST_P(Check, Holds) {
   // Kernels that were compiled once serve the next run of this test.
   ::setenv("ISOMER_CACHE", ISOMER_STAND_IN_CACHE, 1);
   const char* asked = std::getenv("ISOMER_STAND_IN_CHECK");
-  const std::string words = asked == nullptr ? "sin act_quant" : asked;
+  const std::string words = asked == nullptr ? "sin act_quant --sample 16" : asked;
   const std::string command =
       std::string(ISOMER_CLI " check --jobs 2 --backend ") + GetParam().vendor + " " + words + " 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -28,7 +28,7 @@ TEST_P(Check, Holds) {
   EXPECT_EQ(WEXITSTATUS(::pclose(pipe)), 0) << said;
   EXPECT_NE(said.find(std::string(GetParam().vendor) + "/portable"), said.npos) << said;
   EXPECT_NE(said.find(" 0 failed, 0 refused"), said.npos) << said;
-  EXPECT_NE(said.find(asked == nullptr ? "all hold" : " hold"), said.npos) << said;
+  EXPECT_NE(said.find(" hold"), said.npos) << said;
 }
 
 }  // namespace
