@@ -6,6 +6,10 @@
 
 Every op is a function: help(isomer.attention) prints its contract. isomer.torch registers the ops with PyTorch,
 isomer.compat has the calls of FlashAttention-3 and of DeepSeek's kernels.
+
+    isomer.check("ports/my_kernel")       # is it the kernel that it was ported from?
+
+isomer.check, diff, trace and record are the lab: what judges kernels, ours or yours.
 """
 
 import atexit as _atexit
@@ -20,6 +24,10 @@ _described = _isomer.describe()
 _types.functions.update(_functions.make(_described, _isomer.functions))
 _types.arguments_of.update({op["name"]: {a["name"] for a in op["arguments"]} for op in _described})
 globals().update(_types.functions)
+
+from ._lab import LaunchRecord, Trace, case_folder, check, diff, trace  # noqa: E402  (they know the functions)
+from ._recording import Recording, record  # noqa: E402
+from ._reports import Candidate, CaseResult, Difference, Finding, Pair, Report, TensorDifference  # noqa: E402
 
 # A thread that works without the interpreter's lock when the interpreter goes would never come back.
 _atexit.register(_isomer.close)
@@ -44,5 +52,7 @@ def explain(op, /, *tensors, queue=None, **given):
     return _types.explanation_of(function(*tensors, queue=_isomer.explaining(queue), **given))
 
 
-__all__ = ["Argument", "Clause", "Device", "Error", "Explanation", "Implementation", "KernelLaunch", "Op", "Option",
-           "Plan", "Queue", "devices", "explain", "ops", *_types.functions]
+__all__ = ["Argument", "Candidate", "CaseResult", "Clause", "Device", "Difference", "Error", "Explanation", "Finding",
+           "Implementation", "KernelLaunch", "LaunchRecord", "Op", "Option", "Pair", "Plan", "Queue", "Recording", "Report",
+           "TensorDifference", "Trace", "case_folder", "check", "devices", "diff", "explain", "ops", "record", "trace",
+           *_types.functions]

@@ -1,8 +1,10 @@
 """The `isomer` command that came with the package."""
 
+import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 from ._types import Error
@@ -19,6 +21,21 @@ def path():
         return found
     raise Error("isomer: this package was built without the command line (ISOMER_LAB=OFF); build it with it, or name an "
                 "`isomer` program in ISOMER_COMMAND", "unsupported")
+
+
+def json_of(words):
+    """What the command prints with --json. Raises isomer.Error with its sentence where it prints none."""
+    done = subprocess.run([path(), words[0], "--json", *words[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace")
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        pass
+    if done.returncode < 0:
+        raise Error(f"isomer {words[0]}: the command was ended by signal {-done.returncode}", "internal")
+    sentence = (done.stderr.strip().splitlines() or [f"{words[0]}: the command ended with status {done.returncode} and said "
+                                                     "nothing"])[0].removeprefix("isomer: ")
+    raise Error(sentence, "bad_argument" if done.returncode == 2 else "internal")
 
 
 def main():

@@ -8,6 +8,11 @@ _STUB_HEAD = '''\
 from collections.abc import Callable
 from typing import Any, Literal
 
+from ._lab import LaunchRecord as LaunchRecord, Trace as Trace, case_folder as case_folder, check as check
+from ._lab import diff as diff, trace as trace
+from ._recording import Recording as Recording, record as record
+from ._reports import Candidate as Candidate, CaseResult as CaseResult, Difference as Difference, Finding as Finding
+from ._reports import Pair as Pair, Report as Report, TensorDifference as TensorDifference
 from ._types import Argument as Argument, Clause as Clause, Device as Device, Explanation as Explanation
 from ._types import Implementation as Implementation, KernelLaunch as KernelLaunch, Op as Op, Option as Option
 from ._types import Error as Error, Plan as Plan, Queue as Queue

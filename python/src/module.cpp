@@ -3,6 +3,7 @@
 #include "op.hpp"
 
 #include "core/public_plan.hpp"
+#include "core/record.hpp"
 #include "core/sentence.hpp"
 #include "cpu/target.hpp"
 #include "gpu/vendors.hpp"
@@ -10,6 +11,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+
+#include <mutex>
+#include <optional>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -128,14 +132,9 @@ nb::dict named(const Named& values) {
   return d;
 }
 
-nb::dict explanation_dict(const Explanation& explanation) {
-  nb::dict d;
-  d["op"] = text(explanation.op);
-  d["implementation"] = text(explanation.implementation);
-  nb::list refusals, launches;
-  for (const auto& refusal : explanation.refusals)
-    refusals.append(nb::make_tuple(text(refusal.implementation), text(refusal.reason)));
-  for (const Launch& launch : explanation.description.launches) {
+nb::tuple launches_of(const Description& description) {
+  nb::list launches;
+  for (const Launch& launch : description.launches) {
     nb::dict l;
     const auto triple = [](const std::array<std::int64_t, 3>& of) {
       return nb::make_tuple(of[0], of[1], of[2]);
@@ -148,14 +147,67 @@ nb::dict explanation_dict(const Explanation& explanation) {
     l["registers"] = launch.binary.registers;
     launches.append(l);
   }
+  return nb::tuple(launches);
+}
+
+/// What an explanation and a launch record both have.
+void add_description(nb::dict& d, const Description& description) {
+  d["variant"] = named(description.variant);
+  d["parameters"] = named(description.parameters);
+  d["constants"] = named(description.constants);
+  d["launches"] = launches_of(description);
+}
+
+nb::dict explanation_dict(const Explanation& explanation) {
+  nb::dict d;
+  d["op"] = text(explanation.op);
+  d["implementation"] = text(explanation.implementation);
+  nb::list refusals;
+  for (const auto& refusal : explanation.refusals)
+    refusals.append(nb::make_tuple(text(refusal.implementation), text(refusal.reason)));
   d["refusals"] = nb::tuple(refusals);
-  d["variant"] = named(explanation.description.variant);
-  d["parameters"] = named(explanation.description.parameters);
-  d["constants"] = named(explanation.description.constants);
-  d["launches"] = nb::tuple(launches);
+  add_description(d, explanation.description);
   d["workspace_bytes"] = explanation.workspace_bytes;
   return d;
 }
+
+/// Keeps the record of every call from its making to its stop, in any thread and without the interpreter's
+/// lock.
+class Listener {
+ public:
+  explicit Listener(bool timed) {
+    listening_.emplace(
+        [this](const core::LaunchRecord& record) {
+          const std::lock_guard lock(mutex_);
+          records_.push_back(record);
+        },
+        timed);
+  }
+  void stop() { listening_.reset(); }
+  /// The records since the last time.
+  nb::list take() {
+    std::vector<core::LaunchRecord> taken;
+    {
+      const std::lock_guard lock(mutex_);
+      taken.swap(records_);
+    }
+    nb::list list;
+    for (const core::LaunchRecord& record : taken) {
+      nb::dict d;
+      d["op"] = text(record.op);
+      d["implementation"] = text(record.implementation);
+      add_description(d, record.description);
+      d["seconds"] = record.seconds;
+      list.append(d);
+    }
+    return list;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<core::LaunchRecord> records_;
+  std::optional<core::Listening> listening_;  ///< ends before what it writes to
+};
 
 /// An integer, or an object of PyTorch's or CuPy's that has one.
 void* stream_of(nb::handle stream) {
@@ -279,6 +331,11 @@ NB_MODULE(_isomer, m) {
         const Unlocked unlocked;
         plan.prepare();
       });
+
+  nb::class_<Listener>(m, "Listening")
+      .def(nb::init<bool>(), "timed"_a)
+      .def("stop", &Listener::stop)
+      .def("take", &Listener::take);
 
   nb::class_<Request>(m, "Request");
   const auto asking = [](Request::Kind kind) {
