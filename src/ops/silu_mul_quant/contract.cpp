@@ -1,9 +1,8 @@
+#include "core/block_scales.hpp"
 #include "core/fields.hpp"
 #include "core/public_plan.hpp"
 #include "core/sentence.hpp"
 #include "ops/silu_mul_quant/silu_mul_quant.hpp"
-
-#include <cmath>
 
 namespace isomer::ops::silu_mul_quant {
 namespace {
@@ -31,26 +30,12 @@ Broken whole_blocks(const Call& call) {
 }
 
 Broken amax_floor(const Call& call) {
-  const float floor = call.options<SiluMulQuantOptions>().amax_floor;
-  if (std::isfinite(floor) && floor >= 0) return {};
-  return say("amax_floor is ", floor, ", expected a finite number that is not negative");
+  return core::broken_amax_floor(call.options<SiluMulQuantOptions>().amax_floor);
 }
 
 Broken scale_strides(const Call& call) {
-  const Tensor& s = call.args<SiluMulQuantArgs>().s;
-  if (s.empty()) return {};
-  if (call.options<SiluMulQuantOptions>().scale_layout == ScaleLayout::row_major) {
-    if (s.size(-1) == 1 || s.stride(-1) == 1) return {};
-    return say("s has stride ", s.stride(-1),
-               " in its last dimension, expected 1 for scale_layout row_major");
-  }
-  if (s.size(-2) > 1 && s.stride(-2) != 1)
-    return say("s has stride ", s.stride(-2),
-               " in its last dimension but one, expected 1 for scale_layout column_major");
-  if (s.size(-1) > 1 && (s.stride(-1) <= 0 || s.stride(-1) % 4 != 0))
-    return say("s has stride ", s.stride(-1),
-               " in its last dimension, expected a positive multiple of 4 for scale_layout column_major");
-  return {};
+  return core::broken_scale_strides(call.args<SiluMulQuantArgs>().s,
+                                    call.options<SiluMulQuantOptions>().scale_layout);
 }
 
 Broken counts_in_range(const Call& call) {
@@ -63,16 +48,9 @@ Broken counts_in_range(const Call& call) {
   return {};
 }
 
-/// Scales in columns, each beginning at a multiple of 4.
 void lay_out(const Call& call, std::size_t arg, Tensor& form) {
-  if (call.contract->args[arg].name != "s" || form.rank < 2 ||
-      call.options<SiluMulQuantOptions>().scale_layout != ScaleLayout::column_major)
-    return;
-  const auto rank = static_cast<std::size_t>(form.rank);
-  const std::int64_t column = (form.size(-2) + 3) / 4 * 4;
-  form.strides[rank - 2] = 1;
-  form.strides[rank - 1] = column;
-  if (rank == 3) form.strides[0] = column * form.size(-1);
+  if (call.contract->args[arg].name == "s")
+    core::lay_out_scales(form, call.options<SiluMulQuantOptions>().scale_layout);
 }
 
 }  // namespace

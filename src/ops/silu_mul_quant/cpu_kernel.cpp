@@ -1,9 +1,8 @@
 // A block at a time: h into a buffer of f32, the maximum of its bit patterns, then one division, conversion
 // and store per vector.
 #include "ops/silu_mul_quant/cpu_kernel.hpp"
+#include "cpu/power_of_two.hpp"
 #include "ops/silu_mul_quant/silu_mul_quant.hpp"
-
-#include <bit>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/silu_mul_quant/cpu_kernel.cpp"
@@ -13,22 +12,6 @@
 #include "cpu/abs_max-inl.hpp"
 #include "cpu/exp-inl.hpp"
 #include "cpu/vector-inl.hpp"
-
-#ifndef ISOMER_SILU_MUL_QUANT_POWER_OF_TWO
-#define ISOMER_SILU_MUL_QUANT_POWER_OF_TWO
-namespace isomer::ops::silu_mul_quant {
-
-/// The smallest power of two ≥ value, for value ≥ 0; 0, inf and NaN stay.
-inline float power_of_two_above(float value) {
-  auto bits = std::bit_cast<std::uint32_t>(value);
-  if (bits == 0 || bits > 0x7F800000u) return value;
-  // The pattern of a subnormal is its multiple of 2^-149.
-  bits = bits < 0x00800000u ? std::bit_ceil(bits) : (bits + 0x007FFFFFu) & 0x7F800000u;
-  return std::bit_cast<float>(bits);
-}
-
-}  // namespace isomer::ops::silu_mul_quant
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace isomer::ops::silu_mul_quant::HWY_NAMESPACE {
@@ -60,7 +43,7 @@ void Quantize(const Blocks& blocks, const SiluMulQuantOptions& options) {
     float amax = AbsMax(h, kBlock);
     if (amax < options.amax_floor) amax = options.amax_floor;  // NaN stays
     float scale = amax / 448.0f;
-    if (options.scale_format == ScaleFormat::ue8m0) scale = power_of_two_above(scale);
+    if (options.scale_format == ScaleFormat::ue8m0) scale = cpu::power_of_two_above(scale);
     blocks.s[block * blocks.s_stride] = scale;
     const VF divisor = hn::Set(d, scale);
     for (std::int64_t i = 0; i < kBlock; i += lanes) StoreF32(hn::Div(hn::Load(d, h + i), divisor), d, y + i);

@@ -1,9 +1,8 @@
+#include "core/block_scales.hpp"
 #include "core/fields.hpp"
 #include "core/public_plan.hpp"
 #include "core/sentence.hpp"
 #include "ops/act_quant/act_quant.hpp"
-
-#include <cmath>
 
 namespace isomer::ops::act_quant {
 namespace {
@@ -30,39 +29,17 @@ Broken whole_blocks(const Call& call) {
 }
 
 Broken amax_floor(const Call& call) {
-  const float floor = call.options<ActQuantOptions>().amax_floor;
-  if (std::isfinite(floor) && floor >= 0) return {};
-  return say("amax_floor is ", floor, ", expected a finite number that is not negative");
+  return core::broken_amax_floor(call.options<ActQuantOptions>().amax_floor);
 }
 
 Broken scale_strides(const Call& call) {
-  const Tensor& s = call.args<ActQuantArgs>().s;
-  if (s.empty()) return {};
-  if (call.options<ActQuantOptions>().scale_layout == ScaleLayout::row_major) {
-    if (s.size(-1) == 1 || s.stride(-1) == 1) return {};
-    return say("s has stride ", s.stride(-1),
-               " in its last dimension, expected 1 for scale_layout row_major");
-  }
-  if (s.rank > 1 && s.size(-2) > 1 && s.stride(-2) != 1)
-    return say("s has stride ", s.stride(-2),
-               " in its last dimension but one, expected 1 for scale_layout column_major");
-  if (s.size(-1) > 1 && (s.stride(-1) <= 0 || s.stride(-1) % 4 != 0))
-    return say("s has stride ", s.stride(-1),
-               " in its last dimension, expected a positive multiple of 4 for scale_layout column_major");
-  return {};
+  return core::broken_scale_strides(call.args<ActQuantArgs>().s,
+                                    call.options<ActQuantOptions>().scale_layout);
 }
 
-/// Scales in columns, each beginning at a multiple of 4.
 void lay_out(const Call& call, std::size_t arg, Tensor& form) {
-  if (call.contract->args[arg].name != "s" || form.rank < 2 ||
-      call.options<ActQuantOptions>().scale_layout != ScaleLayout::column_major)
-    return;
-  const auto rank = static_cast<std::size_t>(form.rank);
-  const std::int64_t column = (form.size(-2) + 3) / 4 * 4;
-  form.strides[rank - 2] = 1;
-  form.strides[rank - 1] = column;
-  std::int64_t stride = column * form.size(-1);
-  for (std::size_t d = rank - 2; d-- > 0; stride *= form.shape[d]) form.strides[d] = stride;
+  if (call.contract->args[arg].name == "s")
+    core::lay_out_scales(form, call.options<ActQuantOptions>().scale_layout);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // A block at a time, twice through its elements: the maximum of their bit patterns, then one division,
 // conversion and store per vector. The second pass reads from the first-level cache.
 #include "ops/act_quant/cpu/kernel.hpp"
-
-#include <bit>
+#include "cpu/power_of_two.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/act_quant/cpu/kernel.cpp"
@@ -11,22 +10,6 @@
 
 #include "cpu/abs_max-inl.hpp"
 #include "cpu/vector-inl.hpp"
-
-#ifndef ISOMER_ACT_QUANT_POWER_OF_TWO
-#define ISOMER_ACT_QUANT_POWER_OF_TWO
-namespace isomer::ops::act_quant {
-
-/// The smallest power of two ≥ value, for value ≥ 0; 0, inf and NaN stay.
-inline float power_of_two_above(float value) {
-  auto bits = std::bit_cast<std::uint32_t>(value);
-  if (bits == 0 || bits > 0x7F800000u) return value;
-  // The pattern of a subnormal is its multiple of 2^-149.
-  bits = bits < 0x00800000u ? std::bit_ceil(bits) : (bits + 0x007FFFFFu) & 0x7F800000u;
-  return std::bit_cast<float>(bits);
-}
-
-}  // namespace isomer::ops::act_quant
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace isomer::ops::act_quant::HWY_NAMESPACE {
@@ -48,7 +31,7 @@ void Quantize(const Blocks& blocks, const ActQuantOptions& options) {
     float amax = AbsMax(x, size);
     if (amax < options.amax_floor) amax = options.amax_floor;  // NaN stays
     float scale = amax / 448.0f;
-    if (options.scale_format == ScaleFormat::ue8m0) scale = power_of_two_above(scale);
+    if (options.scale_format == ScaleFormat::ue8m0) scale = cpu::power_of_two_above(scale);
     blocks.s[block * blocks.s_stride] = scale;
     const VF divisor = hn::Set(d, scale);
     for (std::int64_t i = 0; i < size; i += lanes) StoreF32(hn::Div(LoadF32(d, x + i), divisor), d, y + i);

@@ -5,6 +5,7 @@
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
+#include "gpu/device/power_of_two.cuh"
 #include "gpu/device/quotient.cuh"
 #include "ops/act_quant/kernels/act_quant.h"
 
@@ -19,16 +20,6 @@ using Element = ISOMER_ELEMENT;
 
 /// True where a step of the short division is not exact, and for NaN. 0 goes through it.
 ISOMER_DEVICE bool is_unusual(f32 amax) { return !((amax >= 0x1p-70f && amax <= 0x1p100f) || amax == 0); }
-
-/// The smallest power of two ≥ value, for value ≥ 0; 0, inf and NaN stay.
-ISOMER_DEVICE f32 power_of_two_above(f32 value) {
-  const u32 bits = bits_of(value);
-  if (bits >= 0x7f800000u) return value;
-  if (bits == 0 || bits >= 0x00800000u) return f32_of((bits + 0x007fffffu) & 0x7f800000u);
-  u32 power = 1;  // a subnormal's pattern is its multiple of 2^-149
-  while (power < bits) power *= 2;
-  return f32_of(power);
-}
 
 /// amax / 448, correctly rounded where amax is not unusual: tests/gpu/test_quotient.cpp tries every mantissa.
 ISOMER_DEVICE f32 over_448(f32 amax) {

@@ -5,6 +5,7 @@
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
+#include "gpu/device/power_of_two.cuh"
 #include "gpu/device/quotient.cuh"
 #include "gpu/device/reduce.cuh"
 #include "ops/silu_mul_quant/kernels/silu_mul_quant.h"
@@ -30,16 +31,6 @@ ISOMER_DEVICE f32 exp_of_non_positive(f32 x) {
 ISOMER_DEVICE f32 silu(f32 x) {
   const f32 e = exp_of_non_positive(-fabsf(x));
   return (x < 0 ? x * e : x) / (1.0f + e);
-}
-
-/// The smallest power of two ≥ value, for value ≥ 0; 0, inf and NaN stay.
-ISOMER_DEVICE f32 power_of_two_above(f32 value) {
-  const u32 bits = bits_of(value);
-  if (bits >= 0x7f800000u) return value;
-  if (bits == 0 || bits >= 0x00800000u) return f32_of((bits + 0x007fffffu) & 0x7f800000u);
-  u32 power = 1;  // a subnormal's pattern is its multiple of 2^-149
-  while (power < bits) power *= 2;
-  return f32_of(power);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) isomer_silu_mul_quant(const SiluMulQuantParameters p) {
