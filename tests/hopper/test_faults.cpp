@@ -7,12 +7,19 @@
 namespace isomer::emulator::tests {
 namespace {
 
-std::uint32_t fault_line(const std::string& name) {
-  std::ifstream in(path_of("faults.cu"));
-  std::string line;
-  for (std::uint32_t number = 1; std::getline(in, line); ++number)
-    if (line.ends_with("// fault: " + name)) return number;
-  return 0;
+struct Line {
+  std::string file;
+  std::uint32_t number = 0;
+};
+
+Line fault_line(const std::string& name) {
+  for (const char* file : {"faults_of_copies.cu", "faults_of_products.cu"}) {
+    std::ifstream in(path_of(file));
+    std::string line;
+    for (std::uint32_t number = 1; std::getline(in, line); ++number)
+      if (line.ends_with("// fault: " + name)) return {file, number};
+  }
+  return {};
 }
 
 struct Fault {
@@ -85,7 +92,7 @@ class HopperFault : public testing::TestWithParam<Fault> {
     p.to = map_of(to, 64, 64, 64, 64, 128);
     p.half = map_of(from, 64, 256, 64, 32, 128);
     p.out = out.data();
-    return module_of("faults.cu")
+    return module_of(fault_line(fault.name).file)
         .launch_here(kernel,
                      {.grid = {fault.cluster, 1, 1},
                       .block = {fault.threads, 1, 1},
@@ -97,22 +104,23 @@ class HopperFault : public testing::TestWithParam<Fault> {
 
 TEST_P(HopperFault, IsReportedAtItsLine) {
   const Fault& fault = GetParam();
-  const std::uint32_t line = fault_line(fault.name);
-  ASSERT_NE(line, 0u);
+  const Line line = fault_line(fault.name);
+  ASSERT_NE(line.number, 0u);
   for (const std::uint64_t seed : {0, 5}) {
     const RunResult result = launch(std::string(fault.name) + "_bad", fault, seed);
     const bool found = std::any_of(result.reports.begin(), result.reports.end(), [&](const Report& r) {
-      return r.kind == fault.kind && r.place.line == line && r.place.file == path_of("faults.cu") &&
+      return r.kind == fault.kind && r.place.line == line.number && r.place.file == path_of(line.file) &&
              r.text.find(fault.says) != std::string::npos;
     });
-    EXPECT_TRUE(found) << fault.name << " (seed " << seed << ") is not reported at line " << line << "; "
-                       << result.failure;
+    EXPECT_TRUE(found) << fault.name << " (seed " << seed << ") is not reported at line " << line.number
+                       << "; " << result.failure;
     if (!found)
       for (const Report& r : result.reports) ADD_FAILURE() << r.text;
   }
 }
 
 TEST_P(HopperFault, HasACleanTwin) {
+  ASSERT_NE(fault_line(GetParam().name).number, 0u);
   for (const std::uint64_t seed : {0, 5}) {
     const RunResult result = launch(std::string(GetParam().name) + "_ok", GetParam(), seed);
     EXPECT_EQ(result.failure, "");
