@@ -35,9 +35,10 @@ bool holds(const oracle::ExpectedTensor& expected, std::size_t i, double got) {
   return std::fabs(got - want) <= expected.bound[i];
 }
 
-bool is_another(const oracle::ExpectedTensor& expected, std::size_t i, double got) {
-  const auto at = expected.others.find(i);
-  return at != expected.others.end() && std::any_of(at->second.begin(), at->second.end(), [&](double other) {
+bool is_among(const std::unordered_map<std::size_t, std::vector<double>>& instead, std::size_t i,
+              double got) {
+  const auto at = instead.find(i);
+  return at != instead.end() && std::any_of(at->second.begin(), at->second.end(), [&](double other) {
            return other == got || (std::isnan(other) && std::isnan(got));
          });
 }
@@ -84,7 +85,7 @@ std::string compare(const oracle::ExpectedTensor& expected, const Tensor& tensor
       ++outcome.lenient;
       continue;
     }
-    if (allowance.order && is_another(expected, i, got)) continue;
+    if (is_among(expected.nearby, i, got) || (allowance.order && is_among(expected.others, i, got))) continue;
     const double ratio = finite && expected.bound[i] > 0 ? error / expected.bound[i] : INFINITY;
     if (ratio > outcome.worst) {
       outcome.worst = ratio;

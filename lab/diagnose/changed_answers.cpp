@@ -51,6 +51,7 @@ void transpose(oracle::ExpectedTensor& tensor) {
       if (!tensor.lenient.empty()) tensor.lenient[to] = before.lenient[from];
     }
   tensor.others.clear();
+  tensor.nearby.clear();
   tensor.unknown.clear();
 }
 

@@ -26,6 +26,9 @@ struct ExpectedTensor {
   std::vector<double> lenient;
   /// What an element may hold instead where its writers have no order, as on a GPU.
   std::unordered_map<std::size_t, std::vector<double>> others;
+  /// What an element may hold instead by any implementation: it is rounded from a value with a bound of its
+  /// own.
+  std::unordered_map<std::size_t, std::vector<double>> nearby;
   /// Where not empty: 1 where any answer will do: a variation reads what is not there, or an infinite scale
   /// meets a sum whose sign the hardware leaves open.
   std::vector<std::uint8_t> unknown;

@@ -86,7 +86,7 @@ void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, s
   const auto at = [&](float each) { return static_cast<double>(each); };
   if (options.scale_format == ScaleFormat::ue8m0) {
     s.set(block, at(scale.value));
-    if (scale.low != scale.high) s.others[block] = {at(scale.low), at(scale.high)};
+    if (scale.low != scale.high) s.nearby[block] = {at(scale.low), at(scale.high)};
   } else {
     const double slack = std::max(at(scale.high) - at(scale.value), at(scale.value) - at(scale.low));
     s.set(block, at(scale.value), std::isfinite(slack) ? slack : 0);
@@ -99,7 +99,7 @@ void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, s
     for (const float top : {h[i].low, h[i].high})
       for (const float under : {scale.low, scale.high})
         if (const double other = to_e4m3(top / under); other != y.value[flat]) others.push_back(other);
-    if (!others.empty()) y.others[flat] = std::move(others);
+    if (!others.empty()) y.nearby[flat] = std::move(others);
     if (open) y.set_unknown(flat);
   }
 }
