@@ -20,12 +20,21 @@ using core::fail;
 
 constexpr int kLanes[] = {32, 64};
 
-bool watched() {
+std::string_view watch_setting() {
   const char* text = std::getenv("ISOMER_EMULATED_WATCH");
-  const std::string_view value = text == nullptr || *text == '\0' ? "1" : text;
-  if (value != "0" && value != "1")
-    fail(ErrorCode::bad_argument, "ISOMER_EMULATED_WATCH expects 0 or 1, got '", value, "'");
-  return value == "1";
+  return text == nullptr || *text == '\0' ? "1" : text;
+}
+
+/// What is wrong with ISOMER_EMULATED_WATCH, as a sentence; empty where nothing is.
+std::string wrong_watch_setting() {
+  const std::string_view value = watch_setting();
+  if (value == "0" || value == "1") return {};
+  return core::say("ISOMER_EMULATED_WATCH expects 0 or 1, got '", value, "'");
+}
+
+bool watched() {
+  if (const std::string wrong = wrong_watch_setting(); !wrong.empty()) fail(ErrorCode::bad_argument, wrong);
+  return watch_setting() == "1";
 }
 
 class EmulatedVendor : public gpu::Vendor {
@@ -47,11 +56,14 @@ class EmulatedVendor : public gpu::Vendor {
 
   std::string_view name() const override { return "emulated"; }
   DeviceType device_type() const override { return DeviceType::emulated; }
-  std::string unavailable() override { return {}; }
+  std::string unavailable() override {
+    std::string wrong = wrong_watch_setting();
+    return wrong.empty() ? Module::lack_of_compiler({}) : wrong;
+  }
   int devices() override { return 2; }
   const gpu::Facts& facts(int device) override { return facts_[device]; }
 
-  std::string compiler_unavailable() override { return {}; }
+  std::string compiler_unavailable() override { return Module::lack_of_compiler({}); }
   bool cacheable() const override { return false; }
   gpu::Image compile(const gpu::Translation& translation) override;
 

@@ -2,6 +2,7 @@
 
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
+#include "gpu/binary.hpp"
 #include "lab/check/check_case.hpp"
 #include "lab/check/sample.hpp"
 
@@ -51,6 +52,7 @@ std::vector<Target> runnable(const core::Registry::Op& op, const Selection& sele
     if (!selected(selection.implementations, implementation->name()) ||
         !selected(selection.backends, implementation->name()))
       continue;
+    if (implementation->device() != DeviceType::cpu) gpu::check_settings();
     if (std::string reason = implementation->unavailable(); !reason.empty())
       absent.push_back({op.contract->op, implementation->name(), std::move(reason)});
     else

@@ -275,6 +275,24 @@ TEST_F(CommandLine, ForcesAnInstructionSetOrSaysWhatIsMissing) {
   unsetenv("ISOMER_CPU");
 }
 
+TEST_F(CommandLine, ASettingOfTheEnvironmentThatIsNoneIsRefusedOnceAndNotByEachCase) {
+  const auto under = [&](const char* variable, const char* value) {
+    setenv(variable, value, 1);
+    const Said said = isomer("check sin --backend emulated --case 'sin n=3' --case 'sin n=4'");
+    unsetenv(variable);
+    return said;
+  };
+  const Said jit = under("ISOMER_JIT", "sometimes");
+  EXPECT_EQ(jit.exit, 2) << jit.out;
+  EXPECT_EQ(jit.err, "isomer: ISOMER_JIT expects auto, never or always, got 'sometimes'\n");
+  const Said watch = under("ISOMER_EMULATED_WATCH", "7");
+  EXPECT_EQ(watch.exit, 3) << watch.out;
+  EXPECT_NE(watch.out.find("not run  emulated/portable: ISOMER_EMULATED_WATCH expects 0 or 1, got '7'\n"),
+            std::string::npos)
+      << watch.out;
+  EXPECT_EQ(watch.out.find("FAILED"), std::string::npos) << watch.out;
+}
+
 TEST_F(CommandLine, MeasuresWhatACallCostsOnTheHost) {
   const Said said = isomer("bench --host --seconds 0.01 --case 'sin n=1' --json");
   EXPECT_EQ(said.exit, 0) << said.err;

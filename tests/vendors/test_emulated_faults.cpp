@@ -29,22 +29,20 @@ TEST(EmulatedFault, NoHostCompilerIsSaid) {
   const Folder cache;
   EXPECT_EQ(
       sin_in_child({{"ISOMER_CXX", ""}, {"PATH", "/nowhere"}}, cache.path()),
-      "internal: emulated: compiling ops/sin/kernels/sin.cu: no C++ compiler found to build kernels with: "
-      "install g++ or clang++, or name one in ISOMER_CXX");
+      "device: queue: emulated:0: no C++ compiler found to build kernels with: install g++ or clang++, or "
+      "name one in ISOMER_CXX");
 }
 
 TEST(EmulatedFault, AChosenHostCompilerThatIsNotThereIsSaid) {
   const Folder cache;
   EXPECT_EQ(sin_in_child({{"ISOMER_CXX", "/nowhere/g++"}}, cache.path()),
-            "internal: emulated: compiling ops/sin/kernels/sin.cu: ISOMER_CXX names /nowhere/g++, which is "
-            "not there, "
-            "or is no program");
+            "device: queue: emulated:0: ISOMER_CXX names /nowhere/g++, which is not there, or is no program");
 }
 
 TEST(EmulatedFault, ASettingThatIsNoneIsSaid) {
   const Folder cache;
   EXPECT_EQ(sin_in_child({{"ISOMER_EMULATED_WATCH", "perhaps"}}, cache.path()),
-            "bad_argument: ISOMER_EMULATED_WATCH expects 0 or 1, got 'perhaps'");
+            "device: queue: emulated:0: ISOMER_EMULATED_WATCH expects 0 or 1, got 'perhaps'");
   EXPECT_EQ(sin_in_child({{"ISOMER_JIT", "sometimes"}}, cache.path()),
             "bad_argument: ISOMER_JIT expects auto, never or always, got 'sometimes'");
   EXPECT_EQ(sin_in_child({{"ISOMER_BUNDLE", "/nowhere/kernels"}}, cache.path()),

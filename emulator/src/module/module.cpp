@@ -118,6 +118,15 @@ RunResult run_in_child(Request request, const std::vector<Argument>& arguments) 
 
 }  // namespace
 
+std::string Module::lack_of_compiler(const BuildOptions& options) {
+  try {
+    find_compiler(options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
 Module Module::build(const BuildOptions& options) {
   if (options.sources.empty()) throw Error("no source file to build a module from");
   if (options.lanes != 32 && options.lanes != 64)

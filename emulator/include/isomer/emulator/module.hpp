@@ -124,6 +124,8 @@ class ISOMER_EMULATOR_EXPORT Module {
  public:
   /// Compiles, or takes from the cache. Throws Error with the compiler's first complaint and the user's line.
   static Module build(const BuildOptions& options);
+  /// Why nothing can be built with these options for want of a compiler, as a sentence; empty where one is found.
+  static std::string lack_of_compiler(const BuildOptions& options);
 
   /// Kernels by qualified name; templates without their arguments.
   const std::vector<std::string>& kernels() const { return kernels_; }
