@@ -16,7 +16,10 @@ endif()
 add_test(NAME CacheRace.Of100Rounds COMMAND test_vendors --gtest_filter=CacheRace.*)
 set_tests_properties(CacheRace.Of100Rounds PROPERTIES LABELS tier2 ENVIRONMENT ISOMER_CACHE_RACE_ROUNDS=100)
 # What a call costs the host: tools/call_cost runs it under valgrind.
-add_executable(call_cost EXCLUDE_FROM_ALL vendors/call_cost/main.cpp)
+add_executable(call_cost EXCLUDE_FROM_ALL vendors/call_cost/main.cpp vendors/call_cost/calls.cpp)
 target_link_libraries(call_cost PRIVATE isomer_static isomer_options)
+# The same beside bare launches, on a machine with an NVIDIA GPU: no argument, prints a table.
+add_executable(bare_launch EXCLUDE_FROM_ALL vendors/call_cost/bare_launch.cpp vendors/call_cost/calls.cpp)
+target_link_libraries(bare_launch PRIVATE isomer_static isomer_options)
 add_dependencies(call_cost isomer_stand_in_cuda isomer_stand_in_nvrtc)
 list(APPEND labels timed)
