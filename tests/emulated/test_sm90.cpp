@@ -34,7 +34,9 @@ TEST_P(Sm90OnTheEmulator, GivesTheReferencesResultsAndBreaksNoRule) {
     if (outcome.status == lab::Status::failed) ADD_FAILURE() << outcome.line << ": " << outcome.reason;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Sm90OnTheEmulator, testing::Values(Sm90{"attention", 520, 200}),
+INSTANTIATE_TEST_SUITE_P(Of, Sm90OnTheEmulator,
+                         testing::Values(Sm90{"attention", 520, 200}, Sm90{"fp8_gemm", 120, 60},
+                                         Sm90{"grouped_fp8_gemm", 100, 60}),
                          [](const auto& info) { return std::string(info.param.op); });
 
 }  // namespace
