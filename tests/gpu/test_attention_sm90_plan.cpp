@@ -99,6 +99,25 @@ TEST(AttentionSm90Plan, HeadDimensionsAreRoundedUpToTilesThatFitTheDevice) {
     }
 }
 
+/// e4m3, out bf16.
+Problem bytes(std::int64_t d) {
+  Problem p(2, 512, 512, 8, 4, d, d, DType::e4m3fn);
+  p.args.out = Tensor(at(0x400000), DType::bf16, {2, 512, 8, d});
+  return p;
+}
+
+TEST(AttentionSm90Plan, BytesAreTurnedInBlocksOf64Or128Keys) {
+  for (const auto& [d, block_n] : {std::pair{64, 128}, {80, 128}, {128, 128}, {192, 64}, {256, 64}})
+    for (const float softcap : {0.0f, 30.0f}) {
+      Problem p = bytes(d);
+      p.options.softcap = softcap;
+      ASSERT_EQ(p.refusal(), "") << d;
+      EXPECT_TRUE(p.tiling().pieces);
+      EXPECT_EQ(p.tiling().block_n, block_n) << d;
+      EXPECT_LE(p.tiling().shared_bytes, hopper().shared_per_block) << d;
+    }
+}
+
 /// Four entries of 512 queries whose keys lie in `pages` pages each.
 Problem paged(std::int64_t pages, std::int64_t size) {
   Problem p(4, 512, 512, 32, 8, 128, 128);
@@ -163,15 +182,24 @@ TEST(AttentionSm90Plan, RefusesWithAReason) {
         << "'" << p.refusal() << "' without '" << words << "'";
   };
   EXPECT_EQ(plain().refusal(), "");
-  expect(Problem(2, 512, 512, 8, 4, 128, 128, DType::f32), "takes f16 and bf16, q is f32");
+  expect(Problem(2, 512, 512, 8, 4, 128, 128, DType::f32), "takes f16, bf16 and e4m3fn, q is f32");
   expect(Problem(2, 512, 0, 8, 4, 128, 128), "k has no rows");
   expect(Problem(2, 1, 8192, 8, 4, 128, 128), "the decode kernel");
   Problem p = plain();
   p.args.k = Tensor(at(0x200000), DType::e4m3fn, {2, 512, 4, 128});
   expect(p, "takes k and v of q's type, they are e4m3fn");
-  p = Problem(2, 512, 512, 8, 4, 256, 256);
-  p.options.num_splits = 3;
-  expect(p, "has no registers for split keys at head dimensions 256 and 256");
+  p = bytes(128);
+  p.args.out = Tensor(at(0x400000), DType::f32, {2, 512, 8, 128});
+  expect(p, "writes f16 and bf16, out is f32");
+  p = bytes(128);
+  p.options.v_colmajor = true;
+  p.args.v = Tensor(at(0x300000), DType::e4m3fn, {2, 4, 128, 500});
+  expect(p, "v has 500 bytes from one column to the next, tensor copies need multiples of 16");
+  p.args.k = Tensor(at(0x200000), DType::e4m3fn, {100, 96, 4, 128});
+  p.args.v = Tensor(at(0x300000), DType::e4m3fn, {100, 4, 128, 96});
+  p.args.page_table = Tensor(at(0x500000), DType::i32, {2, 6});
+  p.args.seqused_k = Tensor(at(0x600000), DType::i32, {2});
+  expect(p, "takes a column-major v in pages of multiples of 128 keys, they have 96");
   p = Problem(2, 512, 512, 129, 1, 128, 128);
   p.options.pack_gqa = AttentionOptions::Choice::always;
   expect(p, "packs 128 heads into a tile, a kv head has 129");

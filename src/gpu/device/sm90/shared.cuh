@@ -123,10 +123,36 @@ ISOMER_DEVICE void load_matrices(u32 row, u32 (&words)[4]) {
 #endif
 }
 
+/// The same, each matrix transposed: words[i] of lane l is elements g of rows 2t and 2t + 1.
+ISOMER_DEVICE void load_matrices_transposed(u32 row, u32 (&words)[4]) {
+#if ISOMER_SM90
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(row)
+               : "memory");
+#elif defined(ISOMER_EMULATED)
+  const u32 g = static_cast<u32>(lane() / 4);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const u32 first = shuffle(row, 8 * i + lane() % 4 * 2), second = shuffle(row, 8 * i + lane() % 4 * 2 + 1);
+    words[i] = static_cast<u32>(shared_at<u16>(first + 2 * g)) |
+               static_cast<u32>(shared_at<u16>(second + 2 * g)) << 16;
+  }
+#endif
+}
+
 /// Byte `column` of row `row` of a panel of rows of 128 bytes that begins at a multiple of 1024, where the
 /// 128-byte swizzle puts it: 16-byte chunks of a row change places by the row's last three bits.
 ISOMER_DEVICE u32 swizzled_128(u32 panel, u32 row, u32 column) {
   return panel + row * 128 + (column ^ (row & 7) << 4);
+}
+
+/// The same of rows of kBytes, 64 or 128, that begin at a multiple of eight of them.
+template <int kBytes>
+ISOMER_DEVICE u32 swizzled(u32 panel, u32 row, u32 column) {
+  static_assert(kBytes == 64 || kBytes == 128);
+  if constexpr (kBytes == 128) return swizzled_128(panel, row, column);
+  return panel + row * 64 + (column ^ (row >> 1 & 3) << 4);
 }
 
 /// What this thread wrote to shared memory is seen by copies and products that are issued behind the next

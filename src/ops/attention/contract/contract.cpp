@@ -163,7 +163,8 @@ const core::Contract& contract() {
         .tolerance =
             "u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v| + Σmin(p, h_P/l)|v|, "
             "u_P and h_P of q's type, l = Σe^(S − max S): h_P = 2^-25 f16, 2^-126 bf16 and f32, "
-            "2^-18 e4m3fn; lse: 2^-24·|lse| + 2^-20·max(1, max Σ|q·k|); appended k and v exact, but a "
+            "2^-18 e4m3fn; lse: 2^-24·|lse| + 2^-20·max(1, max Σ|q·k|); Hopper's tensor cores sum e4m3 "
+            "products 2^-9 of Σ|q·k| and Σp|v| less exactly; appended k and v exact, but a "
             "rotated element within 2^-23·(|x·cos| + |y·sin|) of a tie may round either way",
         .symbols = bind_symbols,
         .work = work,

@@ -18,7 +18,8 @@ using Parameters = device::AttentionSm90Parameters;
 
 /// A producer warpgroup and two that work.
 constexpr std::uint32_t kThreads = 384;
-constexpr int kPanelColumns = 64, kGroupRows = 64;
+constexpr int kGroupRows = 64;
+constexpr std::int64_t kPanelBytes = device::AttentionSm90Layout::kPanelBytes;
 /// As far as keys on either side of the diagonal are counted.
 constexpr std::int64_t kFar = std::int64_t{1} << 29;
 
@@ -38,7 +39,12 @@ device::AttentionRows rows_of(const RowView& view) {
           view.d_stride, view.outers,       view.rows};
 }
 
-/// Panels of 64 columns and `rows` rows of (column, row, head, outer).
+device::AttentionFactors factors_of(const Tensor& t) {
+  if (!t.defined()) return {};
+  return {nullptr, t.stride(0), t.stride(1)};
+}
+
+/// Panels of 128 bytes and `rows` rows of (column, row, head, outer).
 gpu::TensorMap map_of(const RowView& view, std::int64_t columns, std::int64_t heads, int rows) {
   const auto stride = [&](std::int64_t count, std::int64_t step) {
     return static_cast<std::uint64_t>(count > 1 ? step * size_of(view.dtype) : 16);
@@ -50,8 +56,27 @@ gpu::TensorMap map_of(const RowView& view, std::int64_t columns, std::int64_t he
               static_cast<std::uint64_t>(heads), static_cast<std::uint64_t>(view.outers), 0};
   map.stride_bytes = {0, stride(view.rows, view.row_stride), stride(heads, view.head_stride),
                       stride(view.outers, view.outer_stride), 0};
-  map.box = {kPanelColumns, static_cast<std::uint32_t>(rows), 1, 1, 0};
+  map.box = {static_cast<std::uint32_t>(kPanelBytes / size_of(view.dtype)), static_cast<std::uint32_t>(rows),
+             1, 1, 0};
   map.swizzle_bytes = 128;
+  return map;
+}
+
+/// A column-major V: (row, column, head, outer), a block's keys of every column.
+gpu::TensorMap map_of_columns(const Geometry& g, const Sm90Tiling& t) {
+  const RowView& view = g.v;
+  const auto stride = [&](std::int64_t count, std::int64_t step) {
+    return static_cast<std::uint64_t>(count > 1 ? step * size_of(view.dtype) : 16);
+  };
+  gpu::TensorMap map;
+  map.element = view.dtype;
+  map.rank = 4;
+  map.size = {static_cast<std::uint64_t>(view.rows), static_cast<std::uint64_t>(g.head_dim_v),
+              static_cast<std::uint64_t>(g.heads_kv), static_cast<std::uint64_t>(view.outers), 0};
+  map.stride_bytes = {0, stride(g.head_dim_v, view.d_stride), stride(g.heads_kv, view.head_stride),
+                      stride(view.outers, view.outer_stride), 0};
+  map.box = {static_cast<std::uint32_t>(t.block_n), static_cast<std::uint32_t>(t.head_dim_v), 1, 1, 0};
+  map.swizzle_bytes = t.block_n;
   return map;
 }
 
@@ -69,33 +94,35 @@ gpu::TensorMap map_of_units(const Geometry& g, const Sm90Tiling& t) {
               static_cast<std::uint64_t>(view.outers)};
   map.stride_bytes = {0, stride(t.pack, view.head_stride), stride(view.rows, view.row_stride),
                       stride(t.units, t.pack * view.head_stride), stride(view.outers, view.outer_stride)};
-  map.box = {kPanelColumns, static_cast<std::uint32_t>(t.pack),
-             static_cast<std::uint32_t>(t.tile_rows / t.pack), 1, 1};
+  map.box = {static_cast<std::uint32_t>(kPanelBytes / size_of(view.dtype)),
+             static_cast<std::uint32_t>(t.pack), static_cast<std::uint32_t>(t.tile_rows / t.pack), 1, 1};
   map.swizzle_bytes = 128;
   return map;
 }
 
 gpu::Step step_of(const Geometry& g, const Sm90Tiling& t) {
-  return {
-      .source = "ops/attention/kernels/attention_sm90.cu",
-      .kernel = "isomer_attention_sm90",
-      .variant = {{"element", g.q.dtype},
-                  {"head_dim", t.head_dim},
-                  {"head_dim_v", t.head_dim_v},
-                  {"block_n", t.block_n},
-                  {"query_buffers", t.query_buffers},
-                  {"softcap", g.softcap > 0 ? 1 : 0},
-                  {"pieces", t.pieces ? 1 : 0}},
-      .grid = {gpu::grid_of(t.grid), 1, 1},
-      .block = {kThreads, 1, 1},
-      .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
-      .maps = {
-          {t.pieces ? map_of_units(g, t)
-                    : map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
-           offsetof(Parameters, q_map)},
-          {map_of(g.k, g.head_dim, g.heads_kv, static_cast<int>(t.box_rows)), offsetof(Parameters, k_map)},
-          {map_of(g.v, g.head_dim_v, g.heads_kv, static_cast<int>(t.box_rows)), offsetof(Parameters, v_map)},
-          {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
+  return {.source = "ops/attention/kernels/attention_sm90.cu",
+          .kernel = "isomer_attention_sm90",
+          .variant = {{"element", g.q.dtype},
+                      {"element_out", g.out.dtype},
+                      {"head_dim", t.head_dim},
+                      {"head_dim_v", t.head_dim_v},
+                      {"block_n", t.block_n},
+                      {"query_buffers", t.query_buffers},
+                      {"softcap", g.softcap > 0 ? 1 : 0},
+                      {"pieces", t.pieces ? 1 : 0}},
+          .grid = {gpu::grid_of(t.grid), 1, 1},
+          .block = {kThreads, 1, 1},
+          .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
+          .maps = {{t.pieces ? map_of_units(g, t)
+                             : map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
+                    offsetof(Parameters, q_map)},
+                   {map_of(g.k, g.head_dim, g.heads_kv, static_cast<int>(t.box_rows)),
+                    offsetof(Parameters, k_map)},
+                   {g.v_colmajor ? map_of_columns(g, t)
+                                 : map_of(g.v, g.head_dim_v, g.heads_kv, static_cast<int>(t.box_rows)),
+                    offsetof(Parameters, v_map)},
+                   {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
 }
 
 Parameters parameters_of(const Geometry& g, const Sm90Tiling& t) {
@@ -149,6 +176,10 @@ Parameters parameters_of(const Geometry& g, const Sm90Tiling& t) {
   }
   of.new_rows = g.append ? number(g.k_new.rows) : 0;
   of.partial_rows = g.total_q;
+  of.q_descale = factors_of(g.args->q_descale);
+  of.k_descale = factors_of(g.args->k_descale);
+  of.v_descale = factors_of(g.args->v_descale);
+  of.v_colmajor = g.v_colmajor;
   return p;
 }
 
@@ -175,6 +206,9 @@ void set_addresses(Parameters& p, const AttentionArgs& a) {
   p.pieces.page_table = address<Integers>(a.page_table);
   p.pieces.cache_seqlens = address<Integers>(a.cache_seqlens);
   p.pieces.cu_seqlens_k_new = address<Integers>(a.cu_seqlens_k_new);
+  p.pieces.q_descale.data = address<const float>(a.q_descale);
+  p.pieces.k_descale.data = address<const float>(a.k_descale);
+  p.pieces.v_descale.data = address<const float>(a.v_descale);
 }
 
 /// One launch of as many blocks as the device has multiprocessors, or tiles; before it one that appends and

@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <vector>
 
 namespace isomer::ops::attention {
@@ -23,28 +24,32 @@ using Layout = device::AttentionSm90Layout;
 struct Shape {
   int head_dim, head_dim_v, block_n, query_buffers;
   int block_n_softcap;  ///< tanh needs registers too
-  int block_n_pieces;   ///< and so does finding rows; 0: there are not enough
+  int block_n_pieces;   ///< and so does finding rows
 };
 constexpr Shape kShapes[] = {
     {64, 64, 128, 2, 128, 128},  {96, 96, 128, 2, 128, 128}, {128, 128, 128, 2, 128, 128},
-    {192, 128, 112, 1, 112, 96}, {192, 192, 96, 1, 96, 0},   {256, 256, 64, 1, 48, 0},
+    {192, 128, 112, 1, 112, 80}, {192, 192, 96, 1, 96, 64},  {256, 256, 64, 1, 48, 48},
 };
 
+/// Of e4m3, which is always worked on in pieces. A row of turned V is 64 or 128 keys.
+constexpr Shape kByteShapes[] = {
+    {64, 64, 128, 2, 128, 128}, {96, 96, 128, 2, 128, 128}, {128, 128, 128, 2, 128, 128},
+    {192, 192, 64, 1, 64, 64},  {256, 256, 64, 1, 64, 64},
+};
+
+bool has_bytes(const Geometry& g) { return g.q.dtype == DType::e4m3fn; }
+
 const Shape* shape_of(const Geometry& g) {
-  for (const Shape& shape : kShapes)
+  for (const Shape& shape : has_bytes(g) ? std::span<const Shape>(kByteShapes) : kShapes)
     if (g.head_dim <= shape.head_dim && g.head_dim_v <= shape.head_dim_v) return &shape;
   return nullptr;
-}
-
-/// Whether the kernel for pieces has registers for it.
-bool has_pieces(const Shape& shape, const Geometry& g) {
-  return shape.block_n_pieces > 0 && (shape.head_dim <= 128 || g.softcap <= 0);
 }
 
 using Choice = AttentionOptions::Choice;
 
 /// Why only the kernel for pieces does it; empty where the plain one does, too.
 std::string asks_for_pieces(const Geometry& g, const AttentionOptions& options) {
+  if (has_bytes(g)) return "e4m3fn";
   if (g.paged) return "paged keys";
   if (g.append) return "appended keys";
   if (options.num_splits > 1 || options.split_size > 0) return "split keys";
@@ -85,27 +90,38 @@ std::string misfit(const char* name, const RowView& view, std::int64_t heads) {
   };
   if (reinterpret_cast<std::uintptr_t>(view.data) % 16 != 0)
     return say(name, " begins at no multiple of 16 bytes, which tensor copies need");
-  if (std::string reason = stride(view.rows, view.row_stride, "row"); !reason.empty()) return reason;
+  if (view.d_stride == 1)
+    if (std::string reason = stride(view.rows, view.row_stride, "row"); !reason.empty()) return reason;
   if (std::string reason = stride(heads, view.head_stride, "head"); !reason.empty()) return reason;
   return stride(view.outers, view.outer_stride, "batch entry");
+}
+
+/// And of a column-major v: its columns take the place of rows.
+std::string misfit_of_columns(const Geometry& g, const Shape& shape) {
+  if (!g.v_colmajor) return {};
+  if (g.paged && g.page_size % shape.block_n_pieces != 0)
+    return say("takes a column-major v in pages of multiples of ", shape.block_n_pieces, " keys, they have ",
+               g.page_size);
+  const std::int64_t bytes = g.v.d_stride * size_of(g.v.dtype);
+  if (g.head_dim_v > 1 && (bytes <= 0 || bytes % 16 != 0))
+    return say("v has ", bytes, " bytes from one column to the next, tensor copies need multiples of 16");
+  return {};
 }
 
 }  // namespace
 
 std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, const gpu::Facts& facts) {
   const AttentionArgs& a = *g.args;
-  if (g.q.dtype != DType::f16 && g.q.dtype != DType::bf16)
-    return say("takes f16 and bf16, q is ", name_of(g.q.dtype));
+  if (g.q.dtype != DType::f16 && g.q.dtype != DType::bf16 && g.q.dtype != DType::e4m3fn)
+    return say("takes f16, bf16 and e4m3fn, q is ", name_of(g.q.dtype));
+  if (g.out.dtype != DType::f16 && g.out.dtype != DType::bf16)
+    return say("writes f16 and bf16, out is ", name_of(g.out.dtype));
   if (g.k.dtype != g.q.dtype || g.v.dtype != g.q.dtype)
     return say("takes k and v of q's type, they are ", name_of(g.k.dtype));
   if (g.rotary) return "turns no queries";
-  if (a.q_descale.defined() || a.k_descale.defined() || a.v_descale.defined()) return "takes no descales";
   const Shape* shape = shape_of(g);
   if (shape == nullptr) return say("has no tile for head dimensions ", g.head_dim, " and ", g.head_dim_v);
   const std::string pieces = asks_for_pieces(g, options);
-  if (!pieces.empty() && !has_pieces(*shape, g))
-    return say("has no registers for ", pieces, g.softcap > 0 ? " and a softcap" : "", " at head dimensions ",
-               g.head_dim, " and ", g.head_dim_v);
   if (options.pack_gqa == Choice::always && g.group > Layout::kRows)
     return say("packs ", Layout::kRows, " heads into a tile, a kv head has ", g.group);
   if (g.paged && static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size) > kMostRows)
@@ -120,6 +136,7 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
   if (!(scale > kLeastScale && scale < kMostScale)) return say("takes no scale of ", scale);
   if (g.batch * g.heads * g.seqlen_q == 0) return {};
   if (g.k.outers * g.k.rows * g.heads_kv == 0) return "k has no rows, which tensor copies need";
+  if (std::string reason = misfit_of_columns(g, *shape); !reason.empty()) return reason;
   for (const auto& [name, view, heads] :
        {std::tuple{"q", &g.q, g.heads}, std::tuple{"k", &g.k, g.heads_kv}, std::tuple{"v", &g.v, g.heads_kv},
         std::tuple{"out", &g.out, g.heads}})
@@ -142,7 +159,7 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts)
   t.box_rows = t.block_n;
   t.tile_rows = Layout::kRows;
   t.query_buffers = shape.query_buffers;
-  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers).bytes;
+  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype)).bytes;
   t.ragged = g.varlen_q || a.seqused_q.defined();
   t.lengths = t.ragged || g.varlen_k || a.seqused_k.defined() || a.leftpad_k.defined() ||
               a.kv_batch_idx.defined() || g.append || g.paged;
@@ -174,7 +191,7 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   Sm90Tiling t = whole(g, shape, facts);
   t.pieces = true;
   t.block_n = shape.block_n_pieces;
-  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers).bytes;
+  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype)).bytes;
   t.pack = pack;
   t.units = g.heads / pack;
   t.tile_rows = Layout::kRows / pack * pack;
@@ -220,8 +237,7 @@ Sm90Tiling tile_up_sm90(const Geometry& g, const AttentionOptions& options, cons
     return in_pieces(g, shape, facts, pack, common.parts, options.split_size);
   }
   Sm90Tiling best = asked ? in_pieces(g, shape, facts, pack, 1, 0) : whole(g, shape, facts);
-  if (!has_pieces(shape, g) || best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors ||
-      g.total_q * g.group > kMostRows)
+  if (best.tiles == 0 || best.tiles > kFullRounds * facts.multiprocessors || g.total_q * g.group > kMostRows)
     return best;
   double least = asked ? cost_of(g, best) : cost_of(g, best) * kWorthPieces - kLeastGain;
   const std::int64_t row_bytes = std::max<std::int64_t>(g.total_q * g.heads * (g.head_dim_v + 2) * 4, 1);

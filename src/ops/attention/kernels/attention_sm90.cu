@@ -22,6 +22,7 @@
 #include "ops/attention/kernels/attention_sm90_producer.cuh"
 #include "ops/attention/kernels/attention_sm90_repair.cuh"
 #include "ops/attention/kernels/attention_sm90_softmax.cuh"
+#include "ops/attention/kernels/attention_sm90_turn.cuh"
 
 namespace isomer::device::attention_sm90 {
 
@@ -43,7 +44,9 @@ struct Work {
   int k_len = 0;
   Rows rows;
   f32 s[kKeys / 2], o[kDimV / 2];
-  Weights<kKeys> front, back;  ///< P of two successive blocks
+  using P = Weights<kKeys, kDepth>;
+  P front, back;    ///< P of two successive blocks
+  Factors factors;  ///< of e4m3
 
   ISOMER_DEVICE Work(const Parameters& parameters, const Shared& memory, int which)
       : p(parameters),
@@ -53,8 +56,10 @@ struct Work {
         lane(static_cast<int>(threadIdx.x & 31)),
         q_matrix(SharedMatrix::of(memory.q(0) + static_cast<u32>(which * 64 * 128), 16, 1024)),
         k_matrix(SharedMatrix::of(memory.k(0), 16, 1024)),
-        v_matrix(SharedMatrix::of(memory.v(0), kPanelKeys, 1024)) {}
+        v_matrix(kFp8 ? SharedMatrix::of(memory.v(0), 16, 8 * kKeys, kTurnedSwizzle)
+                      : SharedMatrix::of(memory.v(0), kPanelKeys, 1024)) {}
 
+  ISOMER_DEVICE const auto& scale() const { return scale_of<Element>(p, factors); }
   ISOMER_DEVICE bool first_lane() const { return lane == 0; }
   ISOMER_DEVICE bool first_thread() const { return warp == 0 && lane == 0; }
 
@@ -90,6 +95,9 @@ struct Work {
       load_shared(slot_of(turn) + 32, piece);
       tile.shift = shuffle(static_cast<int>(piece[0]), 0);
       tile.first = shuffle(static_cast<int>(piece[1]), 0);
+      if constexpr (kFp8) {
+        factors = get_factors(slot_of(turn), p);
+      }
     }
     const Blocks range = blocks_of<kKeys>(p, tile);
     begin = range.begin;
@@ -125,28 +133,29 @@ struct Work {
   ISOMER_DEVICE void issue_s(f32 (&x)[N]) {
     SharedMatrix q = q_matrix + static_cast<u32>(query() * kLayout.q_bytes);
     SharedMatrix k = k_matrix + static_cast<u32>(key.stage * kLayout.k_bytes);
-    if constexpr (kDim > 192) {  // sixteen sums of each are more than there are registers for
+    if constexpr (kDim > 192 || kFp8) {  // their sums are more than there are registers for
       pin(q);
       pin(k);
     }
     warpgroup_fence();
 #pragma unroll
-    for (int d = 0; d < kDim / 16; ++d)
+    for (int d = 0; d < kDim / kDepth; ++d)
       multiply_add<Element, 2 * N>(x, q + static_cast<u32>(d / 4 * kPanelQ + d % 4 * 32),
                                    k + static_cast<u32>(d / 4 * kPanelKeys + d % 4 * 32), d != 0);
     warpgroup_commit();
   }
   /// Σ P·v of a whole block or a narrow one.
   template <int kCount>
-  ISOMER_DEVICE void issue_o(const Weights<kKeys>& weights) {
+  ISOMER_DEVICE void issue_o(const P& weights) {
     const SharedMatrix v = v_matrix + static_cast<u32>((key.stage ^ 1) * kLayout.v_bytes);
     warpgroup_fence();
 #pragma unroll
-    for (int k = 0; k < kCount / 16; ++k)
-      multiply_add<Element, kDimV, true>(o, weights.of[k], v + static_cast<u32>(k * 16 * 128), true);
+    for (int k = 0; k < kCount / kDepth; ++k)
+      multiply_add<Element, kDimV, !kFp8>(o, weights.of[k],
+                                          v + static_cast<u32>(k * (kFp8 ? kDepth : 16 * 128)), true);
     warpgroup_commit();
   }
-  ISOMER_DEVICE void issue_o(const Weights<kKeys>& weights, bool only_narrow) {
+  ISOMER_DEVICE void issue_o(const P& weights, bool only_narrow) {
     if (kNarrow < kKeys &&
         only_narrow) {  // a fence of its own: one that the compiler adds in a branch serialises every product
       issue_o<kNarrow>(weights);
@@ -178,13 +187,12 @@ struct Work {
   /// S of the block ahead and Σ P·v of block `behind` of its tile, when it is this warpgroup's turn. Returns
   /// with S.
   template <int N>
-  ISOMER_DEVICE void issue_both(f32 (&x)[N], const Weights<kKeys>& weights, bool only_narrow, int its_turn,
-                                int behind) {
+  ISOMER_DEVICE void issue_both(f32 (&x)[N], const P& weights, bool only_narrow, int its_turn, int behind) {
     wait_k();
     sync_threads<256>(1 + group);
     bool waited = false;
     if constexpr (kPieces) {
-      if (its_turn != turn || behind >= clear_end) waited = clear_unused_values(its_turn, behind);
+      if (!kFp8 && (its_turn != turn || behind >= clear_end)) waited = clear_unused_values(its_turn, behind);
     }
     issue_s(x);
     if (!waited) wait_v();
@@ -197,6 +205,12 @@ struct Work {
 
   template <int N>
   ISOMER_DEVICE void cap(f32 (&x)[N]) const {
+    if constexpr (kFp8) {
+      if (factors.descale != 1.0f) {
+#pragma unroll
+        for (int i = 0; i < N; ++i) x[i] *= factors.descale;
+      }
+    }
     if constexpr (kSoftcap) {
 #pragma unroll
       for (int i = 0; i < N; ++i) x[i] = tanhf(x[i] * p.cap);
@@ -228,12 +242,12 @@ struct Work {
   ISOMER_DEVICE bool is_clear() const { return n >= clear_begin && n < clear_end; }
 
   /// One block: S of it, Σ P·v of the block behind with `in`, and its own P into `out`.
-  ISOMER_DEVICE void step(bool clear, Weights<kKeys>& in, Weights<kKeys>& out, bool only_narrow) {
+  ISOMER_DEVICE void step(bool clear, P& in, P& out, bool only_narrow) {
     issue_both(s, in, only_narrow, turn, n + 1);
     if (n == begin) free_q();
     cap(s);
     if (!clear) mask(s);
-    const bool grown = softmax<Element>(p, s, rows, out);
+    const bool grown = softmax<Element>(scale(), s, rows, out);
     warpgroup_wait<0>();
     pin(o);
     if (grown) {
@@ -241,7 +255,7 @@ struct Work {
       // without this it gives them to `out`, sees that they are still read, and serialises.
       u32 x = 0;
 #pragma unroll
-      for (int i = 0; i < kKeys / 4; ++i) x ^= in.word(i);
+      for (int i = 0; i < P::kWords; ++i) x ^= in.word(i);
       if (threadIdx.x == 128) store_shared(shared.scratch(), x);
     }
     free_v(key.stage);  // K has gone on since
@@ -260,14 +274,14 @@ struct Work {
   ISOMER_DEVICE void other_blocks() {
     bool only_narrow = narrow;
     for (--n; n >= begin;) {
-      if (only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
+      if (kFp8 || only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
         step(is_clear(), front, back, only_narrow);
 #pragma unroll
-        for (int i = 0; i < kKeys / 4; ++i) front.word(i) = back.word(i);
+        for (int i = 0; i < P::kWords; ++i) front.word(i) = back.word(i);
         front.pin();
         only_narrow = false;
         --n;
-      } else {  // two at a time: P changes places with no move
+      } else if constexpr (!kFp8) {  // two at a time: P changes places with no move
         do {
           step(true, front, back, false);
           --n;
@@ -286,7 +300,7 @@ struct Work {
     if (n == begin) free_q();
     cap(x);
     if (!is_clear()) mask(x);
-    softmax_first(p, x, rows);
+    softmax_first(scale(), x, rows, kFp8 ? kShift : 0.0f);
   }
   ISOMER_DEVICE void clear_out() {
 #pragma unroll
@@ -305,8 +319,10 @@ struct Work {
   }
 
   /// The sums of a tile's rows as factors for Σ P·v; writes lse.
-  ISOMER_DEVICE void finish_rows(const Tile& tile, int first, bool writes, const Rows& done,
+  ISOMER_DEVICE void finish_rows(u32 slot, const Tile& tile, int first, bool writes, const Rows& done,
                                  f32 (&factor)[2]) {
+    Factors its{};
+    if constexpr (kFp8) its = get_factors(slot, p);
     f32 sink = p.sink && !kPieces ? attention::read(p.sink, p.sink_type, tile.head) * kLog2E : -infinity();
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -316,7 +332,8 @@ struct Work {
       }
       f32 sum = done.sum[r] + shuffle_xor(done.sum[r], 1);
       sum += shuffle_xor(sum, 2);
-      f32 base = done.reference[r] * p.scale_log2, decay = 1.0f;
+      f32 base = done.reference[r] * (kFp8 ? its.scale_log2 : p.scale_log2), decay = 1.0f;
+      if constexpr (kFp8) base -= kShift;
       if (sum == 0.0f) base = -infinity();  // sees no key
       if (p.sink) {
         const f32 joined = fmaxf(base, sink);
@@ -325,6 +342,7 @@ struct Work {
         base = joined;
       }
       factor[r] = base == -infinity() ? 0.0f : decay * reciprocal_fast(sum);
+      if constexpr (kFp8) factor[r] *= its.of_values;
       const int row = first + 8 * r;
       if (writes && row < tile.end(p) && p.lse.data)
         *attention::at<f32>(p.lse, tile.q_outer, tile.q_row + Tile::query_of(p, row), tile.head_of(p, row)) =
@@ -338,6 +356,16 @@ struct Work {
     for (int j = 0; j < kDimV / 8; ++j) sums[j % 4] += o[4 * j + 2 * r] + o[4 * j + 2 * r + 1];
     return sums[0] + sums[1] + (sums[2] + sums[3]);
   }
+  template <class Put>
+  ISOMER_DEVICE void repair_rows(u32 slot, const Tile& tile, int row, const bool (&broken)[2],
+                                 const f32 (&max)[2], const f32 (&factor)[2], int first, int columns,
+                                 Put put) const {
+    if constexpr (kFp8)
+      repair<Element, kKeys, kSoftcap>(p, get_factors(slot, p), kShift, tile, row, broken, max, factor, first,
+                                       columns, put);
+    else
+      repair<Element, kKeys, kSoftcap>(p, p, 0.0f, tile, row, broken, max, factor, first, columns, put);
+  }
   /// Of a tile that is done: out through shared memory, 128 columns at a time; each warpgroup stores its own
   /// rows.
   ISOMER_DEVICE void store_tile(int its_turn, const Rows& done) {
@@ -349,16 +377,16 @@ struct Work {
     const int query = tile.row0 + group * 64 + static_cast<int>(line);
     if constexpr (kPieces) {
       if (p.pieces.parts > 1) {
-        store_part(tile, query, static_cast<int>(lane), done);
+        store_part(slot_of(its_turn), tile, query, static_cast<int>(lane), done);
         return;
       }
     }
     f32 factor[2];
-    finish_rows(tile, query, lane % 4 == 0, done, factor);
+    finish_rows(slot_of(its_turn), tile, query, lane % 4 == 0, done, factor);
     const bool wild = any_lane(!is_finite(sum_of_out(0)) || !is_finite(sum_of_out(1)));
     const int row0 = tile.row0 + group * 64, count = least(tile.end(p) - row0, 64);
     // Without lengths of its own the tensor ends where the queries do, and the copy engine stops there.
-    const bool whole = !kPieces && (!p.lengths || count == 64);
+    const bool whole = (!kPieces || (kFp8 && p.pieces.pack == 1)) && (!p.lengths || count == 64);
     const u32 slab = shared.out(group);
 #pragma unroll
     for (int first = 0; first < kDimV; first += kOutColumns) {
@@ -368,12 +396,22 @@ struct Work {
 #pragma unroll
       for (int c = 0; c < columns; c += 16) {
         const int j = (first + c) / 8;
+        if constexpr (kFp8) {  // turned: four adjacent columns
+#pragma unroll
+          for (int r = 0; r < 2; ++r)
+            store_shared(
+                swizzled_128(slab + static_cast<u32>(c / 64 * 64 * 128), line + static_cast<u32>(8 * r),
+                             static_cast<u32>(c % 64 * 2) + lane % 4 * 8),
+                pack<OutElement>(o[4 * j + 2 * r] * factor[r], o[4 * j + 4 + 2 * r] * factor[r]),
+                pack<OutElement>(o[4 * j + 1 + 2 * r] * factor[r], o[4 * j + 5 + 2 * r] * factor[r]));
+          continue;
+        }
         const u32 at = swizzled_128(slab + static_cast<u32>(c / 64 * 64 * 128), warp * 16 + lane % 16,
                                     static_cast<u32>(c % 64 * 2) + lane / 16 * 16);
-        const u32 words[4] = {pack<Element>(o[4 * j] * factor[0], o[4 * j + 1] * factor[0]),
-                              pack<Element>(o[4 * j + 2] * factor[1], o[4 * j + 3] * factor[1]),
-                              pack<Element>(o[4 * j + 4] * factor[0], o[4 * j + 5] * factor[0]),
-                              pack<Element>(o[4 * j + 6] * factor[1], o[4 * j + 7] * factor[1])};
+        const u32 words[4] = {pack<OutElement>(o[4 * j] * factor[0], o[4 * j + 1] * factor[0]),
+                              pack<OutElement>(o[4 * j + 2] * factor[1], o[4 * j + 3] * factor[1]),
+                              pack<OutElement>(o[4 * j + 4] * factor[0], o[4 * j + 5] * factor[0]),
+                              pack<OutElement>(o[4 * j + 6] * factor[1], o[4 * j + 7] * factor[1])};
         store_matrices(at, words);
       }
       if (wild) {
@@ -387,12 +425,12 @@ struct Work {
           broken[r] = static_cast<int>(line) + 8 * r < count && !is_finite(all) && is_finite(factor[r]) &&
                       is_finite(done.reference[r]);
         }
-        repair<Element, kKeys, kSoftcap>(
-            p, tile, query, broken, done.reference, factor, first, columns, [&](int r, int c, f32 a, f32 b) {
-              store_shared(swizzled_128(slab + static_cast<u32>(c / 64 * 64 * 128),
-                                        line + static_cast<u32>(8 * r), static_cast<u32>(c % 64 * 2)),
-                           pack<Element>(a, b));
-            });
+        repair_rows(slot_of(its_turn), tile, query, broken, done.reference, factor, first, columns,
+                    [&](int r, int c, f32 a, f32 b) {
+                      store_shared(swizzled_128(slab + static_cast<u32>(c / 64 * 64 * 128),
+                                                line + static_cast<u32>(8 * r), static_cast<u32>(c % 64 * 2)),
+                                   pack<OutElement>(a, b));
+                    });
       }
       fence_async_shared();
       sync_threads<128>(3 + group);
@@ -422,16 +460,19 @@ struct Work {
                                static_cast<u32>(c % 8 * 16)),
                   words);
       Vector<u32, 4> vector{{words[0], words[1], words[2], words[3]}};
-      Element* to = attention::at<Element>(p.out, tile.q_outer, tile.q_row + Tile::query_of(p, row0 + r),
-                                           tile.head_of(p, row0 + r)) +
-                    first + c * 8;
+      OutElement* to =
+          attention::at<OutElement>(p.out, tile.q_outer, tile.q_row + Tile::query_of(p, row0 + r),
+                                    tile.head_of(p, row0 + r)) +
+          first + c * 8;
       isomer::device::store<4>(reinterpret_cast<u32*>(to), vector);
     }
   }
 
   /// Of a part of an entry's keys: Σ P·v as it is, and the reference and sum of each row, for the combine.
-  ISOMER_DEVICE void store_part(const Tile& tile, int row, int lane, const Rows& done) {
+  ISOMER_DEVICE void store_part(u32 slot, const Tile& tile, int row, int lane, const Rows& done) {
     const f32 undivided[2] = {1.0f, 1.0f};
+    f32 scale_log2 = p.scale_log2;
+    if constexpr (kFp8) scale_log2 = get_factors(slot, p).scale_log2;
     bool broken[2];
     i64 to[2];
 #pragma unroll
@@ -448,8 +489,19 @@ struct Work {
       broken[r] = mine && !is_finite(all) && is_finite(sum) && is_finite(done.reference[r]);
       if (!mine) continue;
       if (lane % 4 == 0) {
-        const Vector<f32, 2> state{{sum == 0.0f ? -infinity() : done.reference[r] * p.scale_log2, sum}};
+        const Vector<f32, 2> state{
+            {sum == 0.0f ? -infinity() : done.reference[r] * scale_log2 - (kFp8 ? kShift : 0.0f), sum}};
         isomer::device::store<2>(p.pieces.partial_state + to[r] * 2, state);
+      }
+      if constexpr (kFp8) {
+#pragma unroll
+        for (int j = 0; j < kDimV / 8; j += 2) {
+          const int column = 8 * j + lane % 4 * 4, i = 4 * j + 2 * r;
+          if (column < p.head_dim_v)
+            isomer::device::store<4>(p.pieces.partial_out + to[r] * p.head_dim_v + column,
+                                     Vector<f32, 4>{{o[i], o[i + 4], o[i + 1], o[i + 5]}});
+        }
+        continue;
       }
 #pragma unroll
       for (int j = 0; j < kDimV / 8; ++j) {
@@ -461,8 +513,8 @@ struct Work {
     }
     if (!any_lane(broken[0] || broken[1])) return;
     warp_barrier();  // other lanes have written these rows
-    repair<Element, kKeys, kSoftcap>(
-        p, tile, row, broken, done.reference, undivided, 0, kDimV, [&](int r, int c, f32 a, f32 b) {
+    repair_rows(
+        slot, tile, row, broken, done.reference, undivided, 0, kDimV, [&](int r, int c, f32 a, f32 b) {
           if (c < p.head_dim_v)
             isomer::device::store<2>(p.pieces.partial_out + (r == 0 ? to[0] : to[1]) * p.head_dim_v + c,
                                      Vector<f32, 2>{{a, b}});
@@ -485,13 +537,13 @@ struct Work {
   /// Σ P·v of its last block, by itself.
   ISOMER_DEVICE void end_tile(int its_turn, bool its_narrow, const Rows& its_rows, int its_last) {
     bool waited = false;
-    if constexpr (kPieces) {
+    if constexpr (kPieces && !kFp8) {
       sync_threads<256>(1 + group);
       waited = clear_unused_values(its_turn, its_last);
     }
     if (!waited) wait_v();
     issue_o(front, its_narrow);
-    if constexpr (kPieces) arrive_threads<256>(2 - group);
+    if constexpr (kPieces && !kFp8) arrive_threads<256>(2 - group);
     warpgroup_wait<0>();
     pin(o);
     free_v(key.stage ^ 1);
@@ -542,7 +594,12 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   const int role = shuffle(static_cast<int>(threadIdx.x) / 128, 0);
   if (threadIdx.x == 0) {
     for (int i = 0; i < 2; ++i) {
-      for (const Barrier full : {shared.q_full(), shared.k_full(), shared.v_full()}) full[i].init(1);
+      for (const Barrier full : {shared.q_full(), shared.k_full()}) full[i].init(1);
+      shared.v_full()[i].init(kFp8 ? kTurners : 1);
+      if constexpr (kFp8) {
+        shared.v_rows_full()[i].init(1);
+        shared.v_rows_empty()[i].init(kTurners);
+      }
       for (const Barrier empty : {shared.q_empty(), shared.k_empty(), shared.v_empty()}) empty[i].init(8);
     }
     fence_barriers();
@@ -552,14 +609,18 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   }
   __syncthreads();
   if (role == 0) {
-    keep_registers<40>();
+    keep_registers<kProducerRegisters>();
     if constexpr (kPieces) {
-      if (threadIdx.x < 32) produce_pieces(p, shared);
+      if (threadIdx.x < 32) {
+        produce_pieces(p, shared);
+      } else if constexpr (kFp8) {
+        turn_values(p, shared, static_cast<int>(threadIdx.x / 32) - 1);
+      }
     } else {
       if (threadIdx.x == 0) produce(p, shared);
     }
   } else {
-    take_registers<232>();
+    take_registers<252 - kProducerRegisters / 2>();
     Work work(p, shared, role - 1);
     work.all_tiles();
   }

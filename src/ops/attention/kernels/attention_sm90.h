@@ -15,24 +15,31 @@ struct AttentionSm90Layout {
   static constexpr int kOutPanels = 2;     ///< of out that wait at once
   static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
   static constexpr int kSlotBytes = 32, kPieceSlotBytes = 64;
-  static constexpr int kSlots = 128;  ///< from the barriers on
-  static constexpr int kBarrierBytes = kSlots + kTileSlots * kPieceSlotBytes;
+  static constexpr int kSlots = 128;                                          ///< from the barriers on
+  static constexpr int kRowBarriers = kSlots + kTileSlots * kPieceSlotBytes;  ///< of V by rows, e4m3 only
+  static constexpr int kFound = kRowBarriers + 32;  ///< notes of the producer's warp
+  static constexpr int kBarrierBytes = kFound + 16;
 
   int q_bytes, k_bytes, v_bytes, out_bytes;  ///< of a buffer
-  int k, v, out, barriers, bytes;            ///< where they begin (q at 0), and all
+  int v_row_bytes;                           ///< of V as it lies in memory where products want it turned
+  int k, v, out, v_rows, barriers, bytes;    ///< where they begin (q at 0), and all
 
-  constexpr AttentionSm90Layout(int head_dim, int head_dim_v, int keys, int queries)
-      : q_bytes(panels(head_dim) * kRows * kPanelBytes),
-        k_bytes(panels(head_dim) * keys * kPanelBytes),
-        v_bytes(panels(head_dim_v) * keys * kPanelBytes),
+  constexpr AttentionSm90Layout(int head_dim, int head_dim_v, int keys, int queries, int element_bytes = 2)
+      : q_bytes(panels(head_dim, element_bytes) * kRows * kPanelBytes),
+        k_bytes(panels(head_dim, element_bytes) * keys * kPanelBytes),
+        v_bytes(element_bytes == 1 ? head_dim_v * keys : panels(head_dim_v) * keys * kPanelBytes),
         out_bytes((panels(head_dim_v) < kOutPanels ? panels(head_dim_v) : kOutPanels) * kRows * kPanelBytes),
+        v_row_bytes(element_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
         k(queries * q_bytes),
         v(k + kStages * k_bytes),
         out(v + kStages * v_bytes),
-        barriers(out + out_bytes),
+        v_rows(out + out_bytes),
+        barriers(v_rows + kStages * v_row_bytes),
         bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up
 
-  static constexpr int panels(int columns) { return (columns + 63) / 64; }
+  static constexpr int panels(int columns, int element_bytes = 2) {
+    return (columns * element_bytes + kPanelBytes - 1) / kPanelBytes;
+  }
 };
 
 /// What the kernel for pieces is told beyond that: rows of several heads share a tile, an entry's keys are
@@ -53,6 +60,8 @@ struct AttentionSm90Pieces {
   f32 *partial_out, *partial_state;  ///< as AttentionParameters has them
   i64 partial_rows;
   Divisor of_pack, of_page;
+  AttentionFactors q_descale, k_descale, v_descale;  ///< of e4m3
+  i32 v_colmajor;                                    ///< V's rows are columns of keys: e4m3
 };
 
 /// One call for the Hopper kernel. Lengths and indices that lie on the device are read and clamped there.

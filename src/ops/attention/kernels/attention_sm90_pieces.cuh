@@ -8,7 +8,8 @@
 
 #include "gpu/device/sm90/scheduler.cuh"
 #include "gpu/device/sm90/tensor_copy.cuh"
-#include "ops/attention/kernels/attention_sm90_room.cuh"
+#include "ops/attention/kernels/attention_entry.cuh"
+#include "ops/attention/kernels/attention_sm90_factors.cuh"
 
 namespace isomer::device::attention_sm90 {
 
@@ -16,9 +17,9 @@ namespace isomer::device::attention_sm90 {
 struct PieceTiles {
   /// Where the search stands, where entries have different numbers of queries: those before the first are
   /// behind, and have so many tiles. In shared memory, because registers are few.
-  u32 notes;
+  const Shared& shared;
 
-  ISOMER_DEVICE explicit PieceTiles(u32 at) : notes(at) { put(0, 0); }
+  ISOMER_DEVICE explicit PieceTiles(const Shared& room) : shared(room) { put(0, 0); }
 
   /// False where there are not so many. tile.part is −1 where the tile has nothing to do.
   ISOMER_DEVICE bool find(const Parameters& p, u32 number, Tile& tile) {
@@ -33,7 +34,7 @@ struct PieceTiles {
     } else {
       const int lane = static_cast<int>(threadIdx.x & 31);
       u32 base_word, ahead;
-      load_shared(notes, base_word, ahead);
+      load_shared(shared.notes(), base_word, ahead);
       int base = static_cast<int>(base_word);
       for (;;) {
         if (base >= p.batch) {
@@ -71,20 +72,28 @@ struct PieceTiles {
     tile.head = section * p.section + rest - turn * together;
     tile.row0 = (row_tiles - 1 - row_turn) * of.tile_rows;
     tile.part = turn - row_turn * of.parts;
-    place(p, entry, tile);
+    // Through shared memory: what it took to find them does not stay in registers.
+    warp_barrier();
+    if (threadIdx.x == 0) {
+      const u32 words[4] = {static_cast<u32>(tile.row0), static_cast<u32>(tile.head),
+                            static_cast<u32>(tile.part), static_cast<u32>(entry)};
+      store_shared(shared.found(), words);
+    }
+    warp_barrier();
+    place(p, tile);
     return true;
   }
   /// All, once find() said that there is none.
   ISOMER_DEVICE u32 all(const Parameters& p) const {
     u32 base, ahead;
-    load_shared(notes, base, ahead);
+    load_shared(shared.notes(), base, ahead);
     return p.pieces.ragged ? ahead : static_cast<u32>(p.tiles);
   }
 
  private:
   ISOMER_DEVICE void put(int base, u32 ahead) const {
     warp_barrier();
-    if (threadIdx.x == 0) store_shared(notes, static_cast<u32>(base), ahead);
+    if (threadIdx.x == 0) store_shared(shared.notes(), static_cast<u32>(base), ahead);
     warp_barrier();
   }
   static ISOMER_DEVICE int count(const Parameters& p, int queries) {
@@ -92,7 +101,11 @@ struct PieceTiles {
   }
   /// Lengths and places of entry b and of the tile's part. Whatever the device data holds, they are inside of
   /// the tensors.
-  static ISOMER_DEVICE void place(const Parameters& p, int b, Tile& tile) {
+  ISOMER_DEVICE void place(const Parameters& p, Tile& tile) const {
+    u32 words[4];
+    load_shared(shared.found(), words);
+    const int b = static_cast<int>(words[3]);
+    tile.part = static_cast<int>(words[2]);
     const AttentionSm90Pieces& of = p.pieces;
     const Span q = queries_of(p, b);
     tile.q_outer = p.cu_seqlens_q ? 0 : b;
@@ -128,8 +141,26 @@ struct PieceTiles {
     const int origin = begin - tile.first;  // the key that counts as 0
     tile.k_len = end - origin;
     tile.shift = length - tile.q_len - origin;
+    load_shared(shared.found(), words);
+    tile.row0 = static_cast<int>(words[0]);
+    tile.head = static_cast<int>(words[1]);
+    tile.entry = static_cast<int>(words[3]);
   }
 };
+
+/// What get_factors() reads again.
+ISOMER_DEVICE void put_factors(u32 slot, const Parameters& p, const Tile& tile) {
+  const int head = tile.head_kv(p);
+  const f32 descale = attention::factor(p.pieces.q_descale, tile.entry, head) *
+                      attention::factor(p.pieces.k_descale, tile.entry, head);
+  const f32 scale = p.scale_log2 * descale;
+  // Part of the scale where that leaves it within what f32 has room for.
+  const bool fits = !kSoftcap && scale > 0x1p-60f && scale < 0x1p60f;
+  const u32 words[4] = {
+      bits_of(fits ? scale : p.scale_log2), bits_of(fits ? -0x1p126f / fmaxf(scale, 1.0f) : p.lowest),
+      bits_of(fits ? 1.0f : descale), bits_of(attention::factor(p.pieces.v_descale, tile.entry, head))};
+  sm90::store_shared(slot + 48, words);
+}
 
 /// Block n of K or V into a stage that is waited for: a lane of the warp copies every 32nd box of rows.
 template <int kPanels>
@@ -146,32 +177,57 @@ ISOMER_DEVICE void load_block(const Parameters& p, const TensorMap& map, u32 til
   while (row < kKeys) {
 #pragma unroll
     for (int i = 0; i < kPanels; ++i)
-      load<4>(map, {{i * 64, spot.row, head, spot.outer}}, to + static_cast<u32>(i * kPanelKeys + row * 128),
-              full, Keep::normal);
+      load<4>(map, {{i * kPanelColumns, spot.row, head, spot.outer}},
+              to + static_cast<u32>(i * kPanelKeys + row * 128), full, Keep::normal);
     row += 32 * p.pieces.box_rows;
     if (row < kKeys) spot = spot_of(p, tile, tile.first_slot + n * kKeys + row);
   }
 }
 
+/// Block n of a column-major V, which lies in one page.
+ISOMER_DEVICE void load_columns(const Parameters& p, u32 tile_slot, int n, u32 to, Barrier full,
+                                Barrier empty, u32 parity) {
+  if (threadIdx.x == 0) {
+    const Tile tile = get_tile(tile_slot);
+    const Spot spot = spot_of(p, tile, tile.first_slot + n * kKeys);
+    empty.wait(parity);
+    full.arrive_expect(static_cast<u32>(kDimV * kKeys));
+    load<4>(p.v_map, {{spot.row, 0, tile.head_kv(p), spot.outer}}, to, full, Keep::normal);
+  }
+  warp_barrier();
+}
+
 /// The producer's warp. It has 40 registers: what it knows of a tile it reads again where that is described,
 /// and places in rings follow from how many tiles and blocks there were.
 ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
-  constexpr int kPanels = AttentionSm90Layout::panels(kDim), kPanelsV = AttentionSm90Layout::panels(kDimV);
+  constexpr int kBytes = static_cast<int>(sizeof(Element));
+  constexpr int kPanels = AttentionSm90Layout::panels(kDim, kBytes),
+                kPanelsV = AttentionSm90Layout::panels(kDimV, kBytes);
   constexpr int kSlots = AttentionSm90Layout::kTileSlots;
   const bool leads = threadIdx.x == 0;
-  PieceTiles tiles(shared.notes());
+  PieceTiles tiles(shared);
   const TileCounter counter{p.next_tile};
-  u32 done = 0;     // 4 · blocks of K that were asked for + the slot of the tile
-  int pending = 0;  // V runs one block behind K: the block, and the slot of its tile
+  u32 done = 0;  // 4 · blocks of K that were asked for + the slot of the tile
+  // V runs one block behind K: the block, and the slot of its tile. A barrier of the warp lies between.
+  const auto pending = [&]() { return static_cast<int>(load_shared(shared.notes() + 8)); };
   const auto load_v = [&](u32 index, int v_block) {
     const int stage = static_cast<int>(index & 1);
-    load_block<kPanelsV>(p, p.v_map, shared.tile(v_block % kSlots), v_block / kSlots, shared.v(stage),
-                         shared.v_full()[stage], shared.v_empty()[stage], (index >> 1 & 1) ^ 1);
+    if constexpr (kFp8) {
+      if (p.pieces.v_colmajor) {
+        load_columns(p, shared.tile(v_block % kSlots), v_block / kSlots, shared.v_rows(stage),
+                     shared.v_rows_full()[stage], shared.v_rows_empty()[stage], (index >> 1 & 1) ^ 1);
+        return;
+      }
+    }
+    load_block<kPanelsV>(p, p.v_map, shared.tile(v_block % kSlots), v_block / kSlots,
+                         kFp8 ? shared.v_rows(stage) : shared.v(stage),
+                         kFp8 ? shared.v_rows_full()[stage] : shared.v_full()[stage],
+                         kFp8 ? shared.v_rows_empty()[stage] : shared.v_empty()[stage], (index >> 1 & 1) ^ 1);
   };
   u32 number = TileCounter::first();
 #pragma unroll 1
   for (;;) {
-    const int slot = static_cast<int>(done % kSlots), buffer = slot % kQueries;
+    if (leads) store_shared(shared.notes() + 12, done);
     bool more = true;
     {
       Tile tile;
@@ -180,10 +236,19 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
         number = TileCounter::tile_of(shuffle(number, 0));
       }
       if (!more) tile.row0 = -1;
+      warp_barrier();
+      done = load_shared(shared.notes() + 12);
+      const int slot = static_cast<int>(done % kSlots), buffer = slot % kQueries;
       shared.q_empty()[buffer].wait(static_cast<u32>(slot / kQueries & 1) ^ 1);
-      if (leads) put_tile(shared.tile(slot), tile);  // seen by whoever has waited for q_full
+      if (leads) {  // seen by whoever has waited for q_full
+        put_tile(shared.tile(slot), tile);
+        if constexpr (kFp8) {
+          if (more) put_factors(shared.tile(slot), p, tile);
+        }
+      }
       warp_barrier();
     }
+    const int slot = static_cast<int>(done % kSlots), buffer = slot % kQueries;
     if (leads) {
       const Barrier q_full = shared.q_full()[buffer];
       if (!more) {
@@ -193,8 +258,10 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
         q_full.arrive_expect(static_cast<u32>(kPanels * 128 * p.pieces.tile_rows));
 #pragma unroll
         for (int i = 0; i < kPanels; ++i)
-          load<5>(p.q_map, {{i * 64, 0, tile.q_row + Tile::query_of(p, tile.row0), tile.head, tile.q_outer}},
-                  shared.q(buffer) + static_cast<u32>(i * kPanelQ), q_full, Keep::briefly);
+          load<5>(
+              p.q_map,
+              {{i * kPanelColumns, 0, tile.q_row + Tile::query_of(p, tile.row0), tile.head, tile.q_outer}},
+              shared.q(buffer) + static_cast<u32>(i * kPanelQ), q_full, Keep::briefly);
       }
     }
     if (!more) break;
@@ -209,8 +276,8 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
       if constexpr (kQueries == 1) {
         if (n + 1 < blocks.end) load_v(done / kSlots - 1, (n + 1) * kSlots + slot);
       } else {
-        if (done >= kSlots) load_v(done / kSlots - 1, pending);
-        pending = n * kSlots + slot;
+        if (done >= kSlots) load_v(done / kSlots - 1, pending());
+        if (leads) store_shared(shared.notes() + 8, static_cast<u32>(n * kSlots + slot));
       }
       done += kSlots;
     }
@@ -219,14 +286,14 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
     number = TileCounter::tile_of(shuffle(number, 0));
     done = done / kSlots * kSlots + (done + 1) % kSlots;
   }
-  if (kQueries == 2 && done >= kSlots) load_v(done / kSlots - 1, pending);
+  if (kQueries == 2 && done >= kSlots) load_v(done / kSlots - 1, pending());
   if (leads) counter.end(number, tiles.all(p));
 }
 
 /// Rows of Q that no copy brings, where a tile is no whole number of queries: zeros, once. Every thread of
 /// the block takes part, in front of its barrier.
 ISOMER_DEVICE void clear_spare_rows(const Parameters& p, const Shared& shared) {
-  constexpr int kPanels = AttentionSm90Layout::panels(kDim);
+  constexpr int kPanels = AttentionSm90Layout::panels(kDim, static_cast<int>(sizeof(Element)));
   const int spare = (kRows - p.pieces.tile_rows) * 8;  // 16 bytes each
   const u32 zeros[4] = {};
   for (int i = static_cast<int>(threadIdx.x); i < spare * kPanels * kQueries; i += 384) {

@@ -25,9 +25,10 @@ ISOMER_DEVICE f32 score(const Parameters& p, const T* q, const T* k, bool seen) 
 
 /// Of the lane's two rows `row` and row + 8 of a tile those that are `broken`: Σ P·v·factor of columns first…
 /// in pairs, handed to put(r, column − first, …).
-template <class T, int kKeys, bool kSoftcap, class Put>
-ISOMER_DEVICE void repair(const Parameters& p, const Tile& tile, int row, const bool (&broken)[2],
-                          const f32 (&max)[2], const f32 (&factor)[2], int first, int columns, Put put) {
+template <class T, int kKeys, bool kSoftcap, class Scale, class Put>
+ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, const Tile& tile, int row,
+                          const bool (&broken)[2], const f32 (&max)[2], const f32 (&factor)[2], int first,
+                          int columns, Put put) {
   constexpr int kColumns = 8;  // of a lane at once
   const Blocks blocks = blocks_of<kKeys>(p, tile);
   const i64 head_kv = tile.head_kv(p);
@@ -49,13 +50,18 @@ ISOMER_DEVICE void repair(const Parameters& p, const Tile& tile, int row, const 
         const Spot spot = spot_of(p, tile, tile.first_slot + key);
         const bool seen = mine && key >= low && key < high && (!kPieces || spot.outer < p.k.outers);
         f32 s = score(p, q, attention::at<const T>(p.k, spot.outer, spot.row, head_kv), seen);
-        if constexpr (kSoftcap) s = tanhf(s * p.cap);
-        const f32 weight = seen ? exp2_fast((s - base) * p.scale_log2) * share : 0.0f;
-        const T* v = attention::at<const T>(p.v, spot.outer, spot.row, head_kv) + first + c;
+        if constexpr (sizeof(T) == 1) s *= scale.descale;
+        if constexpr (kSoftcap) s = tanhf(s * scale.cap);
+        const f32 weight = seen ? exp2_fast(sizeof(T) == 1 ? (s - base) * scale.scale_log2 + shift
+                                                           : (s - base) * scale.scale_log2) *
+                                      share
+                                : 0.0f;
+        const i64 step = sizeof(T) == 1 ? p.v.d_stride : 1;
+        const T* v = attention::at<const T>(p.v, spot.outer, spot.row, head_kv) + (first + c) * step;
         if (weight != 0.0f) {
 #pragma unroll
           for (int i = 0; i < kColumns; ++i)
-            if (i < count) sum[i] = fmaf(weight, to_f32(v[i]), sum[i]);
+            if (i < count) sum[i] = fmaf(weight, to_f32(v[i * step]), sum[i]);
         }
       }
       if (!mine || c >= columns) continue;

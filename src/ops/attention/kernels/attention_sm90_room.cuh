@@ -3,19 +3,29 @@
 
 #include "gpu/device/sm90/barrier.cuh"
 #include "gpu/device/sm90/shared.cuh"
+#include "gpu/device/sm90/warpgroup_mma.cuh"
 #include "ops/attention/kernels/attention_sm90_tiles.cuh"
 
 namespace isomer::device::attention_sm90 {
 
 using namespace sm90;
 using Element = ISOMER_ELEMENT;
+using OutElement = ISOMER_ELEMENT_OUT;
 constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V, kKeys = ISOMER_BLOCK_N;
 constexpr int kQueries = ISOMER_QUERY_BUFFERS;
 constexpr bool kSoftcap = ISOMER_SOFTCAP;
 // Keys of a first block of which no more are seen; wide heads leave no registers for a second width.
 constexpr int kNarrow = kDim + kDimV <= 256 ? kKeys / 32 * 16 : kKeys;
 constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not kept in registers
-constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries);
+constexpr bool kFp8 = sizeof(Element) == 1;
+// Of 504 that three threads share; 40 of them are enough for whole tiles of 16-bit types.
+constexpr int kProducerRegisters = kPieces && (kFp8 || kQueries == 1) ? 56 : 40;
+constexpr int kDepth = 32 / static_cast<int>(sizeof(Element));  // of a product
+constexpr int kPanelColumns = 128 / static_cast<int>(sizeof(Element));
+constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<int>(sizeof(Element)));
+constexpr int kTurnedRow = kFp8 ? kKeys : 128;  // bytes of turned V: the keys of a column
+constexpr Swizzle kTurnedSwizzle = kTurnedRow == 64 ? Swizzle::bytes_64 : Swizzle::bytes_128;
+static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 128)));
 constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;  // bytes
 constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
 static_assert((kQueries == 1 || kQueries == 2) && kDim % 16 == 0 && kDimV % 16 == 0 && kKeys % 16 == 0 &&
@@ -37,13 +47,23 @@ struct Shared {
   ISOMER_DEVICE Barrier k_empty() const { return q_full()[6]; }
   ISOMER_DEVICE Barrier v_full() const { return q_full()[8]; }
   ISOMER_DEVICE Barrier v_empty() const { return q_full()[10]; }
+  ISOMER_DEVICE u32 v_rows(int i) const {
+    return base + static_cast<u32>(kLayout.v_rows + i * kLayout.v_row_bytes);
+  }
+  ISOMER_DEVICE Barrier v_rows_full() const {
+    return {base + static_cast<u32>(kLayout.barriers + AttentionSm90Layout::kRowBarriers)};
+  }
+  ISOMER_DEVICE Barrier v_rows_empty() const { return v_rows_full()[2]; }
   ISOMER_DEVICE u32 tile(int i) const {
     return base + kLayout.barriers + AttentionSm90Layout::kSlots +
            static_cast<u32>(
                i * (kPieces ? AttentionSm90Layout::kPieceSlotBytes : AttentionSm90Layout::kSlotBytes));
   }
   ISOMER_DEVICE u32 scratch() const { return base + kLayout.barriers + 96; }  ///< nobody reads it
-  ISOMER_DEVICE u32 notes() const { return base + kLayout.barriers + 104; }   ///< of the producer's warp
+  ISOMER_DEVICE u32 found() const {
+    return base + static_cast<u32>(kLayout.barriers + AttentionSm90Layout::kFound);
+  }
+  ISOMER_DEVICE u32 notes() const { return base + kLayout.barriers + 104; }  ///< of the producer's warp
 };
 
 }  // namespace isomer::device::attention_sm90

@@ -5,19 +5,22 @@
 
 #include "gpu/device/exponential.cuh"
 #include "gpu/device/mma.cuh"
+#include "ops/attention/kernels/attention_sm90_factors.cuh"
 #include "ops/attention/kernels/attention_sm90_tiles.cuh"
 
 namespace isomer::device::attention_sm90 {
 
-/// A block's P with T's rounding, as 16 keys for each product: two successive fragments of S are such an
-/// operand.
-template <int kKeys>
+/// A block's P with T's rounding, as kDepth keys for each product. Of 16-bit types two successive fragments
+/// of S are such an operand; of e4m3 four, where the keys of each 16 stand in the order that
+/// attention_sm90_turn.cuh gives V.
+template <int kKeys, int kDepth = 16>
 struct Weights {
-  u32 of[kKeys / 16][4];
+  static constexpr int kProducts = kKeys / kDepth, kWords = 4 * kProducts;
+  u32 of[kProducts][4];
 
   ISOMER_DEVICE void pin() {
 #pragma unroll
-    for (int k = 0; k < kKeys / 16; ++k) sm90::pin(of[k]);
+    for (int k = 0; k < kProducts; ++k) sm90::pin(of[k]);
   }
   ISOMER_DEVICE u32& word(int i) { return of[i / 4][i % 4]; }
 };
@@ -95,8 +98,8 @@ ISOMER_DEVICE void weigh(const f32 (&x)[N], f32 scale_log2, const f32 (&referenc
 
 /// Of a block that is not the tile's first: it trusts the old references and lets the sums tell whether P has
 /// outgrown one; only then are maxima taken. True where Σ P·v must be multiplied by rows.factor.
-template <class T, int kKeys, int N>
-ISOMER_DEVICE bool softmax(const Parameters& p, const f32 (&x)[N], Rows& rows, Weights<kKeys>& out) {
+template <class T, class Scale, int kKeys, int N>
+ISOMER_DEVICE bool softmax(const Scale& p, const f32 (&x)[N], Rows& rows, Weights<kKeys>& out) {
   f32 sum[2];
   weigh<T>(x, p.scale_log2, rows.reference, out, sum);
   const bool grown = any_lane(!(sum[0] <= kMostSum && sum[1] <= kMostSum));  // NaN counts as grown
@@ -115,13 +118,68 @@ ISOMER_DEVICE bool softmax(const Parameters& p, const f32 (&x)[N], Rows& rows, W
   return grown;
 }
 
-/// Of a tile's first block: its maxima are the references. x becomes P.
-template <int N>
-ISOMER_DEVICE void softmax_first(const Parameters& p, f32 (&x)[N], Rows& rows) {
+/// Of e4m3: P is 2^8 at the reference, so that the least of it that counts is 2^-18 of that. Its largest is
+/// 448, 2^0.8 more.
+constexpr f32 kShift = 8;
+
+/// The first in the lowest byte.
+ISOMER_DEVICE u32 bytes_of(f32 a, f32 b, f32 c, f32 d) {
+  return static_cast<u32>(Pair<e4m3fn>::of(a, b)) | static_cast<u32>(Pair<e4m3fn>::of(c, d)) << 16;
+}
+
+/// 0x80 in a byte where a byte of P is 448 or not a number: the reference is too low.
+ISOMER_DEVICE u32 saturated(u32 bytes) { return (bytes + 0x02020202u) & 0x80808080u; }
+
+template <class T, int kKeys, int N>
+ISOMER_DEVICE u32 weigh(const f32 (&x)[N], f32 scale_log2, const f32 (&reference)[2], Weights<kKeys, 32>& out,
+                        f32 (&sum)[2]) {
+  const f32 base0 = fmaf(reference[0], scale_log2, -kShift), base1 = fmaf(reference[1], scale_log2, -kShift);
+  f32 a0 = 0.0f, a1 = 0.0f, b0 = 0.0f, b1 = 0.0f;
+  u32 most = 0;
+#pragma unroll
+  for (int j = 0; j < N / 4; j += 2) {
+    f32 e[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) e[i] = exp2_fast(fmaf(x[4 * j + i], scale_log2, i % 4 < 2 ? -base0 : -base1));
+    a0 += e[0] + e[4];
+    a1 += e[1] + e[5];
+    b0 += e[2] + e[6];
+    b1 += e[3] + e[7];
+    most |= saturated(out.of[j / 4][j % 4] = bytes_of(e[0], e[1], e[4], e[5]));
+    most |= saturated(out.of[j / 4][j % 4 + 1] = bytes_of(e[2], e[3], e[6], e[7]));
+  }
+  sum[0] = a0 + a1;
+  sum[1] = b0 + b1;
+  return most;
+}
+
+/// The same for e4m3, whose bytes tell that one has outgrown its reference.
+template <class T, int kKeys, int N>
+ISOMER_DEVICE bool softmax(const Factors& p, const f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out) {
+  f32 sum[2];
+  const bool grown = any_lane(weigh<T>(x, p.scale_log2, rows.reference, out, sum) != 0);
+  if (grown) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const f32 max = fmaxf(row_max(x, r, rows.reference[r]), p.lowest);
+      rows.factor[r] = exp2_fast((rows.reference[r] - max) * p.scale_log2);
+      rows.sum[r] *= rows.factor[r];
+      rows.reference[r] = max;
+    }
+    weigh<T>(x, p.scale_log2, rows.reference, out, sum);
+  }
+  rows.sum[0] += sum[0];
+  rows.sum[1] += sum[1];
+  return grown;
+}
+
+/// Of a tile's first block: its maxima are the references. x becomes P. `shift`: log2 of P there.
+template <class Scale, int N>
+ISOMER_DEVICE void softmax_first(const Scale& p, f32 (&x)[N], Rows& rows, f32 shift = 0) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     rows.reference[r] = fmaxf(row_max(x, r, -infinity()), p.lowest);
-    const f32 base = rows.reference[r] * p.scale_log2;
+    const f32 base = rows.reference[r] * p.scale_log2 - shift;
     f32 a = 0.0f, b = 0.0f;
 #pragma unroll
     for (int j = 0; j < N / 4; ++j) {
@@ -132,6 +190,17 @@ ISOMER_DEVICE void softmax_first(const Parameters& p, f32 (&x)[N], Rows& rows) {
   }
 }
 
+template <class T, int kKeys, int N>
+ISOMER_DEVICE void round_weights(const f32 (&x)[N], Weights<kKeys, 32>& out) {
+#pragma unroll
+  for (int j = 0; j < kKeys / 8; j += 2)
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int i = (4 * j + 2 * r) % N;
+      out.of[j / 4][j % 4 + r] = 4 * j < N ? bytes_of(x[i], x[i + 1], x[i + 4], x[i + 5]) : 0u;
+    }
+  out.pin();
+}
 template <class T, int kKeys, int N>
 ISOMER_DEVICE void round_weights(const f32 (&x)[N], Weights<kKeys>& out) {
 #pragma unroll

@@ -27,6 +27,7 @@ struct Tile {
   i32 shift;                 ///< with pieces: query i stands at key i + shift
   i32 first;                 ///< with pieces: keys before it belong to nobody; a copy begins with them
   i32 part;                  ///< with pieces; −1 where it has no keys and no result
+  i32 entry;                 ///< with pieces, for the producer
 
   /// First and last key + 1 that a row sees, not cut to what there is.
   ISOMER_DEVICE int low(const Parameters& p, int row) const {
@@ -81,6 +82,7 @@ ISOMER_DEVICE Tile get_tile(u32 slot) {
                static_cast<i32>(back[1]),
                static_cast<i32>(back[2]),
                static_cast<i32>(back[3]),
+               0,
                0,
                0,
                0};

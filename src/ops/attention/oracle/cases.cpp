@@ -139,6 +139,10 @@ void memory(List& list) {
     list.say("b=2 sq=6 sk=21 hq=2 d=32 v_colmajor descale e4m3fn ", layout);
     list.say("b=2 sq=6 sk=21 hq=2 d=32 v_colmajor page=8 kv=e4m3fn ", layout);
   }
+  for (const char* line :
+       {"sq=6 sk=208 hq=2 d=32 lse", "sq=9 sk=80 hq=2 d=256", "sq=6 sk=200 hq=2 d=64 page=128 lse",
+        "sq=70 sk=304 hq=4 hkv=2 d=128 causal lse", "sq=5 sk=400 hq=4 hkv=1 d=96 num_splits=2"})
+    list.say("b=2 v_colmajor descale e4m3fn ", line);
   list.add("b=2 sq=4 sk=24 hq=2 d=64 dv=32 v_in_k");
   list.add("b=2 sq=4 sk=24 hq=4 hkv=1 d=64 dv=48 v_in_k page=8 lse bf16");
   list.add("b=2 sq=4 sk=20 hq=2 d=32 far page=8");

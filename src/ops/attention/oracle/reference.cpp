@@ -4,6 +4,7 @@
 #include "ops/attention/oracle/oracle.hpp"
 #include "oracle/attention_bound.hpp"
 #include "oracle/online_softmax.hpp"
+#include "oracle/short_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,7 @@ class Row {
     if (vary_.has("scale=missing")) scale_ = 1;
     if (vary_.has("scale=twice")) scale_ *= scale_;
     if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
+    short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
     weights_.resize(static_cast<std::size_t>(s.k_len));
     out.resize(static_cast<std::size_t>(a_.out.size(-1)));
@@ -65,6 +67,8 @@ class Row {
       scale *= factor(a_.q_descale, s_.batch, g) * factor(a_.k_descale, s_.batch, g);
     if (visible(i, j)) {
       blur_ = std::max(blur_, scale * spread(q, i, k, j));
+      if (short_sums_ && std::isfinite(products))
+        blur_ = std::max(blur_, scale * (spread(q, i, k, j) + oracle::kShortSums * products));
       if (std::isfinite(products)) max_products_ = std::max(max_products_, scale * products);
     }
     const double cap = static_cast<double>(o_.softcap);
@@ -184,7 +188,7 @@ class Row {
       if (std::isnan(out[d])) continue;
       bound[d] = oracle::attention_bound(a_.out.dtype, a_.q.dtype, out[d], absolute[d], squares[d],
                                          max_abs_logit_, lost[d]) +
-                 2 * blur_ * absolute[d];
+                 (2 * blur_ + (short_sums_ ? oracle::kShortSums : 0)) * absolute[d];
     }
   }
 
@@ -211,7 +215,8 @@ class Row {
   const oracle::Variations& vary_;
   const Sequence& s_;
   double scale_ = 1, denominator_ = 0;
-  double blur_ = 0;           ///< of a logit, by rotary rounding
+  bool short_sums_ = false;   ///< tensor cores sum e4m3 products in fewer bits
+  double blur_ = 0;           ///< of a logit, by rotary rounding and short sums
   double max_abs_logit_ = 0;  ///< of the visible keys and the sink
   double max_products_ = 0;   ///< largest scale·Σ_d |q·k| of a visible key
   std::int64_t behind_ = 0;   ///< keys behind the last that weigh in a variation

@@ -4,6 +4,7 @@
 #include "core/codec.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "oracle/expected.hpp"
+#include "oracle/short_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +14,7 @@ namespace isomer::ops::fp8_gemm {
 namespace {
 
 using core::round_to;
-
-/// How far, of the magnitude, tensor cores may be that align products to the largest of 32: cuBLASLt 13.1's
-/// block-scaled products on an H200 are up to 2^-9.9 away where K is 512, ours of one block 2^-9.4. No way to
-/// get it wrong.
-constexpr double kShortSums = 0x1p-9;
+using oracle::kShortSums;
 
 /// f32 overflows where f64 does not.
 double in_f32_range(double value) {

@@ -1,0 +1,31 @@
+// What scores and values of a tile are multiplied by. Of 16-bit types a launch has one scale; of e4m3 the
+// descales of an entry and kv head belong to it.
+#pragma once
+
+#include "ops/attention/kernels/attention_sm90_room.cuh"
+
+namespace isomer::device::attention_sm90 {
+
+/// A tile's, which the producer writes behind its description.
+struct Factors {
+  f32 scale_log2, lowest;
+  f32 descale;  ///< of S, where it is not part of the scale
+  f32 cap;
+  f32 of_values;  ///< of Σ P·v
+};
+ISOMER_DEVICE Factors get_factors(u32 slot, const Parameters& p) {
+  u32 words[4];
+  sm90::load_shared(slot + 48, words);
+  return {f32_of(words[0]), f32_of(words[1]), f32_of(words[2]), p.cap, f32_of(words[3])};
+}
+
+/// Whichever T asks for.
+template <class T>
+ISOMER_DEVICE const auto& scale_of(const Parameters& p, const Factors& factors) {
+  if constexpr (sizeof(T) == 1)
+    return factors;
+  else
+    return p;
+}
+
+}  // namespace isomer::device::attention_sm90
