@@ -98,6 +98,7 @@ std::optional<Binary> find_stored(const Vendor& vendor, const Program& program,
   };
   check_settings();
   if (auto binary = look(bundle_folder(), "bundle")) return binary;
+  if (auto binary = look(installed_bundle(), "bundle")) return binary;
   return look(cache_folder(), "cache");
 }
 

@@ -28,7 +28,8 @@ std::string key_of(const Vendor& vendor, const Program& program, const std::stri
 /// Throws Error bad_argument where ISOMER_JIT is no word that it may be, or ISOMER_BUNDLE names no folder.
 void check_settings();
 
-/// Looks in the bundle that ISOMER_BUNDLE names, then in the cache folder, then compiles and stores.
+/// Looks in the bundle that ISOMER_BUNDLE names, then in the installed one, then in the cache folder, then
+/// compiles and stores.
 /// ISOMER_JIT=never ends before compiling, =always begins there. Throws Error unsupported that names the
 /// variant and says what to do.
 Binary find_binary(Vendor& vendor, const Program& program, const std::string& architecture);

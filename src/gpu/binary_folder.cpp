@@ -3,6 +3,7 @@
 #include "core/sentence.hpp"
 #include "core/sha256.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -188,5 +189,23 @@ std::optional<BinaryFolder> cache_folder() {
 }
 
 std::optional<BinaryFolder> bundle_folder() { return folder_in("ISOMER_BUNDLE", ""); }
+
+std::optional<BinaryFolder> installed_bundle() {
+  static const std::optional<BinaryFolder> found = []() -> std::optional<BinaryFolder> {
+    Dl_info here{};
+    std::error_code none;
+    if (::dladdr(reinterpret_cast<void*>(&installed_bundle), &here) == 0 || here.dli_fname == nullptr)
+      return std::nullopt;
+    fs::path file = here.dli_fname;
+    // A program is named as it was called.
+    if (!file.is_absolute()) file = fs::read_symlink("/proc/self/exe", none);
+    for (const char* place : {"_command_line", "..", "../.."}) {
+      const fs::path folder = file.parent_path() / place / "share/isomer/kernels";
+      if (fs::is_directory(folder, none)) return BinaryFolder(folder);
+    }
+    return std::nullopt;
+  }();
+  return found;
+}
 
 }  // namespace isomer::gpu

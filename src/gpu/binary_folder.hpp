@@ -35,5 +35,8 @@ class BinaryFolder {
 std::optional<BinaryFolder> cache_folder();
 /// ISOMER_BUNDLE, where it is set.
 std::optional<BinaryFolder> bundle_folder();
+/// The bundle that was installed with the library or the program that this code is in: share/isomer/kernels
+/// of the installed tree, or of the command line inside of the Python package. Looked for once.
+std::optional<BinaryFolder> installed_bundle();
 
 }  // namespace isomer::gpu
