@@ -92,6 +92,10 @@ void TunedTable::put(TunedRow row) {
   rows_.push_back(std::move(row));
 }
 
+void TunedTable::put(TunedTable table) {
+  for (TunedRow& row : table.rows_) put(std::move(row));
+}
+
 std::string TunedTable::json() const {
   std::string text = say("{\"isomer_tuned\":", kVersion, ",\"rows\":[");
   for (const TunedRow& row : rows_) {
@@ -109,9 +113,15 @@ std::string TunedTable::json() const {
 
 const TunedTable& tuned() {
   static const TunedTable table = [] {
-    const char* path = std::getenv("ISOMER_TUNED");
-    if (path == nullptr || *path == '\0') return TunedTable();
-    return TunedTable::read(path, say("ISOMER_TUNED: the table '", path, "'"));
+    const char* value = std::getenv("ISOMER_TUNED");
+    const std::string_view path = value == nullptr ? "" : value;
+    TunedTable all;
+    if (path == "none") return all;
+    for (const MeasuredTable& each : measured_tables())
+      all.put(TunedTable::parse(each.text, std::string(each.path)));
+    if (!path.empty())
+      all.put(TunedTable::read(std::string(path), say("ISOMER_TUNED: the table '", path, "'")));
+    return all;
   }();
   return table;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,7 @@ class TunedTable {
   const TunedRow* find(const TunedKey& key) const;
   /// In place of a row of the same key.
   void put(TunedRow row);
+  void put(TunedTable table);  ///< all of its rows
   const std::vector<TunedRow>& rows() const { return rows_; }
   std::string json() const;
 
@@ -53,8 +55,16 @@ class TunedTable {
   std::vector<TunedRow> rows_;
 };
 
-/// The table that ISOMER_TUNED names, read once in a process; empty where it is not set. Throws Error as
-/// TunedTable::read().
+/// A table that the library has with it. The path is relative to src/.
+struct MeasuredTable {
+  std::string_view path;
+  std::string_view text;
+};
+/// Made by the build from src/ops/*/gpu/measured.
+std::span<const MeasuredTable> measured_tables();
+
+/// The rows of measured_tables(), and in their place those of the table that ISOMER_TUNED names where it has
+/// the same keys; "none" means no table at all. Read once in a process. Throws Error as TunedTable::read().
 const TunedTable& tuned();
 
 /// Which of the candidates, by their names, a table's row takes. Throws Error bad_argument where it takes

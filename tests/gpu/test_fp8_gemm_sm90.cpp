@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -78,6 +79,30 @@ TEST(Fp8GemmSm90, ThePublishedShapesHaveTheTilesThatWereMeasuredBest) {
   EXPECT_EQ(tile_of(64, 7168, 16384), "64x128 cluster 1 split 2 stages 7");
   EXPECT_EQ(tile_of(64, 24576, 1536), "64x192 cluster 1 split 1 stages 6");
   EXPECT_EQ(tile_of(128, 7168, 16384), "128x128 cluster 1 split 2 stages 4");
+}
+
+TEST(Fp8GemmSm90, TheTableThatTheLibraryHasWithItTakesTheFastestTilesOfCallsThatThereAre) {
+  int rows = 0;
+  for (const gpu::MeasuredTable& table : gpu::measured_tables())
+    for (const gpu::TunedTable read = gpu::TunedTable::parse(table.text, std::string(table.path));
+         const gpu::TunedRow& row : read.rows()) {
+      if (row.key.op != "fp8_gemm" || row.key.implementation != "sm90") continue;
+      ++rows;
+      long long m = 0, n = 0, k = 0;
+      ASSERT_EQ(std::sscanf(row.key.shape.c_str(), "rows=single m=%lld n=%lld k=%lld", &m, &n, &k), 3)
+          << row.key.shape;
+      const Sm90Problem problem(product(m, n, k));
+      gpu::Facts facts = hopper();
+      facts.name = row.key.device;
+      EXPECT_EQ(sm90_key(problem, "fp8_gemm", facts), row.key) << row.key.shape;
+      const std::vector<Sm90Tiling> all = sm90_candidates(problem, facts);
+      EXPECT_EQ(all.at(static_cast<std::size_t>(sm90_choice(all, "", &row))).name(), row.takes);
+      const double taken = gpu::tuned_seconds(&row, row.takes);
+      EXPECT_GT(taken, 0) << row.key.shape;
+      for (const auto& [name, time] : row.nanoseconds)
+        EXPECT_LE(taken, 1e-9 * static_cast<double>(time)) << row.key.shape << ", " << name;
+    }
+  EXPECT_GT(rows, 0);
 }
 
 TEST(Fp8GemmSm90, ItIsAskedFirstOnHopperAndOnNothingElse) {
