@@ -59,16 +59,6 @@ ISOMER_DEVICE void load(const TensorMap& map, const Coordinates<N>& from, u32 to
 #endif
 }
 
-/// The box into L2 alone, where a load that follows finds it. The emulator has no caches.
-ISOMER_DEVICE void prefetch(const TensorMap& map, const Coordinates<3>& from, Keep keep) {
-#if ISOMER_SM90
-  asm volatile(
-      "cp.async.bulk.prefetch.tensor.3d.L2.global.tile.L2::cache_hint [%0, {%2, %3, %4}], %1;" ::"l"(&map),
-      "l"(keep), "r"(from.of[0]), "r"(from.of[1]), "r"(from.of[2])
-      : "memory");
-#endif
-}
-
 /// load() into every block of the cluster whose bit is set in `blocks`, at the same address and barrier in
 /// each.
 template <int N>

@@ -21,21 +21,18 @@ constexpr std::int64_t kMostCoordinate = (std::int64_t{1} << 31) - 512;
 /// tiles, and docs/performance/fp8_gemm.md has the measurements that they come from.
 struct TileRow {
   int tile_m, tile_n, chunks, cluster, split;
-  double block;  ///< one block of K
-  double rest;   ///< what a tile takes beside its blocks
-  int ahead = 0;
+  double block;          ///< one block of K
+  double rest;           ///< what a tile takes beside its blocks
   bool measured = true;  ///< else the times are guessed from the rows beside it
 };
-constexpr TileRow kTable[] = {
-    {128, 256, 2, 2, 1, 0.820, 0.8},         {128, 256, 2, 1, 1, 0.850, 0.8},
-    {128, 192, 1, 2, 1, 0.620, 0.9},         {128, 192, 1, 1, 1, 0.625, 0.9},
-    {128, 128, 1, 1, 1, 0.500, 0.7},         {128, 128, 1, 1, 2, 0.500, 2.8},
-    {128, 128, 1, 1, 4, 0.500, 3.8},         {64, 192, 1, 1, 1, 0.460, 0.7},
-    {64, 128, 1, 1, 1, 0.330, 0.5},          {64, 128, 1, 1, 2, 0.330, 2.6},
-    {64, 128, 1, 1, 4, 0.330, 3.7},          {64, 64, 1, 1, 1, 0.245, 0.4},
-    {64, 64, 1, 1, 2, 0.245, 2.4},           {64, 128, 1, 1, 2, 0.330, 2.6, 4, false},
-    {64, 64, 1, 1, 1, 0.245, 0.4, 4, false}, {64, 192, 1, 1, 3, 0.460, 3.4, 0, false},
-    {64, 256, 2, 1, 4, 0.640, 4.6, 0, false}};
+constexpr TileRow kTable[] = {{128, 256, 2, 2, 1, 0.820, 0.8},      {128, 256, 2, 1, 1, 0.850, 0.8},
+                              {128, 192, 1, 2, 1, 0.620, 0.9},      {128, 192, 1, 1, 1, 0.625, 0.9},
+                              {128, 128, 1, 1, 1, 0.500, 0.7},      {128, 128, 1, 1, 2, 0.500, 2.8},
+                              {128, 128, 1, 1, 4, 0.500, 3.8},      {64, 192, 1, 1, 1, 0.460, 0.7},
+                              {64, 128, 1, 1, 1, 0.330, 0.5},       {64, 128, 1, 1, 2, 0.330, 2.6},
+                              {64, 128, 1, 1, 4, 0.330, 3.7},       {64, 64, 1, 1, 1, 0.245, 0.4},
+                              {64, 64, 1, 1, 2, 0.245, 2.4},        {64, 192, 1, 1, 3, 0.460, 3.4, false},
+                              {64, 256, 2, 1, 4, 0.640, 4.6, false}};
 /// Of the device that the times are of. The same tile everywhere: what runs emulated is what runs on the
 /// device.
 constexpr int kMultiprocessors = 132;
@@ -63,7 +60,6 @@ Sm90Tiling tiling(const Sm90Problem& problem, const TileRow& row, const gpu::Fac
                .chunks = row.chunks,
                .cluster = row.cluster,
                .split = row.split,
-               .ahead = row.ahead,
                .measured = row.measured,
                .threads = 128 * (row.tile_m / 64 + 1)};
   const int fixed = device::sm90_fixed_bytes(row.tile_m, row.tile_n, row.split, problem.bulk_store);
@@ -164,7 +160,6 @@ std::string Sm90Tiling::name() const {
   std::string text = say(tile_m, "x", tile_n);
   if (cluster > 1) text += say(" cluster ", cluster);
   if (split > 1) text += say(" split ", split);
-  if (ahead > 0) text += say(" ahead ", ahead);
   return text;
 }
 

@@ -36,7 +36,6 @@ struct Sm90Tiling {
   int tile_m = 0, tile_n = 0, chunks = 1;
   int cluster = 1;       ///< blocks that share b
   int split = 1;         ///< blocks that divide K
-  int ahead = 0;         ///< blocks of K of b that are fetched into the L2 cache together; 0: none
   bool measured = true;  ///< on a device: others are taken by name or by a table alone
   int stages = 0, threads = 0;
   std::int64_t shared_bytes = 0;
@@ -45,7 +44,7 @@ struct Sm90Tiling {
   std::int64_t blocks = 0;
   double microseconds = 0;  ///< what the model says
 
-  /// "128x256 cluster 2", "64x128 split 2 ahead 4", "64x64".
+  /// "128x256 cluster 2", "64x128 split 2", "64x64".
   std::string name() const;
 };
 

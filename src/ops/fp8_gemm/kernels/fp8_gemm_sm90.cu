@@ -33,9 +33,6 @@ constexpr int kStages = ISOMER_STAGES, kCluster = ISOMER_CLUSTER, kSplit = ISOME
 constexpr GemmRows kLayout = GemmRows::ISOMER_ROWS;
 constexpr bool kBulkStore = ISOMER_BULK_STORE, kTerms = ISOMER_TERMS;
 constexpr int kScalesAtOnce = ISOMER_SCALES;
-/// Blocks of K of b that are fetched into the L2 cache together, ahead of their copies: runs of 128 bytes of
-/// a row, which lie beside one another in memory and whose copies are a stage's time apart. 0: none are.
-constexpr int kAhead = ISOMER_AHEAD, kRun = kAhead > 0 ? kAhead : 1;
 using Element = ISOMER_C;
 
 constexpr int kWarpgroups = kTileM / 64, kChunk = kTileN / kChunks, kThreads = 128 * (kWarpgroups + 1);
@@ -56,7 +53,6 @@ static_assert(kTileM == 64 || kTileM == 128);
 static_assert(kTileN == 64 || kTileN == 128 || kTileN == 192 || kTileN == 256,
               "a tile meets two blocks of b_s at most");
 static_assert(kCluster == 1 || kSplit == 1);
-static_assert(kCluster == 1 || kAhead == 0);
 static_assert(kCluster == 1 || kLayout == GemmRows::single, "a cluster has one expert");
 static_assert(kStages * (kBytesA + kBytesB + kBytesColumns + 2 * Barrier::kBytes) + kBytesC + kBytesParts +
                   kSlots * kBytesScales ==
@@ -112,10 +108,6 @@ ISOMER_DEVICE void bring_operands(const Fp8GemmSm90Parameters& p, const Memory& 
     const i32 entry = kLayout == GemmRows::masked ? tile.expert : 0;
 #pragma unroll 1
     for (i32 block = depth.first; block < depth.end; ++block, ring.advance()) {
-      if constexpr (kAhead > 0)
-        if ((block - depth.first) % kRun == 0)
-          for (i32 next = block + kAhead; next < block + 2 * kAhead && next < depth.end; ++next)
-            sm90::prefetch(p.b, {{next * kScaleBlock, tile.column, tile.expert}}, keep);
       const Barrier full = memory.full[ring.stage];
       memory.empty[ring.stage].wait(ring.phase ^ 1);
       full.arrive_expect(kBytesA + kBytesB);
