@@ -1,5 +1,6 @@
 #include "cli/emulate_table.hpp"
 #include "cli/verbs.hpp"
+#include "isomer/emulator/suppressions.hpp"
 #include "isomer/emulator/written.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <tuple>
 
 namespace isomer::cli {
 namespace {
@@ -16,7 +18,7 @@ struct EmulateOptions {
   emulator::BuildOptions build;
   emulator::RunOptions run;
   std::vector<std::string> words, arguments;
-  std::string kernel, grid = "1", block = "1";
+  std::string kernel, grid = "1", block = "1", suppressions, launches;
   std::uint64_t shared = 0, fill_seed = 1;
   unsigned schedules = 1;
   bool table = false, plain = false, cooperative = false, json = false;
@@ -56,7 +58,22 @@ void split(EmulateOptions& options) {
   options.arguments.insert(options.arguments.begin(), options.words.begin() + sources, options.words.end());
 }
 
+/// N, or N-M, counted from 1.
+void choose_launches(const std::string& text, emulator::RunOptions& run) {
+  const char *at = text.data(), *const end = at + text.size();
+  auto [next, failed] = std::from_chars(at, end, run.first_watched);
+  run.last_watched = run.first_watched;
+  if (failed == std::errc() && next != end && *next == '-')
+    std::tie(next, failed) = [&] {
+      const auto r = std::from_chars(next + 1, end, run.last_watched);
+      return std::tuple(r.ptr, r.ec);
+    }();
+  if (failed != std::errc() || next != end || run.first_watched == 0 || run.last_watched < run.first_watched)
+    throw emulator::Error(fmt::format("--watch-launches {}: expected N or N-M, counted from 1", text));
+}
+
 int run(EmulateOptions& options) {
+  if (!options.launches.empty()) choose_launches(options.launches, options.run);
   if (options.table) {
     if (options.words.size() != 1 || !std::filesystem::is_directory(options.words.front()))
       throw emulator::Error(fmt::format("--table: one folder expected, got {}", options.words.front()));
@@ -87,6 +104,11 @@ int run(EmulateOptions& options) {
     result = module.launch(options.kernel, geometry, arguments, options.run);
   } else {
     result = run_under_schedules(module, options.arguments, options.run, options.schedules);
+  }
+  if (!options.suppressions.empty()) {
+    const std::size_t left_out = suppress(result, emulator::read_suppressions(options.suppressions));
+    if (left_out > 0 && !options.json)
+      fmt::print("{} finding{} suppressed by {}\n", left_out, left_out == 1 ? "" : "s", options.suppressions);
   }
   // It never came to a launch: what was asked for was wrong.
   if (by_name && result.launches.empty() && !result.failure.empty()) throw emulator::Error(result.failure);
@@ -171,6 +193,20 @@ Run emulate(CLI::App& app) {
                  "number of memory accesses after which a watched launch is stopped")
       ->check(positive_whole_number)
       ->option_text("N");
+  app.add_option("--blocks", o->run.blocks,
+                 "run only so many blocks of each launch, spread evenly from the first to the last")
+      ->check(positive_whole_number)
+      ->option_text("N");
+  app.add_option("--watch-kernel", o->run.watched_kernel,
+                 "watch the launches of this kernel only; the others run and are not judged")
+      ->option_text("NAME");
+  app.add_option("--watch-launches", o->launches, "watch these launches of the program only, counted from 1")
+      ->option_text("N[-M]");
+  app.add_option(
+         "--suppress", o->suppressions,
+         "leave out the findings that this file names: KIND [kernel=NAME] [file=PATH[:LINE]] in each line")
+      ->option_text("FILE");
+  app.add_flag("--leaks", o->run.leaks, "report device memory that nobody has freed when the program ends");
   app.add_option("-I", o->build.include_directories, "folder in which headers are searched")
       ->option_text("DIR")
       ->allow_extra_args(false);

@@ -44,9 +44,26 @@ std::vector<std::string> words_of(const fs::path& folder) {
   return {};
 }
 
-/// Where headers may lie: the program's folder, and those beside it or above it that are named for them.
+/// The names of the files that a text includes, without their folders.
+std::set<std::string> includes_of(const std::string& text) {
+  std::set<std::string> names;
+  for (std::size_t at = text.find("#include"); at != std::string::npos; at = text.find("#include", at + 8)) {
+    const std::string line = text.substr(at, text.find('\n', at) - at);
+    const auto open = line.find('"'), close = line.rfind('"');
+    if (open != close) names.insert(fs::path(line.substr(open + 1, close - open - 1)).filename().string());
+  }
+  return names;
+}
+
+/// Where headers may lie: the program's folder, those that its Makefile names, and those beside it or above
+/// it that are named for them.
 std::vector<std::string> headers_of(const fs::path& program, const fs::path& folder) {
   std::vector<std::string> found{program.string()};
+  std::istringstream words(text_of(program / "Makefile"));
+  for (std::string word; words >> word;) {
+    if (word.rfind("-I", 0) == 0 && fs::is_directory(program / word.substr(2)))
+      found.push_back((program / word.substr(2)).lexically_normal().string());
+  }
   for (fs::path at = program;; at = at.parent_path()) {
     for (const char* name : {"include", "inc", "Common", "common", "src"}) {
       if (fs::is_directory(at / name)) found.push_back((at / name).string());
@@ -135,8 +152,19 @@ std::vector<Program> programs_of(const fs::path& folder) {
   std::vector<Program> programs;
   for (auto& [where, sources] : folders) {
     std::sort(sources.begin(), sources.end());
+    // What another file includes is no unit of its own.
+    std::set<std::string> included;
+    for (const auto& entry : fs::directory_iterator(where)) {
+      if (entry.is_regular_file()) included.merge(includes_of(text_of(entry.path())));
+    }
     std::vector<fs::path> mains, others;
-    for (const fs::path& source : sources) (has_main(text_of(source)) ? mains : others).push_back(source);
+    for (const fs::path& source : sources) {
+      if (has_main(text_of(source))) {
+        mains.push_back(source);
+      } else if (included.count(source.filename().string()) == 0) {
+        others.push_back(source);
+      }
+    }
     for (const fs::path& main : mains) {
       Program program{fs::absolute(where), {fs::absolute(main)}, {}};
       if (mains.size() == 1) {

@@ -19,6 +19,8 @@ constexpr ReportKind kKinds[] = {
     {"out-of-bounds-read", "out-of-bounds-read", "bound the index by the tensor's size"},
     {"out-of-bounds-write", "out-of-bounds-write", "bound the index by the tensor's size"},
     {"index-overflow", "index-overflow", "compute the offset in 64 bits"},
+    {"use-after-free", "out-of-bounds-read", "keep the buffer until every launch that uses it has ended"},
+    {"float-to-integer", "saturation", "clamp the value before it is cast to an integer"},
     {"uninitialised-read", "uninitialised-read", "write the memory before it is read"},
     {"race", "race", "order the accesses, or let one thread own the address"},
     {"barrier-divergence", "missing-barrier", "let every thread of the block reach the same barrier"},

@@ -149,6 +149,7 @@ int run_program(const Request& request, void* handle) {
 }  // namespace
 
 void collect(RunResult& result) {
+  if (settings().leaks) watch::report_leaks();
   auto reports = watch::take_reports();
   result.reports.insert(result.reports.end(), reports.begin(), reports.end());
   auto launches = take_records();
@@ -169,6 +170,11 @@ RunResult execute(const Request& request, std::byte* shared) {
   s.workers = request.options.workers;
   s.step_limit = request.options.step_limit;
   s.hip = request.hip;
+  s.blocks = request.options.blocks;
+  s.leaks = request.options.leaks;
+  s.first_watched = request.options.first_watched;
+  s.last_watched = request.options.last_watched;
+  s.watched_kernel = request.options.watched_kernel;
   Memory::instance().set_poison(request.options.poison);
   Memory::instance().set_limit(request.options.memory_limit);
   std::vector<Buffer*> buffers;

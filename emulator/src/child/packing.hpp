@@ -54,7 +54,8 @@ class Writer {
         .put(r.stream)
         .put(r.error)
         .put(r.seconds)
-        .put(r.thread_steps);
+        .put(r.thread_steps)
+        .put(r.blocks);
   }
   std::string out;
 };
@@ -86,7 +87,7 @@ class Reader {
   }
   void get(LaunchRecord& r) {
     get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.stream), get(r.error),
-        get(r.seconds), get(r.thread_steps);
+        get(r.seconds), get(r.thread_steps), get(r.blocks);
   }
   std::uint64_t length() {
     std::uint64_t n = 0;

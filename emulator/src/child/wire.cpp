@@ -12,6 +12,16 @@ void get(Reader& in, Request::Parameter& p) {
   in.get(p.role), in.get(p.name), in.get(p.bits), in.get(p.bytes), in.get(p.offset);
 }
 
+void put(Writer& w, const RunOptions& o) {
+  w.put(o.seed).put(o.workers).put(o.timeout_seconds).put(o.step_limit).put(o.poison).put(o.memory_limit);
+  w.put(o.blocks).put(o.leaks).put(o.first_watched).put(o.last_watched).put(o.watched_kernel);
+}
+void get(Reader& in, RunOptions& o) {
+  in.get(o.seed), in.get(o.workers), in.get(o.timeout_seconds), in.get(o.step_limit), in.get(o.poison);
+  in.get(o.memory_limit), in.get(o.blocks), in.get(o.leaks), in.get(o.first_watched), in.get(o.last_watched);
+  in.get(o.watched_kernel);
+}
+
 }  // namespace
 
 std::string pack(const Request& r) {
@@ -24,11 +34,8 @@ std::string pack(const Request& r) {
       .put(r.hip)
       .put(r.geometry.grid)
       .put(r.geometry.block);
-  w.put(r.geometry.shared_bytes)
-      .put(r.geometry.cooperative)
-      .put(r.geometry.cluster)
-      .put(r.options)
-      .put(r.words);
+  w.put(r.geometry.shared_bytes).put(r.geometry.cooperative).put(r.geometry.cluster).put(r.words);
+  put(w, r.options);
   w.put<std::uint64_t>(r.parameters.size());
   for (const Request::Parameter& p : r.parameters) put(w, p);
   return w.out;
@@ -40,7 +47,8 @@ Request unpack_request(const std::string& bytes) {
   in.get(r.job), in.get(r.library), in.get(r.name), in.get(r.lanes), in.get(r.watch), in.get(r.hip);
   in.get(r.geometry.grid), in.get(r.geometry.block), in.get(r.geometry.shared_bytes),
       in.get(r.geometry.cooperative), in.get(r.geometry.cluster);
-  in.get(r.options), in.get(r.words);
+  in.get(r.words);
+  get(in, r.options);
   r.parameters.resize(in.length());
   for (Request::Parameter& p : r.parameters) get(in, p);
   return r;

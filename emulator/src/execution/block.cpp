@@ -180,6 +180,7 @@ Fiber* Block::leave() {
 }
 
 Fiber* Block::next() {
+  watch::settle_pending_store();
   for (;;) {
     if (launch_.cancelled.load(std::memory_order_relaxed)) abandoned_ = true;
     if (abandoned_) return leave();
@@ -232,6 +233,7 @@ void Block::wake(Thread& thread) {
 
 void Block::ended(Thread& thread) {
   if (units_used_) units_->thread_ends(thread);
+  watch::settle_pending_store();
   thread.ended = true;
   thread.fiber = nullptr;
   --alive_;

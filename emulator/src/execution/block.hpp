@@ -119,6 +119,7 @@ class Block {
   std::uint64_t linear() const { return linear_; }
   std::uint32_t epoch() const { return epoch_; }
   watch::BlockClock& clock() { return clock_; }
+  bool knows_of_others() const { return clock_.known != nullptr; }
   Thread& thread(std::uint32_t linear) { return threads_[linear]; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(threads_.size()); }
   std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }

@@ -26,8 +26,9 @@ void land(boost::context::detail::transfer_t from) { static_cast<Fiber*>(from.da
 Launch::Launch(const LaunchRequest& r) : request(r) {
   const Settings& s = settings();
   threads_per_block = r.block.x * r.block.y * r.block.z;
-  blocks = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z;
+  of_grid = blocks = std::uint64_t{r.grid.x} * r.grid.y * r.grid.z;
   cluster = std::max(r.cluster, 1u);
+  if (s.blocks > 0 && !r.cooperative && cluster == 1) blocks = std::min(blocks, s.blocks);
   const std::uint64_t units = blocks / cluster;
   seed = s.seed;
   lanes = s.lanes;
@@ -54,6 +55,9 @@ bool Launch::take(std::uint64_t& linear) {
   linear =
       static_cast<std::uint64_t>((static_cast<unsigned __int128>(ordinal) * multiplier_ + offset_) % units) *
       cluster;
+  if (blocks < of_grid && blocks > 1)
+    linear =
+        static_cast<std::uint64_t>(static_cast<unsigned __int128>(linear) * (of_grid - 1) / (blocks - 1));
   return true;
 }
 

@@ -17,7 +17,8 @@ struct Launch {
   explicit Launch(const LaunchRequest& request);
   const LaunchRequest& request;
   std::uint32_t threads_per_block = 0;
-  std::uint64_t blocks = 0;
+  std::uint64_t blocks = 0;   ///< that run
+  std::uint64_t of_grid = 0;  ///< of which they are an even sample
   std::uint32_t cluster = 1;  ///< blocks of one
   std::uint64_t seed = 0;
   int lanes = 32;

@@ -124,6 +124,25 @@ std::uint32_t Copies::land(std::uint32_t index, std::uint32_t agent, std::uint32
   return box.bytes;
 }
 
+/// The tensor ends inside of a row of the box. The hardware writes sixteen bytes at a time there: what lies
+/// behind the tensor's row, in the same sixteen, is lost.
+void Copies::look_behind_row(const Box& box, const BoxRow& row, const watch::Site& site) {
+  if (!block_.launch().watch || row.skip + row.bytes >= box.map.row_bytes()) return;
+  std::byte* const end = row.global + row.bytes;
+  const std::size_t behind = (Tiles::kGranule - row.bytes % Tiles::kGranule) % Tiles::kGranule;
+  const Buffer* buffer = Memory::instance().page_owner(row.global);
+  if (behind == 0 || buffer == nullptr || !buffer->live) return;
+  bool holds = buffer->initialised || end + behind > buffer->end();
+  for (std::size_t i = 0; i < behind && !holds; ++i) holds = watch::touches(end + i).initialised;
+  if (!holds) return;
+  block_.units().tell(
+      Kind::ragged_store, site, {},
+      fmt::format("stores a row that ends inside of sixteen bytes: the hardware writes the {} "
+                  "bytes behind it too, at offset {} of {} of {} bytes",
+                  behind, end - buffer->begin, buffer->name.empty() ? "a buffer" : "buffer " + buffer->name,
+                  buffer->bytes));
+}
+
 void Copies::store(const Box& box, std::uint32_t from, const watch::Site& site) {
   const std::uint32_t index = block_.units().tiles().add(Draining{site, block_.current().linear, 0});
   look_at_global(box, true, site);
@@ -135,6 +154,7 @@ void Copies::store(const Box& box, std::uint32_t from, const watch::Site& site) 
     for (std::size_t i = 0; i < box.map.rows(); ++i) {
       const BoxRow row = row_of(box.map, box.coordinates, i);
       if (row.global == nullptr) continue;
+      look_behind_row(box, row, site);
       const auto begin = static_cast<std::uint32_t>(row.skip / Tiles::kGranule * Tiles::kGranule);
       for (auto c = begin; c < row.skip + row.bytes; c += Tiles::kGranule)
         tiles.drain(index, swizzled(static_cast<std::uint32_t>(from + row.offset + c), box.map.swizzle),

@@ -51,6 +51,7 @@ class Copies {
     std::vector<std::uint32_t> open;                ///< of no group yet
     std::deque<std::vector<std::uint32_t>> groups;  ///< oldest first
   };
+  void look_behind_row(const Box& box, const BoxRow& row, const watch::Site& site);
   void look_at_global(const Box& box, bool writes, const watch::Site& site);
   void read_out(std::uint32_t draining, Thread& thread);
 

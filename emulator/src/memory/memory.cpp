@@ -40,7 +40,7 @@ Memory::Memory() : limit_(std::size_t{16} << 30) {
 }
 
 Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   // Shared memory is not of the device's, and the block has counted it.
   const bool counted = space != Space::shared;
   if (alignment > kPage || (counted && (bytes > limit_ || in_use_ + bytes > limit_))) return nullptr;
@@ -57,7 +57,12 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
     break;
   }
   if (first == 0) {
-    if ((frontier_ + needed) * kPage > bytes_) return nullptr;
+    if ((frontier_ + needed) * kPage > bytes_) {
+      if (quarantine_.empty()) return nullptr;
+      empty_quarantine(0);
+      lock.unlock();
+      return allocate(bytes, space, std::move(name), alignment);
+    }
     first = frontier_;
     frontier_ += needed;
   }
@@ -90,17 +95,33 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
   return &buffer;
 }
 
+void Memory::close(Buffer& buffer) {
+  void* begin = reinterpret_cast<void*>(base_ + buffer.first_page * kPage);
+  madvise(begin, buffer.pages * kPage, MADV_DONTNEED);
+  mprotect(begin, buffer.pages * kPage, PROT_NONE);
+  if (buffer.space != Space::shared) in_use_ -= buffer.bytes;
+  buffer.live = false;
+}
+
 void Memory::release(Buffer* buffer) {
   std::lock_guard lock(mutex_);
-  const std::size_t first = buffer->first_page;
-  for (std::size_t p = 0; p < buffer->pages; ++p) pages_[first + p] = 0;
-  void* begin = reinterpret_cast<void*>(base_ + first * kPage);
-  madvise(begin, buffer->pages * kPage, MADV_DONTNEED);
-  mprotect(begin, buffer->pages * kPage, PROT_NONE);
-  if (buffer->space != Space::shared) in_use_ -= buffer->bytes;
-  buffer->live = false;
-  free_ids_.push_back(buffer->id);
-  auto [it, inserted] = holes_.emplace(first, buffer->pages + 1);
+  close(*buffer);
+  recycle(*buffer);
+}
+
+void Memory::empty_quarantine(std::size_t pages) {
+  while (quarantined_pages_ > pages) {
+    quarantined_pages_ -= quarantine_.front()->pages;
+    recycle(*quarantine_.front());
+    quarantine_.pop_front();
+  }
+}
+
+void Memory::recycle(Buffer& buffer) {
+  const std::size_t first = buffer.first_page;
+  for (std::size_t p = 0; p < buffer.pages; ++p) pages_[first + p] = 0;
+  free_ids_.push_back(buffer.id);
+  auto [it, inserted] = holes_.emplace(first, buffer.pages + 1);
   if (auto next = std::next(it); next != holes_.end() && it->first + it->second == next->first) {
     it->second += next->second;
     holes_.erase(next);
@@ -122,10 +143,19 @@ std::uintptr_t Memory::reserve_shadow(const void* begin, std::size_t bytes) {
   return at;
 }
 
-bool Memory::release(void* pointer) {
+bool Memory::release(void* pointer, bool quarantine, std::vector<void*> freed) {
   Buffer* buffer = page_owner(pointer);
   if (!buffer || !buffer->live || buffer->begin != pointer) return false;
-  release(buffer);
+  if (!quarantine) {
+    release(buffer);
+    return true;
+  }
+  std::lock_guard lock(mutex_);
+  close(*buffer);
+  buffer->freed = std::move(freed);
+  quarantine_.push_back(buffer);
+  quarantined_pages_ += buffer->pages;
+  empty_quarantine(bytes_ / kPage / 4);
   return true;
 }
 

@@ -28,7 +28,8 @@ struct Buffer {
   bool tensor = false;       ///< the host writes it unseen: what is still all poison was never written
   bool live = false;
   std::uint32_t id = 0;
-  const void* owner = nullptr;  ///< the block that a shared array belongs to
+  const void* owner = nullptr;     ///< the block that a shared array belongs to
+  std::vector<void*> made, freed;  ///< the host's return addresses, innermost first, where they are kept
   std::byte* end() const { return begin + bytes; }
 };
 
@@ -44,7 +45,9 @@ class Memory {
 
   /// A buffer of `bytes`, aligned to 256 (or more), filled with the poison byte. Null when the range is full.
   Buffer* allocate(std::size_t bytes, Space space, std::string name, std::size_t alignment = 256);
-  bool release(void* pointer);
+  /// The buffer that begins there, if there is one. In quarantine its pages stay its own and inaccessible, so
+  /// that who uses it later can be told.
+  bool release(void* pointer, bool quarantine = false, std::vector<void*> freed = {});
   void release(Buffer* buffer);
   /// A place in the shadow for what lies elsewhere, aligned as it is; 0 when the range is full.
   std::uintptr_t reserve_shadow(const void* begin, std::size_t bytes);
@@ -91,6 +94,9 @@ class Memory {
   static Memory& first();
   inline static std::atomic<Memory*> only_{nullptr};
   void lay_canary(Buffer& buffer) const;
+  void close(Buffer& buffer);
+  void recycle(Buffer& buffer);
+  void empty_quarantine(std::size_t pages);
   std::uintptr_t base_ = 0;
   std::size_t bytes_ = 0;
   std::uint32_t* pages_ = nullptr;
@@ -98,6 +104,8 @@ class Memory {
   std::size_t table_size_ = 1;
   std::vector<std::uint32_t> free_ids_;
   std::map<std::size_t, std::size_t> holes_;  // first page → number of pages
+  std::deque<Buffer*> quarantine_;
+  std::size_t quarantined_pages_ = 0;
   std::size_t frontier_ = 1;
   std::size_t in_use_ = 0;
   std::size_t limit_;

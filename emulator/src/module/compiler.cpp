@@ -24,6 +24,7 @@ const char* const kWrapped[] = {"memcpy",
                                 "abort",
                                 "__assert_fail",
                                 "__ubsan_handle_type_mismatch_v1",
+                                "__ubsan_handle_float_cast_overflow",
                                 "__tsan_init",
                                 "__tsan_func_entry",
                                 "__tsan_func_exit",
@@ -214,8 +215,9 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
   if (options.device_math) flags.push_back("-DISOMER_EMULATOR_DEVICE_MATH=1");
   if (options.watch) {
-    flags.insert(flags.end(), {"-DISOMER_EMULATOR_WATCH=1", "-O1", "-fsanitize=thread,alignment", "-fsanitize-recover=alignment",
-                               "-fno-omit-frame-pointer"});
+    flags.insert(flags.end(),
+                 {"-DISOMER_EMULATOR_WATCH=1", "-O1", "-fsanitize=thread,alignment,float-cast-overflow",
+                  "-fsanitize-recover=alignment,float-cast-overflow", "-fno-omit-frame-pointer"});
     if (clang) {
       flags.insert(flags.end(), {"-mllvm", "-tsan-distinguish-volatile"});
     } else {

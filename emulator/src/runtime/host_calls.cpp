@@ -1,5 +1,7 @@
 // What host code calls: memory, copies, streams and events of the two runtimes. The device is this process,
 // so everything is finished when the call returns, and a stream or an event is only a handle and a time.
+#include <execinfo.h>
+
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -36,6 +38,12 @@ struct Event {
 std::mutex handles_mutex;
 std::set<void*> streams, events;
 
+std::vector<void*> callers() {
+  std::vector<void*> frames(16);
+  frames.resize(static_cast<std::size_t>(backtrace(frames.data(), static_cast<int>(frames.size()))));
+  return frames;
+}
+
 bool is_device(const void* p) { return Memory::instance().contains(p) || variable_at(p) != nullptr; }
 
 // A range that begins in a buffer has to end in it.
@@ -70,6 +78,7 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
   if (kind != 0) b->initialised = true;  // host writes to it go unseen
   b->tensor = kind == 2;
   if (settings().watch) watch::forget(*b);
+  if (settings().leaks) b->made = callers();
   *out = b->begin;
   return error::success;
 }
@@ -77,7 +86,9 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
 EXPORT int isomer_emulator_free(void* pointer) {
   if (!pointer) return error::success;
   stream_order::released(pointer);
-  if (Memory::instance().release(pointer)) return error::success;
+  const bool watch = settings().watch;
+  if (Memory::instance().release(pointer, watch, watch ? callers() : std::vector<void*>{}))
+    return error::success;
   return refuse(error::invalid_value, "free: the pointer is not the begin of a live device buffer");
 }
 

@@ -86,6 +86,12 @@ std::vector<const KernelEntry*> all_kernels() {
   return all;
 }
 
+bool is_named(std::string_view kernel, std::string_view name) {
+  const std::string known = without_blanks(kernel), wanted = without_blanks(name);
+  if (known == wanted || last_name(known) == wanted) return true;
+  return last_name(std::string_view(known).substr(0, known.find('<'))) == wanted;
+}
+
 std::string_view parameter_kinds(std::string_view kernel) {
   const KernelEntry* k = find_kernel(kernel);
   if (!k) k = find_kernel(kernel.substr(0, kernel.find('<')));

@@ -18,6 +18,8 @@ const KernelEntry* find_kernel(const void* function);
 std::vector<const KernelEntry*> all_kernels();
 
 /// v, p, c for each parameter (value, pointer, pointer to const); empty where unknown.
+/// Whether a kernel goes by that name: with or without its scope and its template arguments.
+bool is_named(std::string_view kernel, std::string_view name);
 std::string_view parameter_kinds(std::string_view kernel);
 
 std::size_t max_dynamic_shared(const void* function, std::string_view kernel);

@@ -110,6 +110,15 @@ std::vector<Buffer*> mark_inputs(const LaunchRequest& r) {
   return marked;
 }
 
+/// Whether the filters of the run let the watch see this launch.
+bool is_watched(const LaunchRequest& r) {
+  static std::uint64_t launches = 0;
+  const Settings& s = settings();
+  const std::uint64_t number = ++launches;
+  if (number < s.first_watched || number > s.last_watched) return false;
+  return s.watched_kernel.empty() || is_named(r.kernel, s.watched_kernel);
+}
+
 }  // namespace
 
 void add_record(LaunchRecord record) {
@@ -139,6 +148,7 @@ int launch(const LaunchRequest& request) {
   if (record.error == error::success) {
     stream_order::launched(request, parameter_kinds(request.kernel));
     Launch run(request);
+    run.watch = run.watch && is_watched(request);
     std::vector<Buffer*> inputs;
     if (run.watch) {
       watch::begin_launch();
@@ -151,12 +161,13 @@ int launch(const LaunchRequest& request) {
     run_grid(run);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     record.thread_steps = run.thread_steps.load();
+    record.blocks = run.blocks;
     record.error = run.error.load();
     for (Buffer* b : inputs) b->input = false;
     for (Buffer* b : Memory::instance().live_buffers()) {
       if (b->space == Space::shared) continue;
       if (const std::ptrdiff_t at = Memory::instance().broken_canary(*b); at >= 0) {
-        if (!run.watch) watch::report_canary(run, *b, at);
+        if (!settings().watch) watch::report_canary(run, *b, at);
         Memory::instance().mend_canary(*b);
       }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace isomer::emulator {
 
@@ -11,6 +12,10 @@ struct Settings {
   bool watch = false;              ///< the module carries hooks, and they are obeyed
   int workers = 0;                 ///< 0: as many as the machine has cores
   std::uint64_t step_limit = 0;    ///< watched memory accesses of one launch; 0: none
+  std::uint64_t blocks = 0;        ///< of a launch that run; 0: all
+  bool leaks = false;              ///< where memory was allocated is kept
+  std::uint64_t first_watched = 1, last_watched = ~std::uint64_t{0};
+  std::string watched_kernel;      ///< empty: any
   bool hip = false;                ///< which vendor's limits and defaults hold
   std::uint64_t shared_limit = 0;  ///< 0: the vendor's own
 };

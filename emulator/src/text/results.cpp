@@ -38,6 +38,15 @@ std::string to_text(const RunResult& result) {
   std::uint64_t steps = 0;
   double seconds = 0;
   for (const LaunchRecord& l : result.launches) steps += l.thread_steps, seconds += l.seconds;
+  std::uint64_t sampled = 0, ran = 0, in_grids = 0;
+  for (const LaunchRecord& l : result.launches) {
+    const std::uint64_t whole = std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2];
+    if (l.blocks == 0 || l.blocks == whole) continue;
+    ++sampled, ran += l.blocks, in_grids += whole;
+  }
+  if (sampled > 0)
+    out += fmt::format("sampled: {} of {} blocks ran in {} launch{}; what the others do was not seen\n", ran,
+                       in_grids, sampled, sampled == 1 ? "" : "es");
   out += fmt::format("{} launch{}, {} thread-steps in {:.3f} s, {} finding{}", result.launches.size(),
                      result.launches.size() == 1 ? "" : "es", steps, seconds, result.reports.size(),
                      result.reports.size() == 1 ? "" : "s");
@@ -63,7 +72,8 @@ std::string to_json(const RunResult& result, const std::vector<WrittenArgument>&
                              {"shared_bytes", l.shared_bytes},
                              {"error", l.error},
                              {"seconds", l.seconds},
-                             {"thread_steps", l.thread_steps}});
+                             {"thread_steps", l.thread_steps},
+                             {"blocks", l.blocks}});
   }
   j["outputs"] = Json::array();
   for (const WrittenArgument& a : arguments) {

@@ -6,6 +6,7 @@
 
 #include "execution/block.hpp"
 #include "execution/worker.hpp"
+#include "watch/quick.hpp"
 #include "watch/shadow.hpp"
 
 using isomer::emulator::current_block;
@@ -31,8 +32,8 @@ void HOOK(func_exit)() {
 }
 
 #define SIZED(BYTES)                                                                                       \
-  void HOOK(read##BYTES)(void* a) { watch::access(a, BYTES, watch::read | watch::typed, SITE); }           \
-  void HOOK(write##BYTES)(void* a) { watch::access(a, BYTES, watch::write | watch::typed, SITE); }         \
+  void HOOK(read##BYTES)(void* a) { watch::plain<BYTES, false>(a, SITE); }                                 \
+  void HOOK(write##BYTES)(void* a) { watch::plain<BYTES, true>(a, SITE); }                                 \
   void HOOK(read_write##BYTES)(void* a) {                                                                  \
     watch::access(a, BYTES, watch::read | watch::write | watch::typed, SITE);                              \
   }                                                                                                        \
@@ -86,6 +87,30 @@ struct TypeMismatch {
 __attribute__((visibility("default"))) void __wrap___ubsan_handle_type_mismatch_v1(const TypeMismatch* what,
                                                                                    std::uintptr_t address) {
   watch::misaligned(reinterpret_cast<const void*>(address), std::size_t{1} << what->log_alignment, SITE);
+}
+
+// A cast of a value that the integer cannot hold. The types' names stand behind two 16-bit numbers.
+struct CastOverflow {
+  struct {
+    const char* file;
+    std::uint32_t line, column;
+  } where;
+  const char *from, *to;
+};
+__attribute__((visibility("default"))) void __wrap___ubsan_handle_float_cast_overflow(
+    const CastOverflow* what, std::uintptr_t value) {
+  constexpr std::size_t kName = 4;
+  if (!current_thread() || !current_block()->launch().watch) return;
+  double shown = 0;
+  float narrow = 0;
+  const bool is_float = std::strstr(what->from + kName, "float") != nullptr;
+  if (is_float) {
+    std::memcpy(&narrow, &value, sizeof narrow);
+    shown = narrow;
+  } else {
+    std::memcpy(&shown, &value, sizeof shown);
+  }
+  watch::report_cast(SITE, shown, what->from + kName, what->to + kName);
 }
 
 void HOOK(atomic_thread_fence)(int);

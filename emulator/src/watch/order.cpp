@@ -1,16 +1,18 @@
 #include "watch/order.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <unordered_map>
 
 // The watch runs a launch on one worker, so nothing here is locked.
 namespace isomer::emulator::watch {
+
+Segments segments_of_launch;
+
 namespace {
 
-std::deque<Segment> segments;
-std::uint32_t first_number = 1;  // number of segments.front()
-std::uint32_t phase_begin = 1;   // segments before it are ordered before everything
+std::vector<Segment>& segments = segments_of_launch.all;
+std::uint32_t& first_number = segments_of_launch.first_number;
+std::uint32_t& phase_begin = segments_of_launch.phase_begin;
 
 /// What was left with a word: for everybody, and for the own block of those whose fence or write reached no
 /// further.
@@ -118,7 +120,7 @@ void acquire_picked(Block& block, ThreadClock& clock, Scope scope) {
 
 }  // namespace
 
-std::uint32_t segment_of(Block& block, Thread& thread) {
+std::uint32_t new_segment_of(Block& block, Thread& thread) {
   ThreadClock& c = thread.clock;
   refresh(block, c);
   if (c.segment == 0) {
@@ -127,8 +129,6 @@ std::uint32_t segment_of(Block& block, Thread& thread) {
   }
   return c.segment;
 }
-
-const Segment& segment(std::uint32_t number) { return segments[number - first_number]; }
 
 bool ordered(std::uint32_t earlier, Block& block, Thread& thread, bool at_once) {
   if (earlier < phase_begin) return true;

@@ -16,9 +16,24 @@ struct Segment {
   std::uint32_t tick = 0;
 };
 
+/// Of the launch, numbered from `first_number` on; what lies before `phase_begin` is ordered before
+/// everything.
+struct Segments {
+  std::vector<Segment> all;
+  std::uint32_t first_number = 1, phase_begin = 1;
+};
+extern Segments segments_of_launch;
+
+/// The number of the segment that the thread is in, where it has none yet.
+std::uint32_t new_segment_of(Block& block, Thread& thread);
 /// The number of the segment that the thread is in; never 0.
-std::uint32_t segment_of(Block& block, Thread& thread);
-const Segment& segment(std::uint32_t number);
+inline std::uint32_t segment_of(Block& block, Thread& thread) {
+  const ThreadClock& c = thread.clock;
+  return c.segment != 0 && c.epoch == block.epoch() ? c.segment : new_segment_of(block, thread);
+}
+inline const Segment& segment(std::uint32_t number) {
+  return segments_of_launch.all[number - segments_of_launch.first_number];
+}
 
 /// Whether everything in the earlier segment happens before what the thread does now. `at_once`: what came
 /// with a word counts without a fence, as it does for accesses that no cache keeps.

@@ -75,6 +75,16 @@ const char* name(Kind kind) {
       return "unfinished";
     case Kind::stale_state:
       return "stale-state";
+    case Kind::benign_race:
+      return "benign-race";
+    case Kind::use_after_free:
+      return "use-after-free";
+    case Kind::leak:
+      return "leak";
+    case Kind::float_to_integer:
+      return "float-to-integer";
+    case Kind::ragged_store:
+      return "ragged-store";
   }
   return "?";
 }
@@ -88,8 +98,12 @@ struct Raw {
   Report report;
   Site site;
   Site other;
-  bool of_words = false;  // a race that is none where either place is in a loop that waits
-  std::string predicate;  // what the thread did; `{other}` stands for the second place
+  bool by_host = false;        // of no thread; its place is known
+  bool of_words = false;       // a race that is none where either place is in a loop that waits
+  bool same_values = false;    // every one of these stores wrote what was there
+  std::string value;           // that value, as bytes
+  const void* look = nullptr;  // a plain read that may be the first look of a compare-and-swap
+  std::string predicate;       // what the thread did; `{other}` stands for the second place
 };
 
 std::mutex reports_mutex;
@@ -112,6 +126,21 @@ bool in_waiting_loop(const Site& site, const Place& place) {
 
 std::vector<const void*> sites{nullptr};
 std::unordered_map<const void*, std::uint32_t> site_numbers;
+
+/// The store that is made next: what is there before it, and the report that it belongs to.
+struct PendingStore {
+  std::size_t raw = 0;
+  const void* address = nullptr;
+  std::string before;
+} pending;
+std::set<const void*> looks;
+
+std::string hexadecimal(const std::string& bytes) {
+  std::string text = "0x";
+  for (std::size_t i = bytes.size(); i > 0; --i)
+    text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i - 1]));
+  return text;
+}
 
 Index3 triple(const uint3& v) { return {v.x, v.y, v.z}; }
 
@@ -264,8 +293,20 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
                  bool other_writes, RaceOf what) {
   Block& block = *current_block();
   const LaunchRequest& request = block.launch().request;
-  if (told(Kind::race, site, site_of(other_site))) return;
+  constexpr std::size_t kLongestValue = 16;
+  const bool stores = writes && other_writes && what == RaceOf::accesses && bytes <= kLongestValue &&
+                      other_thread < block.size();
+  const auto wait_for_value = [&] {
+    if (!stores) return;
+    const auto found = known.find(std::make_tuple(Kind::race, site, site_of(other_site)));
+    if (found == known.end() || !raws[found->second].same_values) return;
+    pending = {found->second, address, std::string(static_cast<const char*>(address), bytes)};
+    any_pending_store = true;
+  };
+  if (told(Kind::race, site, site_of(other_site))) return wait_for_value();
   Raw raw;
+  raw.same_values = stores;
+  if (what == RaceOf::looks) raw.look = writes ? site_of(other_site) : site;
   raw.report.bytes = static_cast<std::uint32_t>(bytes);
   raw.report.buffer = buffer.name;
   raw.report.offset = static_cast<const std::byte*>(address) - buffer.begin;
@@ -281,6 +322,77 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
                               : "no barrier");
   raw.of_words = what == RaceOf::words;
   add(Kind::race, block, *current_thread(), site, site_of(other_site), std::move(raw));
+  wait_for_value();
+}
+
+bool any_pending_store = false;
+
+void settle_pending_store() {
+  if (!any_pending_store) return;
+  any_pending_store = false;
+  std::lock_guard lock(reports_mutex);
+  if (pending.raw >= raws.size()) return;
+  Raw& raw = raws[pending.raw];
+  const std::string now(static_cast<const char*>(pending.address), pending.before.size());
+  if (now != pending.before) raw.same_values = false;
+  if (raw.value.empty())
+    raw.value = fmt::format("the values are {} and {}", hexadecimal(pending.before), hexadecimal(now));
+}
+
+void looks_before_swap(const void* site) {
+  std::lock_guard lock(reports_mutex);
+  looks.insert(site);
+}
+
+void report_freed(const void* site, const Buffer& buffer, const void* address, std::size_t bytes,
+                  bool writes) {
+  if (told(Kind::use_after_free, site, nullptr)) return;
+  const Place freed = place_of_frames(buffer.freed.data(), static_cast<int>(buffer.freed.size()));
+  Raw raw;
+  raw.report.bytes = static_cast<std::uint32_t>(bytes);
+  raw.report.buffer = buffer.name;
+  raw.report.offset = static_cast<const std::byte*>(address) - buffer.begin;
+  raw.predicate =
+      fmt::format("{} {} byte{} at offset {} of {}, which was freed{}", writes ? "writes" : "reads", bytes,
+                  bytes == 1 ? "" : "s", raw.report.offset, title(buffer),
+                  freed.line ? fmt::format(" at {}:{}", freed.file, freed.line) : " before this launch");
+  add(Kind::use_after_free, *current_block(), *current_thread(), site, nullptr, std::move(raw));
+}
+
+void report_cast(const void* site, double value, const char* from, const char* to) {
+  if (told(Kind::float_to_integer, site, nullptr)) return;
+  report_event(Kind::float_to_integer, site,
+               fmt::format("casts {:g} from {} to {}, which cannot hold it: the device gives {}, this run "
+                           "what the host gives",
+                           value, from, to,
+                           value != value ? "0"
+                           : value > 0    ? "the largest value"
+                                          : "the smallest value"));
+}
+
+void report_leaks() {
+  std::vector<Raw> leaks;
+  for (const Buffer* b : Memory::instance().live_buffers()) {
+    if (b->made.empty()) continue;
+    const Place made = place_of_frames(b->made.data(), static_cast<int>(b->made.size()));
+    const auto same = std::find_if(leaks.begin(), leaks.end(), [&](const Raw& r) {
+      return r.report.place.line == made.line && r.report.place.file == made.file &&
+             r.report.bytes == b->bytes;
+    });
+    if (same != leaks.end()) {
+      ++same->report.count;
+      continue;
+    }
+    Raw raw;
+    raw.by_host = true;
+    raw.report.kind = Kind::leak;
+    raw.report.place = made;
+    raw.report.bytes = static_cast<std::uint32_t>(b->bytes);
+    raw.predicate = fmt::format("{} is not freed when the program ends", title(*b));
+    leaks.push_back(std::move(raw));
+  }
+  std::lock_guard lock(reports_mutex);
+  for (Raw& leak : leaks) raws.push_back(std::move(leak));
 }
 
 void report_divergence(Block& block, const Thread& a, const Thread& b) {
@@ -339,15 +451,12 @@ void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t of
   raws.push_back(std::move(raw));
 }
 
-std::uint32_t site_number(const void* pc) {
-  thread_local const void* last_pc = nullptr;
-  thread_local std::uint32_t last = 0;
-  if (pc == last_pc && last != 0) return last;
+KnownSite known_sites[kKnownSites];
+
+std::uint32_t new_site_number(const void* pc) {
   auto [it, inserted] = site_numbers.try_emplace(pc, static_cast<std::uint32_t>(sites.size()));
   if (inserted) sites.push_back(pc);
-  last_pc = pc;
-  last = it->second;
-  return last;
+  return it->second;
 }
 
 const void* site_of(std::uint32_t number) { return sites[number]; }
@@ -366,11 +475,14 @@ std::size_t report_count() {
 }
 
 std::vector<Report> take_reports() {
+  settle_pending_store();
   std::vector<Raw> taken;
+  std::set<const void*> looked;
   {
     std::lock_guard lock(reports_mutex);
     taken = std::exchange(raws, {});
     known.clear();
+    looked = looks;
   }
   std::vector<Site> wanted;
   for (const Raw& r : taken) wanted.push_back(r.site), wanted.push_back(r.other);
@@ -378,7 +490,7 @@ std::vector<Report> take_reports() {
   std::vector<Report> reports;
   for (std::size_t i = 0; i < taken.size(); ++i) {
     Report& r = taken[i].report;
-    r.place = places[2 * i];
+    if (!taken[i].by_host) r.place = places[2 * i];
     r.other = places[2 * i + 1];
     if (taken[i].of_words &&
         (in_waiting_loop(taken[i].site, r.place) || in_waiting_loop(taken[i].other, r.other)))
@@ -388,11 +500,16 @@ std::vector<Report> take_reports() {
       predicate.replace(at, 7,
                         r.other.line ? fmt::format("{}:{}", r.other.file, r.other.line) : "an unknown place");
     }
+    const bool swapped = taken[i].look != nullptr && looked.count(taken[i].look) != 0;
+    if (taken[i].same_values || swapped) r.kind = Kind::benign_race;
+    if (!taken[i].value.empty()) predicate += "; " + taken[i].value;
+    if (swapped) predicate += "; the read is the first look of a compare-and-swap, which looks again";
     const std::string where = r.place.line ? fmt::format("{}:{}: ", r.place.file, r.place.line) : "";
     const bool nobody = !taken[i].site.pc && r.kind == Kind::out_of_bounds_write;
-    r.text = nobody ? fmt::format("{}: kernel {} {}", name(r.kind), r.kernel, predicate)
-                    : fmt::format("{}{}: kernel {}, block {}, thread {} {}", where, name(r.kind), r.kernel,
-                                  braces(r.block), braces(r.thread), predicate);
+    r.text = taken[i].by_host ? fmt::format("{}{}: {}", where, name(r.kind), predicate)
+             : nobody         ? fmt::format("{}: kernel {} {}", name(r.kind), r.kernel, predicate)
+                      : fmt::format("{}{}: kernel {}, block {}, thread {} {}", where, name(r.kind), r.kernel,
+                                    braces(r.block), braces(r.thread), predicate);
     // Two addresses of one line tell the same story.
     const auto same = std::find_if(reports.begin(), reports.end(), [&](const Report& o) {
       return o.kind == r.kind && o.kernel == r.kernel && r.place.line != 0 && o.place.line == r.place.line &&

@@ -23,22 +23,48 @@ void report_access(Kind kind, const void* site, const Buffer* buffer, const void
                    const std::string& text);
 /// What two accesses are that race: any, a volatile and a volatile or atomic one of a word, or two atomics of
 /// which one reaches its own block only. Of words it is told where neither stands in a loop that waits.
-enum class RaceOf : std::uint8_t { accesses, words, scopes };
+/// `looks`: a plain read and an atomic that changes the word.
+enum class RaceOf : std::uint8_t { accesses, words, scopes, looks };
 void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
                  std::uint64_t other_block, std::uint32_t other_thread, std::uint32_t other_site,
                  bool other_writes, RaceOf what = RaceOf::accesses);
+/// Two stores race whose second has not been made yet: only then its value is known.
+extern bool any_pending_store;
+void settle_pending_store();
+/// The running thread compares and swaps the word that it has just read here.
+void looks_before_swap(const void* site);
 /// A thread was seen to wait at this place.
 void waits_at(const void* site);
 /// What `thread`, running or not, did wrong at `at`; `{other}` in the sentence stands for the second place.
 void report_violation(Kind kind, Block& block, const Thread& thread, const Site& at, const Site& other,
                       const std::string& text);
+/// The running thread casts a value to an integer that cannot hold it.
+void report_cast(const void* site, double value, const char* from, const char* to);
+/// The running thread uses what the host has freed.
+void report_freed(const void* site, const Buffer& buffer, const void* address, std::size_t bytes,
+                  bool writes);
+/// Buffers that are live when the program ends, one for each place that allocated some.
+void report_leaks();
 void report_divergence(Block& block, const Thread& a, const Thread& b);
 void report_deadlock(Block& block);
 /// A canary behind a buffer was overwritten while nobody watched.
 void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t offset);
 
 /// Numbers for code addresses, so that the shadow keeps four bytes instead of eight.
-std::uint32_t site_number(const void* pc);
+std::uint32_t new_site_number(const void* pc);
+struct KnownSite {
+  const void* pc = nullptr;
+  std::uint32_t number = 0;
+};
+inline constexpr std::size_t kKnownSites = 1024;
+extern KnownSite known_sites[kKnownSites];
+/// The watch runs on one worker: the table is nobody else's.
+inline std::uint32_t site_number(const void* pc) {
+  KnownSite& known = known_sites[reinterpret_cast<std::uintptr_t>(pc) % kKnownSites];
+  if (known.pc == pc && known.number != 0) return known.number;
+  known = {pc, new_site_number(pc)};
+  return known.number;
+}
 const void* site_of(std::uint32_t number);
 
 /// How many different reports there are; the watch gives up counting at a thousand.

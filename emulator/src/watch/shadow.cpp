@@ -15,27 +15,10 @@
 #include "watch/reporter.hpp"
 
 namespace isomer::emulator::watch {
+
+Shadow shadow_of_memory;
+
 namespace {
-
-// What an entry's site carries beside its number.
-constexpr std::uint32_t kAtomic = 0x80000000u, kVolatile = 0x40000000u, kOfBlock = 0x20000000u,
-                        kAfterFence = 0x10000000u, kNumber = 0x0fffffffu;
-
-struct Entry {
-  std::uint32_t segment;
-  std::uint32_t site;
-};
-
-// Two readers are kept: the first since the last write and the latest. Any writer that is unordered with some
-// reader is then unordered with one of the two, except where warp operations order exactly those two.
-struct Cell {
-  Entry written, read_first, read_latest;
-};
-
-struct Shadow {
-  Cell* cells = nullptr;
-  std::uint8_t* written = nullptr;
-};
 
 template <class T>
 T* reserve(std::size_t count) {
@@ -45,18 +28,18 @@ T* reserve(std::size_t count) {
   return static_cast<T*>(p);
 }
 
-std::atomic<Shadow*> known_shadow{nullptr};
-
-Shadow& first_shadow() {
-  static Shadow s{reserve<Cell>(Memory::instance().reserved()),
-                  reserve<std::uint8_t>(Memory::instance().reserved())};
-  known_shadow.store(&s, std::memory_order_release);
-  return s;
+void reserve_shadow() {
+  static const bool done = [] {
+    const std::size_t bytes = Memory::instance().reserved();
+    shadow_of_memory = {reserve<Cell>(bytes / kWord), reserve<Cell>(bytes), reserve<std::uint8_t>(bytes)};
+    return true;
+  }();
+  (void)done;
 }
 
 inline Shadow& shadow() {
-  Shadow* const known = known_shadow.load(std::memory_order_acquire);
-  return known != nullptr ? *known : first_shadow();
+  if (shadow_of_memory.words == nullptr) reserve_shadow();
+  return shadow_of_memory;
 }
 
 /// Of an address in device memory.
@@ -115,6 +98,11 @@ std::uintptr_t away(const Buffer& b, const void* address) {
                                      unsigned how, const void* site) {
   Memory& memory = Memory::instance();
   const bool writes = (how & write) != 0;
+  if (owner && !owner->live) {
+    report_freed(site, *owner, address, bytes, writes);
+    block.launch().error = error::illegal_address;
+    block.kill_current();
+  }
   Buffer* near = owner && owner->live ? owner : memory.nearest(address, false);
   Kind kind = writes ? Kind::out_of_bounds_write : Kind::out_of_bounds_read;
   if (!owner) {
@@ -146,6 +134,14 @@ std::uintptr_t away(const Buffer& b, const void* address) {
   block.kill_current();
 }
 
+/// From now on each byte of the word has a cell of its own.
+void split(std::size_t word) {
+  Cell& cell = shadow().words[word];
+  if (cell.written.site & kSplit) return;
+  std::fill_n(&shadow().bytes[word * kWord], kWord, cell);
+  cell.written.site |= kSplit;
+}
+
 /// What an access is to others, as its entries carry it.
 std::uint32_t marks_of(const watch::ThreadClock& clock, unsigned how) {
   return (how & atomic ? kAtomic : 0u) | (how & volatile_word ? kVolatile : 0u) |
@@ -159,7 +155,7 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
   const std::uint32_t at = site_number(site) | marks;
   const bool strong = (marks & (kAtomic | kVolatile)) != 0;
   const bool at_once = strong || buffer.space == Space::shared;
-  Cell* cell = &shadow().cells[position(buffer, address)];
+  std::size_t at_byte = position(buffer, address);
   bool reported = false;
   // Atomics agree among themselves unless one reaches its block only and the other is of another.
   const auto conflicts = [&](const Entry& e) {
@@ -177,25 +173,37 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
     // A flag that is set behind a fence and read by a volatile or atomic access.
     if (flag && !(how & write) != !other_writes && ((how & write ? marks : e.site) & kAfterFence)) return;
     const Segment& s = segment(e.segment);
+    RaceOf what = scoped ? RaceOf::scopes : flag ? RaceOf::words : RaceOf::accesses;
+    // A plain read of a word that an atomic of another changes may be the first look of a compare-and-swap.
+    const bool one_reads = !(how & write) != !other_writes;
+    if (what == RaceOf::accesses && one_reads && ((how & write ? marks : e.site) & kAtomic))
+      what = RaceOf::looks;
     report_race(site, buffer, address, bytes, (how & write) != 0, s.block, s.thread, e.site & kNumber,
-                other_writes,
-                scoped ? RaceOf::scopes
-                : flag ? RaceOf::words
-                       : RaceOf::accesses);
+                other_writes, what);
   };
-  for (std::size_t i = 0; i < bytes; ++i, ++cell) {
-    if (conflicts(cell->written)) tell(cell->written, true);
+  const auto touch = [&](Cell& cell) {
+    if (conflicts(cell.written)) tell(cell.written, true);
     if (how & write) {
-      if (conflicts(cell->read_first)) tell(cell->read_first, false);
-      if (conflicts(cell->read_latest)) tell(cell->read_latest, false);
-      cell->written = {mine, at};
-      cell->read_first = cell->read_latest = {0, 0};
-    } else if (cell->read_latest.segment != mine) {
-      if (cell->read_first.segment == 0 || ordered(cell->read_first.segment, block, thread, at_once)) {
-        cell->read_first = {mine, at};
+      if (conflicts(cell.read_first)) tell(cell.read_first, false);
+      if (conflicts(cell.read_latest)) tell(cell.read_latest, false);
+      cell.written = {mine, at};
+      cell.read_first = cell.read_latest = {0, 0};
+    } else if (cell.read_latest.segment != mine) {
+      if (cell.read_first.segment == 0 || ordered(cell.read_first.segment, block, thread, at_once)) {
+        cell.read_first = {mine, at};
       } else {
-        cell->read_latest = {mine, at};
+        cell.read_latest = {mine, at};
       }
+    }
+  };
+  for (const std::size_t end = at_byte + bytes; at_byte < end;) {
+    Cell& word = shadow().words[at_byte / kWord];
+    if (at_byte % kWord == 0 && end - at_byte >= kWord && !(word.written.site & kSplit)) {
+      touch(word);
+      at_byte += kWord;
+    } else {
+      split(at_byte / kWord);
+      touch(shadow().bytes[at_byte++]);
     }
   }
 }
@@ -227,7 +235,10 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
   const auto* at = static_cast<const std::byte*>(address);
   Block& block = *Worker::current()->block();
   Launch& launch = block.launch();
-  if (!launch.watch) return;
+  if (!launch.watch) {
+    if (how & write) mark_written(address, bytes);
+    return;
+  }
   if (launch.step_limit != 0 && launch.watched_steps++ >= launch.step_limit) {
     report_event(
         Kind::step_limit, site,
@@ -278,6 +289,11 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
   if (buffer->input && !(how & write) && buffer->initialised)
     return;  // nobody may write it, so nobody can race
   note_polling(thread.clock, address, how, site);
+  if ((how & lock) && thread.clock.looked == address) looks_before_swap(thread.clock.looked_at);
+  if (!(how & (write | atomic | volatile_word))) {
+    thread.clock.looked = address;
+    thread.clock.looked_at = site;
+  }
   check_races(block, thread, *buffer, address, bytes, how, site);
   if (how & write) std::memset(written, 1, bytes);
   if (how & (atomic | volatile_word)) {
@@ -291,6 +307,7 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
 }  // namespace
 
 void access(const void* address, std::size_t bytes, unsigned how, const void* site) {
+  settle_pending_store();
   Thread* const thread = current_thread();
   if (thread == nullptr || bytes == 0) return;
   if (thread->fiber->contains(address)) {
@@ -309,7 +326,8 @@ void misaligned(const void* address, std::size_t alignment, const void* site) {
 }
 
 Touches touches(const void* at) {
-  const Cell& c = shadow().cells[position(at)];
+  const Cell& word = shadow().words[position(at) / kWord];
+  const Cell& c = word.written.site & kSplit ? shadow().bytes[position(at)] : word;
   return {c.written.segment,
           c.written.site & kNumber,
           c.read_first.segment,
@@ -320,14 +338,24 @@ Touches touches(const void* at) {
 }
 
 void set_written(const void* at, std::size_t bytes, std::uint32_t segment, std::uint32_t site) {
-  std::fill_n(&shadow().cells[position(at)], bytes, Cell{{segment, site}, {0, 0}, {0, 0}});
-  std::memset(&shadow().written[position(at)], 1, bytes);
+  const Cell cell{{segment, site}, {0, 0}, {0, 0}};
+  std::size_t at_byte = position(at);
+  std::memset(&shadow().written[at_byte], 1, bytes);
+  for (const std::size_t end = at_byte + bytes; at_byte < end;) {
+    if (at_byte % kWord == 0 && end - at_byte >= kWord) {
+      shadow().words[at_byte / kWord] = cell;
+      at_byte += kWord;
+    } else {
+      split(at_byte / kWord);
+      shadow().bytes[at_byte++] = cell;
+    }
+  }
 }
 
 void reserve_all() { shadow(); }
 
 void forget(Buffer& buffer) {
-  clear(&shadow().cells[position(buffer.begin)], buffer.bytes);
+  clear(&shadow().words[position(buffer.begin) / kWord], (buffer.bytes + kWord - 1) / kWord);
   clear(&shadow().written[position(buffer.begin)], buffer.bytes);
 }
 

@@ -22,6 +22,32 @@ enum Access : unsigned {
   exchange = 256,      ///< reads what may mean nothing
 };
 
+// What an entry's site carries beside its number.
+constexpr std::uint32_t kAtomic = 0x80000000u, kVolatile = 0x40000000u, kOfBlock = 0x20000000u,
+                        kAfterFence = 0x10000000u, kSplit = 0x08000000u, kNumber = 0x07ffffffu;
+
+struct Entry {
+  std::uint32_t segment;
+  std::uint32_t site;
+};
+
+// Two readers are kept: the first since the last write and the latest. Any writer that is unordered with some
+// reader is then unordered with one of the two, except where warp operations order exactly those two.
+struct Cell {
+  Entry written, read_first, read_latest;
+};
+
+/// A word of four bytes has one cell as long as it is touched as a whole only; from its first other access on
+/// (`kSplit` in written.site) each of its bytes has one.
+constexpr std::size_t kWord = 4;
+struct Shadow {
+  Cell* words = nullptr;  ///< by position / kWord
+  Cell* bytes = nullptr;  ///< by position
+  std::uint8_t* written = nullptr;
+};
+/// Reserved before the first watched launch.
+extern Shadow shadow_of_memory;
+
 /// Judges one access of the running device thread. Does nothing in host code. May not return: a thread whose
 /// access would fault is ended there.
 void access(const void* address, std::size_t bytes, unsigned how, const void* site);

@@ -43,7 +43,7 @@ struct BuildOptions {
   std::vector<std::string> compile_flags;
   std::vector<std::string> link_flags;
   std::string standard = "gnu++17";
-  std::string compiler;  ///< empty: ISOMER_CXX, else g++, else clang++
+  std::string compiler;          ///< empty: ISOMER_CXX, else g++, else clang++
   double compile_seconds = 300;  ///< for each source
   bool entries = false;  ///< host functions and kernels can be called by their signatures (session.hpp)
   bool entries_of_torch = false;  ///< of a real target: functions take PyTorch's tensors
@@ -102,11 +102,19 @@ struct RunOptions {
   static constexpr std::uint64_t kReversed = ~std::uint64_t{0};
   /// Of the schedule; 0: blocks and threads in their natural order, kReversed: in the opposite one.
   std::uint64_t seed = 0;
-  int workers = 0;         ///< 0: one for each core; a watched run uses one
+  int workers = 0;  ///< 0: one for each core; a watched run uses one
   double timeout_seconds = 60;
   std::uint64_t step_limit = 0;  ///< watched memory accesses of one launch; 0: none
   std::uint8_t poison = 0xff;    ///< what memory holds before it is written
   std::uint64_t memory_limit = std::uint64_t{4} << 30;
+  /// Blocks of each launch that run, spread evenly from the first to the last; 0: all. Cooperative launches
+  /// and clusters run whole.
+  std::uint64_t blocks = 0;
+  bool leaks = false;  ///< report the buffers that nobody has freed when the program ends
+  /// Of the launches of a watched run (counted from 1) these are watched, and of them those of this kernel
+  /// (empty: of any). The others run and are not judged.
+  std::uint64_t first_watched = 1, last_watched = ~std::uint64_t{0};
+  std::string watched_kernel;
 };
 
 struct RunResult {

@@ -43,6 +43,11 @@ enum class Kind : std::uint8_t {
   register_pool,        ///< registers handed between warpgroups that do not add up
   unfinished,           ///< a thread ends while its copies or products are under way
   stale_state,          ///< a result that the caller still holds is written by a later call
+  benign_race,          ///< unordered stores of one value, or the first look of a compare-and-swap
+  use_after_free,       ///< an access to a buffer that the host has freed
+  leak,                 ///< a buffer that nobody has freed when the program ends
+  float_to_integer,     ///< a value that the integer cannot hold: the device saturates, this machine does not
+  ragged_store,         ///< a bulk store past a row's end, where the hardware writes whole sixteen bytes
 };
 ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 
@@ -78,6 +83,7 @@ struct LaunchRecord {
   int error = 0;             ///< the runtime's error code; 0 is success
   double seconds = 0;
   std::uint64_t thread_steps = 0;  ///< times that a thread was started or resumed
+  std::uint64_t blocks = 0;        ///< that ran: fewer than the grid has where they were sampled
 };
 
 }  // namespace isomer::emulator

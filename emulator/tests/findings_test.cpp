@@ -1,0 +1,169 @@
+// What the watch tells of whole programs: each defect with its clean twin, chosen by the program's first word.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "isomer/emulator/module.hpp"
+#include "isomer/emulator/suppressions.hpp"
+#include "isomer/emulator/written.hpp"
+#include "written_source.hpp"
+
+namespace isomer::emulator::tests {
+namespace {
+
+const char* const kProgram = R"(
+#include <cstdlib>
+#include <string>
+__global__ void fill(int* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = n; }
+__global__ void flag(int* p, int step) { p[0] = 7 + step * threadIdx.x; }
+__global__ void greatest(int* p) {
+  int old = *p;
+  while (old < int(threadIdx.x)) {
+    const int seen = atomicCAS(p, old, int(threadIdx.x));
+    if (seen == old) break;
+    old = seen;
+  }
+}
+__global__ void counts(int* p, int* q) {
+  const int before = *p;
+  atomicAdd(p, 1);
+  q[threadIdx.x] = before;
+}
+__global__ void cast(int* p, float x) { p[threadIdx.x] = static_cast<int>(x); }
+__global__ void behind(int* p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+int main(int count, char** words) {
+  const std::string what = words[1];
+  const bool bad = words[2][0] == 'b';
+  int *p, *q;
+  cudaMalloc(&p, 4096);
+  cudaMalloc(&q, 4096);
+  cudaMemset(p, 0, 4096);
+  if (what == "freed") {
+    if (bad) cudaFree(p);
+    fill<<<1, 32>>>(p, 32);
+    cudaDeviceSynchronize();
+    if (bad) return 0;
+  }
+  if (what == "leak" && bad) { cudaFree(p); return 0; }
+  if (what == "same") flag<<<1, 32>>>(p, bad ? 1 : 0);
+  if (what == "look") { if (bad) counts<<<1, 32>>>(p, q); else greatest<<<1, 32>>>(p); }
+  if (what == "cast") cast<<<1, 32>>>(p, bad ? 3e9f : 3e8f);
+  if (what == "blocks") { behind<<<1000, 1>>>(p); behind<<<bad ? 1025 : 1024, 1>>>(p); }
+  cudaFree(p);
+  cudaFree(q);
+}
+)";
+
+class Findings : public testing::Test {
+ protected:
+  static const std::string& path() {
+    static const WrittenSource source(kProgram, "findings.cu");
+    static const std::string path = source.path();
+    return path;
+  }
+  static RunResult run(const char* what, const char* how, const RunOptions& options = {}) {
+    static const Module module = Module::build({.sources = {path()}, .watch = true});
+    return module.run_main({what, how}, options);
+  }
+  static std::uint32_t line_of(const char* text) {
+    const std::string program = kProgram;
+    return 1 + static_cast<std::uint32_t>(
+                   std::count(program.begin(), program.begin() + static_cast<long>(program.find(text)), '\n'));
+  }
+  static std::string all(const RunResult& r) {
+    std::string text = r.failure;
+    for (const Report& report : r.reports) text += "\n" + report.text;
+    return text;
+  }
+};
+
+TEST_F(Findings, WhoUsesFreedMemoryIsToldWhereItWasFreed) {
+  const RunResult bad = run("freed", "bad");
+  ASSERT_EQ(bad.reports.size(), 1u) << all(bad);
+  EXPECT_EQ(bad.reports[0].kind, Kind::use_after_free) << all(bad);
+  EXPECT_EQ(bad.reports[0].place.line, line_of("p[threadIdx.x] = n"));
+  EXPECT_NE(bad.reports[0].text.find("findings.cu:" + std::to_string(line_of("if (bad) cudaFree(p);"))),
+            std::string::npos)
+      << all(bad);
+  EXPECT_TRUE(run("freed", "ok").ok()) << all(run("freed", "ok"));
+}
+
+TEST_F(Findings, WhatNobodyFreesIsToldWhereItWasAllocatedAndOnlyIfAskedFor) {
+  const RunResult bad = run("leak", "bad", {.leaks = true});
+  ASSERT_EQ(bad.reports.size(), 1u) << all(bad);
+  EXPECT_EQ(bad.reports[0].kind, Kind::leak);
+  EXPECT_EQ(bad.reports[0].place.line, line_of("cudaMalloc(&q"));
+  EXPECT_TRUE(run("leak", "ok", {.leaks = true}).ok());
+  EXPECT_TRUE(run("leak", "bad").ok());
+}
+
+TEST_F(Findings, StoresOfOneValueAreAClassOfTheirOwnWithBothValues) {
+  const RunResult same = run("same", "ok");
+  ASSERT_EQ(same.reports.size(), 1u) << all(same);
+  EXPECT_EQ(same.reports[0].kind, Kind::benign_race);
+  EXPECT_NE(same.reports[0].text.find("the values are 0x00000007 and 0x00000007"), std::string::npos) << all(same);
+  const RunResult different = run("same", "bad");
+  ASSERT_EQ(different.reports.size(), 1u) << all(different);
+  EXPECT_EQ(different.reports[0].kind, Kind::race);
+  EXPECT_NE(different.reports[0].text.find("0x00000007 and 0x00000008"), std::string::npos) << all(different);
+}
+
+TEST_F(Findings, TheFirstLookOfACompareAndSwapIsBenignAndAnyOtherReadIsNot) {
+  const RunResult look = run("look", "ok");
+  EXPECT_FALSE(look.reports.empty());
+  for (const Report& r : look.reports) EXPECT_EQ(r.kind, Kind::benign_race) << r.text;
+  const RunResult counts = run("look", "bad");
+  ASSERT_EQ(counts.reports.size(), 1u) << all(counts);
+  EXPECT_EQ(counts.reports[0].kind, Kind::race) << all(counts);
+}
+
+TEST_F(Findings, ACastThatTheIntegerCannotHoldIsReported) {
+  const RunResult bad = run("cast", "bad");
+  ASSERT_EQ(bad.reports.size(), 1u) << all(bad);
+  EXPECT_EQ(bad.reports[0].kind, Kind::float_to_integer);
+  EXPECT_NE(bad.reports[0].text.find("casts 3e+09 from 'float' to 'int'"), std::string::npos) << all(bad);
+  EXPECT_TRUE(run("cast", "ok").ok());
+}
+
+TEST_F(Findings, SampledBlocksAreTheFirstTheLastAndSomeBetween) {
+  const RunResult all_blocks = run("blocks", "bad");
+  ASSERT_EQ(all_blocks.reports.size(), 1u) << all(all_blocks);
+  const RunResult sampled = run("blocks", "bad", {.blocks = 8});
+  ASSERT_EQ(sampled.reports.size(), 1u) << all(sampled);
+  EXPECT_EQ(sampled.launches[1].blocks, 8u);
+  EXPECT_EQ(sampled.reports[0].block[0], 1024u);
+  EXPECT_NE(to_text(sampled).find("sampled: 16 of 2025 blocks ran in 2 launches"), std::string::npos)
+      << to_text(sampled);
+}
+
+TEST_F(Findings, FiltersSayWhichLaunchesAreWatched) {
+  EXPECT_TRUE(run("blocks", "bad", {.last_watched = 1}).ok());
+  EXPECT_EQ(run("blocks", "bad", {.first_watched = 2}).reports.size(), 1u);
+  EXPECT_TRUE(run("blocks", "bad", {.watched_kernel = "fill"}).ok());
+  EXPECT_EQ(run("blocks", "bad", {.watched_kernel = "behind"}).reports.size(), 1u);
+}
+
+TEST_F(Findings, ASuppressionsFileLeavesOutWhatItNames) {
+  const auto left = [](const std::string& text) {
+    const WrittenSource file(text, "known.txt");
+    RunResult r = run("same", "bad");
+    EXPECT_EQ(r.reports.size(), 1u);
+    return r.reports.size() - suppress(r, read_suppressions(file.path()));
+  };
+  const std::string line = std::to_string(line_of("p[0] = 7"));
+  EXPECT_EQ(left("race # all of them\n"), 0u);
+  EXPECT_EQ(left("\nrace kernel=flag file=findings.cu:" + line + "\n"), 0u);
+  EXPECT_EQ(left("* file=findings.cu\n"), 0u);
+  EXPECT_EQ(left("race kernel=fill\nbenign-race\nrace file=indings.cu\nrace file=findings.cu:1\n"), 1u);
+  try {
+    left("race\nrase\n");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("known.txt:2: rase is no kind of finding"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace isomer::emulator::tests
