@@ -45,6 +45,11 @@ class Bare {
  public:
   explicit Bare(const cuda::Driver& driver) : driver_(driver) {
     cuda::ModuleHandle module = nullptr;
+    cuda::Context context = nullptr;
+    cuda::DeviceHandle device = 0;
+    driver.device_get(&device, 0);
+    driver.primary_context_retain(&context, device);
+    driver.context_set_current(context);
     if (driver.module_load_data(&module, kEmpty) != cuda::kSuccess ||
         driver.module_get_function(&function_, module, "empty") != cuda::kSuccess ||
         driver.stream_create(&stream_, cuda::kStreamNonBlocking) != cuda::kSuccess)

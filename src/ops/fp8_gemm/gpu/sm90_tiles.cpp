@@ -36,6 +36,9 @@ constexpr TileRow kTable[] = {{128, 256, 2, 2, 1, 0.820, 0.8},      {128, 256, 2
 /// Of the device that the times are of. The same tile everywhere: what runs emulated is what runs on the
 /// device.
 constexpr int kMultiprocessors = 132;
+/// Clusters that run at once. Of four blocks 28 are seen to and 32 are not: a cluster lies within one group
+/// of multiprocessors, and some of these have no multiple of four.
+constexpr int at_once(int blocks) { return blocks == 4 ? 28 : kMultiprocessors / blocks; }
 constexpr int kMostStages = 8;
 /// A launch and the way to the first byte, µs; bytes that are read once, per µs.
 constexpr double kStart = 2.5, kBytesPerMicrosecond = 3.6e6;
@@ -73,11 +76,11 @@ Sm90Tiling tiling(const Sm90Problem& problem, const TileRow& row, const gpu::Fac
   t.column_tiles = core::ceil_div(p.columns, row.tile_n);
   t.tiles = t.row_tiles * t.column_tiles * problem.gemm.entries();
   const int together = row.cluster * row.split;
-  const std::int64_t at_once = std::max(facts.multiprocessors / together, 1);
+  const std::int64_t persistent = std::max(facts.multiprocessors / together, 1);
   // Blocks that divide K have one tile; the others stay for the next.
-  t.blocks = together * (row.split > 1 ? t.tiles : std::min(t.tiles, at_once));
+  t.blocks = together * (row.split > 1 ? t.tiles : std::min(t.tiles, persistent));
 
-  const auto rounds = static_cast<double>(core::ceil_div(t.tiles, kMultiprocessors / together));
+  const auto rounds = static_cast<double>(core::ceil_div(t.tiles, at_once(together)));
   const double arithmetic =
       rounds * (static_cast<double>(core::ceil_div(p.blocks, row.split)) * row.block + row.rest);
   const auto entries = static_cast<double>(problem.gemm.entries());
