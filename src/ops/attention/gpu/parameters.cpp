@@ -133,6 +133,8 @@ void set_addresses(device::AttentionParameters& p, const AttentionArgs& a, void*
   if (p.parts == 1) return;
   p.partial_out = static_cast<float*>(workspace);
   p.partial_state = p.partial_out + p.parts * p.heads * p.partial_rows * p.head_dim_v;
+  if (p.workers > 0)
+    p.division = reinterpret_cast<std::int32_t*>(p.partial_state + p.parts * p.heads * p.partial_rows * 2);
 }
 
 }  // namespace isomer::ops::attention

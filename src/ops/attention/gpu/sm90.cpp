@@ -247,7 +247,8 @@ class Sm90Plan : public gpu::Plan {
     common.workers = 0;
     decision.around = parameters_of(g, common);
     decision.workspace_bytes = common.workspace_bytes(g);
-    if (t.grid > 0 && t.parts > 1) decision.steps.push_back(combine_step(g, t.head_dim_v, t.block_n));
+    if (t.grid > 0 && t.parts > 1)
+      decision.steps.push_back(combine_step(g, facts, t.head_dim_v, t.block_n, t.parts));
     return decision;
   }
 

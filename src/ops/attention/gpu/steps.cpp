@@ -4,8 +4,10 @@
 namespace isomer::ops::attention {
 namespace {
 
-constexpr int kAppendThreads = 128, kAppendRows = 8;  // of a block
-constexpr int kCombineThreads = 128;
+constexpr int kAppendThreads = 128, kAppendRows = 8;       // of a block
+constexpr int kCombineThreads = 128, kCombineColumns = 8;  // the latter of a lane
+/// A row with more parts belongs to a whole block, where a multiprocessor has no more rows than this.
+constexpr std::int64_t kFewParts = 8, kFewRows = 32;
 
 }  // namespace
 
@@ -20,15 +22,23 @@ gpu::Step append_step(const Geometry& g) {
           .block = {kAppendThreads, 1, 1}};
 }
 
-gpu::Step combine_step(const Geometry& g, int head_dim_v, int block_n) {
+gpu::Step combine_step(const Geometry& g, const gpu::Facts& facts, int head_dim_v, int block_n,
+                       std::int64_t parts) {
+  const std::int64_t rows = g.batch * g.seqlen_q * g.heads;
+  const bool together = parts > kFewParts && rows <= kFewRows * facts.multiprocessors;
+  const std::int64_t columns = head_dim_v <= 128 ? 128 : 256;
+  const std::int64_t threads = together ? kCombineThreads * 2 : kCombineThreads,
+                     rows_of_block = together ? 1 : threads / (columns / kCombineColumns);
+  const std::int64_t resident = facts.threads_per_multiprocessor / threads;
   return {.source = "ops/attention/kernels/attention_combine.cu",
           .kernel = "isomer_attention_combine",
           .variant = {{"element_out", g.out.dtype},
                       {"block_n", block_n},
-                      {"lanes_of_row", head_dim_v <= 128 ? 32 : 64},
-                      {"threads", kCombineThreads}},
-          .grid = {gpu::grid_of(g.batch * g.seqlen_q * g.heads), 1, 1},
-          .block = {kCombineThreads, 1, 1}};
+                      {"columns", columns},
+                      {"together", together ? 1 : 0},
+                      {"threads", threads}},
+          .grid = {gpu::grid_of(core::ceil_div(rows, rows_of_block), facts.multiprocessors * resident), 1, 1},
+          .block = {static_cast<std::uint32_t>(threads), 1, 1}};
 }
 
 }  // namespace isomer::ops::attention

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/facts.hpp"
 #include "gpu/plan.hpp"
 #include "ops/attention/contract/geometry.hpp"
 
@@ -15,6 +16,8 @@ bool appends(const Geometry& geometry);
 /// Writes k_new and v_new into the cache, rotated where the call says so: attention_append.cu.
 gpu::Step append_step(const Geometry& geometry);
 /// Merges the partial results of parts whose blocks take block_n keys at a time: attention_combine.cu.
-gpu::Step combine_step(const Geometry& geometry, int head_dim_v, int block_n);
+/// `parts` is how many a row is expected to have.
+gpu::Step combine_step(const Geometry& geometry, const gpu::Facts& facts, int head_dim_v, int block_n,
+                       std::int64_t parts);
 
 }  // namespace isomer::ops::attention

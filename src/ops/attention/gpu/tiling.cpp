@@ -51,7 +51,7 @@ constexpr int kDecodeKeys = kThreads / 32 * 16;
 constexpr std::int64_t kMostDecodeRows = 16;
 /// Of a worker, at least; and what is not worth a combine where there are blocks enough without it.
 constexpr std::int64_t kLeastDecodePart = 128, kShortDecode = 1024;
-constexpr std::int64_t kMostDecodeParts = 64;
+constexpr std::int64_t kMostDecodeParts = 256;
 /// That are divided over workers: what the kernel has room for, and counts in 32 bits.
 constexpr std::int64_t kMostDecodeEntries = 1024;
 constexpr double kMostDecodeSlots = 0x1p36;
@@ -177,13 +177,18 @@ bool aligned(const RowView& view, std::int64_t heads, std::int64_t bytes) {
          whole(heads, view.head_stride);
 }
 
+std::int64_t GpuTiling::expected_parts(const Geometry& g) const {
+  return workers > 0 ? std::min(parts, workers / std::max<std::int64_t>(g.batch, 1) + 2) : parts;
+}
+
 std::size_t GpuTiling::partial_out_bytes(const Geometry& g) const {
   return static_cast<std::size_t>(parts * g.heads * partial_rows * g.head_dim_v) * sizeof(float);
 }
 
 std::size_t GpuTiling::workspace_bytes(const Geometry& g) const {
   if (parts == 1) return 0;
-  return partial_out_bytes(g) + static_cast<std::size_t>(parts * g.heads * partial_rows * 2) * sizeof(float);
+  return partial_out_bytes(g) + static_cast<std::size_t>(parts * g.heads * partial_rows * 2) * sizeof(float) +
+         (workers > 0 ? static_cast<std::size_t>(g.batch + 2) * sizeof(std::int32_t) : 0);
 }
 
 GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu::Facts& facts) {

@@ -33,6 +33,8 @@ struct GpuTiling {
   std::int64_t blocks(std::int64_t batch) const {
     return tiles * units * (workers > 0 ? workers : batch * parts);
   }
+  /// Of a row; `parts` where every entry has as many.
+  std::int64_t expected_parts(const Geometry& g) const;
   /// Partial results, f32: Σ P·v of every part, head and row of q, then maximum and sum.
   std::size_t partial_out_bytes(const Geometry& g) const;
   std::size_t workspace_bytes(const Geometry& g) const;

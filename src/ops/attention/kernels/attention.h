@@ -67,6 +67,8 @@ struct AttentionParameters {
   f32* partial_out;    ///< [parts, heads, partial_rows, head_dim_v]: Σ P·v
   f32* partial_state;  ///< [parts, heads, partial_rows, 2]: the row's maximum times log2 e, and Σ P
   i64 partial_rows;
+  /// [batch + 2], where there are workers: tiles of keys of the entries before each, of all, and of a worker.
+  i32* division;
 
   i64 new_rows;  ///< longest number of appended keys
 

@@ -8,7 +8,9 @@
 //   pages of tile i+3 | places of tile i+2 | K of tile i+1, loaded once Sᵀ of tile i is made | V of tile i+1,
 //   once Oᵀ has i
 //
-// A tile is 32·(D + Dv) bytes: 8 KB of a warp under way at 128.
+// A tile is 32·(D + Dv) bytes: 8 KB of a warp under way at 128. A block has one task after the other; memory
+// does not wait between them: the next task and the places of its first tiles are found while the first tile
+// of this one is under way, and its first tile is asked for before this one's result is put together.
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
@@ -34,17 +36,27 @@ static_assert(kWarpSize == 32 && kRows % 8 == 0 && kDim % 64 == 0 && kDimV % 64 
 
 /// Of each warp's keys: the largest logit of a row, Σ P and Σ P·v. Logits carry the factor log2(e).
 struct Shared {
-  attention::Task task;
+  attention::Task task, last, next_one;  // the one in work, the one before it and the one behind it
   alignas(16) Element q[kRows * kPitch];
-  int lo[kRows], hi[kRows];                      // keys that a row sees
-  attention::KeyPlace places[kWarps][2][kTile];  // of two tiles
+  int lo[kRows], hi[kRows];                            // keys that a row sees
+  attention::KeyPlace places[kWarps][2][kTile];        // of two tiles
+  attention::KeyPlace first_places[kWarps][2][kTile];  // of the first two of the task behind it
   f32 max[kWarps][kRows], sum[kWarps][kRows];
   alignas(16) f32 out[kWarps][kRows][kDimV];
   attention::Division<kThreads> division;
-  i64 next;   // task, where each entry's keys are divided by itself; entry, where a worker has a share
-  bool more;  // there is a task
+  bool works, done, more;  // there is a task in work, a result of the one before it, a task behind it
+  i64 next;  // task, where each entry's keys are divided by itself; entry, where a worker has a share
 };
 static_assert(sizeof(Shared) <= 48 << 10);
+
+/// A number that what follows is computed from here, and not before the loop over tasks, where it would take
+/// registers for as long as that runs.
+ISOMER_DEVICE int from_here(u32 number) {
+#if ISOMER_CUDA_ARCH
+  asm volatile("" : "+r"(number));
+#endif
+  return static_cast<int>(number);
+}
 
 using Out = f32[kColumns][kChunks][4][4];
 
@@ -85,78 +97,102 @@ ISOMER_DEVICE void add_non_finite(Out& out, Words (&v)[4][kChunks], const u32 (&
   }
 }
 
-/// A warp's share of the task, into shared.max, shared.sum and shared.out. The first keys are asked for
-/// before the queries.
-ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
-  const attention::Task& task = shared.task;
+/// A warp's way through the keys of one task after the other.
+struct Walk {
+  const AttentionParameters& p;
+  Shared& shared;
   const int g = lane() / 4, t = lane() % 4;
-  const Element* keys = attention::at<const Element>(p.k, 0, 0, task.head_kv) + 8 * t;
-  const Element* values = attention::at<const Element>(p.v, 0, 0, task.head_kv) + 8 * g;
   // How many pieces of a row this lane has.
   const int key_pieces = (p.head_dim - 8 * t + 31) / 32, value_pieces = (p.head_dim_v - 8 * g + 63) / 64;
-
-  // Lane l looks after key l % 16 of a tile: `page` is its cache row or page, −1 where there is no such key.
-  int begin = static_cast<int>(task.begin) + warp() * kTile;
-  const int end = static_cast<int>(task.keys.hi);
-  int page, row;
-  const auto find_page = [&](int tile) {
-    const int j = tile + lane() % kTile;
-    page = -1;
-    if (j < static_cast<int>(task.keys.lo) || j >= end) return;
-    const AttentionPlace place = attention::place_of(p, task.entry, j);
-    page = static_cast<int>(place.outer);
-    row = static_cast<int>(place.row);
-  };
-  const auto put_places = [&](int turn) {
-    attention::KeyPlace place{attention::kNowhere, attention::kNowhere};
-    if (page >= 0)
-      place = {page * p.k.outer_stride + row * p.k.row_stride,
-               page * p.v.outer_stride + row * p.v.row_stride};
-    if (lane() < kTile) shared.places[warp()][turn][lane()] = place;
-    warp_barrier();
-  };
-  find_page(begin);
-  put_places(0);
-  find_page(begin + kKeys);
-  put_places(1);
-  find_page(begin + 2 * kKeys);
-
   Words k[2][kSteps] = {}, v[4][kChunks] = {};  // zero beyond D and Dv, for good
-  bool exists[2];
-  const auto load_keys = [&](int turn) {
+  bool exists[2] = {};
+  // Lane l looks after key l % 16 of a tile: `page` is its cache row or page, −1 where there is no such key.
+  int page = -1, row = 0;
+
+  ISOMER_DEVICE Walk(const AttentionParameters& parameters, Shared& memory) : p(parameters), shared(memory) {}
+
+  static ISOMER_DEVICE int first_of(const attention::Task& task) {
+    return static_cast<int>(task.begin) + warp() * kTile;
+  }
+  /// Where the places of a tile are, which are put down for two at a time.
+  static ISOMER_DEVICE int turn_of(int tile) { return tile / kKeys & 1; }
+  ISOMER_DEVICE void find_page(const attention::Task& task, int tile, int& its_page, int& its_row) const {
+    const int j = tile + lane() % kTile;
+    its_page = -1;
+    if (j < static_cast<int>(task.keys.lo) || j >= static_cast<int>(task.keys.hi)) return;
+    const AttentionPlace place = attention::place_of(p, task.entry, j);
+    its_page = static_cast<int>(place.outer);
+    its_row = static_cast<int>(place.row);
+  }
+  /// With the head's offset.
+  ISOMER_DEVICE void put_places(const attention::Task& task, attention::KeyPlace* to, int its_page,
+                                int its_row) const {
+    attention::KeyPlace place{attention::kNowhere, attention::kNowhere};
+    if (its_page >= 0)
+      place = {its_page * p.k.outer_stride + its_row * p.k.row_stride + task.head_kv * p.k.head_stride,
+               its_page * p.v.outer_stride + its_row * p.v.row_stride + task.head_kv * p.v.head_stride};
+    if (lane() < kTile) to[lane()] = place;
+    warp_barrier();
+  }
+  ISOMER_DEVICE void load_keys(const attention::KeyPlace* places) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const i64 place = shared.places[warp()][turn][g + 8 * r].k;
+      const i64 place = places[g + 8 * r].k;
       exists[r] = place != attention::kNowhere;
+      const Element* const keys = static_cast<const Element*>(p.k.data) + place + 8 * t;
 #pragma unroll
       for (int i = 0; i < kSteps; ++i) {
         if constexpr (!kAhead) k[r][i] = Words{};
-        load_words_below(k[r][i], keys + place + 32 * i, i, exists[r] ? key_pieces : 0);
+        load_words_below(k[r][i], keys + 32 * i, i, exists[r] ? key_pieces : 0);
       }
     }
-  };
-  const auto load_values = [&](int turn) {
+  }
+  ISOMER_DEVICE void load_values(const attention::KeyPlace* places) {
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
-      const i64 place = shared.places[warp()][turn][2 * t + r % 2 + r / 2 * 8].v;
+      const i64 place = places[2 * t + r % 2 + r / 2 * 8].v;
       const bool is = place != attention::kNowhere;
+      const Element* const values = static_cast<const Element*>(p.v.data) + place + 8 * g;
       // A weight of 0 does not undo an infinity that an earlier tile left here.
       if (!kAhead || !is) {
 #pragma unroll
         for (int i = 0; i < kChunks; ++i) v[r][i] = Words{};
       }
 #pragma unroll
-      for (int i = 0; i < kChunks; ++i)
-        load_words_below(v[r][i], values + place + 64 * i, i, is ? value_pieces : 0);
+      for (int i = 0; i < kChunks; ++i) load_words_below(v[r][i], values + 64 * i, i, is ? value_pieces : 0);
     }
-  };
-  load_keys(0);
-  if constexpr (kAhead) load_values(0);
+  }
 
-  attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim, shared.q);
-  if (threadIdx.x < kRows)
-    task.seen_by(p, static_cast<int>(threadIdx.x), shared.lo[threadIdx.x], shared.hi[threadIdx.x]);
-  __syncthreads();
+  /// Finds the first two tiles of the next task.
+  ISOMER_DEVICE void prepare() const {
+    int pages[2], rows[2];
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      find_page(shared.next_one, first_of(shared.next_one) + i * kKeys, pages[i], rows[i]);
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      put_places(shared.next_one, shared.first_places[warp()][turn_of(first_of(shared.next_one)) ^ i],
+                 pages[i], rows[i]);
+  }
+  /// Asks for the first tile of a task whose first tiles are found.
+  ISOMER_DEVICE void begin() {
+    const attention::KeyPlace place = shared.first_places[warp()][lane() / kTile][lane() % kTile];
+    shared.places[warp()][lane() / kTile][lane() % kTile] = place;
+    warp_barrier();
+    const attention::KeyPlace* const first = shared.places[warp()][turn_of(first_of(shared.task))];
+    load_keys(first);
+    if constexpr (kAhead) load_values(first);
+    find_page(shared.task, first_of(shared.task) + 2 * kKeys, page, row);
+  }
+  ISOMER_DEVICE void attend();
+};
+
+/// The warp's share of a task that has begun and whose queries lie in shared.q, into shared.max, shared.sum
+/// and shared.out.
+ISOMER_DEVICE void Walk::attend() {
+  const attention::Task& task = shared.task;
+  int begin = first_of(task);
+  const int end = static_cast<int>(task.keys.hi);
   f32 max[kColumns][2], sum[kColumns][2];
   Words q[kColumns][kSteps];
   Out out;
@@ -174,7 +210,8 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
     for (int i = 0; i < kChunks * 16; ++i) out[n][i / 16][i / 4 % 4][i % 4] = 0.0f;
   }
 
-  for (int turn = 0; begin < end; begin += kKeys, turn ^= 1) {
+  for (; begin < end; begin += kKeys) {
+    const int turn = turn_of(begin);
     f32 s[kColumns][4];
 #pragma unroll
     for (int n = 0; n < kColumns; ++n) {
@@ -190,9 +227,9 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
       }
     }
     if constexpr (kAhead)
-      load_keys(turn ^ 1);
+      load_keys(shared.places[warp()][turn ^ 1]);
     else
-      load_values(turn);
+      load_values(shared.places[warp()][turn]);
 
     u32 weights[kColumns][2];
 #pragma unroll
@@ -229,12 +266,12 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
     if (any_lane((noted & 0x7fff7fffu) != 0)) add_non_finite(out, v, weights);
     add_rows<Element>(out, v, weights);
     if constexpr (kAhead)
-      load_values(turn ^ 1);
+      load_values(shared.places[warp()][turn ^ 1]);
     else
-      load_keys(turn ^ 1);
+      load_keys(shared.places[warp()][turn ^ 1]);
     warp_barrier();  // every lane has read the places that are put down again
-    put_places(turn);
-    find_page(begin + 3 * kKeys);
+    put_places(task, shared.places[warp()][turn], page, row);
+    find_page(task, begin + 3 * kKeys, page, row);
   }
 
 #pragma unroll
@@ -261,8 +298,8 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
 
 /// What the warps found, together: the part's result for the combine, or out and lse.
 ISOMER_DEVICE void finish(const AttentionParameters& p, const Shared& shared) {
-  const attention::Task& t = shared.task;
-  for (int at = static_cast<int>(threadIdx.x); at < t.tile.rows * (kDimV / 4); at += kThreads) {
+  const attention::Task& t = shared.last;
+  for (int at = from_here(threadIdx.x); at < t.tile.rows * (kDimV / 4); at += kThreads) {
     const int r = at / (kDimV / 4), column = at % (kDimV / 4) * 4;
     if (column >= p.head_dim_v) continue;
     f32 o[4] = {};
@@ -293,14 +330,14 @@ ISOMER_DEVICE void finish(const AttentionParameters& p, const Shared& shared) {
 }
 
 ISOMER_DEVICE i64 worker_of(const AttentionParameters& p) {
-  return quotient_of(quotient_of(static_cast<i64>(blockIdx.x), p.of_tiles), p.of_units);
+  return quotient_of(quotient_of(static_cast<i64>(from_here(blockIdx.x)), p.of_tiles), p.of_units);
 }
 
-/// Puts down the block's next task. One thread does it.
-ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared) {
+/// Puts down the next task, whether there is work in it or not.
+ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared, attention::Task& task) {
   if (p.workers == 0) {
     if (shared.next >= p.tiles * p.units * p.batch * p.parts) return false;
-    shared.task = attention::task_of<kRows, kKeys>(p, shared.next);
+    task = attention::task_of<kRows, kKeys>(p, shared.next);
     shared.next += gridDim.x;
     return true;
   }
@@ -313,30 +350,72 @@ ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared) {
   const AttentionEntry entry = attention::entry_of(p, b);
   const i64 shift = attention::seen_tiles<kKeys>(p, entry).first - before;
   const i64 from = (begin > before ? begin : before) + shift, to = least(end, after) + shift;
-  shared.task =
-      attention::task_between<kRows, kKeys>(p, static_cast<int>(blockIdx.x) - worker * blocks, b, entry,
-                                            worker - d.before[b] / d.share, from * kKeys, to * kKeys);
+  task = attention::task_between<kRows, kKeys>(p, from_here(blockIdx.x) - worker * blocks, b, entry,
+                                               worker - d.before[b] / d.share, from * kKeys, to * kKeys);
   return true;
+}
+/// The block's next task, and whether there is one. One thread does it.
+ISOMER_DEVICE void find_task(const AttentionParameters& p, Shared& shared) {
+  do shared.more = next_task(p, shared, shared.next_one);
+  while (shared.more && !shared.next_one.exists);
+}
+/// Words of a task, with the gaps between its members.
+constexpr int kTaskWords = static_cast<int>(sizeof(attention::Task) / sizeof(u32));
+static_assert(kTaskWords <= kThreads && sizeof(attention::Task) % sizeof(u32) == 0);
+
+/// The task in work, where there is one, becomes the last, and the next one the one in work.
+ISOMER_DEVICE void go_on(Shared& shared, bool works) {
+  const int i = from_here(threadIdx.x);
+  if (i < kTaskWords) {
+    u32* const task = reinterpret_cast<u32*>(&shared.task);
+    if (works) reinterpret_cast<u32*>(&shared.last)[i] = task[i];
+    if (shared.more) task[i] = reinterpret_cast<const u32*>(&shared.next_one)[i];
+  }
+  if (i == 0) {
+    shared.done = works;
+    shared.works = shared.more;
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, kResident)
     isomer_attention_decode(const AttentionParameters p) {
   __shared__ Shared shared;
   let_next_begin();
-  if (p.workers > 0) shared.division.template fill<kKeys>(p);
+  if (p.workers > 0) {
+    shared.division.template fill<kKeys>(p);
+    if (blockIdx.x == 0) shared.division.note(p);
+  }
   if (threadIdx.x == 0) {
     shared.next =
         p.workers > 0 ? shared.division.entry_at(p, worker_of(p) * shared.division.share) : blockIdx.x;
+    shared.works = shared.done = false;
   }
+  if (threadIdx.x < kTaskWords) reinterpret_cast<u32*>(&shared.next_one)[threadIdx.x] = 0;
+  __syncthreads();
+  Walk walk(p, shared);
+  // What is known of tasks stays in shared memory: registers are all taken.
   for (;;) {
-    if (threadIdx.x == 0) shared.more = next_task(p, shared);
-    __syncthreads();
-    if (!shared.more) break;
-    if (shared.task.exists) {
-      attend(p, shared);
-      __syncthreads();
-      finish(p, shared);
+    if (shared.works) walk.begin();
+    if (shared.done) finish(p, shared);
+    if (shared.done && !shared.works) break;
+    if (threadIdx.x == 0) find_task(p, shared);
+    if (shared.works) {
+      const attention::Task& task = shared.task;
+      attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim,
+                                                                        shared.q);
+      if (const int row = from_here(threadIdx.x); row < kRows)
+        task.seen_by(p, row, shared.lo[row], shared.hi[row]);
     }
+    __syncthreads();
+    if (shared.more) walk.prepare();
+    if (shared.works) {
+      walk.attend();
+    } else if (!shared.more) {
+      break;
+    }
+    const bool works = shared.works;
+    __syncthreads();
+    go_on(shared, works);
     __syncthreads();
   }
 }

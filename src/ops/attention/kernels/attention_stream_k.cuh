@@ -46,8 +46,9 @@ struct Division {
     __syncthreads();
     int start = 0;
     sum = 0;
+    const int filled = (batch + each - 1) / each;  // threads that have entries
 #pragma unroll 16
-    for (int other = 0; other < kThreads; ++other) {
+    for (int other = 0; other < filled; ++other) {
       if (other < thread) start += sums[other];
       sum += sums[other];
       most = most > longest[other] ? most : longest[other];
@@ -62,6 +63,13 @@ struct Division {
       share = share > few ? share : few;
     }
     __syncthreads();
+  }
+
+  /// Tells the launch that combines the parts.
+  ISOMER_DEVICE void note(const AttentionParameters& p) const {
+    for (int b = static_cast<int>(threadIdx.x); b <= static_cast<int>(p.batch); b += kThreads)
+      p.division[b] = before[b];
+    if (threadIdx.x == 0) p.division[p.batch + 1] = share;
   }
 
   /// The entry that a tile belongs to; past the last one where there is none.
