@@ -14,8 +14,62 @@ constexpr std::string_view kBytes =
 /// Several blocks of keys and a masked tail, two tiles for a block, both warpgroups with rows.
 constexpr std::string_view kCase =
     "attention b=2 sq=300 sk=300 hq=4 hkv=2 d=128 causal num_splits=1 pack_gqa=never seed=7";
+constexpr std::string_view kCombine = "ops/attention/kernels/attention_combine.cu";
+constexpr std::string_view kAppend = "ops/attention/kernels/attention_append.cu";
+/// Three heads share a tile, which leaves two of its rows to nobody; keys lie in pages.
+constexpr std::string_view kPaged =
+    "attention b=2 sq=50 sk=200 hq=6 hkv=2 d=64 causal page=16 pack_gqa=always num_splits=1 seed=7";
+constexpr std::string_view kSplit =
+    "attention b=2 sq=50 sk=300 hq=4 hkv=2 d=64 causal pack_gqa=always num_splits=2 seed=7";
+constexpr std::string_view kAppended =
+    "attention b=2 sq=20 sk=200 hq=4 hkv=2 d=64 append=5 page=16 num_splits=1 seed=7";
 
 }  // namespace
+
+Planted attention_piece_faults() {
+  static constexpr Fault kFaults[] = {
+      {"split_ends_a_key_late", kPieces, "end = least(begin + size, length);",
+       "end = least(begin + size + 1, length);", "expected", kSplit},
+      {"split_begins_a_key_late", kPieces, "      begin = tile.part * size;",
+       "      begin = tile.part * size + (tile.part > 0);", "expected", kSplit},
+      {"row_of_the_page_off_by_one_box", kPieces, "load<4>(map, {{i * 64, spot.row, head, spot.outer}}",
+       "load<4>(map, {{i * 64, spot.row ^ 1, head, spot.outer}}", "expected"},
+      {"pages_of_the_first_entry", kPieces, "p.kv_batch_idx ? p.kv_batch_idx[b] : b;", "0;", "expected"},
+      {"q_announced_with_rows_that_no_copy_brings", kPieces,
+       "arrive_expect(static_cast<u32>(kPanels * 128 * p.pieces.tile_rows))",
+       "arrive_expect(static_cast<u32>(kPanels * 128 * kRows))", "byte-count"},
+      {"spare_rows_left_as_they_are", kKernel, "clear_spare_rows(p, shared);", "{}", "uninitialised"},
+      {"cleared_values_unfenced", kKernel, "    fence_async_shared();\n    sync_threads<128>(3);\n",
+       "    sync_threads<128>(3);\n", "missing-proxy-fence"},
+      {"appended_keys_not_counted", kPieces, "length = position + added", "length = position", "expected",
+       kAppended},
+  };
+  return {kKernel, "emulated/sm90", kPaged, kFaults};
+}
+
+Planted attention_combine_faults() {
+  static constexpr Fault kFaults[] = {
+      {"weight_left_out", kCombine, "some[u][c / 4].of[c % 4] * weight", "some[u][c / 4].of[c % 4]",
+       "expected"},
+      {"sum_not_weighed", kCombine, "all.sum += weight * states[u].of[1];", "all.sum += states[u].of[1];",
+       "expected"},
+      {"last_part_left_out", kCombine, "if (begin + u >= parts) continue;",
+       "if (begin + u >= parts - 1) continue;", "expected"},
+      {"parts_of_the_next_head", kCombine, "const i64 row = head * p.partial_rows",
+       "const i64 row = (head ^ 1) * p.partial_rows", "expected"},
+  };
+  return {kCombine, "emulated/sm90", kSplit, kFaults};
+}
+
+Planted attention_append_faults() {
+  static constexpr Fault kFaults[] = {
+      {"appended_a_slot_early", kAppend, "e.k_len - e.new_len + t);", "e.k_len - e.new_len + t - 1);",
+       "expected"},
+      {"last_key_is_not_appended", kAppend, "if (t >= e.new_len) continue;",
+       "if (t + 1 >= e.new_len) continue;", "expected"},
+  };
+  return {kAppend, "emulated/sm90", kAppended, kFaults};
+}
 
 Planted attention_faults() {
   static constexpr Fault kFaults[] = {

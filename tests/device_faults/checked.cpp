@@ -57,7 +57,11 @@ void expect_named(const Planted& planted, const Fault& fault) {
   ASSERT_EQ(occurrences(fault), 1) << "the kernel has changed: plant this fault anew";
   const std::string path = path_of(fault);
   const lab::Outcome outcome = checked(
-      planted, [&](gpu::Step& step) { step.source = path; }, fault.line, fault.candidate);
+      planted,
+      [&](gpu::Step& step) {
+        if (step.source == planted.kernel) step.source = path;
+      },
+      fault.line, fault.candidate);
   EXPECT_EQ(outcome.status, lab::Status::failed) << outcome.reason;
   EXPECT_NE(outcome.reason.find(fault.says), std::string::npos) << outcome.reason;
   if (!outcome.reason.starts_with("emulated:")) return;

@@ -41,6 +41,10 @@ int occurrences(const Fault& fault);
 
 /// The Hopper kernels of attention and of block-scaled products.
 Planted attention_faults();
+/// Of its kernel for pieces, of the launch that combines parts of the keys, and of the one that appends.
+Planted attention_piece_faults();
+Planted attention_combine_faults();
+Planted attention_append_faults();
 Planted fp8_gemm_faults();
 
 /// What is done to each step of a plan before it runs.

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+#include <vector>
+
 namespace isomer {
 namespace {
 
@@ -12,6 +16,41 @@ TEST_P(AttentionFault, IsNamed) { planted::expect_named(planted::attention_fault
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionFault, testing::ValuesIn(planted::attention_faults().faults),
                          [](const auto& info) { return std::string(info.param.name); });
+
+/// Of pages, packed heads, parts of the keys, their combine and appended keys.
+struct OfPieces {
+  planted::Planted planted;
+  planted::Fault fault;
+};
+void PrintTo(const OfPieces& of, std::ostream* out) { *out << of.fault.name; }
+
+std::vector<OfPieces> of_pieces() {
+  std::vector<OfPieces> list;
+  for (const planted::Planted& planted :
+       {planted::attention_piece_faults(), planted::attention_combine_faults(),
+        planted::attention_append_faults()})
+    for (const planted::Fault& fault : planted.faults) list.push_back({planted, fault});
+  return list;
+}
+
+class AttentionPieceFault : public testing::TestWithParam<OfPieces> {};
+
+TEST_P(AttentionPieceFault, IsNamed) { planted::expect_named(GetParam().planted, GetParam().fault); }
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionPieceFault, testing::ValuesIn(of_pieces()),
+                         [](const auto& info) { return std::string(info.param.fault.name); });
+
+TEST(AttentionPieceFaults, AreNoneInTheKernelsThemselves) {
+  std::set<std::string_view> lines;
+  for (const OfPieces& of : of_pieces())
+    for (const std::string_view line : {of.planted.line, of.fault.line})
+      if (!line.empty() && lines.insert(line).second) {
+        const lab::Outcome outcome = planted::checked(
+            of.planted, [](gpu::Step&) {}, line);
+        EXPECT_EQ(outcome.status, lab::Status::passed) << line << ": " << outcome.reason;
+      }
+  EXPECT_GE(lines.size(), 3u);
+}
 
 TEST(AttentionFaults, AreNoneInTheKernelItself) {
   const lab::Outcome outcome = planted::checked(planted::attention_faults(), [](gpu::Step&) {});

@@ -66,9 +66,10 @@ constexpr double kLeastScale = 0x1p-60, kMostScale = 0x1p60;
 
 /// What a tile costs beside its blocks of keys, in blocks: first S and softmax, last P·V, out.
 constexpr double kBorder = 2;
-/// What the launch that combines parts costs, in blocks: by itself, and for each row of out. An H200 took 90
-/// µs more for 20560 rows in two parts than in one.
-constexpr double kCombine = 2.5, kCombineRow = 1.0 / 375;
+/// What the launch that combines parts costs by itself, in blocks, and how many bytes of partial results the
+/// device writes and reads while a block is worked on. By it two parts of 20560 rows of 128 columns take 20
+/// µs more than one and three 29; an H200 took 20.7 and 30.9.
+constexpr double kCombine = 2.5, kPartialBytesOfBlock = 2 << 20;
 /// Pieces must be so much shorter than whole tiles, and so many blocks beside, before they are taken unasked:
 /// their way out is longer.
 constexpr double kWorthPieces = 0.9, kLeastGain = 1;
@@ -222,8 +223,7 @@ double cost_of(const Geometry& g, const Sm90Tiling& t) {
   if (t.parts == 1) return whole;
   const double rows = static_cast<double>(g.total_q * g.heads),
                bytes = rows * t.parts * (g.head_dim_v + 2.0) * 4;
-  // Of partial results the device writes and reads about 2 MB while a block is worked on.
-  return whole + kCombine + rows * kCombineRow + bytes / (2 << 20);
+  return whole + kCombine + bytes / kPartialBytesOfBlock;
 }
 
 }  // namespace

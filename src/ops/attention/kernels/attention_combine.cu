@@ -55,8 +55,8 @@ ISOMER_DEVICE SoftmaxState gather_few(const AttentionParameters& p, i64 row, int
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       const f32 weight = share_of(states[u].of[0], now);
-      if (weight == 0.0f) continue;  // a part of no keys, whose Σ P·v may be anything
-      all.sum += weight * states[u].of[1];
+      all.sum += weight * states[u].of[1];  // NaN where all logits are, although the weight is 0
+      if (weight == 0.0f) continue;         // a part of no keys, whose Σ P·v may be anything
 #pragma unroll
       for (int c = 0; c < kVectors * 4; ++c) o[c / 4][c % 4] += some[u][c / 4].of[c % 4] * weight;
     }
@@ -91,7 +91,7 @@ ISOMER_DEVICE SoftmaxState gather(const AttentionParameters& p, i64 row, int fir
 #pragma unroll
     for (int mask = 1; mask < kWarpSize; mask *= 2) now = fmaxf(now, shuffle_xor(now, mask));
     const f32 decay = share_of(all.max, now), weight = share_of(mine.max, now);
-    f32 sum = weight == 0.0f ? 0.0f : weight * mine.sum;
+    f32 sum = weight * mine.sum;  // NaN where all logits are, although the weight is 0
 #pragma unroll
     for (int mask = 1; mask < kWarpSize; mask *= 2) sum += shuffle_xor(sum, mask);
     all = {now, all.sum * decay + sum};
