@@ -154,6 +154,8 @@ class Candidate {
   virtual const std::filesystem::path& path() const = 0;
   virtual const std::vector<Entry>& entries() const = 0;
   virtual Backend backend() const { return Backend::emulated; }
+  /// "uses ptrace", "defines malloc": what no kernel needs, as its object file says.
+  virtual std::vector<std::string> reaches() const { return {}; }
   /// Storages of gigabytes travel by the pages that were touched; elsewhere every byte is.
   virtual bool carries_sparse_storages() const { return false; }
   /// Whatever the candidate does, this process survives. Values are passed in order; their number and kinds

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,7 @@ namespace isomer::emulator {
 namespace {
 
 SessionSetup setup;
+Seal seal;  // of what is said next
 std::vector<OfferedEntry> offered;
 
 void write_all(int fd, const void* data, std::size_t bytes, off_t at) {
@@ -41,27 +43,38 @@ void write_all(int fd, const void* data, std::size_t bytes, off_t at) {
 }
 
 // The length comes last: where it stands, everything stands.
-void write_answer(const std::string& bytes) {
+void write_answer(const std::string& text) {
+  const std::string bytes = std::string(seal.begin(), seal.end()) + text;
   const std::uint64_t length = bytes.size();
   write_all(kSessionAnswer, bytes.data(), bytes.size(), sizeof length);
   write_all(kSessionAnswer, &length, sizeof length, 0);
 }
 
-std::string read_arena_header() {
+// What is to be done next. Its seal is kept apart, and nothing else has it from then on.
+template <class What>
+What read_arena_header(What unpack(const std::string&)) {
   std::uint64_t length = 0;
   if (pread(kSessionArena, &length, sizeof length, 0) != sizeof length || length > (std::uint64_t{1} << 30))
     _exit(71);
   std::string bytes(length, '\0');
   if (pread(kSessionArena, bytes.data(), length, sizeof length) != static_cast<ssize_t>(length)) _exit(71);
-  return bytes;
+  What what = unpack(bytes);
+  if (what.seal != Seal{}) {  // read for the first time
+    seal = std::exchange(what.seal, Seal{});
+    const std::string sealless = pack(what);
+    write_all(kSessionArena, sealless.data(), sealless.size(), sizeof length);
+  }
+  explicit_bzero(bytes.data(), bytes.size());
+  return what;
 }
 
-void tell(const SessionEvent& event) {
+void tell(SessionEvent event) {
+  event.seal = seal;
   if (write(kSessionSocket, &event, sizeof event) != sizeof event) _exit(0);
 }
 
 bool run_call() {
-  const SessionRequest request = unpack_session_request(read_arena_header());
+  const SessionRequest request = read_arena_header(unpack_session_request);
   std::uint64_t storages = 0;
   for (const WireStorage& s : request.storages) storages += s.bytes;
   Memory::instance().set_poison(request.options.poison);
@@ -151,6 +164,8 @@ class CallProcess {
   // Whatever it has left behind ends with it.
   void leave() {
     kill(-pid_, SIGKILL);
+    // In groups of its own too, where there is nobody else.
+    if (setup.room) kill(-1, SIGKILL);
     if (socket_ >= 0) close(socket_);
     if (ended_ >= 0) close(ended_);
     pid_ = socket_ = ended_ = -1;
@@ -159,6 +174,7 @@ class CallProcess {
   [[noreturn]] static void serve_calls(int socket) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
+    close(kSessionSocket);  // what comes from there is for the process that watches over this one
     for (char word = 0; read(socket, &word, 1) == 1;) {
       const bool again = run_call();
       if (!again || !setup.real_device) break;
@@ -180,14 +196,14 @@ class CallProcess {
       process.end();
       _exit(0);
     }
-    const bool fresh = unpack_session_request(read_arena_header()).options.fresh;
+    const bool fresh = read_arena_header(unpack_session_request).options.fresh;
     if (fresh) process.end();
     process.begin();
     const pid_t pid = process.pid();
-    tell({'b', pid, 0});
+    tell({'b', pid, 0, {}});
     const int status = process.call();
     if (fresh) process.end();
-    tell({'e', pid, status});
+    tell({'e', pid, status, {}});
   }
 }
 
@@ -199,7 +215,7 @@ int isomer_emulator_session() {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   signal(SIGPIPE, SIG_IGN);
-  setup = unpack_setup(read_arena_header());
+  setup = read_arena_header(unpack_setup);
   // Each tensor that PyTorch allocates is one of the device's, with its own poison and guard.
   if (setup.real_device) setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
   Settings& s = settings();
@@ -223,6 +239,6 @@ int isomer_emulator_session() {
     failure = "the module's initialisation threw an exception";
   }
   write_answer(failure.empty() ? "+" + pack(infos) : "-" + failure);
-  tell({'a', getpid(), 0});
+  tell({'a', getpid(), 0, {}});
   serve();
 }

@@ -2,6 +2,7 @@
 // request in the same shared file, each on pages of its own; those of results behind the answer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,14 +32,21 @@ struct WireValue {
   std::vector<WireValue> items;
 };
 
+/// What the session gives anew for each call, and what its process says has to begin with: other code in that
+/// process is not told of it.
+using Seal = std::array<char, 16>;
+
 struct SessionSetup {
   std::string library;
   int lanes = 32;
   bool watch = false, hip = false;
   bool real_device = false;
+  bool room = false;  ///< it has a namespace of processes to itself
+  Seal seal{};        ///< of what it says before the first call
 };
 
 struct SessionRequest {
+  Seal seal{};
   std::uint64_t entry = 0;
   CallOptions options;
   std::vector<WireStorage> storages;
@@ -74,6 +82,7 @@ struct SessionEvent {
   char what = 0;
   std::int32_t pid = 0;
   std::int32_t status = 0;
+  Seal seal{};
 };
 
 }  // namespace isomer::emulator

@@ -1,9 +1,12 @@
 #include "module/cache.hpp"
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -17,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kManifest = "manifest.txt";
 constexpr const char* kLibrary = "module.so";
-constexpr const char* kVersion = "isomer-emulator-module 1";
+constexpr const char* kVersion = "isomer-emulator-module 2";
 
 // Two FNV-1a sums with different beginnings: the key names a build, it guards against no attacker.
 struct Sum {
@@ -50,7 +53,34 @@ std::string content_sum(const fs::path& path) {
   return sum.text();
 }
 
+// Where a process's number means this process: the machine since its start, and the namespace of its numbers.
+std::string process_names() {
+  char space[64] = "";
+  [[maybe_unused]] const ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  Sum sum;
+  sum.add(boot);
+  sum.add(space);
+  return sum.text().substr(0, 8);
+}
+
 }  // namespace
+
+void remove_unfinished_builds() {
+  std::error_code none;
+  for (const auto& found : fs::directory_iterator(cache_directory(), none)) {
+    // KEY.NAMES.PROCESS.XXXXXX
+    std::istringstream words(found.path().filename().string());
+    std::string key, names, process;
+    if (!std::getline(words, key, '.') || !std::getline(words, names, '.') || names != process_names() ||
+        !std::getline(words, process, '.') || process.empty() ||
+        process.find_first_not_of("0123456789") != std::string::npos)
+      continue;
+    const pid_t owner = static_cast<pid_t>(std::strtol(process.c_str(), nullptr, 10));
+    if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(found.path(), none);
+  }
+}
 
 std::string cache_key(const BuildOptions& options, const fs::path& compiler) {
   Sum sum;
@@ -97,6 +127,9 @@ std::optional<CacheEntry> find_cached(const std::string& key) {
     } else if (word == "kernel") {
       std::getline(words >> std::ws, rest);
       entry.compiled.kernels.push_back(rest);
+    } else if (word == "reaches") {
+      std::getline(words >> std::ws, rest);
+      entry.compiled.reaches.push_back(rest);
     } else if (word == "library") {
       words >> library_stamp;
     } else if (word == "file") {
@@ -116,7 +149,7 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
   const fs::path root = cache_directory();
   std::error_code failed;
   fs::create_directories(root, failed);
-  std::string pattern = (root / (key + ".XXXXXX")).string();
+  std::string pattern = (root / fmt::format("{}.{}.{}.XXXXXX", key, process_names(), getpid())).string();
   if (failed || !mkdtemp(pattern.data()))
     throw Error(fmt::format("the cache directory {} cannot be written; set ISOMER_CACHE to one that can",
                             root.string()));
@@ -137,6 +170,7 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
     if (entry.compiled.hip) out << "hip\n";
     if (entry.compiled.has_main) out << "main\n";
     for (const std::string& k : entry.compiled.kernels) out << "kernel " << k << '\n';
+    for (const std::string& r : entry.compiled.reaches) out << "reaches " << r << '\n';
     std::vector<fs::path> files = entry.compiled.dependencies;
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());

@@ -7,7 +7,11 @@
 #include <fstream>
 #include <initializer_list>
 #include <sstream>
+#include <utility>
 
+#include "contain/room.hpp"
+#include "isomer/emulator/containment.hpp"
+#include "module/object_symbols.hpp"
 #include "module/paths.hpp"
 #include "module/process.hpp"
 #include "source/rewrite.hpp"
@@ -57,6 +61,17 @@ const char* const kAtomics[] = {"load",
                                 "compare_exchange_weak",
                                 "compare_exchange_val"};
 
+constexpr std::uint64_t kCompilerMemory = std::uint64_t{8} << 30, kCompilerFile = std::uint64_t{4} << 30;
+// What compilers, and the programs that they start, say when a limit ends them.
+constexpr std::pair<const char*, const char*> kLimits[] = {
+    {"virtual memory exhausted", "the compiler takes more memory than the 8 GiB that it may have"},
+    {"out of memory allocating", "the compiler takes more memory than the 8 GiB that it may have"},
+    {"cannot allocate memory", "the compiler takes more memory than the 8 GiB that it may have"},
+    {"Cannot allocate memory", "the compiler takes more memory than the 8 GiB that it may have"},
+    {"File size limit exceeded", "the compiler writes a file of more than the 4 GiB that it may have"},
+    {"File too large", "the compiler writes a file of more than the 4 GiB that it may have"},
+    {"CPU time limit exceeded", "the compiler takes more processor time than it may"}};
+
 std::vector<std::string> wrap_flags() {
   std::vector<std::string> flags;
   for (const char* name : kWrapped) flags.push_back(std::string("-Wl,--wrap=") + name);
@@ -89,13 +104,26 @@ std::string read_file(const fs::path& path) {
   return out.str();
 }
 
-void run_compiler(const std::vector<std::string>& command, const std::string& what, double seconds) {
-  const Finished f = run_process(command, seconds, 1 << 20);
+void run_compiler(const BuildOptions& options, const fs::path& folder,
+                  const std::vector<std::string>& command, const std::string& what, double seconds) {
+  Room room;
+  room.sees_everything = true;
+  room.writable = {folder};
+  room.hidden = options.hidden;
+  room.processor_seconds = static_cast<std::uint64_t>(seconds) + 1;
+  room.memory_bytes = kCompilerMemory;
+  room.file_bytes = kCompilerFile;
+  room.processes = 256;
+  const Finished f = run_process(in_room(room, command), seconds, 1 << 20);
   if (!f.started) throw Error(what + ": the compiler could not be started");
   if (f.timed_out)
     throw Error(what + ": the compiler did not end within " + std::to_string(static_cast<int>(seconds)) +
                 " s");
-  if (f.status != 0) throw Error(first_complaint(f.output));
+  if (f.status == 0) return;
+  if (isolation() != Isolation::none)
+    for (const auto& [words, limit] : kLimits)
+      if (f.output.find(words) != std::string::npos) throw Error(what + ": " + limit);
+  throw Error(first_complaint(f.output));
 }
 
 std::vector<fs::path> parse_dependencies(const fs::path& file) {
@@ -256,7 +284,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
     command.insert(command.end(),
                    {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
-    run_compiler(command, source.string(), options.compile_seconds);
+    run_compiler(options, directory, command, source.string(), options.compile_seconds);
     for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
 
     const std::string preprocessed = read_file(stem + ".ii");
@@ -268,7 +296,13 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     command = {compiler.string()};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
-    run_compiler(command, source.string(), options.compile_seconds);
+    run_compiler(options, directory, command, source.string(), options.compile_seconds);
+    const ObjectSymbols symbols = symbols_of_object(stem + ".o");
+    if (const std::string own = checkers_own(symbols.defined); !own.empty())
+      throw Error(source.string() + ": it defines " + own + ", which is a function of the checker's own");
+    for (std::string& each : reaching_out(symbols, read_file(source)))
+      if (std::find(result.reaches.begin(), result.reaches.end(), each) == result.reaches.end())
+        result.reaches.push_back(std::move(each));
     link.push_back(stem + ".o");
   }
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
@@ -276,7 +310,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   link.insert(link.end(), {"-Wl,-z,defs", "-pthread"});
   const std::vector<std::string> wraps = wrap_flags();
   link.insert(link.end(), wraps.begin(), wraps.end());
-  run_compiler(link, "link", options.compile_seconds);
+  run_compiler(options, directory, link, "link", options.compile_seconds);
   return result;
 }
 

@@ -12,6 +12,7 @@ namespace isomer::emulator {
 struct Compiled {
   std::vector<std::string> kernels;
   std::vector<std::filesystem::path> dependencies;  ///< every file that was read
+  std::vector<std::string> reaches;                 ///< "uses ptrace": what no kernel's code needs
   bool has_main = false;
   bool hip = false;
 };
@@ -33,8 +34,9 @@ std::vector<std::string> device_flags(const BuildOptions& options, bool hip);
 /// Make's dependency format: "target: a b \<newline> c", blanks escaped by a backslash.
 std::vector<std::filesystem::path> parse_dependencies(const std::filesystem::path& file);
 std::string read_file(const std::filesystem::path& path);
-/// Runs a compiler; throws Error with its first complaint.
-void run_compiler(const std::vector<std::string>& command, const std::string& what, double seconds);
+/// Runs a compiler, which may write in that folder alone; throws Error with its first complaint.
+void run_compiler(const BuildOptions& options, const std::filesystem::path& folder,
+                  const std::vector<std::string>& command, const std::string& what, double seconds);
 
 /// The first complaint of a compiler's or linker's output, as one sentence.
 std::string first_complaint(const std::string& output);

@@ -71,7 +71,7 @@ Compiled compile_for_device(const BuildOptions& options, const fs::path& directo
   std::vector<std::string> preprocess = command_for({"-E", source.string(), "-o", stem + ".ii"});
   // Otherwise clang writes what the device sees as well.
   if (options.target == Target::hip) preprocess.emplace_back("--cuda-host-only");
-  run_compiler(preprocess, source.string(), kDeviceCompileSeconds);
+  run_compiler(options, directory, preprocess, source.string(), kDeviceCompileSeconds);
   const source::Rewritten offered = source::offered(read_file(stem + ".ii"), options.instantiate);
   result.kernels = offered.kernels;
   result.has_main = offered.has_main;
@@ -89,7 +89,7 @@ Compiled compile_for_device(const BuildOptions& options, const fs::path& directo
   add_link_flags(options, options.link_flags, command);
   add_link_flags(options, {own_library().string(), "-Wl,-rpath," + own_library().parent_path().string()},
                  command);
-  run_compiler(command, source.string(), kDeviceCompileSeconds);
+  run_compiler(options, directory, command, source.string(), kDeviceCompileSeconds);
   for (fs::path& p : parse_dependencies(stem + ".d")) {
     if (p.parent_path() != directory) result.dependencies.push_back(std::move(p));
   }

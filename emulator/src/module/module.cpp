@@ -143,7 +143,17 @@ Module Module::build(const BuildOptions& options) {
   m.cached_ = entry.has_value();
   if (!entry) entry = build_cached(key, options, compiler);
   m.library_ = entry->library;
+  for (const std::string& flag : options.link_flags) {
+    if (flag.rfind("-L", 0) == 0) m.linked_.emplace_back(flag.substr(2));
+    if (flag.rfind("-Wl,-rpath,", 0) == 0) m.linked_.emplace_back(flag.substr(11));
+    if (flag.rfind('/', 0) == 0) m.linked_.emplace_back(flag);
+  }
+  // A PyTorch of pip has libraries in the folders beside its own.
+  for (std::size_t i = 0, count = m.linked_.size(); i < count; ++i)
+    if (const fs::path lib = m.linked_[i]; lib.filename() == "lib" && lib.parent_path().filename() == "torch")
+      m.linked_.push_back(lib.parent_path().parent_path());
   m.kernels_ = entry->compiled.kernels;
+  m.reaches_ = entry->compiled.reaches;
   m.has_main_ = entry->compiled.has_main;
   m.hip_ = entry->compiled.hip;
   m.watch_ = options.watch;

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,9 +19,14 @@
 #include <fmt/format.h>
 
 #include "child/session_wire.hpp"
-#include "child/signals.hpp"
+#include "contain/cgroup.hpp"
+#include "contain/lasting_thread.hpp"
+#include "contain/means.hpp"
+#include "contain/room.hpp"
+#include "isomer/emulator/containment.hpp"
 #include "isomer_emulator/entries_abi.h"
 #include "module/paths.hpp"
+#include "module/session_ends.hpp"
 #include "module/shared_memory.hpp"
 #include "text/last_line.hpp"
 
@@ -33,6 +39,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLoadSeconds = 60;
 constexpr double kDeviceSeconds = 60;       // for a device to take a process in
 constexpr double kSessionGraceSeconds = 5;  // between the process's own deadline and the end of our patience
+constexpr int kProcesses = 512;             // and threads, of a contained session
 constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
 
 double seconds_until(Clock::time_point t) { return std::chrono::duration<double>(t - Clock::now()).count(); }
@@ -50,6 +57,18 @@ std::uint64_t file_bytes(int fd) {
   struct stat s {};
   return fstat(fd, &s) == 0 ? static_cast<std::uint64_t>(s.st_size) : 0;
 }
+
+Seal fresh_seal() {
+  Seal seal;
+  if (getrandom(seal.data(), seal.size(), 0) != static_cast<ssize_t>(seal.size()))
+    throw Error("no random bytes for a session");
+  return seal;
+}
+
+// What the process says does not begin with the seal: the code under test has said it.
+struct Forged : Error {
+  Forged() : Error("an answer without its seal") {}
+};
 
 void check_extents(const std::vector<Extent>& extents, std::uint64_t bytes) {
   for (const Extent& e : extents) {
@@ -121,6 +140,9 @@ struct Session::State {
   Descriptor socket, arena, answer, output;
   pid_t process = -1;
   std::vector<EntryInfo> entries;
+  std::vector<std::filesystem::path> readable;
+  Seal seal{};  // of what is said next
+  Cgroup group;
 
   ~State() { end(); }
 
@@ -130,6 +152,7 @@ struct Session::State {
     kill(-process, SIGKILL);
     waitpid(process, nullptr, 0);
     process = -1;
+    group = Cgroup();
   }
 
   // A fresh process with the module loaded. Throws where that fails.
@@ -144,6 +167,8 @@ struct Session::State {
     fcntl(output.get(), F_SETFL, O_NONBLOCK);
     arena = shared_file("isomer-arguments");
     answer = shared_file("isomer-answer");
+    setup.room = isolation() != Isolation::none && !setup.real_device && !bubblewrap().empty();
+    setup.seal = seal = fresh_seal();
     write_header(pack(setup));
 
     // First out of the way of the numbers that the process expects.
@@ -162,9 +187,19 @@ struct Session::State {
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
-    const std::string program = runner_program().string();
-    char* argv[] = {const_cast<char*>(program.c_str()), const_cast<char*>("session"), nullptr};
-    const int failed = posix_spawn(&process, argv[0], &actions, &attributes, argv, environ);
+    Room room;
+    room.readable = readable;
+    room.processes = kProcesses;
+    std::vector<std::string> words = {runner_program().string(), "session"};
+    const bool contained = isolation() != Isolation::none && !setup.real_device;
+    if (contained) words = in_room(room, std::move(words));
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    // It ends with the thread that starts it.
+    const int failed = on_lasting_thread(
+        [&] { return posix_spawn(&process, argv[0], &actions, &attributes, argv.data(), environ); });
+    if (failed == 0 && contained) group = Cgroup(process, kProcesses);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0) {
@@ -185,11 +220,17 @@ struct Session::State {
       throw Error("the module cannot be loaded: " +
                   (trouble == "time"
                        ? fmt::format("a static constructor does not end within {} s", kLoadSeconds)
+                   : trouble == "forged" ? "a static constructor writes into the checker's channel"
                    : trouble == "it ended"
                        ? with_last_line("a static constructor crashes, or ends the process", printed)
                        : trouble));
     }
-    const std::string bytes = read_answer();
+    std::string bytes;
+    try {
+      bytes = read_answer();
+    } catch (const Forged&) {
+      bytes = "-the module cannot be loaded: a static constructor writes an answer of its own";
+    }
     if (bytes.empty() || bytes[0] != '+') {
       end();
       throw Error(bytes.empty() ? "the module cannot be loaded" : bytes.substr(1));
@@ -210,7 +251,8 @@ struct Session::State {
       return {};
     std::string bytes(length, '\0');
     if (pread(answer.get(), bytes.data(), length, sizeof length) != static_cast<ssize_t>(length)) return {};
-    return bytes;
+    if (length < seal.size() || std::memcmp(bytes.data(), seal.data(), seal.size()) != 0) throw Forged();
+    return bytes.substr(seal.size());
   }
 
   // Reads what has been printed; returns the number of bytes.
@@ -246,10 +288,12 @@ struct Session::State {
       have += static_cast<std::size_t>(n);
     }
     drain(printed);
+    if (event.seal != seal) return "forged";
     return event.what == what ? "" : "it ended";
   }
 
   void send(Luggage& luggage) {
+    luggage.request.seal = seal = fresh_seal();
     std::uint64_t at = sizeof(std::uint64_t) + pack(luggage.request).size();
     for (WireStorage& s : luggage.request.storages) {
       at = (at + kWirePage - 1) / kWirePage * kWirePage;
@@ -330,48 +374,19 @@ struct Session::State {
   }
 };
 
-namespace {
-
-const char* signal_name(int number) {
-  switch (number) {
-    case SIGSEGV:
-      return "a segmentation fault";
-    case SIGBUS:
-      return "a bus error";
-    case SIGFPE:
-      return "a division by zero";
-    case SIGILL:
-      return "an illegal instruction";
-    case SIGABRT:
-      return "an abort";
-    case SIGKILL:
-      return "a kill (out of memory)";
-    default:
-      return "a signal";
-  }
-}
-
-// Where the process ended and left no answer.
-CallResult silent_end(int status, const std::string& name) {
-  using End = CallResult::End;
-  CallResult r;
-  if (WIFSIGNALED(status)) {
-    const int number = WTERMSIG(status);
-    r.end = number == SIGALRM ? End::timed_out : number == SIGXFSZ ? End::over_limit : End::crashed;
-    r.message = number == SIGXFSZ ? "it wrote a file larger than the limit"
-                                  : fmt::format("{} was stopped by {}", name, signal_name(number));
-  } else {
-    r.end = End::exited;
-    r.message = fmt::format("{} ended the process with exit status {}", name, WEXITSTATUS(status));
-  }
-  return r;
-}
-
-}  // namespace
-
 Session::Session(const Module& module) : state_(std::make_unique<State>()) {
-  state_->setup = {module.library().string(), module.lanes(), module.watched(), module.hip(),
-                   module.target() != Target::emulated};
+  state_->setup = {module.library().string(),
+                   module.lanes(),
+                   module.watched(),
+                   module.hip(),
+                   module.target() != Target::emulated,
+                   false,
+                   {}};
+  if (isolation() == Isolation::strict && state_->setup.real_device)
+    throw Error("strict isolation cannot be had on a real device");
+  state_->readable = module.linked_;
+  for (const std::filesystem::path& file : {module.library(), own_library(), runner_program()})
+    state_->readable.push_back(file.parent_path());
   state_->load();
 }
 Session::~Session() = default;
@@ -405,17 +420,23 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
         trouble == "time"
             ? fmt::format("{} did not end within {:g} s", name, options.timeout_seconds)
             : fmt::format("{} prints without end: {} MiB and more", name, options.output_limit >> 20);
-    if (worker > 0) kill(-worker, SIGKILL);
+    // In a room its number is another's outside, and everything ends with the room. Elsewhere the number is
+    // its word, which is looked into: what it names has to be its child.
+    if (worker > 1 && parent_of(worker) == s.process) kill(-worker, SIGKILL);
     // What it does not read stays in the pipe; a fresh process gets a fresh one.
     s.end();
+  } else if (trouble == "forged") {
+    s.end();
+    result = forged_end(name);
   } else if (!trouble.empty()) {
-    int status = 0;
-    waitpid(s.process, &status, 0);
+    const int status = end_of_process(s.process);
     s.process = -1;
-    result = silent_end(status, name);
+    result = silent_end(s.setup.real_device ? status : status_in_room(status), name);
   } else {
     try {
       result = s.read_result(luggage, arguments);
+    } catch (const Forged&) {
+      result = forged_end(name);
     } catch (const Error&) {
       result = silent_end(event.status, name);
     }

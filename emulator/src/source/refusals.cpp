@@ -35,6 +35,25 @@ void refuse_assembly(const Source& s, std::size_t i) {
               "' cannot be emulated; give this code a C++ path");
 }
 
+// "thread" of no_sanitize("thread"), in whatever pieces.
+void refuse_unwatched(const Source& s, std::size_t i) {
+  const auto& t = s.text.tokens;
+  std::string name(t[i].text), what;
+  while (name.size() > 4 && name.rfind("__", 0) == 0 && name.compare(name.size() - 2, 2, "__") == 0)
+    name = name.substr(2, name.size() - 4);
+  if (name == "no_sanitize") {
+    for (std::size_t k = i + 1; k < t.size() && !t[k].is(")"); ++k)
+      if (t[k].kind == Token::string) what += t[k].text.substr(1, t[k].text.size() - 2);
+    if (what.find("thread") == std::string::npos && what.find("alignment") == std::string::npos &&
+        what.find("all") == std::string::npos)
+      return;
+    name += "(\"" + what + "\")";
+  } else if (name != "no_sanitize_thread" && name != "disable_sanitizer_instrumentation") {
+    return;
+  }
+  throw Error(s.place(i) + ": the attribute " + name + " hides this code from the checker's watch");
+}
+
 void check_body(const Source& s, const Function& f,
                 const std::map<std::string_view, const Function*>& host_only) {
   static const std::set<std::string_view> host_library = {
@@ -82,6 +101,7 @@ void refuse_what_cannot_run(const Source& s) {
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (t[i].kind != Token::name) continue;
+    if (t[i].text.find("sanitize") != std::string_view::npos) refuse_unwatched(s, i);
     if (t[i].is("asm") || t[i].is("__asm__") || t[i].is("__asm")) refuse_assembly(s, i);
     if (begins_with(t[i].text, "__builtin_amdgcn_") || begins_with(t[i].text, "__nvvm_") ||
         begins_with(t[i].text, "__ockl_") || begins_with(t[i].text, "__ocml_")) {

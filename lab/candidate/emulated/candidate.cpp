@@ -1,4 +1,5 @@
 #include "lab/candidate/candidate.hpp"
+#include "lab/candidate/cache_folder.hpp"
 
 #include "lab/candidate/device/toolchain.hpp"
 #include "lab/candidate/emulated/convert.hpp"
@@ -82,6 +83,19 @@ bool names_word(const std::string& text, const std::string& word) {
   return Pattern("\\b" + literally(word) + "\\b").found_in(text);
 }
 
+/// What a candidate is compared with is no part of it.
+std::vector<fs::path> kept_from_compiler(const fs::path& candidate) {
+  std::vector<fs::path> hidden;
+  std::error_code none;
+  const fs::path folder = fs::absolute(candidate).parent_path();
+  for (fs::directory_iterator it(folder, none), end; !none && it != end; it.increment(none))
+    if (it->path().extension() == ".safetensors" || it->path().extension() == ".py")
+      hidden.push_back(it->path());
+  if (const fs::path recordings = cache_folder("recordings"); !recordings.empty())
+    hidden.push_back(recordings);
+  return hidden;
+}
+
 class CompiledCandidate final : public Candidate {
  public:
   CompiledCandidate(fs::path path, fs::path source, BuildSettings settings)
@@ -92,6 +106,7 @@ class CompiledCandidate final : public Candidate {
     options_.entries = true;
     options_.include_directories = settings_.include_directories;
     options_.definitions = settings_.definitions;
+    options_.hidden = kept_from_compiler(path_);
     if (real) choose_toolchain(source_, settings_, options_);
     if (traits.torch && !real) {
       const TorchFlags torch = torch_flags();
@@ -136,6 +151,10 @@ class CompiledCandidate final : public Candidate {
   const fs::path& path() const override { return path_; }
   const std::vector<Entry>& entries() const override { return entries_; }
   Backend backend() const override { return settings_.backend; }
+  std::vector<std::string> reaches() const override {
+    const std::lock_guard lock(mutex_);
+    return running_.empty() ? std::vector<std::string>() : running_.begin()->second.module->reaches();
+  }
   bool carries_sparse_storages() const override { return settings_.backend == Backend::emulated; }
 
   Answer call(const Entry& entry, const std::vector<Value>& arguments,

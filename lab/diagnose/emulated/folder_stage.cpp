@@ -173,6 +173,9 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
       diagnosis = diagnose(*candidate, request);
       diagnosis.folder = where;
       diagnosis.candidate = name;
+      if (const std::vector<std::string> reaches = candidate->reaches(); !reaches.empty())
+        diagnosis.notes.push_back(
+            fmt::format("suspicious: it {}, which no kernel needs", fmt::join(reaches, ", ")));
     }
   } catch (const Error& error) {
     diagnosis.error = error.what();

@@ -45,6 +45,8 @@ struct BuildOptions {
   std::string standard = "gnu++17";
   std::string compiler;          ///< empty: ISOMER_CXX, else g++, else clang++
   double compile_seconds = 300;  ///< for each source
+  /// Files and folders that a contained compiler does not see: what the code is compared with.
+  std::vector<std::filesystem::path> hidden;
   bool entries = false;  ///< host functions and kernels can be called by their signatures (session.hpp)
   bool entries_of_torch = false;  ///< of a real target: functions take PyTorch's tensors
 };
@@ -142,6 +144,8 @@ class ISOMER_EMULATOR_EXPORT Module {
   bool cached() const { return cached_; }  ///< nothing had to be compiled
   const std::filesystem::path& library() const { return library_; }
   int lanes() const { return lanes_; }
+  /// "uses ptrace", "defines malloc": what no kernel's code needs, by its object file.
+  const std::vector<std::string>& reaches() const { return reaches_; }
   bool watched() const { return watch_; }
   Target target() const { return target_; }
 
@@ -168,8 +172,10 @@ class ISOMER_EMULATOR_EXPORT Module {
   std::vector<std::size_t> parameter_bytes(const std::string& kernel) const;
 
  private:
+  friend class Session;
   std::filesystem::path library_;
-  std::vector<std::string> kernels_;
+  std::vector<std::filesystem::path> linked_;  ///< what it loads from beside the system
+  std::vector<std::string> kernels_, reaches_;
   bool has_main_ = false, hip_ = false, watch_ = false, cached_ = false;
   int lanes_ = 32;
   Target target_ = Target::emulated;
@@ -178,5 +184,8 @@ class ISOMER_EMULATOR_EXPORT Module {
 /// Memory that kernels of this process may touch. Null when it is exhausted.
 ISOMER_EMULATOR_EXPORT void* device_allocate(std::size_t bytes, const std::string& name = {});
 ISOMER_EMULATOR_EXPORT void device_free(void* pointer);
+
+/// Removes the folders of builds in the cache whose processes ended before they were done.
+ISOMER_EMULATOR_EXPORT void remove_unfinished_builds();
 
 }  // namespace isomer::emulator
