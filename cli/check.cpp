@@ -1,13 +1,10 @@
+#include "cli/check.hpp"
 #include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
-#include "lab/candidate/folder.hpp"
 #include "lab/check/coverage.hpp"
 #include "lab/check/suite.hpp"
-#include "lab/diagnose/diagnose.hpp"
-#include "lab/plan/parallel.hpp"
-#include "lab/report/candidate_report.hpp"
 #include "lab/report/check_report.hpp"
 #include "lab/report/terminal.hpp"
 
@@ -16,19 +13,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace isomer::cli {
 namespace {
-
-struct CheckOptions {
-  lab::Selection selection;
-  std::vector<std::string> what, paths;
-  std::vector<std::string> backends;
-  std::string junit, html, markdown, entry;
-  bool json = false, coverage = false;
-};
 
 /// A positional is a path where one exists, otherwise an op.
 void sort_positionals(CheckOptions& options) {
@@ -41,100 +29,17 @@ void sort_positionals(CheckOptions& options) {
   }
 }
 
-#ifdef ISOMER_HAS_EMULATOR
-/// Where candidates run: on the emulated device unless a real one is asked for.
-lab::Backend backend_of(const CheckOptions& options) {
-  if (options.backends.empty()) return lab::Backend::emulated;
-  if (options.backends.size() > 1)
-    core::fail(ErrorCode::bad_argument, "check: expected one --backend for candidates, got ",
-               options.backends.size());
-  for (const lab::Backend backend : {lab::Backend::emulated, lab::Backend::cuda, lab::Backend::hip})
-    if (options.backends.front() == lab::name_of(backend)) return backend;
-  core::fail(ErrorCode::bad_argument,
-             "check: expected the backend emulated, cuda or hip for candidates, got '",
-             options.backends.front(), "'");
-}
-
-/// Candidates, one after the other or several at once; whatever is wrong with one, the others go on.
-int check_candidates(CheckOptions& options) {
-  const std::pair<const char*, bool> of_ops[] = {
-      {"--implementation", !options.selection.implementations.empty()},
-      {"--case", !options.selection.lines.empty()},
-      {"--sample", options.selection.sample > 0},
-      {"--seed", options.selection.seed != 0},
-      {"--coverage", options.coverage}};
-  for (const auto& [name, given] : of_ops)
-    if (given)
-      core::fail(ErrorCode::bad_argument, "check: ", name, " is for ops, got a path as well: '",
-                 options.paths.front(), "'");
-  if (options.selection.ops.size() > 1)
-    core::fail(ErrorCode::bad_argument, "check: expected one --op for candidates, got ",
-               options.selection.ops.size());
-  const lab::Backend backend = backend_of(options);
-  if (backend != lab::Backend::emulated)
-    if (const std::string why = lab::device_missing(backend); !why.empty())
-      core::fail(ErrorCode::unsupported, "check: no candidate can run on ", lab::name_of(backend),
-                 " here: ", why);
-  ReportFile junit("check", options.junit), html("check", options.html), markdown("check", options.markdown);
-  std::vector<lab::CaseFolder> folders;
-  for (const std::string& path : options.paths) {
-    try {
-      for (lab::CaseFolder& folder : lab::find_cases(path)) folders.push_back(std::move(folder));
-    } catch (const Error& error) {
-      // Of several the others go on.
-      if (options.paths.size() == 1) throw;
-      lab::CaseFolder broken;
-      broken.folder = path;
-      broken.error = error.what();
-      folders.push_back(std::move(broken));
-    }
-  }
-  for (lab::CaseFolder& folder : folders) {
-    if (!options.selection.ops.empty()) folder.op = options.selection.ops.front();
-    if (!options.entry.empty()) folder.entry = options.entry;
-  }
-  lab::ProgressBar bar;
-  std::mutex mutex;
-  int done = 0;
-  std::vector<std::vector<lab::Diagnosis>> said(folders.size());
-  const int jobs = options.selection.jobs > 0 ? options.selection.jobs : Executor::standard()->concurrency();
-  // What several folders leave over is for the candidates of one.
-  const int each = std::max(1, jobs / std::max(1, static_cast<int>(folders.size())));
-  lab::parallel(folders.size(), jobs, [&](std::size_t i) {
-    said[i] = lab::diagnose_folder(folders[i], backend, each);
-    const std::scoped_lock lock(mutex);
-    bar.show(++done, static_cast<int>(folders.size()), folders[i].folder.string());
-  });
-  bar.clear();
-  std::vector<lab::Diagnosis> diagnoses;
-  for (std::vector<lab::Diagnosis>& list : said)
-    for (lab::Diagnosis& each : list) diagnoses.push_back(std::move(each));
-  if (junit.asked()) junit.write(lab::candidates_junit(diagnoses));
-  if (html.asked()) html.write(lab::candidates_html(diagnoses));
-  if (markdown.asked()) markdown.write(lab::candidates_markdown(diagnoses));
-  fmt::print("{}", options.json ? lab::candidates_json(diagnoses) : lab::candidates_table(diagnoses));
-  const auto any = [&](const char* verdict) {
-    return std::any_of(diagnoses.begin(), diagnoses.end(),
-                       [&](const lab::Diagnosis& d) { return d.verdict() == verdict; });
-  };
-  if (any("error")) return bad_usage;
-  if (diagnoses.empty()) return nothing_checked;
-  return any("fail") ? findings : holds;
-}
-#else
-int check_candidates(CheckOptions& options) {
-  core::fail(ErrorCode::unsupported, "check: '", options.paths.front(),
-             "' is a path, and this build has no emulator to run candidates on");
-}
-#endif
-
 int run(CheckOptions& options) {
   sort_positionals(options);
   if (!options.paths.empty()) return check_candidates(options);
-  for (const std::string* only : {&options.html, &options.markdown, &options.entry})
+  for (const std::string* only :
+       {&options.html, &options.markdown, &options.entry, &options.jsonl, &options.resume, &options.shard,
+        &options.budget, &options.limit, &options.sign})
     if (!only->empty())
       core::fail(ErrorCode::bad_argument,
-                 "check: --html, --markdown and --entry are for candidates, got no path to one");
+                 "check: --html, --markdown, --entry, --jsonl, --resume, --shard, --budget, --limit and "
+                 "--sign are for "
+                 "candidates, got no path to one");
   ReportFile junit("check", options.junit);
   if (!options.backends.empty()) options.selection.backends = options.backends;
   lab::ProgressBar bar;
@@ -202,6 +107,34 @@ Run check(CLI::App& app) {
       ->option_text("FILE");
   app.add_option("--markdown", options->markdown, "candidates only: also write a Markdown report")
       ->option_text("FILE");
+  app.add_option("--jsonl", options->jsonl,
+                 "candidates only: write a line of JSON for each candidate as soon as it is judged (-: on "
+                 "stdout), and "
+                 "print totals in place of the table")
+      ->option_text("FILE");
+  app.add_option(
+         "--resume", options->resume,
+         "candidates only: as --jsonl, but what the file has already is kept, and not judged again where its "
+         "files are the same")
+      ->option_text("FILE");
+  app.add_option("--shard", options->shard, "candidates only: judge every N-th folder, from the I-th on")
+      ->option_text("I/N");
+  app.add_option("--budget", options->budget, "candidates only: begin no folder after this time")
+      ->option_text("N[s|m|h]");
+  app.add_option("--limit", options->limit,
+                 "candidates only: what one folder may take; it could not be judged where it takes longer")
+      ->option_text("N[s|m|h]");
+  app.add_option(
+         "--isolation", options->isolation,
+         "candidates only: how they are contained while they are compiled and run. best: by what this "
+         "machine "
+         "has; strict: not at all where a part of it is missing; none: by limits alone, for your own code. "
+         "isomer doctor says what is there. Default: best")
+      ->check(CLI::IsMember({"strict", "best", "none"}))
+      ->option_text("HOW");
+  app.add_option("--sign", options->sign,
+                 "candidates only: sign the results file with this key of isomer report key, into FILE.sig")
+      ->option_text("KEY");
   return [options] { return run(*options); };
 }
 

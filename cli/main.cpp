@@ -43,6 +43,7 @@ constexpr Verb kVerbs[] = {
     {"trace", "record every kernel launch of a program without patching or rebuilding it", trace},
     {"show", "print the checklist of a kernel's launch: template, constants, geometry, arguments", show},
     {"diff", "show what differs between two captures, traces, binaries or tensor files", diff},
+    {"report", "put results of batches of candidates together, or compare two", report},
     {"prebuild", "compile GPU kernels into a bundle; this needs no GPU", prebuild},
     {"doctor", "show what this machine has, what is missing, and how to get it", doctor},
 };

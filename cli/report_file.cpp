@@ -2,7 +2,12 @@
 
 #include "core/sentence.hpp"
 
+#include <fmt/format.h>
+
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -22,10 +27,28 @@ ReportFile::~ReportFile() {
   if (made_) std::filesystem::remove(path_, none);
 }
 
+// Beside it and then in its place: whoever reads it finds the old text or the whole new one.
 void ReportFile::write(const std::string& text) {
-  std::ofstream file(path_);
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path_, none)) {  // a pipe or a device has no place to take
+    std::ofstream file(path_);
+    file << text;
+    if (!file.flush()) cannot_write();
+    return;
+  }
+  const std::filesystem::path place = std::filesystem::canonical(path_, none);  // not a link to it
+  const std::string beside = fmt::format("{}.part{}", place.string(), getpid());
+  std::ofstream file(beside);
+  const auto permissions = std::filesystem::status(place, none).permissions();
   file << text;
-  if (!file.flush()) cannot_write();
+  file.close();
+  if (!file || std::rename(beside.c_str(), place.c_str()) != 0) {
+    const int why = errno;
+    std::filesystem::remove(beside, none);
+    errno = why;
+    cannot_write();
+  }
+  std::filesystem::permissions(place, permissions, none);
   made_ = false;
 }
 

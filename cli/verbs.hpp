@@ -30,6 +30,7 @@ Run kernels(CLI::App& app);
 Run trace(CLI::App& app);
 Run show(CLI::App& app);
 Run diff(CLI::App& app);
+Run report(CLI::App& app);
 
 /// "cuda" or "cuda:1". Throws Error bad_argument for any other text.
 Device device_of(const std::string& verb, const std::string& text);

@@ -84,9 +84,14 @@ class Reader {
         found_.include_directories.push_back(existing(key, name, value).string());
     } else if (key == "definitions") {
       found_.definitions = texts(key, value);
+    } else if (key == "author") {
+      found_.author = text(key, value);
+    } else if (key == "task") {
+      found_.task = text(key, value);
     } else {
       wrong(value, fmt::format("unknown key {}, expected op, entry, candidate, reference, test, instruction, "
-                               "recording, tolerance, signature, include_directories or definitions",
+                               "recording, tolerance, signature, include_directories, definitions, author or "
+                               "task",
                                key));
     }
   }

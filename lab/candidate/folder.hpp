@@ -14,6 +14,8 @@ struct CaseFolder {
   std::filesystem::path recording;                 ///< *.safetensors that a recorder left
   std::string op, entry;                           ///< asked for by case.toml or the user; empty: found out
   double rtol = 0, atol = 0;                       ///< of case.toml; 0: the op's
+  std::string author,
+      task;  ///< of case.toml, for totals: who wrote the candidates, and what they are answers to
   /// Of case.toml: the C declaration of a prebuilt library's function, and how its sources compile.
   std::string signature;
   std::vector<std::string> include_directories, definitions;

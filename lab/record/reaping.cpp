@@ -8,30 +8,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
 // Nothing here allocates or locks: other threads may have held every lock when this process was forked.
 namespace isomer::lab {
 namespace {
 
-// The first of this process's children, 0 where it has none (or the kernel does not list them).
-pid_t first_child() {
-  char text[64];
-  snprintf(text, sizeof text, "/proc/self/task/%d/children", static_cast<int>(getpid()));
+// The first of this thread's children that is not kept, 0 where it has none (or the kernel does not list
+// them).
+pid_t first_child(const pid_t* kept, int count) {
+  char text[4096];
+  snprintf(text, sizeof text, "/proc/self/task/%d/children", static_cast<int>(gettid()));
   const int list = open(text, O_RDONLY | O_CLOEXEC);
   if (list < 0) return 0;
-  const ssize_t count = read(list, text, sizeof text - 1);
+  const ssize_t size = read(list, text, sizeof text);
   close(list);
   pid_t child = 0;
-  for (ssize_t i = 0; i < count && text[i] >= '0' && text[i] <= '9'; ++i)
-    child = child * 10 + (text[i] - '0');
-  return child;
-}
-
-// Children of what is killed become ours in turn.
-void end_all_children() {
-  while (const pid_t child = first_child()) {
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+  for (ssize_t i = 0; i < size; ++i) {
+    if (text[i] >= '0' && text[i] <= '9') {
+      child = child * 10 + (text[i] - '0');
+      continue;
+    }
+    if (std::find(kept, kept + count, child) == kept + count) return child;
+    child = 0;
   }
+  return 0;
 }
 
 [[noreturn]] void end_as(int status) {
@@ -45,6 +47,14 @@ void end_all_children() {
 }
 
 }  // namespace
+
+// Children of what is killed become ours in turn.
+void end_all_children(const pid_t* kept, int count) {
+  while (const pid_t child = first_child(kept, count)) {
+    kill(child, SIGKILL);
+    if (waitpid(child, nullptr, 0) < 0 && errno != EINTR) break;
+  }
+}
 
 void stay_behind_as_reaper() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -9,4 +9,8 @@ namespace isomer::lab {
 /// as it ended, or on SIGTERM; nothing of it is left then.
 void stay_behind_as_reaper();
 
+/// Ends the children of the calling thread, and those of what is ended where they become this process's; all
+/// but these `count` ones.
+void end_all_children(const pid_t* kept = nullptr, int count = 0);
+
 }  // namespace isomer::lab

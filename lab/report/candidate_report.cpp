@@ -4,7 +4,6 @@
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
@@ -43,11 +42,6 @@ std::string title_of(const Diagnosis& d) {
   return d.folder.empty() ? d.candidate : fmt::format("{}/{}", d.folder, d.candidate);
 }
 
-/// Whether one is said to mend the other: of one folder, and both judged.
-bool follows(const Diagnosis& a, const Diagnosis& b) {
-  return !a.folder.empty() && a.folder == b.folder && a.error.empty() && b.error.empty();
-}
-
 std::string mending_line(const Diagnosis& before, const Diagnosis& after) {
   const Mended m = mended(before, after);
   std::string text = fmt::format("against {}: ", before.candidate);
@@ -55,37 +49,6 @@ std::string mending_line(const Diagnosis& before, const Diagnosis& after) {
   if (!m.left.empty()) text += "; remaining " + joined(m.left);
   if (!m.added.empty()) text += "; new " + joined(m.added);
   return text;
-}
-
-std::map<std::string, int> counted(const std::vector<Diagnosis>& diagnoses) {
-  std::map<std::string, int> counts = {{"pass", 0}, {"fail", 0}, {"error", 0}};
-  for (const Diagnosis& d : diagnoses) ++counts[d.verdict()];
-  return counts;
-}
-
-nlohmann::ordered_json json_of(const Finding& finding) {
-  nlohmann::ordered_json json;
-  json["code"] = finding.code;
-  json["subject"] = name_of(finding.subject);
-  json["strength"] = name_of(finding.strength);
-  json["argument"] = finding.argument;
-  json["evidence"] = finding.evidence;
-  json["location"] = nlohmann::ordered_json::object();
-  if (!finding.location.file.empty()) {
-    json["location"]["file"] = finding.location.file;
-    if (finding.location.line > 0) json["location"]["line"] = finding.location.line;
-  }
-  json["fix"] = finding.fix;
-  json["variations"] = nlohmann::ordered_json::object();
-  for (const std::string& name : finding.variations) {
-    const std::size_t equals = name.find('=');
-    const std::string key = name.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : name.substr(equals + 1);
-    // Two variations of one thing: both count.
-    auto& entry = json["variations"][key];
-    entry = entry.is_string() ? entry.get<std::string>() + " " + value : value;
-  }
-  return json;
 }
 
 /// "rounding-mode K (proved): evidence. Fix: … (candidate.hip.cpp:27)"
@@ -97,6 +60,16 @@ std::string junit_line(const Finding& finding) {
 }
 
 }  // namespace
+
+bool follows(const Diagnosis& a, const Diagnosis& b) {
+  return !a.folder.empty() && a.folder == b.folder && a.error.empty() && b.error.empty();
+}
+
+std::map<std::string, int> counted(const std::vector<Diagnosis>& diagnoses) {
+  std::map<std::string, int> counts = {{"pass", 0}, {"fail", 0}, {"error", 0}};
+  for (const Diagnosis& d : diagnoses) ++counts[d.verdict()];
+  return counts;
+}
 
 Mended mended(const Diagnosis& before, const Diagnosis& after) {
   Mended result;
@@ -154,44 +127,6 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
                       diagnoses.size() == 1 ? "candidate" : "candidates", counts.at("pass"),
                       counts.at("fail"), counts.at("error"));
   return text;
-}
-
-std::string candidates_json(const std::vector<Diagnosis>& diagnoses) {
-  nlohmann::ordered_json json;
-  json["version"] = 1;
-  json["candidates"] = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < diagnoses.size(); ++i) {
-    const Diagnosis& d = diagnoses[i];
-    nlohmann::ordered_json entry;
-    entry["folder"] = d.folder;
-    entry["candidate"] = d.candidate;
-    entry["op"] = d.op;
-    entry["entry"] = d.entry;
-    entry["backend"] = d.backend;
-    entry["verdict"] = d.verdict();
-    entry["stages"] = {{"compile", name_of(d.compile)}, {"call", name_of(d.call)}, {"exec", name_of(d.exec)}};
-    entry["findings"] = nlohmann::ordered_json::array();
-    for (const Finding& finding : d.findings) entry["findings"].push_back(json_of(finding));
-    entry["notes"] = d.notes;
-    entry["error"] = d.error;
-    entry["calls"] = d.calls;
-    entry["seconds"] = d.seconds;
-    if (i > 0 && follows(diagnoses[i - 1], d)) {
-      const Mended m = mended(diagnoses[i - 1], d);
-      entry["against"] = {{"candidate", diagnoses[i - 1].candidate},
-                          {"mended", m.mended},
-                          {"left", m.left},
-                          {"added", m.added}};
-    }
-    json["candidates"].push_back(std::move(entry));
-  }
-  const auto counts = counted(diagnoses);
-  json["summary"] = {{"checked", counts.at("pass") + counts.at("fail")},
-                     {"passed", counts.at("pass")},
-                     {"failed", counts.at("fail")},
-                     {"errors", counts.at("error")}};
-  // What candidates print may be no UTF-8.
-  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses) {

@@ -2,6 +2,7 @@
 
 #include "lab/diagnose/finding.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,9 @@ struct Mended {
   std::vector<std::string> mended, left, added;
 };
 Mended mended(const Diagnosis& before, const Diagnosis& after);
+/// Whether one is said to mend the other: of one folder, and both judged.
+bool follows(const Diagnosis& before, const Diagnosis& after);
+/// How many of them pass, fail and could not be judged, by these words.
+std::map<std::string, int> counted(const std::vector<Diagnosis>& diagnoses);
 
 }  // namespace isomer::lab

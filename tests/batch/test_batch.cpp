@@ -1,0 +1,296 @@
+// `isomer check PATH… --jsonl`: what a batch leaves when it is stopped, resumed, split and put together.
+#include "command.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace isomer::tests {
+namespace {
+
+using Json = nlohmann::json;
+
+class Batch : public InFolder {
+ protected:
+  /// Folders that need no compiler to be judged: half of them are broken, each in a way of its own.
+  void write_folders(int count) const {
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "cases/" + std::to_string(i);
+      if (i % 2 == 0)
+        write(name + "/case.toml", "op = \"nonsense\"\nthis is no TOML " + std::to_string(i) + "\n");
+      else
+        write(name + "/candidate.cu", "#error number " + std::to_string(i) + "\n");
+      if (i % 2 == 1)
+        write(name + "/case.toml", "op = \"sin\"\nauthor = \"author " + std::to_string(i % 4) +
+                                       "\"\ntask = \"task " + std::to_string(i / 8) + "\"\n");
+    }
+  }
+
+  /// Lines by folder and candidate, without what differs from run to run.
+  static std::map<std::string, std::string> by_candidate(const std::string& file) {
+    std::map<std::string, std::string> all;
+    for (const std::string& line : lines(file)) {
+      Json json = Json::parse(line);
+      json.erase("seconds");
+      const std::string name = json["folder"].get<std::string>() + "/" + json["candidate"].get<std::string>();
+      EXPECT_TRUE(all.emplace(name, json.dump()).second) << name << " is there twice";
+    }
+    return all;
+  }
+
+  /// The batch in a process of its own.
+  pid_t start(const std::string& words) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int out = open(path("out").c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+      dup2(out, 1), dup2(out, 2);
+      execl("/bin/sh", "sh", "-c", ("exec " + std::string(ISOMER_CLI) + " " + words).c_str(), nullptr);
+      _exit(127);
+    }
+    return child;
+  }
+
+  /// Until the file has so many lines; false where the batch ends before.
+  static bool wait_for_lines(pid_t batch, const std::string& file, std::size_t count) {
+    while (lines(file).size() < count) {
+      if (waitpid(batch, nullptr, WNOHANG) == batch) return false;
+      usleep(2000);
+    }
+    return true;
+  }
+
+  /// Processes whose words hold the text.
+  static int processes_with(const std::string& text) {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename().string();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      count += read("/proc/" + name + "/cmdline").find(text) != std::string::npos;
+    }
+    return count;
+  }
+};
+
+TEST_F(Batch, SaysALineForEachCandidateAndTotalsInPlaceOfTheTable) {
+  write_folders(8);
+  const Said said = isomer("check " + path("cases") + " --jsonl " + path("a.jsonl"));
+  EXPECT_EQ(said.exit, 2) << said.err;
+  EXPECT_NE(said.out.find("8 candidates: 0 pass, 4 fail, 4 could not be judged"), std::string::npos)
+      << said.out;
+  const std::vector<std::string> all = lines(path("a.jsonl"));
+  ASSERT_EQ(all.size(), 8u);
+  int failed = 0;
+  for (const std::string& line : all) {
+    const Json json = Json::parse(line);
+    EXPECT_EQ(json["version"], 1);
+    EXPECT_EQ(json["of"], 1);
+    failed += json["verdict"] == "fail";
+    if (json["verdict"] == "fail") EXPECT_EQ(json["findings"][0]["code"], "does-not-compile");
+    if (json["verdict"] == "fail") EXPECT_TRUE(json["author"].get<std::string>().starts_with("author "));
+  }
+  EXPECT_EQ(failed, 4);
+}
+
+TEST_F(Batch, AResumedFileKeepsWhatIsThereAndJudgesWhatHasChanged) {
+  write_folders(6);
+  const std::string file = path("a.jsonl"), words = "check " + path("cases") + " --resume " + file;
+  EXPECT_EQ(isomer(words).exit, 2);
+  const auto before = by_candidate(file);
+  const std::string bytes = read(file);
+  EXPECT_EQ(isomer(words).exit, 2);
+  EXPECT_EQ(read(file), bytes);  // nothing was judged again
+  // The last line is cut, as by a kill; and one candidate is another.
+  std::filesystem::resize_file(file, bytes.size() - 20);
+  write("cases/1/candidate.cu", "#error another\n");
+  EXPECT_EQ(isomer(words).exit, 2);
+  auto after = by_candidate(file);
+  const std::string changed = path("cases") + "/1/candidate.cu";
+  EXPECT_NE(after.at(changed).find("another"), std::string::npos);
+  ASSERT_EQ(after.size(), before.size());
+  for (const auto& [name, line] : before)
+    if (name != changed) EXPECT_EQ(after.at(name), line);
+}
+
+TEST_F(Batch, KilledAtAnyLineAndResumedItSaysTheSame) {
+  write_folders(16);
+  const std::string once = path("once.jsonl"), often = path("often.jsonl");
+  EXPECT_EQ(isomer("check " + path("cases") + " --jobs 2 --jsonl " + once).exit, 2);
+  for (const std::size_t at : {2, 5, 9, 12}) {
+    const pid_t batch = start("check " + path("cases") + " --jobs 2 --resume " + often);
+    if (!wait_for_lines(batch, often, at)) continue;
+    kill(batch, SIGKILL);
+    waitpid(batch, nullptr, 0);
+  }
+  EXPECT_EQ(isomer("check " + path("cases") + " --resume " + often).exit, 2);
+  EXPECT_EQ(by_candidate(often), by_candidate(once));
+}
+
+TEST_F(Batch, AStopLeavesReportsAndNeitherProcessesNorBuildFolders) {
+  write_folders(2);
+  // One that the stop finds in the compiler, which reads a pipe that nobody writes to.
+  write("cases/z/candidate.cu", "#include \"endless.h\"\n");
+  ASSERT_EQ(mkfifo(path("cases/z/endless.h").c_str(), 0600), 0);
+  const std::string cache = path("cache");
+  setenv("ISOMER_CACHE", cache.c_str(), 1);
+  const pid_t batch = start("check " + path("cases") + " --jobs 2 --jsonl " + path("a.jsonl") + " --junit " +
+                            path("a.xml") + " --markdown " + path("a.md") + " --html " + path("a.html"));
+  ASSERT_TRUE(wait_for_lines(batch, path("a.jsonl"), 2)) << read(path("out"));
+  while (processes_with(path("cases/z/candidate.cu")) == 0) usleep(2000);
+  kill(batch, SIGINT);
+  int status = 0;
+  waitpid(batch, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  EXPECT_NE(read(path("out")).find("stopped by a signal: 1 folder was not come to"), std::string::npos)
+      << read(path("out"));
+  EXPECT_NE(read(path("a.xml")).find("</testsuites>"), std::string::npos);
+  EXPECT_NE(read(path("a.html")).find("</html>"), std::string::npos);
+  EXPECT_NE(read(path("a.md")).find("# Candidates"), std::string::npos);
+  EXPECT_EQ(processes_with(path("cases/z/candidate.cu")), 0);
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(cache + "/emulator"))
+    left.push_back(entry.path().filename().string());
+  EXPECT_TRUE(left.empty()) << left.front();
+}
+
+TEST_F(Batch, WhatTakesLongerThanItsLimitCouldNotBeJudged) {
+  write("cases/z/candidate.cu", "#include \"endless.h\"\n");
+  ASSERT_EQ(mkfifo(path("cases/z/endless.h").c_str(), 0600), 0);
+  const Said said = isomer("check " + path("cases") + " --limit 1 --jsonl " + path("a.jsonl"));
+  EXPECT_EQ(said.exit, 2);
+  ASSERT_EQ(lines(path("a.jsonl")).size(), 1u);
+  const Json json = Json::parse(lines(path("a.jsonl")).front());
+  EXPECT_EQ(json["verdict"], "error");
+  EXPECT_NE(json["error"].get<std::string>().find("not judged within 1 s"), std::string::npos)
+      << json["error"];
+  EXPECT_EQ(processes_with(path("cases/z/candidate.cu")), 0);
+}
+
+TEST_F(Batch, ShardsAreTheWholeAndMergeCountsEachCandidateOnce) {
+  write_folders(10);
+  std::set<std::string> all;
+  std::string files;
+  for (const char* part : {"1", "2", "3"}) {
+    const std::string file = path(std::string("shard") + part + ".jsonl");
+    EXPECT_EQ(isomer("check " + path("cases") + " --shard " + part + "/3 --jsonl " + file).exit, 2);
+    for (const auto& [name, line] : by_candidate(file)) EXPECT_TRUE(all.insert(name).second) << name;
+    files += " " + file;
+  }
+  EXPECT_EQ(all.size(), 10u);
+  const Said merged = isomer("report merge --json --html " + path("m.html") + " --jsonl " + path("m.jsonl") +
+                             files + " " + path("shard1.jsonl"));
+  EXPECT_EQ(merged.exit, 2);
+  EXPECT_NE(merged.err.find("judged in more than one file"), std::string::npos);
+  const Json json = Json::parse(merged.out);
+  EXPECT_EQ(json["summary"]["failed"], 5);
+  EXPECT_EQ(json["summary"]["errors"], 5);
+  EXPECT_EQ(json["causes"]["does-not-compile"], 5);
+  EXPECT_EQ(json["authors"]["author 1"]["pass_at"]["1"]["share"], 0.0);
+  EXPECT_EQ(by_candidate(path("m.jsonl")).size(), 10u);
+  EXPECT_NE(read(path("m.html")).find("</html>"), std::string::npos);
+}
+
+TEST_F(Batch, ComparesTwoBatches) {
+  write_folders(4);
+  EXPECT_EQ(isomer("check " + path("cases") + " --jsonl " + path("a.jsonl")).exit, 2);
+  // Another batch found nothing in one of them.
+  std::vector<std::string> changed = lines(path("a.jsonl"));
+  for (std::string& line : changed) {
+    Json json = Json::parse(line);
+    if (json["verdict"] != "fail") continue;
+    json["findings"] = Json::array();
+    json["calls"] = 1;
+    for (const char* stage : {"compile", "call", "exec"}) json["stages"][stage] = "passed";
+    line = json.dump();
+    break;
+  }
+  std::string other;
+  for (const std::string& line : changed) other += line + "\n";
+  write("b.jsonl", other);
+  const Said better = isomer("report compare --json " + path("a.jsonl") + " " + path("b.jsonl"));
+  EXPECT_EQ(better.exit, 0) << better.err;
+  EXPECT_EQ(Json::parse(better.out)["better"].size(), 1u);
+  EXPECT_EQ(Json::parse(better.out)["better"][0]["gone"][0], "does-not-compile");
+  const Said worse = isomer("report compare --json " + path("b.jsonl") + " " + path("a.jsonl"));
+  EXPECT_EQ(worse.exit, 1);
+  EXPECT_EQ(Json::parse(worse.out)["worse"].size(), 1u);
+}
+
+TEST_F(Batch, ASignedFileIsVerifiedAndAChangedOneIsNot) {
+  write_folders(2);
+  const Said made = isomer("report key " + path("key"));
+  if (made.err.find("needs libsodium") != std::string::npos) GTEST_SKIP() << made.err;
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_EQ(isomer("report key " + path("key")).exit, 2);  // no key is lost
+  const std::string file = path("a.jsonl"), verify = "report verify " + file + " --key " + path("key.pub");
+  EXPECT_EQ(isomer("check " + path("cases") + " --sign " + path("key") + " --jsonl " + file).exit, 2);
+  EXPECT_EQ(isomer(verify).exit, 0);
+  std::ofstream(file, std::ios::app) << "{}\n";
+  EXPECT_EQ(isomer(verify).exit, 1);
+  EXPECT_EQ(isomer("report verify " + file + " --key " + file).exit, 2);
+  EXPECT_NE(
+      isomer("check " + path("cases") + " --sign " + path("key")).err.find("--sign needs a results file"),
+      std::string::npos);
+}
+
+TEST_F(Batch, ASpentBudgetSaysHowManyWereNotComeTo) {
+  write_folders(6);
+  const Said said =
+      isomer("check " + path("cases") + " --jobs 1 --budget 0.000001 --jsonl " + path("a.jsonl"));
+  EXPECT_EQ(said.exit, 3) << said.out;
+  EXPECT_NE(said.err.find("the budget is spent: 6 folders were not come to"), std::string::npos) << said.err;
+  EXPECT_TRUE(lines(path("a.jsonl")).empty());
+}
+
+TEST_F(Batch, BadOptionsAreOneSentence) {
+  write_folders(2);
+  const std::string check = "check " + path("cases") + " ";
+  const struct {
+    std::string words, says;
+  } table[] = {{check + "--shard 3/2", "--shard expects I/N with 1 <= I <= N, got '3/2'"},
+               {check + "--shard 1/2x", "got '1/2x'"},
+               {check + "--budget soon", "--budget expects a time such as 90s, 15m or 8h, got 'soon'"},
+               {check + "--limit 0", "--limit expects a time"},
+               {check + "--jsonl a --resume b", "expected --jsonl or --resume, got both"},
+               {check + "--resume -", "expected a file to --resume"},
+               {check + "--jsonl " + path("no/such/a.jsonl"), "cannot write '"},
+               {check + "--jsonl " + folder.string(), "Is a directory"},
+               {check + "--isolation firm", "--isolation"},
+               {"check --jsonl a.jsonl", "are for candidates, got no path to one"},
+               {"report merge " + path("absent"), "cannot be read: No such file"},
+               {"report merge " + folder.string(), "is a folder"},
+               {"report", "A subcommand is required"}};
+  for (const auto& [words, says] : table) {
+    const Said said = isomer(words);
+    EXPECT_EQ(said.exit, 2) << words;
+    EXPECT_EQ(said.out, "") << words;
+    EXPECT_NE(said.err.find(says), std::string::npos) << words << ": " << said.err;
+    EXPECT_EQ(std::count(said.err.begin(), said.err.end(), '\n'), 1) << words << ": " << said.err;
+  }
+}
+
+TEST_F(Batch, AFullDiskStopsTheBatchWithASentence) {
+  write_folders(4);
+  const Said said = isomer("check " + path("cases") + " --jsonl /dev/full");
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_EQ(said.err, "isomer: check: cannot write '/dev/full': No space left on device\n");
+}
+
+TEST_F(Batch, TwoBatchesDoNotWriteOneFile) {
+  write("cases/z/candidate.cu", "#include \"endless.h\"\n");
+  ASSERT_EQ(mkfifo(path("cases/z/endless.h").c_str(), 0600), 0);
+  const pid_t batch = start("check " + path("cases") + " --jsonl " + path("a.jsonl"));
+  while (processes_with(path("cases/z/candidate.cu")) < 2) usleep(2000);
+  const Said said = isomer("check " + path("cases") + " --resume " + path("a.jsonl"));
+  EXPECT_EQ(said.exit, 2);
+  EXPECT_NE(said.err.find("another batch is writing '"), std::string::npos) << said.err;
+  kill(batch, SIGTERM);
+  waitpid(batch, nullptr, 0);
+}
+
+}  // namespace
+}  // namespace isomer::tests

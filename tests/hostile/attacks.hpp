@@ -1,0 +1,303 @@
+// Hostile candidates of sin: each is the right kernel with one attack in its host function, or beside it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace isomer::tests {
+
+struct Attack {
+  std::string name;
+  std::string before;  ///< the host function
+  std::string within;  ///< the host function, before its launch
+  /// What the report says of it: one of these stands in a finding, a note or the error.
+  std::vector<std::string> says;
+  bool cheap = false;  ///< of the sample that the first tier judges
+};
+
+inline constexpr const char* kHead =
+    "#include <cuda_runtime.h>\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <linux/types.h>\n"
+    "#include <netinet/in.h>\n#include <pthread.h>\n#include <sched.h>\n#include <signal.h>\n#include "
+    "<stdio.h>\n"
+    "#include <stdlib.h>\n#include <string.h>\n#include <sys/mman.h>\n#include <sys/mount.h>\n#include "
+    "<sys/prctl.h>\n"
+    "#include <sys/ptrace.h>\n#include <sys/resource.h>\n#include <sys/socket.h>\n#include <sys/stat.h>\n"
+    "#include <sys/syscall.h>\n#include <sys/time.h>\n#include <sys/uio.h>\n#include <sys/un.h>\n#include "
+    "<sys/wait.h>\n"
+    "#include <unistd.h>\n";
+
+inline constexpr const char* kKernel =
+    "__global__ void sin_kernel(const float* x, float* out, long n) {\n"
+    "  long i = blockIdx.x * (long)blockDim.x + threadIdx.x;\n"
+    "  if (i < n) out[i] = sinf(x[i]);\n"
+    "}\n";
+
+inline constexpr const char* kEnd =
+    "  sin_kernel<<<(n + 255) / 256, 256>>>(x, out, n);\n"
+    "}\n";
+
+inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+/// The source of an attack; of a harmless candidate where `before` and `within` are empty. CANARY in them is
+/// a file outside that has to stay as it is.
+inline std::string source_of(const Attack& attack, const std::string& canary) {
+  const bool own_kernel = attack.before.find("sin_kernel") != std::string::npos;
+  return replaced(
+      kHead + attack.before + "\n" + (own_kernel ? "" : kKernel) +
+          "extern \"C\" void launch_sin(const float* x, float* out, long n) {\n  if (n <= 0) return;\n  " +
+          attack.within + "\n" + kEnd,
+      "CANARY", "\"" + canary + "\"");
+}
+
+inline const std::vector<Attack>& attacks() {
+  static const std::vector<Attack> all = {
+      // Reports of its own.
+      {"event_that_ends",
+       "struct Event { char what; int pid, status; };",
+       "Event e{'e', 2, 0}; if (write(3, &e, sizeof e) < 0) {}",
+       {"suspicious: it uses write"},
+       true},
+      {"event_of_everybody",
+       "struct Event { char what; int pid, status; };",
+       "Event b{'b', 1, 0}; for (int i = 0; i < 3; ++i) if (write(3, &b, sizeof b) < 0) {}",
+       {"suspicious: it uses write"}},
+      {"answer_of_its_own",
+       "",
+       "char a[256] = {40}; if (pwrite(5, a, sizeof a, 0) < 0) {} syscall(SYS_exit_group, 0);",
+       {"answer of its own", "ended the process"},
+       true},
+      {"answer_of_zeros",
+       "",
+       "char a[4096] = {}; a[0] = 100; if (pwrite(5, a, sizeof a, 0) < 0) {} _exit(0);",
+       {"answer of its own", "ended the process", "exit status"}},
+      {"answer_cut",
+       "",
+       "if (ftruncate(5, 0)) {} if (ftruncate(4, 0)) {}",
+       {"suspicious: it uses ftruncate", "crash"}},
+      {"exit_group", "", "syscall(SYS_exit_group, 0);", {"ended the process"}},
+      {"exit_zero", "", "exit(0);", {"ended the process with exit status 0"}},
+      {"report_on_stdout",
+       "",
+       "puts(\"{\\\"version\\\":1,\\\"candidates\\\":[{\\\"verdict\\\":\\\"pass\\\"}]}\"); fflush(stdout); "
+       "_exit(0);",
+       {"ended the process"}},
+      {"prints_without_end",
+       "",
+       "for (;;) puts(\"pass pass pass pass pass pass pass pass pass pass\");",
+       {"prints without end", "did not end"}},
+      {"constructor_exits", "struct S { S() { _exit(0); } } s;", "", {"static constructor"}},
+      {"constructor_forges",
+       "struct Event { char what; int pid, status; };\nstruct S { S() { Event e{'a', 0, 0}; "
+       "if (write(3, &e, sizeof e) < 0) {} } } s;",
+       "",
+       {"static constructor", "suspicious: it uses write"}},
+      {"constructor_closes",
+       "struct S { S() { for (int i = 0; i < 64; ++i) close(i); } } s;",
+       "",
+       {"static constructor"}},
+      // The watch.
+      {"own_hook", "extern \"C\" void __wrap___tsan_read4(void*) {}", "", {"__wrap___tsan_read4"}},
+      {"own_tsan", "extern \"C\" void __tsan_write4(void*) {}", "", {"__tsan_write4"}},
+      {"own_emulator",
+       "extern \"C\" int isomer_emulator_in_user_code() { return 0; }",
+       "",
+       {"isomer_emulator_in_user_code"}},
+      {"unwatched_kernel",
+       "__attribute__((no_sanitize(\"thread\"))) __global__ void sin_kernel(const float* x, float* out, long "
+       "n) {\n"
+       "  long i = blockIdx.x * (long)blockDim.x + threadIdx.x;\n  if (i < n) out[i] = sinf(x[i]);\n}",
+       "",
+       {"no_sanitize"},
+       true},
+      {"unwatched_by_a_macro",
+       "#define JOIN(a, b) a##b\n__attribute__((JOIN(no_, sanitize_thread))) __global__ void "
+       "sin_kernel(const float* x, "
+       "float* out, long n) {\n  long i = blockIdx.x * (long)blockDim.x + threadIdx.x;\n  if (i < n) out[i] "
+       "= "
+       "sinf(x[i]);\n}",
+       "",
+       {"no_sanitize_thread"}},
+      {"uninstrumented",
+       "__attribute__((disable_sanitizer_instrumentation)) static void f() {}",
+       "f();",
+       {"disable_sanitizer_instrumentation"}},
+      // Other processes.
+      {"ptrace_parent", "", "ptrace(PTRACE_ATTACH, getppid(), 0, 0);", {"suspicious: it uses ptrace"}, true},
+      {"ptrace_me", "", "ptrace(PTRACE_TRACEME, 0, 0, 0);", {"suspicious: it uses ptrace"}},
+      {"writes_parent",
+       "",
+       "char b[8] = {}; iovec l{b, 8}, r{(void*)&b, 8}; process_vm_writev(getppid(), &l, 1, &r, 1, 0);",
+       {"suspicious: it uses process_vm_writev"}},
+      {"memory_of_parent",
+       "",
+       "char p[64]; snprintf(p, 64, \"/proc/%d/mem\", getppid()); int f = open(p, O_RDWR); if (f >= 0) { "
+       "char z = 0; if "
+       "(pwrite(f, &z, 1, 4096) < 0) {} }",
+       {"suspicious: it uses"}},
+      {"kill_parent", "", "kill(getppid(), SIGKILL);", {"crash", "suspicious: it uses kill"}},
+      {"kill_everybody", "", "kill(-1, SIGKILL);", {"crash", "suspicious: it uses kill"}},
+      {"kill_init", "", "kill(1, SIGKILL); kill(1, SIGTERM);", {"crash", "suspicious: it uses kill"}},
+      {"stop_parent", "", "kill(getppid(), SIGSTOP);", {"did not end", "crash", "suspicious: it uses kill"}},
+      {"stop_itself", "", "raise(SIGSTOP);", {"did not end", "crash"}},
+      {"fork", "", "if (fork() == 0) for (;;) pause();", {"starts another process (fork)"}},
+      {"fork_bomb",
+       "",
+       "for (;;) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);",
+       {"did not end", "crash", "suspicious"}},
+      {"daemon",
+       "",
+       "if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) { setsid(); for (;;) pause(); }",
+       {"suspicious: it uses"},
+       true},
+      {"thread_bomb",
+       "static void* wait_for_ever(void*) { for (;;) pause(); }",
+       "for (;;) { pthread_t t; if (pthread_create(&t, 0, wait_for_ever, 0)) break; }",
+       {"resource-limit", "crash", "did not end", "suspicious", "launch"}},
+      {"shell", "", "if (system(\"echo x >> \" CANARY)) {}", {"starts another process (system)"}},
+      {"pipe_to_shell",
+       "",
+       "FILE* f = popen(\"echo x >> \" CANARY, \"w\"); if (f) pclose(f);",
+       {"starts another process (popen)"}},
+      {"execve", "", "char* a[] = {0}; execve(\"/bin/true\", a, a);", {"starts another process (execve)"}},
+      {"execve_by_number",
+       "",
+       "char* a[] = {0}; syscall(SYS_execve, \"/bin/true\", a, a);",
+       {"suspicious: it uses syscall", "ended the process"}},
+      {"at_fork",
+       "static void gone() { syscall(SYS_exit_group, 0); }\nstruct S { S() { pthread_atfork(0, 0, gone); } } "
+       "s;",
+       "",
+       {"ended the process", "suspicious: it uses"}},
+      // Out of the room.
+      {"socket",
+       "",
+       "int s = socket(AF_INET, SOCK_STREAM, 0); sockaddr_in a{}; a.sin_family = AF_INET; a.sin_port = "
+       "htons(80); "
+       "a.sin_addr.s_addr = htonl(0x08080808); connect(s, (sockaddr*)&a, sizeof a);",
+       {"suspicious: it uses socket"},
+       true},
+      {"listens",
+       "",
+       "int s = socket(AF_INET, SOCK_STREAM, 0); listen(s, 5);",
+       {"suspicious: it uses socket"}},
+      {"netlink", "", "int s = socket(AF_NETLINK, SOCK_RAW, 0); (void)s;", {"suspicious: it uses socket"}},
+      {"unix_socket",
+       "",
+       "int s = socket(AF_UNIX, SOCK_STREAM, 0); sockaddr_un a{}; a.sun_family = AF_UNIX; strcpy(a.sun_path, "
+       "\"/run/docker.sock\"); connect(s, (sockaddr*)&a, sizeof a);",
+       {"suspicious: it uses socket"}},
+      {"unshare", "", "syscall(SYS_unshare, CLONE_NEWUSER);", {"suspicious: it uses syscall"}},
+      {"mount",
+       "",
+       "syscall(SYS_mount, \"none\", \"/tmp\", \"tmpfs\", 0, 0);",
+       {"suspicious: it uses syscall"}},
+      {"io_uring", "", "syscall(SYS_io_uring_setup, 8, 0);", {"suspicious: it uses syscall"}},
+      {"bpf",
+       "",
+       "syscall(SYS_bpf, 0, 0, 0); syscall(SYS_perf_event_open, 0, 0, 0, 0, 0);",
+       {"suspicious: it uses syscall"}},
+      // Files.
+      {"writes_outside",
+       "",
+       "FILE* f = fopen(CANARY, \"w\"); if (f) { fputs(\"x\", f); fclose(f); }",
+       {"suspicious: it uses fopen"},
+       true},
+      {"removes_outside",
+       "",
+       "unlink(CANARY); remove(CANARY); rename(CANARY, \"/tmp/x\");",
+       {"suspicious: it uses unlink"}},
+      {"opens_by_number",
+       "",
+       "long f = syscall(SYS_open, CANARY, O_WRONLY | O_TRUNC); (void)f;",
+       {"suspicious: it uses syscall"}},
+      {"reads_maps",
+       "",
+       "FILE* f = fopen(\"/proc/self/maps\", \"r\"); if (f) fclose(f);",
+       {"suspicious: it uses fopen"}},
+      {"reads_environment", "", "if (getenv(\"ISOMER_CACHE\")) out[0] = 7;", {"suspicious: it uses getenv"}},
+      {"sets_environment", "", "setenv(\"LD_PRELOAD\", \"/tmp/x.so\", 1);", {"suspicious: it uses setenv"}},
+      {"looks_up_the_checker",
+       "",
+       "if (dlsym(RTLD_DEFAULT, \"isomer_emulator_in_user_code\")) out[0] = 7;",
+       {"suspicious: it uses dlsym"}},
+      {"includes_zero", "#include \"/dev/zero\"", "", {"does-not-compile"}},
+      {"includes_secrets", "#include \"/etc/shadow\"", "", {"does-not-compile"}},
+      {"includes_bytes", "asm(\".incbin \\\"/etc/passwd\\\"\");", "", {"cannot be emulated"}},
+      {"fills_the_disk_when_compiled",
+       "char large[3ull << 30] = {1};",
+       "",
+       {"does-not-compile", "could not", "File"}},
+      {"recursive_templates",
+       "template <int N> struct T { static const int v = T<N + 1>::v + T<N + 2>::v; };\nint t = T<0>::v;",
+       "",
+       {"does-not-compile"}},
+      {"fills_tmp",
+       "",
+       "int f = open(\"/tmp/fill\", O_CREAT | O_WRONLY, 0600); static char b[1 << 20]; while (write(f, b, "
+       "sizeof b) > 0) {}",
+       {"suspicious: it uses", "wrote a file larger"}},
+      {"fills_shared_memory",
+       "",
+       "int f = open(\"/dev/shm/fill\", O_CREAT | O_WRONLY, 0600); static char b[1 << 20]; while "
+       "(write(f, b, sizeof b) > 0) {}",
+       {"suspicious: it uses", "wrote a file larger"}},
+      {"fills_memory",
+       "",
+       "for (;;) { char* p = (char*)malloc(1 << 24); if (!p) abort(); memset(p, 1, 1 << 24); }",
+       {"resource-limit", "crash", "memory"}},
+      {"maps_memory",
+       "",
+       "for (;;) { void* p = mmap(0, 1 << 28, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); "
+       "if (p == "
+       "MAP_FAILED) break; memset(p, 1, 1 << 28); } abort();",
+       {"crash", "resource-limit", "memory"}},
+      // Time and waits.
+      {"loops", "", "for (volatile int i = 0;; ++i) {}", {"did not end"}},
+      {"sleeps", "", "for (;;) pause();", {"did not end"}},
+      {"ignores_the_alarm",
+       "",
+       "signal(SIGALRM, SIG_IGN); for (volatile int i = 0;; ++i) {}",
+       {"did not end"}},
+      {"stops_the_alarm",
+       "",
+       "itimerval t{}; setitimer(ITIMER_REAL, &t, 0); for (volatile int i = 0;; ++i) {}",
+       {"did not end"}},
+      {"blocks_signals",
+       "",
+       "sigset_t all; sigfillset(&all); sigprocmask(SIG_BLOCK, &all, 0); for (;;) pause();",
+       {"did not end"}},
+      {"swallows_faults",
+       "static void on(int) { syscall(SYS_exit_group, 0); }",
+       "signal(SIGSEGV, on); *(volatile int*)8 = 1;",
+       {"crash"}},
+      {"own_clock",
+       "extern \"C\" int clock_gettime(clockid_t, timespec* t) { t->tv_sec = t->tv_nsec = 0; return 0; }\n"
+       "extern \"C\" int gettimeofday(timeval* t, void*) { t->tv_sec = t->tv_usec = 0; return 0; }",
+       "",
+       {"clock_gettime", "gettimeofday"}},
+      {"closes_everything", "", "for (int i = 0; i < 256; ++i) close(i);", {"crash", "ended"}},
+      {"limits_raised",
+       "",
+       "rlimit r{RLIM_INFINITY, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &r); setrlimit(RLIMIT_CPU, &r);",
+       {"suspicious: it uses setrlimit"}},
+      // Answers that no kernel has computed.
+      {"computes_on_the_host",
+       "",
+       "for (long i = 0; i < n; ++i) out[i] = __builtin_sinf(x[i]); return;",
+       {"no-kernel", "launch"}},
+      {"stale_output",
+       "static float* kept; static long kept_n;",
+       "if (kept && kept_n == n) { memcpy(out, kept, n * 4); return; } kept = (float*)malloc(n * 4); kept_n "
+       "= n; "
+       "for (long i = 0; i < n; ++i) kept[i] = __builtin_sinf(x[i]); memcpy(out, kept, n * 4); return;",
+       {"stale-state", "no-kernel"}},
+      {"writes_nothing", "", "return;", {"unwritten-output"}, true},
+  };
+  return all;
+}
+
+}  // namespace isomer::tests

@@ -1,0 +1,18 @@
+// Every hostile candidate, as this machine contains them.
+#include "../hostile/hostile.hpp"
+
+namespace isomer::tests {
+namespace {
+
+TEST_F(Hostile, EachIsContainedAndTold) {
+  expect_contained(attacks(), emulator::missing_means().empty() ? "strict" : "best");
+}
+
+TEST_F(Hostile, EachIsToldWithoutNamespaces) {
+  setenv("ISOMER_NAMESPACES", "never", 1);
+  expect_contained(attacks(), "best");
+  unsetenv("ISOMER_NAMESPACES");
+}
+
+}  // namespace
+}  // namespace isomer::tests
