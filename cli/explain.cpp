@@ -40,6 +40,10 @@ Run explain(CLI::App& app) {
   app.add_option("--implementation", options->selection.implementation,
                  "explain this implementation instead of the one that the registry chooses")
       ->option_text("NAME");
+  app.add_option("--like", options->selection.like,
+                 "fa3: what FlashAttention-3 would choose for a case of attention (tile, splits, packing, "
+                 "scheduler), beside the plan")
+      ->option_text("LIBRARY");
   app.add_flag("--json", options->json, "print JSON on stdout");
   return [options] { return run(*options); };
 }

@@ -4,6 +4,7 @@
 #include "lab/binary/binary.hpp"
 #include "lab/plan/prebuild.hpp"
 #include "lab/plan/programs.hpp"
+#include "ops/attention/oracle/like_fa3.hpp"
 #include "oracle/oracle.hpp"
 
 #include <isomer/error.hpp>
@@ -93,6 +94,35 @@ Explanation explain_on(const PlanDevice& backend, const core::Call& call, const 
   return explanation;
 }
 
+/// What a plan says under that name, wherever it says it.
+std::string said(const CaseExplanation& explained, const std::string& name) {
+  const core::Description& d = explained.plan.description;
+  for (const core::Named* named : {&d.variant, &d.constants, &d.parameters})
+    for (const auto& [its, value] : *named)
+      if (its == name) return value;
+  if (name == "cluster" && !d.launches.empty()) return std::to_string(d.launches.front().cluster[0]);
+  return {};
+}
+
+void refuse_like(const ExplainSelection& selection, const std::string& op, bool on_gpu) {
+  if (selection.like.empty()) return;
+  if (selection.like != "fa3")
+    core::fail(ErrorCode::bad_argument, "explain: --like expects fa3, got '", selection.like, "'");
+  if (op != "attention")
+    core::fail(ErrorCode::bad_argument, "explain: --like fa3 expects a case of attention, got one of ", op);
+  if (!on_gpu)
+    core::fail(ErrorCode::bad_argument, "explain: --like fa3 expects a GPU, which FlashAttention-3 runs on, ",
+               "such as --backend cuda:sm_90a, got '", selection.backend, "'");
+}
+
+Beside beside_fa3(const CaseExplanation& explained, const core::Call& call, const gpu::Facts& facts) {
+  const ops::attention::LikeFa3 theirs = ops::attention::like_fa3(call, facts.multiprocessors);
+  Beside beside{"FlashAttention-3", theirs.reason, {}};
+  for (const auto& [name, value] : theirs.choices)
+    beside.rows.push_back({name, value, said(explained, name)});
+  return beside;
+}
+
 }  // namespace
 
 CaseExplanation explain(const ExplainSelection& selection) {
@@ -107,6 +137,7 @@ CaseExplanation explain(const ExplainSelection& selection) {
                core::either(names), "), got '", selection.implementation, "'");
   }
   const PlanDevice backend = parse_backend("explain", selection.backend);
+  refuse_like(selection, parsed.schema().op, backend.vendor != nullptr);
   // A case line makes only data that its contract allows: the clauses on data are not asked.
   oracle::Problem problem(fixed, oracle::Contents::none);
   oracle.make(fixed, problem);
@@ -118,6 +149,7 @@ CaseExplanation explain(const ExplainSelection& selection) {
   }
   CaseExplanation explained{parsed.line(), selection.backend, backend.facts->architecture, {}};
   explained.plan = explain_on(backend, problem.call(), selection, explained);
+  if (!selection.like.empty()) explained.beside = beside_fa3(explained, problem.call(), *backend.facts);
   return explained;
 }
 

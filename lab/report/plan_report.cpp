@@ -84,6 +84,27 @@ nlohmann::ordered_json candidates_json(const std::vector<gpu::Candidate>& candid
   return list;
 }
 
+std::string beside_text(const Beside& beside) {
+  if (beside.library.empty()) return {};
+  if (beside.rows.empty())
+    return fmt::format("{:<12}takes no such case: {}\n", beside.library, beside.reason);
+  std::string text = fmt::format("{:<14}{:<34}{}\n", "beside", beside.library, "this plan");
+  for (const Beside::Row& row : beside.rows)
+    text += fmt::format("  {:<12}{:<34}{}\n", row.name, row.theirs, row.ours.empty() ? "-" : row.ours);
+  return text;
+}
+
+nlohmann::ordered_json beside_json(const Beside& beside) {
+  nlohmann::ordered_json json = {{"library", beside.library}};
+  if (beside.rows.empty()) json["reason"] = beside.reason;
+  json["choices"] = nlohmann::ordered_json::array();
+  for (const Beside::Row& row : beside.rows) {
+    json["choices"].push_back({{"name", row.name}, {"theirs", row.theirs}, {"ours", nullptr}});
+    if (!row.ours.empty()) json["choices"].back()["ours"] = row.ours;
+  }
+  return json;
+}
+
 nlohmann::ordered_json object(const core::Named& values) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const auto& [name, value] : values) json[name] = value;
@@ -113,7 +134,7 @@ std::string explain_text(const CaseExplanation& explanation) {
       text += fmt::format("{:<12}{}\n", "  not kept", launch.binary.not_kept);
   }
   text += fmt::format("{:<12}{} bytes\n", "workspace", explanation.plan.workspace_bytes);
-  return text;
+  return text + beside_text(explanation.beside);
 }
 
 std::string explain_json(const CaseExplanation& explanation) {
@@ -143,6 +164,7 @@ std::string explain_json(const CaseExplanation& explanation) {
                                 {"binary", binary_json(launch.binary, code)}});
   }
   json["workspace_bytes"] = explanation.plan.workspace_bytes;
+  if (!explanation.beside.library.empty()) json["like"] = beside_json(explanation.beside);
   return json.dump(1) + "\n";
 }
 

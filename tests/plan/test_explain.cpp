@@ -129,6 +129,53 @@ TEST(Explain, TouchesNoMemoryOfACaseBeyondTheMachine) {
     EXPECT_NE(std::find(ops.begin(), ops.end(), op.contract->op), ops.end()) << op.contract->op;
 }
 
+/// FlashAttention-3's choice under that name.
+std::string of_fa3(const std::string& line, const std::string& name) {
+  const lab::Beside beside =
+      lab::explain({.line = line, .backend = "cuda:sm_90a", .implementation = "", .like = "fa3"}).beside;
+  for (const lab::Beside::Row& row : beside.rows)
+    if (row.name == name) return row.theirs;
+  return beside.reason;
+}
+
+TEST(Explain, SaysWhatFlashAttention3WouldChoose) {
+  const std::string plain = "attention b=4 sq=4096 hq=16 d=128 bf16";
+  EXPECT_EQ(of_fa3(plain, "block_n"), "176");
+  EXPECT_EQ(of_fa3(plain, "scheduler"), "static_persistent");
+  EXPECT_EQ(of_fa3(plain, "cluster"), "2");
+  EXPECT_EQ(of_fa3(plain + " causal", "block_n"), "128");
+  EXPECT_EQ(of_fa3(plain + " causal", "scheduler"), "dynamic_persistent_longest_first");
+  EXPECT_EQ(of_fa3(plain + " causal", "num_splits"), "1");
+  EXPECT_EQ(of_fa3("attention b=2 sq=4096 hq=16 d=64 f16", "block_m"), "192");
+  // One query of eight heads: 16 tiles, of which each wants 8 parts to fill 128 of 132 multiprocessors.
+  const std::string decode = "attention b=2 sq=1 sk=16384 hq=64 hkv=8 d=128 bf16";
+  EXPECT_EQ(of_fa3(decode, "num_splits"), "8");
+  EXPECT_EQ(of_fa3(decode, "pack_gqa"), "1");
+  EXPECT_EQ(of_fa3(decode, "scheduler"), "single_tile");
+  EXPECT_EQ(of_fa3(decode + " num_splits=3", "num_splits"), "3");
+  EXPECT_EQ(of_fa3("attention b=2 sq=512 hq=8 hkv=2 d=128 bf16 page=16", "pack_gqa"), "1");
+  EXPECT_EQ(of_fa3("attention b=2 sq=8 hq=2 d=64 f32", "block_m"), "it takes f16, bf16 and e4m3fn, q is f32");
+}
+
+TEST(Explain, ComparesWithNobodyWhereThatMeansNothing) {
+  const auto refusal = [](const char* line, const char* backend, const char* like) -> std::string {
+    try {
+      lab::explain({.line = line, .backend = backend, .implementation = "", .like = like});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  EXPECT_EQ(refusal("attention sq=8", "cuda:sm_90a", "fa3"), "taken");
+  EXPECT_EQ(refusal("attention sq=8", "cuda:sm_90a", "fa9"), "explain: --like expects fa3, got 'fa9'");
+  EXPECT_EQ(refusal("sin n=8", "cuda:sm_90a", "fa3"),
+            "explain: --like fa3 expects a case of attention, got one of sin");
+  EXPECT_EQ(
+      refusal("attention sq=8", "cpu", "fa3"),
+      "explain: --like fa3 expects a GPU, which FlashAttention-3 runs on, such as --backend cuda:sm_90a, "
+      "got 'cpu'");
+}
+
 TEST(Explain, RefusesACaseThatItsContractRefuses) {
   for (const char* line : {"attention hq=5 hkv=2", "attention b=-1", "grouped_fp8_gemm r=-1", "sin n=-5"})
     EXPECT_THROW(explained(line), Error) << line;
