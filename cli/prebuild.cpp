@@ -59,7 +59,7 @@ int run(PrebuildOptions& options) {
                                 : lab::prebuild_table(result, !options.variants.empty()));
   if (result.failed() > 0 || (options.no_spills && result.falling_short() > 0)) return findings;
   // A case that was asked for by name and that nobody takes is missing from the bundle.
-  return !options.variants.empty() && !result.programs.refused.empty() ? findings : holds;
+  return !options.variants.empty() && result.programs.untaken > 0 ? findings : holds;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 struct Answer {
   std::vector<Wanted> wanted;
   std::vector<Refused> refused;
-  int planned = 0;
+  int planned = 0, untaken = 0;
 };
 
 bool named(const std::vector<std::string>& names, const std::string& implementation) {
@@ -31,7 +31,8 @@ Answer plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle
   oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1), oracle::Contents::none);
   oracle.make(problem.made_from(), problem);
   core::validate(problem.call(), Device{}, false);
-  for (const PlanDevice& backend : selection.backends)
+  for (const PlanDevice& backend : selection.backends) {
+    const int before = answer.planned;
     for (const gpu::Implementation* implementation : implementations_for(op, *backend.vendor)) {
       if (!named(selection.implementations, implementation->name())) continue;
       core::PlanOrRefusal plan = implementation->plan(problem.call(), *backend.facts);
@@ -46,6 +47,8 @@ Answer plan_case(const ProgramSelection& selection, const oracle::Oracle& oracle
       for (const gpu::Step& step : made->steps())
         answer.wanted.push_back({backend, step.program(), op, implementation->name(), c.line()});
     }
+    answer.untaken += answer.planned == before ? 1 : 0;
+  }
   return answer;
 }
 
@@ -101,6 +104,7 @@ Programs programs_of(const ProgramSelection& selection) {
   std::set<std::string> seen;
   for (Answer& answer : answers) {
     programs.planned += answer.planned;
+    programs.untaken += answer.untaken;
     std::move(answer.refused.begin(), answer.refused.end(), std::back_inserter(programs.refused));
     for (Wanted& wanted : answer.wanted)
       if (seen.insert(core::say(wanted.backend.facts->architecture, " ", wanted.program.source, " ",

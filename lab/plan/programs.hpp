@@ -38,6 +38,7 @@ struct Programs {
   std::vector<Wanted> wanted;  ///< each once for an architecture, by architecture, then in the order of cases
   std::vector<Refused> refused;
   int planned = 0;   ///< plans that were made
+  int untaken = 0;   ///< cases that no implementation of a backend takes
   int left_out = 0;  ///< programs that a sample does not hold
 };
 

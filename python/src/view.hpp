@@ -36,6 +36,7 @@ class View {
 
  private:
   struct Managed;
+  bool exchange_torch(PyObject* object);
   bool read_torch(PyObject* object, const Place& place);
   bool read_buffer(PyObject* object, const Place& place, bool written);
   void read_interface(PyObject* interface, PyObject* object, const Place& place, bool written, Device device);
