@@ -170,6 +170,252 @@ int main() {
   return error != cudaSuccess || mode != cudaComputeModeDefault || major != 9 || flag != 11 || cuCrealf(*z) != -2 ||
          a.maxThreadsPerBlock != 1024 || p.asyncEngineCount != 1;
 })"},
+    {"graphs_captured_and_made", "k.cu", R"(
+#include <cuda_runtime.h>
+__global__ void add(int* p, int v) { p[threadIdx.x] += v; }
+int main() {
+  int *p, host[32], ones[32];
+  for (int& v : ones) v = 1;
+  cudaMalloc(&p, sizeof host);
+  cudaStream_t s, other;
+  cudaEvent_t fork, join;
+  cudaGraph_t graph, made;
+  cudaGraphExec_t exec, again;
+  cudaStreamCreate(&s);
+  cudaStreamCreate(&other);
+  cudaEventCreate(&fork);
+  cudaEventCreate(&join);
+  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+  cudaMemcpyAsync(p, ones, sizeof ones, cudaMemcpyHostToDevice, s);
+  int v = 10;
+  add<<<1, 32, 0, s>>>(p, v);
+  v = 1000;
+  cudaEventRecord(fork, s);
+  cudaStreamWaitEvent(other, fork, 0);
+  add<<<1, 32, 0, other>>>(p, 100);
+  cudaEventRecord(join, other);
+  cudaStreamWaitEvent(s, join, 0);
+  cudaStreamEndCapture(s, &graph);
+  size_t nodes = 0;
+  cudaGraphGetNodes(graph, nullptr, &nodes);
+  cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0);
+  for (int i = 0; i < 3; ++i) cudaGraphLaunch(exec, s);
+  add<<<1, 32, 0, s>>>(p, 1000);
+  cudaStreamSynchronize(s);
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  if (nodes != 3 || host[31] != 1111) return 1;
+  cudaGraphCreate(&made, 0);
+  cudaKernelNodeParams k = {};
+  int seven = 7;
+  void* arguments[] = {&p, &seven};
+  k.func = (void*)add;
+  k.gridDim = dim3(1), k.blockDim = dim3(32), k.kernelParams = arguments;
+  cudaGraphNode_t node;
+  cudaGraphAddKernelNode(&node, made, nullptr, 0, &k);
+  seven = 8;
+  cudaGraphInstantiate(&again, made, 0);
+  cudaGraphLaunch(again, s);
+  cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost);
+  return host[0] != 1118;
+}
+)"},
+    {"texture_objects_of_linear_memory_and_arrays", "k.cu", R"(
+#include <cuda_runtime.h>
+__global__ void points(cudaTextureObject_t t, float* out, int n) { if (threadIdx.x < n) out[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x) * 2; }
+__global__ void plane(cudaTextureObject_t t, float* out) { out[threadIdx.x] = tex2D<float>(t, threadIdx.x + 1.0f, 1.0f); }
+__global__ void bytes(cudaTextureObject_t t, float4* out) { out[threadIdx.x] = tex2D<float4>(t, (threadIdx.x + 0.5f) / 2, 1.25f); }
+int main() {
+  float *p, *out, host[16], grid[8] = {0, 1, 2, 3, 10, 11, 12, 13};
+  cudaMalloc(&p, sizeof grid);
+  cudaMalloc(&out, sizeof host);
+  cudaMemcpy(p, grid, sizeof grid, cudaMemcpyHostToDevice);
+  cudaResourceDesc linear = {};
+  linear.resType = cudaResourceTypeLinear;
+  linear.res.linear.devPtr = p;
+  linear.res.linear.desc = cudaCreateChannelDesc<float>();
+  linear.res.linear.sizeInBytes = sizeof grid;
+  cudaTextureDesc how = {};
+  cudaTextureObject_t t;
+  cudaCreateTextureObject(&t, &linear, &how, nullptr);
+  points<<<1, 32>>>(t, out, 8);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  if (host[7] != 26) return 1;
+  cudaDestroyTextureObject(t);
+  cudaArray_t array;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+  cudaMallocArray(&array, &format, 4, 2);
+  cudaMemcpy2DToArray(array, 0, 0, grid, 16, 16, 2, cudaMemcpyHostToDevice);
+  cudaResourceDesc of = {};
+  of.resType = cudaResourceTypeArray;
+  of.res.array.array = array;
+  how.filterMode = cudaFilterModeLinear;
+  how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+  cudaCreateTextureObject(&t, &of, &how, nullptr);
+  plane<<<1, 4>>>(t, out);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  if (host[0] != 5.5f || host[3] != 8) return 2;
+  uchar4 pixels[2] = {{255, 0, 51, 255}, {0, 255, 0, 0}};
+  const cudaChannelFormatDesc colours = cudaCreateChannelDesc<uchar4>();
+  cudaArray_t image;
+  cudaMallocArray(&image, &colours, 2, 1);
+  cudaMemcpy2DToArray(image, 0, 0, pixels, 8, 8, 1, cudaMemcpyHostToDevice);
+  of.res.array.array = image;
+  how = {};
+  how.readMode = cudaReadModeNormalizedFloat;
+  how.normalizedCoords = 1;
+  cudaCreateTextureObject(&t, &of, &how, nullptr);
+  bytes<<<1, 3>>>(t, (float4*)out);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFreeArray(array);
+  return host[0] != 1 || host[2] != 0.2f || host[5] != 1 || host[8] != 1;
+}
+)"},
+    {"the_driver_pools_and_cuda_atomics", "k.cu", R"(
+#include <cuda.h>
+#include <cuda/atomic>
+__global__ void count(int* p, int n) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> all(p[0]);
+  if (threadIdx.x < n) all.fetch_add(2, cuda::memory_order_relaxed);
+}
+__device__ cuda::atomic<int, cuda::thread_scope_device> flag;
+__device__ int data;
+__global__ void hand_over(int* out) {
+  if (blockIdx.x == 0) {
+    data = 5;
+    flag.store(1, cuda::memory_order_release);
+  } else {
+    while (flag.load(cuda::memory_order_acquire) == 0) {}
+    out[0] = data;
+  }
+}
+int main() {
+  CUdeviceptr p;
+  CUcontext c;
+  CUdevice d;
+  CUfunction f;
+  int host = 0, n = 20;
+  if (cuInit(0) || cuDeviceGet(&d, 0) || cuCtxCreate(&c, 0, d) || cuMemAlloc(&p, 4)) return 1;
+  cuMemsetD32(p, 2, 1);
+  cudaGetFuncBySymbol(&f, count);
+  void* arguments[] = {&p, &n};
+  if (cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr)) return 2;
+  cuMemcpyDtoH(&host, p, 4);
+  if (host != 42) return 3;
+  hand_over<<<2, 1>>>((int*)p);
+  cuMemcpyDtoH(&host, p, 4);
+  cudaMemPool_t pool;
+  cudaDeviceGetDefaultMemPool(&pool, 0);
+  unsigned long long keep = ~0ull;
+  cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+  int* q;
+  cudaMallocFromPoolAsync(&q, 64, pool, 0);
+  cudaFreeAsync(q, 0);
+  return host != 5 || cuMemFree(p);
+}
+)"},
+    {"inline_ptx", "k.cu", R"(
+#include <cuda_fp16.h>
+#include <cstdint>
+__device__ unsigned lane() { unsigned l; asm volatile("mov.u32 %0, %%laneid;" : "=r"(l)); return l; }
+__device__ unsigned below() { unsigned l; asm("mov.u32 %0, %%lanemask_lt;" : "=r"(l)); return l; }
+__device__ int wrapped(int a, int b) {
+  int c;
+  asm("{\n\t"
+      ".reg .pred p;\n\t"          // a comment
+      ".reg .b32 t<2>;\n\t"
+      "setp.gt.s32 p, %1, %2;\n\t"
+      "mad.lo.s32 t1, %1, 10, %2;\n\t"
+      "@p add.s32 t1, t1, 1000;\n\t"
+      "@!p mov.u32 t0, 7;\n\t"
+      "mov.b32 %0, t1;\n\t"
+      "}" : "=r"(c) : "r"(a), "r"(b));
+  return c;
+}
+__global__ void small(unsigned* out) {
+  unsigned v, i = 0;
+  const auto put = [&](unsigned x) { if (lane() == 0) out[i] = x; ++i; };
+  asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(v) : "r"(0xff00ff00u), "r"(0x0ff00ff0u), "r"(0xffffffffu)); put(v == (0xff00ff00u ^ 0x0ff00ff0u ^ ~0u));
+  asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(v) : "r"(0x44332211u), "r"(0x88776655u)); put(v == 0x66552211u);
+  asm("bfind.u32 %0, %1;" : "=r"(v) : "r"(0x00010000u)); put(v == 16);
+  asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(v) : "r"(0x80000000u), "r"(1u), "r"(4u)); put(v == 24);
+  asm("mul.hi.u32 %0, %1, %2;" : "=r"(v) : "r"(0x80000000u), "r"(6u)); put(v == 3);
+  asm volatile("bfe.s32 %0, %1, 4, 4;" : "=r"(v) : "r"(0xf5u)); put(v == ~0u);
+  put(wrapped(3, 4) == 34);
+  put(wrapped(5, 4) == 1054);
+  put(below() == 0);
+  unsigned from;
+  asm volatile("shfl.sync.bfly.b32 %0, %1, 1, 0x1f, 0xffffffff;" : "=r"(from) : "r"(lane() * 3)); put(from == 3);
+  asm volatile("{ .reg .pred q; setp.lt.u32 q, %1, 5; vote.sync.ballot.b32 %0, q, 0xffffffff; }" : "=r"(v) : "r"(lane())); put(v == 31);
+  float f = 1.5f, g;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(g) : "f"(f), "f"(2.0f), "f"(0.25f)); put(g == 3.25f);
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(3.0f)); put(g == 8.0f);
+  asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(v) : "f"(3e9f)); put(v == 0x7fffffffu);
+  asm("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %1; mov.b32 %0, {hi, lo}; }" : "=r"(v) : "r"(0x12345678u)); put(v == 0x56781234u);
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(v) : "f"(2.0f), "f"(1.0f)); put(v == 0x40003c00u);
+}
+__global__ void memory(const float4* in, float* out, int* count) {
+  __shared__ __align__(16) float room[128];
+  float a, b, c, d;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(in + threadIdx.x));
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(room + 4 * threadIdx.x));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(at), "l"(in + threadIdx.x) : "memory");
+  asm volatile("cp.async.commit_group;\n" ::);
+  asm volatile("cp.async.wait_group %0;\n" :: "n"(0));
+  asm volatile("bar.sync 0;");
+  float mine;
+  asm volatile("ld.shared.f32 %0, [%1+4];" : "=f"(mine) : "r"(at ^ 16));
+  asm volatile("st.global.cs.f32 [%0], %1;" :: "l"(out + threadIdx.x), "f"(a + b + c + d + mine));
+  asm volatile("red.global.add.s32 [%0], %1;" :: "l"(count), "r"(2));
+  asm volatile("membar.gl;");
+}
+// a is 16x16, b is 16x8 by columns, both in shared memory, as a kernel for tensor cores loads them.
+__global__ void product(const __half* a, const __half* b, float* d) {
+  __shared__ __align__(16) __half sa[256], sb[128];
+  const int l = threadIdx.x;
+  for (int i = l; i < 256; i += 32) sa[i] = a[i];
+  for (int i = l; i < 128; i += 32) sb[i] = b[i];
+  __syncthreads();
+  uint32_t ra[4], rb[2];
+  float acc[4] = {1, 1, 1, 1};
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(ra[0]), "=r"(ra[1]), "=r"(ra[2]), "=r"(ra[3])
+               : "r"((unsigned)__cvta_generic_to_shared(sa + (l % 16) * 16 + l / 16 * 8)));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(rb[0]), "=r"(rb[1]) : "r"((unsigned)__cvta_generic_to_shared(sb + (l % 8) * 16 + l / 8 % 2 * 8)));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+               : "r"(ra[0]), "r"(ra[1]), "r"(ra[2]), "r"(ra[3]), "r"(rb[0]), "r"(rb[1]));
+  const int row = l / 4, column = l % 4 * 2;
+  d[row * 8 + column] = acc[0], d[row * 8 + column + 1] = acc[1];
+  d[(row + 8) * 8 + column] = acc[2], d[(row + 8) * 8 + column + 1] = acc[3];
+}
+int main() {
+  unsigned *flags, known[16];
+  cudaMalloc(&flags, sizeof known);
+  small<<<1, 32>>>(flags);
+  cudaMemcpy(known, flags, sizeof known, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 16; ++i) if (!known[i]) return 1 + i;
+  float4* in; float* out; int* count;
+  cudaMallocManaged(&in, 512); cudaMallocManaged(&out, 512); cudaMallocManaged(&count, 4);
+  *count = 0;
+  for (int i = 0; i < 32; ++i) in[i] = make_float4(i, 1, 2, 3);
+  memory<<<1, 32>>>(in, out, count);
+  cudaDeviceSynchronize();
+  if (out[5] != 12 || *count != 64) return 20;
+  __half *a, *b; float* d;
+  cudaMallocManaged(&a, 512); cudaMallocManaged(&b, 256); cudaMallocManaged(&d, 512);
+  for (int i = 0; i < 256; ++i) a[i] = __float2half((i * 7 % 11) - 5.0f);
+  for (int i = 0; i < 128; ++i) b[i] = __float2half((i * 5 % 13) - 6.0f);
+  product<<<1, 32>>>(a, b, d);
+  cudaDeviceSynchronize();
+  for (int r = 0; r < 16; ++r) for (int c = 0; c < 8; ++c) {
+    float sum = 1;
+    for (int k = 0; k < 16; ++k) sum += __half2float(a[r * 16 + k]) * __half2float(b[c * 16 + k]);
+    if (d[r * 8 + c] != sum) return 30;
+  }
+  return 0;
+}
+)"},
 };
 
 class ProgramOfOthers : public testing::TestWithParam<Written> {};

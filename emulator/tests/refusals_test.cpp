@@ -46,13 +46,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "__device__ int f(int);\n__global__ void k(int* p) {\n  p[0] = f(1);\n}\n",
                   {"f(int)", "nowhere defined"}},
         BadSource{"ptx",
-                  "__global__ void k(int* p) {\n  int l;\n  asm volatile(\"mov.u32 %0, %%laneid;\" : "
+                  "__global__ void k(int* p) {\n  int l;\n  asm volatile(\"mov.u32 %0, %%cluster_ctarank;\" : "
                   "\"=r\"(l));\n  p[0] = l;\n}\n",
                   {"kernel.cu:3", "PTX", "mov.u32"}},
         BadSource{
             "ptx_in_macro",
-            "#define WAIT() asm volatile(\"cp.async.wait_all;\")\n__global__ void k() {\n  WAIT();\n}\n",
-            {"kernel.cu:3", "PTX", "cp.async.wait_all"}},
+            "#define WAIT() asm volatile(\"wgmma.fence.sync.aligned;\")\n__global__ void k() {\n  WAIT();\n}\n",
+            {"kernel.cu:3", "PTX", "wgmma.fence.sync.aligned"}},
         BadSource{"gcn",
                   "#include <hip/hip_runtime.h>\n__global__ void k() {\n  asm volatile(\"s_waitcnt "
                   "vmcnt(0)\");\n}\n",

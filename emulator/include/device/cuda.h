@@ -1,2 +1,2 @@
 #pragma once
-#include "isomer_emulator/cuda_runtime.h"
+#include "isomer_emulator/driver.h"

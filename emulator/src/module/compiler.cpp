@@ -282,13 +282,20 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     if (source.extension() == ".cu" || source.extension() == ".cuh")
       command.insert(command.end(), {"-include", "cuda_runtime.h"});
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
-    command.insert(command.end(),
+    std::string preprocessed;
+    const auto preprocess = [&](std::vector<std::string> first) {
+      std::vector<std::string> whole = command;
+      whole.insert(whole.end(), first.begin(), first.end());
+      whole.insert(whole.end(),
                    {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
-    run_compiler(options, directory, command, source.string(), options.compile_seconds);
+      run_compiler(options, directory, whole, source.string(), options.compile_seconds);
+      preprocessed = read_file(stem + ".ii");
+      return source::rewrite(preprocessed, options.instantiate, options.entries);
+    };
+    source::Rewritten rewritten = preprocess({});
+    if (rewritten.uses_ptx) rewritten = preprocess({"-include", "isomer_emulator/ptx.h"});
     for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
 
-    const std::string preprocessed = read_file(stem + ".ii");
-    source::Rewritten rewritten = source::rewrite(preprocessed, options.instantiate, options.entries);
     result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());
     result.has_main |= rewritten.has_main;
     std::ofstream(stem + ".rewritten.ii", std::ios::binary) << rewritten.text;

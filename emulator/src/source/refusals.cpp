@@ -12,7 +12,7 @@ namespace {
 
 bool begins_with(std::string_view text, std::string_view what) { return text.substr(0, what.size()) == what; }
 
-void refuse_assembly(const Source& s, std::size_t i) {
+void run_or_refuse_assembly(Source& s, std::size_t i) {
   const auto& t = s.text.tokens;
   std::size_t open = i + 1;
   while (open < t.size() &&
@@ -27,10 +27,13 @@ void refuse_assembly(const Source& s, std::size_t i) {
     while (!instruction.empty() && instruction[0] == ' ') instruction.erase(0, 1);
     instruction.resize(std::min(instruction.find_first_of("; \\\n"), instruction.size()));
   }
-  if (instruction.empty()) return;  // asm volatile("") orders the compiler only
   const bool gcn = begins_with(instruction, "s_") || begins_with(instruction, "v_") ||
                    begins_with(instruction, "ds_") || begins_with(instruction, "global_") ||
                    begins_with(instruction, "buffer_") || begins_with(instruction, "flat_");
+  if (!gcn) {
+    instruction = rewrite_assembly(s, i);
+    if (instruction.empty()) return;  // it runs, or orders the compiler only
+  }
   throw Error(s.place(i) + ": inline " + (gcn ? "GCN" : "PTX") + " assembly '" + instruction +
               "' cannot be emulated; give this code a C++ path");
 }
@@ -97,12 +100,12 @@ bool in_c_library(const Source& s, std::string_view name) {
 
 }  // namespace
 
-void refuse_what_cannot_run(const Source& s) {
+void refuse_what_cannot_run(Source& s) {
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (t[i].kind != Token::name) continue;
     if (t[i].text.find("sanitize") != std::string_view::npos) refuse_unwatched(s, i);
-    if (t[i].is("asm") || t[i].is("__asm__") || t[i].is("__asm")) refuse_assembly(s, i);
+    if (t[i].is("asm") || t[i].is("__asm__") || t[i].is("__asm")) run_or_refuse_assembly(s, i);
     if (begins_with(t[i].text, "__builtin_amdgcn_") || begins_with(t[i].text, "__nvvm_") ||
         begins_with(t[i].text, "__ockl_") || begins_with(t[i].text, "__ocml_")) {
       throw Error(s.place(i) + ": the machine intrinsic " + std::string(t[i].text) + " cannot be emulated");

@@ -146,7 +146,7 @@ void guard_variables(Source& s) {
 
 Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>& instantiate,
                   bool with_entries) {
-  Source s{preprocessed, tokenize(preprocessed), {}, {}, {}};
+  Source s{preprocessed, tokenize(preprocessed), {}, {}, false, {}};
   s.outline = outline(s.text);
   refuse_what_cannot_run(s);
   rewrite_shared(s);
@@ -163,11 +163,12 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
     result.has_main |= f.name == "main" && f.scope.empty() && !f.member && f.definition;
   }
   result.text = s.edits.apply(preprocessed) + tail;
+  result.uses_ptx = s.uses_ptx;
   return result;
 }
 
 Rewritten offered(std::string_view preprocessed, const std::vector<std::string>& instantiate) {
-  Source s{preprocessed, tokenize(preprocessed), {}, {}, {}};
+  Source s{preprocessed, tokenize(preprocessed), {}, {}, false, {}};
   s.outline = outline(s.text);
   Rewritten result;
   result.text = entries(s, instantiate, false);

@@ -16,6 +16,7 @@ struct Rewritten {
   std::string text;
   std::vector<std::string> kernels;  ///< names as they register, templates without arguments
   bool has_main = false;
+  bool uses_ptx = false;  ///< isomer_emulator/ptx.h has to stand in front
 };
 
 /// `instantiate` names template kernels with their arguments (`scale<float, 4>`) that have to be launchable
@@ -50,6 +51,7 @@ struct Source {
   Text text;
   Outline outline;
   Edits edits;
+  bool uses_ptx = false;                       ///< some of it became C++, which needs ptx.h
   std::string tail;                            ///< what stands behind the source
   std::string place(std::size_t token) const;  ///< "file:line"
   std::string written(std::size_t first,
@@ -64,7 +66,9 @@ void rewrite_specifiers(Source& source);
 void guard_variables(Source& source);
 /// What tells the watch which lines wait for other threads.
 std::string waits(const Source& source);
-void refuse_what_cannot_run(const Source& source);
+/// Turns the asm statement that begins at this token into C++; the instruction that cannot be, else "".
+std::string rewrite_assembly(Source& source, std::size_t token);
+void refuse_what_cannot_run(Source& source);
 std::string registrations(const Source& source, const std::vector<std::string>& instantiate,
                           std::vector<std::string>& kernels);
 /// `flatten`: structs by value are taken as their fields.

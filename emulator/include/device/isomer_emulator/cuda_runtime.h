@@ -28,7 +28,9 @@
 #define ISOMER_EMULATOR_ATTRIBUTE(NAME) cudaDevAttr##NAME
 #define ISOMER_EMULATOR_MULTIPROCESSOR_COUNT cudaDevAttrMultiProcessorCount
 #define ISOMER_EMULATOR_RUNTIME_VERSION 12000
+#define ISOMER_EMULATOR_MAKE(NAME) make_cuda##NAME
 #include "runtime_api.inc"
+#undef ISOMER_EMULATOR_MAKE
 #undef ISOMER_EMULATOR_API
 #undef ISOMER_EMULATOR_PROPERTIES
 #undef ISOMER_EMULATOR_ATTRIBUTES
@@ -48,6 +50,43 @@ enum {
   cudaHostAllocWriteCombined = 4,
   cudaMemAttachGlobal = 1
 };
+#define cudaDeviceBlockingSync cudaDeviceScheduleBlockingSync
+#define cudaArrayDefault 0
+#define cudaArrayLayered 1
+#define cudaArraySurfaceLoadStore 2
+#define cudaArrayCubemap 4
+#define cudaDevAttrGpuOverlap static_cast<cudaDeviceAttr>(15)
+#define cudaDevAttrMaxTimelineSemaphoreInteropSupported static_cast<cudaDeviceAttr>(114)
+enum cudaDeviceP2PAttr {
+  cudaDevP2PAttrPerformanceRank = 1,
+  cudaDevP2PAttrAccessSupported = 2,
+  cudaDevP2PAttrNativeAtomicSupported = 3,
+  cudaDevP2PAttrCudaArrayAccessSupported = 4
+};
+static inline cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
+  return static_cast<cudaError_t>(isomer_emulator_fail(cudaErrorInvalidDevice));
+}
+// Which lines the second cache shall keep: a hint.
+enum cudaAccessProperty {
+  cudaAccessPropertyNormal = 0,
+  cudaAccessPropertyStreaming = 1,
+  cudaAccessPropertyPersisting = 2
+};
+struct cudaAccessPolicyWindow {
+  void* base_ptr;
+  std::size_t num_bytes;
+  float hitRatio;
+  cudaAccessProperty hitProp, missProp;
+};
+union cudaStreamAttrValue {
+  cudaAccessPolicyWindow accessPolicyWindow;
+  int priority;
+};
+enum cudaStreamAttrID { cudaStreamAttributeAccessPolicyWindow = 1 };
+static inline cudaError_t cudaStreamSetAttribute(cudaStream_t, cudaStreamAttrID, const cudaStreamAttrValue*) {
+  return cudaSuccess;
+}
+static inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
 static inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 static inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 #define CUDART_INF_F __builtin_inff()

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "abi.h"
+#include "capture.h"
 
 namespace isomer::emulator {
 
@@ -62,6 +63,19 @@ int launch_package(LaunchRequest request, Package<Call, A...>& package) {
   return isomer_emulator_last_error(0);
 }
 
+/// Where the stream is captured, the launch goes into its graph, with the arguments that it has now.
+template <class P>
+bool captured_launch(const LaunchRequest& request, const P& package) {
+  if constexpr (std::is_copy_constructible_v<P>) {
+    return capture(request.stream, [launch = request, kept = package](void* stream) mutable {
+      launch.stream = stream;
+      launch_package(launch, kept);
+    });
+  } else {
+    return false;
+  }
+}
+
 template <class Call>
 struct Launcher {
   LaunchRequest request;
@@ -69,7 +83,7 @@ struct Launcher {
   template <class... A>
   void operator()(A&&... a) {
     Package<Call, std::decay_t<A>...> package{call, std::tuple<std::decay_t<A>...>(std::forward<A>(a)...)};
-    launch_package(request, package);
+    if (!captured_launch(request, package)) launch_package(request, package);
   }
 };
 
@@ -82,7 +96,7 @@ struct FunctionLauncher {
     auto call = [f = function](std::remove_reference_t<P>&... x) { f(x...); };
     Package<decltype(call), std::remove_reference_t<P>...> package{
         call, std::tuple<std::remove_reference_t<P>...>(static_cast<P&&>(a)...)};
-    launch_package(request, package);
+    if (!captured_launch(request, package)) launch_package(request, package);
   }
 };
 
@@ -129,10 +143,36 @@ __attribute__((visibility("hidden"))) inline std::map<const void*, LaunchByAddre
   static std::map<const void*, LaunchByAddress> all;
   return all;
 }
+using BindByAddress = std::function<void(void*)> (*)(LaunchRequest, const void* function, void** arguments);
+__attribute__((visibility("hidden"))) inline std::map<const void*, BindByAddress>& bindings_by_address() {
+  static std::map<const void*, BindByAddress> all;
+  return all;
+}
+/// A launch with the arguments that the array holds now, to be done later on any stream; empty where the address
+/// is no kernel's.
+inline std::function<void(void*)> bind_array(LaunchRequest request, const void* function, void** arguments) {
+  const auto known = bindings_by_address().find(function);
+  return known == bindings_by_address().end() ? nullptr : known->second(request, function, arguments);
+}
+template <class... P, std::size_t... I>
+std::function<void(void*)> bound_launch(LaunchRequest request, void (*function)(P...), void** arguments,
+                                        std::index_sequence<I...>) {
+  const std::tuple<std::remove_cv_t<std::remove_reference_t<P>>...> kept(
+      *static_cast<std::remove_cv_t<std::remove_reference_t<P>>*>(arguments[I])...);
+  return [request, function, kept = std::tuple(kept)](void* stream) mutable {
+    request.stream = stream;
+    std::apply([&](auto&... a) { function_launcher(request, function)(static_cast<P>(a)...); }, kept);
+  };
+}
 /// A kernel cast to `void*`.
 template <class... P>
 void* kernel_address(void (*function)(P...)) {
   const auto address = reinterpret_cast<void*>(function);
+  if constexpr ((std::is_copy_constructible_v<std::remove_cv_t<std::remove_reference_t<P>>> && ...))
+    bindings_by_address()[address] = [](LaunchRequest request, const void* named, void** arguments) {
+      return bound_launch(request, reinterpret_cast<void (*)(P...)>(const_cast<void*>(named)), arguments,
+                          std::index_sequence_for<P...>{});
+    };
   launches_by_address()[address] = [](LaunchRequest request, const void* named, void** arguments) {
     return launch_array(request, reinterpret_cast<void (*)(P...)>(const_cast<void*>(named)), arguments);
   };

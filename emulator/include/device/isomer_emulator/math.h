@@ -23,6 +23,16 @@ ISOMER_EMULATOR_MINMAX(unsigned long long)
   ISOMER_EMULATOR_INLINE T max(A a, B b) { return max(static_cast<T>(a), static_cast<T>(b)); } \
   ISOMER_EMULATOR_INLINE T min(B a, A b) { return min(static_cast<T>(a), static_cast<T>(b)); } \
   ISOMER_EMULATOR_INLINE T max(B a, A b) { return max(static_cast<T>(a), static_cast<T>(b)); }
+ISOMER_EMULATOR_INLINE unsigned umin(unsigned a, unsigned b) { return b < a ? b : a; }
+ISOMER_EMULATOR_INLINE unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
+ISOMER_EMULATOR_INLINE long long llmin(long long a, long long b) { return b < a ? b : a; }
+ISOMER_EMULATOR_INLINE long long llmax(long long a, long long b) { return a < b ? b : a; }
+ISOMER_EMULATOR_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return b < a ? b : a;
+}
+ISOMER_EMULATOR_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return a < b ? b : a;
+}
 ISOMER_EMULATOR_INLINE float min(float a, float b) { return fminf(a, b); }
 ISOMER_EMULATOR_INLINE float max(float a, float b) { return fmaxf(a, b); }
 ISOMER_EMULATOR_INLINE double min(double a, double b) { return fmin(a, b); }

@@ -1,0 +1,199 @@
+// CUDA's driver API as far as it needs no code object: devices, contexts, memory, streams, events and the launch of
+// a kernel that this program contains. A module cannot be loaded, since there is no machine code to load.
+#pragma once
+
+#include "cuda_runtime.h"
+
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st* CUcontext;
+typedef struct CUmod_st* CUmodule;
+typedef const void* CUfunction;
+typedef cudaEvent_t CUevent;
+typedef cudaGraph_t CUgraph;
+typedef cudaGraphExec_t CUgraphExec;
+typedef cudaArray_t CUarray;
+typedef cudaTextureObject_t CUtexObject;
+enum CUresult {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_DEINITIALIZED = 4,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_INVALID_DEVICE = 101,
+  CUDA_ERROR_INVALID_IMAGE = 200,
+  CUDA_ERROR_INVALID_CONTEXT = 201,
+  CUDA_ERROR_FILE_NOT_FOUND = 301,
+  CUDA_ERROR_INVALID_HANDLE = 400,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_NOT_SUPPORTED = 801,
+  CUDA_ERROR_UNKNOWN = 999
+};
+enum CUctx_flags { CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_SCHED_BLOCKING_SYNC = 4, CU_CTX_MAP_HOST = 8 };
+enum CUdevice_attribute {
+  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7,
+  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+  CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY = 9,
+  CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+  CU_DEVICE_ATTRIBUTE_MAX_PITCH = 11,
+  CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK = 12,
+  CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
+  CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT = 14,
+  CU_DEVICE_ATTRIBUTE_GPU_OVERLAP = 15,
+  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT = 17,
+  CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
+  CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY = 19,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_MODE = 20,
+  CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS = 31,
+  CU_DEVICE_ATTRIBUTE_ECC_ENABLED = 32,
+  CU_DEVICE_ATTRIBUTE_PCI_BUS_ID = 33,
+  CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID = 34,
+  CU_DEVICE_ATTRIBUTE_TCC_DRIVER = 35,
+  CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE = 36,
+  CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 37,
+  CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
+  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
+  CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT = 40,
+  CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
+};
+
+static inline CUresult isomer_emulator_cu(int error) { return static_cast<CUresult>(error); }
+static inline void* isomer_emulator_pointer(CUdeviceptr p) { return reinterpret_cast<void*>(p); }
+
+static inline CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+static inline CUresult cuDriverGetVersion(int* v) { return isomer_emulator_cu(cudaDriverGetVersion(v)); }
+static inline CUresult cuDeviceGetCount(int* n) { return isomer_emulator_cu(cudaGetDeviceCount(n)); }
+static inline CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  *device = ordinal;
+  return isomer_emulator_cu(cudaSetDevice(ordinal));
+}
+static inline CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
+  cudaDeviceProp p;
+  const auto e = cudaGetDeviceProperties(&p, device);
+  if (e == cudaSuccess) std::snprintf(name, static_cast<std::size_t>(length), "%s", p.name);
+  return isomer_emulator_cu(e);
+}
+static inline CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
+  return isomer_emulator_cu(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(which), device));
+}
+static inline CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
+  return isomer_emulator_cu(isomer_emulator_memory_info(nullptr, bytes));
+}
+static inline CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice) {
+  *major = 9, *minor = 0;
+  return CUDA_SUCCESS;
+}
+static inline CUresult cuDeviceCanAccessPeer(int* can, CUdevice a, CUdevice b) {
+  return isomer_emulator_cu(cudaDeviceCanAccessPeer(can, a, b));
+}
+static inline CUresult cuCtxCreate(CUcontext* c, unsigned, CUdevice) {
+  *c = reinterpret_cast<CUcontext>(1);
+  return CUDA_SUCCESS;
+}
+static inline CUresult cuDevicePrimaryCtxRetain(CUcontext* c, CUdevice d) { return cuCtxCreate(c, 0, d); }
+static inline CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+static inline CUresult cuCtxGetCurrent(CUcontext* c) { return cuCtxCreate(c, 0, 0); }
+static inline CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+static inline CUresult cuCtxDestroy(CUcontext) { return CUDA_SUCCESS; }
+static inline CUresult cuCtxDetach(CUcontext) { return CUDA_SUCCESS; }
+static inline CUresult cuCtxSynchronize() { return isomer_emulator_cu(cudaDeviceSynchronize()); }
+static inline CUresult cuGetErrorString(CUresult e, const char** text) {
+  *text = isomer_emulator_error_string(e);
+  return CUDA_SUCCESS;
+}
+static inline CUresult cuGetErrorName(CUresult e, const char** text) { return cuGetErrorString(e, text); }
+
+static inline CUresult cuMemAlloc(CUdeviceptr* out, std::size_t bytes) {
+  void* p = nullptr;
+  const auto e = cudaMalloc(&p, bytes);
+  *out = reinterpret_cast<CUdeviceptr>(p);
+  return isomer_emulator_cu(e);
+}
+static inline CUresult cuMemFree(CUdeviceptr p) {
+  return isomer_emulator_cu(cudaFree(isomer_emulator_pointer(p)));
+}
+static inline CUresult cuMemAllocHost(void** out, std::size_t bytes) {
+  return isomer_emulator_cu(cudaMallocHost(out, bytes));
+}
+static inline CUresult cuMemFreeHost(void* p) { return isomer_emulator_cu(cudaFreeHost(p)); }
+static inline CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return isomer_emulator_cu(cudaMemcpy(isomer_emulator_pointer(to), from, bytes, cudaMemcpyHostToDevice));
+}
+static inline CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  return isomer_emulator_cu(cudaMemcpy(to, isomer_emulator_pointer(from), bytes, cudaMemcpyDeviceToHost));
+}
+static inline CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return isomer_emulator_cu(cudaMemcpy(isomer_emulator_pointer(to), isomer_emulator_pointer(from), bytes,
+                                       cudaMemcpyDeviceToDevice));
+}
+static inline CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream s) {
+  return isomer_emulator_cu(
+      cudaMemcpyAsync(isomer_emulator_pointer(to), from, bytes, cudaMemcpyHostToDevice, s));
+}
+static inline CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream s) {
+  return isomer_emulator_cu(
+      cudaMemcpyAsync(to, isomer_emulator_pointer(from), bytes, cudaMemcpyDeviceToHost, s));
+}
+static inline CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
+  return isomer_emulator_cu(cudaMemset(isomer_emulator_pointer(to), value, count));
+}
+static inline CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (const CUresult e = cuMemcpyHtoD(to + 4 * i, &value, sizeof value)) return e;
+  return CUDA_SUCCESS;
+}
+static inline CUresult cuStreamCreate(CUstream* s, unsigned flags) {
+  return isomer_emulator_cu(cudaStreamCreateWithFlags(s, flags));
+}
+static inline CUresult cuStreamSynchronize(CUstream s) {
+  return isomer_emulator_cu(cudaStreamSynchronize(s));
+}
+static inline CUresult cuStreamDestroy(CUstream s) { return isomer_emulator_cu(cudaStreamDestroy(s)); }
+static inline CUresult cuEventCreate(CUevent* e, unsigned) { return isomer_emulator_cu(cudaEventCreate(e)); }
+static inline CUresult cuEventRecord(CUevent e, CUstream s) {
+  return isomer_emulator_cu(cudaEventRecord(e, s));
+}
+static inline CUresult cuEventSynchronize(CUevent e) { return isomer_emulator_cu(cudaEventSynchronize(e)); }
+static inline CUresult cuEventElapsedTime(float* ms, CUevent a, CUevent b) {
+  return isomer_emulator_cu(cudaEventElapsedTime(ms, a, b));
+}
+static inline CUresult cuEventDestroy(CUevent e) { return isomer_emulator_cu(cudaEventDestroy(e)); }
+
+/// A kernel of this program by its address, as cudaGetFuncBySymbol gives it.
+template <class... P>
+static inline cudaError_t cudaGetFuncBySymbol(CUfunction* out, void (*kernel)(P...)) {
+  *out = isomer::emulator::kernel_address(kernel);
+  return cudaSuccess;
+}
+static inline CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                      unsigned by, unsigned bz, unsigned shared, CUstream s, void** arguments,
+                                      void**) {
+  return isomer_emulator_cu(cudaLaunchKernel(f, dim3(gx, gy, gz), dim3(bx, by, bz), arguments, shared, s));
+}
+static inline CUresult isomer_emulator_no_module() {
+  std::fprintf(stderr, "a module cannot be loaded: the emulator compiles kernels with their program, and has no "
+                       "machine to run code objects on\n");
+  return isomer_emulator_cu(isomer_emulator_fail(CUDA_ERROR_NOT_SUPPORTED));
+}
+static inline CUresult cuModuleLoad(CUmodule*, const char*) { return isomer_emulator_no_module(); }
+static inline CUresult cuModuleLoadData(CUmodule*, const void*) { return isomer_emulator_no_module(); }
+template <class... A>
+static inline CUresult cuModuleLoadDataEx(CUmodule*, const void*, A...) {
+  return isomer_emulator_no_module();
+}
+static inline CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*) {
+  return isomer_emulator_no_module();
+}
+static inline CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }

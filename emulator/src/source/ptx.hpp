@@ -1,0 +1,16 @@
+// PTX as C++.
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace isomer::emulator::source {
+
+struct PtxAsCpp {
+  std::string text;
+  std::string refused;  ///< the instruction that the table lacks; empty where there is none
+};
+/// `operands`: what %0, %1, … are called.
+PtxAsCpp translated_ptx(const std::string& text, std::map<std::string, std::string> operands);
+
+}  // namespace isomer::emulator::source

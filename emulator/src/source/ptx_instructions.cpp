@@ -1,0 +1,634 @@
+// Inline PTX of the kinds that people write: each instruction becomes C++ (isomer_emulator/ptx.h) by a table.
+// What the table lacks is refused by name.
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "source/ptx.hpp"
+
+namespace isomer::emulator::source {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// An instruction whose value is an expression in its operands $1, $2, …, each of the instruction's type T.
+struct Row {
+  const char* name;
+  const char* expression;
+};
+const Row kRows[] = {
+    {"mov", "$1"},
+    {"cvta", "$1"},
+    {"add", "$1 + $2"},
+    {"sub", "$1 - $2"},
+    {"mul", "$1 * $2"},
+    {"mul.lo", "$1 * $2"},
+    {"mul24.lo", "$1 * $2"},
+    {"mul.hi", "mul_hi<T>($1, $2)"},
+    {"mul.wide", "mul_wide<T>($1, $2)"},
+    {"mad", "$1 * $2 + $3"},
+    {"mad.lo", "$1 * $2 + $3"},
+    {"mad.hi", "mul_hi<T>($1, $2) + $3"},
+    {"mad.wide", "mul_wide<T>($1, $2) + as<typename Wide<T>::type>(%3)"},
+    {"fma", "fma<T>($1, $2, $3)"},
+    {"div", "$1 / $2"},
+    {"rem", "$1 % $2"},
+    {"abs", "absolute<T>($1)"},
+    {"neg", "negative<T>($1)"},
+    {"min", "least<T>($1, $2)"},
+    {"max", "greatest<T>($1, $2)"},
+    {"and", "$1 & $2"},
+    {"or", "$1 | $2"},
+    {"xor", "$1 ^ $2"},
+    {"not", "~$1"},
+    {"shl", "shl<T>($1, as<u32>(%2))"},
+    {"shr", "shr<T>($1, as<u32>(%2))"},
+    {"shf.l.wrap", "shf_l($1, $2, $3, true)"},
+    {"shf.l.clamp", "shf_l($1, $2, $3, false)"},
+    {"shf.r.wrap", "shf_r($1, $2, $3, true)"},
+    {"shf.r.clamp", "shf_r($1, $2, $3, false)"},
+    {"popc", "popc<T>($1)"},
+    {"clz", "clz<T>($1)"},
+    {"bfind", "bfind<T>($1)"},
+    {"brev", "brev<T>($1)"},
+    {"bfe", "bfe<T>($1, as<u32>(%2), as<u32>(%3))"},
+    {"bfi", "bfi<T>($1, $2, as<u32>(%3), as<u32>(%4))"},
+    {"prmt", "prmt($1, $2, $3)"},
+    {"lop3", "lop3($1, $2, $3, $4)"},
+    {"sad", "(($1 < $2 ? $2 - $1 : $1 - $2) + $3)"},
+    {"selp", "(as<bool>(%3) ? $1 : $2)"},
+    {"ex2", "exp2f($1)"},
+    {"lg2", "log2f($1)"},
+    {"rcp", "T(1) / $1"},
+    {"sqrt", "std::sqrt($1)"},
+    {"rsqrt", "T(1) / std::sqrt($1)"},
+    {"sin", "sinf($1)"},
+    {"cos", "cosf($1)"},
+    {"tanh", "tanhf($1)"},
+};
+
+/// Instructions without a value that need nothing but their name; operands stand as %1, %2, … where they have
+/// any.
+const Row kActions[] = {
+    {"bar.warp.sync", "__syncwarp(as<u32>(%1))"},
+    {"nanosleep", "isomer_emulator_yield()"},
+    {"trap", "isomer_emulator_trap(\"executes a trap\")"},
+    {"brkpt", "isomer_emulator_trap(\"executes a breakpoint\")"},
+    {"prefetch", "(void)0"},
+    {"prefetchu", "(void)0"},
+    {"discard", "(void)0"},
+    {"cp.async.commit_group", "(void)0"},
+    {"cp.async.wait_group", "(void)0"},
+    {"cp.async.wait_all", "(void)0"},
+    {"griddepcontrol.wait", "(void)0"},
+    {"griddepcontrol.launch_dependents", "(void)0"},
+    {"exit", "return"},
+};
+
+const std::map<std::string, std::string>& special_registers() {
+  static const std::map<std::string, std::string> all = {
+      {"%laneid", "isomer_emulator_lane()"},
+      {"%warpid", "u32((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / warpSize)"},
+      {"%tid.x", "threadIdx.x"},
+      {"%tid.y", "threadIdx.y"},
+      {"%tid.z", "threadIdx.z"},
+      {"%ntid.x", "blockDim.x"},
+      {"%ntid.y", "blockDim.y"},
+      {"%ntid.z", "blockDim.z"},
+      {"%ctaid.x", "blockIdx.x"},
+      {"%ctaid.y", "blockIdx.y"},
+      {"%ctaid.z", "blockIdx.z"},
+      {"%nctaid.x", "gridDim.x"},
+      {"%nctaid.y", "gridDim.y"},
+      {"%nctaid.z", "gridDim.z"},
+      {"%clock", "u32(isomer_emulator_clock())"},
+      {"%clock64", "u64(isomer_emulator_clock())"},
+      {"%globaltimer", "u64(isomer_emulator_clock())"},
+      {"%smid", "u32(blockIdx.x % 8)"},
+      {"%nsmid", "u32(8)"},
+      {"%lanemask_eq", "(1u << isomer_emulator_lane())"},
+      {"%lanemask_lt", "((1u << isomer_emulator_lane()) - 1)"},
+      {"%lanemask_le", "((2u << isomer_emulator_lane()) - 1)"},
+      {"%lanemask_gt", "~((2u << isomer_emulator_lane()) - 1)"},
+      {"%lanemask_ge", "~((1u << isomer_emulator_lane()) - 1)"},
+      {"WARP_SZ", "u32(warpSize)"}};
+  return all;
+}
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\n\r"), last = text.find_last_not_of(" \t\n\r");
+  return first == std::string_view::npos ? "" : std::string(text.substr(first, last - first + 1));
+}
+
+/// Parts between commas that stand in no bracket.
+Words split(const std::string& text, char by) {
+  Words parts;
+  int depth = 0;
+  std::string part;
+  for (char c : text) {
+    depth += c == '{' || c == '[' || c == '(';
+    depth -= c == '}' || c == ']' || c == ')';
+    if (c == by && depth == 0) {
+      parts.push_back(trimmed(part));
+      part.clear();
+    } else {
+      part += c;
+    }
+  }
+  if (!trimmed(part).empty() || !parts.empty()) parts.push_back(trimmed(part));
+  return parts;
+}
+
+std::optional<std::string> type_of(const std::string& word) {
+  static const std::set<std::string> known = {"u8",  "u16", "u32", "u64", "s8",
+                                              "s16", "s32", "s64", "f32", "f64"};
+  if (known.count(word)) return word;
+  if (word == "b8" || word == "b16" || word == "b32" || word == "b64") return "u" + word.substr(1);
+  if (word == "b128" || word == "pred") return word;
+  return std::nullopt;
+}
+
+struct Unknown {};  // an instruction or operand that the table lacks
+
+/// One asm statement.
+class Assembly {
+ public:
+  Assembly(std::map<std::string, std::string> operands) : operands_(std::move(operands)) {}
+
+  std::string translate(const std::string& text) {
+    std::string out, statement;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      const bool begins = trimmed(statement).empty();
+      if (begins && (c == '{' || c == '}')) {
+        out += c;
+      } else if (c == ';') {
+        out += one(trimmed(statement));
+        statement.clear();
+      } else {
+        statement += c;
+      }
+    }
+    return out + one(trimmed(statement));
+  }
+  const std::string& failed() const { return failed_; }
+
+ private:
+  std::string one(std::string statement) {
+    if (statement.empty()) return "";
+    std::string guard;
+    if (statement[0] == '@') {
+      const auto end = statement.find_first_of(" \t\n");
+      std::string p = statement.substr(1, end - 1);
+      const bool negated = p[0] == '!';
+      guard = fmt::format("if ({}as<bool>({})) ", negated ? "!" : "", operand(negated ? p.substr(1) : p));
+      statement = trimmed(statement.substr(end));
+    }
+    const auto end = statement.find_first_of(" \t\n");
+    const std::string name = statement.substr(0, end);
+    failed_ = name;
+    const Words operands = end == std::string::npos ? Words{} : split(statement.substr(end), ',');
+    if (name == ".reg") return declared(operands);
+    return guard + "{ " + instruction(name, split(name, '.'), operands) + "; } ";
+  }
+
+  /// `.reg .b32 a, b<4>`
+  std::string declared(Words names) {
+    const auto blank = names.at(0).find_first_of(" \t");
+    const auto type = type_of(names.at(0).substr(1, blank - 1));
+    if (!type || blank == std::string::npos) throw Unknown{};
+    names[0] = trimmed(names[0].substr(blank));
+    std::string out;
+    const auto add = [&](const std::string& name) {
+      operands_[name] = "isomer_" + name.substr(name[0] == '%');
+      out += fmt::format("{} {}{{}}; ", *type, operands_[name]);
+    };
+    for (const std::string& name : names) {
+      const auto many = name.find('<');
+      if (many == std::string::npos) {
+        add(name);
+        continue;
+      }
+      for (int i = 0; i < std::stoi(name.substr(many + 1)); ++i)
+        add(name.substr(0, many) + std::to_string(i));
+    }
+    return out;
+  }
+
+  std::string operand(const std::string& text) const {
+    if (const auto known = operands_.find(text); known != operands_.end()) return known->second;
+    if (const auto special = special_registers().find(text); special != special_registers().end())
+      return special->second;
+    if (text.rfind("0f", 0) == 0 || text.rfind("0F", 0) == 0) return "as<f32>(u32(0x" + text.substr(2) + "))";
+    if (text.rfind("0d", 0) == 0 || text.rfind("0D", 0) == 0) return "as<f64>(u64(0x" + text.substr(2) + "))";
+    if (!text.empty() && (std::isdigit(text[0]) || (text[0] == '-' && text.size() > 1)))
+      return "(" + text + ")";
+    throw Unknown{};
+  }
+  Words vector(const std::string& text) const {
+    Words parts;
+    if (text.empty() || text[0] != '{') return {operand(text)};
+    for (const std::string& part : split(text.substr(1, text.size() - 2), ','))
+      parts.push_back(operand(part));
+    return parts;
+  }
+  /// `[a + 16]`
+  std::string address(const std::string& text) const {
+    if (text.size() < 3 || text[0] != '[') throw Unknown{};
+    const std::string inside = text.substr(1, text.size() - 2);
+    const auto plus = inside.find('+');
+    std::string at = "as<u64>(" + operand(trimmed(inside.substr(0, plus))) + ")";
+    if (plus != std::string::npos) at += " + u64(" + operand(trimmed(inside.substr(plus + 1))) + ")";
+    return at;
+  }
+
+  std::string filled(std::string expression, const std::string& type, const Words& operands) const {
+    std::string out;
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+      const char c = expression[i];
+      const char next = i + 1 < expression.size() ? expression[i + 1] : ' ';
+      if ((c == '$' || c == '%') && std::isdigit(next)) {
+        const auto which = static_cast<std::size_t>(next - '0');
+        if (which >= operands.size()) throw Unknown{};
+        out += c == '$' ? fmt::format("as<T>({})", operand(operands[which])) : operand(operands[which]);
+        ++i;
+      } else {
+        out += c;
+      }
+    }
+    return type.empty() ? out : "using T = " + type + "; " + out;
+  }
+
+  std::string instruction(const std::string& name, const Words& parts, const Words& operands) const {
+    const std::string& base = parts[0];
+    if (base == "ld" || base == "st" || base == "ldu") return moved(parts, operands);
+    if (base == "atom" || base == "red") return atomic(parts, operands);
+    if (base == "membar") {
+      const std::string& reach = parts.at(1);
+      return fmt::format("isomer_emulator_fence({})", reach == "cta" ? 0 : reach == "gl" ? 1 : 2);
+    }
+    if (base == "fence" && !has(parts, "proxy") && !has(parts, "mbarrier_init"))
+      return fmt::format("isomer_emulator_fence({})", has(parts, "cta") ? 0 : has(parts, "gpu") ? 1 : 2);
+    if (base == "bar" || base == "barrier") {
+      if (name == "bar.warp.sync") return filled("__syncwarp(as<u32>(%0))", "", operands);
+      const bool arrives = has(parts, "arrive");
+      if ((!has(parts, "sync") && !arrives) || has(parts, "cluster") || operands.empty()) throw Unknown{};
+      if (operands.size() == 1 && operands[0] == "0" && !arrives) return "isomer_emulator_barrier(0, 0)";
+      return fmt::format("isomer_emulator_named_{}(as<u32>({}), {})", arrives ? "arrive" : "barrier",
+                         operand(operands[0]),
+                         operands.size() > 1 ? "as<u32>(" + operand(operands[1]) + ")" : "0");
+    }
+    if (base == "shfl") return shuffle(parts, operands);
+    if (base == "vote") return vote(parts, operands);
+    if (base == "activemask") return fmt::format("put({}, u32(__activemask()))", operand(operands.at(0)));
+    if (base == "cvt") return converted(parts, operands);
+    if (base == "setp") return compared(parts, operands);
+    if (base == "ldmatrix") return matrices(parts, operands);
+    if (base == "mma") return product(parts, operands);
+    if (base == "cp" && parts.size() > 4 && parts[1] == "async" && parts[3] == "shared") {
+      const std::string most = operands.size() > 3 && operands[3][0] != '%' && !std::isdigit(operands[3][0])
+                                   ? operands.at(2)
+                               : operands.size() > 3 ? operands[3]
+                                                     : operands.at(2);
+      return fmt::format("copy_to_shared<{}>({}, {}, as<u32>({}))", operand(operands.at(2)),
+                         address(operands.at(0)), address(operands.at(1)), operand(most));
+    }
+    for (const Row& row : kActions) {
+      if (name == row.name) return row.expression;
+    }
+    return value(parts, operands);
+  }
+
+  static bool has(const Words& parts, const char* what) {
+    for (const std::string& part : parts)
+      if (part == what) return true;
+    return false;
+  }
+
+  /// The longest name of the table with which the instruction begins; what stands between it and the type is
+  /// a rounding or a hint.
+  std::string value(const Words& parts, const Words& operands) const {
+    const Row* row = nullptr;
+    std::size_t longest = 0;
+    for (const Row& r : kRows) {
+      const Words of = split(r.name, '.');
+      if (of.size() > parts.size() || of.size() < longest) continue;
+      bool same = true;
+      for (std::size_t i = 0; i < of.size(); ++i) same &= of[i] == parts[i];
+      if (same) row = &r, longest = of.size();
+    }
+    static const std::set<std::string> modifiers = {"rn",     "approx", "ftz",   "full",  "sat", "to",
+                                                    "global", "shared", "local", "const", "lo",  "b32"};
+    const auto type = type_of(parts.back());
+    if (row == nullptr || !type || operands.empty()) throw Unknown{};
+    for (std::size_t i = longest; i + 1 < parts.size(); ++i)
+      if (modifiers.count(parts[i]) == 0) throw Unknown{};
+    // From a pointer to the 32-bit address of shared memory.
+    const bool saturates = has(parts, "sat") && (*type == "f32" || *type == "f64");
+    if (has(parts, "sat") && !saturates) throw Unknown{};
+    if (parts[0] == "cvta" && has(parts, "shared")) {
+      if (!has(parts, "to"))
+        return fmt::format("put({}, as<u64>(at<u8>(true, as<u64>({}))))", operand(operands.at(0)),
+                           operand(operands.at(1)));
+      return fmt::format("put({}, u64(isomer_emulator_shared_address(as<void*>({}))))",
+                         operand(operands.at(0)), operand(operands.at(1)));
+    }
+    const Words to = vector(operands[0]);
+    if (to.size() > 1 || operands.at(1)[0] == '{') return packed(*type, operands);
+    Words shifted = operands;
+    std::string e = filled(row->expression, "", shifted);
+    e = saturates ? fmt::format("least<T>(T(1), greatest<T>(T(0), {}))", e) : e;
+    const bool keeps =
+        std::string_view(row->expression).substr(0, 4) == "mul_" || parts[0] == "popc" || parts[0] == "clz" ||
+        parts[0] == "bfind" ||
+        row->expression == std::string_view("mul_wide<T>($1, $2) + as<typename Wide<T>::type>(%3)");
+    return fmt::format("using T = {}; put({}, {})", *type, to[0], keeps ? e : "static_cast<T>(" + e + ")");
+  }
+  /// `mov.b32 {lo, hi}, x` and back.
+  std::string packed(const std::string& type, const Words& operands) const {
+    const Words to = vector(operands[0]), from = vector(operands.at(1));
+    if (to.size() == from.size()) throw Unknown{};
+    const Words& parts = to.size() > from.size() ? to : from;
+    const std::string whole = to.size() > from.size() ? from[0] : to[0];
+    const std::string part = fmt::format("isomer_part_t<{}, {}>", type, parts.size());
+    std::string out = fmt::format("Several<{}, {}> isomer_all; ", part, parts.size());
+    if (to.size() > from.size()) {
+      out += fmt::format(
+          "const {0} isomer_whole = as<{0}>({1}); __builtin_memcpy(&isomer_all, &isomer_whole, "
+          "sizeof isomer_whole); ",
+          type, whole);
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        out += fmt::format("put({}, isomer_all.v[{}]); ", parts[i], i);
+    } else {
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        out += fmt::format("isomer_all.v[{}] = as<{}>({}); ", i, part, parts[i]);
+      out += fmt::format("put({}, as<{}>(isomer_all))", whole, type);
+    }
+    return out;
+  }
+
+  std::string moved(const Words& parts, const Words& operands) const {
+    const auto type = type_of(parts.back());
+    if (!type || operands.size() < 2) throw Unknown{};
+    const bool loads = parts[0] != "st", shared = has(parts, "shared") || has(parts, "shared::cta");
+    if (has(parts, "param") || has(parts, "shared::cluster") || has(parts, "async")) throw Unknown{};
+    const std::string order = has(parts, "volatile")                           ? "is_volatile"
+                              : has(parts, "acquire") || has(parts, "release") ? "ordered"
+                              : has(parts, "relaxed") || has(parts, "mmio")    ? "relaxed"
+                                                                               : "plain";
+    const std::string at = address(operands[loads ? 1 : 0]);
+    const Words values = vector(operands[loads ? 0 : 1]);
+    const std::string where = fmt::format("{}, {}", shared, at);
+    const std::string reach = has(parts, "cta") && order != "plain" ? "const Reach_block isomer_reach; " : "";
+    if (values.size() == 1) {
+      if (loads)
+        return fmt::format("{}put({}, load<{}, Order::{}>({}))", reach, values[0], *type, order, where);
+      return fmt::format("{}store<{}, Order::{}>({}, as<{}>({}))", reach, *type, order, where, *type,
+                         values[0]);
+    }
+    std::string out = fmt::format("Several<{}, {}> isomer_all", *type, values.size());
+    if (loads) out += fmt::format(" = load_several<{}, {}>({})", *type, values.size(), where);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      out += loads ? fmt::format("; put({}, isomer_all.v[{}])", values[i], i)
+                   : fmt::format("; isomer_all.v[{}] = as<{}>({})", i, *type, values[i]);
+    if (!loads) out += fmt::format("; store_several<{}, {}>({}, isomer_all)", *type, values.size(), where);
+    return out;
+  }
+
+  std::string atomic(const Words& parts, const Words& operands) const {
+    static const std::map<std::string, std::string> names = {
+        {"add", "Add"}, {"min", "Min"}, {"max", "Max"}, {"and", "And"},   {"or", "Or"},
+        {"xor", "Xor"}, {"inc", "Inc"}, {"dec", "Dec"}, {"exch", "Exch"}, {"cas", "CAS"}};
+    const auto type = type_of(parts.back());
+    const bool gives = parts[0] == "atom";
+    if (!type || operands.size() < (gives ? 3u : 2u)) throw Unknown{};
+    std::string call;
+    for (const std::string& part : parts)
+      if (const auto found = names.find(part); found != names.end()) call = found->second;
+    if (call.empty()) throw Unknown{};
+    const std::size_t first = gives ? 1 : 0;
+    std::string arguments;
+    for (std::size_t i = first + 1; i < operands.size(); ++i)
+      arguments += fmt::format(", as<{}>({})", *type, operand(operands[i]));
+    const char* scope = has(parts, "cta") ? "_block" : has(parts, "sys") ? "_system" : "";
+    std::string e = fmt::format("atomic{}{}(at<{}>({}, {}){})", call, scope, *type, has(parts, "shared"),
+                                address(operands[first]), arguments);
+    const bool before = has(parts, "release") || has(parts, "acq_rel"),
+               behind = has(parts, "acquire") || has(parts, "acq_rel");
+    const std::string fence = fmt::format("isomer_emulator_fence({})", has(parts, "cta") ? 0 : 1);
+    if (gives) e = fmt::format("put({}, {})", operand(operands[0]), e);
+    return (before ? fence + "; " : "") + e + (behind ? "; " + fence : "");
+  }
+
+  std::string shuffle(const Words& parts, const Words& operands) const {
+    if (parts.size() < 4 || parts[1] != "sync" || operands.size() < 5) throw Unknown{};
+    const char mode = parts[2] == "up" ? 'u' : parts[2] == "down" ? 'd' : parts[2] == "bfly" ? 'b' : 'i';
+    const auto bar = operands[0].find('|');
+    std::string out = fmt::format(
+        "bool isomer_in = false; put({}, shfl('{}', as<u32>({}), as<u32>({}), as<u32>({}), as<u32>({}), "
+        "isomer_in))",
+        operand(trimmed(operands[0].substr(0, bar))), mode, operand(operands[1]), operand(operands[2]),
+        operand(operands[3]), operand(operands[4]));
+    if (bar != std::string::npos)
+      out += fmt::format("; put({}, isomer_in)", operand(trimmed(operands[0].substr(bar + 1))));
+    return out;
+  }
+  std::string vote(const Words& parts, const Words& operands) const {
+    if (parts.size() < 4 || parts[1] != "sync" || operands.size() < 3) throw Unknown{};
+    static const std::map<std::string, const char*> calls = {
+        {"ballot", "__ballot_sync"}, {"any", "__any_sync"}, {"all", "__all_sync"}};
+    const auto found = calls.find(parts[2]);
+    if (found == calls.end()) throw Unknown{};
+    return fmt::format("put({}, {}(as<u32>({}), as<bool>({})))", operand(operands[0]), found->second,
+                       operand(operands[2]), operand(operands[1]));
+  }
+
+  std::string converted(const Words& parts, const Words& operands) const {
+    const std::string &from = parts.back(), &to = parts.at(parts.size() - 2);
+    std::string way = "n";
+    bool integer = to[0] != 'f' && from[0] == 'f';
+    if (integer) way = "z";
+    for (const std::string& part : parts) {
+      if (part == "rn" || part == "rni") way = part == "rni" && from == to ? "i" : "n";
+      if (part == "rz" || part == "rzi") way = "z";
+      if (part == "rm" || part == "rmi") way = "m";
+      if (part == "rp" || part == "rpi") way = "p";
+      if (part == "sat" || part == "relu" || part == "satfinite") throw Unknown{};
+    }
+    const std::string out = operand(operands.at(0));
+    if (operands.size() == 3 && from == "f32" && (to == "f16x2" || to == "bf16x2") && way == "n")
+      return fmt::format("put({0}, u32({1}(as<f32>({2}))) << 16 | {1}(as<f32>({3})))", out,
+                         to == "f16x2" ? "f16_of" : "bf16_of", operand(operands[1]), operand(operands[2]));
+    const std::string in = operand(operands.at(1));
+    if (from == "f32" && (to == "f16" || to == "bf16") && way == "n")
+      return fmt::format("put({}, {}_of(as<f32>({})))", out, to, in);
+    if (to == "f32" && (from == "f16" || from == "bf16"))
+      return fmt::format("put({}, of_{}(as<u16>({})))", out, from, in);
+    if (to == "tf32" && from == "f32") {
+      // To nearest, ties away from zero.
+      return fmt::format("put({}, (as<u32>({}) + 0x1000u) & 0xffffe000u)", out, in);
+    }
+    const auto t = type_of(to), f = type_of(from);
+    if (!t || !f) throw Unknown{};
+    return fmt::format("put({}, cvt<{}, {}>(as<{}>({}), '{}'))", out, *t, *f, *f, in, way);
+  }
+  std::string compared(const Words& parts, const Words& operands) const {
+    static const std::map<std::string, const char*> marks = {
+        {"eq", "=="}, {"ne", "!="}, {"lt", "<"},  {"le", "<="}, {"gt", ">"},
+        {"ge", ">="}, {"lo", "<"},  {"ls", "<="}, {"hi", ">"},  {"hs", ">="}};
+    const auto type = type_of(parts.back());
+    const auto mark = marks.find(parts.at(1));
+    if (!type || mark == marks.end() || parts.size() != 3 || operands.size() != 3) throw Unknown{};
+    const auto bar = operands[0].find('|');
+    std::string out = fmt::format("const bool isomer_is = as<{0}>({1}) {2} as<{0}>({3}); put({4}, isomer_is)",
+                                  *type, operand(operands[1]), mark->second, operand(operands[2]),
+                                  operand(trimmed(operands[0].substr(0, bar))));
+    if (bar != std::string::npos)
+      out += fmt::format("; put({}, !isomer_is)", operand(trimmed(operands[0].substr(bar + 1))));
+    return out;
+  }
+
+  std::string matrices(const Words& parts, const Words& operands) const {
+    const bool known = has(parts, "m8n8") && parts.back() == "b16" && operands.size() == 2;
+    const Words to = vector(operands.at(0));
+    if (!known || (to.size() != 1 && to.size() != 2 && to.size() != 4)) throw Unknown{};
+    std::string out = fmt::format("const auto isomer_all = ldmatrix<{}, {}>({})", to.size(),
+                                  has(parts, "trans"), address(operands[1]));
+    for (std::size_t i = 0; i < to.size(); ++i) out += fmt::format("; put({}, isomer_all.v[{}])", to[i], i);
+    return out;
+  }
+  std::string product(const Words& parts, const Words& operands) const {
+    // mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+    if (parts.size() != 10 || parts[1] != "sync" || parts[4] != "row" || parts[5] != "col" ||
+        operands.size() != 4)
+      throw Unknown{};
+    static const std::map<std::string, std::pair<const char*, int>> elements = {{"f16", {"F16", 16}},
+                                                                                {"bf16", {"Bf16", 16}},
+                                                                                {"tf32", {"Tf32", 32}},
+                                                                                {"s8", {"s8", 8}},
+                                                                                {"u8", {"u8", 8}}};
+    const auto a = elements.find(parts[7]), b = elements.find(parts[8]);
+    if (a == elements.end() || b == elements.end() || a->second.second != b->second.second) throw Unknown{};
+    const Words d = vector(operands[0]), ra = vector(operands[1]), rb = vector(operands[2]),
+                c = vector(operands[3]);
+    const bool floats = parts[6] == "f32" && parts[9] == "f32" && a->second.second != 8,
+               integers = parts[6] == "s32" && parts[9] == "s32" && a->second.second == 8;
+    const int k = std::stoi(parts[3].substr(parts[3].find('k') + 1));
+    const auto registers = static_cast<std::size_t>(16 * k * a->second.second / 32 / 32);
+    if (parts[3].rfind("m16n8k", 0) != 0 || (!floats && !integers) || d.size() != 4 || c.size() != 4 ||
+        ra.size() != registers || rb.size() * 2 != registers || registers > 4)
+      throw Unknown{};
+    const char* sum = floats ? "f32" : "s32";
+    const auto list = [](const char* type, const Words& of) {
+      std::string all;
+      for (const std::string& each : of)
+        all += fmt::format("{}as<{}>({})", all.empty() ? "" : ", ", type, each);
+      return all;
+    };
+    std::string out = fmt::format(
+        "{0} isomer_d[4]; const {0} isomer_c[4] = {{{1}}}; const u32 isomer_a[] = {{{2}}}, isomer_b[] = "
+        "{{{3}}}; "
+        "mma<{4}, {5}, {0}, {6}>(isomer_d, isomer_a, isomer_b, isomer_c)",
+        sum, list(sum, c), list("u32", ra), list("u32", rb), a->second.first, b->second.first, registers);
+    for (std::size_t i = 0; i < 4; ++i) out += fmt::format("; put({}, isomer_d[{}])", d[i], i);
+    return out;
+  }
+
+  std::map<std::string, std::string> operands_;
+  std::string failed_;
+};
+
+/// With the names of ptx.h in full: the user's own may be the same.
+std::string qualified(const std::string& code) {
+  static const std::set<std::string> names = {"u8",
+                                              "u16",
+                                              "u32",
+                                              "u64",
+                                              "s8",
+                                              "s16",
+                                              "s32",
+                                              "s64",
+                                              "f32",
+                                              "f64",
+                                              "pred",
+                                              "b128",
+                                              "as",
+                                              "put",
+                                              "mul_hi",
+                                              "mul_wide",
+                                              "Wide",
+                                              "fma",
+                                              "absolute",
+                                              "least",
+                                              "greatest",
+                                              "shl",
+                                              "shr",
+                                              "shf_l",
+                                              "shf_r",
+                                              "lop3",
+                                              "prmt",
+                                              "popc",
+                                              "clz",
+                                              "bfind",
+                                              "brev",
+                                              "bfe",
+                                              "bfi",
+                                              "negative",
+                                              "cvt",
+                                              "f16_of",
+                                              "of_f16",
+                                              "bf16_of",
+                                              "of_bf16",
+                                              "at",
+                                              "Order",
+                                              "load",
+                                              "store",
+                                              "Several",
+                                              "load_several",
+                                              "store_several",
+                                              "copy_to_shared",
+                                              "shfl",
+                                              "ldmatrix",
+                                              "F16",
+                                              "Bf16",
+                                              "Tf32",
+                                              "mma",
+                                              "isomer_part_t"};
+  std::string out;
+  for (std::size_t i = 0; i < code.size();) {
+    const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    std::size_t end = i;
+    while (end < code.size() && part_of_name(code[end])) ++end;
+    if (end == i) {
+      out += code[i++];
+      continue;
+    }
+    const std::string word = code.substr(i, end - i);
+    const bool member = i > 0 && (code[i - 1] == '.' || code[i - 1] == ':' || code[i - 1] == '\'');
+    if (!member && names.count(word)) out += "::isomer::emulator::ptx::";
+    if (!member && word == "Reach_block") out += "::isomer::emulator::";
+    out += word;
+    i = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+PtxAsCpp translated_ptx(const std::string& text, std::map<std::string, std::string> operands) {
+  Assembly assembly(std::move(operands));
+  try {
+    return {qualified(assembly.translate(text)), ""};
+  } catch (const Unknown&) {
+  } catch (const std::exception&) {
+    // An operand that is missing, or a number that is none.
+  }
+  return {"", assembly.failed()};
+}
+
+}  // namespace isomer::emulator::source
