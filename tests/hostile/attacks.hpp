@@ -146,8 +146,9 @@ inline const std::vector<Attack>& attacks() {
       {"fork", "", "if (fork() == 0) for (;;) pause();", {"starts another process (fork)"}},
       {"fork_bomb",
        "",
-       "for (;;) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);",
-       {"did not end", "crash", "suspicious"}},
+       // Of two thousand at most, where nothing holds it; the room has 512.
+       "for (int i = 0; i < 2000; ++i) if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) for (;;) pause();",
+       {"suspicious: it uses syscall"}},
       {"daemon",
        "",
        "if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) { setsid(); for (;;) pause(); }",
@@ -285,10 +286,6 @@ inline const std::vector<Attack>& attacks() {
        "rlimit r{RLIM_INFINITY, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &r); setrlimit(RLIMIT_CPU, &r);",
        {"suspicious: it uses setrlimit"}},
       // Answers that no kernel has computed.
-      {"computes_on_the_host",
-       "",
-       "for (long i = 0; i < n; ++i) out[i] = __builtin_sinf(x[i]); return;",
-       {"no-kernel", "launch"}},
       {"stale_output",
        "static float* kept; static long kept_n;",
        "if (kept && kept_n == n) { memcpy(out, kept, n * 4); return; } kept = (float*)malloc(n * 4); kept_n "

@@ -1,9 +1,8 @@
 // A limit of processes where the user's own is none: root's processes are not counted by rlimits.
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
+#include <vector>
 
 namespace isomer::emulator {
 
@@ -11,10 +10,12 @@ namespace isomer::emulator {
 class Cgroup {
  public:
   Cgroup() = default;
-  Cgroup(pid_t process, int processes);
+  explicit Cgroup(int processes);
   ~Cgroup();
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
+  /// `command`, which joins the group before it starts anything.
+  std::vector<std::string> in_group(std::vector<std::string> command) const;
 
  private:
   std::string folder_;

@@ -192,14 +192,16 @@ struct Session::State {
     room.processes = kProcesses;
     std::vector<std::string> words = {runner_program().string(), "session"};
     const bool contained = isolation() != Isolation::none && !setup.real_device;
-    if (contained) words = in_room(room, std::move(words));
+    if (contained) {
+      group = Cgroup(kProcesses);
+      words = group.in_group(in_room(room, std::move(words)));
+    }
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     // It ends with the thread that starts it.
     const int failed = on_lasting_thread(
         [&] { return posix_spawn(&process, argv[0], &actions, &attributes, argv.data(), environ); });
-    if (failed == 0 && contained) group = Cgroup(process, kProcesses);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0) {
