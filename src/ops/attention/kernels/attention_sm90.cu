@@ -32,8 +32,9 @@ struct Work {
   const Shared& shared;
   const int group;  ///< 0 or 1
   const int warp, lane;
-  Pipeline<2> key;  // of the block whose S is next; V is one block behind
-  int turn = -1;    // tiles so far: says the buffer of Q and the slot of the description
+  Pipeline<2> key;           // of the block whose S is next; V is one block behind
+  Pipeline<kStagesV> value;  // of turned V, which has stages of its own
+  int turn = -1;             // tiles so far: says the buffer of Q and the slot of the description
   const SharedMatrix q_matrix, k_matrix, v_matrix;
 
   // The tile in work: blocks from n down to begin. Those from clear_begin up to clear_end need no mask;
@@ -115,13 +116,19 @@ struct Work {
 
   ISOMER_DEVICE void wait_k() { shared.k_full()[key.stage].wait(key.phase); }
   /// Of the block behind.
-  ISOMER_DEVICE void wait_v() { shared.v_full()[key.stage ^ 1].wait(key.phase ^ (key.stage == 0)); }
+  ISOMER_DEVICE void wait_v() {
+    if constexpr (kFp8)
+      shared.v_full()[value.stage].wait(value.phase);
+    else
+      shared.v_full()[key.stage ^ 1].wait(key.phase ^ (key.stage == 0));
+  }
   ISOMER_DEVICE void free_k() {
     if (first_lane()) shared.k_empty()[key.stage].arrive();
     key.advance();
   }
   ISOMER_DEVICE void free_v(int stage) {
-    if (first_lane()) shared.v_empty()[stage].arrive();
+    if (first_lane()) shared.v_empty()[kFp8 ? value.stage : stage].arrive();
+    if constexpr (kFp8) value.advance();
   }
   /// After the last S of the tile.
   ISOMER_DEVICE void free_q() {
@@ -147,7 +154,8 @@ struct Work {
   /// Σ P·v of a whole block or a narrow one.
   template <int kCount>
   ISOMER_DEVICE void issue_o(const P& weights) {
-    const SharedMatrix v = v_matrix + static_cast<u32>((key.stage ^ 1) * kLayout.v_bytes);
+    const SharedMatrix v =
+        v_matrix + static_cast<u32>((kFp8 ? value.stage : key.stage ^ 1) * kLayout.v_bytes);
     warpgroup_fence();
 #pragma unroll
     for (int k = 0; k < kCount / kDepth; ++k)
@@ -274,14 +282,14 @@ struct Work {
   ISOMER_DEVICE void other_blocks() {
     bool only_narrow = narrow;
     for (--n; n >= begin;) {
-      if (kFp8 || only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
+      if (only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
         step(is_clear(), front, back, only_narrow);
 #pragma unroll
         for (int i = 0; i < P::kWords; ++i) front.word(i) = back.word(i);
         front.pin();
         only_narrow = false;
         --n;
-      } else if constexpr (!kFp8) {  // two at a time: P changes places with no move
+      } else {  // two at a time: P changes places with no move
         do {
           step(true, front, back, false);
           --n;
@@ -595,12 +603,15 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   if (threadIdx.x == 0) {
     for (int i = 0; i < 2; ++i) {
       for (const Barrier full : {shared.q_full(), shared.k_full()}) full[i].init(1);
-      shared.v_full()[i].init(kFp8 ? kTurners : 1);
+      for (const Barrier empty : {shared.q_empty(), shared.k_empty()}) empty[i].init(8);
       if constexpr (kFp8) {
         shared.v_rows_full()[i].init(1);
         shared.v_rows_empty()[i].init(kTurners);
       }
-      for (const Barrier empty : {shared.q_empty(), shared.k_empty(), shared.v_empty()}) empty[i].init(8);
+    }
+    for (int i = 0; i < kStagesV; ++i) {
+      shared.v_full()[i].init(kFp8 ? kTurners : 1);
+      shared.v_empty()[i].init(8);
     }
     fence_barriers();
   }

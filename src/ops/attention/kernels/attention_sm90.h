@@ -11,13 +11,15 @@ namespace isomer::device {
 struct AttentionSm90Layout {
   static constexpr int kRows = 128;        ///< queries of a tile, 64 to a warpgroup
   static constexpr int kStages = 2;        ///< of K and of V
+  static constexpr int kTurnedStages = 4;  ///< of V that is turned: the warps that do it are ahead
   static constexpr int kPanelBytes = 128;  ///< of a row
   static constexpr int kOutPanels = 2;     ///< of out that wait at once
   static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
   static constexpr int kSlotBytes = 32, kPieceSlotBytes = 64;
   static constexpr int kSlots = 128;                                          ///< from the barriers on
   static constexpr int kRowBarriers = kSlots + kTileSlots * kPieceSlotBytes;  ///< of V by rows, e4m3 only
-  static constexpr int kFound = kRowBarriers + 32;  ///< notes of the producer's warp
+  static constexpr int kFound =
+      kRowBarriers + (2 * kStages + 2 * kTurnedStages) * 8;  ///< notes of the producer's warp
   static constexpr int kBarrierBytes = kFound + 16;
 
   int q_bytes, k_bytes, v_bytes, out_bytes;  ///< of a buffer
@@ -32,7 +34,7 @@ struct AttentionSm90Layout {
         v_row_bytes(element_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
         k(queries * q_bytes),
         v(k + kStages * k_bytes),
-        out(v + kStages * v_bytes),
+        out(v + (element_bytes == 1 ? kTurnedStages : kStages) * v_bytes),
         v_rows(out + out_bytes),
         barriers(v_rows + kStages * v_row_bytes),
         bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up

@@ -108,20 +108,19 @@ ISOMER_DEVICE void turn_values(const Parameters& p, const Shared& shared, int wh
     const Blocks range = blocks_of<kKeys>(p, tile);
 #pragma unroll 1
     for (int n = range.end - 1; n >= range.begin; --n, ++blocks) {
-      const u32 parity = blocks >> 1 & 1;
-      const int stage = static_cast<int>(blocks & 1);
+      const int rows = static_cast<int>(blocks & 1), turned = static_cast<int>(blocks % kStagesV);
       const Used used{tile.first - n * kKeys, tile.k_len - n * kKeys};
-      shared.v_rows_full()[stage].wait(parity);
-      shared.v_empty()[stage].wait(parity ^ 1);
+      shared.v_rows_full()[rows].wait(blocks >> 1 & 1);
+      shared.v_empty()[turned].wait(blocks / kStagesV & 1 ^ 1);
       if (used.all())
-        turn_units<true>(p.pieces.v_colmajor, shared.v_rows(stage), shared.v(stage), which, used);
+        turn_units<true>(p.pieces.v_colmajor, shared.v_rows(rows), shared.v(turned), which, used);
       else
-        turn_units<false>(p.pieces.v_colmajor, shared.v_rows(stage), shared.v(stage), which, used);
+        turn_units<false>(p.pieces.v_colmajor, shared.v_rows(rows), shared.v(turned), which, used);
       fence_async_shared();
       warp_barrier();
       if ((threadIdx.x & 31) == 0) {
-        shared.v_full()[stage].arrive();
-        shared.v_rows_empty()[stage].arrive();
+        shared.v_full()[turned].arrive();
+        shared.v_rows_empty()[rows].arrive();
       }
     }
   }
