@@ -31,8 +31,9 @@ TEST(CandidateBuilds, AnUndefinedSymbolIsNamed) {
 
 TEST(CandidateBuilds, InlineAssemblyIsRefusedByName) {
   const BuildFailure f = not_built(
-      "candidate.cu", "__global__ void k(int* y) {\n  asm(\"mov.u32 %0, %laneid;\" : \"=r\"(y[0]));\n}\n");
-  EXPECT_NE(f.message.find("inline PTX assembly 'mov.u32"), std::string::npos) << f.message;
+      "candidate.cu",
+      "__global__ void k(int* y) {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n  y[0] = 1;\n}\n");
+  EXPECT_NE(f.message.find("wgmma"), std::string::npos) << f.message;
   EXPECT_EQ(f.place.line, 2);
 }
 

@@ -1,6 +1,10 @@
 #include "calls.hpp"
 
 #include "gpu/vendors.hpp"
+#include "ops/attention/kernels/attention.h"
+#include "ops/attention/kernels/attention_sm90.h"
+#include "ops/flash_decode/kernels/stage1.h"
+#include "ops/sin/kernels/sin.h"
 
 namespace isomer::call_cost {
 namespace {
@@ -19,14 +23,14 @@ Tensor tensor(DType type, std::initializer_list<std::int64_t> shape) {
 }
 
 template <class Args>
-Call call_of(Args args, int launches, void (*run)(const Queue&, const Args&)) {
+Call call_of(Args args, int launches, std::size_t bytes, void (*run)(const Queue&, const Args&)) {
   return {[=](const Queue& queue) { run(queue, args); },
           [=](const Queue& queue) -> std::function<void()> {
             const Plan<Args> made = plan(queue, args, {});
             made.prepare();
             return [made, args] { made.run(args); };
           },
-          launches};
+          launches, bytes};
 }
 
 }  // namespace
@@ -40,7 +44,7 @@ Call call_named(const std::string& name) {
               made.prepare();
               return [made, args] { made.run(args); };
             },
-            1};
+            1, sizeof(device::SinParameters)};
   }
   if (name == "flash_decode") {
     const FlashDecodeArgs args{.q = tensor(DType::bf16, {16, 32, 128}),
@@ -51,15 +55,18 @@ Call call_named(const std::string& name) {
                                .b_seqlen = tensor(DType::i32, {16}),
                                .out = tensor(DType::bf16, {16, 32, 128})};
     return call_of<FlashDecodeArgs>(
-        args, 2, [](const Queue& queue, const FlashDecodeArgs& of) { flash_decode(queue, of); });
+        args, 2, sizeof(device::FlashDecodeStage1Parameters),
+        [](const Queue& queue, const FlashDecodeArgs& of) { flash_decode(queue, of); });
   }
   const std::int64_t queries = name == "attention_split" ? 1 : 512;
   const AttentionArgs args{.q = tensor(DType::bf16, {1, queries, 32, 128}),
                            .k = tensor(DType::bf16, {1, 4096, 8, 128}),
                            .v = tensor(DType::bf16, {1, 4096, 8, 128}),
                            .out = tensor(DType::bf16, {1, queries, 32, 128})};
-  return call_of<AttentionArgs>(args, queries == 1 ? 2 : 1,
-                                [](const Queue& queue, const AttentionArgs& of) { attention(queue, of); });
+  return call_of<AttentionArgs>(
+      args, queries == 1 ? 2 : 1,
+      queries == 1 ? sizeof(device::AttentionParameters) : sizeof(device::AttentionSm90Parameters),
+      [](const Queue& queue, const AttentionArgs& of) { attention(queue, of); });
 }
 
 }  // namespace isomer::call_cost
