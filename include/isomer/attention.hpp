@@ -10,9 +10,9 @@
 namespace isomer {
 
 /// Tensors of one attention call. B batch entries, Hq query heads, Hkv key/value heads (Hq % Hkv = 0, query
-/// head h reads kv head h / (Hq/Hkv)), D the head dimension of q and k, Dv that of v and out; D, Dv up to
-/// 256, multiples of 8 (of 16 for FP8). The last dimension of every tensor is contiguous; every other stride
-/// is free.
+/// head h reads kv head h / (Hq/Hkv)), D the head dimension of q and k, Dv that of v and out; D up to 256,
+/// Dv up to 512, multiples of 8 (of 16 for FP8). The last dimension of every tensor is contiguous; every
+/// other stride is free.
 struct AttentionArgs {
   /// [B, Sq, Hq, D], or [total_q, Hq, D] with cu_seqlens_q. f16, bf16, f32 or e4m3fn.
   Tensor q;
@@ -81,6 +81,9 @@ struct AttentionOptions {
   int num_splits = 0;  ///< parts into which the keys are split, up to 256: 0 the plan decides, 1 none
   /// Keys of one split, counted from key 0: the same bits whatever the batch; 0 off. Excludes num_splits > 1.
   std::int64_t split_size = 0;
+  /// Query i, which stands at p = i + Sk − Sq, sees no key but those of its own chunk, p − p mod chunk <= j <
+  /// p − p mod chunk + chunk (and those among them that causal and the window leave it); 0 off.
+  std::int64_t attention_chunk = 0;
 };
 
 /// Forward attention for inference: out = softmax(mask(softcap(scale·q·kᵀ)))·v per query head, in f32

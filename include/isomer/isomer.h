@@ -107,8 +107,8 @@ typedef struct isomer_executor {
   { sizeof(isomer_executor), 0, 0, 0 }
 
 typedef struct isomer_queue_options {
-  isomer_uint64 size;         /* sizeof(isomer_queue_options) */
-  const char* implementation; /* take this one ("cpu/avx2") or fail; null: the registry chooses */
+  isomer_uint64 size;              /* sizeof(isomer_queue_options) */
+  const char* implementation;      /* take this one ("cpu/avx2") or fail; null: the registry chooses */
   const isomer_executor* executor; /* null: the library's own pool */
   int threads;                     /* a pool of that many threads; 0: the library's standard pool */
   int checked;                     /* validate device data before each op; on the CPU it always is */
@@ -279,6 +279,34 @@ ISOMER_C_API isomer_status isomer_plan_weight_dequant(isomer_queue* queue,
                                                       const isomer_weight_dequant_args* args,
                                                       const isomer_weight_dequant_options* options,
                                                       isomer_plan** plan);
+
+/* weight_quant: isomer/weight_quant.hpp
+ * --------------------------------------------------------------------------- */
+
+typedef struct isomer_weight_quant_args {
+  isomer_uint64 size;
+  const isomer_tensor* x;
+  const isomer_tensor* y;
+  const isomer_tensor* s;
+} isomer_weight_quant_args;
+#define ISOMER_WEIGHT_QUANT_ARGS_INIT \
+  { sizeof(isomer_weight_quant_args), 0, 0, 0 }
+
+typedef struct isomer_weight_quant_options {
+  isomer_uint64 size;
+  isomer_int64 block_size;
+  double amax_floor;
+  int scale_format; /* ISOMER_SCALE_FORMAT_… */
+  int scale_layout; /* ISOMER_SCALE_LAYOUT_… */
+} isomer_weight_quant_options;
+#define ISOMER_WEIGHT_QUANT_OPTIONS_INIT \
+  { sizeof(isomer_weight_quant_options), 128, 1e-4, 0, 0 }
+
+ISOMER_C_API isomer_status isomer_weight_quant(isomer_queue* queue, const isomer_weight_quant_args* args,
+                                               const isomer_weight_quant_options* options);
+ISOMER_C_API isomer_status isomer_plan_weight_quant(isomer_queue* queue, const isomer_weight_quant_args* args,
+                                                    const isomer_weight_quant_options* options,
+                                                    isomer_plan** plan);
 
 /* fp8_gemm, grouped_fp8_gemm: isomer/fp8_gemm.hpp
  * ----------------------------------------------------------------- */
@@ -497,10 +525,11 @@ typedef struct isomer_attention_options {
   int causal;
   int rotary_interleaved;
   int v_colmajor;
-  int pack_gqa; /* ISOMER_CHOICE_… */
+  int pack_gqa;                 /* ISOMER_CHOICE_… */
+  isomer_int64 attention_chunk; /* 0: off */
 } isomer_attention_options;
 #define ISOMER_ATTENTION_OPTIONS_INIT \
-  { sizeof(isomer_attention_options), -1, -1, 0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0 }
+  { sizeof(isomer_attention_options), -1, -1, 0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0 }
 
 ISOMER_C_API isomer_status isomer_attention(isomer_queue* queue, const isomer_attention_args* args,
                                             const isomer_attention_options* options);

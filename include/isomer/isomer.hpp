@@ -10,3 +10,4 @@
 #include <isomer/silu_mul_quant.hpp>
 #include <isomer/sin.hpp>
 #include <isomer/weight_dequant.hpp>
+#include <isomer/weight_quant.hpp>

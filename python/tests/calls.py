@@ -17,6 +17,7 @@ def tensors_of(op):
         "act_quant": lambda: ({"x": _random(3, 256)}, {}),
         "silu_mul_quant": lambda: ({"x": _random(3, 512)}, {}),
         "weight_dequant": lambda: ({"x": _random(130, 140, dtype=E4M3), "s": _random(2, 2)}, {}),
+        "weight_quant": lambda: ({"x": _random(130, 140)}, {}),
         "fp8_gemm": lambda: ({"a": _random(3, 256, dtype=E4M3), "a_s": _random(3, 2), "b": _random(16, 256, dtype=E4M3),
                               "b_s": _random(1, 2)}, {}),
         "grouped_fp8_gemm": lambda: ({"a": _random(2, 4, 128, dtype=E4M3), "a_s": _random(2, 4, 1),

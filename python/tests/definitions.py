@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def attention(q, k, v, scale=None, causal=False, window=(-1, -1), softcap=0.0):
+def attention(q, k, v, scale=None, causal=False, window=(-1, -1), softcap=0.0, chunk=0):
     """(out [Sq, Hq, Dv], lse [Hq, Sq]) of one sequence: q [Sq, Hq, D], k and v [Sk, Hkv, D]."""
     q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
     queries, heads, depth = q.shape
@@ -19,6 +19,8 @@ def attention(q, k, v, scale=None, causal=False, window=(-1, -1), softcap=0.0):
         hidden |= key < diagonal - left
     if right >= 0:
         hidden |= key > diagonal + right
+    if chunk:
+        hidden |= key // chunk != diagonal // chunk
     scores = np.where(hidden, -np.inf, scores)
     top = scores.max(axis=-1, initial=-np.inf, keepdims=True)
     weights = np.exp(scores - np.where(np.isfinite(top), top, 0))

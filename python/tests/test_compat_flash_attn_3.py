@@ -13,7 +13,8 @@ from libraries import library  # noqa: F401
 
 ROUNDING = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 2e-2}
 MASKS = {"none": {}, "causal": {"causal": True}, "local": {"window_size": (3, 2)},
-         "causal local": {"causal": True, "window_size": (4, 7)}, "wide": {"window_size": (1000, 1000)}}
+         "causal local": {"causal": True, "window_size": (4, 7)}, "wide": {"window_size": (1000, 1000)},
+         "chunk": {"attention_chunk": 6}, "causal chunk": {"causal": True, "attention_chunk": 4}}
 
 
 def normal(random, *shape, dtype="float32"):
@@ -25,7 +26,8 @@ def close(got, want, dtype):
 
 
 def of_definition(mask):
-    return {"window": mask.get("window_size", (-1, -1)), "causal": mask.get("causal", False)}
+    return {"window": mask.get("window_size", (-1, -1)), "causal": mask.get("causal", False),
+            "chunk": mask.get("attention_chunk", 0)}
 
 
 def test_signatures_are_those_of_flash_attention_3():
@@ -56,6 +58,25 @@ def test_flash_attn_func_is_the_definition(library, sq, sk, heads, mask, dtype):
         close(library.back(out)[b], want, dtype)
         close(library.back(lse)[b], want_lse, "float32")
     assert library.back(out).dtype == q.dtype
+
+
+def test_values_may_have_512_dimensions(library):
+    random = np.random.default_rng(2)
+    q, k, v = (normal(random, 1, n, h, d) for n, h, d in ((5, 4, 64), (9, 2, 64), (9, 2, 512)))
+    out = library.back(fa3.flash_attn_func(*map(library, (q, k, v)), causal=True))
+    close(out[0], definitions.attention(q[0], k[0], v[0], causal=True)[0], "float32")
+
+
+def test_rotary_seqlens_that_are_cache_seqlens_change_nothing(library):
+    random = np.random.default_rng(4)
+    q, k = normal(random, 2, 1, 4, 16), normal(random, 2, 1, 2, 16)
+    cos, sin = (library(normal(random, 9, 8)) for _ in range(2))
+    lengths, outs = library(np.array([3, 5], np.int32)), []
+    for given in ({}, {"rotary_seqlens": lengths}):
+        k_cache, v_cache = (library(np.ones((2, 8, 2, 16), np.float32)) for _ in range(2))
+        outs.append(library.back(fa3.flash_attn_with_kvcache(library(q), k_cache, v_cache, library(k), library(k), cache_seqlens=lengths,
+                                                             rotary_cos=cos, rotary_sin=sin, **given)))
+    np.testing.assert_array_equal(*outs)
 
 
 @pytest.mark.parametrize("lengths", [np.int32, np.int64])
@@ -229,10 +250,13 @@ def test_the_metadata_is_empty_and_is_taken(library):
 
 def test_what_isomer_has_not_and_what_is_wrong_is_refused_in_a_sentence(refuses):
     q, cache = np.ones((2, 1, 4, 16), np.float32), np.ones((2, 8, 2, 16), np.float32)
-    for name in ("qv", "rotary_seqlens"):
-        refuses(lambda: fa3.flash_attn_with_kvcache(q, cache, cache, **{name: q}), name, code="unsupported")
+    table, one = np.ones((8, 8), np.float32), np.array([3, 5], np.int32)
+    refuses(lambda: fa3.flash_attn_with_kvcache(q, cache, cache, qv=q), "qv", code="unsupported")
+    refuses(lambda: fa3.flash_attn_with_kvcache(q, cache, cache, rotary_cos=table, rotary_sin=table, cache_seqlens=one,
+                                                rotary_seqlens=one - 1), "rotary_seqlens", code="unsupported")
     for call in (fa3.flash_attn_func, fa3.flash_attn_with_kvcache):
-        refuses(lambda: call(q, cache, cache, attention_chunk=4), "attention_chunk", code="unsupported")
+        for chunk in (-1, "4", 2.5, [1], 2**70):
+            refuses(lambda: call(q, cache, cache, attention_chunk=chunk), "attention_chunk is ")
         for window in (3, "ab", (1, 2, 3), None, (None, 1)):
             refuses(lambda: call(q, cache, cache, window_size=window), "window_size is ")
         for bad in ([1.0], None, 3, "q", q.astype(object), q.astype(np.float64), q[0, 0]):

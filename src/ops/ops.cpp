@@ -8,6 +8,7 @@
 #include "ops/silu_mul_quant/silu_mul_quant.hpp"
 #include "ops/sin/sin.hpp"
 #include "ops/weight_dequant/weight_dequant.hpp"
+#include "ops/weight_quant/weight_quant.hpp"
 
 namespace isomer::core {
 namespace {
@@ -28,6 +29,7 @@ const Registry& Registry::builtin() {
     r.add(ops::act_quant::contract(), join(ops::act_quant::cpu(), ops::act_quant::gpu()));
     r.add(ops::silu_mul_quant::contract(), join(ops::silu_mul_quant::cpu(), ops::silu_mul_quant::gpu()));
     r.add(ops::weight_dequant::contract(), join(ops::weight_dequant::cpu(), ops::weight_dequant::gpu()));
+    r.add(ops::weight_quant::contract(), join(ops::weight_quant::cpu(), ops::weight_quant::gpu()));
     r.add(ops::fp8_gemm::contract(), join(ops::fp8_gemm::cpu(), ops::fp8_gemm::gpu()));
     r.add(ops::fp8_gemm::grouped_contract(),
           join(ops::fp8_gemm::grouped_cpu(), ops::fp8_gemm::grouped_gpu()));

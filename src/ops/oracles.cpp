@@ -7,6 +7,7 @@
 #include "ops/silu_mul_quant/oracle/oracle.hpp"
 #include "ops/sin/oracle/oracle.hpp"
 #include "ops/weight_dequant/oracle/oracle.hpp"
+#include "ops/weight_quant/oracle/oracle.hpp"
 #include "oracle/oracle.hpp"
 
 namespace isomer::oracle {
@@ -17,6 +18,7 @@ const std::vector<Oracle>& oracles() {
       ops::act_quant::oracle(),
       ops::silu_mul_quant::oracle(),
       ops::weight_dequant::oracle(),
+      ops::weight_quant::oracle(),
       ops::fp8_gemm::oracle(),
       ops::fp8_gemm::grouped_oracle(),
       ops::quantize_copy_kv::oracle(),

@@ -37,6 +37,8 @@ const Layout kLayouts[] = {
     LAYOUT(isomer_silu_mul_quant_options, ISOMER_SILU_MUL_QUANT_OPTIONS_INIT, scale_layout),
     LAYOUT(isomer_weight_dequant_args, ISOMER_WEIGHT_DEQUANT_ARGS_INIT, y),
     LAYOUT(isomer_weight_dequant_options, ISOMER_WEIGHT_DEQUANT_OPTIONS_INIT, block_size),
+    LAYOUT(isomer_weight_quant_args, ISOMER_WEIGHT_QUANT_ARGS_INIT, s),
+    LAYOUT(isomer_weight_quant_options, ISOMER_WEIGHT_QUANT_OPTIONS_INIT, scale_layout),
     LAYOUT(isomer_quantize_copy_kv_args, ISOMER_QUANTIZE_COPY_KV_ARGS_INIT, out_scale),
     LAYOUT(isomer_quantize_copy_kv_options, ISOMER_QUANTIZE_COPY_KV_OPTIONS_INIT, group),
     LAYOUT(isomer_flash_decode_args, ISOMER_FLASH_DECODE_ARGS_INIT, out),
@@ -50,7 +52,7 @@ const Layout kLayouts[] = {
     LAYOUT(isomer_grouped_fp8_gemm_args, ISOMER_GROUPED_FP8_GEMM_ARGS_INIT, addend),
     LAYOUT(isomer_grouped_fp8_gemm_options, ISOMER_GROUPED_FP8_GEMM_OPTIONS_INIT, size),
     LAYOUT(isomer_attention_args, ISOMER_ATTENTION_ARGS_INIT, sink),
-    LAYOUT(isomer_attention_options, ISOMER_ATTENTION_OPTIONS_INIT, pack_gqa),
+    LAYOUT(isomer_attention_options, ISOMER_ATTENTION_OPTIONS_INIT, attention_chunk),
     LAYOUT(isomer_merge_attention_args, ISOMER_MERGE_ATTENTION_ARGS_INIT, lse),
     LAYOUT(isomer_merge_attention_options, ISOMER_MERGE_ATTENTION_OPTIONS_INIT, size),
 };
@@ -106,6 +108,7 @@ TEST(CStructs, HaveTheDefaultsOfCxx) {
   EXPECT_EQ(c.max_seqlen_k, cxx.max_seqlen_k);
   EXPECT_EQ(c.num_splits, cxx.num_splits);
   EXPECT_EQ(c.split_size, cxx.split_size);
+  EXPECT_EQ(c.attention_chunk, cxx.attention_chunk);
   EXPECT_EQ(c.scale, cxx.scale);
   EXPECT_EQ(c.softcap, cxx.softcap);
   EXPECT_EQ(c.causal != 0, cxx.causal);

@@ -60,6 +60,16 @@ isomer_status c_weight_dequant(isomer_queue* queue, const Call& call, const CTen
                                               call.options<WeightDequantOptions>().block_size});
 }
 
+isomer_status c_weight_quant(isomer_queue* queue, const Call& call, const CTensors& t) {
+  const auto& a = call.args<WeightQuantArgs>();
+  const auto& o = call.options<WeightQuantOptions>();
+  return t.call(
+      isomer_weight_quant, isomer_plan_weight_quant, queue,
+      isomer_weight_quant_args{sizeof(isomer_weight_quant_args), t(a.x), t(a.y), t(a.s)},
+      isomer_weight_quant_options{sizeof(isomer_weight_quant_options), o.block_size, o.amax_floor,
+                                  static_cast<int>(o.scale_format), static_cast<int>(o.scale_layout)});
+}
+
 isomer_status c_fp8_gemm(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<Fp8GemmArgs>();
   return t.call(isomer_fp8_gemm, isomer_plan_fp8_gemm, queue,
@@ -149,6 +159,7 @@ isomer_status c_attention(isomer_queue* queue, const Call& call, const CTensors&
   options.max_seqlen_k = o.max_seqlen_k;
   options.num_splits = o.num_splits;
   options.split_size = o.split_size;
+  options.attention_chunk = o.attention_chunk;
   options.scale = o.scale;
   options.softcap = o.softcap;
   options.causal = o.causal;
@@ -194,6 +205,12 @@ const std::vector<Function>& functions() {
        explained<WeightDequantArgs, WeightDequantOptions>,
        planned<WeightDequantArgs, WeightDequantOptions>,
        c_weight_dequant},
+      {"weight_quant",
+       {"weight_quant m=130 n=140", "weight_quant m=30 n=200 f32 ue8m0 block=16"},
+       cxx<WeightQuantArgs, WeightQuantOptions, weight_quant>,
+       explained<WeightQuantArgs, WeightQuantOptions>,
+       planned<WeightQuantArgs, WeightQuantOptions>,
+       c_weight_quant},
       {"fp8_gemm",
        {"fp8_gemm m=5 n=130 k=260", "fp8_gemm m=5 n=130 k=260 f16 bias=f32 addend=own"},
        cxx<Fp8GemmArgs, Fp8GemmOptions, fp8_gemm>,

@@ -88,6 +88,7 @@ TEST(Options, OfAttentionAtTheEndsOfTheirTypes) {
     tried.option("max_seqlen_k", &AttentionOptions::max_seqlen_k);
     tried.option("num_splits", &AttentionOptions::num_splits);
     tried.option("split_size", &AttentionOptions::split_size);
+    tried.option("attention_chunk", &AttentionOptions::attention_chunk);
     EXPECT_GT(tried.refused(), 12) << line;
   }
 }

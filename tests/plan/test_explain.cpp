@@ -111,6 +111,7 @@ TEST(Explain, TouchesNoMemoryOfACaseBeyondTheMachine) {
       "act_quant m=20000000 k=7168",
       "act_quant m=20000000 k=7168 regime=powers",
       "weight_dequant m=10000000 n=7168 regime=patterns",
+      "weight_quant m=10000000 n=7168",
       "quantize_copy_kv s=50000000 n=60000000 h=8 d=128",
       "silu_mul_quant m=20000000 k=7168",
       "sin n=40000000000",

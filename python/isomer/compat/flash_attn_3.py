@@ -5,7 +5,7 @@ rotary_cos; cache_seqlens without new keys is the length of the cache; lengths m
 dimension is not contiguous are copied, caches never. An empty row gives 0 and an lse of -inf.
 
 deterministic, sm_margin and scheduler_metadata change nothing: results are the same for the same plan, and the plan is made
-in the call. qv, attention_chunk and rotary_seqlens, which Isomer has not, are refused.
+in the call. qv, and rotary_seqlens that are not cache_seqlens, which Isomer has not, are refused.
 """
 
 import isomer
@@ -51,12 +51,10 @@ def _values(v):
 def _attend(q, k, v, *, qv, attention_chunk, window_size, queries, keys, causal, softmax_scale, pack_gqa, **given):
     if qv is not None:
         _refuse("qv")
-    if attention_chunk:
-        _refuse("attention_chunk")
     v, v_colmajor = _values(v)
     return isomer.attention(
         with_contiguous_rows(q), k, v, scale=softmax_scale, causal=bool(causal), v_colmajor=v_colmajor,
-        window=_window(window_size, causal, queries, keys), pack_gqa=_pack(pack_gqa), return_lse=True, **given)
+        window=_window(window_size, causal, queries, keys), attention_chunk=attention_chunk, pack_gqa=_pack(pack_gqa), return_lse=True, **given)
 
 
 def flash_attn_func(q, k, v, softmax_scale=None, causal=False, qv=None, q_descale=None, k_descale=None, v_descale=None,
@@ -99,7 +97,7 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, qv=None, rotary
                             return_softmax_lse=False):
     """Appends k and v, where given, to the caches in place, and attends to the caches; out, or with return_softmax_lse
     (out, lse, out_accum, lse_accum), of which the last two are empty: Isomer keeps no parts of a split."""
-    if rotary_seqlens is not None:
+    if rotary_seqlens is not None and rotary_cos is not None and rotary_seqlens is not cache_seqlens:
         _refuse("rotary_seqlens")
     if isinstance(cache_seqlens, int) and not isinstance(cache_seqlens, bool):
         batch = _size(q, 0) if cu_seqlens_q is None else _size(cu_seqlens_q, 0) - 1

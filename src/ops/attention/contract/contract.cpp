@@ -116,7 +116,11 @@ std::vector<core::Option> option_list() {
       core::option<&Options::pack_gqa, &COptions::pack_gqa>("rows = query position × heads of one group"),
       core::option<&Options::num_splits, &COptions::num_splits>(
           "parts into which the keys are split; 0 the plan decides, 1 none"),
-      core::option<&Options::split_size, &COptions::split_size>("keys of one part; 0 off"));
+      core::option<&Options::split_size, &COptions::split_size>("keys of one part; 0 off"),
+      core::option<&Options::attention_chunk, &COptions::attention_chunk>(
+          "keys of a chunk: with p = i + Sk - Sq query i sees key j only where p - p mod chunk <= j < p - p "
+          "mod "
+          "chunk + chunk; 0 off"));
 }
 
 /// With cu_seqlens_q no shape has B standing alone, and before there is an output none has Dv.

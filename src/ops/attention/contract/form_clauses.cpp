@@ -45,12 +45,12 @@ Broken heads(const AttentionArgs& a, const AttentionOptions&) {
 
 Broken head_dims(const AttentionArgs& a, const AttentionOptions&) {
   const int step = a.q.dtype == DType::e4m3fn || a.k.dtype == DType::e4m3fn ? 16 : 8;
-  const std::pair<const char*, std::int64_t> dims[] = {{"q and k", a.q.size(-1)},
-                                                       {"v and out", a.out.size(-1)}};
-  for (const auto& [who, d] : dims)
-    if (d < step || d > 256 || d % step != 0)
+  const std::tuple<const char*, std::int64_t, int> dims[] = {{"q and k", a.q.size(-1), 256},
+                                                             {"v and out", a.out.size(-1), 512}};
+  for (const auto& [who, d, most] : dims)
+    if (d < step || d > most || d % step != 0)
       return say("the head dimension of ", who, " is ", d, ", expected a multiple of ", step, " from ", step,
-                 " to 256", step == 16 ? " with e4m3fn" : "");
+                 " to ", most, step == 16 ? " with e4m3fn" : "");
   return {};
 }
 
@@ -217,10 +217,12 @@ Broken scalars(const AttentionArgs&, const AttentionOptions& o) {
 }
 
 Broken lengths(const AttentionArgs&, const AttentionOptions& o) {
-  const std::tuple<const char*, std::int64_t, std::int64_t> values[] = {{"window_left", o.window_left, -1},
-                                                                        {"window_right", o.window_right, -1},
-                                                                        {"max_seqlen_q", o.max_seqlen_q, 0},
-                                                                        {"max_seqlen_k", o.max_seqlen_k, 0}};
+  const std::tuple<const char*, std::int64_t, std::int64_t> values[] = {
+      {"window_left", o.window_left, -1},
+      {"window_right", o.window_right, -1},
+      {"max_seqlen_q", o.max_seqlen_q, 0},
+      {"max_seqlen_k", o.max_seqlen_k, 0},
+      {"attention_chunk", o.attention_chunk, 0}};
   for (const auto& [name, value, least] : values)
     if (value < least) return say(name, " is ", value, ", expected at least ", least);
   return {};
@@ -248,7 +250,7 @@ std::vector<core::Clause> form_clauses() {
       clause("q has rank 3 exactly with cu_seqlens_q", q_rank),
       clause("k has rank 3 exactly with cu_seqlens_k", k_rank),
       clause("Hkv divides Hq", heads),
-      clause("D and Dv are multiples of 8, of 16 with e4m3fn, up to 256", head_dims),
+      clause("D and Dv are multiples of 8, of 16 with e4m3fn, up to 256 and 512", head_dims),
       clause("v has k's shape with Dv; with v_colmajor, e4m3fn only, its last three dimensions are [Hkv, Dv, "
              "Sk]",
              v_shape),
@@ -265,7 +267,7 @@ std::vector<core::Clause> form_clauses() {
              "dimensions of D",
              rotary),
       clause("scale and softcap are finite and at least 0", scalars),
-      clause("windows are at least -1, max_seqlens at least 0", lengths),
+      clause("windows are at least -1, max_seqlens and attention_chunk at least 0", lengths),
       clause("num_splits is 0 to 256, split_size at least 0, and split_size excludes num_splits > 1", splits),
   };
 }

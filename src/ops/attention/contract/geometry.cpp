@@ -91,6 +91,7 @@ Geometry::Geometry(const AttentionArgs& a, const AttentionOptions& o) : args(&a)
   softcap = static_cast<double>(o.softcap);
   window_left = std::min(o.window_left, kUnboundedWindow);
   window_right = o.causal ? 0 : std::min(o.window_right, kUnboundedWindow);
+  chunk = std::min(o.attention_chunk, kUnboundedWindow);
 }
 
 Entry Geometry::entry(std::int64_t b) const {
@@ -133,6 +134,11 @@ KeyRange Geometry::visible(const Entry& e, std::int64_t first, std::int64_t last
   KeyRange range{0, e.k_len};
   if (window_left >= 0) range.lo = std::clamp<std::int64_t>(first + shift - window_left, 0, e.k_len);
   if (window_right >= 0) range.hi = std::clamp<std::int64_t>(last + shift + window_right, 0, e.k_len);
+  if (chunk > 0 && first < last) {
+    const auto begin = [&](std::int64_t p) { return p - ((p % chunk) + chunk) % chunk; };
+    range.lo = std::clamp<std::int64_t>(begin(first + shift), range.lo, e.k_len);
+    range.hi = std::clamp<std::int64_t>(begin(last - 1 + shift) + chunk, 0, range.hi);
+  }
   if (first >= last || range.hi < range.lo) range.hi = range.lo;
   return range;
 }

@@ -74,12 +74,13 @@ struct Geometry {
   double scale = 0;  ///< multiplies q·k; 1/sqrt(D) where the call does not say
   double softcap = 0;
   std::int64_t window_left = -1, window_right = -1;  ///< causal folded in; −1 unbounded
+  std::int64_t chunk = 0;                            ///< keys of a chunk; 0 none
 
   RowView q, k, v, out, lse, k_new, v_new;
 
-  bool causal() const { return window_right == 0 && window_left < 0; }
-  bool local() const { return window_left >= 0 || window_right > 0; }
-  bool masked() const { return window_left >= 0 || window_right >= 0; }
+  bool causal() const { return window_right == 0 && window_left < 0 && chunk == 0; }
+  bool local() const { return window_left >= 0 || window_right > 0 || chunk > 0; }
+  bool masked() const { return window_left >= 0 || window_right >= 0 || chunk > 0; }
 
   /// Kv head that a query head reads.
   std::int64_t kv_head(std::int64_t head) const { return head / group; }
@@ -92,7 +93,8 @@ struct Geometry {
   /// page table, never one past the keys. 0 <= j < entry.k_len.
   KeyRun run(const Entry& entry, std::int64_t j) const;
 
-  /// Keys that query i of the entry sees: i + k_len − q_len − left <= j <= i + k_len − q_len + right.
+  /// Keys that query i of the entry sees: i + k_len − q_len − left <= j <= i + k_len − q_len + right, and of
+  /// its own chunk.
   KeyRange visible(const Entry& entry, std::int64_t i) const;
   /// The smallest range that holds what every query of [first, last) sees.
   KeyRange visible(const Entry& entry, std::int64_t first, std::int64_t last) const;

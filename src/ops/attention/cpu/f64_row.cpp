@@ -14,7 +14,7 @@ constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 void Tile::f64_row(std::int64_t r) const {
   const std::int64_t d = g_.head_dim, dv = g_.head_dim_v, head_kv = kv_head(r);
-  double q[256], o[256] = {};
+  double q[256], o[512] = {};
   query(r, scratch_.row);
   std::copy_n(scratch_.row, d, q);
   const double scale = g_.scale * g_.logit_descale(b_, head_kv), v_scale = g_.v_descale(b_, head_kv);

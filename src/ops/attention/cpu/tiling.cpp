@@ -83,8 +83,9 @@ std::int64_t rows_of_a_tile(const Tiling& t, const Geometry& g, const Kernels& k
 
 /// Keys that a row may see, at most.
 std::int64_t visible_keys(const Geometry& g) {
-  if (g.window_left < 0 || g.window_right < 0) return g.seqlen_k;
-  return std::min(g.seqlen_k, g.window_left + g.window_right + g.seqlen_q);
+  const std::int64_t all = g.chunk > 0 ? std::min(g.seqlen_k, g.chunk + g.seqlen_q) : g.seqlen_k;
+  if (g.window_left < 0 || g.window_right < 0) return all;
+  return std::min(all, g.window_left + g.window_right + g.seqlen_q);
 }
 
 std::int64_t most_parts(const Geometry& g) { return std::max<std::int64_t>(visible_keys(g) / kLeastPart, 1); }

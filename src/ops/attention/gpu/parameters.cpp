@@ -69,6 +69,7 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t)
   p.head_dim_v = static_cast<std::int32_t>(g.head_dim_v);
   p.window_left = g.window_left;
   p.window_right = g.window_right;
+  p.chunk = g.chunk;
   p.scale = static_cast<float>(g.scale);
   p.softcap = static_cast<float>(g.softcap);
   p.out_type = wide(g.out.dtype);

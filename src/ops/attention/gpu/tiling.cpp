@@ -31,8 +31,9 @@ DType factor_type(const Geometry& g) {
 
 /// Keys that a row may see, at most.
 std::int64_t visible_keys(const Geometry& g) {
-  if (g.window_left < 0 || g.window_right < 0) return g.seqlen_k;
-  return std::min(g.seqlen_k, g.window_left + g.window_right + g.seqlen_q);
+  const std::int64_t all = g.chunk > 0 ? std::min(g.seqlen_k, g.chunk + g.seqlen_q) : g.seqlen_k;
+  if (g.window_left < 0 || g.window_right < 0) return all;
+  return std::min(all, g.window_left + g.window_right + g.seqlen_q);
 }
 
 /// Of one part's partial results.
@@ -218,6 +219,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
 }
 
 std::string refuse(const Geometry& g, const AttentionOptions& options, const gpu::Facts&) {
+  if (g.head_dim_v > 256) return core::say("has no tile for ", g.head_dim_v, " dimensions of v, at most 256");
   constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - 4096;
   if (g.seqlen_k > kMostKeys && !g.paged)
     return core::say("k has room for ", g.seqlen_k, " keys of one entry, the kernel counts ", kMostKeys);

@@ -46,6 +46,7 @@ struct AttentionParameters {
   i64 batch, heads, heads_kv, group;  ///< group: query heads of one kv head
   i32 head_dim, head_dim_v;
   i64 window_left, window_right;  ///< −1 unbounded
+  i64 chunk;                      ///< keys of a chunk; 0 none
   f32 scale, softcap;             ///< softcap 0: off
   AttentionWide out_type;         ///< of an e4m3fn q
 

@@ -78,6 +78,12 @@ ISOMER_DEVICE AttentionPlace place_of(const AttentionParameters& p, const Attent
   return {page < p.k.outers ? page : -1, static_cast<i64>(static_cast<u32>(slot) - column * p.page_size)};
 }
 
+/// Where the chunk of a place begins, which may lie before the first key.
+ISOMER_DEVICE i64 chunk_begin(const AttentionParameters& p, i64 place) {
+  const i64 rest = place % p.chunk;
+  return place - (rest < 0 ? rest + p.chunk : rest);
+}
+
 /// What queries [first, last) see between them.
 ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const AttentionEntry& e, i64 first,
                                     i64 last) {
@@ -85,6 +91,11 @@ ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const Attentio
   AttentionKeys keys{0, e.k_len};
   if (p.window_left >= 0) keys.lo = clamp(first + shift - p.window_left, 0, e.k_len);
   if (p.window_right >= 0) keys.hi = clamp(last + shift + p.window_right, 0, e.k_len);
+  if (p.chunk > 0) {
+    const i64 low = chunk_begin(p, first + shift), high = chunk_begin(p, last - 1 + shift) + p.chunk;
+    keys.lo = low > keys.lo ? least(low, e.k_len) : keys.lo;
+    keys.hi = least(keys.hi, high > 0 ? high : 0);
+  }
   if (keys.hi < keys.lo) keys.hi = keys.lo;
   return keys;
 }

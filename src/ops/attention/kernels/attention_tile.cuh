@@ -169,7 +169,7 @@ ISOMER_DEVICE void put_queries(const AttentionParameters& p, const AttentionEntr
   const int step = p.q_vectors && !p.rotary_cos ? kVector : 1;
   const int chunks = padded / step;
   // Without a mask a query has no place of its own: all stand where the new keys begin.
-  const bool masked = p.window_left >= 0 || p.window_right >= 0;
+  const bool masked = p.window_left >= 0 || p.window_right >= 0 || p.chunk > 0;
 #pragma unroll 1
   for (int n = static_cast<int>(threadIdx.x); n < kRows * chunks; n += kThreads) {
     const int r = n / chunks, c = n % chunks * step;

@@ -180,6 +180,20 @@ void masks(List& list) {
                              "left=100 right=3", "left=16 causal", "left=15 right=7 causal"})
     for (const char* lengths : {"sq=37 sk=37", "sq=9 sk=80", "sq=50 sk=20"})
       list.say("hq=2 hkv=1 lse ", window, " ", lengths, " d=32 ", kTypes[variant++ % 4]);
+  for (const char* chunk : {"chunk=1", "chunk=7 causal", "chunk=16 left=5", "chunk=33 causal left=9",
+                            "chunk=64 right=3", "chunk=9223372036854775807 causal"})
+    for (const char* lengths : {"sq=37 sk=37", "sq=9 sk=80", "sq=50 sk=20"})
+      list.say("hq=2 hkv=1 lse ", chunk, " ", lengths, " d=32 ", kTypes[variant++ % 4]);
+  for (const char* how :
+       {"sq=5 sk=40 d=64 lse", "sq=150 sk=90 d=64 bf16 causal", "sq=1 sk=300 hq=4 hkv=1 d=192 num_splits=2"})
+    list.say("dv=512 ", how);
+  for (const char* line :
+       {"b=2 sq=3 sk=200 hq=4 hkv=2 chunk=64 causal page=16",
+        "b=3 sq=20 sk=70 varlen_q varlen_k chunk=12 lse", "b=2 sq=5 sk=30 hq=2 append=5 rotary=neox chunk=8",
+        "b=2 sq=1 sk=600 hq=4 hkv=1 chunk=300 num_splits=3 lse",
+        "b=2 sq=4 sk=90 hq=2 leftpad_k sink=f32 chunk=20 bf16 lse",
+        "b=1 sq=300 sk=300 d=128 bf16 chunk=100 causal"})
+    list.say(line);
 }
 
 void caches(List& list) {

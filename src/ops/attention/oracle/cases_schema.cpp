@@ -22,6 +22,7 @@ const oracle::CaseSchema& schema() {
        oracle::option(contract(), "causal", "bottom-right aligned causal mask"),
        oracle::option(contract(), "window_left", "window_left", "left"),
        oracle::option(contract(), "window_right", "window_right", "right"),
+       oracle::option(contract(), "attention_chunk", "keys of a chunk; 0: off", "chunk"),
        oracle::option(contract(), "scale", "0: 1/sqrt(d)"),
        oracle::option(contract(), "softcap", "0: off"),
        oracle::choice("sink", {"none", "f32", "same"}, "dtype of the sinks; same: q's"),

@@ -89,13 +89,19 @@ class Row {
     return std::isfinite(sum) ? sum : 0;
   }
 
-  /// i + Sk − Sq − left <= j <= i + Sk − Sq + right; causal means right = 0.
+  /// i + Sk − Sq − left <= j <= i + Sk − Sq + right; causal means right = 0. A chunk holds what lies in it.
   bool visible(std::int64_t i, std::int64_t j) const {
     const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0 : s_.k_len - s_.q_len);
     std::int64_t left = o_.window_left, right = o_.causal ? 0 : o_.window_right;
     if (left >= 0 && diagonal - j > left - (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
     if (right >= 0 && j - diagonal > right - (vary_.has("window_right=exclusive") ? 1 : 0)) return false;
-    return true;
+    const std::int64_t chunk = o_.attention_chunk;
+    if (chunk == 0) return true;
+    if (vary_.has("attention_chunk=sliding")) return diagonal - j < chunk && j - diagonal < chunk;
+    const auto of = [&](std::int64_t place) {
+      return place >= 0 ? place / chunk : -1 - (-1 - place) / chunk;
+    };
+    return of(j) == of(diagonal);
   }
 
   double masked(double logit, std::int64_t i, std::int64_t j) const {

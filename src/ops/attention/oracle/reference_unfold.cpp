@@ -198,7 +198,7 @@ class Unfolding {
         rows.row(i)[d] = fetch(a_.q, q_outer_ * s.outer + (q_row_ + i) * s.row + head * s.head + d * s.d);
       if (!a_.rotary_cos.defined()) continue;
       // Without a mask a query has no place of its own: all stand where the new keys begin.
-      const bool masked = o_.causal || o_.window_left >= 0 || o_.window_right >= 0;
+      const bool masked = o_.causal || o_.window_left >= 0 || o_.window_right >= 0 || o_.attention_chunk > 0;
       const bool advances = masked || vary_.has("rotary_q=advances");
       rotate_row(a_.q.dtype, rows.row(i), rows.spread_row(i), position(advances ? i : 0));
     }

@@ -8,6 +8,8 @@ const std::vector<oracle::Variation>& variations() {
       {"mask=finite", "hidden logits are -5e4 instead of −inf: an empty row becomes the mean of the values"},
       {"window_left=exclusive", "the window's left end is not part of it"},
       {"window_right=exclusive", "the window's right end, under causal the diagonal, is not part of it"},
+      {"attention_chunk=sliding",
+       "a query sees the keys within a chunk's length of its place, not those of its own chunk"},
       {"scale=missing", "logits are q·k"},
       {"scale=twice", "logits are scale · scale · q·k"},
       {"scale=of-dv", "the default scale is 1/sqrt(Dv)"},
