@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 namespace isomer::cli {
@@ -19,8 +22,23 @@ struct RecordOptions {
   std::string out, label, test, python;
   double timeout = 120;
   std::uint64_t max_bytes = std::uint64_t{256} << 20;
-  bool json = false;
+  bool json = false, table = false;
 };
+
+/// Exit status of a recording: 1 where a part of the test stopped before its end.
+int status_of(const lab::Recorded& recorded) { return recorded.raised.empty() ? holds : findings; }
+
+/// Labels of a folder: files with the test below a line of #, or case folders.
+std::vector<fs::path> labels_of(const fs::path& folder) {
+  std::vector<fs::path> labels;
+  for (const fs::directory_entry& each : fs::directory_iterator(folder)) {
+    const bool file = each.is_regular_file() && each.path().extension() == ".py";
+    const bool both = each.is_directory() && fs::exists(each.path() / "1_label_source.py");
+    if (file || both) labels.push_back(each.path());
+  }
+  std::sort(labels.begin(), labels.end());
+  return labels;
+}
 
 lab::RecordSettings settings_of(const RecordOptions& options) {
   lab::RecordSettings settings;
@@ -57,7 +75,7 @@ int run(const RecordOptions& options) {
                                    {"answers", answers},
                                    {"raised", recorded.raised}};
     fmt::print("{}\n", report.dump(2));
-    return holds;
+    return status_of(recorded);
   }
   for (const auto& [function, calls] : functions)
     fmt::print("{} {} of {}\n", calls, calls == 1 ? "call" : "calls", function);
@@ -68,7 +86,51 @@ int run(const RecordOptions& options) {
                                                       : "PyTorch " + recorded.recording.metadata.at("torch"));
   for (const std::string& each : recorded.raised) fmt::print("stopped: {}\n", lab::escape_terminal(each));
   fmt::print("{}, {} bytes\n", out, fs::file_size(out));
-  return holds;
+  return status_of(recorded);
+}
+
+/// A line for each label of a folder, as it comes: recorded, partial, or refused and why.
+int run_table(const RecordOptions& options) {
+  if (options.what.size() != 1 || !fs::is_directory(options.what[0]))
+    core::fail(ErrorCode::bad_argument, "record: --table expects a folder of labels");
+  const std::vector<fs::path> labels = labels_of(options.what[0]);
+  if (labels.empty())
+    core::fail(ErrorCode::bad_argument, "record: ", options.what[0],
+               " has no labels: neither Python files nor case folders");
+  if (!options.out.empty()) fs::create_directories(options.out);
+  int recorded = 0, partial = 0, refused = 0;
+  for (const fs::path& label : labels) {
+    std::string word, why;
+    try {
+      lab::RecordSettings settings;
+      if (fs::is_directory(label))
+        settings = lab::settings_of_folder(label);
+      else
+        settings.label = label;
+      if (!options.python.empty()) settings.python = {options.python};
+      settings.timeout_seconds = options.timeout;
+      settings.max_bytes = options.max_bytes;
+      const lab::Recorded one = lab::record(settings);
+      const std::size_t calls = one.recording.calls.size();
+      if (!options.out.empty())
+        lab::save_recording(fs::path(options.out) / (label.stem().string() + ".safetensors"), one.recording);
+      const bool none = static_cast<std::size_t>(one.unanswered) == calls;
+      word = none ? "refused" : one.unanswered == 0 && one.raised.empty() ? "recorded" : "partial";
+      why = fmt::format("{} {}", calls, calls == 1 ? "call" : "calls");
+      if (one.unanswered > 0) why += fmt::format(", {} without an answer: {}", one.unanswered, one.why);
+      if (!one.raised.empty()) why += fmt::format("; stopped: {}", one.raised.front());
+    } catch (const Error& error) {
+      word = "refused";
+      why = error.what();
+      if (why.starts_with("record: ")) why = why.substr(8);
+    }
+    (word == "recorded" ? recorded : word == "partial" ? partial : refused) += 1;
+    fmt::print("{:<9} {}: {}\n", word, lab::escape_terminal(label.filename().string()),
+               lab::escape_terminal(why));
+    std::fflush(stdout);
+  }
+  fmt::print("\n{} labels: {} recorded, {} partial, {} refused\n", labels.size(), recorded, partial, refused);
+  return partial + refused == 0 ? holds : findings;
 }
 
 }  // namespace
@@ -94,7 +156,11 @@ Run record(CLI::App& app) {
       ->check(positive_whole_number)
       ->option_text("N");
   app.add_flag("--json", options->json, "print JSON on stdout");
-  return [options] { return run(*options); };
+  app.add_flag(
+      "--table", options->table,
+      "record every label of a folder (Python files with their test below a line of #, or case folders), and "
+      "print for each whether it was recorded; --out names a folder for the recordings");
+  return [options] { return options->table ? run_table(*options) : run(*options); };
 }
 
 }  // namespace isomer::cli

@@ -42,6 +42,9 @@ struct Parameter {
   bool has_keyword = true;  ///< callers may pass it by its name; not where a binding names no arguments
 };
 
+/// Who can call a host function: its own file alone, C++ callers, or whoever opens the library.
+enum class Linkage : std::uint8_t { internal, cpp, c };
+
 /// Something of a candidate that can be called.
 struct Entry {
   enum class Form : std::uint8_t {
@@ -53,8 +56,10 @@ struct Entry {
   std::string name;      ///< as exported: pybind11's name, the C symbol, the kernel
   std::string function;  ///< in the source
   std::vector<Parameter> parameters;
-  int returned_tensors = 0;  ///< at once; negative: a list of any number
-  bool exported = false;     ///< by pybind11 or TORCH_LIBRARY, under `name`
+  int returned_tensors = 0;        ///< at once; negative: a list of any number
+  bool exported = false;           ///< by pybind11 or TORCH_LIBRARY, under `name`
+  Linkage linkage = Linkage::cpp;  ///< of a host function
+  bool called_inside = false;      ///< another function of the file calls it
   int overload = 0;  ///< of several exported under one name, which, in the order in which they are tried
   SourcePlace place;
 };
@@ -90,6 +95,9 @@ struct Seen {
   std::string kind, text, kernel, buffer;
   SourcePlace place;
   std::uint64_t count = 1;
+  bool stores_twice = false;  ///< a race of stores of one value, as far as these inputs show
+  bool shared = false;        ///< a race on shared memory
+  bool unnamed_lane = false;  ///< a warp operation whose mask does not name its caller
 };
 
 /// What came of a call.

@@ -1,6 +1,7 @@
 #include "lab/diagnose/call_form.hpp"
 
 #include "lab/diagnose/call_strides.hpp"
+#include "lab/diagnose/conventions.hpp"
 #include "lab/diagnose/lower_case.hpp"
 
 #include <fmt/format.h>
@@ -229,6 +230,15 @@ std::optional<Passing> beside_a_size(const Entry& entry, const Port& port, const
   return std::nullopt;
 }
 
+/// A real number that the original has none of: what its name says, a factor of one, or nothing added.
+double real_of(const Port& port, const std::string& name) {
+  if (const std::optional<double> known = number_by_name(port, name)) return *known;
+  const std::string asked = lower_case(name);
+  for (const char* factor : {"scale", "alpha", "factor", "mult", "gain"})
+    if (asked.find(factor) != std::string::npos) return 1;
+  return 0;
+}
+
 /// A function over raw memory, or a kernel: pointers by name, else in the original's order; numbers by name.
 void by_kind(const Entry& entry, const Port& port, Guess& guess) {
   std::vector<bool> used(port.roles.size());
@@ -333,11 +343,14 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
       } else if (const auto beside = one_of(count_names(), lower_case(p.name)) ? beside_a_size(entry, port, p)
                                                                                : std::nullopt) {
         passing = *beside;
-      } else {
+      } else if (p.kind == Kind::integer) {
         passing.what = What::elements;
         passing.role = 0;
-        if (!one_of(count_names(), lower_case(p.name)) || p.kind != Kind::integer)
-          guess.unsure.push_back(static_cast<int>(i));
+        if (!one_of(count_names(), lower_case(p.name))) guess.unsure.push_back(static_cast<int>(i));
+      } else if (!p.has_default) {
+        // No size is a real number or a flag.
+        passing.what = What::constant;
+        passing.constant = p.kind == Kind::real ? real_of(port, p.name) : 0;
       }
     }
     guess.form.passings.push_back(passing);
@@ -349,15 +362,24 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
 
 }  // namespace
 
-Guess guess_form(const Entry& entry, const Port& port) {
+Guess guess_form(const Entry& entry, const Port& port, bool stranger) {
   Guess guess;
   guess.port = &port;
   guess.form.entry = &entry;
   const bool tensors = std::any_of(entry.parameters.begin(), entry.parameters.end(), is_tensor);
-  if (entry.form == Entry::Form::extension || tensors)
+  if (entry.form == Entry::Form::extension || tensors) {
     by_position(entry, port, guess);
-  else
+    // Nobody calls a stranger as the original is called: its names say what it takes.
+    if (stranger && !guess.findings.empty()) {
+      Guess by_names;
+      by_names.port = &port;
+      by_names.form.entry = &entry;
+      by_kind(entry, port, by_names);
+      if (by_names.findings.empty()) guess = std::move(by_names);
+    }
+  } else {
     by_kind(entry, port, guess);
+  }
   for (std::size_t r = 0; r < port.roles.size(); ++r)
     if (port.roles[r].returned ||
         (port.roles[r].output && !guess.form.takes(static_cast<int>(r)) && entry.returned_tensors))

@@ -21,7 +21,8 @@ struct Guess {
 };
 
 /// Of an entry and one port of the op.
-Guess guess_form(const Entry& entry, const Port& port);
+/// `stranger`: nobody says that it is called as the original is.
+Guess guess_form(const Entry& entry, const Port& port, bool stranger = false);
 /// The best over an entry's ports.
 Guess guess_form(const Entry& entry, const std::vector<const Port*>& ports);
 

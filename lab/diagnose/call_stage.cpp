@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "lab/diagnose/call_dtypes.hpp"
+#include "lab/diagnose/lower_case.hpp"
 #include "lab/diagnose/refusal.hpp"
 
 #include <fmt/format.h>
@@ -18,15 +19,36 @@ bool is_name_of(const Port& port, const std::string& name) {
   return std::find(port.functions.begin(), port.functions.end(), name) != port.functions.end();
 }
 
+/// Pointers of another element type than callers pass: a twin for another dtype.
+int other_dtypes(const Guess& guess, const CallRequest& request) {
+  if (request.recorded.empty() || guess.port != request.recorded_port) return 0;
+  int count = 0;
+  for (const Passing& passing : guess.form.passings) {
+    if (passing.what != What::role || passing.cast == DType::none) continue;
+    const Value& value = request.recorded.front()->values[static_cast<std::size_t>(passing.role)];
+    count += value.is_tensor() && value.tensor.dtype != passing.cast &&
+             !same_bytes(value.tensor.dtype, passing.cast);
+  }
+  return count;
+}
+
+/// Whether one name holds the other, whatever its case: act_quant and launch_act_quant.
+bool holds_name(const std::string& name, const std::string& wanted) {
+  return !wanted.empty() && lower_case(name).find(lower_case(wanted)) != std::string::npos;
+}
+
 /// The entry that is meant, and its guess; a wrong name is a finding where somebody calls it by another.
 Guess choose_entry(const Candidate& candidate, const CallRequest& request, Called& called) {
   const auto& entries = candidate.entries();
   const std::string wanted = !request.entry.empty() ? request.entry : request.function;
   Guess best;
+  // The best guess at each entry that may be meant without its name being known.
+  std::vector<Guess> each;
   const auto consider = [&](const Entry& entry, double bonus) {
+    Guess own;
     for (const Port* port : request.ports) {
       if (request.recorded_port != nullptr && port != request.recorded_port) continue;
-      Guess guess = guess_form(entry, *port);
+      Guess guess = guess_form(entry, *port, request.stranger);
       // A struct is filled by host code, not by callers.
       if (std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
             return p.kind == Parameter::Kind::unknown && !p.has_default;
@@ -34,8 +56,12 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
         guess.score -= 50;
       // Of two originals alike in their arguments the name says which.
       guess.score += bonus + (is_name_of(*port, entry.name) || is_name_of(*port, wanted) ? 4 : 0);
-      if (best.port == nullptr || guess.score > best.score) best = std::move(guess);
+      guess.score -= 3 * other_dtypes(guess, request);
+      if (own.port == nullptr || guess.score > own.score) own = std::move(guess);
     }
+    if (own.port == nullptr) return;
+    each.push_back(own);
+    if (best.port == nullptr || own.score > best.score) best = std::move(own);
   };
   for (const Entry& entry : entries)
     if (!wanted.empty() && entry.name == wanted) consider(entry, 0);
@@ -47,9 +73,25 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     const double form = entry.form == Entry::Form::extension  ? 20
                         : entry.form == Entry::Form::function ? 10
                                                               : 0;
-    consider(entry, form + (known ? 8 : 0));
+    const bool alike = std::any_of(request.ports.begin(), request.ports.end(), [&](const Port* port) {
+      return std::any_of(port->functions.begin(), port->functions.end(),
+                         [&](const std::string& name) { return holds_name(entry.name, name); });
+    });
+    consider(entry, form + (known ? 8 : alike || holds_name(entry.name, wanted) ? 4 : 0));
   }
   if (best.port == nullptr) return best;
+  // Two that fit nearly as well: to choose one would be a guess, and a verdict on the other one's behalf.
+  constexpr double kNearly = 2;
+  std::vector<const Entry*> fitting;
+  for (const Guess& guess : each)
+    if (guess.form.entry->form == best.form.entry->form && !guess.form.entry->called_inside &&
+        guess.score >= best.score - kNearly && guess.findings.size() <= best.findings.size() &&
+        guess.form.entry->name != best.form.entry->name)
+      fitting.push_back(guess.form.entry);
+  if (!fitting.empty() && !best.form.entry->called_inside) {
+    fitting.insert(fitting.begin(), best.form.entry);
+    called.ambiguous = several_entries(fitting);
+  }
   const Entry& entry = *best.form.entry;
   const bool exported = entry.form != Entry::Form::kernel;
   const bool by_op = std::any_of(request.ports.begin(), request.ports.end(),
@@ -157,7 +199,7 @@ void try_other_originals(const Candidate& candidate, const CallRequest& request,
     for (std::size_t way = 0; way < port->original->usual.size() && best < 0.9; ++way) {
       Called other = first;
       other.port = port;
-      const Guess guess = guess_form(*first.form.entry, *port);
+      const Guess guess = guess_form(*first.form.entry, *port, request.stranger);
       if (!guess.findings.empty()) continue;
       if (port != first.port) {
         other.form = guess.form;
@@ -189,6 +231,22 @@ Form in_order_of_names(const Guess& guess, const Form& form) {
 
 }  // namespace
 
+std::string several_entries(const std::vector<const Entry*>& entries) {
+  std::string list;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::string parameters;
+    for (const Parameter& p : entries[i]->parameters)
+      parameters += (parameters.empty() ? "" : ", ") + (p.name.empty() ? p.type : p.name);
+    list += fmt::format("{}{}({})",
+                        i == 0                    ? ""
+                        : i + 1 == entries.size() ? " and "
+                                                  : ", ",
+                        entries[i]->name, parameters);
+    if (entries[i]->place.line > 0) list += fmt::format(" at line {}", entries[i]->place.line);
+  }
+  return fmt::format("{} functions can be meant, {}: name one with --entry", entries.size(), list);
+}
+
 double share_right(const Given& given, const Trial& trial) {
   std::size_t right = 0, all = 0;
   for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
@@ -210,6 +268,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
   }
   called.port = guess.port;
   called.form = guess.form;
+  called.unsure = guess.unsure;
+  if (!called.ambiguous.empty()) return called;
   pass_in_bytes(request, called.form);
   called.findings.insert(called.findings.end(), guess.findings.begin(), guess.findings.end());
   for (Finding& finding : called.findings)

@@ -23,6 +23,7 @@ struct CallRequest {
   /// Roles whose 8-bit floats callers pass as bytes of that dtype.
   std::map<int, DType> in_bytes;
   CallSettings settings;
+  bool stranger = false;  ///< nobody says that the candidate is a port of the original
 };
 
 /// How a candidate can be called, and what had to be adapted for it.
@@ -36,9 +37,14 @@ struct Called {
   std::vector<Dtypes> native;          ///< the dtypes that it takes of itself, where those differ
   std::vector<Finding> findings;
   std::vector<std::string> notes;
+  std::vector<int> unsure;     ///< parameters whose meaning was found by trial alone
+  std::string ambiguous;       ///< which functions could be meant; empty where one is
   std::string unknown_launch;  ///< why nothing can be said of a kernel that nobody launches; empty otherwise
   Trial trial;                 ///< the last call
 };
+
+/// "two functions can be meant: a(x, y) at line 3 and b(x, z) at line 9: name one with --entry"
+std::string several_entries(const std::vector<const Entry*>& entries);
 
 /// Calls the candidate as the original is called; on a refusal adapts one thing at a time (a dtype, a rank,
 /// the order, the kind), each of which is a finding with the refusal's own words.

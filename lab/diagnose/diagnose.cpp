@@ -1,6 +1,8 @@
 #include "lab/diagnose/diagnose.hpp"
 
+#include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/known_op.hpp"
+#include "lab/diagnose/lower_case.hpp"
 #include "lab/diagnose/reading.hpp"
 #include "lab/diagnose/replay/replay.hpp"
 #include "lab/diagnose/source_places.hpp"
@@ -41,6 +43,41 @@ Recording calls_of(const Recording& recording, const std::string& function) {
   return own;
 }
 
+bool is_memory(const Parameter& p) {
+  return p.kind == Parameter::Kind::tensor || p.kind == Parameter::Kind::optional_tensor ||
+         p.kind == Parameter::Kind::pointer;
+}
+
+/// What an entry without the name that callers use can be: of the best form that there is, nothing that only
+/// serves another; of several, those with the name in theirs, and those that take as many tensors as the call
+/// has. One is what is meant; several are none.
+std::vector<const Entry*> unnamed_entries(const Candidate& candidate, const RecordedCall& call,
+                                          const std::string& wanted) {
+  std::vector<const Entry*> list;
+  for (const Entry& entry : candidate.entries())
+    if (entry.form == candidate.entries().front().form && !entry.called_inside) list.push_back(&entry);
+  const auto keep = [&](const auto& fits) {
+    std::vector<const Entry*> kept;
+    for (const Entry* entry : list)
+      if (fits(*entry)) kept.push_back(entry);
+    if (!kept.empty()) list = std::move(kept);
+  };
+  if (list.size() > 1)
+    keep([&](const Entry& entry) {
+      return lower_case(entry.name).find(lower_case(wanted)) != std::string::npos;
+    });
+  const auto tensors = [](const std::vector<Value>& values) {
+    return std::count_if(values.begin(), values.end(), [](const Value& value) { return value.is_tensor(); });
+  };
+  if (list.size() > 1)
+    keep([&](const Entry& entry) {
+      const auto memory = std::count_if(entry.parameters.begin(), entry.parameters.end(), is_memory);
+      return memory == tensors(call.before) || memory == tensors(call.before) + tensors(call.returned);
+    });
+  if (list.empty() && !candidate.entries().empty()) list.push_back(&candidate.entries().front());
+  return list;
+}
+
 /// An op of which only calls are recorded: each of the label's functions with the entry of its name.
 void recorded_functions(const Candidate& candidate, const DiagnoseRequest& request, Diagnosis& diagnosis) {
   std::vector<std::string> functions;
@@ -60,7 +97,15 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
       diagnosis.notes.push_back(fmt::format("the test also calls {}, which is not exported", function));
       continue;
     }
-    if (entry == nullptr && !candidate.entries().empty()) entry = &candidate.entries().front();
+    if (entry == nullptr) {
+      const Recording own = calls_of(*request.recording, function);
+      const std::vector<const Entry*> list = unnamed_entries(candidate, own.calls.front(), wanted);
+      if (list.size() > 1) {
+        diagnosis.error = several_entries(list);
+        return;
+      }
+      if (!list.empty()) entry = list.front();
+    }
     if (entry == nullptr) {
       diagnosis.error = "the candidate has no function or kernel that can be called";
       return;
@@ -79,7 +124,8 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     }
     const Recording own = calls_of(*request.recording, function);
     replay(candidate, *entry,
-           {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps},
+           {own, request.rtol, request.atol, request.settings, request.wide, request.narrow_warps,
+            named_sizes(request.texts)},
            diagnosis);
     if (functions.size() > 1 && !diagnosis.error.empty()) {
       why = fmt::format("{}: {}", function, diagnosis.error);

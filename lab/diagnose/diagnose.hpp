@@ -21,7 +21,10 @@ struct DiagnoseRequest {
   std::shared_ptr<const Recording> recording;
   double rtol = 0, atol = 0;       ///< for an op that is not known; 0: 1e-3 of a 16-bit type, 1e-5 of f32
   std::vector<std::string> texts;  ///< of instruction, label and test: what they call the axes
-  std::string source;              ///< of the candidate, for places only
+  /// Nobody says that it is a port of the op's original: what well-known kernels do otherwise is a
+  /// convention.
+  bool stranger = false;
+  std::string source;  ///< of the candidate, for places only
   std::string source_file;
   bool current_stream = false;  ///< the instruction demands PyTorch's current stream
   bool narrow_warps = false;    ///< the instruction asks for warps of 32 lanes

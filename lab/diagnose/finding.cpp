@@ -76,9 +76,16 @@ constexpr Code kCodes[] = {
     {"epsilon", "a small constant differs"},
     {"nan-inf", "NaN or infinity is not propagated"},
     {"index-overflow", "an index is computed in 32 bits and wraps"},
+    {"no-kernel", "it launches no kernel: the answer is computed by the host"},
+    {"library-call", "it launches no kernel: a library's operator computes the answer"},
     {"nondeterministic", "two runs of one call differ"},
     {"slow", "it is slower than the original"},
     {"unexplained", "the answer is wrong for a reason that no experiment found"},
+    {"convention", "another convention than the op's, as well-known kernels have it: a remark, no fault"},
+    {"benign-race",
+     "threads store to one address in no order, and the answer is right in every order tried: a remark, no "
+     "fault"},
+    {"suspicious", "formally undefined, and right as hardware runs it: a remark, no fault"},
     {"nothing-compared", "the test compares nothing, or a check in it cannot fail"},
     {"output-not-compared", "an output is computed and never compared"},
     {"weak-input", "the inputs cannot show a fault that they should"},
@@ -98,6 +105,10 @@ std::size_t rank_of(std::string_view code) {
 }
 
 }  // namespace
+
+bool is_remark(const Finding& finding) {
+  return finding.code == "convention" || finding.code == "benign-race" || finding.code == "suspicious";
+}
 
 const char* name_of(Subject subject) {
   constexpr const char* names[] = {"candidate", "test", "instruction"};
@@ -141,8 +152,9 @@ void order(std::vector<Finding>& findings) {
 
 std::string Diagnosis::verdict() const {
   if (!error.empty()) return "error";
-  const bool wrong = std::any_of(findings.begin(), findings.end(),
-                                 [](const Finding& f) { return f.subject == Subject::candidate; });
+  const bool wrong = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+    return f.subject == Subject::candidate && !is_remark(f);
+  });
   if (wrong || compile == Stage::failed || call == Stage::failed || exec == Stage::failed) return "fail";
   return calls > 0 ? "pass" : "error";
 }

@@ -26,6 +26,7 @@ struct Finding {
   std::string evidence;  ///< one sentence with numbers: what was done and what was seen
   SourcePlace location;
   std::string fix;                      ///< one sentence: what to change
+  bool same_store = false;              ///< a race of one line's stores with each other
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
 };
 
@@ -33,6 +34,8 @@ struct Finding {
 const std::vector<std::string_view>& finding_codes();
 /// One line on what a code means. Throws Error internal for what is no code.
 std::string_view meaning_of(std::string_view code);
+/// Whether it is said of a candidate that may be right all the same: no fault.
+bool is_remark(const Finding& finding);
 /// Sorts by what to fix first; findings of one code stay in their order.
 void order(std::vector<Finding>& findings);
 
@@ -42,6 +45,7 @@ const char* name_of(Stage stage);
 /// What is said about one candidate.
 struct Diagnosis {
   std::string folder, candidate, op, entry;
+  std::string called_with;           ///< the numbers of the first judged call: "m=256, k=16, eps=1e-10"
   std::string backend = "emulated";  ///< where it ran: emulated, cuda, hip
   Stage compile = Stage::not_reached, call = Stage::not_reached, exec = Stage::not_reached;
   std::vector<Finding> findings;   ///< ordered by what to fix first

@@ -66,6 +66,10 @@ void probe_measured(const Subjected& s, const std::vector<std::shared_ptr<const 
 void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
                         std::vector<Finding>& list);
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
+/// Of a source whose right answers came without a launch: that no kernel of its own computes them. Nothing of
+/// a prebuilt library, and of a source that is for no device.
+void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::vector<Answer>& answers,
+                    std::vector<Finding>& list);
 /// Whether what a device refuses for an empty tensor is refused in the same words for others.
 bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings);
 /// Of repeated calls, of which the earlier ones are of zeros: only that one writes what another returned.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 
 namespace isomer::lab {
@@ -60,8 +61,9 @@ std::string without_folders(std::string text, const SourcePlace& place) {
 
 void add_once(std::vector<Finding>& list, Finding finding) {
   const bool known = std::any_of(list.begin(), list.end(), [&](const Finding& each) {
-    return each.code == finding.code && each.argument == finding.argument &&
-           each.location.line == finding.location.line;
+    return each.code == finding.code &&
+           (finding.code == "suspicious" ||
+            (each.argument == finding.argument && each.location.line == finding.location.line));
   });
   if (!known) list.push_back(std::move(finding));
 }
@@ -84,7 +86,16 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
     Finding finding;
     finding.code = kind->code;
     finding.fix = kind->fix;
-    if (seen.kind == "race" && seen.text.find("shared") != std::string::npos) {
+    finding.same_store = seen.stores_twice;
+    if (seen.unnamed_lane) {
+      // Said once, however many such operations there are: hardware runs them with the lanes that are there.
+      if (std::any_of(list.begin(), list.end(),
+                      [](const Finding& each) { return each.code == "suspicious"; }))
+        continue;
+      finding.code = "suspicious";
+      finding.fix = "name the caller's own lanes in the mask, or all of the warp's";
+    }
+    if (seen.kind == "race" && seen.shared) {
       finding.code = "missing-barrier";
       finding.fix = "put a __syncthreads() between the write and the read";
     }
@@ -101,6 +112,28 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   finding.evidence = fmt::format("in '{}': {}", line, answer.refused_launches.front());
   finding.fix =
       empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
+  add_once(list, std::move(finding));
+}
+
+void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::vector<Answer>& answers,
+                    std::vector<Finding>& list) {
+  if (candidate.backend() != Backend::emulated || candidate.path().extension() == ".so" || answers.empty())
+    return;
+  if (std::any_of(answers.begin(), answers.end(),
+                  [](const Answer& each) { return each.launches > 0 || !each.refused_launches.empty(); }))
+    return;
+  std::ifstream in(candidate.path(), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto includes = [&](const char* header) { return text.find(header) != std::string::npos; };
+  const bool torch = includes("torch/") || includes("ATen/");
+  if (!torch && !includes("cuda_") && !includes("hip/")) return;
+  Finding finding;
+  finding.code = torch ? "library-call" : "no-kernel";
+  finding.evidence = fmt::format("{} was called {} times, and launched no kernel in any of these calls",
+                                 entry.name, answers.size());
+  finding.fix = torch ? "compute the op by a kernel of its own, not by PyTorch's operators"
+                      : "compute the op by a kernel on the device, not by the host";
+  finding.location = entry.place;
   add_once(list, std::move(finding));
 }
 

@@ -357,6 +357,27 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
   return list;
 }
 
+std::string numbers_in_words(const Form& form, const std::vector<Value>& values) {
+  std::string text;
+  const std::vector<Value> given = passed(form, values);
+  for (std::size_t i = 0; i < given.size() && i < form.entry->parameters.size(); ++i) {
+    const Value& value = given[i];
+    const Parameter& p = form.entry->parameters[i];
+    const std::string name = p.name.empty() ? core::say("argument ", i + 1) : p.name;
+    std::string number;
+    if (value.kind == Value::Kind::integer)
+      number = fmt::format("{}", value.integer);
+    else if (value.kind == Value::Kind::real)
+      number = fmt::format("{:.6g}", value.real);
+    else if (value.kind == Value::Kind::boolean)
+      number = value.integer != 0 ? "true" : "false";
+    else
+      continue;
+    text += (text.empty() ? "" : ", ") + name + "=" + number;
+  }
+  return text;
+}
+
 void take_outputs(const Form& form, const Port& port, const Given& given, const std::vector<Value>& before,
                   Trial& trial) {
   for (const oracle::ExpectedTensor& want : given.plain.tensors) {

@@ -98,6 +98,9 @@ Port without_what_it_lacks(const Port& port, const Form& form);
 /// The values that a form makes of those of the original.
 std::vector<Value> passed(const Form& form, const std::vector<Value>& values);
 
+/// The numbers among what a form passes, by the candidate's names: "m=256, k=16, eps=1e-10".
+std::string numbers_in_words(const Form& form, const std::vector<Value>& values);
+
 /// The settings with the launch that a form has for these values; as they are where it has none.
 CallSettings with_launch_of(const Form& form, const std::vector<Value>& values, const CallSettings& asked);
 

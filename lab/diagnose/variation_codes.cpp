@@ -217,6 +217,7 @@ const std::vector<VariationCode>& table() {
       {"empty=nan", "nan-inf", "write 0 for a row without weight", {"/"}},
       {"empty_lse=", "nan-inf", "write -inf for the lse of a row without keys", {"INFINITY|log"}},
       {"infinity=unguarded", "nan-inf", "leave out parts whose lse is -inf", {"exp"}},
+      {"weightless=multiplied", "nan-inf", "leave out parts whose lse is -inf", {"exp"}},
       {"strides=v-as-k", "assumes-contiguous", "address v by its own strides", {"stride.*k|v\\w*\\s*\\+"}},
       {"strides=", "assumes-contiguous", "address every tensor by its strides", {"stride|\\*"}},
       {"heads=modulo", "head-mapping", "read kv head h / (Hq / Hkv) for query head h", {"%"}},

@@ -73,6 +73,7 @@ Json candidate_json(const Diagnosis& d, const Diagnosis* before) {
   entry["candidate"] = d.candidate;
   entry["op"] = d.op;
   entry["entry"] = d.entry;
+  entry["called_with"] = d.called_with;
   entry["backend"] = d.backend;
   entry["verdict"] = d.verdict();
   entry["stages"] = {{"compile", name_of(d.compile)}, {"call", name_of(d.call)}, {"exec", name_of(d.exec)}};
@@ -100,6 +101,7 @@ Diagnosis diagnosis_of_json(const Json& json) {
     d.candidate = json.at("candidate");
     d.op = json.at("op");
     d.entry = json.at("entry");
+    d.called_with = json.value("called_with", "");
     d.backend = json.at("backend");
     d.compile = stage("compile");
     d.call = stage("call");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 
 namespace isomer::lab {
@@ -15,7 +16,8 @@ std::vector<std::string> codes_of(const Diagnosis& diagnosis) {
   std::vector<std::string> codes;
   for (const Finding& finding : diagnosis.findings) {
     const std::string code = finding.argument.empty() ? finding.code : finding.code + " " + finding.argument;
-    if (finding.subject == Subject::candidate && std::find(codes.begin(), codes.end(), code) == codes.end())
+    if (finding.subject == Subject::candidate && !is_remark(finding) &&
+        std::find(codes.begin(), codes.end(), code) == codes.end())
       codes.push_back(code);
   }
   return codes;
@@ -33,6 +35,24 @@ std::string place_of(const Finding& finding) {
   return finding.location.line > 0 ? fmt::format("{}:{}", name, finding.location.line) : name;
 }
 
+/// Three lines of the source round a place, the one that is meant marked and a caret below its text.
+std::string source_lines(const SourcePlace& place) {
+  std::ifstream file(place.file);
+  std::string text, line;
+  for (int number = 1; place.line > 0 && number <= place.line + 1 && std::getline(file, line); ++number) {
+    if (number < place.line - 1) continue;
+    constexpr std::size_t kWidth = 110;
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    const std::size_t begin = line.find_first_not_of(' ');
+    const std::string shown = escape_terminal(line.size() > kWidth ? line.substr(0, kWidth) + "…" : line);
+    text += Terminal::dim(fmt::format("      {:>5} | ", number)) + shown + "\n";
+    if (number == place.line && begin != std::string::npos)
+      text += Terminal::dim(fmt::format("      {:>5} | ", "")) + std::string(std::min(begin, kWidth), ' ') +
+              Terminal::green("^") + "\n";
+  }
+  return text;
+}
+
 std::string coloured(const std::string& verdict) {
   if (verdict == "pass") return Terminal::green(verdict);
   return verdict == "fail" ? Terminal::red(verdict) : Terminal::yellow(verdict);
@@ -40,6 +60,11 @@ std::string coloured(const std::string& verdict) {
 
 std::string title_of(const Diagnosis& d) {
   return d.folder.empty() ? d.candidate : fmt::format("{}/{}", d.folder, d.candidate);
+}
+
+/// "rows, with m=256, k=16": the function that was called, and its numbers.
+std::string call_of(const Diagnosis& d) {
+  return d.called_with.empty() ? d.entry : fmt::format("{}, with {}", d.entry, d.called_with);
 }
 
 std::string mending_line(const Diagnosis& before, const Diagnosis& after) {
@@ -89,11 +114,11 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
     text += fmt::format(
         "{}{}  {}{}\n", i > 0 ? "\n" : "", Terminal::bold(escape_terminal(title_of(d))),
         coloured(d.verdict()),
-        d.op.empty()
-            ? d.entry.empty() ? ""
-                              : Terminal::dim(fmt::format("  no known op, called as {}{}", d.entry, device))
-            : Terminal::dim(
-                  fmt::format("  op {}{}{}", d.op, d.entry.empty() ? "" : ", called as " + d.entry, device)));
+        d.op.empty() ? d.entry.empty()
+                           ? ""
+                           : Terminal::dim(fmt::format("  no known op, called as {}{}", call_of(d), device))
+                     : Terminal::dim(fmt::format(
+                           "  op {}{}{}", d.op, d.entry.empty() ? "" : ", called as " + call_of(d), device)));
     if (!d.error.empty()) text += fmt::format("  {}\n", escape_terminal(d.error));
     const auto stage = [](const char* name, Stage s) {
       const std::string word = fmt::format("{} {}", name, name_of(s));
@@ -110,9 +135,11 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
       const std::string whose =
           finding.subject == Subject::candidate ? "" : fmt::format(" [{}]", name_of(finding.subject));
       text +=
-          fmt::format("  {:>2}. {}{}{}  {}  {}\n", ++number, Terminal::red(finding.code),
+          fmt::format("  {:>2}. {}{}{}  {}  {}\n", ++number,
+                      is_remark(finding) ? Terminal::yellow(finding.code) : Terminal::red(finding.code),
                       finding.argument.empty() ? "" : " " + Terminal::bold(escape_terminal(finding.argument)),
                       whose, Terminal::dim(name_of(finding.strength)), escape_terminal(finding.evidence));
+      text += source_lines(finding.location);
       const std::string place = escape_terminal(place_of(finding));
       if (!finding.fix.empty())
         text += fmt::format("      {} {}{}\n", Terminal::green("fix:"), escape_terminal(finding.fix),

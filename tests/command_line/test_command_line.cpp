@@ -128,6 +128,7 @@ TEST_F(CommandLine, RefusesNonsenseToRecord) {
       {"record " + path("absent"), "record: expected a folder or python3 TEST.py, got '"},
       {"record " + path("absent.py"), "record: there is no file "},
       {"record -- ls -l", "got 'ls'"},
+      {"record --table", "record: --table expects a folder of labels"},
       {"record -- python3 -m pytest", "record: -m names no file; expected python3 TEST.py"},
       {"record " + folder.string(), "3_test_code.py:1: invalid syntax"},
       {"record --test " + path("absent.py"), "record: there is no file "},

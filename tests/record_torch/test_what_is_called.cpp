@@ -99,6 +99,22 @@ TEST_F(RecordTorch, TheLabelIsFoundUnderWhateverNameTheTestImportsIt) {
         << import;
 }
 
+TEST_F(RecordTorch, DivisionsInsideOfAClassAreThoseOfTheLabel) {
+  const Recorded got =
+      recorded(R"(
+import torch
+
+class Halved(torch.nn.Module):
+    def forward(self, x):
+        half = x.shape[0] // 2
+        return x[: half + x.shape[0] % 2]
+)",
+               "Halved()(torch.arange(5.0))\n");
+  EXPECT_TRUE(got.raised.empty());
+  ASSERT_EQ(got.recording.calls.size(), 1u);
+  EXPECT_EQ(got.recording.calls[0].returned.at(0).tensor.numel(), 3);
+}
+
 TEST_F(RecordTorch, LabelAndTestMayBeOneFile) {
   std::ofstream(folder / "both.py") << kPlain << std::string(146, '#')
                                     << "\n\ndef test():\n    twice(torch.ones(1))\n";

@@ -20,7 +20,7 @@ Meeting* Block::meet(std::uint64_t mask, WarpOp op, const void* value, unsigned 
     watch::report_event(Kind::warp_divergence, site,
                         "passes a mask that does not name its own lane " + std::to_string(self.lane) +
                             " of " + std::to_string(launch_.lanes));
-    mask |= bit;
+    mask = 0;  // as hardware runs it: with the lanes that execute together
   }
   PendingMeeting* meeting = nullptr;
   for (PendingMeeting* p : warp.pending) {

@@ -5,6 +5,7 @@
 #include "lab/candidate/emulated/convert.hpp"
 #include "lab/candidate/emulated/geometry.hpp"
 #include "lab/candidate/emulated/launch_line.hpp"
+#include "lab/candidate/emulated/linkage.hpp"
 #include "lab/candidate/emulated/prebuilt.hpp"
 #include "lab/candidate/emulated/torch.hpp"
 #include "lab/candidate/folder.hpp"
@@ -122,6 +123,12 @@ class CompiledCandidate final : public Candidate {
       }
       options_.compile_flags = {"-include", "isomer_emulator/entries_torch.h"};
     }
+    // Bodies for devices stand behind it: without it they are compiled away, and write nothing.
+    const bool for_hip = path_.string().find(".hip") != std::string::npos;
+    const auto given = [&](const std::string& each) { return each.starts_with("__CUDA_ARCH__"); };
+    if (!real && !for_hip && !traits.torch &&
+        std::none_of(options_.definitions.begin(), options_.definitions.end(), given))
+      options_.definitions.emplace_back("__CUDA_ARCH__=800");
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();
       options_.link_flags.insert(options_.link_flags.end(),
@@ -205,8 +212,10 @@ class CompiledCandidate final : public Candidate {
     return running_.emplace(variant, std::move(fresh)).first->second;
   }
 
-  // What is exported hides the functions behind it; where nothing is, every host function that takes memory
-  // is an entry. Kernels come last: a host function launches them as their author meant.
+  // What is exported hides the functions behind it. Where no binding exports anything, extern "C" does, and
+  // where nothing has that, every host function with external linkage that takes memory is an entry; what
+  // only its own file can call never is. Kernels come last: a host function launches them as their author
+  // meant.
   void list_entries(const std::vector<emulator::EntryInfo>& all) {
     using Form = emulator::EntryInfo::Form;
     const bool exports =
@@ -225,10 +234,27 @@ class CompiledCandidate final : public Candidate {
     std::vector<Entry> listed;
     for (const emulator::EntryInfo& e : all) listed.push_back(lab_entry(e));
     const Launching launching = launching_functions(listed);
+    // A library's stand-in has only what is called from outside.
+    const bool library = source_ != path_;
+    std::map<std::string, std::string> texts;
+    std::map<const emulator::EntryInfo*, Linkage> linkages;
+    bool by_c = false;
+    for (const emulator::EntryInfo& e : all) {
+      if (e.form != Form::function || !takes_memory(e)) continue;
+      const auto [text, fresh] = texts.try_emplace(e.file);
+      if (fresh) {
+        std::ifstream in(e.file, std::ios::binary);
+        text->second = without_comments({std::istreambuf_iterator<char>(in), {}});
+      }
+      const Linkage linkage = library ? Linkage::c : linkage_of(text->second, e.name, e.line);
+      linkages[&e] = linkage;
+      by_c = by_c || (linkage == Linkage::c && (!kernels || launching.functions.count(e.name) > 0));
+    }
     const auto rank_of = [&](const emulator::EntryInfo& e) {
       if (e.form == Form::exported) return 0;
       if (e.form == Form::kernel) return 3;
-      if (exports || !takes_memory(e)) return -1;
+      if (exports || !takes_memory(e) || linkages[&e] == Linkage::internal) return -1;
+      if (by_c && linkages[&e] != Linkage::c) return -1;
       if (e.takes_tensors || e.returned_tensors || !kernels) return 1;
       return launching.functions.count(e.name) ? (launching.called.count(e.name) ? 2 : 1) : 4;
     };
@@ -236,6 +262,9 @@ class CompiledCandidate final : public Candidate {
       for (const emulator::EntryInfo& e : all) {
         if (rank_of(e) != rank) continue;
         Entry entry = lab_entry(e);
+        if (const auto linkage = linkages.find(&e); linkage != linkages.end())
+          entry.linkage = linkage->second;
+        entry.called_inside = launching.called.count(e.name) > 0;
         if (entry.exported)
           entry.overload =
               static_cast<int>(std::count_if(entries_.begin(), entries_.end(), [&](const Entry& other) {

@@ -45,6 +45,21 @@ Value widened(const SessionValue& from) {
   return value;
 }
 
+/// What the emulator says of an access in a sentence, as facts.
+Seen seen_of(emulator::Report& r) {
+  // Stores that agree for these inputs may not for others: whether they are harmless is judged by the
+  // answers.
+  const bool benign = r.kind == emulator::Kind::benign_race;
+  if (benign) r.kind = emulator::Kind::race;
+  Seen seen{emulator::name(r.kind), std::move(r.text), std::move(r.kernel),
+            std::move(r.buffer),    place_of(r.place), r.count};
+  seen.stores_twice = benign;
+  seen.shared = seen.text.find("shared") != std::string::npos;
+  seen.unnamed_lane = r.kind == emulator::Kind::warp_divergence &&
+                      seen.text.find("does not name its own lane") != std::string::npos;
+  return seen;
+}
+
 Value with_storage_of(Value value, const SessionValue& left) {
   if (value.is_tensor()) {
     value.storage = left.storage;
@@ -139,10 +154,7 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     answer.arguments.push_back(with_storage_of(arguments[i], result.arguments[i]));
   for (const SessionValue& v : result.returned) answer.returned.push_back(lab_value(v));
   for (emulator::Report& r : result.reports) {
-    // Stores that agree for these inputs may not for others.
-    if (r.kind == emulator::Kind::benign_race) r.kind = emulator::Kind::race;
-    answer.seen.push_back({emulator::name(r.kind), std::move(r.text), std::move(r.kernel),
-                           std::move(r.buffer), place_of(r.place), r.count});
+    answer.seen.push_back(seen_of(r));
     // A kernel that stopped the process tells where by its report.
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
                        r.kind == emulator::Kind::step_limit;

@@ -243,6 +243,8 @@ std::vector<Diagnosis> diagnose_folder(const CaseFolder& folder, Backend backend
   } catch (const Error& error) {
     broken = error.what();
   }
+  request.stranger = folder.label.empty() && folder.test.empty() && folder.instruction.empty() &&
+                     request.recording == nullptr;
   list.resize(folder.candidates.size());
   const bool beside = jobs > static_cast<int>(list.size());
   // A real device is timed: one candidate has it to itself.

@@ -74,8 +74,29 @@ bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
 /// What callers leave to the original's default, by its name; null: nothing of that name.
 const Value* left_out(const Replayed& replayed, const Parameter& parameter) {
   for (const Value& value : replayed.left_out)
-    if (!parameter.name.empty() && value.name == parameter.name) return &value;
+    if (!parameter.name.empty() && plain(value.name) == plain(parameter.name)) return &value;
   return nullptr;
+}
+
+/// A size or a count by a name that the label gives it, of a tensor of that name.
+std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed& replayed,
+                                     const NamedSizes& sizes) {
+  if (parameter.kind != Kind::integer) return std::nullopt;
+  for (const NamedSize& size : sizes) {
+    if (plain(size.name) != plain(parameter.name)) continue;
+    for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
+      if (!replayed.values[r].is_tensor() || plain(replayed.roles[r].name) != plain(size.tensor)) continue;
+      const int rank = replayed.values[r].tensor.rank;
+      if (size.rank >= 0 && size.rank != rank) continue;
+      Passing passing;
+      passing.role = static_cast<int>(r);
+      passing.what = size.all ? What::elements : What::size;
+      passing.dim = size.dim < 0 ? size.dim + rank : size.dim;
+      if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
+      return passing;
+    }
+  }
+  return std::nullopt;
 }
 
 /// What a number that no caller passes is given, so that the call can go on: the original's default, the last
@@ -87,7 +108,7 @@ Passing stand_in(const Parameter& parameter, const Replayed& replayed, std::size
   if (const Value* value = left_out(replayed, parameter); value != nullptr) {
     passing.constant = value->kind == Value::Kind::real ? value->real : static_cast<double>(value->integer);
   } else if (parameter.kind == Kind::real) {
-    passing.constant = 1;
+    passing.constant = name.find("eps") != std::string::npos ? 1e-5 : 1;
   } else if (parameter.kind == Kind::integer && (name == "dim" || name == "axis")) {
     passing.constant = -1;
   } else if (parameter.kind == Kind::integer) {
@@ -237,7 +258,7 @@ int role_of_array(const ArrayName& array, std::size_t parameter, const std::vect
 }
 
 /// A function over raw memory, or a kernel: what nothing is passed for follows from the tensors.
-void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
+void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes, Bound& bound) {
   const std::vector<Parameter>& parameters = entry.parameters;
   std::vector<int> role_at(parameters.size(), -1);
   std::vector<bool> used(replayed.roles.size());
@@ -307,10 +328,10 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
       passing.role = strides[p]->role;
       passing.dim = strides[p]->dim;
       strided.push_back(passing.role);
-    } else if (parameters[p].kind == Kind::integer) {
-      passing.what = What::elements;
-      passing.role = replayed.outputs.front().role;
-      bound.unsure.push_back(static_cast<int>(p));
+    } else if (const std::optional<Passing> size = size_of_label(parameters[p], replayed, sizes)) {
+      passing = *size;
+    } else if (is_number(parameters[p])) {
+      passing = stand_in(parameters[p], replayed, p, bound);
     }
     bound.form.passings.push_back(passing);
   }
@@ -321,14 +342,14 @@ void by_kind(const Entry& entry, const Replayed& replayed, Bound& bound) {
 
 }  // namespace
 
-Bound bind_call(const Entry& entry, const Replayed& replayed) {
+Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes) {
   Bound bound;
   bound.form.entry = &entry;
   const bool tensors = std::any_of(entry.parameters.begin(), entry.parameters.end(), is_tensor);
   if (entry.form == Entry::Form::extension || tensors)
     by_place(entry, replayed, bound);
   else
-    by_kind(entry, replayed, bound);
+    by_kind(entry, replayed, sizes, bound);
   for (std::size_t r = replayed.call->before.size(); r < replayed.roles.size(); ++r)
     if (!bound.form.takes(static_cast<int>(r))) bound.form.returned.push_back(static_cast<int>(r));
   return bound;

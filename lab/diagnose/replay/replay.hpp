@@ -3,6 +3,7 @@
 #include "lab/candidate/candidate.hpp"
 #include "lab/candidate/recording.hpp"
 #include "lab/diagnose/finding.hpp"
+#include "lab/diagnose/replay/named_sizes.hpp"
 
 #include <functional>
 #include <memory>
@@ -17,6 +18,7 @@ struct ReplayRequest {
   /// The same candidate built for warps of 64 lanes; null where that makes no difference.
   std::function<std::shared_ptr<const Candidate>()> wide;
   bool narrow_warps = false;  ///< the instruction asks for warps of 32 lanes
+  NamedSizes sizes = {};      ///< what the label calls the sizes of its tensors
 };
 
 /// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it

@@ -4,6 +4,7 @@
 #include "lab/candidate/recording.hpp"
 #include "lab/diagnose/audit/facts.hpp"
 #include "lab/diagnose/finding.hpp"
+#include "lab/diagnose/replay/named_sizes.hpp"
 #include "lab/diagnose/replay/patterns.hpp"
 #include "lab/diagnose/trial.hpp"
 
@@ -58,7 +59,7 @@ struct Bound {
   std::vector<Finding> findings;
   std::vector<int> unsure;
 };
-Bound bind_call(const Entry& entry, const Replayed& replayed);
+Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes = {});
 
 /// The form with what is passed by place brought to the parameters of the same names, and the finding that
 /// says so: where those are the same names in another order.

@@ -3,7 +3,8 @@
 import ast
 import operator
 
-NAME = "__isomer_divided"
+# Ends in underscores: a name that begins with two and does not is another inside a class.
+NAME = "__isomer_divided__"
 INSIDE = []
 
 

@@ -5,7 +5,9 @@ import math
 
 
 def install(interpreter):
-    for mend in (numbers_of_one_element, constants, grids, tuning, libdevice):
+    from . import interpreter_blocks
+
+    for mend in (numbers_of_one_element, constants, grids, tuning, libdevice, interpreter_blocks.install):
         try:
             mend(interpreter)
         except (ImportError, AttributeError):

@@ -17,6 +17,12 @@ GAP = 64 << 20
 NO_RESERVE = 0x4000  # Linux's MAP_NORESERVE: the gaps are never touched
 
 
+def truths(mask):
+    """A mask that a kernel made of whole numbers, as the compiler takes it."""
+    mask = np.asarray(mask)
+    return mask if mask.dtype == bool else mask != 0
+
+
 class Arena:
     """The copies of one run of a launch."""
 
@@ -87,12 +93,14 @@ class Watch:
             self.found.append(found)
 
     def load(self, pointers, mask, other, dtype):
+        mask = truths(mask)
         mask, bad = self.inside(pointers, mask, np.dtype(dtype).itemsize, "reads")
         if bad is not None:
             other = np.where(bad, np.array(self.fill).astype(other.dtype), other)
         return self.real.load(pointers, mask, other, dtype)
 
     def store(self, pointers, value, mask):
+        mask = truths(mask)
         mask, _ = self.inside(pointers, mask, value.dtype.itemsize, "writes")
         return self.real.store(pointers, value, mask)
 

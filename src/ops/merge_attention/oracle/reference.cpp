@@ -42,11 +42,13 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
       w[i] = vary.has("max=none") ? round_to(DType::f32, e(lse[i])) : e(lse[i] - m);
       total = half(total + w[i]);
     }
-    const bool poisoned = vary.has("infinity=unguarded") && (lse[0] == kNothing || m == kNothing);
+    const bool multiplied = vary.has("weightless=multiplied");
+    const bool poisoned = (vary.has("infinity=unguarded") && (lse[0] == kNothing || m == kNothing)) ||
+                          (multiplied && m == kNothing);
     for (std::size_t d = 0; d < size; ++d) {
       double acc = 0, weighted = 0, squared = 0, lost = 0;
       for (int i = 0; i < 2; ++i) {
-        if (lse[i] == kNothing) continue;
+        if (lse[i] == kNothing && !multiplied) continue;
         const double part = oracle::element(i == 0 ? args.out_a : args.out_b, row * size + d);
         const double weight = w[i] / total;
         acc = half(acc + w[i] * part);
@@ -72,6 +74,7 @@ const std::vector<oracle::Variation>& variations() {
       {"max=none", "e^lse without subtracting the larger: f32 overflows"},
       {"log=base-2", "2^lse instead of e^lse"},
       {"infinity=unguarded", "an online merge that meets −inf first: −inf − −inf is NaN"},
+      {"weightless=multiplied", "a part whose lse is −inf multiplied by 0: NaN in it stays"},
       {"accumulate=f16", "sums kept in f16"},
       {"lse=larger", "lse of the larger part instead of ln Σ e^lse"},
       {"lse=flat", "the lse of the parts read as if contiguous [..., H]"},

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "hip/device_functions.h"

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "hip/hip_vector_types.h"

@@ -1,0 +1,159 @@
+#include "lab/diagnose/conventions.hpp"
+
+#include "lab/diagnose/lower_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+/// Variations that other houses have on purpose, and how to say it.
+struct Known {
+  std::string_view variation, said;
+};
+constexpr Known kKnown[] = {
+    {"floor=", "the least maximum of a block is another small number"},
+    {"encoding=fnuz", "8-bit floats are e4m3fnuz, as on MI300"},
+    {"max=240", "8-bit floats are scaled to 240, the largest e4m3fnuz"},
+    {"quotient=x*(448/amax)", "values are multiplied by 448 / amax instead of divided by the scale"},
+    {"quotient=x*(1/s)", "values are multiplied by the reciprocal of the scale"},
+    {"scale=amax*(1/448)", "the scale is the maximum times the rounded 1 / 448"},
+    {"scale=ue8m0", "scales are powers of two (scale_format ue8m0)"},
+    {"s=transposed", "scales lie column by column"},
+    {"weightless=multiplied",
+     "parts whose log-sum-exp is -inf are multiplied by 0, so that NaN in them stays"},
+    {"log=base-2", "the log-sum-exp has base 2"},
+};
+
+const Known* known(const std::string& variation) {
+  for (const Known& each : kKnown)
+    if (variation == each.variation ||
+        (each.variation.ends_with('=') && variation.starts_with(each.variation)))
+      return &each;
+  return nullptr;
+}
+
+bool holds(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
+
+/// A matrix or more as it is passed, the last two axes exchanged.
+bool turn(const Form& form, std::size_t at, const Given& given, Form& turned) {
+  const Passing& passing = form.passings[at];
+  if (passing.what != What::role || !passing.axes.empty() || passing.drop != 0) return false;
+  const Value& value = given.values[static_cast<std::size_t>(passing.role)];
+  if (!value.is_tensor() || value.tensor.rank < 2) return false;
+  std::vector<int> axes;
+  for (int i = 0; i < value.tensor.rank; ++i) axes.push_back(i);
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  turned.passings[at].axes = std::move(axes);
+  turned.passings[at].compact = true;
+  return true;
+}
+
+}  // namespace
+
+std::vector<Convention> conventional_forms(const Form& form, const Port& port, const Given& given) {
+  std::vector<Convention> list;
+  const auto name_of = [&](std::size_t at) {
+    return at < form.entry->parameters.size() && !form.entry->parameters[at].name.empty()
+               ? form.entry->parameters[at].name
+               : port.roles[static_cast<std::size_t>(form.passings[at].role)].name;
+  };
+  const auto together = [&](const auto& wanted, const char* said) {
+    Form turned = form;
+    std::string names;
+    for (std::size_t i = 0; i < form.passings.size(); ++i) {
+      if (form.passings[i].what != What::role) continue;
+      const Port::Role& role = port.roles[static_cast<std::size_t>(form.passings[i].role)];
+      if (wanted(role) && turn(form, i, given, turned)) names += (names.empty() ? "" : ", ") + name_of(i);
+    }
+    if (!names.empty()) list.push_back({std::move(turned), names, said});
+  };
+  together([](const Port::Role& role) { return role.tensor && role.argument.starts_with("lse"); },
+           "log-sum-exps lie [heads, tokens]");
+  const auto is_scale = [](const Port::Role& role) {
+    return role.tensor &&
+           (role.argument == "s" || role.argument.ends_with("_s") || holds(role.argument, "scale"));
+  };
+  together(is_scale, "scales lie column by column");
+  for (std::size_t i = 0; i < form.passings.size(); ++i) {
+    Form turned = form;
+    if (turn(form, i, given, turned))
+      list.push_back({std::move(turned), name_of(i), "it is taken transposed"});
+  }
+  together([](const Port::Role& role) { return role.tensor && !role.output; },
+           "every input is taken transposed");
+  return list;
+}
+
+void tell_conventions(std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.variations.empty() || finding.subject != Subject::candidate) continue;
+    // Nothing is a convention that explains only a part.
+    if (finding.strength == Strength::nearest) continue;
+    std::string said;
+    const bool all =
+        std::all_of(finding.variations.begin(), finding.variations.end(), [&](const std::string& name) {
+          const Known* each = known(name);
+          if (each != nullptr) said += (said.empty() ? "" : "; ") + std::string(each->said);
+          return each != nullptr;
+        });
+    if (!all) continue;
+    finding.code = "convention";
+    finding.argument.clear();
+    finding.evidence = said + ": " + finding.evidence;
+    finding.fix =
+        "none is needed where its callers expect this; a port of the op's original needs the op's way";
+  }
+  bool told = false;
+  std::erase_if(findings, [&](const Finding& each) {
+    if (each.code != "convention" || each.variations.empty()) return false;
+    return std::exchange(told, true);
+  });
+}
+
+std::optional<double> number_by_name(const Port& port, std::string_view name) {
+  const std::string asked = lower_case(name);
+  const core::Contract& contract = *port.oracle->contract;
+  for (const core::Option& option : contract.options) {
+    if (option.kind != core::Option::Kind::f32) continue;
+    const std::string own = lower_case(option.name);
+    const bool floor = holds(own, "floor") || holds(own, "eps") || holds(own, "min");
+    if (asked == own || (floor && (holds(asked, "eps") || holds(asked, "floor") || holds(asked, "amax_min") ||
+                                   holds(asked, "min_amax"))))
+      return option.value;
+  }
+  const bool most = holds(asked, "max"), least = holds(asked, "min");
+  if (!most && !least) return std::nullopt;
+  for (const core::Arg& argument : contract.args) {
+    if (argument.role == core::Role::in) continue;
+    for (const DType dtype : argument.dtypes) {
+      const double largest = dtype == DType::e4m3fn     ? 448
+                             : dtype == DType::e4m3fnuz ? 240
+                             : dtype == DType::e5m2     ? 57344
+                             : dtype == DType::i8       ? 127
+                                                        : 0;
+      if (largest > 0) return most ? largest : -largest;
+    }
+  }
+  return std::nullopt;
+}
+
+void tell_benign_races(std::vector<Finding>& findings) {
+  bool told = false;
+  for (Finding& finding : findings) {
+    if (!finding.same_store || is_remark(finding)) continue;
+    finding.code = "benign-race";
+    finding.evidence += "; the numbers are right in every order of threads that was tried";
+    finding.fix = "let one thread store it, so that nothing depends on equal values";
+  }
+  std::erase_if(findings,
+                [&](const Finding& each) { return each.code == "benign-race" && std::exchange(told, true); });
+}
+
+}  // namespace isomer::lab

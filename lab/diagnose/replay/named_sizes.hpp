@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace isomer::lab {
+
+/// What a label calls a size of a tensor: `m, k = x.shape`, `n = x.shape[0]`, `count = x.numel()`.
+struct NamedSize {
+  std::string name, tensor;
+  int dim = 0;       ///< negative ones count from the last
+  int rank = -1;     ///< of the tensor, where the label takes all of its sizes at once
+  bool all = false;  ///< all elements
+};
+using NamedSizes = std::vector<NamedSize>;
+
+NamedSizes named_sizes(const std::vector<std::string>& texts);
+
+}  // namespace isomer::lab

@@ -1,0 +1,97 @@
+// Kernels that nobody says are ports: which function is judged, how it is called, and what is a convention of
+// other houses or formally undefined, beside twins in which the same place is wrong.
+#include <gtest/gtest.h>
+
+#include "lab/diagnose/diagnose.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace isomer::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnosis said_of_stranger(const char* file, const char* entry, const char* op) {
+  setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
+  CaseFolder folder;
+  folder.folder = ISOMER_CANDIDATES;
+  folder.candidates = {fs::path(ISOMER_CANDIDATES) / file};
+  folder.op = op;
+  folder.entry = entry;
+  return diagnose_folder(folder).at(0);
+}
+
+std::string words_of(const Diagnosis& said) {
+  std::string text = said.verdict() + " " + said.entry + " (" + said.called_with + ") " + said.error;
+  for (const Finding& each : said.findings)
+    text += "\n" + each.code + " " + each.argument + ": " + each.evidence;
+  return text;
+}
+
+bool has(const Diagnosis& said, const char* code) {
+  return std::any_of(said.findings.begin(), said.findings.end(),
+                     [&](const Finding& each) { return each.code == code; });
+}
+
+struct Stranger {
+  const char *entry, *op, *verdict, *code;
+};
+constexpr Stranger kStrangers[] = {
+    {"group_quant_half_mask", "act_quant", "pass", "suspicious"},
+    {"group_quant_whole_mask", "act_quant", "pass", ""},
+    {"merge_heads_first", "merge_attention", "pass", "convention"},
+    {"merge_weights_swapped", "merge_attention", "fail", ""},
+    {"wave_by_arch", "sin", "pass", ""},
+    {"wave_flagged", "sin", "pass", "benign-race"},
+    {"wave_raced", "sin", "fail", "missing-barrier"},
+    {"wave_of_eight_blocks", "sin", "fail", "tail-mask"},
+    {"wave_of_eight_blocks_that_go_on", "sin", "pass", ""},
+    {"wave_on_the_host", "sin", "fail", "no-kernel"},
+};
+void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
+
+class Strangers : public testing::TestWithParam<Stranger> {};
+
+TEST_P(Strangers, AreJudgedByWhatTheyDo) {
+  const Stranger& row = GetParam();
+  const Diagnosis said = said_of_stranger("strangers.cu", row.entry, row.op);
+  EXPECT_EQ(said.verdict(), row.verdict) << words_of(said);
+  EXPECT_EQ(said.entry, row.entry);
+  EXPECT_FALSE(said.called_with.empty());
+  if (*row.code != 0) EXPECT_TRUE(has(said, row.code)) << words_of(said);
+  if (std::string(row.verdict) == "pass")
+    for (const Finding& each : said.findings) EXPECT_TRUE(is_remark(each)) << words_of(said);
+  if (std::string(row.verdict) == "pass" && *row.code == 0)
+    EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_LE(std::count_if(said.findings.begin(), said.findings.end(), is_remark), 2) << words_of(said);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Strangers, testing::ValuesIn(kStrangers),
+                         [](const auto& info) { return std::string(info.param.entry); });
+
+TEST(WhatIsJudged, IsWhatIsExportedAndNeverAStaticTwin) {
+  const Diagnosis said = said_of_stranger("hidden_twin.cu", "", "sin");
+  EXPECT_EQ(said.entry, "run_sine");
+  EXPECT_EQ(said.verdict(), "fail") << words_of(said);
+  EXPECT_EQ(said.called_with, "n=1000");
+}
+
+TEST(WhatIsJudged, IsNothingWhereTwoFunctionsCanBeMeant) {
+  const Diagnosis said = said_of_stranger("two_entries.cu", "", "sin");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_NE(
+      said.error.find("2 functions can be meant, wave_a(x, y, n) at line 8 and wave_b(x, y, n) at line 9: "
+                      "name one with --entry"),
+      std::string::npos)
+      << said.error;
+  EXPECT_EQ(said_of_stranger("two_entries.cu", "wave_a", "sin").entry, "wave_a");
+}
+
+TEST(WhatIsJudged, CompilesWithHeadersThatOnlyRocmsOwnFilesName) {
+  const Diagnosis said = said_of_stranger("strangers.hip.cpp", "", "sin");
+  EXPECT_EQ(said.verdict(), "pass") << words_of(said);
+}
+
+}  // namespace
+}  // namespace isomer::lab
