@@ -37,6 +37,16 @@ bool holds_name(const std::string& name, const std::string& wanted) {
   return !wanted.empty() && lower_case(name).find(lower_case(wanted)) != std::string::npos;
 }
 
+/// Whether all memory that an entry takes is an argument of the op.
+bool takes_only_its_own(const Guess& guess) {
+  const std::vector<Parameter>& parameters = guess.form.entry->parameters;
+  for (std::size_t i = 0; i < guess.form.passings.size() && i < parameters.size(); ++i)
+    if (guess.form.passings[i].what == What::none && !parameters[i].has_default &&
+        parameters[i].kind != Parameter::Kind::stream)
+      return false;
+  return true;
+}
+
 /// The entry that is meant, and its guess; a wrong name is a finding where somebody calls it by another.
 Guess choose_entry(const Candidate& candidate, const CallRequest& request, Called& called) {
   const auto& entries = candidate.entries();
@@ -67,6 +77,7 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     if (!wanted.empty() && entry.name == wanted) consider(entry, 0);
   if (best.port != nullptr) return best;
   for (const Entry& entry : entries) {
+    if (!can_be_the_entry(candidate, entry)) continue;
     const bool known = std::any_of(request.ports.begin(), request.ports.end(),
                                    [&](const Port* port) { return is_name_of(*port, entry.name); });
     // Host functions before kernels: they know their own launch.
@@ -85,8 +96,8 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
   std::vector<const Entry*> fitting;
   for (const Guess& guess : each)
     if (guess.form.entry->form == best.form.entry->form && !guess.form.entry->called_inside &&
-        guess.score >= best.score - kNearly && guess.findings.size() <= best.findings.size() &&
-        guess.form.entry->name != best.form.entry->name)
+        (takes_only_its_own(guess) || !takes_only_its_own(best)) && guess.score >= best.score - kNearly &&
+        guess.findings.size() <= best.findings.size() && guess.form.entry->name != best.form.entry->name)
       fitting.push_back(guess.form.entry);
   if (!fitting.empty() && !best.form.entry->called_inside) {
     fitting.insert(fitting.begin(), best.form.entry);
@@ -230,6 +241,16 @@ Form in_order_of_names(const Guess& guess, const Form& form) {
 }
 
 }  // namespace
+
+bool can_be_the_entry(const Candidate& candidate, const Entry& entry) {
+  if (entry.form != Entry::Form::function || entry.linkage == Linkage::c) return true;
+  // Host functions that launch nothing come behind the kernels.
+  for (const Entry& other : candidate.entries()) {
+    if (other.form == Entry::Form::kernel) break;
+    if (other.form == Entry::Form::function && other.linkage == Linkage::c) return false;
+  }
+  return true;
+}
 
 std::string several_entries(const std::vector<const Entry*>& entries) {
   std::string list;

@@ -43,6 +43,10 @@ struct Called {
   Trial trial;                 ///< the last call
 };
 
+/// Whether a function without a name that callers use may be what is meant: what C++ callers alone can reach
+/// is not, beside one with C linkage that launches kernels.
+bool can_be_the_entry(const Candidate& candidate, const Entry& entry);
+
 /// "two functions can be meant: a(x, y) at line 3 and b(x, z) at line 9: name one with --entry"
 std::string several_entries(const std::vector<const Entry*>& entries);
 

@@ -81,13 +81,13 @@ std::vector<Convention> conventional_forms(const Form& form, const Port& port, c
            (role.argument == "s" || role.argument.ends_with("_s") || holds(role.argument, "scale"));
   };
   together(is_scale, "scales lie column by column");
+  together([](const Port::Role& role) { return role.tensor && !role.output; },
+           "every input lies column by column");
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     Form turned = form;
     if (turn(form, i, given, turned))
       list.push_back({std::move(turned), name_of(i), "it is taken transposed"});
   }
-  together([](const Port::Role& role) { return role.tensor && !role.output; },
-           "every input is taken transposed");
   return list;
 }
 

@@ -55,7 +55,9 @@ std::vector<const Entry*> unnamed_entries(const Candidate& candidate, const Reco
                                           const std::string& wanted) {
   std::vector<const Entry*> list;
   for (const Entry& entry : candidate.entries())
-    if (entry.form == candidate.entries().front().form && !entry.called_inside) list.push_back(&entry);
+    if (entry.form == candidate.entries().front().form && !entry.called_inside &&
+        can_be_the_entry(candidate, entry))
+      list.push_back(&entry);
   const auto keep = [&](const auto& fits) {
     std::vector<const Entry*> kept;
     for (const Entry* entry : list)

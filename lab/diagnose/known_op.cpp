@@ -78,7 +78,7 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
     return;
   }
   // Beside another convention, such as base-2 log-sum-exps, which the numbers say.
-  constexpr std::size_t kSearched = 2;
+  constexpr std::size_t kSearched = 3;
   for (std::size_t i = 0; i < list.size() && i < kSearched; ++i) {
     Numbers other = explain_numbers(candidate, list[i].form, *called.port, questions);
     if (!other.explanation.explains) continue;
@@ -370,6 +370,12 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
         "{}: its callers pass 8-bit floats, which need PyTorch 2.1 or later: set ISOMER_TORCH to the torch "
         "folder of such a PyTorch",
         diagnosis.entry);
+    return;
+  }
+  if (called.trial.answer.end == Answer::End::not_callable && is_of_machine(called.trial.answer.message)) {
+    diagnosis.findings.clear();
+    diagnosis.error =
+        "it could not be called here, for a reason that is not its own: " + called.trial.answer.message;
     return;
   }
   if (!called.unknown_launch.empty()) {

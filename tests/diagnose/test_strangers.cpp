@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+
+#include <unistd.h>
 
 namespace isomer::lab {
 namespace {
@@ -36,6 +39,7 @@ bool has(const Diagnosis& said, const char* code) {
 
 struct Stranger {
   const char *entry, *op, *verdict, *code;
+  const char* file = "strangers.cu";
 };
 constexpr Stranger kStrangers[] = {
     {"group_quant_half_mask", "act_quant", "pass", "suspicious"},
@@ -48,6 +52,9 @@ constexpr Stranger kStrangers[] = {
     {"wave_of_eight_blocks", "sin", "fail", "tail-mask"},
     {"wave_of_eight_blocks_that_go_on", "sin", "pass", ""},
     {"wave_on_the_host", "sin", "fail", "no-kernel"},
+    {"wave_with_headers", "sin", "pass", "", "strangers.hip.cpp"},
+    {"fp8_mm_columns", "fp8_gemm", "pass", "convention", "strangers.hip.cpp"},
+    {"fp8_mm_mixed", "fp8_gemm", "fail", "", "strangers.hip.cpp"},
 };
 void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
 
@@ -55,7 +62,7 @@ class Strangers : public testing::TestWithParam<Stranger> {};
 
 TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   const Stranger& row = GetParam();
-  const Diagnosis said = said_of_stranger("strangers.cu", row.entry, row.op);
+  const Diagnosis said = said_of_stranger(row.file, row.entry, row.op);
   EXPECT_EQ(said.verdict(), row.verdict) << words_of(said);
   EXPECT_EQ(said.entry, row.entry);
   EXPECT_FALSE(said.called_with.empty());
@@ -88,9 +95,19 @@ TEST(WhatIsJudged, IsNothingWhereTwoFunctionsCanBeMeant) {
   EXPECT_EQ(said_of_stranger("two_entries.cu", "wave_a", "sin").entry, "wave_a");
 }
 
-TEST(WhatIsJudged, CompilesWithHeadersThatOnlyRocmsOwnFilesName) {
-  const Diagnosis said = said_of_stranger("strangers.hip.cpp", "", "sin");
-  EXPECT_EQ(said.verdict(), "pass") << words_of(said);
+TEST(WhatIsJudged, IsNothingWhereTheMachineLacksRoom) {
+  const std::string cache = testing::TempDir() + "no_cache_" + std::to_string(getpid());
+  std::ofstream(cache) << "a file where a folder is wanted";
+  setenv("ISOMER_CACHE", cache.c_str(), 1);
+  CaseFolder folder;
+  folder.folder = ISOMER_CANDIDATES;
+  folder.candidates = {fs::path(ISOMER_CANDIDATES) / "hidden_twin.cu"};
+  folder.op = "sin";
+  const Diagnosis said = diagnose_folder(folder).at(0);
+  fs::remove(cache);
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("ISOMER_CACHE"), std::string::npos) << said.error;
 }
 
 }  // namespace

@@ -212,10 +212,9 @@ class CompiledCandidate final : public Candidate {
     return running_.emplace(variant, std::move(fresh)).first->second;
   }
 
-  // What is exported hides the functions behind it. Where no binding exports anything, extern "C" does, and
-  // where nothing has that, every host function with external linkage that takes memory is an entry; what
-  // only its own file can call never is. Kernels come last: a host function launches them as their author
-  // meant.
+  // What a binding exports hides the functions behind it. Where none exports anything, every host function
+  // with external linkage that takes memory is an entry, those with C linkage first; what only its own file
+  // can call never is. Kernels come last: a host function launches them as their author meant.
   void list_entries(const std::vector<emulator::EntryInfo>& all) {
     using Form = emulator::EntryInfo::Form;
     const bool exports =
@@ -238,7 +237,6 @@ class CompiledCandidate final : public Candidate {
     const bool library = source_ != path_;
     std::map<std::string, std::string> texts;
     std::map<const emulator::EntryInfo*, Linkage> linkages;
-    bool by_c = false;
     for (const emulator::EntryInfo& e : all) {
       if (e.form != Form::function || !takes_memory(e)) continue;
       const auto [text, fresh] = texts.try_emplace(e.file);
@@ -248,18 +246,22 @@ class CompiledCandidate final : public Candidate {
       }
       const Linkage linkage = library ? Linkage::c : linkage_of(text->second, e.name, e.line);
       linkages[&e] = linkage;
-      by_c = by_c || (linkage == Linkage::c && (!kernels || launching.functions.count(e.name) > 0));
     }
     const auto rank_of = [&](const emulator::EntryInfo& e) {
       if (e.form == Form::exported) return 0;
       if (e.form == Form::kernel) return 3;
       if (exports || !takes_memory(e) || linkages[&e] == Linkage::internal) return -1;
-      if (by_c && linkages[&e] != Linkage::c) return -1;
       if (e.takes_tensors || e.returned_tensors || !kernels) return 1;
       return launching.functions.count(e.name) ? (launching.called.count(e.name) ? 2 : 1) : 4;
     };
+    std::vector<const emulator::EntryInfo*> ordered;
+    for (const emulator::EntryInfo& e : all) ordered.push_back(&e);
+    std::stable_sort(ordered.begin(), ordered.end(), [&](const auto* a, const auto* b) {
+      return linkages[a] == Linkage::c && linkages[b] != Linkage::c;
+    });
     for (int rank = 0; rank <= 4; ++rank) {
-      for (const emulator::EntryInfo& e : all) {
+      for (const emulator::EntryInfo* each : ordered) {
+        const emulator::EntryInfo& e = *each;
         if (rank_of(e) != rank) continue;
         Entry entry = lab_entry(e);
         if (const auto linkage = linkages.find(&e); linkage != linkages.end())

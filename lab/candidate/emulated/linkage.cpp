@@ -31,7 +31,8 @@ bool is_digit_separator(const std::string& text, std::size_t i) {
 
 /// The names of macros that stand for extern "C".
 std::vector<std::string> c_macros(const std::string& text) {
-  static const Pattern definition(R"rx(#[ \t]*define[ \t]+(\w+)[ \t]+[^\n]*extern[ \t]*"C")rx");
+  static const Pattern definition(
+      R"rx(#[ \t]*define[ \t]+(\w+)(?:\([^)]*\))?(?:[^\n]*\\\n)*[^\n]*extern[ \t]*"C")rx");
   std::vector<std::string> names;
   for (const Match& match : definition.all(text)) names.push_back(match[1]);
   return names;
@@ -46,8 +47,12 @@ Linkage linkage_of(const std::string& text, const std::string& function, int lin
   const Pattern meant("\\b" + literally(name) + "\\s*\\(");
   std::size_t at = 0;
   for (int n = 1; n < line && at != std::string::npos; ++n) at = text.find('\n', at) + 1;
+  // Declared so before, or made by a macro that makes such functions.
+  const Pattern declared("extern\\s*\"C\"[^;{}]*\\b" + literally(name) + "\\s*\\(");
+  if (declared.found_in(text)) return Linkage::c;
   const std::optional<Match> found = at < text.size() ? meant.find(text, at) : std::nullopt;
-  if (!found) return Linkage::cpp;
+  if (!found || text.find('\n', at) < found->begin())
+    return c_macros(text).empty() ? Linkage::cpp : Linkage::c;
   const std::size_t end = found->begin();
   std::vector<Scope> scopes;
   std::size_t begin = 0;

@@ -4,6 +4,7 @@
 #include "lab/diagnose/diagnose.hpp"
 #include "lab/diagnose/emulated/not_built.hpp"
 #include "lab/diagnose/label_version.hpp"
+#include "lab/diagnose/refusal.hpp"
 #include "lab/plan/parallel.hpp"
 #include "lab/record/kept.hpp"
 #include "lab/record/python_child.hpp"
@@ -162,6 +163,8 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr && lacks_on_device(failure)) {
       diagnosis.error = failure.message;
+    } else if (candidate == nullptr && failure.missing_header.empty() && is_of_machine(failure.message)) {
+      diagnosis.error = "it could not be compiled here, for a reason that is not its own: " + failure.message;
     } else if (candidate == nullptr) {
       diagnosis.findings.push_back(not_built(failure, request.source));
       diagnosis.compile =
