@@ -205,6 +205,12 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   }
   if (const std::size_t at = another_fault(calls, outcomes, diagnosis, mended); at < calls.size())
     probe_influence(approach, calls[at], outcomes[at], softmax, diagnosis.findings);
+  // What does not fit an integer because its scale is another is no fault of its own.
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& each) { return each.code == "missing-scale"; }))
+    std::erase_if(diagnosis.findings, [](const Finding& each) {
+      return each.code == "saturation" && each.strength == Strength::observed && each.location.line > 0;
+    });
   const bool refused_all = !answered;
   if (adapted || refused_all) diagnosis.call = Stage::failed;
   if (diagnosis.call == Stage::not_reached && answered) diagnosis.call = Stage::passed;
