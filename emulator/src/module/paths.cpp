@@ -1,9 +1,11 @@
 #include "module/paths.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
@@ -43,6 +45,21 @@ fs::path own_library() {
   Dl_info info{};
   dladdr(reinterpret_cast<const void*>(&own_library), &info);
   return fs::canonical(info.dli_fname);
+}
+
+std::vector<fs::path> folders_of_libraries() {
+  std::vector<fs::path> folders;
+  const auto add = [](dl_phdr_info* info, std::size_t, void* into) {
+    auto& list = *static_cast<std::vector<fs::path>*>(into);
+    const fs::path folder = fs::path(info->dlpi_name).parent_path();
+    const std::string text = folder.string() + "/";
+    if (folder.is_absolute() && !text.starts_with("/usr/") && !text.starts_with("/lib") &&
+        std::find(list.begin(), list.end(), folder) == list.end())
+      list.push_back(folder);
+    return 0;
+  };
+  dl_iterate_phdr(add, &folders);
+  return folders;
 }
 
 fs::path device_headers() {

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace isomer::emulator {
 
 std::filesystem::path own_library();
+/// Where the libraries of this process lie, the system's left out: in a wheel, those that ours need lie in a
+/// folder of their own.
+std::vector<std::filesystem::path> folders_of_libraries();
 std::filesystem::path device_headers();
 /// What stands beside the vendor's own headers where a source is compiled for a real device, and what stands
 /// for HIP's headers where its compiler is CUDA's.

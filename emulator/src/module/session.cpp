@@ -389,6 +389,7 @@ Session::Session(const Module& module) : state_(std::make_unique<State>()) {
   state_->readable = module.linked_;
   for (const std::filesystem::path& file : {module.library(), own_library(), runner_program()})
     state_->readable.push_back(file.parent_path());
+  for (std::filesystem::path& folder : folders_of_libraries()) state_->readable.push_back(std::move(folder));
   state_->load();
 }
 Session::~Session() = default;
