@@ -20,6 +20,24 @@
 #include "watch/reporter.hpp"
 
 namespace isomer::emulator {
+
+const char* signal_word(int number) {
+  switch (number) {
+    case SIGSEGV:
+      return "a segmentation fault";
+    case SIGBUS:
+      return "a bus error";
+    case SIGFPE:
+      return "a division by zero";
+    case SIGILL:
+      return "an illegal instruction";
+    case SIGABRT:
+      return "an abort";
+    default:
+      return "a signal";
+  }
+}
+
 namespace {
 
 constexpr int kSignalFrames = 64;
@@ -82,23 +100,6 @@ bool goes_on() {
 
 void (*begin_stop)() = nullptr;
 void (*deliver_stop)(const Stopped&) = nullptr;
-
-const char* signal_word(int number) {
-  switch (number) {
-    case SIGSEGV:
-      return "a segmentation fault";
-    case SIGBUS:
-      return "a bus error";
-    case SIGFPE:
-      return "a division by zero";
-    case SIGILL:
-      return "an illegal instruction";
-    case SIGABRT:
-      return "an abort";
-    default:
-      return "a signal";
-  }
-}
 
 std::string described(const void* address) {
   Memory& memory = Memory::instance();

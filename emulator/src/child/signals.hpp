@@ -12,6 +12,8 @@ struct Stopped {
   Place place;  ///< of host code; a kernel's is in the reports
 };
 
+/// "a segmentation fault"
+const char* signal_word(int number);
 /// From now on a signal ends this process: the handler calls `begin` at once, and `deliver` when it knows the
 /// place.
 void on_stop(void (*begin)(), void (*deliver)(const Stopped&));

@@ -8,26 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "child/signals.hpp"
+
 namespace isomer::emulator {
 namespace {
 
+/// The system kills where memory runs out; other signals are the program's own.
 const char* signal_name(int number) {
-  switch (number) {
-    case SIGSEGV:
-      return "a segmentation fault";
-    case SIGBUS:
-      return "a bus error";
-    case SIGFPE:
-      return "a division by zero";
-    case SIGILL:
-      return "an illegal instruction";
-    case SIGABRT:
-      return "an abort";
-    case SIGKILL:
-      return "a kill (out of memory)";
-    default:
-      return "a signal";
-  }
+  return number == SIGKILL ? "a kill (out of memory)" : signal_word(number);
 }
 
 }  // namespace
