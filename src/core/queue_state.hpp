@@ -2,10 +2,11 @@
 
 #include <isomer/queue.hpp>
 
+#include "core/fork_mutex.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_set>
 #include <vector>
 
@@ -34,7 +35,7 @@ class WorkspacePool {
   void release_all() noexcept;
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<Block> free_;
   /// Graphs have their addresses and may run at any time: never freed before the pool.
   std::unordered_set<void*> captured_;

@@ -1,5 +1,7 @@
 #include "core/record.hpp"
 
+#include "core/fork_mutex.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -10,7 +12,7 @@ namespace {
 std::atomic<int> listening{0}, timing{0};
 
 struct Listeners {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<const std::function<void(const LaunchRecord&)>*> list;
 };
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -60,6 +61,7 @@ class Pool : public Executor {
   }
 
   int concurrency() const override { return threads_; }
+  bool of_this_process() const { return process_ == getpid(); }
 
   void parallel_for(std::int64_t count, Task task, void* context) override {
     if (count <= 0) return;
@@ -145,22 +147,18 @@ class Standard : public Executor {
   }
 
  private:
+  /// Takes no lock, which a thread that a fork has left behind could hold for ever.
   Executor& pool() {
-    if (Pool* made = current_.load(std::memory_order_acquire); made != nullptr && owner_.load() == getpid())
-      return *made;
-    const std::lock_guard lock(mutex_);
-    if (current_.load() == nullptr || owner_.load() != getpid()) {
-      // The parent's pool, if any, is left alone in the child: its threads and locks belong to the parent.
-      owner_.store(getpid());
-      current_.store(new Pool(threads_), std::memory_order_release);
-    }
-    return *current_.load();
+    Pool* made = current_.load(std::memory_order_acquire);
+    if (made != nullptr && made->of_this_process()) return *made;
+    // The parent's pool, if any, is left alone in the child: its threads and locks belong to the parent.
+    auto fresh = std::make_unique<Pool>(threads_);
+    if (current_.compare_exchange_strong(made, fresh.get())) return *fresh.release();
+    return *made;
   }
 
   const int threads_ = cpu::thread_count();
   std::atomic<Pool*> current_{nullptr};
-  std::atomic<pid_t> owner_{0};
-  std::mutex mutex_;
 };
 
 }  // namespace

@@ -144,6 +144,31 @@ TEST(Executor, KeepsWorkingInAForkedChild) {
   EXPECT_EQ(run_and_count(*standard, 20), "every piece once");
 }
 
+TEST(Queue, GivesWorkspaceInAChildThatIsForkedWhileThreadsTakeIt) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer does not follow a fork of a threaded process";
+  const Queue queue = Queue::cpu();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      while (!stop.load()) queue.lease(4096);
+    });
+  int answered = 0;
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30);
+      _exit(queue.lease(4096).data() != nullptr ? 0 : 1);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) break;
+    ++answered;
+  }
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(answered, 200);
+}
+
 /// Sets an environment variable for the length of a test.
 class Environment {
  public:
