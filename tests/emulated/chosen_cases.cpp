@@ -1,0 +1,105 @@
+#include "chosen_cases.hpp"
+
+#include "lab/plan/parallel.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <variant>
+
+namespace isomer {
+namespace {
+
+/// In units of work: what a kernel costs to compile, and a tile to run, however little of it is in use.
+constexpr double kProgram = 3e9, kTile = 1e7;
+
+/// The plan, or null where it is refused.
+std::unique_ptr<const gpu::Plan> plan_of(const oracle::Oracle& oracle, const oracle::Case& c,
+                                         const gpu::Implementation& implementation, const gpu::Facts& facts) {
+  oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1), oracle::Contents::none);
+  oracle.make(problem.made_from(), problem);
+  core::PlanOrRefusal answer = implementation.plan(problem.call(), facts);
+  auto* plan = std::get_if<std::unique_ptr<core::Plan>>(&answer);
+  return std::unique_ptr<const gpu::Plan>(plan == nullptr ? nullptr
+                                                          : dynamic_cast<gpu::Plan*>(plan->release()));
+}
+
+Taken look_at(const oracle::Oracle& oracle, const oracle::Case& c, const gpu::Implementation& implementation,
+              const gpu::Facts& facts, const std::set<std::string>& benched) {
+  Taken taken;
+  const std::unique_ptr<const gpu::Plan> plan = plan_of(oracle, c, implementation, facts);
+  if (plan == nullptr) return taken;
+  taken.line = c.line();
+  oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
+  oracle.make(problem.made_from(), problem);
+  const core::Work work = oracle.contract->work(problem.call());
+  core::Description description;
+  plan->describe(description);
+  taken.work = work.bytes + work.flops;
+  for (const auto& [name, value] : description.constants)
+    if (name == "tiles") taken.work += kTile * std::stod(value);
+  for (const gpu::Step& step : plan->steps()) {
+    const gpu::Program program = step.program();
+    taken.programs.insert(program.text());
+    for (const auto& [name, value] : program.variant)
+      taken.shows.insert(program.kernel + " " + name + "=" + value);
+    taken.shows.insert(benched.contains(program.text()) ? program.text() : program.kernel);
+  }
+  for (const oracle::Field& field : oracle.schema->fields) {
+    if (field.kind == oracle::Field::Kind::dtype)
+      taken.shows.insert(field.name + " " + std::string(name_of(c.dtype(field.name))));
+    if (field.kind == oracle::Field::Kind::choice)
+      taken.shows.insert(field.name + " " + c.choice(field.name));
+  }
+  if (oracle.features)
+    for (const std::string& feature : oracle.features(c)) taken.shows.insert(feature);
+  return taken;
+}
+
+}  // namespace
+
+std::vector<Taken> taken_by(const oracle::Oracle& oracle, const gpu::Implementation& implementation,
+                            const gpu::Facts& facts) {
+  std::set<std::string> benched;
+  for (const char* line : oracle.device_bench_lines)
+    if (const auto plan = plan_of(oracle, oracle::parse_case(line), implementation, facts))
+      for (const gpu::Step& step : plan->steps()) benched.insert(step.program().text());
+  const std::vector<oracle::Case> all = oracle.cases();
+  std::vector<Taken> list(all.size());
+  lab::parallel(all.size(), 0,
+                [&](std::size_t i) { list[i] = look_at(oracle, all[i], implementation, facts, benched); });
+  std::erase_if(list, [](const Taken& taken) { return taken.line.empty(); });
+  return list;
+}
+
+std::vector<Taken> cheapest(const std::vector<Taken>& list, std::size_t count) {
+  std::set<std::string> compiled, missing;
+  for (const Taken& taken : list) missing.insert(taken.shows.begin(), taken.shows.end());
+  std::vector<bool> in(list.size(), false);
+  std::vector<Taken> chosen;
+  const auto price = [&](const Taken& taken) {
+    const auto fresh = std::count_if(taken.programs.begin(), taken.programs.end(),
+                                     [&](const std::string& program) { return !compiled.contains(program); });
+    return taken.work + kProgram * static_cast<double>(fresh);
+  };
+  while (chosen.size() < std::min(count, list.size()) || !missing.empty()) {
+    std::size_t best = list.size();
+    double least = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (in[i]) continue;
+      const auto news = std::count_if(list[i].shows.begin(), list[i].shows.end(),
+                                      [&](const std::string& item) { return missing.contains(item); });
+      if (news == 0 && !missing.empty()) continue;
+      const double cost = price(list[i]) / static_cast<double>(std::max<std::ptrdiff_t>(news, 1));
+      if (best != list.size() && cost >= least) continue;
+      best = i;
+      least = cost;
+    }
+    in[best] = true;
+    compiled.insert(list[best].programs.begin(), list[best].programs.end());
+    for (const std::string& item : list[best].shows) missing.erase(item);
+    chosen.push_back(list[best]);
+  }
+  return chosen;
+}
+
+}  // namespace isomer
