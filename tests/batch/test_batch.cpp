@@ -119,6 +119,8 @@ TEST_F(Batch, AResumedFileKeepsWhatIsThereAndJudgesWhatHasChanged) {
 TEST_F(Batch, KilledAtAnyLineAndResumedItSaysTheSame) {
   write_folders(16);
   const std::string once = path("once.jsonl"), often = path("often.jsonl");
+  std::filesystem::create_directories(path("temporary"));
+  setenv("TMPDIR", path("temporary").c_str(), 1);
   EXPECT_EQ(isomer("check " + path("cases") + " --jobs 2 --jsonl " + once).exit, 2);
   for (const std::size_t at : {2, 5, 9, 12}) {
     const pid_t batch = start("check " + path("cases") + " --jobs 2 --resume " + often);
@@ -126,8 +128,12 @@ TEST_F(Batch, KilledAtAnyLineAndResumedItSaysTheSame) {
     kill(batch, SIGKILL);
     waitpid(batch, nullptr, 0);
   }
+  EXPECT_FALSE(std::filesystem::is_empty(path("temporary")));
   EXPECT_EQ(isomer("check " + path("cases") + " --resume " + often).exit, 2);
+  unsetenv("TMPDIR");
   EXPECT_EQ(by_candidate(often), by_candidate(once));
+  // What the killed ones have left, the last one has removed.
+  EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
 }
 
 TEST_F(Batch, AStopLeavesReportsAndNeitherProcessesNorBuildFolders) {

@@ -297,4 +297,32 @@ inline const std::vector<Attack>& attacks() {
   return all;
 }
 
+/// Processes and threads without end. No process can be started at all, which the one that tries says by
+/// leaving its output unwritten otherwise; threads are counted.
+inline const std::vector<Attack>& attacks_of_numbers() {
+  static const std::string fork = "syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)",
+                           wait = "if (pid == 0) for (;;) pause(); ",
+                           threads =
+                               "for (;;) { pthread_attr_t a; pthread_attr_init(&a); "
+                               "pthread_attr_setstacksize(&a, 16384); pthread_t t; "
+                               "if (pthread_create(&t, &a, wait_for_ever, 0)) break; } pause();",
+                           waiting = "static void* wait_for_ever(void*) { for (;;) pause(); }\n";
+  static const std::vector<Attack> all = {
+      {"forks",
+       "static long forked; struct S { S() { long pid = " + fork + "; " + wait + "forked = pid; } } s;",
+       "if (forked > 0) return; for (int i = 0; i < 100; ++i) { long pid = " + fork + "; " + wait +
+           "if (pid > 0) return; } struct { unsigned long long of[11]; } c = {}; c.of[4] = SIGCHLD; long pid "
+           "= "
+           "syscall(SYS_clone3, &c, sizeof c); " +
+           wait + "if (pid > 0) return;",
+       {"\"verdict\":\"pass\""},
+       true},
+      {"thread_bomb", waiting, threads, {"starts more than 512 processes and threads"}, true},
+      {"constructor_starts_threads",
+       waiting + "struct S { S() { " + threads + " } } s;",
+       "",
+       {"a static constructor starts more than 512 processes and threads"}}};
+  return all;
+}
+
 }  // namespace isomer::tests

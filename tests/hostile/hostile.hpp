@@ -40,7 +40,9 @@ class Hostile : public InFolder {
     return all;
   }
 
-  void expect_contained(const std::vector<Attack>& attacks, const std::string& isolation) {
+  /// The same, and what is expected of each of them.
+  std::map<std::string, Json> expect_contained(const std::vector<Attack>& attacks,
+                                               const std::string& isolation) {
     std::map<std::string, Json> all = judged(attacks, isolation);
     for (const char* name : {"0_harmless", "z_harmless"})
       EXPECT_EQ(all[name]["verdict"], "pass") << all[name].dump(1);
@@ -58,6 +60,7 @@ class Hostile : public InFolder {
       if (name.find_first_not_of("0123456789") == std::string::npos)
         EXPECT_EQ(read("/proc/" + name + "/cmdline").find(path("cases") + "/"), std::string::npos) << name;
     }
+    return all;
   }
 
   static std::vector<Attack> sample() {

@@ -2,6 +2,12 @@
 // second tier has all of them.
 #include "hostile.hpp"
 
+#include <isomer/emulator/leftovers.hpp>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace isomer::tests {
 namespace {
 
@@ -39,6 +45,46 @@ TEST_F(Hostile, BestWithoutNamespaces) {
   EXPECT_EQ(said.exit, 2);
   EXPECT_NE(said.err.find("there is no namespaces (ISOMER_NAMESPACES=never)"), std::string::npos) << said.err;
   unsetenv("ISOMER_NAMESPACES");
+}
+
+// Where no cgroup can be made, root's processes are counted by nobody.
+TEST_F(Hostile, NoProcessIsStartedWithoutACgroup) {
+  setenv("ISOMER_CGROUPS", "never", 1);
+  std::vector<Attack> some;
+  for (const Attack& attack : attacks_of_numbers())
+    if (attack.cheap) some.push_back(attack);
+  expect_contained(some, "best");
+  unsetenv("ISOMER_CGROUPS");
+}
+
+// Unfinished builds and empty groups of whoever was killed are removed by the next one; those of the living
+// stay.
+TEST_F(Hostile, LeftoversAreThoseOfTheDead) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  const std::string own = emulator::owners_mark(),
+                    dead = own.substr(0, own.rfind('.') + 1) + std::to_string(child);
+  EXPECT_FALSE(emulator::is_of_ended_process(own));
+  EXPECT_TRUE(emulator::is_of_ended_process(dead));
+  for (const char* none : {"", ".", "1", "x.1", "zzzzzzzz.99999999"})
+    EXPECT_FALSE(emulator::is_of_ended_process(none)) << none;
+  setenv("ISOMER_CACHE", path("cache").c_str(), 1);
+  std::vector<std::string> stay = {path("cache/emulator/key." + own + ".abcdef"),
+                                   path("cache/emulator/0123")},
+                           go = {path("cache/emulator/key." + dead + ".abcdef")};
+  for (const std::string& root : {"/sys/fs/cgroup/pids/isomer-", "/sys/fs/cgroup/isomer-"}) {
+    if (mkdir((root + own + ".7777").c_str(), 0755) != 0) continue;
+    stay.push_back(root + own + ".7777");
+    go.push_back(root + dead + ".7777");
+    mkdir(go.back().c_str(), 0755);
+  }
+  for (const std::string& folder : {stay[0], stay[1], go[0]}) std::filesystem::create_directories(folder);
+  emulator::remove_leftovers();
+  unsetenv("ISOMER_CACHE");
+  for (const std::string& folder : stay) EXPECT_TRUE(std::filesystem::exists(folder)) << folder;
+  for (const std::string& folder : go) EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
+  for (std::size_t i = 2; i < stay.size(); ++i) rmdir(stay[i].c_str());
 }
 
 }  // namespace

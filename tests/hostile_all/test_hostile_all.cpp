@@ -14,5 +14,14 @@ TEST_F(Hostile, EachIsToldWithoutNamespaces) {
   unsetenv("ISOMER_NAMESPACES");
 }
 
+TEST_F(Hostile, NumbersHaveAnEndWithoutACgroup) {
+  setenv("ISOMER_CGROUPS", "never", 1);
+  expect_contained(attacks_of_numbers(), "best");
+  setenv("ISOMER_NAMESPACES", "never", 1);
+  expect_contained(attacks_of_numbers(), "best");
+  unsetenv("ISOMER_NAMESPACES");
+  unsetenv("ISOMER_CGROUPS");
+}
+
 }  // namespace
 }  // namespace isomer::tests

@@ -22,6 +22,7 @@
 
 #include "child/session_call.hpp"
 #include "child/signals.hpp"
+#include "contain/system_calls.hpp"
 #include "memory/memory.hpp"
 #include "runtime/entries.hpp"
 #include "runtime/settings.hpp"
@@ -30,7 +31,9 @@ namespace isomer::emulator {
 namespace {
 
 SessionSetup setup;
-Seal seal;  // of what is said next
+Seal seal;                     // of what is said next
+std::uint64_t forks_with = 0;  // read with it
+bool keeps_processes = false;  // no process is started here but with that word
 std::vector<OfferedEntry> offered;
 
 void write_all(int fd, const void* data, std::size_t bytes, off_t at) {
@@ -61,6 +64,7 @@ What read_arena_header(What unpack(const std::string&)) {
   What what = unpack(bytes);
   if (what.seal != Seal{}) {  // read for the first time
     seal = std::exchange(what.seal, Seal{});
+    forks_with = std::exchange(what.forks_with, 0);
     const std::string sealless = pack(what);
     write_all(kSessionArena, sealless.data(), sealless.size(), sizeof length);
   }
@@ -100,7 +104,8 @@ class CallProcess {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) _exit(72);
     std::fflush(nullptr);
-    pid_ = fork();
+    pid_ = keeps_processes ? fork_with(forks_with) : fork();
+    forks_with = 0;
     if (pid_ < 0) _exit(72);
     if (pid_ == 0) {
       close(ends[0]);
@@ -216,6 +221,9 @@ int isomer_emulator_session() {
   setrlimit(RLIMIT_CORE, &no_core);
   signal(SIGPIPE, SIG_IGN);
   setup = read_arena_header(unpack_setup);
+  // Before anything of the module's runs.
+  keeps_processes = forks_with != 0 && refuse_new_processes(forks_with);
+  forks_with = 0;
   // Each tensor that PyTorch allocates is one of the device's, with its own poison and guard.
   if (setup.real_device) setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
   Settings& s = settings();

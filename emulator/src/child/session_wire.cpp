@@ -73,20 +73,27 @@ void get_all(Reader& in, std::vector<T>& all) {
 
 std::string pack(const SessionSetup& s) {
   Writer w;
-  w.put(s.library).put(s.lanes).put(s.watch).put(s.hip).put(s.real_device).put(s.room).put(s.seal);
+  w.put(s.library)
+      .put(s.lanes)
+      .put(s.watch)
+      .put(s.hip)
+      .put(s.real_device)
+      .put(s.room)
+      .put(s.seal)
+      .put(s.forks_with);
   return w.out;
 }
 SessionSetup unpack_setup(const std::string& bytes) {
   SessionSetup s;
   Reader in(bytes);
   in.get(s.library), in.get(s.lanes), in.get(s.watch), in.get(s.hip), in.get(s.real_device), in.get(s.room),
-      in.get(s.seal);
+      in.get(s.seal), in.get(s.forks_with);
   return s;
 }
 
 std::string pack(const SessionRequest& r) {
   Writer w;
-  w.put(r.seal).put(r.entry).put(r.options);
+  w.put(r.seal).put(r.forks_with).put(r.entry).put(r.options);
   put_all(w, r.storages);
   put_all(w, r.values);
   return w.out;
@@ -94,7 +101,7 @@ std::string pack(const SessionRequest& r) {
 SessionRequest unpack_session_request(const std::string& bytes) {
   SessionRequest r;
   Reader in(bytes);
-  in.get(r.seal), in.get(r.entry), in.get(r.options);
+  in.get(r.seal), in.get(r.forks_with), in.get(r.entry), in.get(r.options);
   get_all(in, r.storages);
   get_all(in, r.values);
   return r;

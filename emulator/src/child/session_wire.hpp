@@ -43,10 +43,13 @@ struct SessionSetup {
   bool real_device = false;
   bool room = false;  ///< it has a namespace of processes to itself
   Seal seal{};        ///< of what it says before the first call
+  std::uint64_t forks_with =
+      0;  ///< it and what it calls start no process but by this word; 0: nothing is kept
 };
 
 struct SessionRequest {
   Seal seal{};
+  std::uint64_t forks_with = 0;  ///< of the setup
   std::uint64_t entry = 0;
   CallOptions options;
   std::vector<WireStorage> storages;

@@ -1,12 +1,42 @@
 #include "contain/system_calls.hpp"
 
+#include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 
 #ifdef ISOMER_HAS_SECCOMP
 #include <seccomp.h>
+#endif
 
+namespace isomer::emulator {
+namespace {
+
+// Where the kernel writes the number of this thread for the C library; null where it does not say.
+int* thread_number() {
+  int* place = nullptr;
+  return prctl(PR_GET_TID_ADDRESS, &place) == 0 ? place : nullptr;
+}
+
+}  // namespace
+
+pid_t fork_with(std::uint64_t word) {
+  int* const number = thread_number();
+  const unsigned long flags = SIGCHLD | (number != nullptr ? CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID : 0);
+  // The word stands where clone takes a place for the child's number, which these flags do not ask for.
+#if defined(__x86_64__)
+  return static_cast<pid_t>(syscall(SYS_clone, flags, 0, word, number, 0));
+#else
+  return static_cast<pid_t>(syscall(SYS_clone, flags, 0, word, 0, number));
+#endif
+}
+
+}  // namespace isomer::emulator
+
+#ifdef ISOMER_HAS_SECCOMP
 namespace isomer::emulator {
 namespace {
 
@@ -46,12 +76,31 @@ bool refuse_system_calls() {
   return made;
 }
 
+bool refuse_new_processes(std::uint64_t word) {
+  if (!can_refuse_system_calls() || thread_number() == nullptr) return false;
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  if (filter == nullptr) return false;
+  bool made = true;
+  for (const char* name : {"fork", "vfork"})
+    if (const int number = seccomp_syscall_resolve_name(name); number >= 0)
+      made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0) == 0 && made;
+  // What it starts stands in memory, which a filter cannot read; the C library then takes clone.
+  made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 && made;
+  const scmp_arg_cmp no_thread = SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0),
+                     no_word = SCMP_A2_64(SCMP_CMP_NE, word);
+  made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 2, no_thread, no_word) == 0 && made;
+  made = seccomp_load(filter) == 0 && made;
+  seccomp_release(filter);
+  return made;
+}
+
 }  // namespace isomer::emulator
 #else
 namespace isomer::emulator {
 
 bool can_refuse_system_calls() { return false; }
 bool refuse_system_calls() { return true; }
+bool refuse_new_processes(std::uint64_t) { return false; }
 
 }  // namespace isomer::emulator
 #endif

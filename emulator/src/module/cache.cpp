@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "isomer/emulator/leftovers.hpp"
 #include "module/paths.hpp"
 
 namespace isomer::emulator {
@@ -53,32 +54,16 @@ std::string content_sum(const fs::path& path) {
   return sum.text();
 }
 
-// Where a process's number means this process: the machine since its start, and the namespace of its numbers.
-std::string process_names() {
-  char space[64] = "";
-  [[maybe_unused]] const ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  Sum sum;
-  sum.add(boot);
-  sum.add(space);
-  return sum.text().substr(0, 8);
-}
-
 }  // namespace
 
 void remove_unfinished_builds() {
   std::error_code none;
   for (const auto& found : fs::directory_iterator(cache_directory(), none)) {
     // KEY.NAMES.PROCESS.XXXXXX
-    std::istringstream words(found.path().filename().string());
-    std::string key, names, process;
-    if (!std::getline(words, key, '.') || !std::getline(words, names, '.') || names != process_names() ||
-        !std::getline(words, process, '.') || process.empty() ||
-        process.find_first_not_of("0123456789") != std::string::npos)
-      continue;
-    const pid_t owner = static_cast<pid_t>(std::strtol(process.c_str(), nullptr, 10));
-    if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(found.path(), none);
+    const std::string name = found.path().filename().string();
+    const std::size_t begin = name.find('.'), end = name.rfind('.');
+    if (begin < end && is_of_ended_process(name.substr(begin + 1, end - begin - 1)))
+      fs::remove_all(found.path(), none);
   }
 }
 
@@ -149,7 +134,7 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
   const fs::path root = cache_directory();
   std::error_code failed;
   fs::create_directories(root, failed);
-  std::string pattern = (root / fmt::format("{}.{}.{}.XXXXXX", key, process_names(), getpid())).string();
+  std::string pattern = (root / fmt::format("{}.{}.XXXXXX", key, owners_mark())).string();
   if (failed || !mkdtemp(pattern.data()))
     throw Error(fmt::format("the cache directory {} cannot be written; set ISOMER_CACHE to one that can",
                             root.string()));

@@ -23,4 +23,7 @@ std::optional<CacheEntry> find_cached(const std::string& key);
 CacheEntry build_cached(const std::string& key, const BuildOptions& options,
                         const std::filesystem::path& compiler);
 
+/// Those whose builder was killed.
+void remove_unfinished_builds();
+
 }  // namespace isomer::emulator

@@ -46,6 +46,15 @@ constexpr Reaching kReaching[] = {{"ptrace"},
                                   {"fork"},
                                   {"vfork"},
                                   {"clone"},
+                                  {"pthread_create"},
+                                  {"sigprocmask"},
+                                  {"pthread_sigmask"},
+                                  {"environ"},
+                                  {"creat", true},
+                                  {"freopen", true},
+                                  {"access", true},
+                                  {"realpath", true},
+                                  {"mmap", true},
                                   {"execve"},
                                   {"execv"},
                                   {"execvp"},
@@ -88,7 +97,7 @@ constexpr Reaching kReaching[] = {{"ptrace"},
                                   {"dup3"},
                                   {"atexit", true},
                                   {"on_exit"},
-                                  {"__register_atfork"},
+                                  {"register_atfork"},
                                   {"pthread_atfork"},
                                   {"_exit", true},
                                   {"quick_exit"},
@@ -137,6 +146,28 @@ constexpr std::string_view kOfTheSystem[] = {"clock_gettime",
                                              "dlsym",
                                              "cudaEventElapsedTime",
                                              "hipEventElapsedTime"};
+
+// What the C++ library opens and starts has names of its own.
+struct OfLibrary {
+  std::string_view begin, name, word;  // of the symbol; as it is told; in the source
+};
+constexpr OfLibrary kOfLibrary[] = {{"_ZNSt6thread", "std::thread", "thread"},
+                                    {"_ZNSt14basic_ifstream", "std::ifstream", "ifstream"},
+                                    {"_ZNSt14basic_ofstream", "std::ofstream", "ofstream"},
+                                    {"_ZNSt13basic_fstream", "std::fstream", "fstream"},
+                                    {"_ZNSt13basic_filebuf", "std::filebuf", "filebuf"},
+                                    {"_ZNSt10filesystem", "std::filesystem", "filesystem"}};
+
+// The C library has its functions under further names: __fork, __libc_open64, __open_2, __read_chk, pwrite64.
+std::string_view plain_name(std::string_view name) {
+  if (name.substr(0, 2) != "__" && name.substr(0, 1) == "_") return name;  // _exit
+  while (name.substr(0, 1) == "_") name.remove_prefix(1);
+  if (name.substr(0, 5) == "libc_") name.remove_prefix(5);
+  for (const std::string_view end : {"_2", "_chk", "64"})
+    if (name.size() > end.size() && name.substr(name.size() - end.size()) == end)
+      name.remove_suffix(end.size());
+  return name;
+}
 
 bool has_word(const std::string& text, std::string_view word) {
   const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -192,9 +223,18 @@ std::vector<std::string> reaching_out(const ObjectSymbols& symbols, const std::s
   const auto among = [](const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
+  const auto tell = [&](std::string sentence) {
+    if (!among(all, sentence)) all.push_back(std::move(sentence));
+  };
   for (const Reaching& each : kReaching)
-    if (among(symbols.taken, each.name) && (!each.in_source || has_word(source, each.name)))
-      all.push_back("uses " + std::string(each.name));
+    for (const std::string& name : symbols.taken)
+      if ((name == each.name || plain_name(name) == each.name) &&
+          (!each.in_source || has_word(source, name) || has_word(source, each.name)))
+        tell("uses " + std::string(each.name));
+  for (const OfLibrary& each : kOfLibrary)
+    for (const std::string& name : symbols.taken)
+      if (name.compare(0, each.begin.size(), each.begin) == 0 && has_word(source, each.word))
+        tell("uses " + std::string(each.name));
   for (const std::string_view name : kOfTheSystem)
     if (among(symbols.defined, name)) all.push_back("defines " + std::string(name));
   return all;

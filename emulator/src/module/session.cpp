@@ -40,11 +40,16 @@ constexpr double kLoadSeconds = 60;
 constexpr double kDeviceSeconds = 60;       // for a device to take a process in
 constexpr double kSessionGraceSeconds = 5;  // between the process's own deadline and the end of our patience
 constexpr int kProcesses = 512;             // and threads, of a contained session
+constexpr double kCount = 0.1;              // seconds between two counts of them, where no cgroup counts
 constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
 
 double seconds_until(Clock::time_point t) { return std::chrono::duration<double>(t - Clock::now()).count(); }
 Clock::time_point in_seconds(double s) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
+}
+
+std::string too_many_processes(const std::string& who) {
+  return fmt::format("{} starts more than {} processes and threads", who, kProcesses);
 }
 
 // Whoever gives up often says why before.
@@ -63,6 +68,13 @@ Seal fresh_seal() {
   if (getrandom(seal.data(), seal.size(), 0) != static_cast<ssize_t>(seal.size()))
     throw Error("no random bytes for a session");
   return seal;
+}
+
+std::uint64_t fresh_word() {
+  std::uint64_t word = 0;
+  while (word == 0)
+    if (getrandom(&word, sizeof word, 0) != sizeof word) throw Error("no random bytes for a session");
+  return word;
 }
 
 // What the process says does not begin with the seal: the code under test has said it.
@@ -142,7 +154,9 @@ struct Session::State {
   std::vector<EntryInfo> entries;
   std::vector<std::filesystem::path> readable;
   Seal seal{};  // of what is said next
+  std::uint64_t forks_with = 0;
   Cgroup group;
+  bool counted = false;  // its processes and threads, by us, where no cgroup does
 
   ~State() { end(); }
 
@@ -169,6 +183,9 @@ struct Session::State {
     answer = shared_file("isomer-answer");
     setup.room = isolation() != Isolation::none && !setup.real_device && !bubblewrap().empty();
     setup.seal = seal = fresh_seal();
+    const bool contained = isolation() != Isolation::none && !setup.real_device;
+    if (contained && forks_with == 0) forks_with = fresh_word();
+    setup.forks_with = forks_with;
     write_header(pack(setup));
 
     // First out of the way of the numbers that the process expects.
@@ -191,9 +208,9 @@ struct Session::State {
     room.readable = readable;
     room.processes = kProcesses;
     std::vector<std::string> words = {runner_program().string(), "session"};
-    const bool contained = isolation() != Isolation::none && !setup.real_device;
     if (contained) {
       group = Cgroup(kProcesses);
+      counted = !group.limits();
       words = group.in_group(in_room(room, std::move(words)));
     }
     std::vector<char*> argv;
@@ -222,7 +239,8 @@ struct Session::State {
       throw Error("the module cannot be loaded: " +
                   (trouble == "time"
                        ? fmt::format("a static constructor does not end within {} s", kLoadSeconds)
-                   : trouble == "forged" ? "a static constructor writes into the checker's channel"
+                   : trouble == "processes" ? too_many_processes("a static constructor")
+                   : trouble == "forged"    ? "a static constructor writes into the checker's channel"
                    : trouble == "it ended"
                        ? with_last_line("a static constructor crashes, or ends the process", printed)
                        : trouble));
@@ -275,12 +293,17 @@ struct Session::State {
                        std::string& printed) const {
     std::uint64_t total = 0;
     std::size_t have = 0;
+    Clock::time_point next_count = in_seconds(kCount);
     auto* bytes = reinterpret_cast<char*>(&event);
     while (have < sizeof event) {
       const double left = seconds_until(deadline);
       if (left <= 0) return "time";
       pollfd fds[2] = {{socket.get(), POLLIN, 0}, {output.get(), POLLIN, 0}};
-      poll(fds, 2, static_cast<int>(std::min(left * 1000 + 1, 1000.0)));
+      poll(fds, 2, static_cast<int>(std::min(left * 1000 + 1, counted ? kCount * 1000 : 1000.0)));
+      if (counted && seconds_until(next_count) <= 0) {
+        if (tasks_of(process, kProcesses) > kProcesses) return "processes";
+        next_count = in_seconds(kCount);
+      }
       if (fds[1].revents & POLLIN) total += drain(printed);
       if (total > output_limit) return "output";
       if (fds[1].revents & POLLHUP && !(fds[0].revents & POLLIN)) return "it ended";
@@ -296,6 +319,7 @@ struct Session::State {
 
   void send(Luggage& luggage) {
     luggage.request.seal = seal = fresh_seal();
+    luggage.request.forks_with = forks_with;
     std::uint64_t at = sizeof(std::uint64_t) + pack(luggage.request).size();
     for (WireStorage& s : luggage.request.storages) {
       at = (at + kWirePage - 1) / kWirePage * kWirePage;
@@ -417,11 +441,12 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
   std::string trouble = s.wait_for('b', event, deadline, options.output_limit, printed);
   const pid_t worker = event.pid;
   if (trouble.empty()) trouble = s.wait_for('e', event, deadline, options.output_limit, printed);
-  if (trouble == "time" || trouble == "output") {
+  if (trouble == "time" || trouble == "output" || trouble == "processes") {
     result.end = trouble == "time" ? CallResult::End::timed_out : CallResult::End::over_limit;
     result.message =
-        trouble == "time"
-            ? fmt::format("{} did not end within {:g} s", name, options.timeout_seconds)
+        trouble == "time" ? fmt::format("{} did not end within {:g} s", name, options.timeout_seconds)
+        : trouble == "processes"
+            ? too_many_processes(name)
             : fmt::format("{} prints without end: {} MiB and more", name, options.output_limit >> 20);
     // In a room its number is another's outside, and everything ends with the room. Elsewhere the number is
     // its word, which is looked into: what it names has to be its child.

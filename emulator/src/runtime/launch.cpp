@@ -171,7 +171,7 @@ int launch(const LaunchRequest& request) {
     for (Buffer* b : Memory::instance().live_buffers()) {
       if (b->space == Space::shared) continue;
       if (const std::ptrdiff_t at = Memory::instance().broken_canary(*b); at >= 0) {
-        if (!settings().watch) watch::report_canary(run, *b, at);
+        if (!settings().watch || run.watch) watch::report_canary(run, *b, at);
         Memory::instance().mend_canary(*b);
       }
     }

@@ -74,6 +74,11 @@ void check_body(const Source& s, const Function& f,
       throw Error(s.place(i) + ": " + (f.global ? "kernel " : "device function ") + f.name +
                   " uses std::" + std::string(t[i + 2].text) + ", which is host code");
     }
+    // Instructions of the host's processor, which no device compiler takes and the watch does not see.
+    for (const std::string_view begin : {"__builtin_ia32_", "_mm_", "_mm256_", "_mm512_"})
+      if (i > f.body && begins_with(t[i].text, begin))
+        throw Error(s.place(i) + ": " + (f.global ? "kernel " : "device function ") + f.name + " uses " +
+                    std::string(t[i].text) + ", an intrinsic of the host's processor");
     const bool called = i + 1 < f.end && t[i + 1].is("(");
     if (t[i - 1].kind == Token::name && !t[i - 1].is("return") && !t[i - 1].is("else"))
       local.insert(t[i].text);

@@ -445,9 +445,15 @@ void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t of
   raw.report.kernel = launch.request.kernel;
   raw.report.buffer = buffer.name;
   raw.report.offset = static_cast<std::int64_t>(buffer.bytes) + offset;
-  raw.predicate = fmt::format("wrote behind the end of {}, at offset {}; a watched run tells where",
-                              title(buffer), raw.report.offset);
+  raw.predicate =
+      fmt::format("wrote behind the end of {}, at offset {}; {}", title(buffer), raw.report.offset,
+                  launch.watch ? "the watch does not see the code that did" : "a watched run tells where");
   std::lock_guard lock(reports_mutex);
+  // Who was seen to do it is told already.
+  if (launch.watch && std::any_of(raws.begin(), raws.end(), [&](const Raw& each) {
+        return each.report.kind == Kind::out_of_bounds_write && each.report.buffer == buffer.name;
+      }))
+    return;
   raws.push_back(std::move(raw));
 }
 

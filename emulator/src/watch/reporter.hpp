@@ -47,7 +47,7 @@ void report_freed(const void* site, const Buffer& buffer, const void* address, s
 void report_leaks();
 void report_divergence(Block& block, const Thread& a, const Thread& b);
 void report_deadlock(Block& block);
-/// A canary behind a buffer was overwritten while nobody watched.
+/// A canary behind a buffer was overwritten, and nothing that was seen explains it.
 void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t offset);
 
 /// Numbers for code addresses, so that the shadow keeps four bytes instead of eight.

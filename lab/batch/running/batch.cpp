@@ -6,7 +6,7 @@
 #include "lab/batch/running/workers.hpp"
 #include "lab/diagnose/diagnose.hpp"
 
-#include <isomer/emulator/module.hpp>
+#include <isomer/emulator/leftovers.hpp>
 
 #include <fmt/format.h>
 
@@ -42,17 +42,35 @@ std::vector<Diagnosis> not_judged(const CaseFolder& folder, Backend backend, con
   return list;
 }
 
+const std::string kBatch = "batch-";
+
+/// isomer-batch-NAMES.PROCESS-XXXXXX, of batches that were killed.
+void remove_folders_of_ended_batches(const std::filesystem::path& temporary) {
+  const std::string begin = "isomer-" + kBatch;
+  std::error_code none;
+  for (std::filesystem::directory_iterator it(temporary, none), end; !none && it != end; it.increment(none)) {
+    const std::string name = it->path().filename().string();
+    const std::size_t last = name.rfind('-');
+    if (!name.starts_with(begin) || last < begin.size() ||
+        !emulator::is_of_ended_process(name.substr(begin.size(), last - begin.size())))
+      continue;
+    std::error_code kept;  // another user's, or in use
+    std::filesystem::remove_all(it->path(), kept);
+  }
+}
+
 /// Temporary files of everything that a batch starts lie in one folder, so that a stop can remove them; and
-/// so it removes the folders of builds that it cut off.
+/// so it removes what batches that were killed have left.
 class TemporaryFiles {
  public:
-  TemporaryFiles() : folder_("check", "batch") {
-    emulator::remove_unfinished_builds();
+  TemporaryFiles() : folder_("check", kBatch + emulator::owners_mark()) {
+    emulator::remove_leftovers();
+    remove_folders_of_ended_batches(folder_.path().parent_path());
     if (const char* before = std::getenv("TMPDIR")) before_ = before;
     setenv("TMPDIR", folder_.path().c_str(), 1);
   }
   ~TemporaryFiles() {
-    emulator::remove_unfinished_builds();
+    emulator::remove_leftovers();
     if (before_)
       setenv("TMPDIR", before_->c_str(), 1);
     else

@@ -134,7 +134,8 @@ class ISOMER_EMULATOR_EXPORT Module {
  public:
   /// Compiles, or takes from the cache. Throws Error with the compiler's first complaint and the user's line.
   static Module build(const BuildOptions& options);
-  /// Why nothing can be built with these options for want of a compiler, as a sentence; empty where one is found.
+  /// Why nothing can be built with these options for want of a compiler, as a sentence; empty where one is
+  /// found.
   static std::string lack_of_compiler(const BuildOptions& options);
 
   /// Kernels by qualified name; templates without their arguments.
@@ -184,8 +185,5 @@ class ISOMER_EMULATOR_EXPORT Module {
 /// Memory that kernels of this process may touch. Null when it is exhausted.
 ISOMER_EMULATOR_EXPORT void* device_allocate(std::size_t bytes, const std::string& name = {});
 ISOMER_EMULATOR_EXPORT void device_free(void* pointer);
-
-/// Removes the folders of builds in the cache whose processes ended before they were done.
-ISOMER_EMULATOR_EXPORT void remove_unfinished_builds();
 
 }  // namespace isomer::emulator
