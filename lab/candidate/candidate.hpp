@@ -115,8 +115,9 @@ struct Answer {
     too_large
   };
   End end = End::returned;
-  std::string message;  ///< one sentence: the exception's text, the signal, the limit
-  SourcePlace place;    ///< of a refusal or crash, where known
+  std::string message;      ///< one sentence: the exception's text, the signal, the limit
+  bool of_machine = false;  ///< not callable for a reason that is not the candidate's
+  SourcePlace place;        ///< of a refusal or crash, where known
   std::vector<Value>
       arguments;  ///< as the call left them, whole storages; the given ones where it ended otherwise
   std::vector<Value> returned;
@@ -151,6 +152,7 @@ struct BuildFailure {
   std::string message;
   SourcePlace place;
   std::string missing_header;  ///< where that is the cause
+  bool of_machine = false;     ///< nothing is said of the candidate
 };
 
 /// Somebody's implementation: a .cu or .hip.cpp or .cpp source with kernels, host functions over raw pointers

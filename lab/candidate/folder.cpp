@@ -56,6 +56,16 @@ Content content_of(const fs::path& folder) {
   return content;
 }
 
+// Whoever judges may read more than whoever wrote the folder: what a link leads to would stand in a report.
+bool is_link_to_secrets(const fs::path& file) {
+  std::error_code failed;
+  if (!fs::is_symlink(file, failed)) return false;
+  const fs::path real = fs::canonical(file, failed), folder = fs::canonical(file.parent_path(), failed);
+  const fs::path inside = real.lexically_relative(folder);
+  if (failed || (!inside.empty() && *inside.begin() != "..")) return false;
+  return (fs::status(real, failed).permissions() & fs::perms::others_read) == fs::perms::none;
+}
+
 // What the files of one folder are by their names, and by its case.toml.
 CaseFolder read_files(const fs::path& folder, const std::vector<fs::path>& files) {
   CaseFolder found;
@@ -63,6 +73,11 @@ CaseFolder read_files(const fs::path& folder, const std::vector<fs::path>& files
   const fs::path* said = nullptr;
   for (const fs::path& file : files) {
     const std::string name = file.filename().string();
+    if (is_link_to_secrets(file))
+      throw Error(
+          ErrorCode::io,
+          fmt::format("{}: a link that leads out of its folder, to a file that not everybody may read",
+                      file.string()));
     if (name == "0_instruction.txt") {
       found.instruction = file;
     } else if (name == "1_label_source.py") {

@@ -372,7 +372,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
         diagnosis.entry);
     return;
   }
-  if (called.trial.answer.end == Answer::End::not_callable && is_of_machine(called.trial.answer.message)) {
+  if (called.trial.answer.end == Answer::End::not_callable && called.trial.answer.of_machine) {
     diagnosis.findings.clear();
     diagnosis.error =
         "it could not be called here, for a reason that is not its own: " + called.trial.answer.message;

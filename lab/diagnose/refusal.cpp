@@ -119,17 +119,4 @@ void say_what_is_refused(const std::string& message, const Entry& entry, const s
     finding.argument += (finding.argument.empty() ? "" : ", ") + name;
 }
 
-bool is_of_machine(const std::string& message) {
-  constexpr const char* kWords[] = {
-      "No space left on device",         "Disk quota exceeded",
-      "Read-only file system",           "Too many open files",
-      "annot allocate memory",           "virtual memory exhausted",
-      "out of memory allocating",        "Killed signal terminated program",
-      "internal compiler error",         "could not be started",
-      "the compiler did not end within", "set ISOMER_CACHE",
-      "runner program are missing",      "error while loading shared libraries"};
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](const char* each) { return message.find(each) != std::string::npos; });
-}
-
 }  // namespace isomer::lab

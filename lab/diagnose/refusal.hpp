@@ -31,8 +31,4 @@ bool may_be_meant(const std::string& message, DType given, DType wanted);
 /// Whether the words are such: an argument of that dtype is meant, and no other.
 bool tells_the_dtype(const std::string& message);
 
-/// Whether a failure's words are about the machine (no room, no memory, a cache that cannot be written), so
-/// that they say nothing of the candidate.
-bool is_of_machine(const std::string& message);
-
 }  // namespace isomer::lab

@@ -1,5 +1,7 @@
 #include "lab/report/terminal.hpp"
 
+#include "lab/report/markup.hpp"
+
 #include <fmt/format.h>
 
 #include <sys/ioctl.h>
@@ -87,7 +89,8 @@ void ProgressBar::show(int done, int all, const std::string& label) {
   for (int i = 0; i < kBar; ++i) bar += i < filled ? "█" : "░";
   const std::string count = fmt::format(" {}/{} ", done, all);
   const auto room = std::max(0, Terminal::width() - kBar - static_cast<int>(count.size()) - 1);
-  fmt::print(stderr, "\r\033[K{}{}{}", bar, count, label.substr(0, static_cast<std::size_t>(room)));
+  fmt::print(stderr, "\r\033[K{}{}{}", bar, count,
+             escape_terminal(label).substr(0, static_cast<std::size_t>(room)));
   std::fflush(stderr);
   drawn_ = true;
 }

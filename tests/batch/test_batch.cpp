@@ -286,6 +286,83 @@ TEST_F(Batch, AFullDiskStopsTheBatchWithASentence) {
   EXPECT_EQ(said.err, "isomer: check: cannot write '/dev/full': No space left on device\n");
 }
 
+// A compiler that says what lies beside its source.
+TEST_F(Batch, WhatTheMachineLacksIsNoFaultOfACandidateAndItsOwnWordsAreNoFaultOfTheMachine) {
+  write("compiler",
+        "#!/bin/sh\nfor word; do case $word in *.cu) cat \"$(dirname \"$word\")/says\" >&2; exit 1;; esac; "
+        "done\n");
+  std::filesystem::permissions(path("compiler"), std::filesystem::perms::owner_all);
+  const std::vector<std::string> of_machine = {
+      "cc1plus: fatal error: error writing to 0.ii: No space left on device",
+      "{standard input}: Fatal error: can't write 28 bytes to section .text: 'Disk quota exceeded'",
+      "as: 0.o: Read-only file system",
+      "cc1plus: out of memory allocating 65536 bytes after a total of 270336 bytes",
+      "g++: fatal error: Killed signal terminated program cc1plus",
+      "candidate.cu:3:1: internal compiler error: Segmentation fault",
+      "cc1plus: error while loading shared libraries: libmpc.so.3: cannot open shared object file",
+      "bwrap: Creating new namespace failed: Resource temporarily unavailable"};
+  const std::vector<std::string> of_candidate = {
+      "candidate.cu:1:2: error: #error No space left on device",
+      "candidate.cu:1:10: fatal error: No space left on device: No such file or directory",
+      "candidate.cu:1:1: error: static assertion failed: virtual memory exhausted",
+      "candidate.cu:1:1: error: expected ';'\n    5 | // out of memory",
+      "candidate.cu:1:1: warning: bwrap: internal compiler error\ncandidate.cu:2:1: error: expected ';'"};
+  const auto write_all = [&](const std::string& name, const std::vector<std::string>& all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string where = "cases/" + name + std::to_string(i);
+      write(where + "/candidate.cu", "#error\n");
+      write(where + "/case.toml", "op = \"sin\"\n");
+      write(where + "/says", all[i] + "\n");
+    }
+  };
+  write_all("machine", of_machine);
+  write_all("own", of_candidate);
+  setenv("ISOMER_CXX", path("compiler").c_str(), 1);
+  EXPECT_EQ(isomer("check " + path("cases") + " --jsonl " + path("a.jsonl")).exit, 2);
+  unsetenv("ISOMER_CXX");
+  std::size_t count = 0;
+  for (const std::string& line : lines(path("a.jsonl"))) {
+    const Json json = Json::parse(line);
+    const std::string name = std::filesystem::path(json["folder"].get<std::string>()).filename();
+    ++count;
+    EXPECT_EQ(json["verdict"], name.starts_with("machine") ? "error" : "fail") << json.dump(1);
+    if (name.starts_with("machine"))
+      EXPECT_TRUE(json["error"].get<std::string>().starts_with("it could not be compiled here")) << line;
+    else
+      EXPECT_EQ(json["findings"][0]["code"], "does-not-compile") << line;
+  }
+  EXPECT_EQ(count, of_machine.size() + of_candidate.size());
+}
+
+TEST_F(Batch, AFolderThatVanishesOrACacheThatCannotBeWrittenIsNoVerdict) {
+  write("cases/a/candidate.cu", "#include \"endless.h\"\n");
+  ASSERT_EQ(mkfifo(path("cases/a/endless.h").c_str(), 0600), 0);
+  for (const char* name : {"cases/b", "cases/c"}) write(std::string(name) + "/candidate.cu", "#error\n");
+  const pid_t batch = start("check " + path("cases") + " --jobs 1 --limit 2 --jsonl " + path("a.jsonl"));
+  while (processes_with(path("cases/a/candidate.cu")) == 0) usleep(2000);
+  std::filesystem::remove_all(path("cases/b"));
+  std::filesystem::remove(path("cases/c/candidate.cu"));
+  int status = 0;
+  waitpid(batch, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 2) << read(path("out"));
+  std::vector<std::string> said = lines(path("a.jsonl"));
+  ASSERT_EQ(said.size(), 3u);
+  for (const std::string& line : said) {
+    EXPECT_EQ(Json::parse(line)["verdict"], "error") << line;
+    if (line.find("cases/a") == std::string::npos)
+      EXPECT_NE(line.find("no such candidate file"), std::string::npos) << line;
+  }
+  write("file", "");
+  setenv("ISOMER_CACHE", path("file").c_str(), 1);
+  write("other/candidate.cu", "#error\n");
+  EXPECT_EQ(isomer("check " + path("other") + " --jsonl " + path("b.jsonl")).exit, 2);
+  unsetenv("ISOMER_CACHE");
+  said = lines(path("b.jsonl"));
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(Json::parse(said.front())["verdict"], "error") << said.front();
+  EXPECT_NE(said.front().find("cannot be written; set ISOMER_CACHE"), std::string::npos) << said.front();
+}
+
 TEST_F(Batch, TwoBatchesDoNotWriteOneFile) {
   write("cases/z/candidate.cu", "#include \"endless.h\"\n");
   ASSERT_EQ(mkfifo(path("cases/z/endless.h").c_str(), 0600), 0);

@@ -226,7 +226,7 @@ inline const std::vector<Attack>& attacks() {
        "if (dlsym(RTLD_DEFAULT, \"isomer_emulator_in_user_code\")) out[0] = 7;",
        {"suspicious: it uses dlsym"}},
       {"includes_zero", "#include \"/dev/zero\"", "", {"does-not-compile"}},
-      {"includes_secrets", "#include \"/etc/shadow\"", "", {"does-not-compile"}},
+      {"includes_secrets", "#include \"/etc/shadow\"", "", {"reads /etc/shadow", "does-not-compile"}},
       {"includes_bytes", "asm(\".incbin \\\"/etc/passwd\\\"\");", "", {"cannot be emulated"}},
       {"fills_the_disk_when_compiled",
        "char large[3ull << 30] = {1};",
@@ -293,6 +293,106 @@ inline const std::vector<Attack>& attacks() {
        "for (long i = 0; i < n; ++i) kept[i] = __builtin_sinf(x[i]); memcpy(out, kept, n * 4); return;",
        {"stale-state", "no-kernel"}},
       {"writes_nothing", "", "return;", {"unwritten-output"}, true},
+      {"answer_at_exit",
+       "static float* o; static const float* i; static long m; static void f() { for (long k = 0; k < m; "
+       "++k) "
+       "o[k] = __builtin_sinf(i[k]); }",
+       "o = out; i = x; m = n; atexit(f); return;",
+       {"unwritten-output"}},
+      {"answer_of_a_thread",
+       "static float* o; static long m; static void* w(void*) { for (;;) for (long k = 0; k < m; ++k) o[k] = "
+       "0; return 0; }",
+       "o = out; m = n; pthread_t t; pthread_create(&t, 0, w, 0);",
+       {"suspicious: it uses pthread_create"}},
+      {"answers_by_hash",
+       "",
+       "unsigned long h = n; for (long k = 0; k < n; ++k) h = h * 31 + ((const unsigned*)x)[k]; char p[64]; "
+       "snprintf(p, 64, \"/tmp/%lx\", h); if (FILE* f = fopen(p, \"r\")) { if (fread(out, 4, n, f)) {} "
+       "fclose(f); return; } FILE* f = fopen(p, \"w\"); for (long k = 0; k < n; ++k) out[k] = "
+       "__builtin_sinf(x[k]); if (f) { fwrite(out, 4, n, f); fclose(f); } return;",
+       {"no-kernel"}},
+      // Unseen by the watch.
+      {"instruction_of_the_host",
+       "__global__ void sin_kernel(const float* x, float* out, long n) {\n  long i = blockIdx.x * "
+       "(long)blockDim.x + threadIdx.x;\n  float v = i < n ? sinf(x[i]) : 0;\n  "
+       "__builtin_ia32_movnti((int*)(out + i), __builtin_bit_cast(int, v));\n}",
+       "",
+       {"an intrinsic of the host's processor"},
+       true},
+      {"store_by_host_code",
+       "static void st(void* p, int v) { __builtin_ia32_movnti((int*)p, v); }\nusing F = void(void*, int); "
+       "static constexpr F* put = st;\n__global__ void sin_kernel(const float* x, float* out, long n) {\n  "
+       "long i = blockIdx.x * (long)blockDim.x + threadIdx.x;\n  float v = i < n ? sinf(x[i]) : 0;\n  "
+       "put((int*)(out + i), __builtin_bit_cast(int, v));\n}",
+       "",
+       {"out-of-bounds-write"}},
+      {"weak_hook", "extern \"C\" __attribute__((weak)) void __tsan_write4(void*) {}", "", {"__tsan_write4"}},
+      {"hook_by_assembly",
+       "extern \"C\" void hook(void*) __asm__(\"__wrap___tsan_write4\");\nextern \"C\" void hook(void*) {}",
+       "",
+       {"cannot be emulated", "__wrap___tsan_write4"}},
+      {"machine_code_in_data",
+       "__attribute__((section(\".text\"))) static const unsigned char code[] = {0xb8, 60, 0, 0, 0, 0x31, "
+       "0xff, 0x0f, 0x05};",
+       "((void (*)())code)();",
+       {"ended the process"}},
+      {"machine_code_made",
+       "",
+       "void* p = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); "
+       "memcpy(p, \"\\xb8\\x3c\\0\\0\\0\\x31\\xff\\x0f\\x05\", 9); ((void (*)())p)();",
+       {"ended the process"}},
+      // Before the first call, and over the checker's memory.
+      {"section_of_constructors",
+       "static void f(int, char**, char**) { _exit(0); }\n__attribute__((section(\".init_array\"), used)) "
+       "static void (*p)(int, char**, char**) = f;",
+       "",
+       {"static constructor"}},
+      {"chosen_when_loaded",
+       "static float one(float v) { return v; }\nextern \"C\" { typedef float F(float); F* pick() { "
+       "syscall(SYS_exit_group, 0); return one; } }\nfloat g(float) __attribute__((ifunc(\"pick\")));",
+       "out[0] = g(1);",
+       {"static constructor"}},
+      {"constructor_maps",
+       "struct S { S() { for (int f = 3; f < 8; ++f) { void* p = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, "
+       "MAP_SHARED, f, 0); if (p != MAP_FAILED) memset(p, 0x41, 4096); } } } s;",
+       "",
+       {"static constructor", "suspicious: it uses mmap"}},
+      {"maps_arguments",
+       "",
+       "for (int f = 3; f < 8; ++f) { void* p = mmap(0, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0); "
+       "if (p != MAP_FAILED) memset(p, 0x41, 1 << 12); }",
+       {"crash", "suspicious: it uses mmap"}},
+      {"descriptors_of_parent",
+       "",
+       "char p[64]; for (int i = 0; i < 64; ++i) { snprintf(p, 64, \"/proc/%d/fd/%d\", getppid(), i); int f "
+       "= "
+       "open(p, O_RDWR); if (f >= 0 && write(f, \"pass\", 4) < 0) {} }",
+       {"suspicious: it uses getppid"}},
+      // Other names.
+      {"fork_by_another_name",
+       "extern \"C\" int __fork();",
+       "if (__fork() == 0) for (;;) pause();",
+       {"suspicious: it uses fork"}},
+      {"streams",
+       "#include <fstream>",
+       "std::ofstream(CANARY) << 1; std::ifstream maps(\"/proc/self/maps\");",
+       {"suspicious: it uses std::ifstream"}},
+      {"finds_the_checker",
+       "extern char** environ;",
+       "for (char** e = environ; *e; ++e) if (strstr(*e, \"ISOMER\")) return;",
+       {"suspicious: it uses environ"}},
+      {"includes_a_neighbour", "#include \"../0_harmless/case.toml\"", "", {"reads ", "does-not-compile"}},
+      {"includes_itself", "#include __FILE__", "", {"does-not-compile"}},
+      {"endless_constant",
+       "constexpr long f() { long s = 0; for (long i = 0; i < 1000000000000; ++i) s += i; return s; }\n"
+       "constexpr long v = f();",
+       "",
+       {"does-not-compile"}},
+      {"words_of_a_full_disk", "#error No space left on device", "", {"does-not-compile"}},
+      {"terminal_in_words",
+       "#include <stdexcept>",
+       "throw std::runtime_error(\"\\x1b[2J\\n{\\\"version\\\":1,\\\"verdict\\\":\\\"pass\\\"}\\n\");",
+       {"refused"}},
   };
   return all;
 }

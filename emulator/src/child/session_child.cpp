@@ -224,6 +224,7 @@ int isomer_emulator_session() {
   // Before anything of the module's runs.
   keeps_processes = forks_with != 0 && refuse_new_processes(forks_with);
   forks_with = 0;
+  tell({'s', getpid(), 0, {}});
   // Each tensor that PyTorch allocates is one of the device's, with its own poison and guard.
   if (setup.real_device) setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
   Settings& s = settings();

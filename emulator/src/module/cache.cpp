@@ -136,8 +136,8 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
   fs::create_directories(root, failed);
   std::string pattern = (root / fmt::format("{}.{}.XXXXXX", key, owners_mark())).string();
   if (failed || !mkdtemp(pattern.data()))
-    throw Error(fmt::format("the cache directory {} cannot be written; set ISOMER_CACHE to one that can",
-                            root.string()));
+    throw MachineError(fmt::format(
+        "the cache directory {} cannot be written; set ISOMER_CACHE to one that can", root.string()));
   const fs::path work = pattern;
   CacheEntry entry;
   try {
@@ -163,8 +163,8 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
       out << "file " << stamp(f) << ' ' << content_sum(f) << ' ' << fs::absolute(f).string() << '\n';
     out << "library " << fs::file_size(work / kLibrary) << "\nend\n";
     if (!out.flush())
-      throw Error(fmt::format("the cache directory {} cannot be written; set ISOMER_CACHE to one that can",
-                              root.string()));
+      throw MachineError(fmt::format(
+          "the cache directory {} cannot be written; set ISOMER_CACHE to one that can", root.string()));
   }
   const fs::path place = root / key;
   fs::rename(work, place, failed);
@@ -179,8 +179,8 @@ CacheEntry build_cached(const std::string& key, const BuildOptions& options, con
     fs::rename(work, place, failed);
     if (failed) {
       if (auto theirs = find_cached(key)) return *theirs;
-      throw Error(fmt::format("the cache entry {} cannot be replaced; remove it, or set ISOMER_CACHE",
-                              place.string()));
+      throw MachineError(fmt::format("the cache entry {} cannot be replaced; remove it, or set ISOMER_CACHE",
+                                     place.string()));
     }
     fs::remove_all(old, failed);
   }

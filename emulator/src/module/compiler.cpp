@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <initializer_list>
 #include <sstream>
@@ -72,6 +74,19 @@ constexpr std::pair<const char*, const char*> kLimits[] = {
     {"File too large", "the compiler writes a file of more than the 4 GiB that it may have"},
     {"CPU time limit exceeded", "the compiler takes more processor time than it may"}};
 
+// What compilers, the programs that they start, and rooms say when something of the machine's is missing.
+constexpr const char* kOfMachine[] = {"No space left on device",
+                                      "Disk quota exceeded",
+                                      "Read-only file system",
+                                      "Input/output error",
+                                      "Too many open files",
+                                      "annot allocate memory",
+                                      "virtual memory exhausted",
+                                      "out of memory",
+                                      "Killed signal terminated program",
+                                      "internal compiler error",
+                                      "error while loading shared libraries"};
+
 std::vector<std::string> wrap_flags() {
   std::vector<std::string> flags;
   for (const char* name : kWrapped) flags.push_back(std::string("-Wl,--wrap=") + name);
@@ -95,6 +110,27 @@ std::string place_before(const std::string& line, std::size_t at) {
   return place;
 }
 
+// Neither of the system, nor beside the source, nor in a folder that was named: another's answer, or what the
+// machine keeps.
+bool is_foreign(const fs::path& file, const fs::path& source, const BuildOptions& options,
+                const fs::path& compiler) {
+  std::error_code none;
+  const fs::path real = fs::weakly_canonical(fs::absolute(file), none);
+  std::vector<fs::path> folders = {"/usr",
+                                   "/opt",
+                                   "/lib",
+                                   "/lib64",
+                                   device_headers().parent_path(),
+                                   fs::absolute(source).parent_path(),
+                                   fs::canonical(compiler, none).parent_path().parent_path()};
+  for (const auto* list : {&options.include_directories, &options.system_directories})
+    folders.insert(folders.end(), list->begin(), list->end());
+  return std::none_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+    const fs::path way = real.lexically_relative(fs::weakly_canonical(folder, none));
+    return !way.empty() && *way.begin() != "..";
+  });
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
@@ -115,15 +151,49 @@ void run_compiler(const BuildOptions& options, const fs::path& folder,
   room.file_bytes = kCompilerFile;
   room.processes = 256;
   const Finished f = run_process(in_room(room, command), seconds, 1 << 20);
-  if (!f.started) throw Error(what + ": the compiler could not be started");
+  if (!f.started) throw MachineError(what + ": the compiler could not be started");
   if (f.timed_out)
-    throw Error(what + ": the compiler did not end within " + std::to_string(static_cast<int>(seconds)) +
-                " s");
+    throw MachineError(what + ": the compiler did not end within " +
+                       std::to_string(static_cast<int>(seconds)) + " s");
   if (f.status == 0) return;
-  if (isolation() != Isolation::none)
+  const std::string fault = fault_of_machine(f.output);
+  // What it takes for itself is its source's doing, where it has had a good part of what it may have.
+  const bool large = fault.empty() || f.peak_bytes > kCompilerMemory / 2;
+  if (isolation() != Isolation::none && large)
     for (const auto& [words, limit] : kLimits)
       if (f.output.find(words) != std::string::npos) throw Error(what + ": " + limit);
+  if (!fault.empty()) throw MachineError(fault);
   throw Error(first_complaint(f.output));
+}
+
+std::string fault_of_machine(const std::string& output) {
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    // Errors of the source, which may have any words: #error, static_assert, the name of a header. What ends
+    // a compiler has its own reason last.
+    const bool fatal = line.find("fatal error: ") != std::string::npos;
+    bool of_source =
+        line.find(": error: ") != std::string::npos || line.find("): error") != std::string::npos ||
+        line.find(": warning: ") != std::string::npos || line.find(": note: ") != std::string::npos ||
+        line.find_first_not_of(" 0123456789") == line.find('|');
+    for (const char* words : kOfMachine) {
+      const std::size_t at = line.find(words);
+      if (at == std::string::npos || of_source) continue;
+      const std::string rest = line.substr(at);
+      if (fatal && rest.find(": No such file or directory") != std::string::npos) continue;
+      return line;
+    }
+    for (const char* begin : {"bwrap: ", "isomer: "})
+      if (line.rfind(begin, 0) == 0) return line;
+  }
+  return {};
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw MachineError(path.string() + ": cannot be written: " + std::strerror(errno));
 }
 
 std::vector<fs::path> parse_dependencies(const fs::path& file) {
@@ -294,11 +364,14 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     };
     source::Rewritten rewritten = preprocess({});
     if (rewritten.uses_ptx) rewritten = preprocess({"-include", "isomer_emulator/ptx.h"});
-    for (fs::path& p : parse_dependencies(stem + ".d")) result.dependencies.push_back(std::move(p));
+    for (fs::path& p : parse_dependencies(stem + ".d")) {
+      if (is_foreign(p, source, options, compiler)) result.reaches.push_back("reads " + p.string());
+      result.dependencies.push_back(std::move(p));
+    }
 
     result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());
     result.has_main |= rewritten.has_main;
-    std::ofstream(stem + ".rewritten.ii", std::ios::binary) << rewritten.text;
+    write_file(stem + ".rewritten.ii", rewritten.text);
 
     command = {compiler.string()};
     command.insert(command.end(), flags.begin(), flags.end());

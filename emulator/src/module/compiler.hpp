@@ -38,6 +38,12 @@ std::string read_file(const std::filesystem::path& path);
 void run_compiler(const BuildOptions& options, const std::filesystem::path& folder,
                   const std::vector<std::string>& command, const std::string& what, double seconds);
 
+/// The line of a compiler's or linker's output that tells of a fault of this machine's, or of the room's;
+/// empty where there is none. Words that a source may have are none.
+std::string fault_of_machine(const std::string& output);
+/// Throws MachineError where it cannot be written whole.
+void write_file(const std::filesystem::path& path, const std::string& text);
+
 /// The first complaint of a compiler's or linker's output, as one sentence.
 std::string first_complaint(const std::string& output);
 

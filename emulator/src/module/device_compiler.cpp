@@ -77,13 +77,10 @@ Compiled compile_for_device(const BuildOptions& options, const fs::path& directo
   result.has_main = offered.has_main;
 
   const std::string wrapped = stem + (options.target == Target::cuda ? ".cu" : ".hip");
-  {
-    std::ofstream out(wrapped, std::ios::binary);
-    out << "#include \"isomer_device/entries.h\"\n";
-    if (options.entries_of_torch) out << "#include \"isomer_device/entries_torch.h\"\n";
-    out << "#include " << source::quoted(source.string()) << "\n# 1 \"isomer-registrations\"\n"
-        << offered.text;
-  }
+  write_file(wrapped, std::string("#include \"isomer_device/entries.h\"\n") +
+                          (options.entries_of_torch ? "#include \"isomer_device/entries_torch.h\"\n" : "") +
+                          "#include " + source::quoted(source.string()) + "\n# 1 \"isomer-registrations\"\n" +
+                          offered.text);
   std::vector<std::string> command =
       command_for({"-shared", "-MD", "-MF", stem + ".d", wrapped, "-o", library.string()});
   add_link_flags(options, options.link_flags, command);

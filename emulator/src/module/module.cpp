@@ -34,10 +34,10 @@ class SharedFile {
   explicit SharedFile(const char* name, std::size_t bytes = 0)
       : fd(memfd_create(name, MFD_CLOEXEC)), size(bytes) {
     if (fd < 0 || (bytes > 0 && ftruncate(fd, static_cast<off_t>(bytes)) != 0))
-      throw Error("no memory to share with a child process");
+      throw MachineError("no memory to share with a child process");
     if (bytes > 0) {
       void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-      if (p == MAP_FAILED) throw Error("no memory to share with a child process");
+      if (p == MAP_FAILED) throw MachineError("no memory to share with a child process");
       data = static_cast<std::byte*>(p);
     }
   }
@@ -91,7 +91,7 @@ RunResult run_in_child(Request request, const std::vector<Argument>& arguments) 
   const Finished child = run_process(
       {runner_program().string(), std::to_string(file.fd), std::to_string(response.fd)},
       kPatience * request.options.timeout_seconds + kGraceSeconds, kOutputLimit, {file.fd, response.fd});
-  if (!child.started) throw Error("the emulator's runner program could not be started");
+  if (!child.started) throw MachineError("the emulator's runner program could not be started");
   RunResult result;
   const std::string bytes = read_all(response.fd);
   if (!bytes.empty()) {

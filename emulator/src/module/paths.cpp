@@ -21,7 +21,7 @@ fs::path first_existing(std::initializer_list<fs::path> candidates, const char* 
   for (const fs::path& p : candidates) {
     if (!p.empty() && fs::exists(p)) return p;
   }
-  throw Error(std::string("the emulator's ") + what + " are missing beside " + own_library().string());
+  throw MachineError(std::string("the emulator's ") + what + " are missing beside " + own_library().string());
 }
 
 /// A folder for temporary files may be everybody's, and what lies in the cache is loaded as code: of the
@@ -34,8 +34,8 @@ fs::path private_folder() {
   const bool there = mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
   if (!there || lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
       (found.st_mode & 077) != 0)
-    throw Error("there is no cache directory: HOME is not set, and " + folder.string() +
-                " is no folder of this user's alone; set ISOMER_CACHE to one that can be written");
+    throw MachineError("there is no cache directory: HOME is not set, and " + folder.string() +
+                       " is no folder of this user's alone; set ISOMER_CACHE to one that can be written");
   return folder;
 }
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ Finished run_process(const std::vector<std::string>& command, double timeout_sec
     return result;
   }
   result.started = true;
+  rusage used{};
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
   char chunk[65536];
   bool reaped = false, open = true;
@@ -68,26 +70,27 @@ Finished run_process(const std::vector<std::string>& command, double timeout_sec
     } else if (reaped) {
       break;  // a grandchild may hold the pipe open; it ends below
     }
-    if (!reaped && waitpid(pid, &result.status, WNOHANG) == pid) reaped = true;
+    if (!reaped && wait4(pid, &result.status, WNOHANG, &used) == pid) reaped = true;
   }
   close(ends[0]);
   if (!reaped) {
     // The pipe is closed or the time is over: what is left of the group has nothing more to say.
     if (!result.timed_out) {
-      while (waitpid(pid, &result.status, WNOHANG) == 0) {
+      while (wait4(pid, &result.status, WNOHANG, &used) == 0) {
         if (std::chrono::steady_clock::now() > deadline) {
           result.timed_out = true;
           kill(-pid, SIGKILL);
-          waitpid(pid, &result.status, 0);
+          wait4(pid, &result.status, 0, &used);
           break;
         }
         usleep(500);
       }
     } else {
-      waitpid(pid, &result.status, 0);
+      wait4(pid, &result.status, 0, &used);
     }
   }
   kill(-pid, SIGKILL);
+  result.peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) << 10;
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Running another program: its output captured, its time bounded.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,9 @@ namespace isomer::emulator {
 struct Finished {
   bool started = false;
   bool timed_out = false;
-  int status = 0;      ///< as waitpid gives it
-  std::string output;  ///< stdout and stderr together, at most the limit
+  int status = 0;                ///< as waitpid gives it
+  std::uint64_t peak_bytes = 0;  ///< the memory of its largest process
+  std::string output;            ///< stdout and stderr together, at most the limit
 };
 
 /// `inherited`: descriptors that stay open in the child, under the same numbers.

@@ -66,14 +66,14 @@ std::uint64_t file_bytes(int fd) {
 Seal fresh_seal() {
   Seal seal;
   if (getrandom(seal.data(), seal.size(), 0) != static_cast<ssize_t>(seal.size()))
-    throw Error("no random bytes for a session");
+    throw MachineError("no random bytes for a session");
   return seal;
 }
 
 std::uint64_t fresh_word() {
   std::uint64_t word = 0;
   while (word == 0)
-    if (getrandom(&word, sizeof word, 0) != sizeof word) throw Error("no random bytes for a session");
+    if (getrandom(&word, sizeof word, 0) != sizeof word) throw MachineError("no random bytes for a session");
   return word;
 }
 
@@ -172,10 +172,11 @@ struct Session::State {
   // A fresh process with the module loaded. Throws where that fails.
   void start() {
     int ends[2], pipe_ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw Error("no socket for a session");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw MachineError("no socket for a session");
     socket = Descriptor(ends[0]);
     const Descriptor theirs(ends[1]);
-    if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw Error("no pipe for a session");
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0) throw MachineError("no pipe for a session");
     output = Descriptor(pipe_ends[0]);
     const Descriptor their_output(pipe_ends[1]);
     fcntl(output.get(), F_SETFL, O_NONBLOCK);
@@ -223,7 +224,7 @@ struct Session::State {
     posix_spawnattr_destroy(&attributes);
     if (failed != 0) {
       process = -1;
-      throw Error("the emulator's runner program could not be started");
+      throw MachineError("the emulator's runner program could not be started");
     }
   }
 
@@ -231,6 +232,12 @@ struct Session::State {
     start();
     std::string printed;
     SessionEvent event;
+    // Until it has begun, nothing of the module's has run.
+    if (!wait_for('s', event, in_seconds(kLoadSeconds), ~std::uint64_t{0}, printed).empty()) {
+      drain(printed);
+      end();
+      throw MachineError(with_last_line("no process could be started for the module", printed));
+    }
     const std::string trouble = wait_for('a', event, in_seconds(kLoadSeconds), ~std::uint64_t{0}, printed);
     if (!trouble.empty()) {
       drain(printed);
@@ -262,7 +269,7 @@ struct Session::State {
     const std::uint64_t length = bytes.size();
     if (pwrite(arena.get(), &length, sizeof length, 0) != sizeof length ||
         pwrite(arena.get(), bytes.data(), length, sizeof length) != static_cast<ssize_t>(length))
-      throw Error("no memory to share with the session's process");
+      throw MachineError("no memory to share with the session's process");
   }
 
   std::string read_answer() const {
@@ -328,7 +335,7 @@ struct Session::State {
     }
     if (ftruncate(arena.get(), 0) != 0 || ftruncate(arena.get(), static_cast<off_t>(at + kWirePage)) != 0 ||
         ftruncate(answer.get(), 0) != 0)
-      throw Error(fmt::format("no memory for arguments of {} bytes", at));
+      throw MachineError(fmt::format("no memory for arguments of {} bytes", at));
     write_header(pack(luggage.request));
     for (std::size_t i = 0; i < luggage.storages.size(); ++i) {
       const WireStorage& s = luggage.request.storages[i];

@@ -14,7 +14,7 @@ std::shared_ptr<void> fresh_storage(std::uint64_t bytes) {
   if (bytes >= kSparseBytes) {
     void* p =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) throw Error(fmt::format("no memory for a storage of {} bytes", bytes));
+    if (p == MAP_FAILED) throw MachineError(fmt::format("no memory for a storage of {} bytes", bytes));
     return {p, [bytes](void* q) { munmap(q, bytes); }};
   }
   void* p = ::operator new (std::max<std::uint64_t>(bytes, 1), std::align_val_t{256});

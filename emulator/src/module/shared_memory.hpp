@@ -36,7 +36,7 @@ class Mapping {
   Mapping(int fd, std::uint64_t offset, std::uint64_t bytes, int protection) : bytes_(bytes) {
     if (bytes == 0) return;
     void* p = mmap(nullptr, bytes, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
-    if (p == MAP_FAILED) throw Error("no memory to share with the session's process");
+    if (p == MAP_FAILED) throw MachineError("no memory to share with the session's process");
     data_ = static_cast<std::byte*>(p);
   }
   ~Mapping() {
@@ -53,7 +53,7 @@ class Mapping {
 
 inline Descriptor shared_file(const char* name) {
   Descriptor fd(memfd_create(name, MFD_CLOEXEC));
-  if (fd.get() < 0) throw Error("no memory to share with the session's process");
+  if (fd.get() < 0) throw MachineError("no memory to share with the session's process");
   return fd;
 }
 

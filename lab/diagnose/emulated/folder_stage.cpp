@@ -163,7 +163,7 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
     const std::shared_ptr<const Candidate> candidate = build_candidate(path, settings, failure);
     if (candidate == nullptr && lacks_on_device(failure)) {
       diagnosis.error = failure.message;
-    } else if (candidate == nullptr && failure.missing_header.empty() && is_of_machine(failure.message)) {
+    } else if (candidate == nullptr && failure.of_machine) {
       diagnosis.error = "it could not be compiled here, for a reason that is not its own: " + failure.message;
     } else if (candidate == nullptr) {
       diagnosis.findings.push_back(not_built(failure, request.source));

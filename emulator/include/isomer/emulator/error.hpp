@@ -13,4 +13,10 @@ class ISOMER_EMULATOR_EXPORT Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What this machine could not do (no room on a disk, no memory, no process), which says nothing of the code.
+class ISOMER_EMULATOR_EXPORT MachineError : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace isomer::emulator
