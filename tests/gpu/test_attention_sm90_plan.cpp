@@ -54,6 +54,29 @@ TEST(AttentionSm90Plan, KeepsAllMultiprocessorsBusyOnEveryShapeThatHasTilesEnoug
       }
 }
 
+TEST(AttentionSm90Plan, KeepsAllMultiprocessorsBusyOnTheOtherShapesOfTheTable) {
+  struct Row {
+    std::int64_t b, s, heads, heads_kv, d, dv;
+    DType dtype;
+  };
+  for (const Row row :
+       {Row{4, 4096, 16, 16, 128, 128, DType::e4m3fn}, Row{1, 16384, 16, 16, 128, 128, DType::e4m3fn},
+        Row{1, 16384, 32, 32, 64, 64, DType::e4m3fn}, Row{1, 16384, 8, 8, 256, 256, DType::e4m3fn},
+        Row{4, 4096, 8, 8, 256, 256, DType::e4m3fn}, Row{2, 8192, 64, 8, 128, 128, DType::bf16},
+        Row{1, 16384, 10, 10, 192, 128, DType::bf16}, Row{1, 16384, 10, 10, 192, 192, DType::bf16},
+        Row{1, 16384, 21, 21, 96, 96, DType::f16}})
+    for (const bool causal : {false, true}) {
+      Problem p(row.b, row.s, row.s, row.heads, row.heads_kv, row.d, row.dv, row.dtype);
+      if (row.dtype == DType::e4m3fn)
+        p.args.out = Tensor(at(0x400000), DType::bf16, {row.b, row.s, row.heads, row.dv});
+      p.options.causal = causal;
+      ASSERT_EQ(p.refusal(), "");
+      EXPECT_LE(p.idle(), 0.10) << "d " << row.d << " dv " << row.dv << " s " << row.s << " heads "
+                                << row.heads << (row.dtype == DType::e4m3fn ? " bytes" : "") << " causal "
+                                << causal;
+    }
+}
+
 TEST(AttentionSm90Plan, TheModelSaysWhereTilesDoNotSuffice) {
   // 176 tiles of 1 to 11 blocks on 132 multiprocessors: the longest is most of what there is.
   const Problem seeds = Problem(1, 1285, 1285, 16, 2, 128, 128, DType::f16).causal();
