@@ -22,13 +22,16 @@
 namespace isomer {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kThreadSanitizer = true;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
 #elif defined(__has_feature)
-constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
+constexpr bool kSanitized = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
 #else
-constexpr bool kThreadSanitizer = false;
+constexpr bool kSanitized = false;
 #endif
+/// The thread sanitizer does not follow it, and locks of the address sanitizer's allocator stay held in the
+/// child.
+constexpr const char* kNoForks = "no sanitizer follows the fork of a process with threads";
 
 /// Runs `count` pieces and says what went wrong: a piece not once, a worker number out of range or in use
 /// twice.
@@ -123,7 +126,7 @@ TEST(Executor, IsMadeAndUnmadeManyTimes) {
 }
 
 TEST(Executor, KeepsWorkingInAForkedChild) {
-  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer does not follow a fork of a threaded process";
+  if (kSanitized) GTEST_SKIP() << kNoForks;
   const auto own = Executor::with_threads(3);
   const auto standard = Executor::standard();
   ASSERT_EQ(run_and_count(*own, 20), "every piece once");
@@ -145,7 +148,7 @@ TEST(Executor, KeepsWorkingInAForkedChild) {
 }
 
 TEST(Queue, GivesWorkspaceInAChildThatIsForkedWhileThreadsTakeIt) {
-  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer does not follow a fork of a threaded process";
+  if (kSanitized) GTEST_SKIP() << kNoForks;
   const Queue queue = Queue::cpu();
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
@@ -243,7 +246,7 @@ TEST(ThreadCount, IsAtMostTheCpusOfTheAffinityMask) {
 }
 
 TEST(StandardExecutorDeathTest, HasAsManyThreadsAsOmpNumThreadsSays) {
-  if (kThreadSanitizer) GTEST_SKIP() << "the thread sanitizer does not follow a fork of a threaded process";
+  if (kSanitized) GTEST_SKIP() << kNoForks;
   // A process of its own: the standard pool reads the environment once.
   const std::string style = GTEST_FLAG_GET(death_test_style);
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -48,7 +48,7 @@ TEST(Quotient, LiesOnTheSideOfTheRoundedQuotientForDivisorsAllOver) {
     ASSERT_EQ(wrong_sides(with_mantissa(mantissa)), 0) << mantissa;
 }
 
-// Minutes: run with --gtest_also_run_disabled_tests.
+// Minutes: the second tier's Quotient.EveryDivisor.
 TEST(Quotient, DISABLED_LiesOnTheSideOfTheRoundedQuotientForEveryDivisor) {
   for (std::uint32_t mantissa = 0; mantissa < 1u << 23; ++mantissa)
     ASSERT_EQ(wrong_sides(with_mantissa(mantissa)), 0) << mantissa;

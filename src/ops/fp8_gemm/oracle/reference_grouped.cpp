@@ -39,9 +39,11 @@ void grouped_reference(const core::Call& call, const oracle::Variations& vary, o
   const auto& args = call.args<GroupedFp8GemmArgs>();
   const std::int64_t experts = args.b.size(0);
   std::vector<Product> products;
-  for (std::int64_t g = 0; g < experts; ++g)
-    products.emplace_back(args.a, args.a_s, args.b.select(0, g), scales_of(args.b_s, g, args.b.size(1), vary),
-                          vary);
+  products.reserve(static_cast<std::size_t>(experts));
+  for (std::int64_t g = 0; g < experts; ++g) {
+    const Tensor b = args.b.select(0, g), b_s = scales_of(args.b_s, g, args.b.size(1), vary);
+    products.push_back(g == 0 ? Product(args.a, args.a_s, b, b_s, vary) : products.front().with(b, b_s));
+  }
   oracle::ExpectedTensor& c = expected["c"];
   const auto columns = static_cast<std::size_t>(args.c.size(-1));
   for (std::size_t flat = 0; flat < c.value.size(); ++flat) {

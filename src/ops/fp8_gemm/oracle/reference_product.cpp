@@ -70,26 +70,47 @@ std::int64_t number_of(std::string_view digits) {
 
 Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
                  const oracle::Variations& vary)
-    : vary_(vary),
-      columns_(b.size(0)),
-      depth_(b.size(1)),
-      blocks_(core::ceil_div(depth_, kScaleBlock)),
-      b_s_rows_(b_s.size(0)),
-      a_(fp8_elements(a, vary)),
-      a_s_(vary.has("indexing=flat") || vary.has("a_s=row-major") ? flat_elements(a_s)
-                                                                  : oracle::elements(a_s)),
-      b_(fp8_elements(b, vary)),
-      b_s_(vary.has("indexing=flat") ? flat_elements(b_s) : oracle::elements(b_s)) {
+    : vary_(vary), depth_(b.size(1)), blocks_(core::ceil_div(depth_, kScaleBlock)) {
+  take(b, b_s);
+  a_ = std::make_shared<Elements>(fp8_elements(a, vary));
+  const bool compact = vary.has("indexing=flat") || vary.has("a_s=row-major");
+  a_s_ = std::make_shared<Elements>(compact ? flat_elements(a_s) : oracle::elements(a_s));
   rows_ = 1;
   for (int i = 0; i + 1 < a.rank; ++i) rows_ *= a.size(i);
   if (const std::string_view width = vary.after("b_s=columns-of-"); !width.empty())
     b_width_ = number_of(width);
   if (const std::string_view step = vary.after("scale=steps-of-"); !step.empty()) step_ = number_of(step);
+  const std::string_view sums = vary.after("accumulator=");
+  const bool throughout = sums == "f16" || sums == "bf16";
+  narrow_in_block_ = throughout || sums.ends_with("-in-block");
+  narrow_across_blocks_ = throughout || sums.ends_with("-across-blocks");
+  accumulator_ = sums.starts_with("f16") ? DType::f16 : DType::bf16;
+  transposed_ = vary.has("b=transposed");
+  a_s_ignored_ = vary.has("a_s=ignored");
+  b_s_ignored_ = vary.has("b_s=ignored");
+  short_sums_ = vary.has("sums=short");
+  sum_carried_ = vary.has("sum=carried");
+  tail_dropped_ = vary.has("k_tail=dropped");
+  tail_unmasked_ = vary.has("k_tail=unmasked");
+  tail_stale_ = vary.has("k_tail=stale");
   pitch_ = blocks_;
   if (const std::string_view step = vary.after("scale=rows-of-steps-of-"); !step.empty()) {
     step_ = number_of(step);
     pitch_ = core::ceil_div(depth_, step_);
   }
+}
+
+void Product::take(const Tensor& b, const Tensor& b_s) {
+  columns_ = b.size(0);
+  b_s_rows_ = b_s.size(0);
+  b_ = fp8_elements(b, vary_);
+  b_s_ = vary_.has("indexing=flat") ? flat_elements(b_s) : oracle::elements(b_s);
+}
+
+Product Product::with(const Tensor& b, const Tensor& b_s) const {
+  Product other = *this;
+  other.take(b, b_s);
+  return other;
 }
 
 std::int64_t Product::block_of(std::int64_t k) const {
@@ -112,56 +133,82 @@ std::int64_t Product::b_scale_at(std::int64_t column, std::int64_t k) const {
   return vary_.has("b_s=transposed") ? block * b_s_rows_ + row : row * pitch_ + block;
 }
 
-Element Product::operator()(std::int64_t m, std::int64_t n) const {
-  const std::string_view sums = vary_.after("accumulator=");
-  const bool narrow_c = sums == "f16" || sums == "bf16" || sums.ends_with("-across-blocks");
-  const bool narrow = sums == "f16" || sums == "bf16" || sums.ends_with("-in-block");
-  const DType accumulator = sums.starts_with("f16") ? DType::f16 : DType::bf16;
-  // b[n][k] is b_[n·depth + k].
-  const bool transposed = vary_.has("b=transposed");
-  const std::int64_t b_row = transposed ? 1 : depth_, b_step = transposed ? columns_ : 1;
-  const auto at = [](const std::vector<double>& matrix, std::int64_t index) {
-    return index < static_cast<std::int64_t>(matrix.size()) ? matrix[static_cast<std::size_t>(index)] : 0.0;
+void Product::add_products(std::int64_t a_first, std::int64_t b_first, std::int64_t b_step,
+                           std::int64_t count, Sums& sums) const {
+  // Beyond the matrices lies nothing that anybody knows: 0.
+  const auto left = [](const std::vector<double>& matrix, std::int64_t first, std::int64_t step) {
+    return core::ceil_div(std::max<std::int64_t>(static_cast<std::int64_t>(matrix.size()) - first, 0), step);
   };
+  count = std::min({count, left(*a_, a_first, 1), left(b_, b_first, b_step)});
+  if (count <= 0) return;
+  const double* a = a_->data() + a_first;
+  const double* b = b_.data() + b_first;
+  std::int64_t k = 0;
+  if (!narrow_in_block_) {
+    // Four sums at a time: f64 holds the sum of a block of such products as it is, so that their order is
+    // free.
+    double sum[4] = {}, magnitude[4] = {};
+    for (; k + 4 <= count; k += 4)
+      for (int lane = 0; lane < 4; ++lane) {
+        const double product = a[k + lane] * b[(k + lane) * b_step];
+        sum[lane] += product;
+        magnitude[lane] += std::fabs(product);
+      }
+    sums.signed_sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    sums.magnitude += (magnitude[0] + magnitude[1]) + (magnitude[2] + magnitude[3]);
+  }
+  for (; k < count; ++k) {
+    const double product = a[k] * b[k * b_step];
+    sums.signed_sum += product;
+    sums.magnitude += std::fabs(product);
+    if (narrow_in_block_) sums.signed_sum = round_to(accumulator_, sums.signed_sum);
+  }
+}
+
+Element Product::operator()(std::int64_t m, std::int64_t n) const {
+  // b[n][k] is b_[n·depth + k].
+  const std::int64_t b_row = transposed_ ? 1 : depth_, b_step = transposed_ ? columns_ : 1;
   Element c;
   const auto scale = [&](const std::vector<double>& scales, std::int64_t index) {
     const bool there = index < static_cast<std::int64_t>(scales.size());
     c.unknown = c.unknown || !there;
     return there ? scales[static_cast<std::size_t>(index)] : 1.0;
   };
-  const bool short_sums = vary_.has("sums=short");
-  double sum = 0, sum_abs = 0;
+  Sums sums;
   const auto add_scaled = [&](std::int64_t k) {
-    const double a_s = vary_.has("a_s=ignored") ? 1 : scale(a_s_, a_scale_at(m, k));
-    const double b_s = vary_.has("b_s=ignored") ? 1 : scale(b_s_, b_scale_at(n, k));
-    c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sum * a_s) * b_s));
-    if (narrow_c) c.value = round_to(accumulator, c.value);
-    c.magnitude += std::fabs(a_s * b_s) * sum_abs;
+    const double a_s = a_s_ignored_ ? 1 : scale(*a_s_, a_scale_at(m, k));
+    const double b_s = b_s_ignored_ ? 1 : scale(b_s_, b_scale_at(n, k));
+    c.value = in_f32_range(c.value + in_f32_range(in_f32_range(sums.signed_sum * a_s) * b_s));
+    if (narrow_across_blocks_) c.value = round_to(accumulator_, c.value);
+    c.magnitude += std::fabs(a_s * b_s) * sums.magnitude;
     // A sum that short sums may put on either side of 0, times a scale that makes infinities of it.
-    if (short_sums && sum_abs > 0 && std::fabs(sum) <= kShortSums * sum_abs &&
-        std::isinf(in_f32_range(kShortSums * sum_abs * std::fabs(a_s) * std::fabs(b_s))))
+    if (short_sums_ && sums.magnitude > 0 && std::fabs(sums.signed_sum) <= kShortSums * sums.magnitude &&
+        std::isinf(in_f32_range(kShortSums * sums.magnitude * std::fabs(a_s) * std::fabs(b_s))))
       c.unknown = true;
     // A block may be summed in parts, one for each lane of a vector: 32 subnormal steps of f32.
     c.underflow += 0x1p-144 * (1 + std::fabs(b_s));
   };
-  const std::int64_t blocks = vary_.has("k_tail=dropped") ? depth_ / kScaleBlock : blocks_;
+  const std::int64_t blocks = tail_dropped_ ? depth_ / kScaleBlock : blocks_;
   for (std::int64_t kb = 0; kb < blocks; ++kb) {
-    const std::int64_t whole = (kb + 1) * kScaleBlock;
-    const std::int64_t end = vary_.has("k_tail=unmasked") ? whole : std::min(whole, depth_);
-    if (!vary_.has("sum=carried")) sum = 0;
-    sum_abs = 0;
-    // Beyond K the tile still has what the block before put there.
-    for (std::int64_t k = depth_; vary_.has("k_tail=stale") && kb > 0 && k < whole; ++k)
-      sum += at(a_, m * depth_ + k - kScaleBlock) * at(b_, n * b_row + (k - kScaleBlock) * b_step);
-    for (std::int64_t k = kb * kScaleBlock; k < end; ++k) {
-      const double product = at(a_, m * depth_ + k) * at(b_, n * b_row + k * b_step);
-      sum += product;
-      sum_abs += std::fabs(product);
-      if (narrow) sum = round_to(accumulator, sum);
-      // Steps of a block that are taken to have scales of their own.
-      if ((k + 1) % step_ != 0 || k + 1 == end) continue;
-      add_scaled(k);
-      sum = sum_abs = 0;
+    const std::int64_t begin = kb * kScaleBlock, whole = begin + kScaleBlock;
+    const std::int64_t end = tail_unmasked_ ? whole : std::min(whole, depth_);
+    if (!sum_carried_) sums.signed_sum = 0;
+    sums.magnitude = 0;
+    if (tail_stale_ && kb > 0 && depth_ < whole) {
+      // Beyond K the tile still has what the block before put there.
+      const std::int64_t k = depth_ - kScaleBlock;
+      Sums stale = sums;
+      add_products(m * depth_ + k, n * b_row + k * b_step, b_step, whole - depth_, stale);
+      sums.signed_sum = stale.signed_sum;
+    }
+    // The steps of a block that are taken to have scales of their own; else one.
+    for (std::int64_t k = begin; k < end;) {
+      const std::int64_t next = std::min(end, (k / step_ + 1) * step_);
+      add_products(m * depth_ + k, n * b_row + k * b_step, b_step, next - k, sums);
+      k = next;
+      if (k == end) break;
+      add_scaled(k - 1);
+      sums = {};
     }
     add_scaled(end - 1);
   }

@@ -6,6 +6,7 @@
 #include "oracle/variation.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace isomer::ops::fp8_gemm {
@@ -25,9 +26,21 @@ class Product {
   /// ceil(K/128)].
   Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tensor& b_s,
           const oracle::Variations& vary);
+  /// The same rows with another b.
+  Product with(const Tensor& b, const Tensor& b_s) const;
   Element operator()(std::int64_t row, std::int64_t column) const;
 
  private:
+  using Elements = std::vector<double>;  ///< row-major
+  void take(const Tensor& b, const Tensor& b_s);
+  /// Of a·b over elements of K.
+  struct Sums {
+    double signed_sum = 0;
+    double magnitude = 0;  ///< Σ|a·b|
+  };
+  /// Adds a[a_first + k]·b[b_first + k·b_step] for k below `count`.
+  void add_products(std::int64_t a_first, std::int64_t b_first, std::int64_t b_step, std::int64_t count,
+                    Sums& sums) const;
   /// Where the scale of a row or column for element k of the sum is taken from, row-major.
   std::int64_t a_scale_at(std::int64_t row, std::int64_t k) const;
   std::int64_t b_scale_at(std::int64_t column, std::int64_t k) const;
@@ -35,18 +48,23 @@ class Product {
   std::int64_t block_of(std::int64_t k) const;
 
   oracle::Variations vary_;
+  // What is asked for every element of c.
+  bool narrow_in_block_, narrow_across_blocks_, transposed_, a_s_ignored_, b_s_ignored_, short_sums_;
+  bool sum_carried_, tail_dropped_, tail_unmasked_, tail_stale_;
+  DType accumulator_;  ///< of the two that are narrow
   std::int64_t rows_, columns_, depth_, blocks_, b_s_rows_;
-  std::int64_t b_width_ = kScaleBlock;     ///< columns of b that are taken to share a row of scales
-  std::int64_t step_ = kScaleBlock;        ///< elements of K that are taken to share a scale
-  std::int64_t pitch_;                     ///< scales that are taken to be in a row
-  std::vector<double> a_, a_s_, b_, b_s_;  ///< row-major
+  std::int64_t b_width_ = kScaleBlock;  ///< columns of b that are taken to share a row of scales
+  std::int64_t step_ = kScaleBlock;     ///< elements of K that are taken to share a scale
+  std::int64_t pitch_;                  ///< scales that are taken to be in a row
+  std::shared_ptr<const Elements> a_, a_s_;
+  Elements b_, b_s_;
 };
 
 /// Puts value + bias + addend and its bound into `c`, one of the outputs of `expected`.
 struct Epilogue {
   Tensor bias;    ///< [N], or undefined
   Tensor addend;  ///< of c's shape, or undefined
-  oracle::Variations vary;
+  const oracle::Variations& vary;
   /// The value and bound of c's element `flat`, in that column.
   std::pair<double, double> operator()(const Element& product, DType c_type, std::size_t flat,
                                        std::int64_t column) const;
