@@ -6,21 +6,31 @@ workers share.
 """
 
 import argparse
+import ctypes
 import pathlib
+import signal
 import subprocess
 import sys
 
 import ray
 
 
-@ray.remote(max_retries=5)
+def end_with_parent():
+    """A worker that is killed takes its batch with it: nobody else can write to the results file before."""
+    set_parent_death_signal = 1  # prctl's PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
+@ray.remote(max_retries=5, retry_exceptions=True)
 def judge(isomer, answers, results, shard, shards, jobs):
     file = pathlib.Path(results) / f"{shard}.jsonl"
     done = subprocess.run(
         [isomer, "check", answers, "--jobs", str(jobs), "--shard", f"{shard}/{shards}", "--resume", str(file)],
-        capture_output=True, text=True)
-    # 1: some candidates fail. 2: some could not be judged, which their lines say. 3: the shard holds no folder.
-    if done.returncode not in (0, 1, 2, 3) or (done.returncode == 2 and not file.exists()):
+        capture_output=True, text=True, preexec_fn=end_with_parent)
+    # 1: some candidates fail. 2: some could not be judged, which their lines say, or a sentence says why the whole could
+    # not. 3: the shard holds no folder.
+    refused = done.returncode == 2 and any(line.startswith("isomer: ") for line in done.stderr.splitlines())
+    if done.returncode not in (0, 1, 2, 3) or refused:
         raise RuntimeError(f"shard {shard}: {done.stderr.strip() or done.returncode}")
     return str(file) if file.exists() else None
 

@@ -9,9 +9,12 @@ first=${SLURM_ARRAY_TASK_MIN:-1} last=${SLURM_ARRAY_TASK_MAX:-1} task=${SLURM_AR
 mkdir -p "$results"
 # A cache of the node's own: what is compiled is used by this shard alone.
 export ISOMER_CACHE=${ISOMER_CACHE:-${TMPDIR:-/tmp}/isomer-$(id -u)}
-status=0
+status=0 said=$(mktemp)
+trap 'rm -f "$said"' EXIT
 "${ISOMER:-isomer}" check "$answers" --jobs "${SLURM_CPUS_PER_TASK:-$(nproc)}" \
-  --shard "$((task - first + 1))/$((last - first + 1))" --resume "$results/$task.jsonl" || status=$?
+  --shard "$((task - first + 1))/$((last - first + 1))" --resume "$results/$task.jsonl" 2>"$said" || status=$?
+cat "$said" >&2
 # 1: some candidates fail. 2: some could not be judged. 3: the shard holds no folder. None of them is a fault of the task.
 [ "$status" -le 3 ] || exit "$status"
-[ "$status" != 2 ] || [ -s "$results/$task.jsonl" ]
+# But 2 with a sentence is: there is no such folder, or another batch has the file.
+[ "$status" != 2 ] || ! grep -q '^isomer: ' "$said"

@@ -115,9 +115,8 @@ struct Answer {
     too_large
   };
   End end = End::returned;
-  std::string message;      ///< one sentence: the exception's text, the signal, the limit
-  bool of_machine = false;  ///< not callable for a reason that is not the candidate's
-  SourcePlace place;        ///< of a refusal or crash, where known
+  std::string message;  ///< one sentence: the exception's text, the signal, the limit
+  SourcePlace place;    ///< of a refusal or crash, where known
   std::vector<Value>
       arguments;  ///< as the call left them, whole storages; the given ones where it ended otherwise
   std::vector<Value> returned;
@@ -169,7 +168,8 @@ class Candidate {
   /// Storages of gigabytes travel by the pages that were touched; elsewhere every byte is.
   virtual bool carries_sparse_storages() const { return false; }
   /// Whatever the candidate does, this process survives. Values are passed in order; their number and kinds
-  /// need not fit: then End::not_callable or End::refused says so.
+  /// need not fit: then End::not_callable or End::refused says so. Throws Error io where this machine could
+  /// not make the call, which says nothing of the candidate.
   virtual Answer call(const Entry& entry, const std::vector<Value>& arguments,
                       const CallSettings& settings) const = 0;
 };

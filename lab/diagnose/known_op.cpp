@@ -372,12 +372,6 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
         diagnosis.entry);
     return;
   }
-  if (called.trial.answer.end == Answer::End::not_callable && called.trial.answer.of_machine) {
-    diagnosis.findings.clear();
-    diagnosis.error =
-        "it could not be called here, for a reason that is not its own: " + called.trial.answer.message;
-    return;
-  }
   if (!called.unknown_launch.empty()) {
     diagnosis.error = called.unknown_launch;
     return;

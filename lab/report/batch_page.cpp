@@ -84,6 +84,11 @@ std::string batch_html(const std::vector<Judged>& judged, const Totals& totals) 
         codes.push_back(finding.code);
         if (first.empty()) first = finding.evidence;
       }
+    for (const std::string& note : d.notes)
+      if (note.starts_with("suspicious")) {
+        codes.push_back("suspicious");
+        if (first.empty()) first = note;
+      }
     rows.push_back(
         {d.folder, d.candidate, d.verdict(), d.op, each.author, std::move(codes), first, d.seconds});
   }

@@ -60,12 +60,13 @@ class InFolder : public testing::Test {
   }
   Said isomer(const std::string& words) const {
     const int status = std::system(
-        (std::string(ISOMER_CLI) + " " + words + " >" + path("out") + " 2>" + path("err")).c_str());
+        (within + std::string(ISOMER_CLI) + " " + words + " >" + path("out") + " 2>" + path("err")).c_str());
     // The shell says 128 + n of a signal.
     const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return {exit, exit > 128 ? exit - 128 : 0, read(path("out")), read(path("err"))};
   }
   std::filesystem::path folder;
+  std::string within;  ///< a command that runs the command line
 };
 
 }  // namespace isomer::tests

@@ -140,6 +140,21 @@ inline const std::vector<Attack>& attacks() {
        {"suspicious: it uses"}},
       {"kill_parent", "", "kill(getppid(), SIGKILL);", {"crash", "suspicious: it uses kill"}},
       {"kill_everybody", "", "kill(-1, SIGKILL);", {"crash", "suspicious: it uses kill"}},
+      {"kills_one_by_one",
+       "",
+       "for (int p = 2; p < 40000; ++p) if (p != getpid()) kill(p, SIGKILL); for (int p = 2; p < 40000; ++p) "
+       "if (p != getpid()) syscall(SYS_tgkill, p, p, SIGKILL);",
+       {"crash", "suspicious: it uses kill"}},
+      {"constructor_kills",
+       "struct S { S() { kill(-1, SIGKILL); syscall(SYS_kill, -1, SIGKILL); } } s;",
+       "",
+       {"static constructor", "suspicious: it uses kill"}},
+      {"limits_of_others",
+       "",
+       "rlimit none{0, 0}; for (int p = 2; p < 40000; ++p) if (p != getpid()) { prlimit(p, RLIMIT_CPU, "
+       "&none, 0); "
+       "syscall(SYS_sched_setaffinity, p, 0, 0); }",
+       {"suspicious: it uses"}},
       {"kill_init", "", "kill(1, SIGKILL); kill(1, SIGTERM);", {"crash", "suspicious: it uses kill"}},
       {"stop_parent", "", "kill(getppid(), SIGSTOP);", {"did not end", "crash", "suspicious: it uses kill"}},
       {"stop_itself", "", "raise(SIGSTOP);", {"did not end", "crash"}},

@@ -77,6 +77,12 @@ void tell(SessionEvent event) {
   if (write(kSessionSocket, &event, sizeof event) != sizeof event) _exit(0);
 }
 
+// No process for a call can be made here.
+[[noreturn]] void give_up() {
+  tell({'f', getpid(), 0, {}});
+  _exit(72);
+}
+
 bool run_call() {
   const SessionRequest request = read_arena_header(unpack_session_request);
   std::uint64_t storages = 0;
@@ -102,11 +108,11 @@ class CallProcess {
   void begin() {
     if (pid_ > 0) return;
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) _exit(72);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) give_up();
     std::fflush(nullptr);
     pid_ = keeps_processes ? fork_with(forks_with) : fork();
     forks_with = 0;
-    if (pid_ < 0) _exit(72);
+    if (pid_ < 0) give_up();
     if (pid_ == 0) {
       close(ends[0]);
       serve_calls(ends[1]);
@@ -179,6 +185,7 @@ class CallProcess {
   [[noreturn]] static void serve_calls(int socket) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
+    if (keeps_processes) refuse_signals_to_others();
     close(kSessionSocket);  // what comes from there is for the process that watches over this one
     for (char word = 0; read(socket, &word, 1) == 1;) {
       const bool again = run_call();
@@ -224,6 +231,7 @@ int isomer_emulator_session() {
   // Before anything of the module's runs.
   keeps_processes = forks_with != 0 && refuse_new_processes(forks_with);
   forks_with = 0;
+  if (keeps_processes && !setup.room) refuse_signals_to_all();
   tell({'s', getpid(), 0, {}});
   // Each tensor that PyTorch allocates is one of the device's, with its own poison and guard.
   if (setup.real_device) setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);

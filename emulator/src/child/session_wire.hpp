@@ -79,8 +79,8 @@ void copy_extents(std::byte* to, const std::byte* from, const std::vector<Extent
 /// Descriptors that a session's process finds open.
 inline constexpr int kSessionSocket = 3, kSessionArena = 4, kSessionAnswer = 5;
 
-/// From the process to the session: that it has begun (s), that the module is loaded (a), that a call begins,
-/// in process `pid` (b), that it has ended with `status` (e).
+/// From the process to the session: that it has begun (s) or can make no process for a call (f), that the
+/// module is loaded (a), that a call begins, in process `pid` (b), that it has ended with `status` (e).
 struct SessionEvent {
   char what = 0;
   std::int32_t pid = 0;

@@ -16,6 +16,12 @@ namespace {
 
 constexpr unsigned long long kRead =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+// As the sixth version has it, which this system's header may not know.
+constexpr int kWithScopes = 6;
+struct Scoped {
+  unsigned long long files = 0, network = 0;
+  unsigned long long scopes = 3;  ///< abstract sockets (1) and signals (2)
+};
 constexpr unsigned long long kOfFiles =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
 constexpr unsigned long long kAll = kRead | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -34,8 +40,16 @@ int landlock_version() {
 Landlock::Landlock() {
   if (landlock_version() == 0) return;
   // Of the first version: what later ones add would forbid compilers to rename files.
+  handled_ = kAll;
+  if (landlock_version() >= kWithScopes) {
+    // Signals reach nobody outside, who in a room without namespaces may be anybody of this user's.
+    Scoped attributes;
+    attributes.files = handled_;
+    rules_ = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
+  }
+  if (rules_ >= 0) return;
   landlock_ruleset_attr attributes{};
-  attributes.handled_access_fs = handled_ = kAll;
+  attributes.handled_access_fs = handled_;
   rules_ = static_cast<int>(
       syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0));
 }

@@ -1,5 +1,6 @@
 #include "contain/system_calls.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -76,22 +77,69 @@ bool refuse_system_calls() {
   return made;
 }
 
-bool refuse_new_processes(std::uint64_t word) {
-  if (!can_refuse_system_calls() || thread_number() == nullptr) return false;
+// Adds what follows to the filters of this process.
+template <class Add>
+static bool refuse_more(Add add) {
+  if (!can_refuse_system_calls()) return false;
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   if (filter == nullptr) return false;
-  bool made = true;
-  for (const char* name : {"fork", "vfork"})
-    if (const int number = seccomp_syscall_resolve_name(name); number >= 0)
-      made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0) == 0 && made;
-  // What it starts stands in memory, which a filter cannot read; the C library then takes clone.
-  made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 && made;
-  const scmp_arg_cmp no_thread = SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0),
-                     no_word = SCMP_A2_64(SCMP_CMP_NE, word);
-  made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 2, no_thread, no_word) == 0 && made;
+  bool made = add(filter);
   made = seccomp_load(filter) == 0 && made;
   seccomp_release(filter);
   return made;
+}
+
+bool refuse_signals_to_others() {
+  return refuse_more([](scmp_filter_ctx filter) {
+    bool made = true;
+    const auto refuse = [&](const char* name, scmp_arg_cmp unless) {
+      if (const int number = seccomp_syscall_resolve_name(name); number >= 0)
+        made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 1, unless) == 0 && made;
+    };
+    const auto self = static_cast<std::uint64_t>(getpid());
+    for (const char* name : {"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"})
+      refuse(name, SCMP_A0_64(SCMP_CMP_NE, self));
+    for (const char* name : {"prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam",
+                             "sched_setattr", "migrate_pages", "move_pages", "setpgid"})
+      refuse(name, SCMP_A0_64(SCMP_CMP_NE, 0));
+    for (const char* name : {"setpriority", "ioprio_set"}) refuse(name, SCMP_A1_64(SCMP_CMP_NE, 0));
+    for (const char* name : {"pidfd_open", "pidfd_send_signal", "process_mrelease"})
+      if (const int number = seccomp_syscall_resolve_name(name); number >= 0)
+        made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0) == 0 && made;
+    // Whose signal a descriptor's news are.
+    for (const int what : {F_SETOWN, F_SETSIG, F_SETOWN_EX})
+      made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
+                              SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xffffffffu, what)) == 0 &&
+             made;
+    return made;
+  });
+}
+
+bool refuse_signals_to_all() {
+  return refuse_more([](scmp_filter_ctx filter) {
+    bool made = true;
+    for (const char* name : {"kill", "rt_sigqueueinfo"})
+      made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), seccomp_syscall_resolve_name(name), 1,
+                              SCMP_A0_64(SCMP_CMP_MASKED_EQ, 0xffffffffu, 0xffffffffu)) == 0 &&
+             made;
+    return made;
+  });
+}
+
+bool refuse_new_processes(std::uint64_t word) {
+  if (thread_number() == nullptr) return false;
+  return refuse_more([&](scmp_filter_ctx filter) {
+    bool made = true;
+    for (const char* name : {"fork", "vfork"})
+      if (const int number = seccomp_syscall_resolve_name(name); number >= 0)
+        made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0) == 0 && made;
+    // What it starts stands in memory, which a filter cannot read; the C library then takes clone.
+    made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 && made;
+    const scmp_arg_cmp no_thread = SCMP_A0_64(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0),
+                       no_word = SCMP_A2_64(SCMP_CMP_NE, word);
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 2, no_thread, no_word) == 0 &&
+           made;
+  });
 }
 
 }  // namespace isomer::emulator
@@ -101,6 +149,8 @@ namespace isomer::emulator {
 bool can_refuse_system_calls() { return false; }
 bool refuse_system_calls() { return true; }
 bool refuse_new_processes(std::uint64_t) { return false; }
+bool refuse_signals_to_others() { return false; }
+bool refuse_signals_to_all() { return false; }
 
 }  // namespace isomer::emulator
 #endif

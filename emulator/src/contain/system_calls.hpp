@@ -17,6 +17,11 @@ bool refuse_system_calls();
 /// From now on this process and its children start no process but by fork_with(word); threads they may start.
 /// False where that cannot be had here.
 bool refuse_new_processes(std::uint64_t word);
+/// From now on this process signals itself alone, and does nothing else to others: they may be anybody of
+/// this user's where processes have no namespace. False where that cannot be had here.
+bool refuse_signals_to_others();
+/// From now on no signal goes to everybody at once (kill of -1).
+bool refuse_signals_to_all();
 /// As fork, but nothing of what is done at a fork is done: for a process with one thread.
 pid_t fork_with(std::uint64_t word);
 

@@ -101,6 +101,13 @@ std::vector<std::string> wrap_flags() {
   return flags;
 }
 
+// Of "cc1plus: out of memory allocating 8589934608 bytes after a total of 1392640 bytes".
+std::uint64_t memory_asked_for(const std::string& line) {
+  constexpr std::string_view kWords = "out of memory allocating ";
+  const std::size_t at = line.find(kWords);
+  return at == std::string::npos ? 0 : std::strtoull(line.c_str() + at + kWords.size(), nullptr, 10);
+}
+
 // "file:line" of "file:line:column: " before `at`.
 std::string place_before(const std::string& line, std::size_t at) {
   std::string place = line.substr(0, at);
@@ -158,7 +165,7 @@ void run_compiler(const BuildOptions& options, const fs::path& folder,
   if (f.status == 0) return;
   const std::string fault = fault_of_machine(f.output);
   // What it takes for itself is its source's doing, where it has had a good part of what it may have.
-  const bool large = fault.empty() || f.peak_bytes > kCompilerMemory / 2;
+  const bool large = fault.empty() || std::max(f.peak_bytes, memory_asked_for(fault)) > kCompilerMemory / 2;
   if (isolation() != Isolation::none && large)
     for (const auto& [words, limit] : kLimits)
       if (f.output.find(words) != std::string::npos) throw Error(what + ": " + limit);
@@ -183,6 +190,9 @@ std::string fault_of_machine(const std::string& output) {
       if (fatal && rest.find(": No such file or directory") != std::string::npos) continue;
       return line;
     }
+    // The source itself, in a room in which root is as any other user.
+    if (line.rfind("cc1plus: fatal error: ", 0) == 0 && line.find(": Permission denied") != std::string::npos)
+      return line;
     for (const char* begin : {"bwrap: ", "isomer: "})
       if (line.rfind(begin, 0) == 0) return line;
   }

@@ -40,7 +40,7 @@ constexpr double kLoadSeconds = 60;
 constexpr double kDeviceSeconds = 60;       // for a device to take a process in
 constexpr double kSessionGraceSeconds = 5;  // between the process's own deadline and the end of our patience
 constexpr int kProcesses = 512;             // and threads, of a contained session
-constexpr double kCount = 0.1;              // seconds between two counts of them, where no cgroup counts
+constexpr double kCount = 0.02;             // seconds between two counts of them, where no cgroup counts
 constexpr std::size_t kKeptOutput = std::size_t{1} << 20;
 
 double seconds_until(Clock::time_point t) { return std::chrono::duration<double>(t - Clock::now()).count(); }
@@ -321,6 +321,7 @@ struct Session::State {
     }
     drain(printed);
     if (event.seal != seal) return "forged";
+    if (event.what == 'f') return "machine";
     return event.what == what ? "" : "it ended";
   }
 
@@ -460,6 +461,9 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
     if (worker > 1 && parent_of(worker) == s.process) kill(-worker, SIGKILL);
     // What it does not read stays in the pipe; a fresh process gets a fresh one.
     s.end();
+  } else if (trouble == "machine") {
+    s.end();
+    throw MachineError("no process could be started for a call");
   } else if (trouble == "forged") {
     s.end();
     result = forged_end(name);

@@ -197,10 +197,12 @@ class CompiledCandidate final : public Candidate {
       const emulator::EntryInfo& info = infos_[static_cast<std::size_t>(known - entries_.begin())];
       if (!info.template_types.empty()) variant.instantiated = instantiated(*known, info, arguments);
       return call_large(*known, answer, settings, variant);
+    } catch (const emulator::MachineError& e) {
+      throw Error(ErrorCode::io,
+                  fmt::format("it could not be called here, for a reason that is not its own: {}", e.what()));
     } catch (const std::exception& e) {
       answer.end = Answer::End::not_callable;
       answer.message = e.what();
-      answer.of_machine = dynamic_cast<const emulator::MachineError*>(&e) != nullptr;
       return answer;
     }
   }

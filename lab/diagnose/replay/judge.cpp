@@ -92,10 +92,6 @@ bool cut_short(const CallOutcome& outcome) {
 
 void tell_end(const Approach& approach, const Entry& entry, const Replayed& replayed, const Answer& answer,
               Diagnosis& diagnosis) {
-  if (answer.end == Answer::End::not_callable && answer.of_machine) {
-    diagnosis.error = "it could not be called here, for a reason that is not its own: " + answer.message;
-    return;
-  }
   Finding finding = finding_of_end(answer, replayed.line);
   if (answer.end == Answer::End::not_callable) {
     const bool count = entry.parameters.size() != approach.form.passings.size();
