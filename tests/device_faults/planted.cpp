@@ -1,6 +1,7 @@
 #include "planted.hpp"
 
 #include <deque>
+#include <map>
 #include <vector>
 
 namespace isomer::planted {
@@ -26,8 +27,31 @@ std::string replaced(std::string_view original, std::string_view find, std::stri
   return text;
 }
 
-/// The library's table and, for each fault, the file that has it, and a kernel that includes that file where
-/// it is not the kernel's own.
+/// Files that have the fault or include one that does, and where their copies lie.
+std::map<std::string_view, std::string> copies_of(const Fault& fault, std::string_view kernel) {
+  std::map<std::string_view, std::string> copies{{fault.file, place_of(fault)}};
+  const auto includes_a_copy = [&](std::string_view text) {
+    for (const auto& [path, copy] : copies)
+      if (text.find("#include \"" + std::string(path) + "\"") != std::string_view::npos) return true;
+    return false;
+  };
+  const std::string_view folder = kernel.substr(0, kernel.rfind('/') + 1);
+  for (bool more = true; more;) {
+    more = false;
+    for (const gpu::Source& source : embedded()) {
+      const bool header = !source.path.ends_with(".cu");
+      if (!source.path.starts_with(folder) || (!header && source.path != kernel)) continue;
+      if (copies.contains(source.path) || !includes_a_copy(source.text)) continue;
+      copies[source.path] =
+          header ? stem_of(fault) + "/" + std::string(source.path.substr(folder.size())) : path_of(fault);
+      more = true;
+    }
+  }
+  return copies;
+}
+
+/// The library's table and, for each fault, the file that has it and all that include that file, up to the
+/// kernel.
 std::vector<gpu::Source> with_faults() {
   static std::deque<std::string> texts;
   std::vector<gpu::Source> all(embedded().begin(), embedded().end());
@@ -38,9 +62,14 @@ std::vector<gpu::Source> with_faults() {
   for (const Planted& planted : {attention_faults(), attention_piece_faults(), attention_combine_faults(),
                                  attention_append_faults(), fp8_gemm_faults()})
     for (const Fault& fault : planted.faults) {
-      add(place_of(fault), replaced(text_of(fault.file), fault.find, fault.replace));
-      if (fault.file != planted.kernel)
-        add(path_of(fault), replaced(text_of(planted.kernel), fault.file, place_of(fault)));
+      const auto copies = copies_of(fault, planted.kernel);
+      for (const auto& [path, copy] : copies) {
+        std::string text(text_of(path));
+        if (path == fault.file) text = replaced(text, fault.find, fault.replace);
+        for (const auto& [included, its_copy] : copies)
+          text = replaced(text, "\"" + std::string(included) + "\"", "\"" + its_copy + "\"");
+        add(copy, std::move(text));
+      }
     }
   return all;
 }

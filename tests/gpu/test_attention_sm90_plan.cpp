@@ -122,6 +122,16 @@ TEST(AttentionSm90Plan, HeadDimensionsAreRoundedUpToTilesThatFitTheDevice) {
     }
 }
 
+TEST(AttentionSm90Plan, SlotsBehindAnEntrysKeysAreClearedOnlyWhereThereAreSome) {
+  EXPECT_FALSE(plain().tiling().clears);
+  Problem padded = plain();
+  padded.args.leftpad_k = Tensor(at(0x600000), DType::i32, {2});  // copies begin behind the padding
+  EXPECT_FALSE(padded.tiling().clears);
+  Problem used = plain();
+  used.args.seqused_k = Tensor(at(0x600000), DType::i32, {2});
+  EXPECT_TRUE(used.whole().tiling().clears);
+}
+
 /// e4m3, out bf16.
 Problem bytes(std::int64_t d) {
   Problem p(2, 512, 512, 8, 4, d, d, DType::e4m3fn);

@@ -165,6 +165,7 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts)
   t.ragged = g.varlen_q || a.seqused_q.defined();
   t.lengths = t.ragged || g.varlen_k || a.seqused_k.defined() || a.leftpad_k.defined() ||
               a.kv_batch_idx.defined() || g.append || g.paged;
+  t.clears = a.seqused_k.defined() || g.varlen_k;
   t.units = g.heads;
   t.row_tiles = ceil_div(g.seqlen_q, Layout::kRows);
   // However cu_seqlens divides total_q rows, each entry has one part of a tile at most.
@@ -192,6 +193,7 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
                      std::int64_t parts, std::int64_t split_size) {
   Sm90Tiling t = whole(g, shape, facts);
   t.pieces = true;
+  t.clears = false;  // as it is
   t.block_n = shape.block_n_pieces;
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype)).bytes;
   t.pack = pack;

@@ -16,6 +16,7 @@ struct Sm90Tiling {
   int query_buffers = 0;             ///< with one, a tile begins when the one before it has ended
   std::int64_t shared_bytes = 0;
   bool lengths = false;        ///< some lie on the device: row_tiles and tiles are upper bounds
+  bool clears = false;         ///< a block may hold slots behind an entry's keys, which may hold NaN
   std::int64_t row_tiles = 0;  ///< of a head of one entry
   std::int64_t tiles = 0;      ///< of the call
   std::int64_t section = 1;    ///< heads whose K and V lie in L2 together

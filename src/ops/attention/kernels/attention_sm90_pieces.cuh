@@ -6,6 +6,7 @@
 // block, and boxes begin at multiples of their rows. What a copy brings beside the part is masked.
 #pragma once
 
+#include "gpu/device/async_copy.cuh"
 #include "gpu/device/sm90/scheduler.cuh"
 #include "gpu/device/sm90/tensor_copy.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"

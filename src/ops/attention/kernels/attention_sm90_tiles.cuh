@@ -12,6 +12,8 @@ using Parameters = AttentionSm90Parameters;
 constexpr int kRows = AttentionSm90Layout::kRows;
 /// Rows of several heads share tiles, keys are divided over tiles or lie in pages: attention_sm90_pieces.cuh.
 constexpr bool kPieces = ISOMER_PIECES;
+/// A block may hold slots behind an entry's keys, whose values must not count.
+constexpr bool kClears = kPieces || ISOMER_CLEARS;
 
 ISOMER_DEVICE int least(int a, int b) { return a < b ? a : b; }
 ISOMER_DEVICE int most(int a, int b) { return a > b ? a : b; }

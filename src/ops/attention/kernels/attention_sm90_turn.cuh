@@ -7,6 +7,7 @@
 // places in the banks, and a lane then has four adjacent columns of Σ P·v.
 #pragma once
 
+#include "gpu/device/async_copy.cuh"
 #include "ops/attention/kernels/attention_sm90_room.cuh"
 
 namespace isomer::device::attention_sm90 {

@@ -1,0 +1,204 @@
+// The blocks of a tile: products, masks and softmax, in the turns of the two warpgroups.
+#pragma once
+
+#include "ops/attention/kernels/attention_sm90_warpgroup.cuh"
+
+namespace isomer::device::attention_sm90 {
+
+/// A warpgroup at the blocks of its tile.
+struct BlockWork : Warpgroup {
+  using Warpgroup::Warpgroup;
+
+  /// S = Q·Kᵀ of a whole block or a narrow one.
+  template <int N>
+  ISOMER_DEVICE void issue_s(f32 (&x)[N]) {
+    SharedMatrix q = q_matrix + static_cast<u32>(query() * kLayout.q_bytes);
+    SharedMatrix k = k_matrix + static_cast<u32>(key.stage * kLayout.k_bytes);
+    if constexpr (kDim > 192 || kFp8) {  // their sums are more than there are registers for
+      pin(q);
+      pin(k);
+    }
+    warpgroup_fence();
+#pragma unroll
+    for (int d = 0; d < kDim / kDepth; ++d)
+      multiply_add<Element, 2 * N>(x, q + static_cast<u32>(d / 4 * kPanelQ + d % 4 * 32),
+                                   k + static_cast<u32>(d / 4 * kPanelKeys + d % 4 * 32), d != 0);
+    warpgroup_commit();
+  }
+  /// Σ P·v of a whole block or a narrow one.
+  template <int kCount>
+  ISOMER_DEVICE void issue_o(const P& weights) {
+    const SharedMatrix v =
+        v_matrix + static_cast<u32>((kFp8 ? value.stage : key.stage ^ 1) * kLayout.v_bytes);
+    warpgroup_fence();
+#pragma unroll
+    for (int k = 0; k < kCount / kDepth; ++k)
+      multiply_add<Element, kDimV, !kFp8>(o, weights.of[k],
+                                          v + static_cast<u32>(k * (kFp8 ? kDepth : 16 * 128)), true);
+    warpgroup_commit();
+  }
+  ISOMER_DEVICE void issue_o(const P& weights, bool only_narrow) {
+    if (kNarrow < kKeys &&
+        only_narrow) {  // a fence of its own: one that the compiler adds in a branch serialises every product
+      issue_o<kNarrow>(weights);
+      return;
+    }
+    issue_o<kKeys>(weights);
+  }
+  /// Zeros for those rows of block `behind` of V that hold none of the tile's keys: slots that are not used
+  /// may hold a NaN, and a NaN times a weight of 0 is one. The first warpgroup does it, in its turn, for
+  /// both. True where it has waited for the block.
+  ISOMER_DEVICE bool clear_unused_values(int its_turn, int behind) {
+    if (group != 0) return false;
+    const Tile tile = get_tile(slot_of(its_turn));
+    const int used = most(tile.k_len - behind * kKeys, 0), before = behind == 0 ? tile.first : 0;
+    if (used >= kKeys && before == 0) return false;
+    wait_v();
+    const u32 v = shared.v(key.stage ^ 1), zeros[4] = {};
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x & 127); i < kKeys * 8; i += 128) {  // 16 bytes each
+      if (i / 8 >= before && i / 8 < used) continue;
+#pragma unroll
+      for (int panel = 0; panel < AttentionSm90Layout::panels(kDimV); ++panel)
+        store_shared(v + static_cast<u32>(panel * kPanelKeys + i * 16), zeros);
+    }
+    fence_async_shared();
+    sync_threads<128>(3);
+    return true;
+  }
+  /// S of the block ahead and Σ P·v of block `behind` of its tile, when it is this warpgroup's turn. Returns
+  /// with S.
+  template <int N>
+  ISOMER_DEVICE void issue_both(f32 (&x)[N], const P& weights, bool only_narrow, int its_turn, int behind) {
+    wait_k();
+    sync_threads<256>(1 + group);
+    bool waited = false;
+    if constexpr (kClears) {
+      if (!kFp8 && (its_turn != turn || behind >= clear_end)) waited = clear_unused_values(its_turn, behind);
+    }
+    issue_s(x);
+    if (!waited) wait_v();
+    issue_o(weights, only_narrow);
+    arrive_threads<256>(2 - group);
+    warpgroup_wait<1>();
+    pin(x);
+    free_k();
+  }
+
+  template <int N>
+  ISOMER_DEVICE void cap(f32 (&x)[N]) const {
+    if constexpr (kFp8) {
+      if (factors.descale != 1.0f) {
+#pragma unroll
+        for (int i = 0; i < N; ++i) x[i] *= factors.descale;
+      }
+    }
+    if constexpr (kSoftcap) {
+#pragma unroll
+      for (int i = 0; i < N; ++i) x[i] = tanhf(x[i] * p.cap);
+    }
+  }
+  template <int N>
+  ISOMER_DEVICE void mask(f32 (&x)[N]) const {
+    if constexpr (kPieces) {
+      const Tile tile = get_tile(slot_of(turn));
+      const int row = first_row(tile), from = n * kKeys + lane % 4 * 2;
+      mask_from(x, least(tile.high(p, row), tile.k_len) - from,
+                least(tile.high(p, row + 8), tile.k_len) - from);
+      if (n < clear_begin) mask_below(x, tile.low(p, row) - from, tile.low(p, row + 8) - from);
+      return;
+    }
+    int its_high = high, its_len = k_len;
+    if constexpr (kReread) {
+      const Tile tile = get_tile(slot_of(turn));
+      its_high = first_high(tile);
+      its_len = tile.k_len;
+    }
+    const int first = n * kKeys + lane % 4 * 2;
+    mask_from(x, least(its_high, its_len) - first, least(its_high + 8, its_len) - first);
+    if (n < clear_begin) {
+      const int low = its_high - 1 - p.right - p.left;
+      mask_below(x, low - first, low + 8 - first);
+    }
+  }
+  ISOMER_DEVICE bool is_clear() const { return n >= clear_begin && n < clear_end; }
+
+  /// One block: S of it, Σ P·v of the block behind with `in`, and its own P into `out`.
+  ISOMER_DEVICE void step(bool clear, P& in, P& out, bool only_narrow) {
+    issue_both(s, in, only_narrow, turn, n + 1);
+    if (n == begin) free_q();
+    cap(s);
+    if (!clear) mask(s);
+    const bool grown = softmax<Element>(scale(), s, rows, out);
+    warpgroup_wait<0>();
+    pin(o);
+    if (grown) {
+      // A use of `in` behind the wait. The compiler takes a's registers for free once a product is issued;
+      // without this it gives them to `out`, sees that they are still read, and serialises.
+      u32 x = 0;
+#pragma unroll
+      for (int i = 0; i < P::kWords; ++i) x ^= in.word(i);
+      if (threadIdx.x == 128) store_shared(shared.scratch(), x);
+    }
+    free_v(key.stage);  // K has gone on since
+    if (grown) {
+#pragma unroll
+      for (int j = 0; j < kDimV / 8; ++j) {
+        o[4 * j] *= rows.factor[0];
+        o[4 * j + 1] *= rows.factor[0];
+        o[4 * j + 2] *= rows.factor[1];
+        o[4 * j + 3] *= rows.factor[1];
+      }
+      pin(o);
+    }
+  }
+  /// All blocks of a tile but the first; its last P is left in `front`.
+  ISOMER_DEVICE void other_blocks() {
+    bool only_narrow = narrow;
+    for (--n; n >= begin;) {
+      if (only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
+        step(is_clear(), front, back, only_narrow);
+#pragma unroll
+        for (int i = 0; i < P::kWords; ++i) front.word(i) = back.word(i);
+        front.pin();
+        only_narrow = false;
+        --n;
+      } else {  // two at a time: P changes places with no move
+        do {
+          step(true, front, back, false);
+          --n;
+          back.pin();
+          step(true, back, front, false);
+          --n;
+          front.pin();
+        } while (n > clear_begin);
+      }
+    }
+    narrow = only_narrow;
+  }
+  /// A tile's first block once S is there: x becomes P.
+  template <int N>
+  ISOMER_DEVICE void first_block(f32 (&x)[N]) {
+    if (n == begin) free_q();
+    cap(x);
+    if (!is_clear()) mask(x);
+    softmax_first(scale(), x, rows, kFp8 ? kShift : 0.0f);
+  }
+  ISOMER_DEVICE void clear_out() {
+#pragma unroll
+    for (int i = 0; i < kDimV / 2; ++i) o[i] = 0.0f;
+    pin(o);
+  }
+  /// Two widths of the first block, two paths up to P: accumulators of different shapes must not meet.
+  template <class Body>
+  ISOMER_DEVICE void by_width(Body&& body) {
+    if (kNarrow < kKeys && narrow) {
+      f32 x[kNarrow / 2];
+      body(x);
+    } else {
+      body(s);
+    }
+  }
+};
+
+}  // namespace isomer::device::attention_sm90

@@ -1,0 +1,124 @@
+// What a warpgroup that works has in registers: the tile in hand, the stages that it reads next, S, P and
+// Σ P·v; and the barriers by which it takes tiles and stages and gives them back.
+#pragma once
+
+#include "gpu/device/sm90/barrier.cuh"
+#include "gpu/device/sm90/pipeline.cuh"
+#include "gpu/device/sm90/warpgroup_mma.cuh"
+#include "ops/attention/kernels/attention_sm90_factors.cuh"
+#include "ops/attention/kernels/attention_sm90_room.cuh"
+#include "ops/attention/kernels/attention_sm90_softmax.cuh"
+
+namespace isomer::device::attention_sm90 {
+
+/// What a warpgroup of 64 queries has in registers.
+struct Warpgroup {
+  const Parameters& p;
+  const Shared& shared;
+  const int group;  ///< 0 or 1
+  const int warp, lane;
+  Pipeline<2> key;           // of the block whose S is next; V is one block behind
+  Pipeline<kStagesV> value;  // of turned V, which has stages of its own
+  int turn = -1;             // tiles so far: says the buffer of Q and the slot of the description
+  const SharedMatrix q_matrix, k_matrix, v_matrix;
+
+  // The tile in work: blocks from n down to begin. Those from clear_begin up to clear_end need no mask;
+  // narrow: no key of the first block past kNarrow is seen.
+  int n, begin, clear_begin, clear_end;
+  bool narrow;
+  int high = 0;  ///< key + 1 that the lane's first row sees, not cut to k_len
+  int k_len = 0;
+  Rows rows;
+  f32 s[kKeys / 2], o[kDimV / 2];
+  using P = Weights<kKeys, kDepth>;
+  P front, back;    ///< P of two successive blocks
+  Factors factors;  ///< of e4m3
+
+  ISOMER_DEVICE Warpgroup(const Parameters& parameters, const Shared& memory, int which)
+      : p(parameters),
+        shared(memory),
+        group(which),
+        warp(static_cast<int>(threadIdx.x / 32 & 3)),
+        lane(static_cast<int>(threadIdx.x & 31)),
+        q_matrix(SharedMatrix::of(memory.q(0) + static_cast<u32>(which * 64 * 128), 16, 1024)),
+        k_matrix(SharedMatrix::of(memory.k(0), 16, 1024)),
+        v_matrix(kFp8 ? SharedMatrix::of(memory.v(0), 16, 8 * kKeys, kTurnedSwizzle)
+                      : SharedMatrix::of(memory.v(0), kPanelKeys, 1024)) {}
+
+  ISOMER_DEVICE const auto& scale() const { return scale_of<Element>(p, factors); }
+  ISOMER_DEVICE bool first_lane() const { return lane == 0; }
+  ISOMER_DEVICE bool first_thread() const { return warp == 0 && lane == 0; }
+
+  ISOMER_DEVICE int query() const { return turn & (kQueries - 1); }
+  ISOMER_DEVICE u32 slot_of(int its_turn) const {
+    return shared.tile(its_turn & (AttentionSm90Layout::kTileSlots - 1));
+  }
+
+  /// The lane's first row. Pinned: what comes of it is computed here and does not stay in registers while
+  /// blocks go by.
+  ISOMER_DEVICE int first_row(const Tile& tile) const {
+    u32 thread[1] = {threadIdx.x & 127};
+    pin(thread);
+    return tile.row0 + group * 64 + static_cast<int>(thread[0] / 32 * 16 + thread[0] % 32 / 4);
+  }
+  /// Key + 1 that it sees.
+  ISOMER_DEVICE int first_high(const Tile& tile) const { return tile.high(p, first_row(tile)); }
+
+  /// Waits for the next tile; false where there is none.
+  ISOMER_DEVICE bool fetch() {
+    ++turn;
+    shared.q_full()[query()].wait(static_cast<u32>(turn / kQueries & 1));
+    u32 front_words[4];
+    load_shared(slot_of(turn), front_words);
+    Tile tile;
+    // From a shuffle the compiler knows that loop bounds are the same in the whole warp.
+    tile.row0 = shuffle(static_cast<int>(front_words[0]), 0);
+    if (tile.row0 < 0) return false;
+    tile.q_len = shuffle(static_cast<int>(front_words[1]), 0);
+    tile.k_len = shuffle(static_cast<int>(front_words[2]), 0);
+    if constexpr (kPieces) {
+      u32 piece[4];
+      load_shared(slot_of(turn) + 32, piece);
+      tile.shift = shuffle(static_cast<int>(piece[0]), 0);
+      tile.first = shuffle(static_cast<int>(piece[1]), 0);
+      if constexpr (kFp8) {
+        factors = get_factors(slot_of(turn), p);
+      }
+    }
+    const Blocks range = blocks_of<kKeys>(p, tile);
+    begin = range.begin;
+    n = range.end - 1;
+    if constexpr (!kReread) {
+      k_len = tile.k_len;
+      high = first_high(tile);
+    }
+    const int row0 = tile.row0 + group * 64;
+    clear_end = most(least(tile.high(p, row0), tile.k_len), 0) / kKeys;
+    clear_begin = most((most(tile.low(p, row0 + 63), 0) + kKeys - 1) / kKeys, begin);
+    narrow = kNarrow < kKeys && least(tile.high(p, row0 + 63), tile.k_len) - n * kKeys <= kNarrow;
+    return true;
+  }
+
+  ISOMER_DEVICE void wait_k() { shared.k_full()[key.stage].wait(key.phase); }
+  /// Of the block behind.
+  ISOMER_DEVICE void wait_v() {
+    if constexpr (kFp8)
+      shared.v_full()[value.stage].wait(value.phase);
+    else
+      shared.v_full()[key.stage ^ 1].wait(key.phase ^ (key.stage == 0));
+  }
+  ISOMER_DEVICE void free_k() {
+    if (first_lane()) shared.k_empty()[key.stage].arrive();
+    key.advance();
+  }
+  ISOMER_DEVICE void free_v(int stage) {
+    if (first_lane()) shared.v_empty()[kFp8 ? value.stage : stage].arrive();
+    if constexpr (kFp8) value.advance();
+  }
+  /// After the last S of the tile.
+  ISOMER_DEVICE void free_q() {
+    if (first_lane()) shared.q_empty()[query()].arrive();
+  }
+};
+
+}  // namespace isomer::device::attention_sm90
