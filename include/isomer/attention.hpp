@@ -17,8 +17,8 @@ struct AttentionArgs {
   /// [B, Sq, Hq, D], or [total_q, Hq, D] with cu_seqlens_q. f16, bf16, f32 or e4m3fn.
   Tensor q;
   /// [B, Sk, Hkv, D]; [total_k, Hkv, D] with cu_seqlens_k; [pages, page_size, Hkv, D] with page_table. q's
-  /// dtype, or e4m3fn under a 16-bit q. Written at the append positions when k_new is given, otherwise only
-  /// read.
+  /// dtype, e4m3fn under a 16-bit q, or int8 with k_scale. Written at the append positions when k_new is
+  /// given, otherwise only read.
   Tensor k;
   /// k's dtype and shape with Dv. With v_colmajor (e4m3fn only) the last three dimensions are [Hkv, Dv, Sk],
   /// the keys contiguous: [B, Hkv, Dv, Sk], [Hkv, Dv, total_k] or [pages, Hkv, Dv, page_size].
@@ -44,7 +44,9 @@ struct AttentionArgs {
 
   /// Append: optional [B, Sn, Hkv, D] and [B, Sn, Hkv, Dv] (or [total_new, …] with cu_seqlens_k_new) of k's
   /// dtype, written into k and v in place from slot cache_seqlens[b] on, then attended: cache_seqlens[b] + Sn
-  /// slots are in use. A slot that is written must be of one batch entry alone.
+  /// slots are in use. A slot that is written must be of one batch entry alone. f16, bf16 or f32 into an
+  /// e4m3fn cache is quantised by the cache's descale: e4m3(x / descale[b, hkv]), the quotient in f32,
+  /// rounded to nearest even, saturating. An int8 cache is written by quantize_copy_kv.
   Tensor k_new = {};
   Tensor v_new = {};
   Tensor cu_seqlens_k_new = {};  ///< optional i32 [B + 1]
@@ -52,7 +54,7 @@ struct AttentionArgs {
   /// Rotary embedding of q and k_new, with k_new only: f32 or q's dtype [positions, rotary_dim / 2],
   /// rotary_dim a multiple of 16 up to D. The position of new key j is cache_seqlens[b] + j, of query i
   /// likewise when causal or windowed, and cache_seqlens[b] otherwise. Rotated in f32 and rounded once to the
-  /// dtype of q or k.
+  /// dtype of q or k (after the division by the descale, where the append quantises).
   Tensor rotary_cos = {};
   Tensor rotary_sin = {};
 
@@ -62,6 +64,12 @@ struct AttentionArgs {
   /// Optional [Hq], f32 or q's dtype (f32 for e4m3fn): a logit that joins the denominator and lse, not
   /// scaled.
   Tensor sink = {};
+
+  /// With int8 k and v: what multiplies them, as quantize_copy_kv writes it: k's and v's own shapes without
+  /// the last dimension or with 1 there (a scale for each row and head), or with D / 8 and Dv / 8 (for each 8
+  /// channels). f32, f16 or bf16, any strides. An element is int8 · scale in f32.
+  Tensor k_scale = {};
+  Tensor v_scale = {};
 };
 
 struct AttentionOptions {

@@ -14,13 +14,18 @@ namespace isomer {
 /// Every stride of every tensor is free, those of k and v independently of each other.
 struct FlashDecodeArgs {
   Tensor q;  ///< [B, Hq, D] f32, f16 or bf16: one query per sequence
-  Tensor k;  ///< [slots, Hkv, D], q's dtype
-  Tensor v;  ///< [slots, Hkv, D], q's dtype
+  Tensor k;  ///< [slots, Hkv, D], q's dtype, or int8 with k_scale
+  Tensor v;  ///< [slots, Hkv, D], k's dtype
   /// i32 [R, Lmax]: the slot of token t of request r. Entries past a sequence's length are never read.
   Tensor req_to_tokens;
   Tensor b_req_idx;  ///< i32 or i64 [B]: the row of req_to_tokens; not read where the length is 0
   Tensor b_seqlen;   ///< i32 or i64 [B]: tokens of each sequence, 0 to Lmax
   Tensor out;        ///< [B, Hq, D] f32, f16 or bf16
+  /// With int8 k and v: what multiplies them, f32, f16 or bf16, as quantize_copy_kv writes it: [slots, Hkv,
+  /// 1] or [slots, Hkv], or [slots, Hkv, D / 8] with a scale for each 8 channels. An element is int8 · scale
+  /// in f32.
+  Tensor k_scale = {};
+  Tensor v_scale = {};
 };
 
 struct FlashDecodeOptions {
@@ -58,6 +63,8 @@ struct FlashDecodeStage1Args {
   Tensor b_seqlen;
   Tensor mid_out;  ///< f32 [B, Hq, nb, D]; nb·block_seq covers the longest sequence
   Tensor mid_lse;  ///< f32 [B, Hq, nb]: natural-log softmax denominator
+  Tensor k_scale = {};
+  Tensor v_scale = {};
 };
 
 struct FlashDecodeStage1Options {

@@ -404,9 +404,11 @@ typedef struct isomer_flash_decode_args {
   const isomer_tensor* b_req_idx;
   const isomer_tensor* b_seqlen;
   const isomer_tensor* out;
+  const isomer_tensor* k_scale; /* of int8 k and v */
+  const isomer_tensor* v_scale;
 } isomer_flash_decode_args;
 #define ISOMER_FLASH_DECODE_ARGS_INIT \
-  { sizeof(isomer_flash_decode_args), 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(isomer_flash_decode_args), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct isomer_flash_decode_options {
   isomer_uint64 size;
@@ -433,9 +435,11 @@ typedef struct isomer_flash_decode_stage1_args {
   const isomer_tensor* b_seqlen;
   const isomer_tensor* mid_out;
   const isomer_tensor* mid_lse;
+  const isomer_tensor* k_scale;
+  const isomer_tensor* v_scale;
 } isomer_flash_decode_stage1_args;
 #define ISOMER_FLASH_DECODE_STAGE1_ARGS_INIT \
-  { sizeof(isomer_flash_decode_stage1_args), 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(isomer_flash_decode_stage1_args), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 typedef struct isomer_flash_decode_stage1_options {
   isomer_uint64 size;
@@ -506,9 +510,11 @@ typedef struct isomer_attention_args {
   const isomer_tensor* k_descale;
   const isomer_tensor* v_descale;
   const isomer_tensor* sink;
+  const isomer_tensor* k_scale; /* of int8 k and v */
+  const isomer_tensor* v_scale;
 } isomer_attention_args;
 #define ISOMER_ATTENTION_ARGS_INIT \
-  { sizeof(isomer_attention_args), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(isomer_attention_args), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 enum { ISOMER_CHOICE_PLAN = 0, ISOMER_CHOICE_NEVER = 1, ISOMER_CHOICE_ALWAYS = 2 };
 

@@ -241,6 +241,8 @@ const std::vector<VariationCode>& table() {
       {"lse=flat", "assumes-contiguous", "address the lse by its strides", {"lse"}},
       {"sink=", "missing-scale", "add the sink to the denominator once, unscaled", {"sink"}},
       {"descale=", "missing-scale", "multiply by the descales", {"descale"}},
+      {"kv_scale=", "missing-scale", "multiply int8 keys and values by their own scales", {"scale"}},
+      {"append=unscaled", "missing-scale", "divide new keys and values by the cache's descale", {"descale"}},
       {"v_descale=", "missing-scale", "multiply by v's descale", {"descale"}},
       {"v_colmajor=", "layout-convention", "read v as column-major", {"\\bv\\w*\\["}},
       {"page_index=int32", "index-overflow", "multiply page and stride in 64 bits", {"page"}},

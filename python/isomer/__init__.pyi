@@ -228,17 +228,21 @@ def quantize_copy_kv(k: Tensor, dest: Tensor, out: Tensor, out_scale: Tensor, *,
     Source of the semantics: lightllm destindex_copy_kv.py and ppl_quant_copy_kv.py, destindex_copy_quantize_kv.
     """
 
-def flash_decode(q: Tensor, k: Tensor, v: Tensor, req_to_tokens: Tensor, b_req_idx: Tensor, b_seqlen: Tensor, *, out: Tensor | None = None, block_seq: int = 0, max_len: int = 0, scale: float = 0.0, dtype: DType | None = None, queue: Queue | None = None) -> Any:
+def flash_decode(q: Tensor, k: Tensor, v: Tensor, req_to_tokens: Tensor, b_req_idx: Tensor, b_seqlen: Tensor, *, out: Tensor | None = None, k_scale: Tensor | None = None, v_scale: Tensor | None = None, block_seq: int = 0, max_len: int = 0, scale: float = 0.0, dtype: DType | None = None, queue: Queue | None = None) -> Any:
     """out[b, h] = softmax(scale·q·kᵀ)·v over the tokens that req_to_tokens names, split into blocks and merged.
 
     Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
         q: f32 or f16 or bf16 [B, Hq, D]; one query per sequence and head.
-        k: f32 or f16 or bf16 [slots, Hkv, D]; keys by slot.
-        v: f32 or f16 or bf16 [slots, Hkv, D]; values by slot.
+        k: f32 or f16 or bf16 or i8 [slots, Hkv, D]; keys by slot.
+        v: f32 or f16 or bf16 or i8 [slots, Hkv, D]; values by slot.
         req_to_tokens: i32 [R, Lmax]; slot of each token of a request.
         b_req_idx: i32 or i64 [B]; request of each sequence.
         b_seqlen: i32 or i64 [B]; tokens of each sequence.
         out: f32 or f16 or bf16 [B, Hq, D]; result; allocated where it is not given.
+        k_scale: f32 or f16 or bf16 [slots, Hkv, 1] or [slots, Hkv, D/8] or [slots, Hkv]; multiplies
+            int8 k: of a row, or of each 8 channels.
+        v_scale: f32 or f16 or bf16 [slots, Hkv, 1] or [slots, Hkv, D/8] or [slots, Hkv]; multiplies
+            int8 v: of a row, or of each 8 channels.
 
     Options:
         block_seq: int, default 0; tokens of one block, a multiple of 16; 0: the plan decides.
@@ -253,6 +257,7 @@ def flash_decode(q: Tensor, k: Tensor, v: Tensor, req_to_tokens: Tensor, b_req_i
         - max_len is not negative
         - Hkv divides Hq
         - D is a multiple of 8 from 8 to 256
+        - k is of q's dtype, or int8 with k_scale and v_scale
         - scale is finite
         - 0 <= b_seqlen[b] <= the longest that Lmax, max_len and nb·block_seq allow
         - 0 <= b_req_idx[b] < R where b_seqlen[b] > 0
@@ -263,18 +268,22 @@ def flash_decode(q: Tensor, k: Tensor, v: Tensor, req_to_tokens: Tensor, b_req_i
     Source of the semantics: lightllm flash_decoding (llama); len 0 gives 0, v by its own strides, every stride honoured.
     """
 
-def flash_decode_stage1(q: Tensor, k: Tensor, v: Tensor, req_to_tokens: Tensor, b_req_idx: Tensor, b_seqlen: Tensor, mid_out: Tensor, mid_lse: Tensor, *, block_seq: int = 256, max_len: int = 0, scale: float = 0.0, queue: Queue | None = None) -> tuple[Any, Any]:
+def flash_decode_stage1(q: Tensor, k: Tensor, v: Tensor, req_to_tokens: Tensor, b_req_idx: Tensor, b_seqlen: Tensor, mid_out: Tensor, mid_lse: Tensor, *, k_scale: Tensor | None = None, v_scale: Tensor | None = None, block_seq: int = 256, max_len: int = 0, scale: float = 0.0, queue: Queue | None = None) -> tuple[Any, Any]:
     """per block of block_seq tokens: mid_out = softmax(S)·v, mid_lse = ln Σ e^S, S = scale·q·kᵀ.
 
     Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
         q: f32 or f16 or bf16 [B, Hq, D]; one query per sequence and head.
-        k: f32 or f16 or bf16 [slots, Hkv, D]; keys by slot.
-        v: f32 or f16 or bf16 [slots, Hkv, D]; values by slot.
+        k: f32 or f16 or bf16 or i8 [slots, Hkv, D]; keys by slot.
+        v: f32 or f16 or bf16 or i8 [slots, Hkv, D]; values by slot.
         req_to_tokens: i32 [R, Lmax]; slot of each token of a request.
         b_req_idx: i32 or i64 [B]; request of each sequence.
         b_seqlen: i32 or i64 [B]; tokens of each sequence.
         mid_out: f32 [B, Hq, nb, D]; result of each block; a block without tokens stays untouched.
         mid_lse: f32 [B, Hq, nb]; natural-log denominator of each block; likewise.
+        k_scale: f32 or f16 or bf16 [slots, Hkv, 1] or [slots, Hkv, D/8] or [slots, Hkv]; multiplies
+            int8 k: of a row, or of each 8 channels.
+        v_scale: f32 or f16 or bf16 [slots, Hkv, 1] or [slots, Hkv, D/8] or [slots, Hkv]; multiplies
+            int8 v: of a row, or of each 8 channels.
 
     Options:
         block_seq: int, default 256; tokens of one block, a multiple of 16.
@@ -287,6 +296,7 @@ def flash_decode_stage1(q: Tensor, k: Tensor, v: Tensor, req_to_tokens: Tensor, 
         - nb >= ceil(max_len/block_seq)
         - Hkv divides Hq
         - D is a multiple of 8 from 8 to 256
+        - k is of q's dtype, or int8 with k_scale and v_scale
         - scale is finite
         - 0 <= b_seqlen[b] <= the longest that Lmax, max_len and nb·block_seq allow
         - 0 <= b_req_idx[b] < R where b_seqlen[b] > 0
@@ -322,18 +332,18 @@ def flash_decode_stage2(mid_out: Tensor, mid_lse: Tensor, b_seqlen: Tensor, *, o
     Source of the semantics: lightllm flash_decode_stage2 (llama), TritonBench flash_decode2_llama.py and flash_decode2_phi.py; a row without weight gives 0, every stride honoured.
     """
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse: Tensor | None = None, cu_seqlens_q: Tensor | None = None, cu_seqlens_k: Tensor | None = None, seqused_q: Tensor | None = None, seqused_k: Tensor | None = None, leftpad_k: Tensor | None = None, page_table: Tensor | None = None, kv_batch_idx: Tensor | None = None, k_new: Tensor | None = None, v_new: Tensor | None = None, cu_seqlens_k_new: Tensor | None = None, cache_seqlens: Tensor | None = None, rotary_cos: Tensor | None = None, rotary_sin: Tensor | None = None, q_descale: Tensor | None = None, k_descale: Tensor | None = None, v_descale: Tensor | None = None, sink: Tensor | None = None, scale: float | None = None, causal: bool = False, window: tuple[int, int] = (-1, -1), softcap: float = 0.0, max_seqlen_q: int = 0, max_seqlen_k: int = 0, rotary_interleaved: bool = False, v_colmajor: bool = False, pack_gqa: Literal['plan', 'never', 'always'] = 'plan', num_splits: int = 0, split_size: int = 0, attention_chunk: int = 0, return_lse: bool = False, dtype: DType | None = None, queue: Queue | None = None) -> Any | tuple[Any, Any]:
+def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse: Tensor | None = None, cu_seqlens_q: Tensor | None = None, cu_seqlens_k: Tensor | None = None, seqused_q: Tensor | None = None, seqused_k: Tensor | None = None, leftpad_k: Tensor | None = None, page_table: Tensor | None = None, kv_batch_idx: Tensor | None = None, k_new: Tensor | None = None, v_new: Tensor | None = None, cu_seqlens_k_new: Tensor | None = None, cache_seqlens: Tensor | None = None, rotary_cos: Tensor | None = None, rotary_sin: Tensor | None = None, q_descale: Tensor | None = None, k_descale: Tensor | None = None, v_descale: Tensor | None = None, sink: Tensor | None = None, k_scale: Tensor | None = None, v_scale: Tensor | None = None, scale: float | None = None, causal: bool = False, window: tuple[int, int] = (-1, -1), softcap: float = 0.0, max_seqlen_q: int = 0, max_seqlen_k: int = 0, rotary_interleaved: bool = False, v_colmajor: bool = False, pack_gqa: Literal['plan', 'never', 'always'] = 'plan', num_splits: int = 0, split_size: int = 0, attention_chunk: int = 0, return_lse: bool = False, dtype: DType | None = None, queue: Queue | None = None) -> Any | tuple[Any, Any]:
     """out = softmax(mask(softcap(scale·q·kᵀ)))·v per query head; lse = ln Σ exp.
 
     Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
         q: f32 or f16 or bf16 or e4m3fn [B, Sq, Hq, D] or [total_q, Hq, D], last dimension contiguous;
             queries.
-        k: f32 or f16 or bf16 or e4m3fn [rows, Sk, Hkv, D] or [total_k, Hkv, D], last dimension
+        k: f32 or f16 or bf16 or e4m3fn or i8 [rows, Sk, Hkv, D] or [total_k, Hkv, D], last dimension
             contiguous; keys: by cache row, by page (rows = pages, Sk = page_size), or of all entries;
             written in place by an append.
-        v: f32 or f16 or bf16 or e4m3fn [_, _, _, _] or [_, _, _], last dimension contiguous; values:
-            k's shape with Dv, or its last three dimensions [Hkv, Dv, Sk] with v_colmajor; written in
-            place by an append.
+        v: f32 or f16 or bf16 or e4m3fn or i8 [_, _, _, _] or [_, _, _], last dimension contiguous;
+            values: k's shape with Dv, or its last three dimensions [Hkv, Dv, Sk] with v_colmajor;
+            written in place by an append.
         out: f32 or f16 or bf16 [B, Sq, Hq, Dv] or [total_q, Hq, Dv], last dimension contiguous; result;
             allocated where it is not given.
         lse: f32 [B, Hq, Sq] or [Hq, total_q], last dimension contiguous; natural log of the softmax
@@ -365,6 +375,10 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse
         k_descale: f32 [B, Hkv], last dimension contiguous; multiplies the logits.
         v_descale: f32 [B, Hkv], last dimension contiguous; multiplies out.
         sink: f32 or f16 or bf16 [Hq], last dimension contiguous; a logit of each head, not scaled.
+        k_scale: f32 or f16 or bf16 [_, _, _, _] or [_, _, _] or [_, _]; multiplies int8 k: k's shape,
+            the last dimension absent, 1 or D/8.
+        v_scale: f32 or f16 or bf16 [_, _, _, _] or [_, _, _] or [_, _]; multiplies int8 v: v's shape,
+            the last dimension absent, 1 or Dv/8.
 
     Options:
         scale: f32, default 1/sqrt(D); multiplies q·k.
@@ -392,7 +406,10 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse
         - D and Dv are multiples of 8, of 16 with e4m3fn, up to 256 and 512
         - v has k's shape with Dv; with v_colmajor, e4m3fn only, its last three dimensions are [Hkv, Dv,
           Sk]
-        - k is of q's dtype, or e4m3fn under a 16-bit q
+        - k is of q's dtype, e4m3fn under a 16-bit q, or int8 under any q but e4m3fn
+        - k_scale and v_scale come exactly with int8 k and v, in their shapes with the last dimension
+          absent, 1 or an eighth
+        - k_new is of k's dtype, or f16, bf16 or f32 where k is e4m3fn, never with an int8 k
         - out is of q's dtype; f16, bf16 or f32 for an e4m3fn q
         - a descale goes with an e4m3fn tensor
         - sink is f32 or of q's dtype
@@ -423,7 +440,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse
     u_P and h_P of q's type, l = Σe^(S − max S): h_P = 2^-25 f16, 2^-126 bf16 and f32, 2^-18 e4m3fn; lse:
     2^-24·|lse| + 2^-20·max(1, max Σ|q·k|); Hopper's tensor cores sum e4m3 products 2^-9 of Σ|q·k| and Σp|v|
     less exactly; appended k and v exact, but a rotated element within 2^-23·(|x·cos| + |y·sin|) of a tie
-    may round either way.
+    may round either way (2^-22 where the append quantises).
     Source of the semantics: FlashAttention-3 (hopper/), with sinks and an lse of −inf for empty rows.
     """
 

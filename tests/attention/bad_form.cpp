@@ -12,6 +12,7 @@ const std::vector<BadCall>& calls_of_bad_form() {
   static const char* varlen = "b=2 sq=4 sk=6 hq=2 d=16 varlen_q varlen_k";
   static const char* paged = "b=2 sq=4 sk=6 hq=2 d=16 page=4";
   static const char* append = "b=2 sq=4 sk=9 hq=2 d=32 append=3 rotary=neox";
+  static const char* int8 = "b=2 sq=2 sk=8 hq=1 d=32 kv=i8x8";
   static const char* fp8 = "b=2 sq=4 sk=6 hq=4 hkv=2 d=32 e4m3fn descale v_colmajor";
   static const std::vector<BadCall> calls = {
       {"QIsMissing", plain, [](A& a, O&) { a.q = {}; }, "attention: q is required, got no tensor"},
@@ -24,11 +25,11 @@ const std::vector<BadCall>& calls_of_bad_form() {
       {"LseIsF16", plain, [](A& a, O&) { a.lse.dtype = DType::f16; },
        "attention: lse has dtype f16, expected f32"},
       {"KIsBf16UnderF16", plain, [](A& a, O&) { a.k.dtype = a.v.dtype = DType::bf16; },
-       "attention: k is bf16, expected f16 or e4m3fn with f16 q"},
+       "attention: k is bf16, expected f16, e4m3fn or i8 with f16 q"},
       {"VDiffersFromK", plain, [](A& a, O&) { a.v.dtype = DType::bf16; },
        "attention: v has dtype bf16, expected f16 as k"},
       {"KIsFp8UnderF32", "b=1 sq=4 hq=2 d=32 f32", [](A& a, O&) { a.k.dtype = a.v.dtype = DType::e4m3fn; },
-       "attention: k is e4m3fn, expected f32 with f32 q"},
+       "attention: k is e4m3fn, expected f32 or i8 with f32 q"},
       {"OutDiffersFromQ", plain, [](A& a, O&) { a.out.dtype = DType::bf16; },
        "attention: out is bf16, expected q's dtype f16"},
       {"QHasRank5", plain, [](A& a, O&) { a.q = a.q.unsqueeze(0); },
@@ -136,7 +137,25 @@ const std::vector<BadCall>& calls_of_bad_form() {
        "attention: seqused_k and k_new exclude each other: with an append the length is cache_seqlens plus "
        "the new keys"},
       {"KNewHasAnotherDtype", append, [](A& a, O&) { a.k_new.dtype = a.v_new.dtype = DType::bf16; },
-       "attention: k_new has dtype bf16, expected f16 as k"},
+       "attention: k_new is bf16, expected k's dtype f16"},
+      {"KIsInt8WithoutScale", int8, [](A& a, O&) { a.k_scale = {}; },
+       "attention: k is i8 without k_scale, expected the scales that quantize_copy_kv wrote beside it"},
+      {"VIsInt8WithoutScale", int8, [](A& a, O&) { a.v_scale = {}; },
+       "attention: v is i8 without v_scale, expected the scales that quantize_copy_kv wrote beside it"},
+      {"KScaleOfOtherRows", int8, [](A& a, O&) { a.k_scale = a.k_scale.slice(1, 0, 3); },
+       "attention: k_scale has shape [2, 3, 1, 4], expected [2, 8, 1] or [2, 8, 1, 4] beside k [2, 8, 1, "
+       "32]"},
+      {"KScaleOfOtherGroups", int8, [](A& a, O&) { a.k_scale = a.k_scale.slice(3, 0, 2); },
+       "attention: k_scale has shape [2, 8, 1, 2], expected [2, 8, 1] or [2, 8, 1, 4] beside k [2, 8, 1, "
+       "32]"},
+      {"ScalesOfTwoDtypes", int8, [](A& a, O&) { a.v_scale.dtype = DType::f16; },
+       "attention: v_scale has dtype f16, expected f32 as k_scale"},
+      {"KScaleWithoutInt8", plain, [](A& a, O&) { a.k_scale = a.k; },
+       "attention: k_scale is given, but k is f16, expected i8; an e4m3fn k has k_descale"},
+      {"Int8UnderFp8", "b=2 sq=2 sk=8 hq=1 d=32 e4m3fn", [](A& a, O&) { a.k.dtype = a.v.dtype = DType::i8; },
+       "attention: k is i8, expected e4m3fn with e4m3fn q"},
+      {"KNewIntoInt8", int8, [](A& a, O&) { a.k_new = a.v_new = a.q; },
+       "attention: k_new is given, but k is i8: quantize_copy_kv writes an int8 cache and its scales"},
       {"VNewHasAnotherLength", append, [](A& a, O&) { a.v_new = a.v_new.slice(1, 0, 2); },
        "attention: v_new has shape [2, 2, 2, 32], expected [2, 3, 2, 32] (B Sn Hkv Dv)"},
       {"KNewHasRank3", append,

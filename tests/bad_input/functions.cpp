@@ -102,7 +102,7 @@ isomer_status c_flash_decode(isomer_queue* queue, const Call& call, const CTenso
   return t.call(
       isomer_flash_decode, isomer_plan_flash_decode, queue,
       isomer_flash_decode_args{sizeof(isomer_flash_decode_args), t(a.q), t(a.k), t(a.v), t(a.req_to_tokens),
-                               t(a.b_req_idx), t(a.b_seqlen), t(a.out)},
+                               t(a.b_req_idx), t(a.b_seqlen), t(a.out), t(a.k_scale), t(a.v_scale)},
       isomer_flash_decode_options{sizeof(isomer_flash_decode_options), o.block_seq, o.max_len, o.scale});
 }
 
@@ -112,7 +112,7 @@ isomer_status c_flash_decode_stage1(isomer_queue* queue, const Call& call, const
   return t.call(isomer_flash_decode_stage1, isomer_plan_flash_decode_stage1, queue,
                 isomer_flash_decode_stage1_args{sizeof(isomer_flash_decode_stage1_args), t(a.q), t(a.k),
                                                 t(a.v), t(a.req_to_tokens), t(a.b_req_idx), t(a.b_seqlen),
-                                                t(a.mid_out), t(a.mid_lse)},
+                                                t(a.mid_out), t(a.mid_lse), t(a.k_scale), t(a.v_scale)},
                 isomer_flash_decode_stage1_options{sizeof(isomer_flash_decode_stage1_options), o.block_seq,
                                                    o.max_len, o.scale});
 }
@@ -152,6 +152,8 @@ isomer_status c_attention(isomer_queue* queue, const Call& call, const CTensors&
   args.k_descale = t(a.k_descale);
   args.v_descale = t(a.v_descale);
   args.sink = t(a.sink);
+  args.k_scale = t(a.k_scale);
+  args.v_scale = t(a.v_scale);
   isomer_attention_options options = ISOMER_ATTENTION_OPTIONS_INIT;
   options.window_left = o.window_left;
   options.window_right = o.window_right;
@@ -231,13 +233,15 @@ const std::vector<Function>& functions() {
        planned<QuantizeCopyKvArgs, QuantizeCopyKvOptions>,
        c_quantize_copy_kv},
       {"flash_decode",
-       {"flash_decode b=3 hq=4 hkv=2 d=16 len=40 block_seq=16"},
+       {"flash_decode b=3 hq=4 hkv=2 d=16 len=40 block_seq=16",
+        "flash_decode b=3 hq=4 hkv=2 d=16 len=40 block_seq=16 f16 kv=i8"},
        cxx<FlashDecodeArgs, FlashDecodeOptions, flash_decode>,
        explained<FlashDecodeArgs, FlashDecodeOptions>,
        planned<FlashDecodeArgs, FlashDecodeOptions>,
        c_flash_decode},
       {"flash_decode_stage1",
-       {"flash_decode_stage1 b=3 hq=4 hkv=2 d=16 len=40 block_seq=16"},
+       {"flash_decode_stage1 b=3 hq=4 hkv=2 d=16 len=40 block_seq=16",
+        "flash_decode_stage1 b=3 hq=4 hkv=2 d=16 len=40 block_seq=16 bf16 kv=i8x8"},
        cxx<FlashDecodeStage1Args, FlashDecodeStage1Options, flash_decode_stage1>,
        explained<FlashDecodeStage1Args, FlashDecodeStage1Options>,
        planned<FlashDecodeStage1Args, FlashDecodeStage1Options>,
@@ -253,7 +257,9 @@ const std::vector<Function>& functions() {
         "attention b=3 sq=5 sk=9 hq=4 hkv=2 d=16 varlen_q varlen_k lse",
         "attention b=2 sq=3 sk=40 hq=4 hkv=2 d=32 page=16 append=3 rotary=neox kv_batch_idx",
         "attention b=3 sq=3 sk=20 hq=2 hkv=1 d=32 append=3 varlen_new rotary=interleaved",
-        "attention b=2 sq=4 sk=16 hq=2 hkv=1 d=32 e4m3fn descale v_colmajor"},
+        "attention b=2 sq=4 sk=16 hq=2 hkv=1 d=32 e4m3fn descale v_colmajor",
+        "attention b=2 sq=4 sk=16 hq=2 hkv=1 d=32 kv=i8x8 page=8",
+        "attention b=2 sq=3 sk=16 hq=2 hkv=1 d=32 kv=e4m3fn append=3 new=f16 descale"},
        cxx<AttentionArgs, AttentionOptions, attention>,
        explained<AttentionArgs, AttentionOptions>,
        planned<AttentionArgs, AttentionOptions>,

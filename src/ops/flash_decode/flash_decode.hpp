@@ -35,13 +35,20 @@ inline std::int64_t index_at(const Tensor& tensor, std::int64_t i) {
 /// What stage 1 reads, of either entry that has it.
 struct Inputs {
   const Tensor &q, &k, &v, &req_to_tokens, &b_req_idx, &b_seqlen;
-  float scale;  ///< as given; 0 means 1/sqrt(D)
+  const Tensor &k_scale, &v_scale;  ///< of int8 k and v, else undefined
+  float scale;                      ///< as given; 0 means 1/sqrt(D)
+  bool scaled() const { return k_scale.defined(); }
 };
+
+/// From the scale of 8 channels to that of the next, in elements; 0 where a row has one scale.
+inline std::int64_t scale_step(const Tensor& scale) {
+  return scale.rank == 3 && scale.size(2) != 1 ? scale.stride(2) : 0;
+}
 inline Inputs inputs_of(const FlashDecodeArgs& a, const FlashDecodeOptions& o) {
-  return {a.q, a.k, a.v, a.req_to_tokens, a.b_req_idx, a.b_seqlen, o.scale};
+  return {a.q, a.k, a.v, a.req_to_tokens, a.b_req_idx, a.b_seqlen, a.k_scale, a.v_scale, o.scale};
 }
 inline Inputs inputs_of(const FlashDecodeStage1Args& a, const FlashDecodeStage1Options& o) {
-  return {a.q, a.k, a.v, a.req_to_tokens, a.b_req_idx, a.b_seqlen, o.scale};
+  return {a.q, a.k, a.v, a.req_to_tokens, a.b_req_idx, a.b_seqlen, a.k_scale, a.v_scale, o.scale};
 }
 
 }  // namespace isomer::ops::flash_decode

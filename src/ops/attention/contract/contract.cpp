@@ -10,6 +10,7 @@ namespace {
 using core::Role;
 
 const std::vector<DType> kElements = {DType::f32, DType::f16, DType::bf16, DType::e4m3fn};
+const std::vector<DType> kCached = {DType::f32, DType::f16, DType::bf16, DType::e4m3fn, DType::i8};
 const std::vector<DType> kWide = {DType::f32, DType::f16, DType::bf16};
 
 using Args = AttentionArgs;
@@ -35,13 +36,13 @@ std::vector<core::Arg> arguments() {
           {.dtypes = kElements, .shapes = {"B Sq Hq D", "total_q Hq D"}, .meaning = "queries"}),
       core::tensor<&Args::k, &CArgs::k>(
           {.role = Role::inout,
-           .dtypes = kElements,
+           .dtypes = kCached,
            .shapes = {"rows Sk Hkv D", "total_k Hkv D"},
            .meaning = "keys: by cache row, by page (rows = pages, Sk = page_size), or of all entries",
            .written_with = "k_new"}),
       core::tensor<&Args::v, &CArgs::v>(
           {.role = Role::inout,
-           .dtypes = kElements,
+           .dtypes = kCached,
            .shapes = {"_ _ _ _", "_ _ _"},
            .meaning = "values: k's shape with Dv, or its last three dimensions [Hkv, Dv, Sk] with v_colmajor",
            .dtype_same_as = "k",
@@ -65,13 +66,12 @@ std::vector<core::Arg> arguments() {
       core::tensor<&Args::k_new, &CArgs::k_new>({.optional = true,
                                                  .dtypes = kElements,
                                                  .shapes = {"B Sn Hkv D", "total_new Hkv D"},
-                                                 .meaning = "keys to append to k",
-                                                 .dtype_same_as = "k"}),
+                                                 .meaning = "keys to append to k"}),
       core::tensor<&Args::v_new, &CArgs::v_new>({.optional = true,
                                                  .dtypes = kElements,
                                                  .shapes = {"B Sn Hkv Dv", "total_new Hkv Dv"},
                                                  .meaning = "values to append to v",
-                                                 .dtype_same_as = "v"}),
+                                                 .dtype_same_as = "k_new"}),
       i32<&Args::cu_seqlens_k_new, &CArgs::cu_seqlens_k_new>("B+1",
                                                              "rows of k_new of entry b are [cu[b], cu[b+1])"),
       i32<&Args::cache_seqlens, &CArgs::cache_seqlens>(
@@ -92,7 +92,20 @@ std::vector<core::Arg> arguments() {
       core::tensor<&Args::sink, &CArgs::sink>({.optional = true,
                                                .dtypes = kWide,
                                                .shapes = {"Hq"},
-                                               .meaning = "a logit of each head, not scaled"}));
+                                               .meaning = "a logit of each head, not scaled"}),
+      core::tensor<&Args::k_scale, &CArgs::k_scale>(
+          {.optional = true,
+           .dtypes = kWide,
+           .shapes = {"_ _ _ _", "_ _ _", "_ _"},
+           .strides = core::Strides::any,
+           .meaning = "multiplies int8 k: k's shape, the last dimension absent, 1 or D/8"}),
+      core::tensor<&Args::v_scale, &CArgs::v_scale>(
+          {.optional = true,
+           .dtypes = kWide,
+           .shapes = {"_ _ _ _", "_ _ _", "_ _"},
+           .strides = core::Strides::any,
+           .meaning = "multiplies int8 v: v's shape, the last dimension absent, 1 or Dv/8",
+           .dtype_same_as = "k_scale"}));
 }
 
 std::vector<core::Option> option_list() {
@@ -169,7 +182,8 @@ const core::Contract& contract() {
             "u_P and h_P of q's type, l = Σe^(S − max S): h_P = 2^-25 f16, 2^-126 bf16 and f32, "
             "2^-18 e4m3fn; lse: 2^-24·|lse| + 2^-20·max(1, max Σ|q·k|); Hopper's tensor cores sum e4m3 "
             "products 2^-9 of Σ|q·k| and Σp|v| less exactly; appended k and v exact, but a "
-            "rotated element within 2^-23·(|x·cos| + |y·sin|) of a tie may round either way",
+            "rotated element within 2^-23·(|x·cos| + |y·sin|) of a tie may round either way (2^-22 "
+            "where the append quantises)",
         .symbols = bind_symbols,
         .work = work,
     };

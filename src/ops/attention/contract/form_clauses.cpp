@@ -123,9 +123,47 @@ Broken new_rank(const AttentionArgs& a, const AttentionOptions&) {
 
 Broken kv_dtype(const AttentionArgs& a, const AttentionOptions&) {
   const bool sixteen_bits = a.q.dtype == DType::f16 || a.q.dtype == DType::bf16;
-  if (a.k.dtype == a.q.dtype || (sixteen_bits && a.k.dtype == DType::e4m3fn)) return {};
-  return say("k is ", name_of(a.k.dtype), ", expected ", name_of(a.q.dtype), sixteen_bits ? " or e4m3fn" : "",
+  const bool bytes = a.q.dtype == DType::e4m3fn;
+  if (a.k.dtype == a.q.dtype || (sixteen_bits && a.k.dtype == DType::e4m3fn) ||
+      (!bytes && a.k.dtype == DType::i8))
+    return {};
+  return say("k is ", name_of(a.k.dtype), ", expected ", name_of(a.q.dtype),
+             sixteen_bits ? ", e4m3fn or i8"
+             : bytes      ? ""
+                          : " or i8",
              " with ", name_of(a.q.dtype), " q");
+}
+
+/// Whether `scale` has a scale for each row of `t` or for each 8 of its channels.
+Broken scale_of(const char* name, const Tensor& scale, const char* of, const Tensor& t) {
+  if (t.dtype != DType::i8)
+    return scale.defined() ? Broken(say(name, " is given, but ", of, " is ", name_of(t.dtype),
+                                        ", expected i8; an e4m3fn ", of, " has ", of, "_descale"))
+                           : Broken();
+  if (!scale.defined())
+    return say(of, " is i8 without ", name, ", expected the scales that quantize_copy_kv wrote beside it");
+  bool same = scale.rank == t.rank || scale.rank == t.rank - 1;
+  for (int i = 0; same && i + 1 < t.rank; ++i) same = scale.size(i) == t.size(i);
+  if (same && scale.rank == t.rank) same = scale.size(-1) == 1 || scale.size(-1) * 8 == t.size(-1);
+  if (same) return {};
+  Tensor rows = t, groups = t;
+  rows.rank = t.rank - 1;
+  groups.shape[static_cast<std::size_t>(t.rank - 1)] = t.size(-1) / 8;
+  return say(name, " has shape ", shape_text(scale), ", expected ", shape_text(rows), " or ",
+             shape_text(groups), " beside ", of, " ", shape_text(t));
+}
+
+Broken scales(const AttentionArgs& a, const AttentionOptions&) {
+  if (Broken broken = scale_of("k_scale", a.k_scale, "k", a.k)) return broken;
+  return scale_of("v_scale", a.v_scale, "v", a.v);
+}
+
+Broken new_dtype(const AttentionArgs& a, const AttentionOptions&) {
+  if (!a.k_new.defined()) return {};
+  if (a.k.dtype == DType::i8)
+    return say("k_new is given, but k is i8: quantize_copy_kv writes an int8 cache and its scales");
+  if (a.k_new.dtype == a.k.dtype || (a.k.dtype == DType::e4m3fn && a.k_new.dtype != DType::e4m3fn)) return {};
+  return say("k_new is ", name_of(a.k_new.dtype), ", expected k's dtype ", name_of(a.k.dtype));
 }
 
 Broken out_dtype(const AttentionArgs& a, const AttentionOptions&) {
@@ -254,7 +292,11 @@ std::vector<core::Clause> form_clauses() {
       clause("v has k's shape with Dv; with v_colmajor, e4m3fn only, its last three dimensions are [Hkv, Dv, "
              "Sk]",
              v_shape),
-      clause("k is of q's dtype, or e4m3fn under a 16-bit q", kv_dtype),
+      clause("k is of q's dtype, e4m3fn under a 16-bit q, or int8 under any q but e4m3fn", kv_dtype),
+      clause("k_scale and v_scale come exactly with int8 k and v, in their shapes with the last dimension "
+             "absent, 1 or an eighth",
+             scales),
+      clause("k_new is of k's dtype, or f16, bf16 or f32 where k is e4m3fn, never with an int8 k", new_dtype),
       clause("out is of q's dtype; f16, bf16 or f32 for an e4m3fn q", out_dtype),
       clause("a descale goes with an e4m3fn tensor", descales),
       clause("sink is f32 or of q's dtype", sink_dtype),

@@ -36,6 +36,24 @@ RowView column_major(const Tensor& t) {
   return view;
 }
 
+/// Of int8 k or v `t`: t's dimensions but for the last, and groups of channels where that is an eighth of
+/// t's.
+RowView scales_of(const Tensor& scale, const Tensor& t) {
+  RowView view;
+  if (!scale.defined()) return view;
+  view.data = static_cast<std::byte*>(scale.data);
+  view.dtype = scale.dtype;
+  const int head = t.rank - 2;
+  const bool flat = t.rank == 3, grouped = scale.rank == t.rank && scale.size(-1) != 1;
+  view.outers = flat ? 1 : scale.size(0);
+  view.rows = scale.size(head - 1);
+  view.outer_stride = flat ? 0 : scale.stride(0);
+  view.row_stride = scale.stride(head - 1);
+  view.head_stride = scale.stride(head);
+  view.d_stride = grouped ? scale.stride(-1) : 0;
+  return view;
+}
+
 /// [outer, head, row], or [head, row].
 RowView lse_rows(const Tensor& t) {
   RowView view;
@@ -71,6 +89,8 @@ Geometry::Geometry(const AttentionArgs& a, const AttentionOptions& o) : args(&a)
   lse = lse_rows(a.lse);
   k_new = row_major(a.k_new);
   v_new = row_major(a.v_new);
+  k_scale = scales_of(a.k_scale, a.k);
+  v_scale = scales_of(a.v_scale, a.v);
 
   batch = varlen_q ? a.cu_seqlens_q.size(0) - 1 : q.outers;
   heads = a.q.size(-2);
@@ -160,6 +180,10 @@ double Geometry::logit_descale(std::int64_t b, std::int64_t head) const {
 
 double Geometry::v_descale(std::int64_t b, std::int64_t head) const {
   return args->v_descale.defined() ? static_cast<double>(*args->v_descale.at<float>(b, head)) : 1.0;
+}
+
+double Geometry::k_descale(std::int64_t b, std::int64_t head) const {
+  return args->k_descale.defined() ? static_cast<double>(*args->k_descale.at<float>(b, head)) : 1.0;
 }
 
 double Geometry::sink(std::int64_t head) const { return core::decode(args->sink.dtype, args->sink.at(head)); }

@@ -77,6 +77,13 @@ struct Geometry {
   std::int64_t chunk = 0;                            ///< keys of a chunk; 0 none
 
   RowView q, k, v, out, lse, k_new, v_new;
+  /// Of int8 k and v; d counts groups of 8 channels, and d_stride is 0 where a row has one scale.
+  RowView k_scale, v_scale;
+
+  /// k and v are int8, with scales.
+  bool scaled() const { return k_scale.defined(); }
+  /// The append divides by the descales and rounds to e4m3.
+  bool quantises() const { return append && k_new.dtype != k.dtype; }
 
   bool causal() const { return window_right == 0 && window_left < 0 && chunk == 0; }
   bool local() const { return window_left >= 0 || window_right > 0 || chunk > 0; }
@@ -111,6 +118,8 @@ struct Geometry {
   /// where absent.
   double logit_descale(std::int64_t b, std::int64_t kv_head) const;
   double v_descale(std::int64_t b, std::int64_t kv_head) const;
+  /// As v_descale, of k alone.
+  double k_descale(std::int64_t b, std::int64_t kv_head) const;
 
   bool has_sink() const { return args->sink.defined(); }
   double sink(std::int64_t head) const;

@@ -37,6 +37,32 @@ void rotate(const Geometry& g, const Kernels& kernels, std::int64_t position, fl
   }
 }
 
+namespace {
+
+/// New key t of entry b, rotated where asked, and its value, divided by the cache's descales and rounded to
+/// e4m3.
+void quantise(const Geometry& g, const Kernels& kernels, const TileScratch& s, std::int64_t b, std::int64_t t,
+              const KeyRun& slot, std::int64_t head) {
+  const Entry e = g.entry(b);
+  const int d = static_cast<int>(g.head_dim), dv = static_cast<int>(g.head_dim_v);
+  const std::byte* from = g.k_new.at(e.new_outer, e.new_row + t, head);
+  const float k_descale = static_cast<float>(g.k_descale(b, head)),
+              v_descale = static_cast<float>(g.v_descale(b, head));
+  kernels.load(g.k_new.dtype, &from, 1, d, s.row, 0, 0);
+  if (g.rotary) rotate(g, kernels, e.position + t, s.row, s.rotary);
+  for (int c = 0; c < d; ++c) s.row[c] /= k_descale;
+  kernels.store(g.k.dtype, s.row, g.k.at(slot.outer, slot.row, head), d);
+
+  from = g.v_new.at(e.new_outer, e.new_row + t, head);
+  kernels.load(g.v_new.dtype, &from, 1, dv, s.row, 0, 0);
+  for (int c = 0; c < dv; ++c) s.row[c] /= v_descale;
+  if (g.v.d_stride == 1) return kernels.store(g.v.dtype, s.row, g.v.at(slot.outer, slot.row, head), dv);
+  kernels.store(g.v.dtype, s.row, s.bytes, dv);
+  for (int c = 0; c < dv; ++c) *g.v.at(slot.outer, slot.row, head, c) = s.bytes[c];
+}
+
+}  // namespace
+
 std::int64_t append_tasks(const Geometry& g) { return g.append ? g.batch * g.heads_kv * chunks(g) : 0; }
 
 void append(const TileContext& context, std::byte* scratch, Executor& executor) {
@@ -53,6 +79,10 @@ void append(const TileContext& context, std::byte* scratch, Executor& executor) 
       const KeyRun slot = g.run(e, before + t);
       const std::byte* from = g.k_new.at(e.new_outer, e.new_row + t, head);
       std::byte* to = g.k.at(slot.outer, slot.row, head);
+      if (g.quantises()) {
+        quantise(g, kernels, s, task / of_entry, t, slot, head);
+        continue;
+      }
       if (g.rotary) {
         const int d = static_cast<int>(g.head_dim);
         kernels.load(g.k_new.dtype, &from, 1, d, s.row, 0, 0);

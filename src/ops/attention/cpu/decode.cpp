@@ -191,6 +191,7 @@ Kernels kernels(cpu::Target target) {
           .prefill = prefill.run,
           .decode = decode.run,
           .load = prefill.load,
+          .load_int8 = prefill.load_int8,
           .store = prefill.store};
 }
 

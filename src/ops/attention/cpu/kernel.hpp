@@ -55,6 +55,15 @@ struct KeyRows {
   std::ptrdiff_t next_offset = 0;
 };
 
+/// Rows of an int8 cache and where their scales lie: element c of a row is int8 · scale[c / 8 · step], in
+/// f32.
+struct Int8Rows {
+  const std::byte* const* rows = nullptr;
+  const std::byte* const* scales = nullptr;
+  DType scale_type = DType::none;
+  std::ptrdiff_t step = 0;  ///< elements from the scale of 8 channels to that of the next; 0: one for the row
+};
+
 /// Keys [first, last) of the block join the strip's softmax; `masked` where some row does not see all of
 /// them.
 struct Kernels {
@@ -68,6 +77,9 @@ struct Kernels {
   /// written in whole vectors.
   void (*load)(DType dtype, const std::byte* const* rows, int number, int count, float* to,
                std::ptrdiff_t stride, int padded);
+  /// As load, of int8 rows.
+  void (*load_int8)(const Int8Rows& rows, int number, int count, float* to, std::ptrdiff_t stride,
+                    int padded);
   /// One row, rounded to nearest even.
   void (*store)(DType dtype, const float* from, std::byte* to, int count);
 };
@@ -80,6 +92,7 @@ struct PrefillKernels {
   int lanes, rows;
   decltype(Kernels::prefill) run;
   decltype(Kernels::load) load;
+  decltype(Kernels::load_int8) load_int8;
   decltype(Kernels::store) store;
 };
 struct DecodeKernels {

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cpu/int8-inl.hpp"
 #include "cpu/vector-inl.hpp"
 #include "ops/attention/cpu/softmax-inl.hpp"
 
@@ -177,6 +178,12 @@ void Load(DType dtype, const std::byte* const* rows, int number, int count, floa
   });
 }
 
+void LoadInt8Rows(const Int8Rows& rows, int number, int count, float* to, std::ptrdiff_t stride, int padded) {
+  for (int r = 0; r < number; ++r)
+    LoadInt8(reinterpret_cast<const std::int8_t*>(rows.rows[r]), rows.scales[r], rows.scale_type, rows.step,
+             count, to + r * stride, padded);
+}
+
 void Store(DType dtype, const float* from, std::byte* to, int count) {
   const F32 d;
   cpu::with_element(dtype, [&](auto tag) {
@@ -188,7 +195,7 @@ void Store(DType dtype, const float* from, std::byte* to, int count) {
   });
 }
 
-PrefillKernels PrefillTable() { return {kLanes, kStripVectors * kLanes, Prefill, Load, Store}; }
+PrefillKernels PrefillTable() { return {kLanes, kStripVectors * kLanes, Prefill, Load, LoadInt8Rows, Store}; }
 
 }  // namespace isomer::ops::attention::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

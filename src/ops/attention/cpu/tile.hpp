@@ -61,6 +61,8 @@ class Tile {
   /// again and again past its end.
   void locate(std::int64_t block_begin, std::int64_t first, std::int64_t last, std::int64_t count,
               const BlockRows& rows) const;
+  /// The int8 rows [first, last) of a block, of k or of v.
+  void convert_int8(const BlockRows& rows, std::int64_t first, std::int64_t last) const;
   void convert(std::int64_t block_begin, std::int64_t first, std::int64_t last, const BlockRows& rows,
                std::int64_t kv_head) const;
   /// What the rows of a strip see of the keys that lie in a block, and the steps that some of them sees.
@@ -76,6 +78,9 @@ class Tile {
   /// The row in f64, key by key: for logits or sums that f32 does not hold, and for inf and NaN, which must
   /// reach the rows that see them and no other.
   void f64_row(std::int64_t row) const;
+  /// Key j or value j of a kv head as f32, into scratch.row.
+  void one_row(const RowView& rows, const RowView& scales, const KeyRun& at, std::int64_t head_kv,
+               std::int64_t count) const;
 
   const Geometry& g_;
   const Tiling& t_;

@@ -26,13 +26,29 @@ void Tile::locate(std::int64_t block_begin, std::int64_t first, std::int64_t las
     for (std::int64_t i = 0; i < n; ++i) {
       rows.k[j + i] = g_.k.at(run.outer, run.row + i, head);
       rows.v[j + i] = g_.v.at(run.outer, run.row + i, head);
+      if (!g_.scaled()) continue;
+      rows.k_scale[j + i] = g_.k_scale.at(run.outer, run.row + i, head);
+      rows.v_scale[j + i] = g_.v_scale.at(run.outer, run.row + i, head);
     }
     j += n;
   }
   for (std::int64_t j = last; j < first + count; ++j) {
     rows.k[j] = rows.k[last - 1];
     rows.v[j] = rows.v[last - 1];
+    if (!g_.scaled()) continue;
+    rows.k_scale[j] = rows.k_scale[last - 1];
+    rows.v_scale[j] = rows.v_scale[last - 1];
   }
+}
+
+void Tile::convert_int8(const BlockRows& rows, std::int64_t first, std::int64_t last) const {
+  const int n = static_cast<int>(last - first);
+  const Int8Rows k{rows.k + first, rows.k_scale + first, g_.k_scale.dtype, g_.k_scale.d_stride};
+  const Int8Rows v{rows.v + first, rows.v_scale + first, g_.v_scale.dtype, g_.v_scale.d_stride};
+  kernels_.load_int8(k, n, static_cast<int>(g_.head_dim), scratch_.k + first * t_.k_stride, t_.k_stride,
+                     t_.row_stride);
+  kernels_.load_int8(v, n, static_cast<int>(g_.head_dim_v), scratch_.v + first * t_.v_stride, t_.v_stride,
+                     t_.v_stride - (t_.k_stride - t_.row_stride));
 }
 
 /// Rows [first, last) of a block into scratch.k and scratch.v, and zeros up to the next step: what lies in
@@ -46,6 +62,7 @@ void Tile::convert(std::int64_t block_begin, std::int64_t first, std::int64_t la
   const std::int64_t rest = round_up(last) - last;
   std::fill_n(k + n * t_.k_stride, rest * t_.k_stride, 0.0f);
   std::fill_n(v + n * t_.v_stride, rest * t_.v_stride, 0.0f);
+  if (g_.scaled()) return convert_int8(rows, first, last);
   kernels_.load(g_.k.dtype, rows.k + first, n, static_cast<int>(g_.head_dim), k, t_.k_stride, t_.row_stride);
   if (g_.v.d_stride == 1) return kernels_.load(g_.v.dtype, rows.v + first, n, dv, v, t_.v_stride, v_padded);
   for (std::int64_t j = first; j < last;) {
@@ -127,17 +144,25 @@ void Tile::attend_decode(const TileState& state, const KeyRange& keys, std::int6
   for (std::int64_t j = begin; j < keys.hi; j += kBlock) {
     const bool more = j + kBlock < keys.hi;
     if (more) locate_block(j + kBlock, scratch_.next_rows);
+    if (g_.scaled()) {
+      const std::int64_t first = round_down(std::max(keys.lo - j, std::int64_t{0}));
+      convert_int8(scratch_.rows, first, kBlock);
+      for (std::int64_t i = first; i < kBlock; ++i) {
+        scratch_.rows.k[i] = reinterpret_cast<const std::byte*>(scratch_.k + i * t_.k_stride);
+        scratch_.rows.v[i] = reinterpret_cast<const std::byte*>(scratch_.v + i * t_.v_stride);
+      }
+    }
     for_each_span([&](const Span& s) {
       const Seen seen = look(s, keys, j, kBlock);
       if (seen.first >= seen.last) return;
       const std::int64_t heads = kv_head(s.first) - kv_head(0);
-      KeyRows rows{.dtype = g_.k.dtype,
+      KeyRows rows{.dtype = g_.scaled() ? DType::f32 : g_.k.dtype,
                    .k = scratch_.rows.k,
                    .v = scratch_.rows.v,
                    .k_offset = heads * g_.k.head_stride * size_of(g_.k.dtype),
                    .v_offset = heads * g_.v.head_stride * size_of(g_.v.dtype)};
       const std::int64_t next = s.first + unit_rows_;
-      if (s.first % unit_rows_ == 0 && (next < rows_ || more)) {
+      if (s.first % unit_rows_ == 0 && (next < rows_ || more) && !g_.scaled()) {
         rows.next = next < rows_ ? scratch_.rows.k : scratch_.next_rows.k;
         rows.next_offset =
             next < rows_ ? (kv_head(next) - kv_head(0)) * g_.k.head_stride * size_of(g_.k.dtype) : 0;

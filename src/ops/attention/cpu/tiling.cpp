@@ -65,6 +65,9 @@ void carve(Carver& carver, TileScratch& s, const Tiling& t, const Geometry& g) {
   for (BlockRows* rows : {&s.rows, &s.next_rows}) {
     carver.take(rows->k, t.block_n);
     carver.take(rows->v, t.block_n);
+    if (!g.scaled()) continue;
+    carver.take(rows->k_scale, t.block_n);
+    carver.take(rows->v_scale, t.block_n);
   }
 }
 
@@ -93,7 +96,8 @@ std::int64_t most_parts(const Geometry& g) { return std::max<std::int64_t>(visib
 /// Units that a decode tile takes together: as many as lie side by side in the cache and as its block may
 /// hold, but not so many that threads go without work.
 std::int64_t bundle_of(const Tiling& t, const Geometry& g, const AttentionOptions& options) {
-  if (std::abs(g.k.head_stride) > std::abs(g.k.row_stride)) return 1;
+  // int8 rows are converted a block of one head at a time.
+  if (std::abs(g.k.head_stride) > std::abs(g.k.row_stride) || g.scaled()) return 1;
   const std::int64_t bytes = Tiling::kDecodeKeys * (g.head_dim + g.head_dim_v) * size_of(g.k.dtype);
   const std::int64_t parts = options.split_size > 0   ? core::ceil_div(g.seqlen_k, options.split_size)
                              : options.num_splits > 0 ? options.num_splits

@@ -69,6 +69,8 @@ struct TileState {
 struct BlockRows {
   const std::byte** k = nullptr;
   const std::byte** v = nullptr;
+  const std::byte** k_scale = nullptr;  ///< of int8 rows
+  const std::byte** v_scale = nullptr;
 };
 
 /// Working memory of one thread.

@@ -106,6 +106,19 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t)
   return p;
 }
 
+device::AttentionInt8Parameters int8_parameters(const device::AttentionParameters& parameters,
+                                                const AttentionArgs& args) {
+  device::AttentionInt8Parameters p{};
+  static_cast<device::AttentionParameters&>(p) = parameters;
+  const Geometry g(args, {});
+  p.k_scale = rows_of(g.k_scale);
+  p.v_scale = rows_of(g.v_scale);
+  p.k_scale.data = args.k_scale.data;
+  p.v_scale.data = args.v_scale.data;
+  p.scale_type = wide(args.k_scale.dtype);
+  return p;
+}
+
 void set_addresses(device::AttentionParameters& p, const AttentionArgs& a, void* workspace) {
   using Integers = const std::int32_t;
   using Factors = const float;

@@ -26,6 +26,7 @@ gpu::Step attend_step(const Geometry& g, const GpuTiling& t) {
     variant.emplace_back("element_kv", g.k.dtype);
     variant.emplace_back("shared_bytes", t.shared_bytes);
     if (t.mma != DType::none) variant.emplace_back("element_mma", t.mma);
+    if (g.scaled()) variant.emplace_back("int8", 1);
   }
   return {.source = t.decode               ? "ops/attention/kernels/attention_decode.cu"
                     : t.mma != DType::none ? "ops/attention/kernels/attention_mma.cu"
@@ -86,8 +87,12 @@ class PortablePlan : public gpu::Plan {
 
   void run(const Queue& queue, const core::Call& call, void* workspace) const override {
     device::AttentionParameters p = parameters_;
-    set_addresses(p, call.args<AttentionArgs>(), workspace);
-    for (std::size_t step = 0; step < steps().size(); ++step) launch(queue, step, p);
+    const AttentionArgs& args = call.args<AttentionArgs>();
+    set_addresses(p, args, workspace);
+    std::size_t step = 0;
+    // An int8 cache is not appended to: the first step attends.
+    if (args.k_scale.defined() && !steps().empty()) launch(queue, step++, int8_parameters(p, args));
+    for (; step < steps().size(); ++step) launch(queue, step, p);
   }
 
  private:

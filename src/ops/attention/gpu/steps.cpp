@@ -15,9 +15,11 @@ bool appends(const Geometry& g) { return g.append && g.k_new.outers * g.k_new.ro
 
 gpu::Step append_step(const Geometry& g) {
   const std::int64_t rows = g.batch * g.k_new.rows * g.heads_kv;
+  gpu::Variant variant = {{"element_kv", g.k.dtype}, {"threads", kAppendThreads}};
+  if (g.quantises()) variant.emplace_back("element_new", g.k_new.dtype);
   return {.source = "ops/attention/kernels/attention_append.cu",
           .kernel = "isomer_attention_append",
-          .variant = {{"element_kv", g.k.dtype}, {"threads", kAppendThreads}},
+          .variant = std::move(variant),
           .grid = {gpu::grid_of(core::ceil_div(rows, kAppendRows)), 1, 1},
           .block = {kAppendThreads, 1, 1}};
 }

@@ -197,7 +197,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.head_dim = bucket(g.head_dim);
   t.head_dim_v = bucket(g.head_dim_v);
   t.threads = kThreads;
-  if (facts.has.mma) t.mma = factor_type(g);
+  if (facts.has.mma && !g.scaled()) t.mma = factor_type(g);
   t.pack = options.pack_gqa == AttentionOptions::Choice::always ||
            (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;

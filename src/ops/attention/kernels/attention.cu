@@ -4,6 +4,7 @@
 // after the other in one place. Any type, any chip: plain multiply-adds.
 #include "gpu/device/portable.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
+#include "ops/attention/kernels/attention_int8.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
 #include "ops/attention/kernels/attention_tile.cuh"
 
@@ -177,7 +178,74 @@ ISOMER_DEVICE void keep(const AttentionParameters& p, const attention::Task& t, 
   }
 }
 
-ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
+#ifdef ISOMER_INT8
+using Parameters = AttentionInt8Parameters;
+
+/// The part's keys, rows of int8 that their scales make f32.
+ISOMER_DEVICE void take_keys(const Parameters& p, const attention::Task& t, const int (&lo)[kR],
+                             const int (&hi)[kR], Shared& shared, State& state) {
+  attention::put_queries<Query, f32, kRows, kThreads, kPitchQ>(p, t.entry, t.tile, p.head_dim, shared.q);
+  for (i64 begin = t.begin; begin < t.keys.hi; begin += kKeys) {
+    const attention::KeyPlace* rows = shared.places[0];
+    attention::locate_rows<kKeys, kThreads>(p, t.entry, t.keys, begin, shared.places[0]);
+    __syncthreads();
+    attention::put_int8<kKeys, kThreads, kPitchK>(p.k, p.k_scale, p.scale_type, t.head_kv, rows, p.head_dim,
+                                                  shared.kv);
+    __syncthreads();
+    f32 s[kR][kN];
+    score(p, t, shared, lo, hi, static_cast<int>(begin), rows, s);
+    weigh(s, state, shared);
+    __syncthreads();
+    const bool non_finite = __syncthreads_or(attention::put_int8<kKeys, kThreads, kPitchV>(
+        p.v, p.v_scale, p.scale_type, t.head_kv, rows, p.head_dim_v, shared.kv));
+    const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
+    if (non_finite)
+      gather<true>(p, shared, count, state);
+    else
+      gather<false>(p, shared, count, state);
+    __syncthreads();
+  }
+}
+#else
+using Parameters = AttentionParameters;
+
+ISOMER_DEVICE void take_keys(const Parameters& p, const attention::Task& t, const int (&lo)[kR],
+                             const int (&hi)[kR], Shared& shared, State& state) {
+  const Key* k = attention::at<const Key>(p.k, 0, 0, t.head_kv);
+  const Key* v = attention::at<const Key>(p.v, 0, 0, t.head_kv);
+  const auto k_of = [](const attention::KeyPlace& place) { return place.k; };
+  const auto v_of = [](const attention::KeyPlace& place) { return place.v; };
+  i64 begin = t.begin;
+  attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin, shared.places[0]);
+  attention::put_queries<Query, f32, kRows, kThreads, kPitchQ>(p, t.entry, t.tile, p.head_dim, shared.q);
+  __syncthreads();
+  attention::KeyTile<Key, f32, kKeys, kDim, kThreads, kPitchK, 4> k_tile;
+  attention::KeyTile<Key, f32, kKeys, kDimV, kThreads, kPitchV, 4> v_tile;
+  k_tile.fetch(k, shared.places[0], p.head_dim, p.k_vectors, k_of);
+  for (int turn = 0; begin < t.keys.hi; begin += kKeys, turn ^= 1) {
+    const attention::KeyPlace* places = shared.places[turn];
+    k_tile.put(shared.kv, k, places, p.head_dim, p.head_dim, p.k_vectors, 1, k_of);
+    __syncthreads();
+    v_tile.fetch(v, places, p.head_dim_v, p.v_vectors, v_of);
+    attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin + kKeys, shared.places[turn ^ 1]);
+    f32 s[kR][kN];
+    score(p, t, shared, lo, hi, static_cast<int>(begin), places, s);
+    weigh(s, state, shared);
+    __syncthreads();
+    const bool non_finite = __syncthreads_or(
+        v_tile.put(shared.kv, v, places, p.head_dim_v, p.head_dim_v, p.v_vectors, p.v.d_stride, v_of));
+    k_tile.fetch(k, shared.places[turn ^ 1], p.head_dim, p.k_vectors, k_of);
+    const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
+    if (non_finite)
+      gather<true>(p, shared, count, state);
+    else
+      gather<false>(p, shared, count, state);
+    __syncthreads();
+  }
+}
+#endif
+
+ISOMER_DEVICE void attend(const Parameters& p, Shared& shared) {
   const attention::Task& t = shared.task;
   State state;
   int lo[kR], hi[kR];
@@ -193,39 +261,7 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
       for (int c = 0; c < 4; ++c) state.o[r][u][c] = 0.0f;
   }
 
-  if (t.keys.lo < t.keys.hi) {
-    const Key* k = attention::at<const Key>(p.k, 0, 0, t.head_kv);
-    const Key* v = attention::at<const Key>(p.v, 0, 0, t.head_kv);
-    const auto k_of = [](const attention::KeyPlace& place) { return place.k; };
-    const auto v_of = [](const attention::KeyPlace& place) { return place.v; };
-    i64 begin = t.begin;
-    attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin, shared.places[0]);
-    attention::put_queries<Query, f32, kRows, kThreads, kPitchQ>(p, t.entry, t.tile, p.head_dim, shared.q);
-    __syncthreads();
-    attention::KeyTile<Key, f32, kKeys, kDim, kThreads, kPitchK, 4> k_tile;
-    attention::KeyTile<Key, f32, kKeys, kDimV, kThreads, kPitchV, 4> v_tile;
-    k_tile.fetch(k, shared.places[0], p.head_dim, p.k_vectors, k_of);
-    for (int turn = 0; begin < t.keys.hi; begin += kKeys, turn ^= 1) {
-      const attention::KeyPlace* places = shared.places[turn];
-      k_tile.put(shared.kv, k, places, p.head_dim, p.head_dim, p.k_vectors, 1, k_of);
-      __syncthreads();
-      v_tile.fetch(v, places, p.head_dim_v, p.v_vectors, v_of);
-      attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin + kKeys, shared.places[turn ^ 1]);
-      f32 s[kR][kN];
-      score(p, t, shared, lo, hi, static_cast<int>(begin), places, s);
-      weigh(s, state, shared);
-      __syncthreads();
-      const bool non_finite = __syncthreads_or(
-          v_tile.put(shared.kv, v, places, p.head_dim_v, p.head_dim_v, p.v_vectors, p.v.d_stride, v_of));
-      k_tile.fetch(k, shared.places[turn ^ 1], p.head_dim, p.k_vectors, k_of);
-      const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
-      if (non_finite)
-        gather<true>(p, shared, count, state);
-      else
-        gather<false>(p, shared, count, state);
-      __syncthreads();
-    }
-  }
+  if (t.keys.lo < t.keys.hi) take_keys(p, t, lo, hi, shared, state);
 
   if (p.parts > 1) {
     keep(p, t, state);
@@ -241,7 +277,7 @@ ISOMER_DEVICE void attend(const AttentionParameters& p, Shared& shared) {
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 2))
-    isomer_attention(const AttentionParameters p) {
+    isomer_attention(const Parameters p) {
   extern __shared__ Four memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   for (i64 work = blockIdx.x; work < p.tiles * p.units * p.batch * p.parts; work += gridDim.x) {

@@ -123,9 +123,9 @@ ISOMER_DEVICE T* at(const AttentionRows& rows, i64 outer, i64 row, i64 head) {
          (outer * rows.outer_stride + row * rows.row_stride + head * rows.head_stride);
 }
 
-/// Element d of a row of T after the rotary embedding, rounded to T. Any d; those past rotary_dim stay.
+/// Element d of a row of T after the rotary embedding, in f32. Any d; those past rotary_dim stay.
 template <class T>
-ISOMER_DEVICE f32 rotated(const AttentionParameters& p, const T* row, int d, i64 position) {
+ISOMER_DEVICE f32 turned(const AttentionParameters& p, const T* row, int d, i64 position) {
   const f32 x = to_f32(row[d]);
   if (d >= p.rotary_dim) return x;
   const int pairs = p.rotary_dim / 2;
@@ -136,7 +136,13 @@ ISOMER_DEVICE f32 rotated(const AttentionParameters& p, const T* row, int d, i64
   const i64 line = least(position, p.positions - 1);
   const f32 cos = read(p.rotary_cos, p.rotary_type, line * p.cos_stride + pair);
   const f32 sin = read(p.rotary_sin, p.rotary_type, line * p.sin_stride + pair);
-  return to_f32(from_f32<T>(second ? x * cos + other * sin : x * cos - other * sin));
+  return second ? x * cos + other * sin : x * cos - other * sin;
+}
+
+/// The same rounded to T.
+template <class T>
+ISOMER_DEVICE f32 rotated(const AttentionParameters& p, const T* row, int d, i64 position) {
+  return to_f32(from_f32<T>(turned(p, row, d, position)));
 }
 
 }  // namespace attention

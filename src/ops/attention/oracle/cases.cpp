@@ -216,6 +216,29 @@ void caches(List& list) {
       list.say("b=2 sq=5 sk=30 hq=2 append=5 ", rotary, " ", how);
 }
 
+/// int8 caches as quantize_copy_kv leaves them, and e4m3 caches that the call itself quantises into.
+void quantised(List& list) {
+  for (const char* how : {"f16 kv=i8", "bf16 kv=i8x8", "f32 kv=i8 kv_scale=f16", "f16 kv=i8x8 kv_scale=f16",
+                          "bf16 kv=i8 kv_scale=bf16"}) {
+    list.say("b=2 sq=1 sk=70 hq=8 hkv=2 d=64 lse page=16 ", how);
+    list.say("b=2 sq=40 sk=90 hq=4 hkv=2 d=128 causal lse ", how);
+    list.say("b=3 sq=9 sk=33 hq=2 d=40 dv=24 varlen_q varlen_k padded lse ", how);
+    list.say("b=2 sq=3 sk=50 hq=2 d=72 lse regime=nan transposed ", how);
+    list.say("b=2 sq=3 sk=50 hq=2 d=256 lse regime=inf num_splits=2 ", how);
+    list.say("b=2 sq=2 sk=300 hq=4 hkv=1 d=96 split_size=64 offset ", how);
+  }
+  list.add("b=2 sq=1 sk=40 hq=2 d=32 dv=512 kv=i8 lse");
+  for (const char* how :
+       {"f16 kv=e4m3fn new=f16", "bf16 kv=e4m3fn new=bf16", "e4m3fn new=f32", "e4m3fn new=bf16 v_colmajor"}) {
+    list.say("b=2 sq=3 sk=40 hq=4 hkv=2 d=64 append=3 causal lse descale ", how);
+    list.say("b=3 sq=5 sk=40 hq=2 d=32 append=9 page=8 varlen_new descale padded ", how);
+    list.say("b=2 sq=5 sk=40 hq=2 d=48 append=5 rotary=neox causal descale ", how);
+    list.say("b=2 sq=5 sk=40 hq=2 d=64 append=5 rotary=interleaved rotary_dim=32 leftpad_k ", how);
+    for (const char* regime : {"ties", "outlier", "tiny", "huge"})
+      list.say("b=2 sq=3 sk=20 hq=2 d=32 append=4 descale lse regime=", regime, " ", how);
+  }
+}
+
 void splits(List& list) {
   for (const char* split :
        {"num_splits=1", "num_splits=2", "num_splits=5", "num_splits=8", "num_splits=16", "num_splits=256",
@@ -279,6 +302,7 @@ std::vector<Case> cases() {
   memory(list);
   values(list);
   caches(list);
+  quantised(list);
   splits(list);
   tiles(list);
   pairs(list);

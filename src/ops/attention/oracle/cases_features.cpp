@@ -9,6 +9,7 @@ using oracle::Case;
 
 std::int64_t keys_of(const Case& c) { return c.integer("sk") < 0 ? c.integer("sq") : c.integer("sk"); }
 bool has_fp8_kv(const Case& c) { return c.choice("kv") == "e4m3fn" && c.dtype("dtype") != DType::e4m3fn; }
+bool has_int8_kv(const Case& c) { return c.choice("kv") == "i8" || c.choice("kv") == "i8x8"; }
 std::int64_t group(const Case& c) { return c.integer("hkv") == 0 ? 1 : c.integer("hq") / c.integer("hkv"); }
 
 /// Whether some query of the case sees no key, whatever the seed.
@@ -29,7 +30,7 @@ struct Feature {
 };
 
 void enable_fp8(Case& c, int variant) {
-  if (c.dtype("dtype") == DType::e4m3fn || c.choice("kv") == "e4m3fn") return;
+  if (c.dtype("dtype") == DType::e4m3fn || c.choice("kv") != "same") return;
   c.set("dtype", "e4m3fn")
       .set("out", variant % 4 == 0   ? "same"
                   : variant % 4 == 1 ? "f16"
@@ -126,6 +127,20 @@ const std::vector<Feature>& table() {
        [](Case& c, int variant) { c.set("split_size", variant % 2 == 0 ? 16 : 11); }},
       {"d_and_dv", [](const Case& c) { return c.integer("dv") != 0 && c.integer("dv") != c.integer("d"); },
        [](Case& c, int variant) { c.set("dv", c.integer("d") == 32 || variant % 2 == 0 ? 48 : 32); }},
+      {"int8_kv", has_int8_kv,
+       [](Case& c, int variant) {
+         constexpr const char* scales[] = {"f32", "f16", "bf16"};
+         c.set("kv", variant % 2 == 0 ? "i8x8" : "i8").set("kv_scale", scales[variant % 3]);
+       }},
+      {"quantising_append",
+       [](const Case& c) { return c.integer("append") > 0 && c.choice("new") != "same"; },
+       [](Case& c, int variant) {
+         constexpr const char* types[] = {"bf16", "f16", "f32"};
+         enable_append(c, variant);
+         if (c.dtype("dtype") == DType::f32) c.set("dtype", "f16");
+         if (c.dtype("dtype") != DType::e4m3fn) c.set("kv", "e4m3fn");
+         c.set("new", types[variant % 3]).set("descale", variant % 4 == 3 ? "0" : "1");
+       }},
       {"lse", [](const Case& c) { return c.flag("lse"); }, [](Case& c, int) { c.set("lse", "1"); }},
       // Last, because how a row becomes empty depends on the others.
       {"empty_row", has_empty_row, enable_empty_row},
@@ -174,6 +189,16 @@ std::string cannot_meet(const std::string& a, const std::string& b) {
        "rotary comes with an append, whose length is cache_seqlens plus the new keys"},
       {"rotary_neox", "rotary_interleaved", "two styles of one embedding"},
       {"fp8", "fp8_kv", "fp8_kv is e4m3fn keys under a 16-bit q"},
+      {"int8_kv", "fp8", "int8 keys stand under a wider q"},
+      {"int8_kv", "fp8_kv", "keys are int8 or e4m3fn"},
+      {"int8_kv", "descale", "descales are of e4m3fn, int8 has scales"},
+      {"int8_kv", "v_colmajor", "a column-major v is e4m3fn"},
+      {"int8_kv", "append", "quantize_copy_kv writes an int8 cache"},
+      {"int8_kv", "quantising_append", "quantize_copy_kv writes an int8 cache"},
+      {"int8_kv", "rotary_neox", "rotary comes with an append, which an int8 cache has not"},
+      {"int8_kv", "rotary_interleaved", "rotary comes with an append, which an int8 cache has not"},
+      {"quantising_append", "varlen_k", "keys by cu_seqlens_k have no room to append to"},
+      {"quantising_append", "seqused_k", "with an append the length is cache_seqlens plus the new keys"},
       {"num_splits", "split_size", "two ways to split the keys"},
   };
   for (const Pair& pair : pairs)

@@ -4,6 +4,7 @@
 #include "ops/attention/oracle/cases.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -37,7 +38,10 @@ class Maker {
         d_(c.integer("d")),
         dv_(c.integer("dv") == 0 ? d_ : c.integer("dv")),
         type_(c.dtype("dtype")),
-        kv_type_(c.choice("kv") == "same" ? type_ : DType::e4m3fn) {}
+        kv_type_(c.choice("kv") == "same"     ? type_
+                 : c.choice("kv") == "e4m3fn" ? DType::e4m3fn
+                                              : DType::i8),
+        new_type_(c.choice("new") == "same" ? kv_type_ : *dtype_of(c.choice("new"))) {}
 
   void run() {
     choose_rows();
@@ -144,11 +148,51 @@ class Maker {
       a_.v = c_.flag("v_in_k") ? a_.k.slice(a_.k.rank - 1, 0, dv_)
                                : input("v", 'v', kv_type_, v_shape, v_layout);
     }
+    if (kv_type_ == DType::i8) {
+      a_.k_scale = scales("k_scale", a_.k, k_layout);
+      a_.v_scale = scales("v_scale", a_.v, v_layout);
+    }
     if (varlen)
       a_.cu_seqlens_k = problem_.make("cu_seqlens_k", DType::i32, {batch_ + 1}, cumulative(l_.given));
     if (paged()) a_.page_table = problem_.make("page_table", DType::i32, {rows_, table_columns_}, table_);
     if (c_.flag("kv_batch_idx"))
       a_.kv_batch_idx = problem_.make("kv_batch_idx", DType::i32, {batch_}, row_of_);
+  }
+
+  /// Numbers of the whole of int8 in `t`, and its scales as quantize_copy_kv makes them of values of order 1:
+  /// without the last dimension for pages, with 1 there otherwise.
+  Tensor scales(const char* name, const Tensor& t, Layout layout) {
+    Shape shape(t.shape.begin(), t.shape.begin() + t.rank);
+    if (c_.choice("kv") == "i8x8")
+      shape.back() /= 8;
+    else if (paged())
+      shape.pop_back();
+    else
+      shape.back() = 1;
+    const Tensor scale = problem_.make(name, *dtype_of(c_.choice("kv_scale")), shape, layout);
+    if (!problem_.drawn()) return scale;
+    oracle::Random random(c_.seed(), name);
+    for_each(t,
+             [&](std::byte* at) { core::encode(t.dtype, static_cast<double>(random.below(256)) - 128, at); });
+    for_each(scale, [&](std::byte* at) {
+      core::encode(scale.dtype, std::exp2(3.0 * random.uniform() - 2.0) * 2 / 127, at);
+    });
+    return scale;
+  }
+
+  template <class Function>
+  static void for_each(const Tensor& t, Function&& function) {
+    std::array<std::int64_t, Tensor::kMaxRank> index{};
+    std::int64_t count = 1;
+    for (int i = 0; i < t.rank; ++i) count *= t.size(i);
+    for (std::int64_t n = 0; n < count; ++n) {
+      std::int64_t rest = n, offset = 0;
+      for (int i = t.rank - 1; i >= 0; --i) {
+        offset += rest % t.size(i) * t.stride(i);
+        rest /= t.size(i);
+      }
+      function(static_cast<std::byte*>(t.data) + offset * size_of(t.dtype));
+    }
   }
 
   /// The last page begins at element 2^31 or later.
@@ -170,8 +214,8 @@ class Maker {
       return varlen ? Shape{cumulative(l_.added).back() + 1, hkv_, d}
                     : Shape{batch_, c_.integer("append"), hkv_, d};
     };
-    a_.k_new = input("k_new", 'k', kv_type_, shape(d_), layout_);
-    a_.v_new = input("v_new", 'v', kv_type_, shape(dv_), layout_);
+    a_.k_new = input("k_new", 'k', new_type_, shape(d_), layout_);
+    a_.v_new = input("v_new", 'v', new_type_, shape(dv_), layout_);
     if (varlen)
       a_.cu_seqlens_k_new = problem_.make("cu_seqlens_k_new", DType::i32, {batch_ + 1}, cumulative(l_.added));
     if (c_.choice("rotary") != "none") rotary();
@@ -250,6 +294,13 @@ class Maker {
     core::encode(t.dtype, value, at);
   }
 
+  /// Writes the first scale of a row of k or v: int8 has no NaN.
+  void put_scale(const Tensor& t, std::int64_t outer, std::int64_t row, std::int64_t head, double value) {
+    std::int64_t at = row * t.stride(a_.k.rank - 3) + head * t.stride(a_.k.rank - 2);
+    if (a_.k.rank == 4) at += outer * t.stride(0);
+    core::encode(t.dtype, value, static_cast<std::byte*>(t.data) + at * size_of(t.dtype));
+  }
+
   void stale() {
     // A broadcast row is everybody's.
     if (layout_ == Layout::broadcast) return;
@@ -273,6 +324,11 @@ class Maker {
       for (std::int64_t row = 0; row < rows; ++row) {
         if (used[static_cast<std::size_t>(outer * rows + row)]) continue;
         for (std::int64_t head = 0; head < hkv_; ++head) {
+          if (a_.k_scale.defined()) {
+            put_scale(a_.k_scale, outer, row, head, nan);
+            put_scale(a_.v_scale, outer, row, head, nan);
+            continue;
+          }
           for (std::int64_t d = 0; d < d_; ++d) put(a_.k, false, outer, row, head, d, nan);
           for (std::int64_t d = 0; d < dv_; ++d) put(a_.v, c_.flag("v_colmajor"), outer, row, head, d, nan);
         }
@@ -297,6 +353,12 @@ class Maker {
     const auto [last_outer, last_row] = place(0, l_.used[0] - l_.added[0] - 1);
     const auto [first_outer, first_row] = place(0, l_.pad[0]);
     if (regime == oracle::Regime::nan) put(a_.q, false, 0, 0, hq_ - 1, 1, value);
+    if (a_.k_scale.defined()) {
+      // As quantize_copy_kv leaves a row with a NaN or an inf.
+      put_scale(a_.k_scale, last_outer, last_row, 0, value);
+      put_scale(a_.v_scale, first_outer, first_row, hkv_ - 1, value);
+      return;
+    }
     put(a_.k, false, last_outer, last_row, 0, 0, value);
     put(a_.v, c_.flag("v_colmajor"), first_outer, first_row, hkv_ - 1, 2, value);
   }
@@ -308,7 +370,7 @@ class Maker {
   Lengths l_;
   Layout layout_;
   std::int64_t batch_, hq_, hkv_, d_, dv_;
-  DType type_, kv_type_;
+  DType type_, kv_type_, new_type_;
   std::int64_t rows_ = 0, pages_ = 0, table_columns_ = 0, total_q_ = 0;
   std::vector<std::int64_t> row_of_, table_;
 };

@@ -10,7 +10,7 @@ Values values_of(const oracle::Case& c, char tensor, DType type) {
   const Regime regime = oracle::regime_of(c.choice("regime"));
   const bool wide_range = type == DType::f32 || type == DType::bf16;
   // A 16-bit q stands across from e4m3fn keys where kv says so.
-  const DType keys = c.choice("kv") == "e4m3fn" ? DType::e4m3fn : c.dtype("dtype");
+  const DType keys = c.choice("kv") == "same" ? c.dtype("dtype") : DType::e4m3fn;
   const bool wide_keys = keys == DType::f32 || keys == DType::bf16;
   switch (regime) {
     case Regime::ties:

@@ -36,19 +36,24 @@ Strides compact_strides(const Tensor& t) {
   return {t.size(-3) * row, row, t.size(-1), 1};
 }
 
-/// A value rotated in f32 and rounded to its dtype. Products and sum have a relative error of 2^-24 each;
-/// `spread` is what that makes of the rounding.
+/// A value rounded to the dtype, where it is FP8 saturating, of its f32 quotient by `divisor`.
+double stored(DType type, double x, float divisor) {
+  const double quotient = divisor == 1.0f ? x : static_cast<double>(static_cast<float>(x) / divisor);
+  return core::round_to(type, quotient, is_fp8(type) ? core::Overflow::saturate : core::Overflow::ieee);
+}
+
+/// A value rotated in f32, divided and rounded to a dtype. Products and sum have a relative error of 2^-24
+/// each; `spread` is what that makes of the rounding.
 struct Rotated {
   double value, spread;
 };
 
-Rotated rotate(DType type, double x, double cos, double y, double sin) {
+Rotated rotate(DType type, float divisor, double x, double cos, double y, double sin) {
   const double exact = x * cos + y * sin;
-  const double error = 0x1p-23 * (std::fabs(x * cos) + std::fabs(y * sin));
-  const auto rounded = [&](double value) {
-    return core::round_to(type, value, is_fp8(type) ? core::Overflow::saturate : core::Overflow::ieee);
-  };
-  const double spread = rounded(exact + error) - rounded(exact - error);
+  // A quotient is rounded to f32 as well.
+  const double error = (divisor == 1.0f ? 0x1p-23 : 0x1p-22) * (std::fabs(x * cos) + std::fabs(y * sin));
+  const auto rounded = [&](double value) { return stored(type, value, divisor); };
+  const double spread = std::fabs(rounded(exact + error) - rounded(exact - error));
   return {rounded(exact), std::isfinite(spread) ? spread : 0};
 }
 
@@ -163,13 +168,25 @@ class Unfolding {
                                       : written.index(p.outer, p.row, head, d)];
   }
 
+  /// Channel d of an int8 row, x, times the row's scale or that of its 8 channels, in f32.
+  double scaled(double x, const Tensor& scales, const Tensor& of, Place p, std::int64_t head,
+                std::int64_t d) const {
+    if (!scales.defined() || vary_.has("kv_scale=ignored")) return x;
+    std::int64_t at = p.row * scales.stride(of.rank - 3) + head * scales.stride(of.rank - 2);
+    if (of.rank == 4) at += p.outer * scales.stride(0);
+    if (scales.rank == of.rank && scales.size(-1) > 1)
+      at += (vary_.has("kv_scale=of-first-group") ? 0 : d / 8) * scales.stride(-1);
+    return static_cast<double>(static_cast<float>(x) * static_cast<float>(fetch(scales, at)));
+  }
+
   Matrix key_rows(std::int64_t head, std::int64_t first, std::int64_t last) const {
     Matrix rows(std::max<std::int64_t>(last - first, 0), a_.q.size(-1));
     const Strides s = k_strides();
     for (std::int64_t j = first; j < last; ++j) {
       const Place p = place(j);
       for (std::int64_t d = 0; d < rows.columns; ++d)
-        rows.row(j - first)[d] = content(a_.k, "k", offset(s, p, head, d), false, p, head, d);
+        rows.row(j - first)[d] = scaled(content(a_.k, "k", offset(s, p, head, d), false, p, head, d),
+                                        a_.k_scale, a_.k, p, head, d);
       if (a_.rotary_cos.defined() && j >= k_len_ - new_len_ && !key_spread_.empty()) {
         const std::int64_t t = j - (k_len_ - new_len_);
         const double* from = key_spread_[static_cast<std::size_t>(head)].row(t);
@@ -185,7 +202,8 @@ class Unfolding {
     for (std::int64_t j = first; j < last; ++j)
       for (std::int64_t d = 0; d < rows.columns; ++d) {
         const Place p = place(j);
-        rows.row(j - first)[d] = content(a_.v, "v", offset(s, p, head, d), o_.v_colmajor, p, head, d);
+        rows.row(j - first)[d] = scaled(content(a_.v, "v", offset(s, p, head, d), o_.v_colmajor, p, head, d),
+                                        a_.v_scale, a_.v, p, head, d);
       }
     return rows;
   }
@@ -200,7 +218,8 @@ class Unfolding {
       // Without a mask a query has no place of its own: all stand where the new keys begin.
       const bool masked = o_.causal || o_.window_left >= 0 || o_.window_right >= 0 || o_.attention_chunk > 0;
       const bool advances = masked || vary_.has("rotary_q=advances");
-      rotate_row(a_.q.dtype, rows.row(i), rows.spread_row(i), position(advances ? i : 0));
+      if (position(advances ? i : 0) >= a_.rotary_cos.size(0)) continue;
+      rotate_row(a_.q.dtype, 1, rows.row(i), rows.spread_row(i), position(advances ? i : 0));
     }
     return rows;
   }
@@ -210,21 +229,26 @@ class Unfolding {
   }
 
   /// Rotates the first rotary_dim elements of a row, pair by pair: (x, y) → (x·cos − y·sin, y·cos + x·sin).
-  void rotate_row(DType type, double* row, double* spread, std::int64_t position) const {
+  void rotate_row(DType type, float divisor, double* row, double* spread, std::int64_t position) const {
     const std::int64_t pairs = a_.rotary_cos.size(1);
     const bool interleaved = o_.rotary_interleaved != vary_.has("rotary=other-style");
-    if (position >= a_.rotary_cos.size(0)) return;
     for (std::int64_t p = 0; p < pairs; ++p) {
       const std::int64_t first = interleaved ? 2 * p : p, second = interleaved ? 2 * p + 1 : p + pairs;
       const double cos = oracle::read(a_.rotary_cos, position, p),
                    sin = oracle::read(a_.rotary_sin, position, p);
       const double x = row[first], y = row[second];
-      const Rotated a = rotate(type, x, cos, y, -sin), b = rotate(type, y, cos, x, sin);
+      const Rotated a = rotate(type, divisor, x, cos, y, -sin), b = rotate(type, divisor, y, cos, x, sin);
       row[first] = a.value;
       row[second] = b.value;
       spread[first] = a.spread;
       spread[second] = b.spread;
     }
+  }
+
+  /// What new rows of a head are divided by: the cache's descale, where they are wider than an FP8 cache.
+  float divisor(const Tensor& descale, std::int64_t head) const {
+    if (a_.k_new.dtype == a_.k.dtype || !descale.defined() || vary_.has("append=unscaled")) return 1;
+    return static_cast<float>(oracle::read(descale, b_, head));
   }
 
   /// Writes new key and value t into the slot after the cached ones.
@@ -233,11 +257,18 @@ class Unfolding {
     const Strides ks = strides_of(a_.k_new), vs = strides_of(a_.v_new);
     for (std::int64_t head = 0; head < a_.k.size(-2); ++head) {
       Matrix keys(new_len_, a_.k.size(-1)), spreads(new_len_, a_.k.size(-1));
+      const float k_divisor = divisor(a_.k_descale, head), v_divisor = divisor(a_.v_descale, head);
       for (std::int64_t t = 0; t < new_len_; ++t) {
         const std::int64_t row = new_row_ + t;
         for (std::int64_t d = 0; d < keys.columns; ++d)
           keys.row(t)[d] = fetch(a_.k_new, new_outer_ * ks.outer + row * ks.row + head * ks.head + d * ks.d);
-        if (a_.rotary_cos.defined()) rotate_row(a_.k.dtype, keys.row(t), spreads.row(t), position(t));
+        std::int64_t rotated = 0;
+        if (a_.rotary_cos.defined() && position(t) < a_.rotary_cos.size(0)) {
+          rotate_row(a_.k.dtype, k_divisor, keys.row(t), spreads.row(t), position(t));
+          rotated = 2 * a_.rotary_cos.size(1);
+        }
+        for (std::int64_t d = rotated; d < keys.columns; ++d)
+          keys.row(t)[d] = stored(a_.k.dtype, keys.row(t)[d], k_divisor);
         // Slots count from the row's start, left padding included; j counts keys from first_slot_ on.
         std::int64_t slot = cached_ + t;
         if (vary_.has("append=at-row-start")) slot = t;
@@ -247,8 +278,9 @@ class Unfolding {
         for (std::int64_t d = 0; d < keys.columns; ++d)
           k.set(k.index(p.outer, p.row, head, d), keys.row(t)[d], spreads.row(t)[d]);
         for (std::int64_t d = 0; d < a_.out.size(-1); ++d) {
-          const double value =
-              fetch(a_.v_new, new_outer_ * vs.outer + row * vs.row + head * vs.head + d * vs.d);
+          const double value = stored(
+              a_.v.dtype, fetch(a_.v_new, new_outer_ * vs.outer + row * vs.row + head * vs.head + d * vs.d),
+              v_divisor);
           v.set(o_.v_colmajor ? v.index(p.outer, head, d, p.row) : v.index(p.outer, p.row, head, d), value);
         }
       }

@@ -15,6 +15,7 @@ using core::say;
 using Broken = std::optional<std::string>;
 
 const std::vector<DType> kFloats = {DType::f32, DType::f16, DType::bf16};
+const std::vector<DType> kCached = {DType::f32, DType::f16, DType::bf16, DType::i8};
 const std::vector<DType> kIndices = {DType::i32, DType::i64};
 constexpr char kTolerance[] =
     "u_out·|ref| + min(u_P·Σp|v|, 6·u_P·√Σp²v²) + 2^-20·max(1, max|S|)·Σp|v| + Σmin(p, h_P/l)|v|, "
@@ -34,16 +35,13 @@ std::vector<core::Arg> input_args(Outputs... outputs) {
                                          .shapes = {"B Hq D"},
                                          .strides = Strides::any,
                                          .meaning = "one query per sequence and head"}),
-      core::tensor<&Args::k, &CArgs::k>({.dtypes = kFloats,
-                                         .shapes = {"slots Hkv D"},
-                                         .strides = Strides::any,
-                                         .meaning = "keys by slot",
-                                         .dtype_same_as = "q"}),
-      core::tensor<&Args::v, &CArgs::v>({.dtypes = kFloats,
+      core::tensor<&Args::k, &CArgs::k>(
+          {.dtypes = kCached, .shapes = {"slots Hkv D"}, .strides = Strides::any, .meaning = "keys by slot"}),
+      core::tensor<&Args::v, &CArgs::v>({.dtypes = kCached,
                                          .shapes = {"slots Hkv D"},
                                          .strides = Strides::any,
                                          .meaning = "values by slot",
-                                         .dtype_same_as = "q"}),
+                                         .dtype_same_as = "k"}),
       core::tensor<&Args::req_to_tokens, &CArgs::req_to_tokens>(
           {.dtypes = {DType::i32},
            .shapes = {"R Lmax"},
@@ -57,7 +55,20 @@ std::vector<core::Arg> input_args(Outputs... outputs) {
                                                        .shapes = {"B"},
                                                        .strides = Strides::any,
                                                        .meaning = "tokens of each sequence"}),
-      std::move(outputs)...);
+      std::move(outputs)...,
+      core::tensor<&Args::k_scale, &CArgs::k_scale>(
+          {.optional = true,
+           .dtypes = kFloats,
+           .shapes = {"slots Hkv 1", "slots Hkv D/8", "slots Hkv"},
+           .strides = Strides::any,
+           .meaning = "multiplies int8 k: of a row, or of each 8 channels"}),
+      core::tensor<&Args::v_scale, &CArgs::v_scale>(
+          {.optional = true,
+           .dtypes = kFloats,
+           .shapes = {"slots Hkv 1", "slots Hkv D/8", "slots Hkv"},
+           .strides = Strides::any,
+           .meaning = "multiplies int8 v: of a row, or of each 8 channels",
+           .dtype_same_as = "k_scale"}));
 }
 
 /// Rules on what both entries with a first stage read. `most` gives the longest length that the call has room
@@ -75,6 +86,22 @@ std::vector<Clause> input_clauses(Inputs (*of)(const Call&), std::int64_t (*most
              const std::int64_t d = of(call).q.size(2);
              if (d >= 8 && d <= 256 && d % 8 == 0) return std::nullopt;
              return say("q has head dimension ", d, ", expected a multiple of 8 from 8 to 256");
+           }},
+          {.text = "k is of q's dtype, or int8 with k_scale and v_scale",
+           .broken = [of](const Call& call) -> Broken {
+             const Inputs in = of(call);
+             const bool bytes = in.k.dtype == DType::i8;
+             if (!bytes && in.k.dtype != in.q.dtype)
+               return say("k is ", name_of(in.k.dtype), ", expected q's dtype ", name_of(in.q.dtype),
+                          ", or i8");
+             const std::pair<const char*, const Tensor*> scales[] = {{"k", &in.k_scale}, {"v", &in.v_scale}};
+             for (const auto& [of_what, scale] : scales)
+               if (scale->defined() != bytes)
+                 return bytes ? say(of_what, " is i8 without ", of_what,
+                                    "_scale, expected the scales that quantize_copy_kv wrote beside it")
+                              : say(of_what, "_scale is given, but ", of_what, " is ", name_of(in.k.dtype),
+                                    ", expected i8");
+             return std::nullopt;
            }},
           {.text = "scale is finite",
            .broken = [of](const Call& call) -> Broken {
@@ -354,7 +381,8 @@ Explanation explain(const Queue& queue, const FlashDecodeArgs& args, const Flash
   return core::explain(queue, ops::flash_decode::bind(args, options));
 }
 
-Plan<FlashDecodeArgs> plan(const Queue& queue, const FlashDecodeArgs& args, const FlashDecodeOptions& options) {
+Plan<FlashDecodeArgs> plan(const Queue& queue, const FlashDecodeArgs& args,
+                           const FlashDecodeOptions& options) {
   return core::PlanAccess::make_for<FlashDecodeArgs>(queue, ops::flash_decode::bind(args, options));
 }
 
@@ -368,8 +396,10 @@ Explanation explain(const Queue& queue, const FlashDecodeStage1Args& args,
   return core::explain(queue, ops::flash_decode::stage1::bind(args, options));
 }
 
-Plan<FlashDecodeStage1Args> plan(const Queue& queue, const FlashDecodeStage1Args& args, const FlashDecodeStage1Options& options) {
-  return core::PlanAccess::make_for<FlashDecodeStage1Args>(queue, ops::flash_decode::stage1::bind(args, options));
+Plan<FlashDecodeStage1Args> plan(const Queue& queue, const FlashDecodeStage1Args& args,
+                                 const FlashDecodeStage1Options& options) {
+  return core::PlanAccess::make_for<FlashDecodeStage1Args>(queue,
+                                                           ops::flash_decode::stage1::bind(args, options));
 }
 
 void flash_decode_stage2(const Queue& queue, const FlashDecodeStage2Args& args,
@@ -382,8 +412,10 @@ Explanation explain(const Queue& queue, const FlashDecodeStage2Args& args,
   return core::explain(queue, ops::flash_decode::stage2::bind(args, options));
 }
 
-Plan<FlashDecodeStage2Args> plan(const Queue& queue, const FlashDecodeStage2Args& args, const FlashDecodeStage2Options& options) {
-  return core::PlanAccess::make_for<FlashDecodeStage2Args>(queue, ops::flash_decode::stage2::bind(args, options));
+Plan<FlashDecodeStage2Args> plan(const Queue& queue, const FlashDecodeStage2Args& args,
+                                 const FlashDecodeStage2Options& options) {
+  return core::PlanAccess::make_for<FlashDecodeStage2Args>(queue,
+                                                           ops::flash_decode::stage2::bind(args, options));
 }
 
 }  // namespace isomer

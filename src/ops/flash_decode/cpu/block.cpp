@@ -25,6 +25,7 @@
 #include <hwy/highway.h>
 
 #include "cpu/exp-inl.hpp"
+#include "cpu/int8-inl.hpp"
 #include "cpu/vector-inl.hpp"
 
 #ifndef ISOMER_FLASH_DECODE_SCRATCH
@@ -82,6 +83,17 @@ HWY_INLINE void Convert(const T* from, std::int64_t stride, std::int64_t count, 
     for (; i < count; i += lanes) hn::Store(LoadF32N(d, from + i, static_cast<size_t>(count - i)), d, to + i);
   for (; i < count; ++i) to[i] = cpu::to_f32(from[i * stride]);
   for (; i < length; ++i) to[i] = 0.0f;
+}
+
+/// One int8 row of D elements, at most 256, times its scales.
+HWY_INLINE void ConvertInt8(const std::int8_t* from, std::int64_t stride, const std::byte* scales, DType type,
+                            std::int64_t step, std::int64_t count, float* to, std::int64_t length) {
+  std::int8_t gathered[256];
+  if (stride != 1) {
+    for (std::int64_t i = 0; i < count; ++i) gathered[i] = from[i * stride];
+    from = gathered;
+  }
+  LoadInt8(from, scales, type, step, static_cast<int>(count), to, static_cast<int>(length));
 }
 
 /// The rows of one kv head over one tile, whole vectors each, and the K rows that come next (null: none).
@@ -237,7 +249,9 @@ void Attend(const Block& block, const Scratch& x) {
   const std::int64_t heads = block.heads_kv * block.group, size = block.head_dim, length = padded(size);
   const T* k = reinterpret_cast<const T*>(block.k);
   const T* v = reinterpret_cast<const T*>(block.v);
-  const bool in_place = block.k_inner == 1 && block.v_inner == 1 && size % lanes == 0;
+  const bool bytes = block.k_scale != nullptr;
+  const std::int64_t scale_bytes = bytes ? size_of(block.scale_type) : 0;
+  const bool in_place = !bytes && block.k_inner == 1 && block.v_inner == 1 && size % lanes == 0;
   for (std::int64_t h = 0; h < heads; ++h) {
     float* q = x.q + h * length;
     Convert<T>(reinterpret_cast<const T*>(block.q) + h * block.q_head, block.q_inner, size, q, length);
@@ -276,6 +290,17 @@ void Attend(const Block& block, const Scratch& x) {
           rows.k[t] = x.k + at;
           rows.v[t] = x.v + at;
           if (t >= count) continue;
+          if (bytes) {
+            const auto* k_row = reinterpret_cast<const std::int8_t*>(block.k) + kv * block.k_head;
+            const auto* v_row = reinterpret_cast<const std::int8_t*>(block.v) + kv * block.v_head;
+            ConvertInt8(k_row + row(t) * block.k_slot, block.k_inner,
+                        block.k_scale + (row(t) * block.ks_slot + kv * block.ks_head) * scale_bytes,
+                        block.scale_type, block.ks_step, size, x.k + at, length);
+            ConvertInt8(v_row + row(t) * block.v_slot, block.v_inner,
+                        block.v_scale + (row(t) * block.vs_slot + kv * block.vs_head) * scale_bytes,
+                        block.scale_type, block.vs_step, size, x.v + at, length);
+            continue;
+          }
           Convert(k_head + row(t) * block.k_slot, block.k_inner, size, x.k + at, length);
           Convert(v_head + row(t) * block.v_slot, block.v_inner, size, x.v + at, length);
         }

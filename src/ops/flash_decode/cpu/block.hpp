@@ -12,7 +12,7 @@ namespace isomer::ops::flash_decode {
 /// One block of one sequence for some adjacent kv heads, with every query head of their groups. Strides in
 /// elements.
 struct Block {
-  DType dtype;  ///< of q, k and v
+  DType dtype;  ///< of q, and of k and v but where they are int8
   std::int64_t heads_kv, group, head_dim;
   float scale;
   const std::byte* q;  ///< first query head
@@ -25,6 +25,11 @@ struct Block {
   std::int64_t out_head, out_inner;
   float* lse;
   std::int64_t lse_head;
+  /// Of int8 k and v, else null: the scale of slot 0 and the first kv head, strides in elements, and the step
+  /// from the scale of 8 channels to that of the next (0: a row has one).
+  const std::byte *k_scale = nullptr, *v_scale = nullptr;
+  DType scale_type = DType::none;
+  std::int64_t ks_slot = 0, ks_head = 0, ks_step = 0, vs_slot = 0, vs_head = 0, vs_step = 0;
 };
 
 /// Attends over the block's tokens. `scratch`: block_scratch_bytes, 64-byte aligned.

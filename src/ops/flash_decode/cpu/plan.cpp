@@ -31,6 +31,7 @@ class BlockStage {
       : target_(target),
         workers_(workers),
         dtype_(in.q.dtype),
+        kv_dtype_(in.k.dtype),
         batch_(in.q.size(0)),
         heads_kv_(in.k.size(1)),
         group_(heads_kv_ > 0 ? in.q.size(1) / heads_kv_ : 0),
@@ -83,13 +84,23 @@ class BlockStage {
               .out_head = to.out.stride(1),
               .out_inner = to.out.stride(3),
               .lse = to.lse.at<float>(b, head * group_, j),
-              .lse_head = to.lse.stride(1)},
+              .lse_head = to.lse.stride(1),
+              .k_scale = in.scaled() ? in.k_scale.at<>(0, head) : nullptr,
+              .v_scale = in.scaled() ? in.v_scale.at<>(0, head) : nullptr,
+              .scale_type = in.k_scale.dtype,
+              .ks_slot = in.scaled() ? in.k_scale.stride(0) : 0,
+              .ks_head = in.scaled() ? in.k_scale.stride(1) : 0,
+              .ks_step = in.scaled() ? scale_step(in.k_scale) : 0,
+              .vs_slot = in.scaled() ? in.v_scale.stride(0) : 0,
+              .vs_head = in.scaled() ? in.v_scale.stride(1) : 0,
+              .vs_step = in.scaled() ? scale_step(in.v_scale) : 0},
              scratch + static_cast<std::size_t>(worker) * scratch_);
     });
   }
 
   void describe(core::Description& out) const {
     out.variant = {{"target", std::string(cpu::name_of(target_))}, {"element", std::string(name_of(dtype_))}};
+    if (kv_dtype_ != dtype_) out.variant.emplace_back("element_kv", std::string(name_of(kv_dtype_)));
     out.parameters = {{"batch", std::to_string(batch_)},
                       {"heads", std::to_string(group_ * heads_kv_)},
                       {"heads_kv", std::to_string(heads_kv_)},
@@ -105,7 +116,7 @@ class BlockStage {
  private:
   cpu::Target target_;
   int workers_;
-  DType dtype_;
+  DType dtype_, kv_dtype_;
   std::int64_t batch_, heads_kv_, group_, head_dim_, block_seq_, blocks_;
   float scale_;
   std::int64_t run_ = 1, runs_ = 1;  ///< kv heads of one task; tasks for all kv heads of a block

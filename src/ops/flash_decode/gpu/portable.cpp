@@ -53,9 +53,11 @@ class Stage1Plan : public gpu::Plan {
   void run(const Queue& queue, const Call& call, void*) const override {
     if (launch_.empty) return;
     const auto& args = call.args<FlashDecodeStage1Args>();
-    launch(queue, 0,
-           launch_.arguments(inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>(call),
-                             {args.mid_out, args.mid_lse}));
+    const Inputs in = inputs<FlashDecodeStage1Args, FlashDecodeStage1Options>(call);
+    if (in.scaled())
+      launch(queue, 0, launch_.int8_arguments(in, {args.mid_out, args.mid_lse}));
+    else
+      launch(queue, 0, launch_.arguments(in, {args.mid_out, args.mid_lse}));
   }
 
  private:
@@ -178,8 +180,11 @@ class FlashDecodePlan : public gpu::Plan {
     const MidTensors mid = {
         Tensor(bytes, DType::f32, {batch, heads, blocks, decision_.head_dim}),
         Tensor(first.empty ? nullptr : bytes + out_bytes(), DType::f32, {batch, heads, blocks})};
-    if (!first.empty)
-      launch(queue, 0, first.arguments(inputs<FlashDecodeArgs, FlashDecodeOptions>(call), mid));
+    const Inputs in = inputs<FlashDecodeArgs, FlashDecodeOptions>(call);
+    if (!first.empty && in.scaled())
+      launch(queue, 0, first.int8_arguments(in, mid));
+    else if (!first.empty)
+      launch(queue, 0, first.arguments(in, mid));
     launch(queue, steps().size() - 1, decision_.second.arguments(mid, a.b_seqlen, a.out));
   }
 

@@ -34,13 +34,15 @@ BlockShape::BlockShape(const Inputs& in, const gpu::Facts& facts) {
   const std::int64_t d = in.q.size(2), heads_kv = in.k.size(1),
                      group = heads_kv > 0 ? in.q.size(1) / heads_kv : 0;
   head_dim = d <= 64 ? 64 : d <= 128 ? 128 : 256;
-  tensor_cores = size_of(in.k.dtype) == 2 && facts.has.mma;
+  int8 = in.scaled();
+  tensor_cores = !int8 && size_of(in.k.dtype) == 2 && facts.has.mma;
   if (tensor_cores) {
     // Fragments have 8 heads; two of them find no room for accumulators beside 256 elements.
     heads = group > 8 && head_dim < 256 ? 16 : 8;
     resident = heads == 16 || head_dim == 256 ? 2 : head_dim == 128 ? 3 : 4;
   } else {
-    // By the registers of queries and accumulators: at most 128, 168 and 255 for a thread.
+    // By the registers of queries and accumulators: at most 128, 168 and 255 for a thread. Lanes of the int8
+    // kernel have so few of them that it takes as many heads.
     heads = group <= 1 ? 1 : group <= 2 ? 2 : group <= 4 ? 4 : 8;
     resident = heads <= 2 ? 4 : heads <= 4 ? 3 : 2;
   }
@@ -70,11 +72,15 @@ BlockLaunch::BlockLaunch(const Inputs& in, const gpu::Facts& facts, std::int64_t
   p.requests_are_i64 = in.b_req_idx.dtype == DType::i64, p.lengths_are_i64 = in.b_seqlen.dtype == DType::i64;
   p.scale_log2 = static_cast<float>(static_cast<double>(scale) * 1.4426950408889634);
 
-  const bool vectors = rows_of_16_bytes(in.q) && rows_of_16_bytes(in.k) && rows_of_16_bytes(in.v);
-  step = {.source = shape.tensor_cores ? "ops/flash_decode/kernels/stage1_mma.cu"
-                                       : "ops/flash_decode/kernels/stage1.cu",
-          .kernel = shape.tensor_cores ? "isomer_flash_decode_stage1_mma" : "isomer_flash_decode_stage1",
-          .variant = {{"element", in.k.dtype},
+  const bool vectors =
+      (shape.int8 || rows_of_16_bytes(in.q)) && rows_of_16_bytes(in.k) && rows_of_16_bytes(in.v);
+  step = {.source = shape.int8           ? "ops/flash_decode/kernels/stage1_int8.cu"
+                    : shape.tensor_cores ? "ops/flash_decode/kernels/stage1_mma.cu"
+                                         : "ops/flash_decode/kernels/stage1.cu",
+          .kernel = shape.int8           ? "isomer_flash_decode_stage1_int8"
+                    : shape.tensor_cores ? "isomer_flash_decode_stage1_mma"
+                                         : "isomer_flash_decode_stage1",
+          .variant = {{"element", in.q.dtype},
                       {"head_dim", shape.head_dim},
                       {"heads", shape.heads},
                       {"vectors", vectors},
@@ -83,7 +89,10 @@ BlockLaunch::BlockLaunch(const Inputs& in, const gpu::Facts& facts, std::int64_t
           // The kv heads of a token lie beside each other in memory, and so do their blocks in the grid.
           .grid = {static_cast<std::uint32_t>(heads_kv * shape.chunks), across(blocks), across(batch)},
           .block = {kThreads, 1, 1}};
-  if (!shape.tensor_cores) {
+  if (shape.int8) {
+    step.variant.pop_back();  // resident: the same for all
+    step.variant.emplace_back("element_scale", in.k_scale.dtype);
+  } else if (!shape.tensor_cores) {
     const std::int64_t parts =
         std::max<std::int64_t>(1, shape.head_dim * size_of(in.k.dtype) / kVectorBytes / kLanesOfRow);
     step.variant.emplace_back("unroll", kLoads / parts);
@@ -111,6 +120,16 @@ device::FlashDecodeStage1Parameters BlockLaunch::arguments(const Inputs& in, con
   p.out_batch = to.out.stride(0), p.out_head = to.out.stride(1), p.out_block = to.out.stride(2);
   p.out_inner = to.out.stride(3);
   p.lse_batch = to.lse.stride(0), p.lse_head = to.lse.stride(1), p.lse_block = to.lse.stride(2);
+  return p;
+}
+
+device::FlashDecodeStage1Int8Parameters BlockLaunch::int8_arguments(const Inputs& in,
+                                                                    const MidTensors& to) const {
+  device::FlashDecodeStage1Int8Parameters p{};
+  static_cast<device::FlashDecodeStage1Parameters&>(p) = arguments(in, to);
+  p.k_scale = in.k_scale.data, p.v_scale = in.v_scale.data;
+  p.ks_slot = in.k_scale.stride(0), p.ks_head = in.k_scale.stride(1), p.ks_step = scale_step(in.k_scale);
+  p.vs_slot = in.v_scale.stride(0), p.vs_head = in.v_scale.stride(1), p.vs_step = scale_step(in.v_scale);
   return p;
 }
 

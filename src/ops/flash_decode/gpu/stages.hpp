@@ -17,6 +17,7 @@ struct MidTensors {
 struct BlockShape {
   BlockShape(const Inputs& in, const gpu::Facts& facts);
 
+  bool int8 = false;  ///< k and v
   /// 16-bit products by tensor cores: on NVIDIA from sm_80 on, and on the emulator with the same warps.
   bool tensor_cores = false;
   std::int64_t head_dim = 0;  ///< D, rounded up
@@ -38,7 +39,9 @@ struct BlockLaunch {
   /// In words.
   core::Named parameters() const, constants() const;
 
+  /// Of k and v of q's type, and of int8 ones.
   device::FlashDecodeStage1Parameters arguments(const Inputs& in, const MidTensors& to) const;
+  device::FlashDecodeStage1Int8Parameters int8_arguments(const Inputs& in, const MidTensors& to) const;
 
  private:
   std::int64_t heads_ = 0, heads_kv_ = 0;

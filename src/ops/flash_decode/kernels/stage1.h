@@ -30,4 +30,11 @@ struct FlashDecodeStage1Parameters {
   f32 scale_log2;  ///< scale·log2(e)
 };
 
+/// The same of int8 k and v. A step of 0 is that of a row with one scale.
+struct FlashDecodeStage1Int8Parameters : FlashDecodeStage1Parameters {
+  const void *k_scale, *v_scale;
+  i64 ks_slot, ks_head, ks_step;  ///< from the scale of 8 channels to that of the next
+  i64 vs_slot, vs_head, vs_step;
+};
+
 }  // namespace isomer::device

@@ -41,6 +41,9 @@ std::vector<oracle::Field> fields(const core::Contract& contract, std::int64_t b
       oracle::option(contract, "max_len", "the option; 0: not given"),
       oracle::integer("slots", 0, "slots that the sequences share; 0: one for each token, and some unused"),
       oracle::dtype("dtype", kFloats, DType::f32, "of q, k and v", true),
+      oracle::choice("kv", {"same", "i8", "i8x8"},
+                     "dtype of k and v; i8: a scale for each row, i8x8: for each 8 channels"),
+      oracle::choice("kv_scale", {"f32", "f16", "bf16"}, "dtype of the scales of int8 k and v"),
       oracle::dtype("index", {DType::i32, DType::i64}, DType::i32, "of b_req_idx and b_seqlen"),
       oracle::choice("layout", oracle::layout_names(), "how every tensor lies in memory", true),
       oracle::choice("v_layout", with_first("same", oracle::layout_names()),
@@ -103,6 +106,11 @@ void set(const Tensor& tensor, std::int64_t value, std::initializer_list<std::in
 
 /// NaN where no sequence looks: a slot that is read by mistake shows.
 void poison(const Tensor& tensor, std::int64_t slot) {
+  if (tensor.rank == 2) {
+    for (std::int64_t h = 0; h < tensor.size(1); ++h)
+      core::encode(tensor.dtype, std::numeric_limits<double>::quiet_NaN(), tensor.at<>(slot, h));
+    return;
+  }
   for (std::int64_t h = 0; h < tensor.size(1); ++h)
     for (std::int64_t d = 0; d < tensor.size(2); ++d)
       core::encode(tensor.dtype, std::numeric_limits<double>::quiet_NaN(), tensor.at<>(slot, h, d));
@@ -136,8 +144,33 @@ void make_tables(const Case& c, Problem& problem, Args& args, std::int64_t slots
   }
   // Slots that no token has; where every slot shares its memory with another there are none.
   for (; used < slots && next < order.size(); ++next)
-    for (const Tensor* tensor : {&args.k, &args.v})
+    for (const Tensor* tensor :
+         {args.k_scale.defined() ? &args.k_scale : &args.k, args.v_scale.defined() ? &args.v_scale : &args.v})
       if (tensor->stride(0) != 0) poison(*tensor, order[next]);
+}
+
+/// The whole of int8, and scales as quantize_copy_kv makes them of values of order 1; [slots, Hkv] or
+/// [slots, Hkv, 1] by the parity of D / 8. A regime of inf or NaN is that of some row's scale.
+Tensor make_scales(const Case& c, Problem& problem, const char* name, const Tensor& rows, Layout layout,
+                   Regime regime) {
+  const std::int64_t slots = rows.size(0), heads = rows.size(1), groups = rows.size(2) / 8;
+  std::vector<std::int64_t> shape = {slots, heads};
+  if (c.choice("kv") == "i8x8") shape.push_back(groups);
+  if (c.choice("kv") == "i8" && groups % 2 == 0) shape.push_back(1);
+  const Tensor scale = problem.make(name, *dtype_of(c.choice("kv_scale")), shape, layout);
+  if (!problem.drawn()) return scale;
+  Random random(c.seed(), name);
+  for (std::int64_t s = 0; s < slots; ++s)
+    for (std::int64_t h = 0; h < heads; ++h) {
+      for (std::int64_t d = 0; d < rows.size(2); ++d) set(rows, random.below(256) - 128, {s, h, d});
+      for (std::int64_t g = 0; g < (shape.size() == 3 ? shape[2] : 1); ++g) {
+        double value = std::exp2(3.0 * random.uniform() - 2.0) * 2 / 127;
+        if (regime == Regime::nan && random.below(40) == 0) value = std::numeric_limits<double>::quiet_NaN();
+        if (regime == Regime::inf && random.below(40) == 0) value = std::numeric_limits<double>::infinity();
+        core::encode(scale.dtype, value, shape.size() == 3 ? scale.at<>(s, h, g) : scale.at<>(s, h));
+      }
+    }
+  return scale;
 }
 
 template <class Args>
@@ -151,24 +184,27 @@ void make_inputs(const Case& c, Problem& problem, Args& args) {
   for (const std::int64_t length : lengths) used += length;
   const std::int64_t slots = c.integer("slots") > 0 ? c.integer("slots") : used + 5;
   const std::int64_t hkv = c.integer("hkv"), d = c.integer("d");
-  const DType dtype = c.dtype("dtype");
+  const DType dtype = c.dtype("dtype"), kv_dtype = c.choice("kv") == "same" ? dtype : DType::i8;
   const Layout layout = oracle::layout_of(c.choice("layout"));
   const Layout v_layout = c.choice("v_layout") == "same" ? layout : oracle::layout_of(c.choice("v_layout"));
   args.q = problem.make("q", dtype, {c.integer("b"), c.integer("hq"), d}, layout, Regime::normal,
                         c.real("q_scale"));
   if (c.flag("one_kv")) {
-    const Tensor both = problem.make("kv", dtype, {slots, 2, hkv, d}, layout);
+    const Tensor both = problem.make("kv", kv_dtype, {slots, 2, hkv, d}, layout);
     args.k = both.select(1, 0);
     args.v = both.select(1, 1);
   } else {
-    args.k = problem.make("k", dtype, {slots, hkv, d}, layout);
-    args.v = problem.make("v", dtype, {slots, hkv, d}, v_layout);
+    args.k = problem.make("k", kv_dtype, {slots, hkv, d}, layout);
+    args.v = problem.make("v", kv_dtype, {slots, hkv, d}, v_layout);
   }
   const Regime k_regime = oracle::regime_of(c.choice("k_regime")),
                regime = oracle::regime_of(c.choice("regime"));
   Random k_random(c.seed(), "k"), v_random(c.seed(), "v");
   const bool wide = k_regime == Regime::huge || k_regime == Regime::mixed;
-  if (problem.drawn()) {
+  if (kv_dtype == DType::i8) {
+    args.k_scale = make_scales(c, problem, "k_scale", args.k, layout, k_regime);
+    args.v_scale = make_scales(c, problem, "v_scale", args.v, v_layout, regime);
+  } else if (problem.drawn()) {
     oracle::fill(args.k, k_regime, k_random, wide ? 1000.0 / core::max_finite(dtype) : 1.0);
     oracle::fill(args.v, regime, v_random, room_of(regime, dtype));
   }
@@ -240,6 +276,17 @@ std::vector<Case> common(const oracle::CaseSchema& schema) {
     add("bf16 d=32 block_seq=32 b=1 lengths=full len=" + len);
   for (const std::string block : {"16", "48", "80", "256", "512"})
     add("f16 d=64 b=3 len=513 hq=2 hkv=1 block_seq=" + block);
+  // int8 caches as quantize_copy_kv leaves them.
+  for (const std::string how : {"f16 kv=i8", "bf16 kv=i8x8", "f32 kv=i8 kv_scale=f16",
+                                "f16 kv=i8x8 kv_scale=f16", "bf16 kv=i8 kv_scale=bf16"}) {
+    for (const std::string& layout : oracle::layout_names()) add(how + " d=24 len=70 block_seq=32 " + layout);
+    for (const std::string d : {"8", "40", "64", "128", "136", "256"})
+      add(how + " d=" + d + " b=2 len=90 block_seq=48 hq=6 hkv=3");
+    add(how + " d=128 b=2 len=300 block_seq=128 hq=8 hkv=1 lengths=full");
+    add(how + " d=64 len=40 block_seq=16 one_kv");
+    add(how + " d=64 len=40 block_seq=32 hq=12 hkv=3 k_regime=nan");
+    add(how + " d=64 len=40 block_seq=32 hq=12 hkv=3 regime=inf");
+  }
   add("b=0");
   add("len=0");
   add("hq=0 hkv=0");
@@ -284,6 +331,7 @@ std::vector<std::string> features(const Case& c) {
   if (hkv == 1 && hq > 1) list.emplace_back("one kv head");
   if (hkv > 1) list.emplace_back(hq == hkv ? "a kv head per query head" : "groups");
   if (c.flag("one_kv")) list.emplace_back("k and v in one buffer");
+  if (c.choice("kv") != "same") list.emplace_back("int8 k and v");
   if (c.integer("slots") > 0) list.emplace_back("shared slots");
   if (c.integer("max_len") > 0) list.emplace_back("max_len");
   if (c.choice("v_layout") != "same" && c.choice("v_layout") != c.choice("layout"))

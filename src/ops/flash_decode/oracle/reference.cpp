@@ -70,6 +70,29 @@ class Memory {
   std::int64_t first_ = 0, last_ = 0;
 };
 
+/// Int8 k or v with its scales: int8 · scale in f32; other k and v as they are.
+class Rows {
+ public:
+  Rows(const Tensor& rows, const Tensor& as, const Tensor& scales, bool inner_one, const Variations& vary)
+      : rows_(rows, as, inner_one), scales_(scales, scales, false) {
+    scaled_ = scales.defined() && !vary.has("kv_scale=ignored");
+    group_ =
+        scales.defined() && scales.rank == 3 && scales.size(2) != 1 && !vary.has("kv_scale=of-first-group")
+            ? 8
+            : rows.size(2);
+  }
+  double operator()(std::int64_t slot, std::int64_t head, std::int64_t d) const {
+    const double x = rows_(slot, head, d);
+    if (!scaled_) return x;
+    return static_cast<double>(static_cast<float>(x) * static_cast<float>(scales_(slot, head, d / group_)));
+  }
+
+ private:
+  Memory rows_, scales_;
+  bool scaled_ = false;
+  std::int64_t group_ = 1;  ///< channels of a scale
+};
+
 /// The sum of exact products in a narrow type as lightllm's kernel has it on a GPU: lanes of eight products,
 /// each lane a chain of fused multiply-adds that begins with the second product (the first addition is fused
 /// with the first), then the lanes by halves.
@@ -92,8 +115,9 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
   const std::int64_t kv = vary.has("heads=modulo") ? h % heads_kv : h / (in.q.size(1) / heads_kv);
   const bool inner_one = vary.has("strides=inner-one");
   const bool in_input_type = vary.has("logits=input-type");
-  const Memory q(in.q, in.q, inner_one), k(in.k, in.k, inner_one);
-  const Memory v(in.v, vary.has("strides=v-as-k") ? in.k : in.v, inner_one);
+  const Memory q(in.q, in.q, inner_one);
+  const Rows k(in.k, in.k, in.k_scale, inner_one, vary);
+  const Rows v(in.v, vary.has("strides=v-as-k") ? in.k : in.v, in.v_scale, inner_one, vary);
   const Memory tokens(in.req_to_tokens, in.req_to_tokens, inner_one);
   double scale =
       in.scale != 0.0f ? static_cast<double>(in.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
@@ -155,7 +179,7 @@ Part attend(const Inputs& in, const Variations& vary, std::int64_t b, std::int64
       const double weight = p[t] / l;
       sums.weighted += weight * std::fabs(value);
       sums.squared += weight * weight * value * value;
-      sums.lost += oracle::lost_to_underflow(in.k.dtype, weight, l) * std::fabs(value);
+      sums.lost += oracle::lost_to_underflow(in.q.dtype, weight, l) * std::fabs(value);
     }
     sums.value = acc / l;
     sums.narrow = part.narrow * sums.weighted;
@@ -257,7 +281,7 @@ void stage1::reference(const core::Call& call, const Variations& vary, oracle::E
       for (std::int64_t j = 0; j < block_count(length, options.block_seq, vary); ++j) {
         const std::int64_t begin = j * options.block_seq;
         const Part part = attend(in, vary, b, h, begin, std::min(length, begin + options.block_seq));
-        write(mid_out, mid_out.index(b, h, j, 0), part, args.k.dtype);
+        write(mid_out, mid_out.index(b, h, j, 0), part, args.q.dtype);
         if (part.unknown) {
           for (std::int64_t d = 0; d < args.q.size(2); ++d) mid_out.set_unknown(mid_out.index(b, h, j, d));
           mid_lse.set_unknown(mid_lse.index(b, h, j));
@@ -317,7 +341,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
         for (Part& part : parts) flatten(part);
       }
       parts.resize(std::min(parts.size(), static_cast<std::size_t>(count)));
-      write(out, out.index(b, h, 0), merge(parts, head_dim, vary), args.k.dtype);
+      write(out, out.index(b, h, 0), merge(parts, head_dim, vary), args.q.dtype);
       if (std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.unknown; }))
         for (std::int64_t d = 0; d < head_dim; ++d) out.set_unknown(out.index(b, h, d));
     }
@@ -345,6 +369,8 @@ std::vector<oracle::Variation> some(std::initializer_list<std::string_view> name
       {"infinity=unguarded", "an online merge whose first lse is −inf: −inf − −inf is NaN"},
       {"strides=v-as-k", "v read with k's strides"},
       {"strides=inner-one", "the innermost stride of every input taken as 1"},
+      {"kv_scale=ignored", "int8 keys and values are not multiplied by their scales"},
+      {"kv_scale=of-first-group", "all channels of an int8 row are multiplied by the scale of the first 8"},
       {"heads=modulo", "kv head = h % Hkv instead of h / (Hq/Hkv)"},
       {"b_req_idx=ignored", "row b of req_to_tokens read for batch entry b, whatever b_req_idx says"},
       {"scale=missing", "logits not multiplied by the scale"},
@@ -366,15 +392,16 @@ const std::vector<oracle::Variation>& variations() {
   static const auto list =
       some({"dims=rank-5", "blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
             "accumulate=f16", "empty=nan", "strides=v-as-k", "strides=inner-one", "heads=modulo",
-            "b_req_idx=ignored", "scale=missing", "scale=twice", "logits=input-type"});
+            "b_req_idx=ignored", "scale=missing", "scale=twice", "logits=input-type", "kv_scale=ignored",
+            "kv_scale=of-first-group"});
   return list;
 }
 
 const std::vector<oracle::Variation>& stage1::variations() {
-  static const auto list =
-      some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero", "accumulate=f16",
-            "strides=v-as-k", "strides=inner-one", "heads=modulo", "b_req_idx=ignored", "scale=missing",
-            "scale=twice", "log=base-2-of-sum", "logits=input-type"});
+  static const auto list = some({"blocks=floor", "length=one-less", "log=base-2", "max=none", "max=from-zero",
+                                 "accumulate=f16", "strides=v-as-k", "strides=inner-one", "heads=modulo",
+                                 "b_req_idx=ignored", "scale=missing", "scale=twice", "log=base-2-of-sum",
+                                 "logits=input-type", "kv_scale=ignored", "kv_scale=of-first-group"});
   return list;
 }
 
