@@ -41,7 +41,7 @@ struct Work : WayOut {
     });
   }
   /// Σ P·v of its last block, by itself.
-  ISOMER_DEVICE void end_tile(int its_turn, bool its_narrow, const Rows& its_rows, int its_last) {
+  ISOMER_DEVICE void end_tile(int its_turn, bool its_narrow, Rows& its_rows, int its_last) {
     bool waited = false;
     if constexpr (kClears && !kFp8) {
       sync_threads<256>(1 + group);
@@ -69,7 +69,7 @@ struct Work : WayOut {
       for (;;) {
         other_blocks();
         const bool done_narrow = narrow;
-        const Rows done = rows;
+        Rows done = rows;
         const int last = begin;
         if (!fetch()) {
           end_tile(turn - 1, done_narrow, done, last);

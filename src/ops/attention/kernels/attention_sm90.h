@@ -15,7 +15,7 @@ struct AttentionSm90Layout {
   static constexpr int kPanelBytes = 128;  ///< of a row
   static constexpr int kOutPanels = 2;     ///< of out that wait at once
   static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
-  static constexpr int kSlotBytes = 32, kPieceSlotBytes = 64;
+  static constexpr int kSlotBytes = 32, kPieceSlotBytes = 80;
   static constexpr int kSlots = 128;                                          ///< from the barriers on
   static constexpr int kRowBarriers = kSlots + kTileSlots * kPieceSlotBytes;  ///< of V by rows, e4m3 only
   static constexpr int kFound =

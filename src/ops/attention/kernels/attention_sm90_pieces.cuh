@@ -163,13 +163,22 @@ ISOMER_DEVICE void put_factors(u32 slot, const Parameters& p, const Tile& tile) 
   sm90::store_shared(slot + 48, words);
 }
 
-/// Block n of K or V into a stage that is waited for: a lane of the warp copies every 32nd box of rows.
-template <int kPanels>
+/// Block n of K or V into a stage that is waited for: a lane of the warp copies every 32nd box of rows. With
+/// kNotes it is noted where the table names no page for a key of them.
+template <int kPanels, bool kNotes>
 ISOMER_DEVICE void load_block(const Parameters& p, const TensorMap& map, u32 tile_slot, int n, u32 to,
                               Barrier full, Barrier empty, u32 parity) {
   const Tile tile = get_tile(tile_slot);
   int row = static_cast<int>(threadIdx.x) * p.pieces.box_rows;
   Spot spot = spot_of(p, tile, tile.first_slot + n * kKeys + row);
+  // Every lane is here: where lanes have more than one box, all have as many.
+  const auto note = [&]() {
+    if (!kNotes) return;
+    const bool lost =
+        row < least(kKeys, tile.k_len - n * kKeys) && spot.outer == static_cast<int>(p.k.outers);
+    if (any_lane(lost) && threadIdx.x == 0) lose_page(tile_slot);
+  };
+  note();
   empty.wait(parity);
   if (threadIdx.x == 0) full.arrive_expect(static_cast<u32>(kPanels * kPanelKeys));
   warp_barrier();
@@ -181,7 +190,10 @@ ISOMER_DEVICE void load_block(const Parameters& p, const TensorMap& map, u32 til
       load<4>(map, {{i * kPanelColumns, spot.row, head, spot.outer}},
               to + static_cast<u32>(i * kPanelKeys + row * 128), full, Keep::normal);
     row += 32 * p.pieces.box_rows;
-    if (row < kKeys) spot = spot_of(p, tile, tile.first_slot + n * kKeys + row);
+    if (row < kKeys) {
+      spot = spot_of(p, tile, tile.first_slot + n * kKeys + row);
+      note();
+    }
   }
 }
 
@@ -220,10 +232,11 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
         return;
       }
     }
-    load_block<kPanelsV>(p, p.v_map, shared.tile(v_block % kSlots), v_block / kSlots,
-                         kFp8 ? shared.v_rows(stage) : shared.v(stage),
-                         kFp8 ? shared.v_rows_full()[stage] : shared.v_full()[stage],
-                         kFp8 ? shared.v_rows_empty()[stage] : shared.v_empty()[stage], (index >> 1 & 1) ^ 1);
+    load_block<kPanelsV, false>(p, p.v_map, shared.tile(v_block % kSlots), v_block / kSlots,
+                                kFp8 ? shared.v_rows(stage) : shared.v(stage),
+                                kFp8 ? shared.v_rows_full()[stage] : shared.v_full()[stage],
+                                kFp8 ? shared.v_rows_empty()[stage] : shared.v_empty()[stage],
+                                (index >> 1 & 1) ^ 1);
   };
   u32 number = TileCounter::first();
 #pragma unroll 1
@@ -270,8 +283,8 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
 #pragma unroll 1
     for (int n = blocks.end - 1; n >= blocks.begin; --n) {
       const int stage = static_cast<int>(done / kSlots & 1);
-      load_block<kPanels>(p, p.k_map, shared.tile(slot), n, shared.k(stage), shared.k_full()[stage],
-                          shared.k_empty()[stage], (done / kSlots >> 1 & 1) ^ 1);
+      load_block<kPanels, true>(p, p.k_map, shared.tile(slot), n, shared.k(stage), shared.k_full()[stage],
+                                shared.k_empty()[stage], (done / kSlots >> 1 & 1) ^ 1);
       // Late: a block at the head of a long tile must not claim one of the few that are left.
       if (n == blocks.begin && leads) number = counter.claim();
       if constexpr (kQueries == 1) {

@@ -23,6 +23,43 @@ ISOMER_DEVICE f32 score(const Parameters& p, const T* q, const T* k, bool seen) 
   return sum + shuffle_xor(sum, 2);
 }
 
+/// References and sums of the lane's two rows, from the keys that have a page: one whose page does not exist
+/// was copied as zeros, and weighed.
+template <class T, int kKeys, bool kSoftcap, class Scale>
+ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shift, const Tile& tile, int row,
+                               f32 (&references)[2], f32 (&sums)[2]) {
+  const Blocks blocks = blocks_of<kKeys>(p, tile);
+  const i64 head_kv = tile.head_kv(p);
+#pragma unroll 1
+  for (int r = 0; r < 2; ++r) {
+    const int its = row + 8 * r;
+    const int low = most(tile.low(p, its), 0), high = least(tile.high(p, its), tile.k_len);
+    const T* q =
+        attention::at<const T>(p.q, tile.q_outer, tile.q_row + Tile::query_of(p, its), tile.head_of(p, its));
+    f32 reference = scale.lowest, sum = 0.0f;
+#pragma unroll 1
+    for (int key = blocks.begin * kKeys; key < least(blocks.end * kKeys, tile.k_len); ++key) {
+      const Spot spot = spot_of(p, tile, tile.first_slot + key);
+      const bool seen = its < tile.end(p) && key >= low && key < high && spot.outer < p.k.outers;
+      f32 s = score(p, q, attention::at<const T>(p.k, spot.outer, spot.row, head_kv), seen);
+      if constexpr (sizeof(T) == 1) s *= scale.descale;
+      if constexpr (kSoftcap) s = tanhf(s * scale.cap);
+      if (!seen) continue;
+      const f32 top = fmaxf(reference, s);
+      sum = sum * exp2_fast((reference - top) * scale.scale_log2) + exp2_fast((s - top) * scale.scale_log2);
+      reference = top;
+    }
+    sum = lane() % 4 == 0 ? sum * exp2_fast(shift) : 0.0f;  // others add theirs
+    if (r == 0) {
+      references[0] = reference;
+      sums[0] = sum;
+    } else {
+      references[1] = reference;
+      sums[1] = sum;
+    }
+  }
+}
+
 /// Of the lane's two rows `row` and row + 8 of a tile those that are `broken`: Σ P·v·factor of columns first…
 /// in pairs, handed to put(r, column − first, …).
 template <class T, int kKeys, bool kSoftcap, class Scale, class Put>

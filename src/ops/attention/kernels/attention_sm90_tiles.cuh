@@ -70,8 +70,12 @@ ISOMER_DEVICE void put_tile(u32 slot, const Tile& tile) {
     const u32 piece[4] = {static_cast<u32>(tile.shift), static_cast<u32>(tile.first),
                           static_cast<u32>(tile.part), 0};
     sm90::store_shared(slot + 32, piece);
+    sm90::store_shared(slot + 64, u32{0});
   }
 }
+/// That the page table names no page for a key of the tile. Known before V of that block is asked for.
+ISOMER_DEVICE void lose_page(u32 slot) { sm90::store_shared(slot + 64, u32{1}); }
+ISOMER_DEVICE bool lost_page(u32 slot) { return kPieces && sm90::load_shared(slot + 64) != 0; }
 ISOMER_DEVICE Tile get_tile(u32 slot) {
   u32 front[4], back[4];
   sm90::load_shared(slot, front);

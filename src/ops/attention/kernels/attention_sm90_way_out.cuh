@@ -61,9 +61,16 @@ struct WayOut : BlockWork {
     else
       repair<Element, kKeys, kSoftcap>(p, p, 0.0f, tile, row, broken, max, factor, first, columns, put);
   }
+  ISOMER_DEVICE void count_rows_again(u32 slot, const Tile& tile, int row, Rows& rows) const {
+    if constexpr (kFp8)
+      count_again<Element, kKeys, kSoftcap>(p, get_factors(slot, p), kShift, tile, row, rows.reference,
+                                            rows.sum);
+    else
+      count_again<Element, kKeys, kSoftcap>(p, p, 0.0f, tile, row, rows.reference, rows.sum);
+  }
   /// Of a tile that is done: out through shared memory, 128 columns at a time; each warpgroup stores its own
   /// rows.
-  ISOMER_DEVICE void store_tile(int its_turn, const Rows& done) {
+  ISOMER_DEVICE void store_tile(int its_turn, Rows& done) {
     const Tile tile = get_tile(slot_of(its_turn));
     // Pinned, like the row above.
     u32 thread[1] = {threadIdx.x & 127};
@@ -71,6 +78,10 @@ struct WayOut : BlockWork {
     const u32 warp = thread[0] / 32, lane = thread[0] % 32, line = warp * 16 + lane / 4;
     const int query = tile.row0 + group * 64 + static_cast<int>(line);
     if constexpr (kPieces) {
+      if (lost_page(slot_of(its_turn))) {
+        count_rows_again(slot_of(its_turn), tile, query, done);
+        o[0] = o[2] = nan();  // so that Σ P·v of both rows is summed again, too
+      }
       if (p.pieces.parts > 1) {
         store_part(slot_of(its_turn), tile, query, static_cast<int>(lane), done);
         return;
