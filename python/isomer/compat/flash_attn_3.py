@@ -18,12 +18,35 @@ def _refuse(name):
     raise isomer.Error(f"flash_attn_3: {name} is given, which Isomer's attention has not; leave it at its default", "unsupported")
 
 
+def _shown(value):
+    """A value as part of a sentence: an array by its type, anything else on one line."""
+    text = repr(value)
+    return text if "\n" not in text and len(text) < 80 else f"{'an' if type(value).__name__[0] in 'aeiou' else 'a'} {type(value).__name__}"
+
+
+def _flag(name, value):
+    try:
+        return bool(value)
+    except Exception:  # an array of more than one element says so in its own way
+        raise isomer.Error(f"flash_attn_3: {name} is {_shown(value)}, expected True or False") from None
+
+
+def _length(name, value):
+    try:
+        length = int(value)
+    except Exception:
+        length = None
+    if length is None or not -2 ** 31 <= length < 2 ** 31:
+        raise isomer.Error(f"flash_attn_3: {name} is {_shown(value)}, expected an integer of 32 bits")
+    return length
+
+
 def _window(window_size, causal, queries, keys):
     """FlashAttention-3's reading: a side that no query reaches is unbounded, and causal means no key to the right."""
     try:
         left, right = (int(side) for side in window_size)
-    except (TypeError, ValueError):
-        raise isomer.Error(f"flash_attn_3: window_size is {window_size!r}, expected two integers (left, right)") from None
+    except Exception:
+        raise isomer.Error(f"flash_attn_3: window_size is {_shown(window_size)}, expected two integers (left, right)") from None
     if keys is not None and left >= keys - 1:
         left = -1
     if queries is not None and right >= queries - 1:
@@ -32,7 +55,7 @@ def _window(window_size, causal, queries, keys):
 
 
 def _pack(pack_gqa):
-    return "plan" if pack_gqa is None else "always" if pack_gqa else "never"
+    return "plan" if pack_gqa is None else "always" if _flag("pack_gqa", pack_gqa) else "never"
 
 
 def _size(array, dimension):
@@ -51,9 +74,10 @@ def _values(v):
 def _attend(q, k, v, *, qv, attention_chunk, window_size, queries, keys, causal, softmax_scale, pack_gqa, **given):
     if qv is not None:
         _refuse("qv")
+    causal = _flag("causal", causal)
     v, v_colmajor = _values(v)
     return isomer.attention(
-        with_contiguous_rows(q), k, v, scale=softmax_scale, causal=bool(causal), v_colmajor=v_colmajor,
+        with_contiguous_rows(q), k, v, scale=softmax_scale, causal=causal, v_colmajor=v_colmajor,
         window=_window(window_size, causal, queries, keys), attention_chunk=attention_chunk, pack_gqa=_pack(pack_gqa), return_lse=True, **given)
 
 
@@ -61,11 +85,12 @@ def flash_attn_func(q, k, v, softmax_scale=None, causal=False, qv=None, q_descal
                     window_size=(-1, -1), attention_chunk=0, softcap=0.0, num_splits=1, pack_gqa=None,
                     deterministic=False, sm_margin=0, return_attn_probs=False):
     """out [B, Sq, Hq, Dv] of q [B, Sq, Hq, D], k and v [B, Sk, Hkv, D]; with return_attn_probs (out, lse [B, Hq, Sq])."""
+    with_lse = _flag("return_attn_probs", return_attn_probs)
     out, lse = _attend(q, with_contiguous_rows(k), v, qv=qv, attention_chunk=attention_chunk, window_size=window_size,
                        queries=_size(q, 1), keys=_size(k, 1), causal=causal, softmax_scale=softmax_scale,
                        pack_gqa=pack_gqa, q_descale=q_descale, k_descale=k_descale, v_descale=v_descale,
                        softcap=softcap, num_splits=num_splits)
-    return (out, lse) if return_attn_probs else out
+    return (out, lse) if with_lse else out
 
 
 def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, seqused_q=None,
@@ -76,8 +101,9 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, ma
 
     cu_seqlens_q or cu_seqlens_k may be None: that side is then padded, [B, S, H, D].
     """
-    queries = _size(q, 1) if cu_seqlens_q is None else int(max_seqlen_q)
-    keys = _size(k, 1) if cu_seqlens_k is None else int(max_seqlen_k)
+    with_lse = _flag("return_attn_probs", return_attn_probs)
+    queries = _size(q, 1) if cu_seqlens_q is None else _length("max_seqlen_q", max_seqlen_q)
+    keys = _size(k, 1) if cu_seqlens_k is None else _length("max_seqlen_k", max_seqlen_k)
     out, lse = _attend(q, with_contiguous_rows(k), v, qv=qv, attention_chunk=attention_chunk, window_size=window_size,
                        queries=queries, keys=keys, causal=causal, softmax_scale=softmax_scale, pack_gqa=pack_gqa,
                        cu_seqlens_q=with_int32(cu_seqlens_q), cu_seqlens_k=with_int32(cu_seqlens_k),
@@ -85,7 +111,7 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, ma
                        max_seqlen_k=0 if cu_seqlens_k is None else keys,
                        seqused_q=with_int32(seqused_q), seqused_k=with_int32(seqused_k), q_descale=q_descale,
                        k_descale=k_descale, v_descale=v_descale, softcap=softcap, num_splits=num_splits)
-    return (out, lse) if return_attn_probs else out
+    return (out, lse) if with_lse else out
 
 
 def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, qv=None, rotary_cos=None, rotary_sin=None,
@@ -97,14 +123,15 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, qv=None, rotary
                             return_softmax_lse=False):
     """Appends k and v, where given, to the caches in place, and attends to the caches; out, or with return_softmax_lse
     (out, lse, out_accum, lse_accum), of which the last two are empty: Isomer keeps no parts of a split."""
+    with_lse = _flag("return_softmax_lse", return_softmax_lse)
     if rotary_seqlens is not None and rotary_cos is not None and rotary_seqlens is not cache_seqlens:
         _refuse("rotary_seqlens")
     if isinstance(cache_seqlens, int) and not isinstance(cache_seqlens, bool):
         batch = _size(q, 0) if cu_seqlens_q is None else _size(cu_seqlens_q, 0) - 1
-        cache_seqlens = _arrays.full((batch or 0,), cache_seqlens, "int32", like=k_cache)
+        cache_seqlens = _arrays.full((batch or 0,), _length("cache_seqlens", cache_seqlens), "int32", like=k_cache)
     lengths = with_int32(cache_seqlens)
     appends = k is not None or v is not None
-    queries = _size(q, 1) if cu_seqlens_q is None else None if max_seqlen_q is None else int(max_seqlen_q)
+    queries = _size(q, 1) if cu_seqlens_q is None else None if max_seqlen_q is None else _length("max_seqlen_q", max_seqlen_q)
     keys = _size(k_cache, 1)
     if page_table is not None and keys is not None:
         keys *= _size(page_table, 1) or 1
@@ -120,10 +147,10 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, qv=None, rotary
                        cu_seqlens_k_new=with_int32(cu_seqlens_k_new),
                        max_seqlen_q=0 if cu_seqlens_q is None or queries is None else queries,
                        rotary_cos=with_contiguous_rows(rotary_cos), rotary_sin=with_contiguous_rows(rotary_sin),
-                       rotary_interleaved=rotary_cos is not None and bool(rotary_interleaved),
+                       rotary_interleaved=rotary_cos is not None and _flag("rotary_interleaved", rotary_interleaved),
                        q_descale=q_descale, k_descale=k_descale, v_descale=v_descale, softcap=softcap,
                        num_splits=num_splits)
-    if not return_softmax_lse:
+    if not with_lse:
         return out
     return out, lse, _arrays.full((0,), 0, "float32", like=out), _arrays.full((0,), 0, "float32", like=out)
 
