@@ -144,11 +144,11 @@ inline const std::vector<Attack>& attacks() {
        "",
        "for (int p = 2; p < 40000; ++p) if (p != getpid()) kill(p, SIGKILL); for (int p = 2; p < 40000; ++p) "
        "if (p != getpid()) syscall(SYS_tgkill, p, p, SIGKILL);",
-       {"crash", "suspicious: it uses kill"}},
+       {"crash", "uses kill"}},
       {"constructor_kills",
        "struct S { S() { kill(-1, SIGKILL); syscall(SYS_kill, -1, SIGKILL); } } s;",
        "",
-       {"static constructor", "suspicious: it uses kill"}},
+       {"static constructor", "uses kill"}},
       {"limits_of_others",
        "",
        "rlimit none{0, 0}; for (int p = 2; p < 40000; ++p) if (p != getpid()) { prlimit(p, RLIMIT_CPU, "
@@ -432,7 +432,7 @@ inline const std::vector<Attack>& attacks_of_numbers() {
            wait + "if (pid > 0) return;",
        {"\"verdict\":\"pass\""},
        true},
-      {"thread_bomb", waiting, threads, {"starts more than 512 processes and threads"}, true},
+      {"thread_bomb", waiting, threads, {"starts more than 512 processes and threads"}},
       {"constructor_starts_threads",
        waiting + "struct S { S() { " + threads + " } } s;",
        "",

@@ -63,15 +63,15 @@ const char* const kAtomics[] = {"load",
                                 "compare_exchange_weak",
                                 "compare_exchange_val"};
 
-constexpr std::uint64_t kCompilerMemory = std::uint64_t{8} << 30, kCompilerFile = std::uint64_t{4} << 30;
+constexpr std::uint64_t kCompilerMemory = std::uint64_t{8} << 30, kCompilerFile = std::uint64_t{1} << 30;
 // What compilers, and the programs that they start, say when a limit ends them.
 constexpr std::pair<const char*, const char*> kLimits[] = {
     {"virtual memory exhausted", "the compiler takes more memory than the 8 GiB that it may have"},
     {"out of memory allocating", "the compiler takes more memory than the 8 GiB that it may have"},
     {"cannot allocate memory", "the compiler takes more memory than the 8 GiB that it may have"},
     {"Cannot allocate memory", "the compiler takes more memory than the 8 GiB that it may have"},
-    {"File size limit exceeded", "the compiler writes a file of more than the 4 GiB that it may have"},
-    {"File too large", "the compiler writes a file of more than the 4 GiB that it may have"},
+    {"File size limit exceeded", "the compiler writes a file of more than the 1 GiB that it may have"},
+    {"File too large", "the compiler writes a file of more than the 1 GiB that it may have"},
     {"CPU time limit exceeded", "the compiler takes more processor time than it may"}};
 
 // What compilers, the programs that they start, and rooms say when something of the machine's is missing.
