@@ -77,10 +77,20 @@ const Decode kDecode[] = {
     {"no q", [](auto& a, auto&) { a.q = {}; }, "flash_decode: q is required, got no tensor"},
     {"dtype of q", [](auto& a, auto&) { a.q.dtype = DType::e4m3fn; },
      "flash_decode: q has dtype e4m3fn, expected f32, f16 or bf16"},
-    {"dtype of k", [](auto& a, auto&) { a.k.dtype = DType::f16; },
-     "flash_decode: k has dtype f16, expected f32 as q"},
+    {"dtype of k", [](auto& a, auto&) { a.k.dtype = a.v.dtype = DType::f16; },
+     "flash_decode: k is f16, expected q's dtype f32, or i8"},
+    {"int8 without scales", [](auto& a, auto&) { a.k.dtype = a.v.dtype = DType::i8; },
+     "flash_decode: k is i8 without k_scale, expected the scales that quantize_copy_kv wrote beside it"},
+    {"int8 without v_scale",
+     [](auto& a, auto&) {
+       a.k_scale = a.k.slice(2, 0, 1);
+       a.k.dtype = a.v.dtype = DType::i8;
+     },
+     "flash_decode: v is i8 without v_scale, expected the scales that quantize_copy_kv wrote beside it"},
+    {"scales of f32 keys", [](auto& a, auto&) { a.k_scale = a.k.slice(2, 0, 1); },
+     "flash_decode: k_scale is given, but k is f32, expected i8"},
     {"dtype of v", [](auto& a, auto&) { a.v.dtype = DType::bf16; },
-     "flash_decode: v has dtype bf16, expected f32 as q"},
+     "flash_decode: v has dtype bf16, expected f32 as k"},
     {"dtype of req_to_tokens", [](auto& a, auto&) { a.req_to_tokens.dtype = DType::i64; },
      "flash_decode: req_to_tokens has dtype i64, expected i32"},
     {"dtype of b_seqlen", [](auto& a, auto&) { a.b_seqlen.dtype = DType::f32; },
