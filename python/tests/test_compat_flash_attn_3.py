@@ -271,3 +271,17 @@ def test_what_isomer_has_not_and_what_is_wrong_is_refused_in_a_sentence(refuses)
     refuses(lambda: fa3.flash_attn_with_kvcache(q, cache, cache, rotary_cos=np.ones((8, 8), np.float32)), "attention: ", "rotary")
     refuses(lambda: fa3.flash_attn_combine(np.zeros((0, 1, 1, 1, 8), np.float32), np.zeros((0, 1, 1, 1), np.float32)), "parts")
     refuses(lambda: fa3.flash_attn_combine([q], [q]), "parts")
+
+
+def test_cosines_and_sines_of_an_fp8_call_may_be_fp8():
+    random = np.random.default_rng(3)
+    eight = [normal(random, 2, s, 2, 32).astype(E4M3) for s in (3, 9, 9, 3, 3)]
+    angle = random.uniform(0, 6, (9, 8))
+    cos, sin = np.cos(angle).astype(E4M3), np.sin(angle).astype(E4M3)
+
+    def call(c, s):
+        q, k_cache, v_cache, k, v = (x.copy() for x in eight)
+        return fa3.flash_attn_with_kvcache(q, k_cache, v_cache, k, v, rotary_cos=c, rotary_sin=s, causal=True,
+                                           cache_seqlens=np.array([4, 6], np.int32)).astype(np.float32)
+
+    np.testing.assert_array_equal(call(cos, sin), call(cos.astype(np.float32), sin.astype(np.float32)))

@@ -34,6 +34,13 @@ def with_contiguous_rows(array):
     return array.contiguous() if is_torch(array) else array.copy()
 
 
+def widened(array):
+    """The array with contiguous rows, in float32 where it is e4m3: cosines and sines of an FP8 call."""
+    if not is_array(array) or not is_e4m3(array):
+        return with_contiguous_rows(array)
+    return array.float() if is_torch(array) else array.astype("float32")
+
+
 def with_int32(array):
     """The array, or a copy in int32 of one in int64."""
     if str(getattr(array, "dtype", "")) not in ("int64", "torch.int64"):

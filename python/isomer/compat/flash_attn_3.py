@@ -146,7 +146,7 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, qv=None, rotary
                        page_table=with_int32(page_table), cu_seqlens_q=with_int32(cu_seqlens_q),
                        cu_seqlens_k_new=with_int32(cu_seqlens_k_new),
                        max_seqlen_q=0 if cu_seqlens_q is None or queries is None else queries,
-                       rotary_cos=with_contiguous_rows(rotary_cos), rotary_sin=with_contiguous_rows(rotary_sin),
+                       rotary_cos=_arrays.widened(rotary_cos), rotary_sin=_arrays.widened(rotary_sin),
                        rotary_interleaved=rotary_cos is not None and _flag("rotary_interleaved", rotary_interleaved),
                        q_descale=q_descale, k_descale=k_descale, v_descale=v_descale, softcap=softcap,
                        num_splits=num_splits)
