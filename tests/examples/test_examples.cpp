@@ -23,6 +23,7 @@ const Example kExamples[] = {
      "block 2: scale 0\\.05343192, last element 0x7e\nblock 3: scale 0\\.07128906, last element 0x7e\n"},
     {"weight_dequant", "1 2\n3 4\n"},
     {"fp8_gemm", "within FP8's rounding of the product in f32\n"},
+    {"decoder_layer", "[0-4]\\.[0-9]+ % off the layer in double\n"},
     {"expert_layer", "451\\.0 451\\.0 -1\\.0\n225\\.5 -1\\.0 -1\\.0\n"},
     {"grouped_fp8_gemm", "128 128 128 128\n-1 -1 -1 -1\n384 384 -1 -1\n"},
     {"quantize_copy_kv",
