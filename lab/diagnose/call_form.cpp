@@ -3,6 +3,7 @@
 #include "lab/diagnose/call_strides.hpp"
 #include "lab/diagnose/conventions.hpp"
 #include "lab/diagnose/lower_case.hpp"
+#include "lab/diagnose/role_names.hpp"
 
 #include <fmt/format.h>
 
@@ -99,6 +100,51 @@ bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
     }
   }
   return false;
+}
+
+/// A stranger's number by the words of its name: weight_height are rows, weight_block_size_y is the size of a
+/// block, whatever stands around them.
+bool number_by_words(const Port& port, const std::string& name, const std::vector<int>& role_at,
+                     Passing& passing) {
+  const std::vector<std::string> words = words_of(name);
+  const auto has = [&](const char* word) { return one_of(words, word); };
+  if ((has("block") || has("group")) && has("size")) {
+    for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
+      const Port::Role& each = port.roles[static_cast<std::size_t>(role)];
+      if (each.tensor || each.argument.find("size") == std::string::npos) continue;
+      passing.what = What::role;
+      passing.role = role;
+      return true;
+    }
+    return false;
+  }
+  // The first tensor that is passed and has rows.
+  const auto first = std::find_if(role_at.begin(), role_at.end(), [&](int role) {
+    return role >= 0 && !port.roles[static_cast<std::size_t>(role)].output;
+  });
+  if (words.size() < 2 || first == role_at.end()) return false;
+  const std::string& last = words.back();
+  if (last == "height" || last == "rows" || last == "width" || last == "cols" || last == "columns") {
+    passing.what = last == "height" || last == "rows" ? What::rows : What::size;
+    passing.role = *first;
+    passing.dim = -1;
+    return true;
+  }
+  if (last != "stride") return false;
+  // "scale_stride": from one row of the scales to the next; "weight_row_stride": of what it is named after.
+  int role = *first;
+  for (std::size_t i = 0; i < role_at.size(); ++i) {
+    if (role_at[i] < 0) continue;
+    const std::string& argument = port.roles[static_cast<std::size_t>(role_at[i])].argument;
+    const bool scales =
+        argument == "s" || argument.ends_with("_s") || argument.find("scale") != std::string::npos;
+    if (scales && (has("scale") || has("scales"))) role = role_at[i];
+  }
+  if (shape_words(port, role).size() < 2) return false;
+  passing.what = What::stride;
+  passing.role = role;
+  passing.dim = -2;
+  return true;
 }
 
 /// The role that words of a stride's name mean: "stride_o_bs" that of Out.
@@ -240,16 +286,22 @@ double real_of(const Port& port, const std::string& name) {
 }
 
 /// A function over raw memory, or a kernel: pointers by name, else in the original's order; numbers by name.
-void by_kind(const Entry& entry, const Port& port, Guess& guess) {
+void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger = false) {
   std::vector<bool> used(port.roles.size());
   std::vector<int> role_at(entry.parameters.size(), -1);
+  if (stranger) role_at = roles_by_words(entry, port);
+  for (const int role : role_at)
+    if (role >= 0) {
+      used[static_cast<std::size_t>(role)] = true;
+      guess.score += 1;
+    }
   std::vector<ArrayName> arrays;
   for (const Parameter& p : entry.parameters)
     arrays.push_back(port.role_of(p.name) < 0 ? array_name(p) : ArrayName());
   const auto is_array = [&](std::size_t i) { return arrays[i].what != What::none; };
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
-    if (!is_memory(p) || p.name.empty() || is_array(i)) continue;
+    if (!is_memory(p) || p.name.empty() || is_array(i) || role_at[i] >= 0) continue;
     int role = port.role_of(p.name);
     if (role < 0) {
       std::size_t count = 0;
@@ -270,7 +322,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
     for (int pass = 0; pass < 2 && role_at[i] < 0; ++pass)
       for (std::size_t r = 0; r < port.roles.size(); ++r) {
         const Port::Role& role = port.roles[r];
-        const bool right = pass == 1 || role.output == !p.is_const;
+        // A tensor may be written, const or not: there the original's order says more.
+        const bool right = pass == 1 || is_tensor(p) || role.output == !p.is_const;
         if (used[r] || !role.tensor || !right || (p.is_const && role.output)) continue;
         used[r] = true;
         role_at[i] = static_cast<int>(r);
@@ -324,6 +377,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess) {
         passing.role = strides[i]->role;
         passing.dim = strides[i]->dim;
         give_strided(passing.role);
+      } else if (stranger && p.kind == Kind::integer && number_by_words(port, p.name, role_at, passing)) {
+        guess.score += 0.5;
       } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower_case(p.name))) {
         passing.what = What::rank;
         passing.role = array_role;
@@ -370,15 +425,23 @@ Guess guess_form(const Entry& entry, const Port& port, bool stranger) {
   if (entry.form == Entry::Form::extension || tensors) {
     by_position(entry, port, guess);
     // Nobody calls a stranger as the original is called: its names say what it takes.
-    if (stranger && !guess.findings.empty()) {
+    if (stranger) {
       Guess by_names;
       by_names.port = &port;
       by_names.form.entry = &entry;
-      by_kind(entry, port, by_names);
-      if (by_names.findings.empty()) guess = std::move(by_names);
+      by_kind(entry, port, by_names, stranger);
+      const bool whole =
+          std::all_of(by_names.form.passings.begin(), by_names.form.passings.end(), [&](const Passing& each) {
+            const auto at = static_cast<std::size_t>(&each - by_names.form.passings.data());
+            return each.what != What::none || entry.parameters[at].kind != Kind::tensor;
+          });
+      if (by_names.findings.empty() && (whole || !guess.findings.empty())) {
+        if (whole) by_names.score += 10;
+        guess = std::move(by_names);
+      }
     }
   } else {
-    by_kind(entry, port, guess);
+    by_kind(entry, port, guess, stranger);
   }
   for (std::size_t r = 0; r < port.roles.size(); ++r)
     if (port.roles[r].returned ||

@@ -107,7 +107,8 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
   const bool exported = entry.form != Entry::Form::kernel;
   const bool by_op = std::any_of(request.ports.begin(), request.ports.end(),
                                  [&](const Port* port) { return is_name_of(*port, entry.name); });
-  if (exported && (!wanted.empty() || (entry.form == Entry::Form::extension && !by_op))) {
+  const bool named = request.stranger && request.function.empty() && request.entry.empty();
+  if (exported && !named && (!wanted.empty() || (entry.form == Entry::Form::extension && !by_op))) {
     const std::string expected = wanted.empty() ? best.port->functions.front() : wanted;
     Finding finding;
     finding.code = "symbol-name";

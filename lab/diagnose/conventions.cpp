@@ -26,9 +26,14 @@ constexpr Known kKnown[] = {
     {"scale=amax*(1/448)", "the scale is the maximum times the rounded 1 / 448"},
     {"scale=ue8m0", "scales are powers of two (scale_format ue8m0)"},
     {"s=transposed", "scales lie column by column"},
+    {"scale=1/(448/amax)", "the scale is the reciprocal of 448 / amax"},
+    {"zero_guard=zeros-1", "a block of zeros has scale 1"},
     {"weightless=multiplied",
      "parts whose log-sum-exp is -inf are multiplied by 0, so that NaN in them stays"},
+    {"weightless=multiplied-guarded",
+     "parts whose log-sum-exp is -inf are multiplied by 0, so that NaN in them stays"},
     {"log=base-2", "the log-sum-exp has base 2"},
+    {"log=base-2-throughout", "log-sum-exps have base 2"},
 };
 
 const Known* known(const std::string& variation) {
@@ -55,6 +60,17 @@ bool turn(const Form& form, std::size_t at, const Given& given, Form& turned) {
   return true;
 }
 
+/// A matrix or more of the same shape, that lies column by column; columns begin at multiples of `multiple`.
+bool lay_in_columns(const Form& form, std::size_t at, const Given& given, int multiple, Form& laid) {
+  const Passing& passing = form.passings[at];
+  if (passing.what != What::role || !passing.axes.empty() || passing.drop != 0) return false;
+  const Value& value = given.values[static_cast<std::size_t>(passing.role)];
+  if (!value.is_tensor() || value.tensor.rank < 2) return false;
+  laid.passings[at].columns = multiple;
+  laid.passings[at].compact = true;
+  return true;
+}
+
 }  // namespace
 
 std::vector<Convention> conventional_forms(const Form& form, const Port& port, const Given& given) {
@@ -64,15 +80,25 @@ std::vector<Convention> conventional_forms(const Form& form, const Port& port, c
                ? form.entry->parameters[at].name
                : port.roles[static_cast<std::size_t>(form.passings[at].role)].name;
   };
-  const auto together = [&](const auto& wanted, const char* said) {
-    Form turned = form;
+  const auto each_wanted = [&](const auto& wanted, const char* said, const auto& change) {
+    Form changed = form;
     std::string names;
     for (std::size_t i = 0; i < form.passings.size(); ++i) {
       if (form.passings[i].what != What::role) continue;
       const Port::Role& role = port.roles[static_cast<std::size_t>(form.passings[i].role)];
-      if (wanted(role) && turn(form, i, given, turned)) names += (names.empty() ? "" : ", ") + name_of(i);
+      if (wanted(role) && change(i, changed)) names += (names.empty() ? "" : ", ") + name_of(i);
     }
-    if (!names.empty()) list.push_back({std::move(turned), names, said});
+    if (!names.empty()) list.push_back({std::move(changed), names, said});
+  };
+  const auto turned = [&](std::size_t i, Form& changed) { return turn(form, i, given, changed); };
+  const auto together = [&](const auto& wanted, const char* said) { each_wanted(wanted, said, turned); };
+  // Of a tensor, which carries its shape, memory alone is another; of memory, the two are one.
+  const auto in_columns = [&](int multiple) {
+    return [&, multiple](std::size_t i, Form& changed) {
+      const bool tensor =
+          i < form.entry->parameters.size() && form.entry->parameters[i].kind != Parameter::Kind::pointer;
+      return (tensor || multiple > 1) && lay_in_columns(form, i, given, multiple, changed);
+    };
   };
   together([](const Port::Role& role) { return role.tensor && role.argument.starts_with("lse"); },
            "log-sum-exps lie [heads, tokens]");
@@ -80,9 +106,14 @@ std::vector<Convention> conventional_forms(const Form& form, const Port& port, c
     return role.tensor &&
            (role.argument == "s" || role.argument.ends_with("_s") || holds(role.argument, "scale"));
   };
+  const auto is_input = [](const Port::Role& role) { return role.tensor && !role.output; };
+  each_wanted(is_scale, "scales lie column by column", in_columns(1));
+  each_wanted(is_input, "every input lies column by column", in_columns(1));
   together(is_scale, "scales lie column by column");
-  together([](const Port::Role& role) { return role.tensor && !role.output; },
-           "every input lies column by column");
+  together(is_input, "every input lies column by column");
+  constexpr int kOfTma = 4;  // of f32, the 16 bytes that bulk copies begin at
+  each_wanted(is_scale, "scales lie column by column, each column beginning at a multiple of 16 bytes",
+              in_columns(kOfTma));
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
     Form turned = form;
     if (turn(form, i, given, turned))
@@ -91,7 +122,7 @@ std::vector<Convention> conventional_forms(const Form& form, const Port& port, c
   return list;
 }
 
-void tell_conventions(std::vector<Finding>& findings) {
+void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (finding.variations.empty() || finding.subject != Subject::candidate) continue;
     // Nothing is a convention that explains only a part.
@@ -99,7 +130,9 @@ void tell_conventions(std::vector<Finding>& findings) {
     std::string said;
     const bool all =
         std::all_of(finding.variations.begin(), finding.variations.end(), [&](const std::string& name) {
-          const Known* each = known(name);
+          // A merge that takes powers of 2 and gives natural logarithms mixes the two.
+          const bool mixed = op == "merge_attention" && name == "log=base-2";
+          const Known* each = mixed ? nullptr : known(name);
           if (each != nullptr) said += (said.empty() ? "" : "; ") + std::string(each->said);
           return each != nullptr;
         });
@@ -115,6 +148,24 @@ void tell_conventions(std::vector<Finding>& findings) {
     if (each.code != "convention" || each.variations.empty()) return false;
     return std::exchange(told, true);
   });
+}
+
+void tell_limits(std::vector<Finding>& findings) {
+  constexpr std::string_view kLimits[] = {"empty-input",  "assumes-contiguous", "dtype-refused",
+                                          "rank-refused", "shape-refused",      "layout-convention"};
+  // Nobody calls it in the original's order, or by the original's name.
+  std::erase_if(findings, [](const Finding& each) {
+    return each.code == "argument-order" || each.code == "result-order" || each.code == "argument-count";
+  });
+  for (Finding& finding : findings) {
+    if (std::find(std::begin(kLimits), std::end(kLimits), finding.code) == std::end(kLimits) ||
+        finding.subject != Subject::candidate || finding.strength == Strength::nearest ||
+        !finding.variations.empty())
+      continue;
+    finding.evidence = fmt::format("a limit ({}): {}", finding.code, finding.evidence);
+    finding.code = "convention";
+    finding.fix = "none is needed where its callers never ask for this; a port of the op's original needs it";
+  }
 }
 
 std::optional<double> number_by_name(const Port& port, std::string_view name) {

@@ -21,7 +21,11 @@ struct Convention {
 std::vector<Convention> conventional_forms(const Form& form, const Port& port, const Given& given);
 
 /// Findings whose variations are conventions of other houses become remarks that say so.
-void tell_conventions(std::vector<Finding>& findings);
+void tell_conventions(const std::string& op, std::vector<Finding>& findings);
+
+/// What a kernel that is nobody's port does not take, and says so or is never given: one empty tensor, views,
+/// other sizes and dtypes. No fault of its own, and a remark.
+void tell_limits(std::vector<Finding>& findings);
 
 /// What a real number of this name is, of an op whose original has none: an option's default for eps, the
 /// largest and least number of the output's type for fp8_max and fp8_min. Nothing where the name says

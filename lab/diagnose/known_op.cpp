@@ -52,6 +52,13 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
   return false;
 }
 
+bool strays(const Trial& trial) {
+  const std::vector<Seen>& all = trial.answer.seen;
+  return std::any_of(all.begin(), all.end(), [](const Seen& seen) {
+    return seen.kind.starts_with("out-of-bounds") || (seen.kind == "race" && !seen.stores_twice);
+  });
+}
+
 /// A layout that other houses have: the answer is right with it, or explained. Then it is told.
 void take_convention(const Candidate& candidate, const Questions& questions, Called& called,
                      Numbers& numbers) {
@@ -68,21 +75,30 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
     called.findings.push_back(std::move(finding));
     called.form = std::move(each.form);
   };
+  const bool strayed = strays(called.trial);
   std::vector<Convention> list = conventional_forms(called.form, *called.port, *called.given);
+  std::vector<Convention> tame;
   for (Convention& each : list) {
     Trial trial = try_call(candidate, each.form, *called.port, *called.given, questions.settings);
-    if (!trial.ok() || share_right(*called.given, trial) < std::max(0.98, before + 0.2)) continue;
+    // Memory that a convention has no room for is no convention's.
+    if (!trial.ok() || strays(trial)) continue;
+    if (share_right(*called.given, trial) < std::max(0.98, before + 0.2)) {
+      tame.push_back(std::move(each));
+      continue;
+    }
     take(each);
     called.trial = std::move(trial);
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
     return;
   }
   // Beside another convention, such as base-2 log-sum-exps, which the numbers say.
-  constexpr std::size_t kSearched = 3;
-  for (std::size_t i = 0; i < list.size() && i < kSearched; ++i) {
-    Numbers other = explain_numbers(candidate, list[i].form, *called.port, questions);
+  constexpr std::size_t kSearched = 5;
+  for (std::size_t i = 0; i < tame.size() && i < kSearched; ++i) {
+    // Where it strayed, no longer to stray is half of the answer.
+    if (strayed && i > 1) break;
+    Numbers other = explain_numbers(candidate, tame[i].form, *called.port, questions);
     if (!other.explanation.explains) continue;
-    take(list[i]);
+    take(tame[i]);
     numbers = std::move(other);
     return;
   }
@@ -184,12 +200,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   questions.dtypes = {called.dtypes};
   questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
   Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
-  const bool stray = std::any_of(numbers.answers.begin(), numbers.answers.end(), [](const Answer& answer) {
-    return std::any_of(answer.seen.begin(), answer.seen.end(), [](const Seen& seen) {
-      return seen.kind.starts_with("out-of-bounds") || (seen.kind == "race" && !seen.stores_twice);
-    });
-  });
-  if (request.stranger && !numbers.explanation.explains && !stray && !numbers.evidence.empty())
+  if (request.stranger && !numbers.explanation.explains && !numbers.evidence.empty())
     take_convention(candidate, questions, called, numbers);
   if (request.stranger) {
     diagnosis.findings.insert(
@@ -295,7 +306,11 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   harmless_races();
   if (numbers.explanation.explains)
     tell_no_kernel(*asked, *called.form.entry, numbers.answers, diagnosis.findings);
-  if (request.stranger) tell_conventions(diagnosis.findings);
+  if (request.stranger) {
+    tell_conventions(called.port->op, diagnosis.findings);
+    // By the original's own name its callers take it for a port.
+    if (called.form.entry->name != called.port->functions.front()) tell_limits(diagnosis.findings);
+  }
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
   diagnosis.differences = differences_of(numbers);
   const auto faults = [](const std::vector<Finding>& list) {
@@ -357,10 +372,14 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     return;
   }
   diagnosis.entry = called.form.entry->name;
+  const bool stranger = request.stranger && called.form.entry->name != called.port->functions.front();
+  if (stranger && called.callable) tell_limits(called.findings);
   diagnosis.findings = called.findings;
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
   diagnosis.calls += 1;
-  diagnosis.call = called.findings.empty() && called.callable ? Stage::passed : Stage::failed;
+  diagnosis.call = called.callable && std::all_of(called.findings.begin(), called.findings.end(), is_remark)
+                       ? Stage::passed
+                       : Stage::failed;
   if (const std::string why = not_for_outside(*called.form.entry); !why.empty()) {
     diagnosis.error = why;
     return;

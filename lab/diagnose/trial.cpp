@@ -125,6 +125,29 @@ Value boxed(const Passing& passing, const Value& value) {
   return box;
 }
 
+/// A copy of which the last two dimensions lie column by column.
+Value in_columns(const Value& value, std::int64_t multiple) {
+  Tensor tensor = value.tensor;
+  const auto row = static_cast<std::size_t>(tensor.rank - 2), column = row + 1;
+  const std::int64_t length = (tensor.shape[row] + multiple - 1) / multiple * multiple;
+  std::int64_t stride = 1;
+  tensor.strides[row] = stride;
+  tensor.strides[column] = stride = std::max<std::int64_t>(length, 1);
+  stride *= tensor.shape[column];
+  for (std::size_t d = row; d-- > 0; stride *= tensor.shape[d]) tensor.strides[d] = stride;
+  Value copy = tensor_value(value.name, tensor.dtype, {stride});
+  const auto size = static_cast<std::size_t>(size_of(tensor.dtype));
+  tensor.data = copy.storage.get();
+  std::vector<const std::byte*> elements;
+  each_offset(value.tensor, [&](std::int64_t, const std::byte* element) { elements.push_back(element); });
+  each_offset(tensor, [&](std::int64_t flat, const std::byte* element) {
+    std::memcpy(const_cast<std::byte*>(element), elements[static_cast<std::size_t>(flat)], size);
+  });
+  copy.tensor = tensor;
+  copy.boolean = value.boolean;
+  return copy;
+}
+
 Value pass_tensor(const Passing& passing, const Value& original, const std::vector<Value>& values) {
   if (!original.is_tensor()) return original;
   Value value = deep_copy(original);
@@ -136,6 +159,7 @@ Value pass_tensor(const Passing& passing, const Value& original, const std::vect
   if (passing.cast != DType::none && passing.cast != value.tensor.dtype) value = cast_to(value, passing.cast);
   if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())
     value = compact_copy(value);
+  if (passing.columns > 0 && value.tensor.rank >= 2) value = in_columns(value, passing.columns);
   return value;
 }
 

@@ -62,7 +62,10 @@ struct Passing {
   bool inner = false;     ///< those that are more stand before the last dimension, not behind it
   std::vector<int> axes;  ///< its dimensions in another order; empty: as they are
   bool compact = false;   ///< copied into a compact tensor
-  bool boxed = false;     ///< of a number: given as a tensor with one element
+  /// Its last two dimensions lie column by column, each column on from a multiple of so many elements; the
+  /// shape stays. 0: as they are.
+  int columns = 0;
+  bool boxed = false;  ///< of a number: given as a tensor with one element
   /// A dimension that the original's tensor does not have, before this one, as long as `longer` counts: its
   /// elements are copies.
   int inserted = -1;

@@ -93,6 +93,24 @@ std::string quoted(std::string_view text) {
   return q + "\"";
 }
 
+// nvcc takes A<T>::b<n>(x) where other compilers ask for the word template before b.
+void rewrite_dependent_templates(Source& s) {
+  constexpr std::size_t kLongest = 24;
+  const auto& t = s.text.tokens;
+  for (std::size_t i = 2; i + 2 < t.size(); ++i) {
+    if (t[i].kind != Token::name || !t[i - 1].is("::") || !t[i - 2].is(">") || !t[i + 1].is("<")) continue;
+    int depth = 0;
+    for (std::size_t at = i + 1; at < std::min(t.size(), i + kLongest); ++at) {
+      depth += t[at].is("<") ? 1 : t[at].is(">") ? -1 : 0;
+      if (depth == 0) {
+        if (at + 1 < t.size() && t[at + 1].is("(")) s.edits.replace(t[i].offset, 0, "template ");
+        break;
+      }
+      if (t[at].is(";") || t[at].is("&&") || t[at].is("||") || t[at].is("{")) break;
+    }
+  }
+}
+
 void rewrite_specifiers(Source& s) {
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
@@ -153,6 +171,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   guard_variables(s);
   rewrite_launches(s);
   rewrite_kernel_casts(s);
+  rewrite_dependent_templates(s);
   rewrite_specifiers(s);
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;

@@ -62,6 +62,7 @@ struct Source {
 void rewrite_launches(Source& source);
 void rewrite_kernel_casts(Source& source);
 void rewrite_shared(Source& source);
+void rewrite_dependent_templates(Source& source);
 void rewrite_specifiers(Source& source);
 void guard_variables(Source& source);
 /// What tells the watch which lines wait for other threads.

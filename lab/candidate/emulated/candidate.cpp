@@ -119,6 +119,11 @@ class CompiledCandidate final : public Candidate {
   CompiledCandidate(fs::path path, fs::path source, BuildSettings settings)
       : path_(std::move(path)), source_(std::move(source)), settings_(std::move(settings)) {
     const bool real = settings_.backend != Backend::emulated;
+    // Headers that lie beside a candidate are its own, however it names them.
+    const fs::path beside = fs::absolute(path_).parent_path();
+    if (std::find(settings_.include_directories.begin(), settings_.include_directories.end(),
+                  beside.string()) == settings_.include_directories.end())
+      settings_.include_directories.push_back(beside.string());
     const SourceTraits traits = traits_of(source_, settings_.include_directories);
     options_.sources = {source_};
     options_.entries = true;
@@ -140,12 +145,10 @@ class CompiledCandidate final : public Candidate {
       }
       options_.compile_flags = {"-include", "isomer_emulator/entries_torch.h"};
     }
-    // Bodies for devices stand behind it: without it they are compiled away, and write nothing.
     const bool for_hip = path_.string().find(".hip") != std::string::npos;
-    const auto given = [&](const std::string& each) { return each.starts_with("__CUDA_ARCH__"); };
-    if (!real && !for_hip && !traits.torch &&
-        std::none_of(options_.definitions.begin(), options_.definitions.end(), given))
-      options_.definitions.emplace_back("__CUDA_ARCH__=800");
+    if (!real && !for_hip)
+      options_.compile_flags.insert(options_.compile_flags.end(),
+                                    {"-include", "isomer_emulator/device_arch.h"});
     if (source_ != path_) {
       const std::string folder = fs::absolute(path_).parent_path().string();
       options_.link_flags.insert(options_.link_flags.end(),

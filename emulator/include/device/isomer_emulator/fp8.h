@@ -142,6 +142,39 @@ using __nv_fp8x2_e5m2 = isomer::emulator::Float8x2<isomer::emulator::E5m2>;
 using __nv_fp8x4_e4m3 = isomer::emulator::Float8x4<isomer::emulator::E4m3>;
 using __nv_fp8x4_e5m2 = isomer::emulator::Float8x4<isomer::emulator::E5m2>;
 
+#if !defined(ISOMER_EMULATOR_HIP)
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
+/// A power of two alone: 2^(x - 127), 255 for NaN.
+typedef unsigned char __nv_fp8_e8m0_storage_t;
+ISOMER_EMULATOR_INLINE float isomer_emulator_e8m0_value(unsigned char x) {
+  return x == 0xff ? __builtin_nanf("") : __builtin_ldexpf(1.0f, int(x) - 127);
+}
+/// Of |x|: up or down to a power of two, as asked.
+ISOMER_EMULATOR_INLINE __nv_fp8_storage_t __nv_cvt_double_to_e8m0(double x, __nv_saturation_t s,
+                                                                  cudaRoundMode mode) {
+  if (x != x) return 0xff;
+  x = x < 0 ? -x : x;
+  if (x > 0x1p127 && (__builtin_isinf(x) || mode == cudaRoundPosInf))
+    return s == __NV_SATFINITE ? 0xfe : 0xff;
+  if (x <= 0x1p-127) return 0;
+  int exponent = 0;
+  const double fraction = __builtin_frexp(x, &exponent);  // in [0.5, 1)
+  return static_cast<unsigned char>(exponent - 1 + 127 + (mode == cudaRoundPosInf && fraction > 0.5));
+}
+ISOMER_EMULATOR_INLINE __nv_fp8_storage_t __nv_cvt_float_to_e8m0(float x, __nv_saturation_t s,
+                                                                 cudaRoundMode mode) {
+  return __nv_cvt_double_to_e8m0(x, s, mode);
+}
+struct __nv_fp8_e8m0 {
+  __nv_fp8_storage_t __x;
+  __nv_fp8_e8m0() = default;
+  explicit __nv_fp8_e8m0(float x) : __x(__nv_cvt_float_to_e8m0(x, __NV_SATFINITE, cudaRoundPosInf)) {}
+  explicit __nv_fp8_e8m0(double x) : __x(__nv_cvt_double_to_e8m0(x, __NV_SATFINITE, cudaRoundPosInf)) {}
+  explicit operator float() const { return isomer_emulator_e8m0_value(__x); }
+  explicit operator double() const { return isomer_emulator_e8m0_value(__x); }
+};
+#endif
+
 // AMD's names.
 typedef unsigned char __hip_fp8_storage_t;
 typedef unsigned short __hip_fp8x2_storage_t;

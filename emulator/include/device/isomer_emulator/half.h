@@ -9,6 +9,9 @@ using half = __half;
 using half2 = __half2;
 struct __half_raw {
   unsigned short x;
+  __half_raw() = default;
+  constexpr __half_raw(unsigned short bits) : x(bits) {}
+  __half_raw(const __half& value) : x(value.bits) {}
 };
 struct __half2_raw {
   unsigned short x, y;

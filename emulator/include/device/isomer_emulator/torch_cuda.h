@@ -4,6 +4,10 @@
 #include "cuda_runtime.h"
 #include "torch_device.h"
 
+// PyTorch's CUDA headers bring them along, with those of cuBLAS.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #if !defined(ISOMER_EMULATOR_HIP)
 namespace c10::cuda {
 using CUDAStream = isomer::emulator::TensorStream<cudaStream_t>;

@@ -4,6 +4,10 @@
 #include "hip_runtime.h"
 #include "torch_device.h"
 
+// PyTorch's HIP headers bring them along, with those of hipBLAS.
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
+
 namespace c10::hip {
 using HIPStream = isomer::emulator::TensorStream<hipStream_t>;
 using HIPGuard = isomer::emulator::TensorGuard;

@@ -11,6 +11,15 @@
 #include "../isomer_emulator/entries_torch.h"
 #include "../isomer_emulator/python_binding.h"
 
+// With nvcc, PyTorch's 16-bit types bring the toolkit's along.
+#if !defined(ISOMER_EMULATOR_HIP)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#else
+#include <hip/hip_bf16.h>
+#include <hip/hip_fp16.h>
+#endif
+
 namespace torch {
 template <class F>
 F wrap_pybind_function(F function) {

@@ -47,6 +47,7 @@ float scale_of(float amax, const ActQuantOptions& options, const Variations& var
   const float largest = vary.has("max=240") ? 240.0f : 448.0f;
   float scale = amax / largest;
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
+  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (448.0f / amax);
   scale = oracle::guarded(amax, scale, vary);
   if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0"))
     scale = power_of_two(scale, vary.has("ue8m0=log2"));
@@ -141,7 +142,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       float quotient = value / scale;
       if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
       if (vary.has("quotient=x*(448/amax)") && options.scale_format != ScaleFormat::ue8m0)
-        quotient = value * (448.0f / amax);
+        quotient = amax == 0 && scale != 0 ? value / scale : value * (448.0f / amax);
       if (vary.has("quotient=x*s")) quotient = value * scale;
       for (const DType narrow : {DType::f16, DType::bf16})
         if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
@@ -177,6 +178,7 @@ const std::vector<oracle::Variation>& variations() {
       {"s=transposed", "scales stored as [K / block_size, rows]"},
       {"s=inverse", "448 / amax stored, by which x is multiplied, instead of amax / 448"},
       {"scale=ue8m0", "the scale rounded up to a power of two"},
+      {"scale=1/(448/amax)", "the scale as the rounded reciprocal of 448 / amax"},
       {"floor=1e-10", "amax at least 1e-10 whatever amax_floor says"},
       {"floor=1e-12", "amax at least 1e-12 whatever amax_floor says"},
       {"floor=none", "no floor: an all-zero block is 0/0"},

@@ -19,7 +19,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected) {
   const auto& args = call.args<MergeAttentionArgs>();
   oracle::ExpectedTensor& out = expected["out"];
-  const auto e = [&](double x) { return vary.has("log=base-2") ? std::exp2(x) : std::exp(x); };
+  const bool throughout = vary.has("log=base-2-throughout");
+  const auto e = [&](double x) { return throughout || vary.has("log=base-2") ? std::exp2(x) : std::exp(x); };
   const auto half = [&](double value) {
     return vary.has("accumulate=f16") ? round_to(DType::f16, value) : value;
   };
@@ -42,9 +43,10 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
       w[i] = vary.has("max=none") ? round_to(DType::f32, e(lse[i])) : e(lse[i] - m);
       total = half(total + w[i]);
     }
-    const bool multiplied = vary.has("weightless=multiplied");
+    const bool guarded = vary.has("weightless=multiplied-guarded");
+    const bool multiplied = guarded || vary.has("weightless=multiplied");
     const bool poisoned = (vary.has("infinity=unguarded") && (lse[0] == kNothing || m == kNothing)) ||
-                          (multiplied && m == kNothing);
+                          (multiplied && !guarded && m == kNothing);
     for (std::size_t d = 0; d < size; ++d) {
       double acc = 0, weighted = 0, squared = 0, lost = 0;
       for (int i = 0; i < 2; ++i) {
@@ -56,13 +58,15 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
         squared += weight * weight * part * part;
         lost += oracle::lost_to_underflow(DType::f32, weight, total) * std::fabs(part);
       }
-      double value = m == kNothing ? 0.0 : acc / total;
+      double value = m == kNothing ? (guarded ? acc : 0.0) : acc / total;
       if (poisoned) value = kNaN;
       out.set(row * size + d, value,
               oracle::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, lost));
     }
     if (!expected.has("lse")) continue;
-    double merged = m == kNothing ? kNothing : (vary.has("max=none") ? 0.0 : m) + std::log(total);
+    double merged =
+        m == kNothing ? kNothing
+                      : (vary.has("max=none") ? 0.0 : m) + (throughout ? std::log2(total) : std::log(total));
     if (vary.has("lse=larger")) merged = m;
     if (poisoned) merged = kNaN;
     expected["lse"].set(row, merged, oracle::lse_bound(merged, largest));
@@ -73,8 +77,11 @@ const std::vector<oracle::Variation>& variations() {
   static const std::vector<oracle::Variation> list = {
       {"max=none", "e^lse without subtracting the larger: f32 overflows"},
       {"log=base-2", "2^lse instead of e^lse"},
+      {"log=base-2-throughout", "log-sum-exps of base 2 are taken and given"},
       {"infinity=unguarded", "an online merge that meets −inf first: −inf − −inf is NaN"},
       {"weightless=multiplied", "a part whose lse is −inf multiplied by 0: NaN in it stays"},
+      {"weightless=multiplied-guarded",
+       "a part whose lse is −inf multiplied by 0: NaN in it stays; two of them give −inf"},
       {"accumulate=f16", "sums kept in f16"},
       {"lse=larger", "lse of the larger part instead of ln Σ e^lse"},
       {"lse=flat", "the lse of the parts read as if contiguous [..., H]"},

@@ -136,7 +136,8 @@ oracle::Oracle oracle() {
           .bench_cases = bench_cases,
           .device_bench_lines = {"silu_mul_quant m=16384 k=2048 dtype=bf16",
                                  "silu_mul_quant masked g=64 m=64 k=2048 counts=all dtype=bf16"},
-          .features = features};
+          .features = features,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::silu_mul_quant

@@ -5,6 +5,7 @@
 namespace isomer::ops::silu_mul_quant {
 
 oracle::Oracle oracle();
+std::vector<oracle::Original> originals();
 void reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
 const std::vector<oracle::Variation>& variations();
 

@@ -152,7 +152,8 @@ oracle::Oracle oracle() {
           .variations = variations(),
           .bench_cases = bench_cases,
           .device_bench_lines = {"weight_quant m=24576 n=7168 dtype=bf16"},
-          .features = features};
+          .features = features,
+          .originals = originals()};
 }
 
 }  // namespace isomer::ops::weight_quant

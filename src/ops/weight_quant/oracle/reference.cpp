@@ -104,8 +104,9 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
           float quotient = value / scale;
           if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
           if (vary.has("quotient=x*s")) quotient = value * scale;
-          if (vary.has("quotient=bf16"))
-            quotient = static_cast<float>(round_to(DType::bf16, static_cast<double>(quotient)));
+          for (const DType narrow : {DType::f16, DType::bf16})
+            if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
+              quotient = static_cast<float>(round_to(narrow, static_cast<double>(quotient)));
           y.set(y.index(m, n), to_e4m3(quotient, vary));
         }
       }
@@ -122,6 +123,7 @@ const std::vector<oracle::Variation>& variations() {
       {"subnormals=flushed", "quotients below the normal numbers of e4m3 taken as 0"},
       {"quotient=x*s", "multiplied by the scale instead of divided by it"},
       {"encoding=e5m2", "y encoded as e5m2"},
+      {"quotient=f16", "the quotient rounded to f16 before it is converted"},
       {"quotient=bf16", "the quotient rounded to bf16 before it is converted"},
       {"scale=per_row", "one scale for all columns of a row of blocks"},
       {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},

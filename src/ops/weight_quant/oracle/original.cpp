@@ -1,0 +1,89 @@
+#include "core/ceil_div.hpp"
+#include "ops/weight_quant/oracle/oracle.hpp"
+#include "ops/weight_quant/weight_quant.hpp"
+
+#include <cmath>
+
+namespace isomer::ops::weight_quant {
+namespace {
+
+using oracle::Original;
+
+void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors,
+                 const std::vector<double>& numbers, DType) {
+  auto& args = problem.args<WeightQuantArgs>();
+  auto& options = problem.options<WeightQuantOptions>();
+  args.x = tensors[0];
+  options.block_size = static_cast<std::int64_t>(numbers[1]);
+  if (options.block_size < 1)
+    throw Error(ErrorCode::bad_argument, "weight_quant: block_size is expected to be at least 1");
+  args.y = tensors[2];
+  args.s = tensors[3];
+  if (args.x.rank == 2 && !args.y.defined())
+    args.y = problem.make("y", DType::e4m3fn, {args.x.size(0), args.x.size(1)});
+  if (args.x.rank == 2 && !args.s.defined())
+    args.s = problem.make("s", DType::f32,
+                          {core::ceil_div(args.x.size(0), options.block_size),
+                           core::ceil_div(args.x.size(1), options.block_size)});
+  problem.bind(bind(args, options));
+}
+
+/// Blocks that hold NaN or inf, and blocks of 0/0.
+std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle::Expected& plain) {
+  const auto& args = call.args<WeightQuantArgs>();
+  const std::int64_t size = call.options<WeightQuantOptions>().block_size;
+  const oracle::ExpectedTensor &y = plain.tensors[0], &s = plain.tensors[1];
+  std::vector<std::vector<std::uint8_t>> marks = {std::vector<std::uint8_t>(y.value.size()),
+                                                  std::vector<std::uint8_t>(s.value.size())};
+  const std::int64_t columns = args.x.size(1), across = core::ceil_div(columns, size);
+  const auto left_open = [&](std::size_t block) {
+    return !std::isfinite(s.value[block]) || s.value[block] <= 0;
+  };
+  for (std::size_t block = 0; block < s.value.size(); ++block) marks[1][block] = left_open(block);
+  for (std::size_t i = 0; i < y.value.size(); ++i) {
+    const std::int64_t row = static_cast<std::int64_t>(i) / columns;
+    const std::int64_t column = static_cast<std::int64_t>(i) % columns;
+    marks[0][i] = left_open(static_cast<std::size_t>(row / size * across + column / size));
+  }
+  return marks;
+}
+
+Original original(bool returned) {
+  return {.op = "weight_quant",
+          .functions = {"weight_quant", "weight_quant_block", "per_block_quant"},
+          .parameters = {{.name = "x", .argument = "x", .field = "dtype", .also = "weight w input x_ptr src"},
+                         {.name = "block_size",
+                          .argument = "block_size",
+                          .kind = Original::Kind::integer,
+                          .optional = true,
+                          .fallback = 128,
+                          .also = "block bs group_size"},
+                         {.name = "y",
+                          .argument = "y",
+                          .output = true,
+                          .returned = returned,
+                          .also = "out output y_ptr q wq"},
+                         {.name = "s",
+                          .argument = "s",
+                          .output = true,
+                          .returned = returned,
+                          .also = "scale scales s_ptr out_scale"}},
+          .bind = bind_values,
+          .number =
+              [](const core::Call& call, std::string_view) {
+                return static_cast<double>(call.options<WeightQuantOptions>().block_size);
+              },
+          .probes = {"m=130 n=260", "m=128 n=256 regime=e4m3_ties", "m=130 n=140 scale=1e-6",
+                     "m=129 n=257 regime=outlier", "m=130 n=140 regime=zero_rows", "m=130 n=140 regime=nan",
+                     "m=130 n=140 regime=inf"},
+          .sizes = {"n=40 m=", "m=5 n="},
+          .empties = {"m=0 n=128"},
+          .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}, {{"dtype", DType::f32}}},
+          .open = open};
+}
+
+}  // namespace
+
+std::vector<Original> originals() { return {original(true), original(false)}; }
+
+}  // namespace isomer::ops::weight_quant
