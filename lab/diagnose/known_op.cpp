@@ -93,15 +93,28 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
   }
   // Beside another convention, such as base-2 log-sum-exps, which the numbers say.
   constexpr std::size_t kSearched = 5;
+  std::optional<Numbers> nearest;
+  std::size_t nearest_at = 0;
   for (std::size_t i = 0; i < tame.size() && i < kSearched; ++i) {
     // Where it strayed, no longer to stray is half of the answer.
     if (strayed && i > 1) break;
     Numbers other = explain_numbers(candidate, tame[i].form, *called.port, questions);
-    if (!other.explanation.explains) continue;
+    if (!other.explanation.explains) {
+      const auto left = [](const Numbers& of) { return of.explanation.left.wrong; };
+      if (left(other) < (nearest ? left(*nearest) : left(numbers) / 4 * 3)) {
+        nearest = std::move(other);
+        nearest_at = i;
+      }
+      continue;
+    }
     take(tame[i]);
     numbers = std::move(other);
     return;
   }
+  // A fault beside a convention: what is left is told as it is with the convention.
+  if (!nearest) return;
+  take(tame[nearest_at]);
+  numbers = std::move(*nearest);
 }
 
 /// Whether the answers have the same bytes in other orders of threads.

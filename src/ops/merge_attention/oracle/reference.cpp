@@ -13,6 +13,14 @@ using core::round_to;
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+/// What weighs part i.
+double weight_of(const oracle::Variations& vary, const double (&w)[2], int i) {
+  if (vary.has("weights=swapped")) return w[1 - i];
+  if (vary.has("weights=first")) return w[0];
+  if (vary.has("weights=second")) return w[1];
+  return w[i];
+}
+
 }  // namespace
 
 /// w_i = e^(lse_i − m) / Σ; out = Σ w_i·out_i; lse = m + ln Σ; a part with lse −inf is left out.
@@ -43,6 +51,7 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
       w[i] = vary.has("max=none") ? round_to(DType::f32, e(lse[i])) : e(lse[i] - m);
       total = half(total + w[i]);
     }
+    const double divisor = vary.has("weights=undivided") ? 1.0 : total;
     const bool guarded = vary.has("weightless=multiplied-guarded");
     const bool multiplied = guarded || vary.has("weightless=multiplied");
     const bool poisoned = (vary.has("infinity=unguarded") && (lse[0] == kNothing || m == kNothing)) ||
@@ -52,21 +61,22 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
       for (int i = 0; i < 2; ++i) {
         if (lse[i] == kNothing && !multiplied) continue;
         const double part = oracle::element(i == 0 ? args.out_a : args.out_b, row * size + d);
-        const double weight = w[i] / total;
-        acc = half(acc + w[i] * part);
+        const double given = weight_of(vary, w, i);
+        const double weight = given / total;
+        acc = half(acc + given * part);
         weighted += weight * std::fabs(part);
         squared += weight * weight * part * part;
         lost += oracle::lost_to_underflow(DType::f32, weight, total) * std::fabs(part);
       }
-      double value = m == kNothing ? (guarded ? acc : 0.0) : acc / total;
+      double value = m == kNothing ? (guarded ? acc : 0.0) : acc / divisor;
       if (poisoned) value = kNaN;
       out.set(row * size + d, value,
               oracle::attention_bound(out.dtype, DType::f32, value, weighted, squared, largest, lost));
     }
     if (!expected.has("lse")) continue;
-    double merged =
-        m == kNothing ? kNothing
-                      : (vary.has("max=none") ? 0.0 : m) + (throughout ? std::log2(total) : std::log(total));
+    double merged = m == kNothing ? kNothing
+                                  : (vary.has("max=none") || vary.has("lse=without-maximum") ? 0.0 : m) +
+                                        (throughout ? std::log2(total) : std::log(total));
     if (vary.has("lse=larger")) merged = m;
     if (poisoned) merged = kNaN;
     expected["lse"].set(row, merged, oracle::lse_bound(merged, largest));
@@ -83,6 +93,11 @@ const std::vector<oracle::Variation>& variations() {
       {"weightless=multiplied-guarded",
        "a part whose lse is −inf multiplied by 0: NaN in it stays; two of them give −inf"},
       {"accumulate=f16", "sums kept in f16"},
+      {"weights=swapped", "each part weighted by the other's weight"},
+      {"weights=first", "both parts weighted by the first one's weight"},
+      {"weights=second", "both parts weighted by the second one's weight"},
+      {"weights=undivided", "the weights not divided by their sum"},
+      {"lse=without-maximum", "ln of the sum alone, without the larger lse that was subtracted"},
       {"lse=larger", "lse of the larger part instead of ln Σ e^lse"},
       {"lse=flat", "the lse of the parts read as if contiguous [..., H]"},
   };
