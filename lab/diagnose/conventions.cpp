@@ -123,29 +123,30 @@ std::vector<Convention> conventional_forms(const Form& form, const Port& port, c
 }
 
 void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
+  Finding* first = nullptr;
+  std::string said;
+  const auto others = [&](const std::string& variation) {
+    // A merge that takes powers of 2 and gives natural logarithms mixes the two.
+    return op == "merge_attention" && variation == "log=base-2" ? nullptr : known(variation);
+  };
+  const bool left = std::any_of(findings.begin(), findings.end(),
+                                [](const Finding& each) { return each.code == "unexplained"; });
   for (Finding& finding : findings) {
-    if (finding.variations.empty() || finding.subject != Subject::candidate) continue;
-    // Nothing is a convention that explains only a part.
-    if (finding.strength == Strength::nearest) continue;
-    std::string said;
-    const bool all =
-        std::all_of(finding.variations.begin(), finding.variations.end(), [&](const std::string& name) {
-          // A merge that takes powers of 2 and gives natural logarithms mixes the two.
-          const bool mixed = op == "merge_attention" && name == "log=base-2";
-          const Known* each = mixed ? nullptr : known(name);
-          if (each != nullptr) said += (said.empty() ? "" : "; ") + std::string(each->said);
-          return each != nullptr;
-        });
-    if (!all) continue;
+    const Known* each = finding.variation.empty() ? nullptr : others(finding.variation);
+    // Nothing is a convention that explains only a part, unless the rest is told.
+    if (each == nullptr || (finding.strength == Strength::nearest && !left)) continue;
+    said += (said.empty() ? "" : "; ") + std::string(each->said);
     finding.code = "convention";
     finding.argument.clear();
-    finding.evidence = said + ": " + finding.evidence;
     finding.fix =
         "none is needed where its callers expect this; a port of the op's original needs the op's way";
+    if (first == nullptr) first = &finding;
   }
+  if (first == nullptr) return;
+  first->evidence = said + ": " + first->evidence;
   bool told = false;
   std::erase_if(findings, [&](const Finding& each) {
-    if (each.code != "convention" || each.variations.empty()) return false;
+    if (each.code != "convention" || each.variation.empty()) return false;
     return std::exchange(told, true);
   });
 }

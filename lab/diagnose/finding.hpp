@@ -27,6 +27,7 @@ struct Finding {
   SourcePlace location;
   std::string fix;                      ///< one sentence: what to change
   bool same_store = false;              ///< a race of one line's stores with each other
+  std::string variation;                ///< the one of them that this finding names, where it names one
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
 };
 

@@ -208,6 +208,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
       finding.evidence +=
           fmt::format("; no input tells this set from {{{}}}", joined_names(found.others.front()));
     finding.fix = code.fix;
+    finding.variation = name;
     finding.variations = found.set;
     list.push_back(std::move(finding));
   }

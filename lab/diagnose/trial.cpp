@@ -485,8 +485,9 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
 
 bool holds(const oracle::ExpectedTensor& expected, std::size_t i, double got) {
   const double want = expected.value[i];
-  if (const auto at = expected.others.find(i); at != expected.others.end())
-    if (std::find(at->second.begin(), at->second.end(), got) != at->second.end()) return true;
+  for (const auto* list : {&expected.others, &expected.nearby})
+    if (const auto at = list->find(i); at != list->end())
+      if (std::find(at->second.begin(), at->second.end(), got) != at->second.end()) return true;
   if (std::isnan(want)) return std::isnan(got);
   if (std::isnan(got)) return false;
   if (got == want) return true;
