@@ -1,1 +1,2 @@
+set(optimised ON)
 set(library isomer_oracle)

@@ -1,3 +1,4 @@
+set(optimised ON)
 # Faulty GPU kernels, run on the emulator and compiled for a GPU that is not here. The program embeds them beside the
 # library's device sources: its own table takes the place of the library's.
 set(planted_sources ${CMAKE_CURRENT_BINARY_DIR}/planted_sources.cpp)

@@ -124,13 +124,17 @@ TEST_P(EveryOp, PairsAreNamedOrNoInputTellsTheSetThatIs) {
   }
 }
 
-std::vector<const Port*> all_ports() {
+/// One form of each: what a port returns and what it writes are the same numbers.
+std::vector<const Port*> one_of_each_function() {
   std::vector<const Port*> list;
-  for (const Port& port : ports()) list.push_back(&port);
+  for (const Port& port : ports())
+    if (std::none_of(list.begin(), list.end(),
+                     [&](const Port* other) { return other->functions.front() == port.functions.front(); }))
+      list.push_back(&port);
   return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(all_ports()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(one_of_each_function()), [](const auto& info) {
   return info.param->functions.front() + "_" + std::to_string(info.index);
 });
 

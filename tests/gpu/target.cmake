@@ -1,3 +1,4 @@
+set(optimised ON)
 set(environment "ISOMER_NVRTC=${NVRTC_LIBRARY}")
 set(single test_attention_plan.cpp test_fp8_gemm_plan.cpp)
 add_test(NAME Fp8GemmSm90.EveryVariant COMMAND test_gpu --gtest_filter=Fp8GemmSm90.EveryTile*)

@@ -1,3 +1,4 @@
+set(optimised ON)
 # Hopper's device words on the emulator: kernels of this folder's own, right ones and ones with a planted fault.
 set(library isomer_emulator)
 set(dependencies isomer-emulator-runner)

@@ -18,7 +18,7 @@ TEST_P(Check, Holds) {
   // Kernels that were compiled once serve the next run of this test.
   ::setenv("ISOMER_CACHE", ISOMER_STAND_IN_CACHE, 1);
   const char* asked = std::getenv("ISOMER_STAND_IN_CHECK");
-  const std::string words = asked == nullptr ? "sin act_quant --sample 16" : asked;
+  const std::string words = asked == nullptr ? "sin act_quant --sample 8" : asked;
   const std::string command =
       std::string(ISOMER_CLI " check --jobs 2 --backend ") + GetParam().vendor + " " + words + " 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");

@@ -1,0 +1,1 @@
+set(optimised ON)
