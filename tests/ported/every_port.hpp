@@ -29,7 +29,7 @@ struct Stated {
   std::set<std::string> codes;
 };
 
-/// "// op: sin" and "// finds: rounding-mode, clamp" or "// finds: nothing".
+/// "// op: sin" and "// finds: rounding-mode, clamp" or "// finds: nothing". A convention is no fault.
 inline Stated stated_by(const fs::path& file) {
   std::ifstream stream(file);
   std::string op, finds;
@@ -66,7 +66,8 @@ TEST_P(EveryPort, IsSaidToHaveItsFaultsAndNoOthers) {
     if (finding.strength != Strength::unobservable) found.insert(finding.code);
   }
   EXPECT_EQ(found, stated.codes) << text;
-  EXPECT_EQ(said[0].verdict(), stated.codes.empty() ? "pass" : "fail") << text;
+  const std::size_t faults = stated.codes.size() - stated.codes.count("convention");
+  EXPECT_EQ(said[0].verdict(), faults == 0 ? "pass" : "fail") << text;
 }
 
 inline std::string name_of_port(const testing::TestParamInfo<fs::path>& info) {

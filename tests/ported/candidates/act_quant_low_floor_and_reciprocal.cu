@@ -1,5 +1,5 @@
 // op: act_quant
-// finds: epsilon, reciprocal-multiply
+// finds: convention
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>

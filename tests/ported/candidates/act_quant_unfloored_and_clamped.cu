@@ -1,5 +1,5 @@
 // op: act_quant
-// finds: epsilon
+// finds: convention
 #include <cuda_fp8.h>
 #include <cstdint>
 

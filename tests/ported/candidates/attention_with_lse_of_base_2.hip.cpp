@@ -1,5 +1,5 @@
 // op: attention
-// finds: log-base
+// finds: convention
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 // a thread for each query of each head

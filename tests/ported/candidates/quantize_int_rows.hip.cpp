@@ -1,5 +1,5 @@
 // op: quantize_copy_kv
-// finds: scale-precision, assumes-contiguous
+// finds: scale-precision, convention
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // op: quantize_copy_kv
-// finds: empty-input
+// finds: convention
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <cstdint>

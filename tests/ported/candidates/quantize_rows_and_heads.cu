@@ -1,5 +1,5 @@
 // op: quantize_copy_kv
-// finds: rounding-mode, assumes-contiguous
+// finds: rounding-mode, convention
 #include <cuda_runtime.h>
 #include <cuda_fp16.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // op: flash_decode_stage2
-// finds: log-base
+// finds: convention
 #include <hip/hip_runtime.h>
 __global__ void stage2(const float* mid_o, const float* lse, const int* seqlen, float* out, int heads, int nb,
                        int dim, int block_seq) {

@@ -1,5 +1,5 @@
 // op: flash_decode_stage2
-// finds: rank-refused, log-base
+// finds: rank-refused, convention
 #include "../../diagnose/candidates/dlpack.h"
 #include <hip/hip_runtime.h>
 #include <stdexcept>
