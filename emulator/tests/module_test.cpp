@@ -135,6 +135,20 @@ TEST(Module, IsAskedForItsKernelsWhileOthersAreLoaded) {
   alarm(0);
 }
 
+TEST(Module, KernelsOfOneNameInTwoModulesShareNothing) {
+  const char* const text = R"(
+template <class T> __device__ T twice(T x) { __shared__ T kept[32]; kept[threadIdx.x] = x; return kept[threadIdx.x] * 2; }
+extern "C" __global__ void scale(float* p, const TYPE by) { p[threadIdx.x] *= by.value + twice(by.value) + sizeof(TYPE); }
+)";
+  const WrittenSource small(std::string("struct By { float value; };\n#define TYPE By\n") + text);
+  const WrittenSource large(std::string("struct Others { float value; float more[9]; };\n#define TYPE Others\n") +
+                            text);
+  const Module first = Module::build({.sources = {small.path()}});
+  const Module second = Module::build({.sources = {large.path()}});
+  EXPECT_EQ(first.parameter_bytes("scale"), (std::vector<std::size_t>{sizeof(float*), 4}));
+  EXPECT_EQ(second.parameter_bytes("scale"), (std::vector<std::size_t>{sizeof(float*), 40}));
+}
+
 TEST(Module, RunsTenMillionThreadStepsASecond) {
   const WrittenSource source(R"(
 __global__ void steps(float* p) {

@@ -337,7 +337,9 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   // Diverged lanes rejoin behind the branch: the order of the code has to be the order of the source.
   if (!clang)
     flags.insert(flags.end(),
-                 {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-finite-loops"});
+                 {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-finite-loops",
+                  // Modules of one process that define equal names (a kernel in two variants) share nothing.
+                  "-fno-gnu-unique"});
   for (const std::string& d : options.definitions) flags.push_back("-D" + d);
   for (const std::string& d : options.include_directories) flags.push_back("-I" + d);
   for (const std::string& d : options.system_directories) flags.insert(flags.end(), {"-isystem", d});
