@@ -10,115 +10,12 @@
 #include <fmt/format.h>
 
 #include "source/ptx.hpp"
+#include "source/ptx_table.hpp"
 
 namespace isomer::emulator::source {
 namespace {
 
 using Words = std::vector<std::string>;
-
-/// An instruction whose value is an expression in its operands $1, $2, …, each of the instruction's type T.
-struct Row {
-  const char* name;
-  const char* expression;
-};
-const Row kRows[] = {
-    {"mov", "$1"},
-    {"cvta", "$1"},
-    {"add", "$1 + $2"},
-    {"sub", "$1 - $2"},
-    {"mul", "$1 * $2"},
-    {"mul.lo", "$1 * $2"},
-    {"mul24.lo", "$1 * $2"},
-    {"mul.hi", "mul_hi<T>($1, $2)"},
-    {"mul.wide", "mul_wide<T>($1, $2)"},
-    {"mad", "$1 * $2 + $3"},
-    {"mad.lo", "$1 * $2 + $3"},
-    {"mad.hi", "mul_hi<T>($1, $2) + $3"},
-    {"mad.wide", "mul_wide<T>($1, $2) + as<typename Wide<T>::type>(%3)"},
-    {"fma", "fma<T>($1, $2, $3)"},
-    {"div", "$1 / $2"},
-    {"rem", "$1 % $2"},
-    {"abs", "absolute<T>($1)"},
-    {"neg", "negative<T>($1)"},
-    {"min", "least<T>($1, $2)"},
-    {"max", "greatest<T>($1, $2)"},
-    {"and", "$1 & $2"},
-    {"or", "$1 | $2"},
-    {"xor", "$1 ^ $2"},
-    {"not", "~$1"},
-    {"shl", "shl<T>($1, as<u32>(%2))"},
-    {"shr", "shr<T>($1, as<u32>(%2))"},
-    {"shf.l.wrap", "shf_l($1, $2, $3, true)"},
-    {"shf.l.clamp", "shf_l($1, $2, $3, false)"},
-    {"shf.r.wrap", "shf_r($1, $2, $3, true)"},
-    {"shf.r.clamp", "shf_r($1, $2, $3, false)"},
-    {"popc", "popc<T>($1)"},
-    {"clz", "clz<T>($1)"},
-    {"bfind", "bfind<T>($1)"},
-    {"brev", "brev<T>($1)"},
-    {"bfe", "bfe<T>($1, as<u32>(%2), as<u32>(%3))"},
-    {"bfi", "bfi<T>($1, $2, as<u32>(%3), as<u32>(%4))"},
-    {"prmt", "prmt($1, $2, $3)"},
-    {"lop3", "lop3($1, $2, $3, $4)"},
-    {"sad", "(($1 < $2 ? $2 - $1 : $1 - $2) + $3)"},
-    {"selp", "(as<bool>(%3) ? $1 : $2)"},
-    {"ex2", "exp2f($1)"},
-    {"lg2", "log2f($1)"},
-    {"rcp", "T(1) / $1"},
-    {"sqrt", "std::sqrt($1)"},
-    {"rsqrt", "T(1) / std::sqrt($1)"},
-    {"sin", "sinf($1)"},
-    {"cos", "cosf($1)"},
-    {"tanh", "tanhf($1)"},
-};
-
-/// Instructions without a value that need nothing but their name; operands stand as %1, %2, … where they have
-/// any.
-const Row kActions[] = {
-    {"bar.warp.sync", "__syncwarp(as<u32>(%1))"},
-    {"nanosleep", "isomer_emulator_yield()"},
-    {"trap", "isomer_emulator_trap(\"executes a trap\")"},
-    {"brkpt", "isomer_emulator_trap(\"executes a breakpoint\")"},
-    {"prefetch", "(void)0"},
-    {"prefetchu", "(void)0"},
-    {"discard", "(void)0"},
-    {"cp.async.commit_group", "(void)0"},
-    {"cp.async.wait_group", "(void)0"},
-    {"cp.async.wait_all", "(void)0"},
-    {"griddepcontrol.wait", "(void)0"},
-    {"griddepcontrol.launch_dependents", "(void)0"},
-    {"exit", "return"},
-};
-
-const std::map<std::string, std::string>& special_registers() {
-  static const std::map<std::string, std::string> all = {
-      {"%laneid", "isomer_emulator_lane()"},
-      {"%warpid", "u32((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / warpSize)"},
-      {"%tid.x", "threadIdx.x"},
-      {"%tid.y", "threadIdx.y"},
-      {"%tid.z", "threadIdx.z"},
-      {"%ntid.x", "blockDim.x"},
-      {"%ntid.y", "blockDim.y"},
-      {"%ntid.z", "blockDim.z"},
-      {"%ctaid.x", "blockIdx.x"},
-      {"%ctaid.y", "blockIdx.y"},
-      {"%ctaid.z", "blockIdx.z"},
-      {"%nctaid.x", "gridDim.x"},
-      {"%nctaid.y", "gridDim.y"},
-      {"%nctaid.z", "gridDim.z"},
-      {"%clock", "u32(isomer_emulator_clock())"},
-      {"%clock64", "u64(isomer_emulator_clock())"},
-      {"%globaltimer", "u64(isomer_emulator_clock())"},
-      {"%smid", "u32(blockIdx.x % 8)"},
-      {"%nsmid", "u32(8)"},
-      {"%lanemask_eq", "(1u << isomer_emulator_lane())"},
-      {"%lanemask_lt", "((1u << isomer_emulator_lane()) - 1)"},
-      {"%lanemask_le", "((2u << isomer_emulator_lane()) - 1)"},
-      {"%lanemask_gt", "~((2u << isomer_emulator_lane()) - 1)"},
-      {"%lanemask_ge", "~((1u << isomer_emulator_lane()) - 1)"},
-      {"WARP_SZ", "u32(warpSize)"}};
-  return all;
-}
 
 std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\n\r"), last = text.find_last_not_of(" \t\n\r");
@@ -222,7 +119,7 @@ class Assembly {
 
   std::string operand(const std::string& text) const {
     if (const auto known = operands_.find(text); known != operands_.end()) return known->second;
-    if (const auto special = special_registers().find(text); special != special_registers().end())
+    if (const auto special = ptx_registers().find(text); special != ptx_registers().end())
       return special->second;
     if (text.rfind("0f", 0) == 0 || text.rfind("0F", 0) == 0) return "as<f32>(u32(0x" + text.substr(2) + "))";
     if (text.rfind("0d", 0) == 0 || text.rfind("0D", 0) == 0) return "as<f64>(u64(0x" + text.substr(2) + "))";
@@ -298,7 +195,7 @@ class Assembly {
       return fmt::format("copy_to_shared<{}>({}, {}, as<u32>({}))", operand(operands.at(2)),
                          address(operands.at(0)), address(operands.at(1)), operand(most));
     }
-    for (const Row& row : kActions) {
+    for (const PtxRow& row : ptx_actions()) {
       if (name == row.name) return row.expression;
     }
     return value(parts, operands);
@@ -313,9 +210,9 @@ class Assembly {
   /// The longest name of the table with which the instruction begins; what stands between it and the type is
   /// a rounding or a hint.
   std::string value(const Words& parts, const Words& operands) const {
-    const Row* row = nullptr;
+    const PtxRow* row = nullptr;
     std::size_t longest = 0;
-    for (const Row& r : kRows) {
+    for (const PtxRow& r : ptx_values()) {
       const Words of = split(r.name, '.');
       if (of.size() > parts.size() || of.size() < longest) continue;
       bool same = true;
@@ -545,60 +442,6 @@ class Assembly {
 
 /// With the names of ptx.h in full: the user's own may be the same.
 std::string qualified(const std::string& code) {
-  static const std::set<std::string> names = {"u8",
-                                              "u16",
-                                              "u32",
-                                              "u64",
-                                              "s8",
-                                              "s16",
-                                              "s32",
-                                              "s64",
-                                              "f32",
-                                              "f64",
-                                              "pred",
-                                              "b128",
-                                              "as",
-                                              "put",
-                                              "mul_hi",
-                                              "mul_wide",
-                                              "Wide",
-                                              "fma",
-                                              "absolute",
-                                              "least",
-                                              "greatest",
-                                              "shl",
-                                              "shr",
-                                              "shf_l",
-                                              "shf_r",
-                                              "lop3",
-                                              "prmt",
-                                              "popc",
-                                              "clz",
-                                              "bfind",
-                                              "brev",
-                                              "bfe",
-                                              "bfi",
-                                              "negative",
-                                              "cvt",
-                                              "f16_of",
-                                              "of_f16",
-                                              "bf16_of",
-                                              "of_bf16",
-                                              "at",
-                                              "Order",
-                                              "load",
-                                              "store",
-                                              "Several",
-                                              "load_several",
-                                              "store_several",
-                                              "copy_to_shared",
-                                              "shfl",
-                                              "ldmatrix",
-                                              "F16",
-                                              "Bf16",
-                                              "Tf32",
-                                              "mma",
-                                              "isomer_part_t"};
   std::string out;
   for (std::size_t i = 0; i < code.size();) {
     const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -610,7 +453,7 @@ std::string qualified(const std::string& code) {
     }
     const std::string word = code.substr(i, end - i);
     const bool member = i > 0 && (code[i - 1] == '.' || code[i - 1] == ':' || code[i - 1] == '\'');
-    if (!member && names.count(word)) out += "::isomer::emulator::ptx::";
+    if (!member && ptx_names().count(word)) out += "::isomer::emulator::ptx::";
     if (!member && word == "Reach_block") out += "::isomer::emulator::";
     out += word;
     i = end;
