@@ -125,9 +125,19 @@ std::vector<Convention> conventional_forms(const Form& form, const Port& port, c
 void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
   Finding* first = nullptr;
   std::string said;
+  const auto is_told = [&](std::string_view variation) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& each) { return each.variation == variation; });
+  };
   const auto others = [&](const std::string& variation) {
     // A merge that takes powers of 2 and gives natural logarithms mixes the two.
-    return op == "merge_attention" && variation == "log=base-2" ? nullptr : known(variation);
+    const bool mixed = op == "merge_attention" && variation == "log=base-2";
+    // 240 is the largest number of another format than the op's.
+    const bool of_other_format = variation == "max=240" && !is_told("encoding=fnuz");
+    // No floor at all makes NaN of a block of zeros, in nobody's convention, unless such a block is asked
+    // for.
+    const bool unfloored = variation == "floor=none" && !is_told("zero_guard=zeros-1");
+    return mixed || of_other_format || unfloored ? nullptr : known(variation);
   };
   const bool left = std::any_of(findings.begin(), findings.end(),
                                 [](const Finding& each) { return each.code == "unexplained"; });

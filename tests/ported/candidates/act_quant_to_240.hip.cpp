@@ -1,5 +1,5 @@
 // op: act_quant
-// finds: convention
+// finds: saturation
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp8.h>
 #include <hip/hip_runtime.h>

@@ -1,5 +1,5 @@
 // op: act_quant
-// finds: convention
+// finds: epsilon
 #include <cuda_fp8.h>
 #include <cstdint>
 
