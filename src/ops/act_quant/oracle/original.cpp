@@ -2,6 +2,7 @@
 #include "ops/act_quant/oracle/oracle.hpp"
 
 #include "core/codec.hpp"
+#include "oracle/open_blocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,19 +29,9 @@ void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors,
   problem.bind(bind(args, options));
 }
 
-/// Blocks that hold NaN or inf, and blocks of 0/0.
 std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle::Expected& plain) {
-  const std::int64_t size = call.options<ActQuantOptions>().block_size;
-  const oracle::ExpectedTensor &y = plain.tensors[0], &s = plain.tensors[1];
-  std::vector<std::vector<std::uint8_t>> marks = {std::vector<std::uint8_t>(y.value.size()),
-                                                  std::vector<std::uint8_t>(s.value.size())};
-  for (std::size_t block = 0; block < s.value.size(); ++block) {
-    if (std::isfinite(s.value[block]) && s.value[block] > 0) continue;
-    marks[1][block] = 1;
-    for (std::int64_t i = 0; i < size; ++i)
-      marks[0][block * static_cast<std::size_t>(size) + static_cast<std::size_t>(i)] = 1;
-  }
-  return marks;
+  const auto size = static_cast<std::size_t>(call.options<ActQuantOptions>().block_size);
+  return oracle::open_blocks(plain, [&](std::size_t i) { return i / size; });
 }
 
 std::vector<double> maxima(const core::Call& call) {

@@ -135,6 +135,16 @@ ISOMER_DEVICE void gather(const AttentionParameters& p, const Shared& shared, in
   }
 }
 
+/// Of the tile that begins at key `begin`.
+ISOMER_DEVICE void gather(const AttentionParameters& p, const attention::Task& t, i64 begin, bool non_finite,
+                          const Shared& shared, State& state) {
+  const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
+  if (non_finite)
+    gather<true>(p, shared, count, state);
+  else
+    gather<false>(p, shared, count, state);
+}
+
 template <class Out>
 ISOMER_DEVICE void finish(const AttentionParameters& p, const attention::Task& t, const State& state) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
@@ -198,11 +208,7 @@ ISOMER_DEVICE void take_keys(const Parameters& p, const attention::Task& t, cons
     __syncthreads();
     const bool non_finite = __syncthreads_or(attention::put_int8<kKeys, kThreads, kPitchV>(
         p.v, p.v_scale, p.scale_type, t.head_kv, rows, p.head_dim_v, shared.kv));
-    const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
-    if (non_finite)
-      gather<true>(p, shared, count, state);
-    else
-      gather<false>(p, shared, count, state);
+    gather(p, t, begin, non_finite, shared, state);
     __syncthreads();
   }
 }
@@ -235,11 +241,7 @@ ISOMER_DEVICE void take_keys(const Parameters& p, const attention::Task& t, cons
     const bool non_finite = __syncthreads_or(
         v_tile.put(shared.kv, v, places, p.head_dim_v, p.head_dim_v, p.v_vectors, p.v.d_stride, v_of));
     k_tile.fetch(k, shared.places[turn ^ 1], p.head_dim, p.k_vectors, k_of);
-    const int count = static_cast<int>(least(kKeys, t.keys.hi - begin));
-    if (non_finite)
-      gather<true>(p, shared, count, state);
-    else
-      gather<false>(p, shared, count, state);
+    gather(p, t, begin, non_finite, shared, state);
     __syncthreads();
   }
 }

@@ -1,8 +1,6 @@
 #include "ops/silu_mul_quant/oracle/oracle.hpp"
 #include "ops/silu_mul_quant/silu_mul_quant.hpp"
-
-#include <algorithm>
-#include <cmath>
+#include "oracle/open_blocks.hpp"
 
 namespace isomer::ops::silu_mul_quant {
 namespace {
@@ -28,17 +26,8 @@ void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors,
   problem.bind(bind(args, options));
 }
 
-/// Blocks that hold NaN or inf, and blocks of 0/0.
 std::vector<std::vector<std::uint8_t>> open(const core::Call&, const oracle::Expected& plain) {
-  const oracle::ExpectedTensor &y = plain.tensors[0], &s = plain.tensors[1];
-  std::vector<std::vector<std::uint8_t>> marks = {std::vector<std::uint8_t>(y.value.size()),
-                                                  std::vector<std::uint8_t>(s.value.size())};
-  for (std::size_t block = 0; block < s.value.size(); ++block) {
-    if (std::isfinite(s.value[block]) && s.value[block] > 0) continue;
-    marks[1][block] = 1;
-    std::fill_n(marks[0].begin() + static_cast<std::ptrdiff_t>(block * kBlock), kBlock, 1);
-  }
-  return marks;
+  return oracle::open_blocks(plain, [](std::size_t i) { return i / static_cast<std::size_t>(kBlock); });
 }
 
 Original original(bool returned) {

@@ -1,8 +1,7 @@
 #include "core/ceil_div.hpp"
 #include "ops/weight_quant/oracle/oracle.hpp"
 #include "ops/weight_quant/weight_quant.hpp"
-
-#include <cmath>
+#include "oracle/open_blocks.hpp"
 
 namespace isomer::ops::weight_quant {
 namespace {
@@ -28,24 +27,13 @@ void bind_values(oracle::Problem& problem, const std::vector<Tensor>& tensors,
   problem.bind(bind(args, options));
 }
 
-/// Blocks that hold NaN or inf, and blocks of 0/0.
 std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle::Expected& plain) {
-  const auto& args = call.args<WeightQuantArgs>();
   const std::int64_t size = call.options<WeightQuantOptions>().block_size;
-  const oracle::ExpectedTensor &y = plain.tensors[0], &s = plain.tensors[1];
-  std::vector<std::vector<std::uint8_t>> marks = {std::vector<std::uint8_t>(y.value.size()),
-                                                  std::vector<std::uint8_t>(s.value.size())};
-  const std::int64_t columns = args.x.size(1), across = core::ceil_div(columns, size);
-  const auto left_open = [&](std::size_t block) {
-    return !std::isfinite(s.value[block]) || s.value[block] <= 0;
-  };
-  for (std::size_t block = 0; block < s.value.size(); ++block) marks[1][block] = left_open(block);
-  for (std::size_t i = 0; i < y.value.size(); ++i) {
-    const std::int64_t row = static_cast<std::int64_t>(i) / columns;
-    const std::int64_t column = static_cast<std::int64_t>(i) % columns;
-    marks[0][i] = left_open(static_cast<std::size_t>(row / size * across + column / size));
-  }
-  return marks;
+  const std::int64_t columns = call.args<WeightQuantArgs>().x.size(1), across = core::ceil_div(columns, size);
+  return oracle::open_blocks(plain, [&](std::size_t i) {
+    const auto at = static_cast<std::int64_t>(i);
+    return static_cast<std::size_t>(at / columns / size * across + at % columns / size);
+  });
 }
 
 Original original(bool returned) {
