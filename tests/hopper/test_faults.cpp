@@ -67,6 +67,7 @@ const Fault kFaults[] = {
     {"operand_overwritten_in_flight", Kind::early_reuse, "it is under way"},
     {"operand_filled_again_in_flight", Kind::early_reuse, "copies into", 256},
     {"one_warp_speaks_for_four", Kind::early_reuse, "the wait of each of its warps", 256},
+    {"product_is_no_barrier", Kind::early_reuse, "that a thread read at", 256},
     {"another_product_in_one_warp", Kind::warp_divergence, "another product"},
     {"one_warp_stays_away", Kind::barrier_divergence, "96 of its warpgroup's 128 threads"},
     {"operand_behind_the_end", Kind::out_of_bounds_read, "outside of shared memory"},

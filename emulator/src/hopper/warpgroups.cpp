@@ -242,8 +242,6 @@ void Warpgroup::tell_threads(std::uint32_t up_to) {
       threads_[t].waits_for = 0;
     }
     if (members.empty()) continue;
-    // The wait is one instruction of the whole warp.
-    if (watched && members.size() == kWarp) watch::join(block_, members);
     for (Thread* thread : members) {
       thread->has_registers_in_flight = std::any_of(live_.begin(), live_.end(), [&](const auto& acc) {
         return acc->d[thread->linear % kThreads] != nullptr;

@@ -181,6 +181,33 @@ TWINS(one_warp_speaks_for_four) {
   at.full.wait(1);
   put(p, d);
 }
+/// The lanes read a tile, then all wait for a product, and one lane says for its warp that the tile is read: the wait is
+/// one instruction of the warp, and orders what the tensor cores do, not what the other lanes have read.
+TWINS(product_is_no_barrier) {
+  const Place at = prepare();
+  if (threadIdx.x >= 128) {
+    if (threadIdx.x == 128) {
+      at.full.arrive_expect(2 * kTile);
+      load<2>(p.from, {{0, 0}}, at.tile, at.full);
+      load<2>(p.from, {{0, 0}}, at.tile + kTile, at.full);
+      at.empty.wait(0);
+      at.full.arrive_expect(kTile);
+      load<2>(p.from, {{0, 0}}, at.tile + kTile, at.full);  // fault: product_is_no_barrier
+    }
+    return;
+  }
+  at.full.wait(0);
+  use(p, load_shared(mine(at.tile + kTile)));
+  f32 d[32];
+  warpgroup_fence();
+  multiply_add<f16, 64>(d, matrix(at.tile), matrix(at.tile), false);
+  warpgroup_commit();
+  warpgroup_wait<0>();
+  if (!kBad) __syncwarp();
+  if (lane() == 0) at.empty.arrive();
+  at.full.wait(1);
+  put(p, d);
+}
 TWINS(another_product_in_one_warp) {
   const Place at = prepare();
   begin(p, at);
