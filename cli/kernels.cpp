@@ -29,7 +29,7 @@ std::vector<lab::BinaryKernel> matching(std::vector<lab::BinaryKernel> kernels, 
     core::fail(ErrorCode::bad_argument, "kernels: --filter: ", error.what());
   }
   std::erase_if(kernels, [&](const lab::BinaryKernel& kernel) {
-    return !expression->found_in(kernel.parsed.text) && !expression->found_in(kernel.name);
+    return !expression->found_in(kernel.parsed->text) && !expression->found_in(kernel.name);
   });
   return kernels;
 }
@@ -37,19 +37,24 @@ std::vector<lab::BinaryKernel> matching(std::vector<lab::BinaryKernel> kernels, 
 int run(const KernelsOptions& options) {
   lab::use_name_tables(options.names);
   std::vector<std::string> notes;
-  const std::vector<lab::BinaryKernel> all = lab::read_binary(options.file, notes);
+  std::vector<lab::BinaryKernel> all = lab::read_binary(options.file, notes);
   for (const std::string& note : notes) fmt::print(stderr, "isomer: kernels: {}\n", note);
   if (all.empty()) {
     fmt::print(stderr, "isomer: kernels: no kernel in '{}'\n", options.file);
     return nothing_checked;
   }
-  const std::vector<lab::BinaryKernel> kernels = matching(all, options.filter);
+  const std::size_t count = all.size();
+  const std::vector<lab::BinaryKernel> kernels = matching(std::move(all), options.filter);
   if (kernels.empty()) {
-    fmt::print(stderr, "isomer: kernels: none of the {} kernels of '{}' has '{}' in its name\n", all.size(),
+    fmt::print(stderr, "isomer: kernels: none of the {} kernels of '{}' has '{}' in its name\n", count,
                options.file, options.filter);
     return nothing_checked;
   }
-  fmt::print("{}", options.json ? lab::kernels_json(kernels) : lab::kernels_table(kernels));
+  const auto write = [](std::string_view text) { fmt::print("{}", text); };
+  if (options.json)
+    lab::kernels_json(kernels, write);
+  else
+    write(lab::kernels_table(kernels));
   return holds;
 }
 

@@ -44,32 +44,48 @@ CompressedBundle compressed_bundle(const Bytes& bytes) {
   return found;
 }
 
-void read_plain_bundle(const Bytes& bundle, int number, FoundKernels& out) {
+/// Returns where the last of its code objects ends.
+std::uint64_t read_plain_bundle(const Bytes& bundle, int number, FoundKernels& out) {
   const auto entries = bundle.at<std::uint64_t>(kBundle.size(), "the number of code objects");
-  std::uint64_t at = kBundle.size() + 8;
+  std::uint64_t at = kBundle.size() + 8, end = at;
   for (std::uint64_t i = 0; i < entries; ++i) {
     const auto offset = bundle.at<std::uint64_t>(at, "a code object's place");
     const auto size = bundle.at<std::uint64_t>(at + 8, "a code object's place");
     const auto length = bundle.at<std::uint64_t>(at + 16, "a code object's target");
     const std::string target(bundle.sub(at + 24, length, "a code object's target").text());
     at += 24 + length;
+    if (offset <= bundle.size() && size <= bundle.size() - offset) end = std::max(end, offset + size);
     if (target.starts_with("host")) continue;
     out.image(core::say("code object ", i, " of bundle ", number, " for ", target), [&] {
       const Bytes object = bundle.sub(offset, size, "a code object");
       if (!is_elf(object)) return;
       const Elf elf = read_elf(object);
-      if (elf.machine == Elf::kAmdGpu) read_amd_code_object(elf, out.kernels);
+      if (elf.machine == Elf::kAmdGpu) read_amd_code_object(elf, out);
+      out.leave(object);
     });
   }
+  return std::max(end, at);
+}
+
+/// Where the next bundle begins; npos: none follows. What lies between is looked at once.
+std::uint64_t next_bundle(const Bytes& bytes, std::uint64_t at, const FoundKernels& out) {
+  constexpr std::uint64_t kWindow = 1 << 20;
+  while (at < bytes.size()) {
+    const Bytes part = bytes.sub(at, std::min(kWindow + kBundle.size(), bytes.size() - at), "a bundle");
+    const std::size_t found = std::min(part.text().find(kBundle), part.text().find(kCompressed));
+    if (found < kWindow) return at + found;
+    out.leave(part);
+    at += kWindow;
+  }
+  return std::string_view::npos;
 }
 
 }  // namespace
 
-void read_amd_code_object(const Elf& elf, std::vector<BinaryKernel>& out) {
+void read_amd_code_object(const Elf& elf, FoundKernels& out) {
+  const std::size_t before = out.kernels.size();
   for (AmdKernel& of : amd_kernels(elf)) {
-    BinaryKernel kernel;
-    kernel.parsed = parse_kernel_name(of.name);
-    kernel.name = std::move(of.name);
+    BinaryKernel& kernel = out.add(of.name);
     kernel.arch = std::move(of.arch);
     kernel.resources_known = true;
     kernel.registers = of.vector_registers;
@@ -81,13 +97,11 @@ void read_amd_code_object(const Elf& elf, std::vector<BinaryKernel>& out) {
       kernel.parameters.push_back({static_cast<std::uint32_t>(kernel.parameters.size()), offset, size});
     kernel.code_bytes = of.code_bytes;
     kernel.code_hash = std::move(of.code_hash);
-    out.push_back(std::move(kernel));
   }
   if (const Elf::Section* comment = elf.find(".comment"); comment != nullptr && comment->bytes.size() > 1) {
     const std::string_view all = comment->bytes.text();
-    for (BinaryKernel& kernel : out)
-      if (kernel.compiler.empty() && kernel.arch.starts_with("gfx"))
-        kernel.compiler = all.substr(0, all.find('\0'));
+    for (std::size_t i = before; i < out.kernels.size(); ++i)
+      out.kernels[i].compiler = all.substr(0, all.find('\0'));
   }
 }
 
@@ -98,16 +112,10 @@ bool is_offload_bundle(const Bytes& bytes) {
 void read_offload_bundles(const Bytes& bytes, FoundKernels& out) {
   // Several translation units' bundles lie one behind the other, padded to pages.
   std::uint64_t at = 0;
-  for (int number = 0; at < bytes.size(); ++number) {
-    const std::string_view rest = bytes.text().substr(at);
-    const std::size_t plain = rest.find(kBundle), packed = rest.find(kCompressed);
-    const std::size_t next = std::min(plain, packed);
-    if (next == std::string_view::npos) return;
-    at += next;
+  for (int number = 0; (at = next_bundle(bytes, at, out)) < bytes.size(); ++number) {
     const Bytes bundle = bytes.sub(at, bytes.size() - at, "an offload bundle");
-    if (plain < packed) {
-      read_plain_bundle(bundle, number, out);
-      at += kBundle.size();
+    if (bundle.starts_with(kBundle)) {
+      at += read_plain_bundle(bundle, number, out);
       continue;
     }
     out.image(core::say("compressed offload bundle ", number), [&] {
@@ -116,6 +124,7 @@ void read_offload_bundles(const Bytes& bytes, FoundKernels& out) {
       std::uint64_t used = 0;
       const std::string room = unpack(found.packing, found.payload, found.unpacked, &used);
       at += used;
+      out.leave(found.payload);
       const Bytes text({reinterpret_cast<const std::uint8_t*>(room.data()), room.size()}, bytes.what());
       if (!text.starts_with(kBundle))
         core::fail(ErrorCode::io, bytes.what(), ": a compressed offload bundle that holds none");

@@ -46,8 +46,8 @@ std::string text(const nlohmann::json& of, const char* key) {
 /// The machine code by its symbol. A library has thousands of kernels and more symbols.
 class Codes {
  public:
-  explicit Codes(const Elf& elf) : elf_(elf) {
-    for (const Elf::Symbol& symbol : elf.symbols)
+  explicit Codes(const Elf& elf) : elf_(elf), all_(symbols_of(elf)) {
+    for (const Elf::Symbol& symbol : all_)
       if (symbol.section < elf.sections.size() && symbol.size > 0 &&
           symbol.value >= elf.sections[symbol.section].address)
         symbols_.try_emplace(symbol.name, &symbol);
@@ -62,6 +62,7 @@ class Codes {
 
  private:
   const Elf& elf_;
+  const std::vector<Elf::Symbol> all_;
   std::unordered_map<std::string_view, const Elf::Symbol*> symbols_;
 };
 

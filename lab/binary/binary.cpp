@@ -44,6 +44,14 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
   const std::uint8_t* data() const { return data_; }
   std::size_t size() const { return size_; }
+  /// Gives the pages back that lie wholly inside a part of the file. They stay readable.
+  void leave(const Bytes& part) const {
+    if (part.data() < data_ || part.data() + part.size() > data_ + size_) return;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = (static_cast<std::size_t>(part.data() - data_) + page - 1) / page * page;
+    const auto end = static_cast<std::size_t>(part.data() - data_ + part.size()) / page * page;
+    if (begin < end) madvise(const_cast<std::uint8_t*>(data_) + begin, end - begin, MADV_DONTNEED);
+  }
 
  private:
   [[noreturn]] void fail(const char* why) const {
@@ -70,10 +78,11 @@ void read_fatbin(const Bytes& bytes, FoundKernels& out) {
     out.image(core::say("image ", number++, " for ", packed.arch), [&] {
       std::string room;
       const Bytes image = unpacked(packed, room);
-      if (packed.kind == PackedImage::Kind::ptx) return read_ptx(image.text(), packed.arch, out.kernels);
+      if (packed.kind == PackedImage::Kind::ptx) return read_ptx(image.text(), packed.arch, out);
       if (!is_elf(image)) core::fail(ErrorCode::io, bytes.what(), ": an image that is no cubin");
-      read_cubin(read_elf(image), packed.arch, out.kernels);
+      read_cubin(read_elf(image), packed.arch, out);
     });
+    out.leave(packed.bytes);
   });
 }
 
@@ -111,6 +120,7 @@ void read_archive(const Bytes& bytes, int depth, FoundKernels& out) {
         any = true;
         read_images(member, depth + 1, out);
       }
+      out.leave(member);
     }
     at += 60 + size + size % 2;
     if (at > bytes.size()) break;
@@ -122,9 +132,9 @@ void read_images(const Bytes& bytes, int depth, FoundKernels& out) {
   if (is_elf(bytes)) {
     const Elf elf = read_elf(bytes);
     if (elf.machine == Elf::kCuda)
-      read_cubin(elf, {}, out.kernels);
+      read_cubin(elf, {}, out);
     else if (elf.machine == Elf::kAmdGpu)
-      read_amd_code_object(elf, out.kernels);
+      read_amd_code_object(elf, out);
     else
       read_host(elf, bytes, out);
   } else if (is_fatbin(bytes)) {
@@ -134,7 +144,7 @@ void read_images(const Bytes& bytes, int depth, FoundKernels& out) {
   } else if (bytes.starts_with(kArchive) && depth == 0) {
     read_archive(bytes, depth, out);
   } else if (is_ptx(bytes)) {
-    read_ptx(bytes.text(), {}, out.kernels);
+    read_ptx(bytes.text(), {}, out);
   } else {
     core::fail(ErrorCode::io, bytes.what(),
                ": is not a binary with kernels, expected a shared library, an executable, an object, a "
@@ -144,19 +154,36 @@ void read_images(const Bytes& bytes, int depth, FoundKernels& out) {
 
 }  // namespace
 
+namespace {
+
+/// A template that several translation units instantiate stands in each one's image.
+void remove_repeated(std::vector<BinaryKernel>& kernels) {
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
+  std::set<Key> seen;
+  std::vector<bool> repeated;
+  for (const BinaryKernel& kernel : kernels)
+    repeated.push_back(!seen.insert({kernel.name, kernel.arch, kernel.code_hash}).second);
+  std::size_t at = 0;
+  std::erase_if(kernels, [&](const BinaryKernel&) { return repeated[at++]; });
+}
+
+std::vector<BinaryKernel> read_all(const Bytes& bytes, std::function<void(const Bytes&)> leave,
+                                   std::vector<std::string>& notes) {
+  FoundKernels found;
+  found.leave = std::move(leave);
+  read_images(bytes, 0, found);
+  if (found.readable == 0 && !found.damage.empty()) throw Error(ErrorCode::io, found.damage);
+  notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+  remove_repeated(found.kernels);
+  return std::move(found.kernels);
+}
+
+}  // namespace
+
 std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what,
                                      std::vector<std::string>& notes) {
-  FoundKernels found;
-  read_images(Bytes({data, bytes}, what), 0, found);
-  if (found.readable == 0 && !found.damage.empty()) throw Error(ErrorCode::io, found.damage);
-  std::vector<BinaryKernel> kernels;
-  // A template that several translation units instantiate stands in each one's image.
-  std::set<std::tuple<std::string, std::string, std::string>> seen;
-  for (BinaryKernel& kernel : found.kernels)
-    if (seen.insert({kernel.name, kernel.arch, kernel.code_hash}).second)
-      kernels.push_back(std::move(kernel));
-  notes.insert(notes.end(), found.notes.begin(), found.notes.end());
-  return kernels;
+  return read_all(
+      {{data, bytes}, what}, [](const Bytes&) {}, notes);
 }
 
 std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes, const std::string& what) {
@@ -166,7 +193,9 @@ std::vector<BinaryKernel> read_image(const std::uint8_t* data, std::size_t bytes
 
 std::vector<BinaryKernel> read_binary(const std::filesystem::path& path, std::vector<std::string>& notes) {
   const Mapping file(path);
-  return read_image(file.data(), file.size(), path.string(), notes);
+  const std::string what = path.string();
+  return read_all(
+      {{file.data(), file.size()}, what}, [&](const Bytes& part) { file.leave(part); }, notes);
 }
 
 std::vector<BinaryKernel> read_binary(const std::filesystem::path& path) {

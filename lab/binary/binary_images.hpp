@@ -4,7 +4,10 @@
 #include "lab/binary/bytes.hpp"
 #include "lab/binary/elf.hpp"
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace isomer::lab {
@@ -15,6 +18,18 @@ struct FoundKernels {
   std::vector<std::string> notes;
   std::string damage;  ///< the first image's that could not be read; empty: none
   int readable = 0;    ///< images that could be read
+  std::unordered_map<std::string, std::shared_ptr<const KernelName>> names;  ///< by the mangled one
+  std::function<void(const Bytes&)> leave;  ///< gets each part of the file that is not read again
+
+  /// A kernel of that mangled name. Many architectures' images hold one.
+  BinaryKernel& add(std::string_view name) {
+    BinaryKernel& kernel = kernels.emplace_back();
+    kernel.name = name;
+    std::shared_ptr<const KernelName>& parsed = names[kernel.name];
+    if (parsed == nullptr) parsed = std::make_shared<const KernelName>(parse_kernel_name(name));
+    kernel.parsed = parsed;
+    return kernel;
+  }
 
   /// Calls `read()` for one image; an Error of it is a note that names the image.
   template <class Read>
@@ -33,11 +48,11 @@ struct FoundKernels {
 
 /// The kernels of a cubin. `arch` is what the fat binary calls it ("sm_90a"); empty: what the cubin itself
 /// tells.
-void read_cubin(const Elf& elf, const std::string& arch, std::vector<BinaryKernel>& out);
+void read_cubin(const Elf& elf, const std::string& arch, FoundKernels& out);
 /// The entries of PTX text: names, parameters, .maxntid; no machine code yet.
-void read_ptx(std::string_view text, const std::string& arch, std::vector<BinaryKernel>& out);
+void read_ptx(std::string_view text, const std::string& arch, FoundKernels& out);
 /// The kernels of an AMD code object, from its metadata note.
-void read_amd_code_object(const Elf& elf, std::vector<BinaryKernel>& out);
+void read_amd_code_object(const Elf& elf, FoundKernels& out);
 /// The code objects of clang offload bundles, one or several in a section: "__CLANG_OFFLOAD_BUNDLE__", and
 /// compressed ones, "CCOB".
 void read_offload_bundles(const Bytes& bytes, FoundKernels& out);

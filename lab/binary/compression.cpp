@@ -57,7 +57,7 @@ std::string unpack_zlib(const Bytes& bytes, std::uint64_t size, std::uint64_t& u
 }
 #endif
 
-[[noreturn]] void cannot(const Bytes& bytes, const char* library) {
+[[noreturn]] [[maybe_unused]] void cannot(const Bytes& bytes, const char* library) {
   core::fail(ErrorCode::io, bytes.what(), ": its images are compressed, and this build has no ", library);
 }
 

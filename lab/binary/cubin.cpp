@@ -21,6 +21,10 @@ constexpr int kReservesFrom = 90;
 constexpr std::uint64_t kReservedShared = 1024;
 constexpr std::uint32_t kLinkedShared = 8;
 
+/// Up to sm_8x the section of the machine code tells its registers too, above its symbol's number; some of
+/// NVIDIA's own kernels have no attribute that does.
+constexpr int kRegistersFrom = 24;
+
 /// Calls each(attribute, payload) for the attributes that have a sized payload, the only ones asked for here.
 template <class Each>
 void for_each_attribute(const Bytes& info, Each each) {
@@ -102,7 +106,7 @@ std::string arch_of(const Elf& elf, const std::string& options) {
 
 }  // namespace
 
-void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKernel>& out) {
+void read_cubin(const Elf& elf, const std::string& named, FoundKernels& out) {
   std::string compiler, options;
   read_note(elf, compiler, options);
   const std::string arch = named.empty() ? arch_of(elf, options) : named;
@@ -114,28 +118,31 @@ void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKern
     const auto found = sections.find(std::string(prefix) + std::string(kernel));
     return found == sections.end() ? nullptr : found->second;
   };
+  const std::vector<Elf::Symbol> symbols = symbols_of(elf);
   std::set<std::string_view> seen;
-  for (std::uint32_t index = 0; index < elf.symbols.size(); ++index) {
-    const Elf::Symbol& symbol = elf.symbols[index];
+  for (std::uint32_t index = 0; index < symbols.size(); ++index) {
+    const Elf::Symbol& symbol = symbols[index];
     constexpr std::uint8_t kFunction = 2, kEntry = 0x10;
     if (symbol.type != kFunction || (symbol.other & kEntry) == 0 || symbol.name.empty()) continue;
     const Elf::Section* code = section_of(".text.", symbol.name);
     if (code == nullptr || !seen.insert(symbol.name).second) continue;
-    BinaryKernel kernel;
-    kernel.name = symbol.name;
-    kernel.parsed = parse_kernel_name(kernel.name);
+    BinaryKernel& kernel = out.add(symbol.name);
     kernel.arch = arch;
     kernel.compiler = compiler;
     kernel.options = options;
     kernel.code_hash = core::sha256(std::as_bytes(code->bytes.span()));
     kernel.code_bytes = code->bytes.size();  // a section without contents has a size all the same
     // Before sm_70 an instruction was 64 bits.
-    if (number >= 70) kernel.instructions = count_instructions(code->bytes);
+    if (number >= 70) kernel.opcodes = count_opcodes(code->bytes);
     if (const auto found = resources.find(index); found != resources.end()) {
       kernel.resources_known = true;
       kernel.registers = found->second.registers;
       kernel.spill_bytes = found->second.frame;
       kernel.stack_bytes = found->second.stack;
+    }
+    if (kernel.registers == 0 && code->info >> kRegistersFrom != 0) {
+      kernel.resources_known = true;
+      kernel.registers = code->info >> kRegistersFrom;
     }
     if (const Elf::Section* shared = section_of(".nv.shared.", symbol.name)) {
       const bool reserves =
@@ -161,7 +168,6 @@ void read_cubin(const Elf& elf, const std::string& named, std::vector<BinaryKern
       });
     std::sort(kernel.parameters.begin(), kernel.parameters.end(),
               [](const auto& x, const auto& y) { return x.ordinal < y.ordinal; });
-    out.push_back(std::move(kernel));
   }
 }
 

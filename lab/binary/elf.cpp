@@ -26,13 +26,14 @@ std::string_view name_in(const Bytes& strings, std::uint32_t offset) {
   return strings.size() == 0 ? std::string_view() : strings.string(offset, "a name");
 }
 
-void read_symbols(Elf& elf, const Elf::Section& table) {
+std::vector<Elf::Symbol> read_table(const Elf& elf, const Elf::Section& table) {
   if (table.link >= elf.sections.size())
     core::fail(ErrorCode::io, table.bytes.what(), ": the symbols' names are in section ", table.link, " of ",
                elf.sections.size());
   const Bytes& strings = elf.sections[table.link].bytes;
   const Bytes& bytes = table.bytes;
-  elf.symbols.reserve(bytes.size() / 24);
+  std::vector<Elf::Symbol> symbols;
+  symbols.reserve(bytes.size() / 24);
   for (std::uint64_t at = 0; bytes.size() - at >= 24; at += 24) {
     Elf::Symbol symbol;
     symbol.name = name_in(strings, bytes.at<std::uint32_t>(at, "a symbol"));
@@ -41,8 +42,9 @@ void read_symbols(Elf& elf, const Elf::Section& table) {
     symbol.section = bytes.at<std::uint16_t>(at + 6, "a symbol");
     symbol.value = bytes.at<std::uint64_t>(at + 8, "a symbol");
     symbol.size = bytes.at<std::uint64_t>(at + 16, "a symbol");
-    elf.symbols.push_back(symbol);
+    symbols.push_back(symbol);
   }
+  return symbols;
 }
 
 }  // namespace
@@ -101,10 +103,14 @@ Elf read_elf(const Bytes& file) {
   if (names < elf.sections.size())
     for (std::size_t i = 0; i < elf.sections.size(); ++i)
       elf.sections[i].name = name_in(elf.sections[names].bytes, name_offsets[i]);
+  return elf;
+}
+
+std::vector<Elf::Symbol> symbols_of(const Elf& elf) {
   for (const std::uint32_t type : {kSymbols, kDynamicSymbols})
     for (const Elf::Section& section : elf.sections)
-      if (section.type == type && elf.symbols.empty()) read_symbols(elf, section);
-  return elf;
+      if (section.type == type && section.bytes.size() >= 24) return read_table(elf, section);
+  return {};
 }
 
 }  // namespace isomer::lab

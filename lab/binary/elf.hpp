@@ -28,7 +28,6 @@ struct Elf {
   std::uint32_t flags = 0;
   std::uint8_t os_abi = 0, abi_version = 0;
   std::vector<Section> sections;
-  std::vector<Symbol> symbols;  ///< of .symtab, in its order; else of .dynsym
 
   const Section* find(std::string_view name) const;
 };
@@ -36,6 +35,9 @@ struct Elf {
 bool is_elf(const Bytes& bytes);
 /// Throws Error io for what is cut, points outside of itself, or is another class or byte order.
 Elf read_elf(const Bytes& bytes);
+/// Those of .symtab in its order, else of .dynsym. A host library has millions that nobody asks for, so they
+/// are read apart. Throws as read_elf does.
+std::vector<Elf::Symbol> symbols_of(const Elf& elf);
 
 /// Calls `each(type, name, description)` for every note of a section or segment; stops at the first malformed
 /// one.

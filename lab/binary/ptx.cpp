@@ -94,7 +94,7 @@ std::vector<BinaryKernel::Parameter> parameters(Tokens& tokens) {
 
 }  // namespace
 
-void read_ptx(std::string_view text, const std::string& named, std::vector<BinaryKernel>& out) {
+void read_ptx(std::string_view text, const std::string& named, FoundKernels& out) {
   Tokens tokens(text);
   std::string arch = named;
   for (std::string_view word = tokens.next(); !word.empty(); word = tokens.next()) {
@@ -104,16 +104,14 @@ void read_ptx(std::string_view text, const std::string& named, std::vector<Binar
       continue;
     }
     if (word != ".entry") continue;
-    BinaryKernel kernel;
     const std::size_t begin = tokens.at();
-    kernel.name = tokens.next();
-    kernel.parsed = parse_kernel_name(kernel.name);
+    BinaryKernel& kernel = out.add(tokens.next());
     kernel.arch = arch;
     word = tokens.next();
     if (word == "(")
       kernel.parameters = parameters(tokens);
     else if (word.empty())
-      return;
+      return out.kernels.pop_back();
     int depth = 0;
     for (word = word == "{" ? word : tokens.next(); !word.empty(); word = tokens.next()) {
       if (word == ".maxntid" && depth == 0) {
@@ -126,7 +124,6 @@ void read_ptx(std::string_view text, const std::string& named, std::vector<Binar
     }
     kernel.code_bytes = tokens.at() - begin;
     kernel.code_hash = core::sha256(std::as_bytes(std::span(text.substr(begin, kernel.code_bytes))));
-    out.push_back(std::move(kernel));
   }
 }
 

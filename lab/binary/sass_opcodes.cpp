@@ -141,13 +141,20 @@ std::string opcode_name(std::uint16_t field) {
   return number;
 }
 
-std::map<std::string, std::uint32_t> count_instructions(const Bytes& code) {
+std::vector<BinaryKernel::OpcodeCount> count_opcodes(const Bytes& code) {
   std::array<std::uint32_t, 512> counts{};
+  const std::uint8_t* const data = code.data();
   for (std::uint64_t at = 0; code.size() - at >= 16; at += 16)
-    ++counts[code.at<std::uint16_t>(at, "an instruction") & 0x1ff];
+    ++counts[(data[at] | data[at + 1] << 8) & 0x1ff];
+  std::vector<BinaryKernel::OpcodeCount> met;
+  for (std::uint16_t opcode = 0; opcode < counts.size(); ++opcode)
+    if (counts[opcode] > 0) met.push_back({opcode, counts[opcode]});
+  return {met.begin(), met.end()};
+}
+
+std::map<std::string, std::uint32_t> instructions_of(const BinaryKernel& kernel) {
   std::map<std::string, std::uint32_t> histogram;
-  for (std::size_t field = 0; field < counts.size(); ++field)
-    if (counts[field] > 0) histogram[opcode_name(static_cast<std::uint16_t>(field))] += counts[field];
+  for (const auto& [opcode, count] : kernel.opcodes) histogram[opcode_name(opcode)] += count;
   return histogram;
 }
 

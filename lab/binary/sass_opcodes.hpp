@@ -1,10 +1,11 @@
 #pragma once
 
+#include "lab/binary/binary.hpp"
 #include "lab/binary/bytes.hpp"
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <vector>
 
 namespace isomer::lab {
 
@@ -13,6 +14,6 @@ std::string opcode_name(std::uint16_t field);
 
 /// How often each opcode stands in a kernel's machine code: 128-bit instructions, the opcode in the lowest
 /// bits.
-std::map<std::string, std::uint32_t> count_instructions(const Bytes& code);
+std::vector<BinaryKernel::OpcodeCount> count_opcodes(const Bytes& code);
 
 }  // namespace isomer::lab

@@ -18,7 +18,7 @@ using Kernels = std::vector<const BinaryKernel*>;
 std::set<std::string> compiled(const std::vector<BinaryKernel>& kernels) {
   std::set<std::string> names;
   for (const BinaryKernel& kernel : kernels)
-    if (!kernel.arch.starts_with("compute_")) names.insert(kernel.parsed.text);
+    if (!kernel.arch.starts_with("compute_")) names.insert(kernel.parsed->text);
   return names;
 }
 
@@ -27,7 +27,7 @@ Kernels comparable(const std::vector<BinaryKernel>& kernels) {
   const std::set<std::string> names = compiled(kernels);
   Kernels picked;
   for (const BinaryKernel& kernel : kernels)
-    if (!kernel.arch.starts_with("compute_") || !names.contains(kernel.parsed.text))
+    if (!kernel.arch.starts_with("compute_") || !names.contains(kernel.parsed->text))
       picked.push_back(&kernel);
   return picked;
 }
@@ -114,8 +114,8 @@ void add_consequences(const BinaryKernel& a, const BinaryKernel& b, std::vector<
   number(differences, "code_bytes", a.code_bytes, b.code_bytes);
   std::vector<std::pair<std::int64_t, std::string>> changed;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;
-  for (const auto& [name, count] : a.instructions) counts[name].first = count;
-  for (const auto& [name, count] : b.instructions) counts[name].second = count;
+  for (const auto& [name, count] : instructions_of(a)) counts[name].first = count;
+  for (const auto& [name, count] : instructions_of(b)) counts[name].second = count;
   for (const auto& [name, count] : counts)
     // What fills the last cache line says nothing.
     if (count.first != count.second && name != "NOP")
@@ -237,16 +237,16 @@ DiffResult diff_binaries(const std::vector<BinaryKernel>& a, const std::vector<B
   bool unnoted = false;
   for (const auto& [x, y] : paired.pairs) {
     Pair pair;
-    pair.a = x->parsed.text;
-    pair.b = y->parsed.text;
+    pair.a = x->parsed->text;
+    pair.b = y->parsed->text;
     std::vector<Difference> evidence = noted_differences(*x, *y);
     for (const Difference& option : logged)
       if (std::none_of(evidence.begin(), evidence.end(),
                        [&](const Difference& each) { return each.name == option.name; }))
         evidence.push_back(option);
-    if (x->parsed.plain != y->parsed.plain) {
+    if (x->parsed->plain != y->parsed->plain) {
       pair.kind = Pair::Kind::variant;
-      pair.differences = name_differences(x->parsed, y->parsed);
+      pair.differences = name_differences(*x->parsed, *y->parsed);
       pair.differences.insert(pair.differences.end(), evidence.begin(), evidence.end());
     } else if (x->code_hash != y->code_hash) {
       pair.kind = Pair::Kind::code;
@@ -260,7 +260,7 @@ DiffResult diff_binaries(const std::vector<BinaryKernel>& a, const std::vector<B
   }
   const auto list = [](const Kernels& kernels, std::vector<std::string>& names) {
     for (const BinaryKernel* kernel : kernels)
-      names.push_back(kernel->parsed.text + " (" + kernel->arch + ")");
+      names.push_back(kernel->parsed->text + " (" + kernel->arch + ")");
   };
   list(paired.only_a, result.only_a);
   list(paired.only_b, result.only_b);

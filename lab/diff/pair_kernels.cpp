@@ -76,7 +76,7 @@ class Pairing {
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> candidates;
     for (const std::size_t i : left)
       for (const std::size_t j : right) {
-        const KernelName &x = a_[i]->parsed, &y = b_[j]->parsed;
+        const KernelName &x = *a_[i]->parsed, &y = *b_[j]->parsed;
         const std::size_t apart = distance(x, y), most = std::max(x.parameters.size(), y.parameters.size());
         if (apart <= std::max<std::size_t>(1, most * 2 / 3)) candidates.emplace_back(apart, i, j);
       }
@@ -132,23 +132,23 @@ PairedKernels pair_kernels(const Kernels& a, const Kernels& b) {
       [](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.name + " " + kernel.code_hash; });
   // Several sources may each have a kernel of one name, and a folder's name is in the mangled one.
   pairing.equal([](const BinaryKernel& kernel) {
-    return kernel.arch + " " + kernel.parsed.text + " " + kernel.code_hash;
+    return kernel.arch + " " + kernel.parsed->text + " " + kernel.code_hash;
   });
   // A closure more or less in a function numbers those behind it anew.
   pairing.equal([](const BinaryKernel& kernel) {
-    return kernel.arch + " " + kernel.parsed.plain + " " + kernel.code_hash;
+    return kernel.arch + " " + kernel.parsed->plain + " " + kernel.code_hash;
   });
   pairing.equal([](const BinaryKernel& kernel) {
     const std::string source = source_in_name(kernel.name);
     return source.empty() ? kernel.arch + " " + kernel.name
-                          : kernel.arch + " " + kernel.parsed.text + " " + source;
+                          : kernel.arch + " " + kernel.parsed->text + " " + source;
   });
-  pairing.equal([](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.parsed.text; });
-  pairing.equal([](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.parsed.plain; });
-  pairing.equal([&](const BinaryKernel& kernel) { return arch(kernel) + " " + kernel.parsed.text; });
-  pairing.nearest([&](const BinaryKernel& kernel) { return arch(kernel) + " " + kernel.parsed.family; });
+  pairing.equal([](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.parsed->text; });
+  pairing.equal([](const BinaryKernel& kernel) { return kernel.arch + " " + kernel.parsed->plain; });
+  pairing.equal([&](const BinaryKernel& kernel) { return arch(kernel) + " " + kernel.parsed->text; });
+  pairing.nearest([&](const BinaryKernel& kernel) { return arch(kernel) + " " + kernel.parsed->family; });
   pairing.nearest(
-      [&](const BinaryKernel& kernel) { return arch(kernel) + " " + last_component(kernel.parsed.family); });
+      [&](const BinaryKernel& kernel) { return arch(kernel) + " " + last_component(kernel.parsed->family); });
   return pairing.result();
 }
 

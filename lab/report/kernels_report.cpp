@@ -18,7 +18,8 @@ using Distinct = std::map<std::string, std::map<std::string, std::set<std::strin
 Distinct distinct_values(const std::vector<BinaryKernel>& kernels) {
   Distinct all;
   for (const BinaryKernel& kernel : kernels)
-    for (const auto& [name, value] : kernel.parsed.parameters) all[kernel.parsed.family][name].insert(value);
+    for (const auto& [name, value] : kernel.parsed->parameters)
+      all[kernel.parsed->family][name].insert(value);
   return all;
 }
 
@@ -27,11 +28,11 @@ std::string settings(const BinaryKernel& kernel, const Distinct& distinct) {
   const auto add = [&](const std::string& name, const std::string& value) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   };
-  for (const auto& [name, value] : kernel.parsed.derived)
+  for (const auto& [name, value] : kernel.parsed->derived)
     if (name != "wrapper") add(name, value);
   const bool derived = !text.empty();
-  const auto& family = distinct.find(kernel.parsed.family);
-  for (const auto& [name, value] : kernel.parsed.parameters) {
+  const auto& family = distinct.find(kernel.parsed->family);
+  for (const auto& [name, value] : kernel.parsed->parameters) {
     // A type's own text may be longer than all the rest.
     if (value.size() > 40) continue;
     if (!derived || (family != distinct.end() && family->second.at(name).size() > 1)) add(name, value);
@@ -61,7 +62,7 @@ std::string kernels_table(const std::vector<BinaryKernel>& kernels) {
   for (const BinaryKernel& kernel : kernels) {
     const bool known = kernel.resources_known;
     const std::string local = number(known, kernel.spill_bytes);
-    table.row({kernel.parsed.family, kernel.arch, number(known, kernel.registers),
+    table.row({kernel.parsed->family, kernel.arch, number(known, kernel.registers),
                number(known, kernel.shared_bytes),
                known && kernel.spill_bytes > 0 ? Terminal::yellow(local) : local,
                number(kernel.max_threads > 0, kernel.max_threads), kernel.code_hash.substr(0, 12),
@@ -82,39 +83,41 @@ std::string kernels_table(const std::vector<BinaryKernel>& kernels) {
   return text;
 }
 
-std::string kernels_json(const std::vector<BinaryKernel>& kernels) {
-  nlohmann::ordered_json json;
-  json["version"] = 1;
-  json["kernels"] = nlohmann::ordered_json::array();
+void kernels_json(const std::vector<BinaryKernel>& kernels,
+                  const std::function<void(std::string_view)>& write) {
+  // A library has a hundred thousand kernels: each is written before the next is made.
+  write("{\n \"version\": 1,\n \"kernels\": [");
   for (const BinaryKernel& kernel : kernels) {
     nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
     nlohmann::ordered_json derived = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : kernel.parsed.parameters) parameters[name] = value;
-    for (const auto& [name, value] : kernel.parsed.derived) derived[name] = value;
+    for (const auto& [name, value] : kernel.parsed->parameters) parameters[name] = value;
+    for (const auto& [name, value] : kernel.parsed->derived) derived[name] = value;
     nlohmann::ordered_json arguments = nlohmann::ordered_json::array();
     for (const BinaryKernel::Parameter& each : kernel.parameters)
       arguments.push_back({{"offset", each.offset}, {"size", each.size}});
     const bool known = kernel.resources_known;
-    json["kernels"].push_back({{"name", kernel.name},
-                               {"demangled", kernel.parsed.text},
-                               {"family", kernel.parsed.family},
-                               {"arity", kernel.parsed.arity},
-                               {"parameters", std::move(parameters)},
-                               {"derived", std::move(derived)},
-                               {"arch", kernel.arch},
-                               {"registers", maybe(known, kernel.registers)},
-                               {"shared_bytes", maybe(known, kernel.shared_bytes)},
-                               {"spill_bytes", maybe(known, kernel.spill_bytes)},
-                               {"stack_bytes", maybe(known, kernel.stack_bytes)},
-                               {"max_threads", maybe(kernel.max_threads > 0, kernel.max_threads)},
-                               {"arguments", std::move(arguments)},
-                               {"code_hash", maybe(kernel.code_hash)},
-                               {"code_bytes", kernel.code_bytes},
-                               {"instructions", kernel.instructions},
-                               {"compiler", maybe(kernel.compiler)},
-                               {"options", maybe(kernel.options)}});
+    const nlohmann::ordered_json json = {{"name", kernel.name},
+                                         {"demangled", kernel.parsed->text},
+                                         {"family", kernel.parsed->family},
+                                         {"arity", kernel.parsed->arity},
+                                         {"parameters", std::move(parameters)},
+                                         {"derived", std::move(derived)},
+                                         {"arch", kernel.arch},
+                                         {"registers", maybe(known, kernel.registers)},
+                                         {"shared_bytes", maybe(known, kernel.shared_bytes)},
+                                         {"spill_bytes", maybe(known, kernel.spill_bytes)},
+                                         {"stack_bytes", maybe(known, kernel.stack_bytes)},
+                                         {"max_threads", maybe(kernel.max_threads > 0, kernel.max_threads)},
+                                         {"arguments", std::move(arguments)},
+                                         {"code_hash", maybe(kernel.code_hash)},
+                                         {"code_bytes", kernel.code_bytes},
+                                         {"instructions", instructions_of(kernel)},
+                                         {"compiler", maybe(kernel.compiler)},
+                                         {"options", maybe(kernel.options)}};
+    write(&kernel == kernels.data() ? "\n" : ",\n");
+    write(json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
-  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  write("\n ]\n}\n");
 }
 
 }  // namespace isomer::lab

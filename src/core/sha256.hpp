@@ -11,7 +11,8 @@ namespace isomer::core {
 /// SHA-256 (FIPS 180-4) of what was added, for keys and checks of files.
 class Sha256 {
  public:
-  Sha256();
+  /// `portable` leaves the processor's own instructions for it aside, where it has them.
+  explicit Sha256(bool portable = false);
   Sha256& add(std::span<const std::byte> bytes);
   Sha256& add(std::string_view text) { return add(std::as_bytes(std::span(text))); }
   /// Text with its length before it, so that two fields cannot flow into each other.
@@ -20,10 +21,10 @@ class Sha256 {
   std::string hex();
 
  private:
-  void block(const std::uint8_t* data);
   std::uint32_t state_[8];
   std::uint8_t pending_[64];
   std::uint64_t length_ = 0;
+  void (*blocks_)(std::uint32_t* state, const std::uint8_t* data, std::size_t count);
 };
 
 std::string sha256(std::span<const std::byte> bytes);

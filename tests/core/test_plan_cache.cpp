@@ -153,6 +153,8 @@ TEST(Sha256, DoesNotDependOnHowTheTextComes) {
     for (std::size_t at = 0; at < text.size(); at += piece) sum.add(std::string_view(text).substr(at, piece));
     EXPECT_EQ(sum.hex(), hash(text)) << piece;
   }
+  for (std::size_t length = 0; length < 300; ++length)
+    EXPECT_EQ(Sha256(true).add(text.substr(0, length)).hex(), hash(text.substr(0, length))) << length;
   EXPECT_NE(Sha256().field("ab").field("c").hex(), Sha256().field("a").field("bc").hex());
 }
 

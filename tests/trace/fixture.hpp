@@ -28,7 +28,7 @@ inline std::vector<BinaryKernel> kernels_of(const std::string& name) { return re
 inline const BinaryKernel& kernel_of(const std::vector<BinaryKernel>& kernels, const std::string& family,
                                      const std::string& arch) {
   for (const BinaryKernel& kernel : kernels)
-    if (kernel.parsed.family == family && kernel.arch == arch) return kernel;
+    if (kernel.parsed->family == family && kernel.arch == arch) return kernel;
   throw std::runtime_error("no kernel " + family + " for " + arch);
 }
 

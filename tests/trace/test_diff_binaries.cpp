@@ -141,7 +141,7 @@ TEST(DiffBinaries, ArchitecturesThatOneSideAddsAreOneLine) {
 BinaryKernel made(const std::string& name, const std::string& code = "same") {
   BinaryKernel kernel;
   kernel.name = name;
-  kernel.parsed = parse_kernel_name(name);
+  kernel.parsed = std::make_shared<const KernelName>(parse_kernel_name(name));
   kernel.arch = "sm_90a";
   kernel.code_hash = code;
   return kernel;
