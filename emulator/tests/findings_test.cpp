@@ -32,6 +32,36 @@ __global__ void counts(int* p, int* q) {
 }
 __global__ void cast(int* p, float x) { p[threadIdx.x] = static_cast<int>(x); }
 __global__ void behind(int* p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+__global__ void halves(int* p, bool returns) {
+  if (returns && threadIdx.x >= 32) return;
+  for (int i = threadIdx.x; i < 32; i += blockDim.x) {
+    p[i] = i;
+    __syncthreads();
+  }
+}
+__device__ void half(int* p) {
+  if (threadIdx.x >= 32) return;
+  __syncthreads();
+  p[threadIdx.x] = 1;
+}
+__global__ void through(int* p) { half(p); }
+struct Shape {
+  int sides;
+  __device__ explicit Shape(int n) : sides(n) {}
+  __device__ virtual int corners() const { return sides; }
+};
+__global__ void makes(Shape** shapes) { shapes[threadIdx.x] = new Shape(threadIdx.x + 3); }
+__global__ void uses(Shape** shapes, int* p, int past) {
+  int* const room = static_cast<int*>(malloc(8));
+  room[1] = shapes[threadIdx.x]->corners();
+  p[threadIdx.x] = room[past];
+  free(room);
+  if (threadIdx.x == 0) delete shapes[0];
+}
+__global__ void saturates(int* p, unsigned* u, float x, double y) {
+  p[0] = (int)x, p[1] = static_cast<int>(-x), p[2] = -(int)x + 1, p[3] = (int)(x - x), p[4] = (int)(y - y);
+  u[0] = (unsigned)x, u[1] = unsigned(-x), u[2] = int(x) / 2;
+}
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool bad = words[2][0] == 'b';
@@ -50,6 +80,22 @@ int main(int count, char** words) {
   if (what == "look") { if (bad) counts<<<1, 32>>>(p, q); else greatest<<<1, 32>>>(p); }
   if (what == "cast") cast<<<1, 32>>>(p, bad ? 3e9f : 3e8f);
   if (what == "blocks") { behind<<<1000, 1>>>(p); behind<<<bad ? 1025 : 1024, 1>>>(p); }
+  if (what == "left out") { halves<<<1, 64>>>(p, !bad); if (!bad) through<<<1, 64>>>(p); }
+  if (what == "heap") {
+    Shape** shapes;
+    cudaMalloc(&shapes, 64);
+    makes<<<1, 2>>>(shapes);
+    uses<<<1, 2>>>(shapes, p, bad ? 2 : 1);
+    if (words[2][1] == '2') uses<<<1, 1>>>(shapes, p, 1);
+    cudaFree(shapes);
+  }
+  if (what == "saturated") {
+    saturates<<<1, 1>>>(p, reinterpret_cast<unsigned*>(q), 3e10f, INFINITY);
+    int got[8];
+    cudaMemcpy(got, p, 20, cudaMemcpyDefault);
+    cudaMemcpy(got + 5, q, 12, cudaMemcpyDefault);
+    for (int x : got) printf("%d ", x);
+  }
   cudaFree(p);
   cudaFree(q);
 }
@@ -124,6 +170,35 @@ TEST_F(Findings, ACastThatTheIntegerCannotHoldIsReported) {
   EXPECT_EQ(bad.reports[0].kind, Kind::float_to_integer);
   EXPECT_NE(bad.reports[0].text.find("casts 3e+09 from 'float' to 'int'"), std::string::npos) << all(bad);
   EXPECT_TRUE(run("cast", "ok").ok());
+}
+
+TEST_F(Findings, ACastSaturatesAsTheDeviceDoes) {
+  const RunResult r = run("saturated", "ok");
+  // A NaN of 32 bits is 0, and of 64 bits the highest bit.
+  EXPECT_EQ(r.output, "2147483647 -2147483648 -2147483646 0 -2147483648 -1 0 1073741823 ") << all(r);
+}
+
+TEST_F(Findings, WhoeverComesToTheEndWhileOthersWaitHasLeftABarrierOut) {
+  const RunResult bad = run("left out", "bad");
+  ASSERT_EQ(bad.reports.size(), 1u) << all(bad);
+  EXPECT_EQ(bad.reports[0].kind, Kind::barrier_divergence);
+  EXPECT_NE(bad.reports[0].text.find("thread (32,0,0) has left out"), std::string::npos) << all(bad);
+  // A thread that has returned is not waited for.
+  EXPECT_TRUE(run("left out", "ok").ok()) << all(run("left out", "ok"));
+}
+
+TEST_F(Findings, WhatADeviceThreadAllocatesIsWatched) {
+  EXPECT_TRUE(run("heap", "ok").ok()) << all(run("heap", "ok"));
+  const RunResult past = run("heap", "bad");
+  ASSERT_EQ(past.reports.size(), 1u) << all(past);
+  EXPECT_EQ(past.reports[0].kind, Kind::out_of_bounds_read) << all(past);
+  EXPECT_NE(past.reports[0].text.find("at offset 8"), std::string::npos) << all(past);
+  const RunResult deleted = run("heap", "o2");
+  ASSERT_EQ(deleted.reports.size(), 1u) << all(deleted);
+  EXPECT_EQ(deleted.reports[0].kind, Kind::use_after_free) << all(deleted);
+  EXPECT_EQ(deleted.reports[0].place.line, line_of("room[1] = shapes"));
+  EXPECT_NE(deleted.reports[0].text.find(":" + std::to_string(line_of("delete shapes[0]"))), std::string::npos)
+      << all(deleted);
 }
 
 TEST_F(Findings, SampledBlocksAreTheFirstTheLastAndSomeBetween) {

@@ -22,9 +22,11 @@ int Block::barrier(int combine, int predicate, const void* site) {
   }
   Thread& self = *current_;
   self.site = site;
+  self.returned_early = false;
   if (++arrived_ == alive_) {
     self.wait = Wait::barrier;
     if (launch_.watch) check_barrier_sites();
+    if (launch_.watch && alive_ < size()) check_barrier_is_whole();
     self.wait = Wait::none;
     release_barrier();
   } else {
@@ -58,6 +60,17 @@ void Block::check_barrier_sites() {
       return;
     }
   }
+}
+
+/// Threads that have returned are not waited for; whoever only came to the kernel's end went around a barrier
+/// that stands under a condition.
+void Block::check_barrier_is_whole() {
+  const Thread *waits = nullptr, *left = nullptr;
+  for (const Thread& t : threads_) {
+    if (!waits && t.wait == Wait::barrier) waits = &t;
+    if (!left && t.ended && t.ran_off) left = &t;
+  }
+  if (waits && left) watch::report_left_out(*this, *waits, *left);
 }
 
 void Block::named_barrier(unsigned id, unsigned threads, bool waits, const void* site) {

@@ -23,7 +23,8 @@ __thread int isomer_emulator_patience;
 namespace isomer::emulator {
 namespace {
 
-constexpr int kPatienceOfAThread = 256;  // atomics, after which the others run: a thread begins without a wait
+constexpr int kPatienceOfAThread =
+    256;  // atomics, after which the others run: a thread begins without a wait
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
@@ -68,7 +69,7 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
   for (Thread& t : threads_) {
     t.fiber = nullptr;
     t.wait = Wait::none;
-    t.started = t.ended = false;
+    t.started = t.ended = t.returned_early = t.ran_off = false;
     t.meeting = nullptr;
     t.has_registers_in_flight = false;
     if (launch_.watch) t.clock.reset();
@@ -171,6 +172,7 @@ void Block::run(Thread& thread) {
   isomer_emulator_thread_index = thread.index;
   isomer_emulator_patience = kPatienceOfAThread;
   launch_.request.invoke(launch_.request.package);
+  current_->ran_off = !current_->returned_early;
   ended(*current_);
 }
 
@@ -241,7 +243,10 @@ void Block::ended(Thread& thread) {
   warp.alive &= ~(std::uint64_t{1} << thread.lane);
   while (settle(warp)) {
   }
-  if (arrived_ > 0 && arrived_ == alive_) release_barrier();
+  if (arrived_ > 0 && arrived_ == alive_) {
+    if (launch_.watch) check_barrier_is_whole();
+    release_barrier();
+  }
   if (cluster_ != nullptr) release_cluster_if_all();
 }
 

@@ -34,7 +34,9 @@ struct Thread {
   Wait wait = Wait::none;
   bool started = false;
   bool ended = false;
-  const void* site = nullptr;  ///< return address of what it waits in
+  bool returned_early = false;  ///< a `return;` of device code was executed since the last barrier
+  bool ran_off = false;         ///< it ended without one, at the kernel's last brace
+  const void* site = nullptr;   ///< return address of what it waits in
   unsigned barrier_id = 0;
   std::uint64_t cluster_generation = 0;  ///< of the cluster's barrier that it came to
   PendingMeeting* meeting = nullptr;
@@ -149,6 +151,7 @@ class Block {
   void ended(Thread& thread);
   void release_barrier();
   void check_barrier_sites();
+  void check_barrier_is_whole();
   void complete(Warp& warp, std::size_t which);
   bool complete_converged();
   bool settle(Warp& warp);

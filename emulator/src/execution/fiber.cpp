@@ -8,6 +8,9 @@ namespace isomer::emulator {
 namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kStacksPerSlab = 32;
+// Each guard page costs two of the mappings that a process may have, 65530 as systems come: the stacks beyond
+// have none.
+constexpr std::size_t kGuarded = 12288;
 }  // namespace
 
 FiberPool::~FiberPool() {
@@ -26,7 +29,7 @@ void FiberPool::grow() {
   auto* low = static_cast<std::byte*>(base);
   slabs_.emplace_back(low, bytes);
   for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
-    mprotect(low + i * stride, kPage, PROT_NONE);
+    if (all_.size() < kGuarded) mprotect(low + i * stride, kPage, PROT_NONE);
     auto* fiber = new Fiber{nullptr, low + i * stride + kPage, low + (i + 1) * stride};
     fiber->context = boost::context::detail::make_fcontext(fiber->high, kStackBytes, body_);
     all_.push_back(fiber);

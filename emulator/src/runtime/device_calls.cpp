@@ -135,6 +135,12 @@ EXPORT void isomer_emulator_yield() {
   isomer_emulator_patience = 256;
   if (current_thread()) current_block()->yield(SITE);
 }
+EXPORT void isomer_emulator_returns() {
+  if (Thread* t = current_thread()) t->returned_early = true;
+}
+EXPORT void isomer_emulator_saturates(double value, const char* from, const char* to) {
+  if (current_thread() && current_block()->launch().watch) watch::report_cast(SITE, value, from, to, true);
+}
 EXPORT void isomer_emulator_grid_barrier() { current_block()->grid_barrier(SITE); }
 EXPORT void isomer_emulator_launch_bounds(unsigned threads) {
   Block* block = current_block();

@@ -12,6 +12,11 @@ namespace {
 
 bool begins_with(std::string_view text, std::string_view what) { return text.substr(0, what.size()) == what; }
 
+/// Whether the scope, "outer::inner::", ends with that name.
+bool ends_with(std::string_view scope, std::string_view name) {
+  return scope.size() >= name.size() + 2 && scope.substr(scope.size() - name.size() - 2, name.size()) == name;
+}
+
 void run_or_refuse_assembly(Source& s, std::size_t i) {
   const auto& t = s.text.tokens;
   std::size_t open = i + 1;
@@ -84,6 +89,9 @@ void check_body(const Source& s, const Function& f,
       local.insert(t[i].text);
     if (!called || !plain || i <= f.body || local.count(t[i].text)) continue;
     if (const auto it = host_only.find(t[i].text); it != host_only.end()) {
+      // cg::reduce is not the reduce of this source.
+      if (t[i - 1].is("::") && t[i - 2].kind == Token::name && !ends_with(it->second->scope, t[i - 2].text))
+        continue;
       throw Error(s.place(i) + ": " + (f.global ? "kernel " : "device function ") + f.name + " calls " +
                   it->second->name + ", a host function (" + s.place(it->second->name_at) +
                   " declares it without __device__)");

@@ -6,6 +6,8 @@
 namespace isomer::emulator::source {
 namespace {
 
+constexpr const char* kUnwatched = "__attribute__((no_sanitize(\"thread\"))) ";
+
 bool is_attribute_word(const std::vector<Token>& t, std::size_t i) {
   // __attribute__((__noinline__)) is the compiler's own.
   return i > 0 && (t[i - 1].is("(") || t[i - 1].is(",")) && i + 1 < t.size() &&
@@ -135,10 +137,32 @@ void rewrite_specifiers(Source& s) {
                                           s.written(f.launch_bounds[0], f.launch_bounds[1]) + ");");
     }
     if (f.name == "main" && f.scope.empty() && !f.member && f.definition) {
-      s.edits.insert(t[f.begin].offset, "extern \"C\" ");
+      s.edits.insert(t[f.begin].offset, std::string("extern \"C\" ") + kUnwatched);
       s.edits.replace(t[f.name_at].offset, 4, "isomer_emulator_main");
       s.edits.insert(t[f.end].offset, " return 0; ");
     }
+  }
+}
+
+/// The watch judges device threads only: in functions of the host its hooks would only cost time.
+void leave_host_code_unwatched(Source& s) {
+  const auto& t = s.text.tokens;
+  for (const Function& f : s.outline.functions) {
+    if (!f.definition || f.global || f.device || f.constant_expression || f.name == "main") continue;
+    std::size_t at = f.begin;
+    while (t[at].is("template") && t[at + 1].is("<")) {
+      int depth = 0;
+      for (++at; at < f.body; ++at) {
+        if (t[at].is("(")) at = closing(t, at);
+        depth += t[at].is("<") ? 1 : t[at].is(">") ? -1 : 0;
+        if (depth == 0) break;
+      }
+      ++at;
+    }
+    if (t[at].is("extern") && t[at + 1].kind == Token::string) at += 2;
+    // Attributes of the standard's own spelling stand in front of all others.
+    if (at >= f.name_at || t[at].is("[") || t[at].is("requires")) continue;
+    s.edits.insert(t[at].offset, kUnwatched);
   }
 }
 
@@ -173,6 +197,9 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_kernel_casts(s);
   rewrite_dependent_templates(s);
   rewrite_specifiers(s);
+  rewrite_conversions(s);
+  mark_early_returns(s);
+  leave_host_code_unwatched(s);
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;
   std::string tail =

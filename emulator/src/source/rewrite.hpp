@@ -64,6 +64,9 @@ void rewrite_kernel_casts(Source& source);
 void rewrite_shared(Source& source);
 void rewrite_dependent_templates(Source& source);
 void rewrite_specifiers(Source& source);
+void rewrite_conversions(Source& source);
+void mark_early_returns(Source& source);
+void leave_host_code_unwatched(Source& source);
 void guard_variables(Source& source);
 /// What tells the watch which lines wait for other threads.
 std::string waits(const Source& source);

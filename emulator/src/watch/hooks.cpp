@@ -54,8 +54,8 @@ SIZED(16)
 
 void HOOK(read_range)(void* a, unsigned long n) { watch::access(a, n, watch::read, SITE); }
 void HOOK(write_range)(void* a, unsigned long n) { watch::access(a, n, watch::write, SITE); }
-void HOOK(vptr_read)(void**) {}
-void HOOK(vptr_update)(void**, void*) {}
+void HOOK(vptr_read)(void** a) { watch::plain<8, false>(a, SITE); }
+void HOOK(vptr_update)(void** a, void*) { watch::plain<8, true>(a, SITE); }
 
 // What a compiler makes of copying and filling: calls of the C library, which carry no hooks of their own.
 __attribute__((visibility("default"))) void* __wrap_memcpy(void* to, const void* from, std::size_t n) {

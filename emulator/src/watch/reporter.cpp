@@ -359,15 +359,15 @@ void report_freed(const void* site, const Buffer& buffer, const void* address, s
   add(Kind::use_after_free, *current_block(), *current_thread(), site, nullptr, std::move(raw));
 }
 
-void report_cast(const void* site, double value, const char* from, const char* to) {
+void report_cast(const void* site, double value, const char* from, const char* to, bool saturated) {
   if (told(Kind::float_to_integer, site, nullptr)) return;
-  report_event(Kind::float_to_integer, site,
-               fmt::format("casts {:g} from {} to {}, which cannot hold it: the device gives {}, this run "
-                           "what the host gives",
-                           value, from, to,
-                           value != value ? "0"
-                           : value > 0    ? "the largest value"
-                                          : "the smallest value"));
+  report_event(
+      Kind::float_to_integer, site,
+      fmt::format("casts {:g} from {} to {}, which cannot hold it: the device gives {}{}", value, from, to,
+                  value != value ? "what it has for a NaN"
+                  : value > 0    ? "the largest value"
+                                 : "the smallest value",
+                  saturated ? "" : ", this run what the host gives"));
 }
 
 void report_leaks() {
@@ -406,6 +406,16 @@ void report_divergence(Block& block, const Thread& a, const Thread& b) {
                               braces(triple(b.index)));
   raw.other.calls = b.clock.calls;
   add(Kind::barrier_divergence, block, a, a.site, b.site, std::move(raw));
+}
+
+void report_left_out(Block& block, const Thread& waits, const Thread& ended) {
+  Raw raw;
+  raw.report.other_block = triple(block.index());
+  raw.report.other_thread = triple(ended.index);
+  raw.predicate =
+      fmt::format("waits at this barrier, which thread {} has left out: it came to the kernel's end",
+                  braces(triple(ended.index)));
+  add(Kind::barrier_divergence, block, waits, waits.site, nullptr, std::move(raw));
 }
 
 void report_deadlock(Block& block) {

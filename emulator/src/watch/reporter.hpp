@@ -39,13 +39,16 @@ void waits_at(const void* site);
 void report_violation(Kind kind, Block& block, const Thread& thread, const Site& at, const Site& other,
                       const std::string& text);
 /// The running thread casts a value to an integer that cannot hold it.
-void report_cast(const void* site, double value, const char* from, const char* to);
+/// `saturated`: the run goes on with what the device gives.
+void report_cast(const void* site, double value, const char* from, const char* to, bool saturated = false);
 /// The running thread uses what the host has freed.
 void report_freed(const void* site, const Buffer& buffer, const void* address, std::size_t bytes,
                   bool writes);
 /// Buffers that are live when the program ends, one for each place that allocated some.
 void report_leaks();
 void report_divergence(Block& block, const Thread& a, const Thread& b);
+/// A thread waits at a barrier that another has left out.
+void report_left_out(Block& block, const Thread& waits, const Thread& ended);
 void report_deadlock(Block& block);
 /// A canary behind a buffer was overwritten, and nothing that was seen explains it.
 void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t offset);

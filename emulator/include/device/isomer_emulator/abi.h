@@ -101,13 +101,15 @@ unsigned isomer_emulator_lane();
 void* isomer_emulator_shared(isomer::emulator::SharedSite* site);
 void* isomer_emulator_dynamic_shared();
 std::size_t isomer_emulator_dynamic_shared_bytes();
-void isomer_emulator_fence(int scope);  ///< 0: the block; 1: the device; 2: the system
+void isomer_emulator_fence(int scope);       ///< 0: the block; 1: the device; 2: the system
 void isomer_emulator_scope(int block_only);  ///< of the atomics that follow; only a watched module says it
 void isomer_emulator_yield();
 void isomer_emulator_grid_barrier();
 void isomer_emulator_launch_bounds(unsigned threads);
 void isomer_emulator_trap(const char* what);
 int isomer_emulator_on_device();
+void isomer_emulator_returns();  ///< in front of a kernel's end; only a watched module says it
+void isomer_emulator_saturates(double value, const char* from, const char* to);
 
 int isomer_emulator_launch(const isomer::emulator::LaunchRequest* request);
 void isomer_emulator_register_kernel(const isomer::emulator::KernelEntry* entry);

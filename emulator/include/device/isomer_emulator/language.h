@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "abi.h"
+#include "conversions.h"
 #include "launch.h"
 #include "shared.h"
 
@@ -47,6 +48,14 @@ ISOMER_EMULATOR_INLINE long long clock64() { return isomer_emulator_clock(); }
 ISOMER_EMULATOR_INLINE long long __clock64() { return isomer_emulator_clock(); }
 ISOMER_EMULATOR_INLINE long __clock() { return static_cast<long>(isomer_emulator_clock()); }
 ISOMER_EMULATOR_INLINE long long wall_clock64() { return isomer_emulator_clock(); }
+
+namespace isomer::emulator {
+ISOMER_EMULATOR_INLINE void returns() {
+#ifdef ISOMER_EMULATOR_WATCH
+  isomer_emulator_returns();
+#endif
+}
+}  // namespace isomer::emulator
 
 template <class T>
 ISOMER_EMULATOR_INLINE T __ldg(const T* p) {
