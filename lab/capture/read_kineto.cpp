@@ -239,7 +239,7 @@ class KinetoReader {
                      vendor.find("Instinct") != std::string_view::npos ||
                      vendor.find("Radeon") != std::string_view::npos;
     if (major && minor)
-      capture_.facts["arch"] = amd ? core::say("gfx", *major, ".", *minor) : core::say("sm_", *major, *minor);
+      capture_.facts["arch"] = amd ? core::say("gfx", *major, *minor, "x") : core::say("sm_", *major, *minor);
   }
 
   JsonWindow window_;

@@ -25,16 +25,30 @@ bool names(const Pair& pair, std::string_view what) {
 std::string device_words(const SideTotals& side) {
   std::string text = side.device.empty() ? side.arch : side.device;
   std::string inside;
-  if (side.multiprocessors > 0) inside = core::say(side.multiprocessors, " SMs");
+  if (side.multiprocessors > 0)
+    inside = core::say(side.multiprocessors, side.arch.starts_with("gfx") ? " CUs" : " SMs");
   if (!side.arch.empty() && !side.device.empty()) inside += (inside.empty() ? "" : ", ") + side.arch;
   return inside.empty() ? text : text + " (" + inside + ")";
 }
 
 /// The name of a kernel without what follows its template's name: "kernel (2 launches)" keeps none of it.
-std::string family_words(const std::string& name) {
+std::string without_count(const std::string& name) {
   const std::size_t launches = name.rfind(" (");
   const bool counted = launches != std::string::npos && name.ends_with(" launches)");
-  return short_name(parse_kernel_name(counted ? name.substr(0, launches) : name).family);
+  return counted ? name.substr(0, launches) : name;
+}
+
+std::string family_words(const std::string& name) {
+  std::string family = parse_kernel_name(without_count(name)).family;
+  // A function that is no template keeps its parameters in its name: a headline needs none.
+  int depth = 0;
+  for (std::size_t at = family.ends_with(')') ? family.size() : 0; at-- > 1;) {
+    depth += family[at] == ')' ? 1 : family[at] == '(' ? -1 : 0;
+    if (depth > 0) continue;
+    if (family.compare(at, std::string::npos, "(anonymous namespace)") != 0) family.resize(at);
+    break;
+  }
+  return short_name(family);
 }
 
 class Verdict {
@@ -46,8 +60,9 @@ class Verdict {
     incomplete("B", result_.totals_b);
     where();
     const std::size_t before = sentences_.size();
-    only("only_a", result_.only_a);
-    only("only_b", result_.only_b);
+    operators();
+    only("only_a", "A", result_.only_a, &TimeRow::kernels_a, &TimeRow::kernels_b);
+    only("only_b", "B", result_.only_b, &TimeRow::kernels_b, &TimeRow::kernels_a);
     releases();
     variants();
     for (const Pair::Kind kind :
@@ -94,8 +109,8 @@ class Verdict {
       add(messages_.say(
           "totals", {{"a", time_words(a.total_ns)},
                      {"b", time_words(b.total_ns)},
-                     {"launches_a", std::to_string(a.launches)},
-                     {"launches_b", std::to_string(b.launches)},
+                     {"launches_a", launches(a.launches)},
+                     {"launches_b", launches(b.launches)},
                      {"change", a.total_ns > 0 && std::abs(change) >= 0.05
                                     ? messages_.say("change", {{"percent", fmt::format("{:+.1f} %", change)}})
                                     : ""}}));
@@ -103,21 +118,82 @@ class Verdict {
       // Two machines run other kernels for one operator.
       const std::vector<TimeRow>& rows =
           machines_differ() && !result_.operators.empty() ? result_.operators : result_.kernels;
-      if (std::abs(change) >= kWorthSaying && rows.size() > 1 && rows[0].share >= kMost)
-        add(messages_.say("most_of_it", {{"name", rows[0].name},
-                                         {"delta", time_words(rows[0].delta_ns(), true)},
-                                         {"all", time_words(b.total_ns - a.total_ns, true)}}));
+      if (std::abs(change) >= kWorthSaying && rows.size() > 1 && rows[0].share >= kMost) {
+        const double delta = rows[0].delta_ns(), all = b.total_ns - a.total_ns;
+        // What the other rows take back is no part of it.
+        const bool part = delta * all > 0 && std::abs(delta) <= std::abs(all) * 1.0001;
+        add(messages_.say(part ? "most_of_it" : "largest", {{"name", rows[0].name},
+                                                            {"delta", time_words(delta, true)},
+                                                            {"all", time_words(all, true)},
+                                                            {"rest", time_words(all - delta, true)}}));
+      }
     }
     if (!text.empty()) sentences_.push_back(text);
   }
 
-  void only(const std::string& id, const std::vector<std::string>& kernels) {
+  std::string launches(std::uint64_t count) const {
+    return messages_.say(count == 1 ? "launch" : "launches", {{"count", std::to_string(count)}});
+  }
+
+  using KernelsOf = std::vector<std::string> TimeRow::*;
+
+  /// "softmax", "2 kernels (transpose, gemm)": of an operator.
+  std::string kernel_list(const std::vector<std::string>& kernels) const {
+    constexpr std::size_t kListed = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kernels.size(), kListed); ++i)
+      text += (i > 0 ? ", " : "") + family_words(kernels[i]);
+    if (kernels.size() == 1) return text;
+    return messages_.say("kernel_list", {{"count", std::to_string(kernels.size())},
+                                         {"names", text + (kernels.size() > kListed ? ", …" : "")}});
+  }
+
+  /// One operation that other kernels do on each side: what the profile itself says belongs together, however
+  /// many kernels it is on each.
+  void operators() {
+    const TimeRow* first = nullptr;
+    std::size_t others = 0;
+    const auto alone = [](const std::vector<std::string>& only, const std::vector<std::string>& kernels) {
+      return std::any_of(kernels.begin(), kernels.end(), [&](const std::string& kernel) {
+        return std::any_of(only.begin(), only.end(),
+                           [&](const std::string& each) { return without_count(each) == kernel; });
+      });
+    };
+    for (const TimeRow& row : result_.operators) {
+      if (row.kernels_a.empty() || row.kernels_b.empty() ||
+          (!alone(result_.only_a, row.kernels_a) && !alone(result_.only_b, row.kernels_b)))
+        continue;
+      if (first == nullptr)
+        first = &row;
+      else
+        ++others;
+    }
+    if (first == nullptr) return;
+    say("operator_kernels",
+        {{"operator", first->name},
+         {"a", kernel_list(first->kernels_a)},
+         {"b", kernel_list(first->kernels_b)},
+         {"more", others == 0   ? std::string()
+                  : others == 1 ? messages_.say("more_operator")
+                                : messages_.say("more_operators", {{"count", std::to_string(others)}})}});
+  }
+
+  /// Kernels of one side whose operators the other side runs by other kernels are told above.
+  void only(const std::string& id, const char* side, const std::vector<std::string>& all, KernelsOf here,
+            KernelsOf there) {
+    std::set<std::string> told, untold;
+    for (const TimeRow& row : result_.operators)
+      for (const std::string& kernel : row.*here) ((row.*there).empty() ? untold : told).insert(kernel);
+    std::vector<std::string> kernels;
+    for (const std::string& each : all)
+      if (!told.contains(without_count(each)) || untold.contains(without_count(each)))
+        kernels.push_back(each);
     if (kernels.empty()) return;
     const std::string first = family_words(kernels[0]);
-    if (kernels.size() == 1)
-      say(id + "_one", {{"first", first}});
-    else
-      say(id, {{"count", std::to_string(kernels.size())}, {"first", first}});
+    const Messages::Values values{
+        {"count", std::to_string(kernels.size())}, {"first", first}, {"side", side}};
+    const std::string which = other_architecture(result_.totals_a, result_.totals_b) ? "only_by_device" : id;
+    say(kernels.size() == 1 ? which + "_one" : which, values);
   }
 
   /// "Is_causal is false in A and true in B; …" of one pair.

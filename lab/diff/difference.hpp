@@ -46,6 +46,9 @@ struct TimeRow {
   double share = 0,
          cumulative = 0;  ///< of what all rows differ by, without sign; of this row and those above
 
+  std::vector<std::string> kernels_a,
+      kernels_b;  ///< of an operator: their canonical names, most launched first
+
   double delta_ns() const { return b_ns - a_ns; }
 };
 

@@ -119,6 +119,7 @@ void Grouping::add(Launch&& launch) {
     OperatorTime& of = result_.operators[launch.operation];
     ++of.launches;
     of.total_ns += *launch.duration_ns;
+    ++of.groups[index];
   }
   if (launch.duration_ns) {
     ++group.timed;

@@ -37,6 +37,7 @@ struct LaunchGroup {
 struct OperatorTime {
   std::uint64_t launches = 0;
   double total_ns = 0;
+  std::map<std::uint32_t, std::uint64_t> groups;  ///< which launches: group → how many
 };
 
 /// A capture with its launches grouped: 4 bytes a launch, and each group once.

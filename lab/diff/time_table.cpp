@@ -78,7 +78,12 @@ SideTotals totals_of(const GroupedCapture& capture) {
 }
 
 bool other_architecture(const SideTotals& a, const SideTotals& b) {
-  if (!a.arch.empty() && !b.arch.empty()) return a.arch != b.arch;
+  // Of AMD's, a profile may tell the family only: "gfx94x" is any of it.
+  const auto within = [](std::string_view arch, std::string_view family) {
+    return family.ends_with('x') && arch.starts_with(family.substr(0, family.size() - 1));
+  };
+  if (!a.arch.empty() && !b.arch.empty())
+    return a.arch != b.arch && !within(a.arch, b.arch) && !within(b.arch, a.arch);
   return !a.device.empty() && !b.device.empty() && a.device != b.device;
 }
 
@@ -124,6 +129,21 @@ std::vector<TimeRow> kernel_times(
   return result;
 }
 
+namespace {
+
+/// What an operator launches, most launched first.
+std::vector<std::string> kernels_of(const GroupedCapture& side, const OperatorTime& of) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& [group, count] : of.groups) counts[side.groups[group].name.text] += count;
+  std::vector<std::string> names;
+  for (const auto& [name, count] : counts) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string& x, const std::string& y) { return counts.at(x) > counts.at(y); });
+  return names;
+}
+
+}  // namespace
+
 std::vector<TimeRow> operator_times(const GroupedCapture& a, const GroupedCapture& b) {
   if (a.operators.empty() || b.operators.empty()) return {};
   std::set<std::string> names;
@@ -142,6 +162,8 @@ std::vector<TimeRow> operator_times(const GroupedCapture& a, const GroupedCaptur
     row.launches_b = in_b.launches;
     row.a_ns = in_a.total_ns;
     row.b_ns = in_b.total_ns;
+    row.kernels_a = kernels_of(a, in_a);
+    row.kernels_b = kernels_of(b, in_b);
     result.push_back(std::move(row));
   }
   order(result);

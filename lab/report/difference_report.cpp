@@ -146,7 +146,7 @@ std::string difference_json(const DiffResult& result) {
   }
   for (const auto& [name, rows] : {std::pair{"times", &result.kernels}, {"operators", &result.operators}}) {
     json[name] = nlohmann::ordered_json::array();
-    for (const TimeRow& row : *rows)
+    for (const TimeRow& row : *rows) {
       json[name].push_back({{"name", row.name},
                             {"name_b", row.name_b},
                             {"launches_a", row.launches_a},
@@ -155,6 +155,10 @@ std::string difference_json(const DiffResult& result) {
                             {"b_ns", row.b_ns},
                             {"share", row.share},
                             {"cumulative", row.cumulative}});
+      if (rows != &result.operators) continue;
+      json[name].back()["kernels_a"] = row.kernels_a;
+      json[name].back()["kernels_b"] = row.kernels_b;
+    }
   }
   json["only_a"] = result.only_a;
   json["only_b"] = result.only_b;

@@ -187,6 +187,27 @@ const std::vector<Truth>& truths() {
          trace.kernels.push_back({"void cast(float*)", 8, 2});
        }),
        1, "only", "Only B runs 1 kernel (cast"},
+      {"one operation by three kernels", two_kernels().text(), changed([](Trace& trace) {
+         trace.kernels[0] = {"void scores(float*)", 8, 30, "aten::attention"};
+         trace.kernels.insert(trace.kernels.begin() + 1, {"void softmax(float*)", 8, 9, "aten::attention"});
+         trace.kernels.insert(trace.kernels.begin() + 2, {"void values(float*)", 8, 30, "aten::attention"});
+       }),
+       1, "only",
+       "aten::attention [[8,16]] is attention in A and 3 kernels (scores, softmax, values) in B: one "
+       "operation"},
+      {"other kernels on another vendor's device", two_kernels().text(), changed([](Trace& trace) {
+         trace.device = "AMD Instinct MI300X";
+         trace.multiprocessors = 304;
+         trace.minor = 4;
+         trace.kernels[0] = {"attention_mfma", 1, 50};
+       }),
+       1, "only", "and AMD Instinct MI300X (304 CUs, gfx94x)"},
+      {"a time that others take back", two_kernels().text(), changed([](Trace& trace) {
+         trace.kernels[0].microseconds = 30;
+         trace.kernels[1].microseconds = 15;
+       }),
+       1, "time",
+       "attention<128, true> differs most, by -160.00 µs; all else together differs by +80.00 µs."},
       {"a release of the library",
        release("cutlass::half_t, float, cutlass::arch::Sm90, false, false, false, false, false, false, true, "
                "true, false, false, false"),
