@@ -313,6 +313,117 @@ int main() {
   return host != 5 || cuMemFree(p);
 }
 )"},
+    {"two_threads_of_a_block_wait_for_another_block", "k.cu", R"(
+__device__ int flag = 0;
+__global__ void waits(int* out) {
+  if (blockIdx.x == 0) {
+    while (atomicAdd(&flag, 0) == 0) {}
+    __threadfence();
+    out[threadIdx.x] = out[2] + 1;
+  } else if (threadIdx.x == 0) {
+    out[2] = 6;
+    __threadfence();
+    atomicExch(&flag, 1);
+  }
+}
+int main() {
+  int *out, got[3];
+  cudaMalloc(&out, 12);
+  waits<<<2, 2>>>(out);
+  cudaMemcpy(got, out, 12, cudaMemcpyDeviceToHost);
+  return got[0] != 7 || got[1] != 7;
+}
+)"},
+    {"null_for_a_pointer_of_a_template", "k.cu", R"(
+#include <cstddef>
+template <class T> __global__ void fills(T* a, T* b, int n) { if (b == nullptr) a[threadIdx.x] = n; }
+int main() {
+  int *p, got[2];
+  cudaMalloc(&p, 8);
+  fills<int><<<1, 2>>>(p, NULL, 3);
+  cudaMemcpy(got, p, 8, cudaMemcpyDeviceToHost);
+  return got[0] != 3 || got[1] != 3;
+}
+)"},
+    {"a_name_of_another_scope_is_no_host_function", "k.cu", R"(
+namespace inner { __device__ int last(int n) { return n - 1; } }
+namespace in = inner;
+static double last(double* x, int n) { return x[n - 1]; }
+template <class T> __global__ void takes(T* p) { *p = in::last(*p); }
+int main() {
+  int *p, got;
+  double x[2] = {0, 0};
+  cudaMalloc(&p, 4);
+  cudaMemset(p, 0, 4);
+  takes<<<1, 1>>>(p);
+  cudaMemcpy(&got, p, 4, cudaMemcpyDeviceToHost);
+  return got != -1 || last(x, 2) != 0;
+}
+)"},
+    {"products_and_vectors_of_cublas", "k.cu", R"(
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cuda_fp16.h>
+__global__ void twice(float* x) { x[threadIdx.x] *= 2; }
+int main() {
+  // Column by column: a is 2 by 3, b 3 by 2.
+  const float a[6] = {1, 4, 2, 5, 3, 6}, b[6] = {1, 0, 2, 0, 1, 1}, one = 1, none = 0, half = 0.5f;
+  float *da, *db, *dc, c[4];
+  cudaMalloc(&da, 24);
+  cudaMalloc(&db, 24);
+  cudaMalloc(&dc, 16);
+  cudaMemcpy(da, a, 24, cudaMemcpyHostToDevice);
+  cudaMemcpy(db, b, 24, cudaMemcpyHostToDevice);
+  const auto differs = [&](float w, float x, float y, float z) {
+    cudaMemcpy(c, dc, 16, cudaMemcpyDeviceToHost);
+    return c[0] != w || c[1] != x || c[2] != y || c[3] != z;
+  };
+  cublasHandle_t h;
+  if (cublasCreate(&h)) return 1;
+  // What nobody has written is not read where beta is 0, and what a product leaves is written.
+  if (cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 3, &one, da, 2, db, 3, &none, dc, 2)) return 2;
+  twice<<<1, 4>>>(dc);
+  if (differs(14, 32, 10, 22)) return 3;
+  if (cublasSgemm(h, CUBLAS_OP_T, CUBLAS_OP_T, 2, 2, 3, &half, da, 3, db, 2, &one, dc, 2)) return 4;
+  if (differs(19.5f, 40.5f, 11, 25)) return 5;
+  float dot = 0;
+  int at = 0;
+  if (cublasSdot(h, 6, da, 1, db, 1, &dot) || dot != 14) return 6;
+  if (cublasIsamax(h, 3, da, 2, &at) || at != 3) return 7;
+  if (cublasSgemv(h, CUBLAS_OP_T, 2, 3, &one, da, 2, db, 1, &none, dc, 1)) return 8;
+  cudaMemcpy(c, dc, 12, cudaMemcpyDeviceToHost);
+  if (c[0] != 1 || c[1] != 2 || c[2] != 3) return 9;
+  const __half eighths[2] = {__half(0.125f), __half(3.0f)};
+  __half *dh, got[1];
+  cudaMalloc(&dh, 6);
+  cudaMemcpy(dh, eighths, 4, cudaMemcpyHostToDevice);
+  if (cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 2, &one, dh, CUDA_R_16F, 2, dh, CUDA_R_16F, 2, &none, dh + 2,
+                   CUDA_R_16F, 1, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT))
+    return 10;
+  cudaMemcpy(got, dh + 2, 2, cudaMemcpyDeviceToHost);
+  if (float(got[0]) != 9.015625f) return 11;
+  // A bias for each row, then ReLU.
+  cublasLtHandle_t lt;
+  cublasLtMatmulDesc_t what;
+  cublasLtMatrixLayout_t of_a, of_b, of_c;
+  cublasLtCreate(&lt);
+  cublasLtMatmulDescCreate(&what, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
+  const float bias[2] = {-6, 0};
+  float* db2;
+  cudaMalloc(&db2, 8);
+  cudaMemcpy(db2, bias, 8, cudaMemcpyHostToDevice);
+  cublasLtMatmulDescSetAttribute(what, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  cublasLtMatmulDescSetAttribute(what, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &db2, sizeof db2);
+  cublasLtMatrixLayoutCreate(&of_a, CUDA_R_32F, 2, 3, 2);
+  cublasLtMatrixLayoutCreate(&of_b, CUDA_R_32F, 3, 2, 3);
+  cublasLtMatrixLayoutCreate(&of_c, CUDA_R_32F, 2, 2, 2);
+  if (cublasLtMatmul(lt, what, &one, da, of_a, db, of_b, &none, dc, of_c, dc, of_c, nullptr, nullptr, 0, nullptr))
+    return 12;
+  if (differs(1, 16, 0, 11)) return 13;
+  return cublasDestroy(h);
+}
+)"},
     {"inline_ptx", "k.cu", R"(
 #include <cuda_fp16.h>
 #include <cstdint>

@@ -41,6 +41,7 @@ void Block::release_barrier() {
   any_ = 0, all_ = 1, count_ = 0;
   arrived_ = 0;
   progressed_ = true;
+  yields_ = 0;
   if (launch_.watch) watch::block_barrier(*this);
   ++epoch_;
   for (std::uint32_t i = 0; i < size(); ++i) {

@@ -119,6 +119,7 @@ Block::Outcome Block::resume() {
   isomer_emulator_block_dim = launch_.request.block;
   isomer_emulator_grid_dim = launch_.request.grid;
   progressed_ = moved_ = false;
+  yields_ = 0;
   if (in_grid_barrier_ && launch_.grid_generation.load() != grid_generation_) {
     in_grid_barrier_ = false;
     at_grid_ = 0;
@@ -166,6 +167,7 @@ void Block::run(Thread& thread) {
   current_ = running_thread = &thread;
   thread.started = true;
   moved_ = true;
+  yields_ = 0;
   ++steps_;
   thread.fiber = worker_.running();
   progressed_ = true;
@@ -238,6 +240,7 @@ void Block::ended(Thread& thread) {
   watch::settle_pending_store();
   thread.ended = true;
   thread.fiber = nullptr;
+  yields_ = 0;
   --alive_;
   Warp& warp = warps_[thread.warp];
   warp.alive &= ~(std::uint64_t{1} << thread.lane);
@@ -280,7 +283,8 @@ void Block::abandon() {
 
 void Block::yield(const void* site) {
   Thread& self = *current_;
-  const bool others = ready_count_ > 0 || fresh_ < size();
+  // Where everybody here has yielded and nobody came further, all wait for another block.
+  const bool others = (ready_count_ > 0 || fresh_ < size()) && yields_++ <= alive_;
   if (others) {
     wake(self);
     Fiber* to = next();

@@ -171,6 +171,7 @@ class Block {
   std::uint32_t ready_head_ = 0, ready_count_ = 0;
   std::uint32_t fresh_ = 0, alive_ = 0;
   std::uint32_t arrived_ = 0, at_grid_ = 0, spinning_ = 0;
+  std::uint32_t yields_ = 0;  ///< since a thread came further than to look again
   bool fresh_first_ = true;
   int any_ = 0, all_ = 1, count_ = 0, result_any_ = 0, result_all_ = 0, result_count_ = 0;
   std::uint64_t steps_ = 0;

@@ -67,6 +67,7 @@ void Block::complete(Warp& warp, std::size_t which) {
   meeting->members = meeting->arrived;
   meeting->to_part = static_cast<std::uint32_t>(std::popcount(meeting->arrived));
   progressed_ = true;
+  yields_ = 0;
   Thread* lanes = &threads_[static_cast<std::size_t>(&warp - warps_.data()) * launch_.lanes];
   if (launch_.watch && meeting->op == WarpOp::sync) {
     std::vector<Thread*> members;

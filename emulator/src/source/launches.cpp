@@ -117,6 +117,12 @@ void rewrite_launches(Source& s) {
                                  ")), [=](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
     const std::string kept_lines = s.lines(begin, i);
     s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
+    // NULL keeps being one where the argument is handed on.
+    const std::size_t close = closing(t, end + 3);
+    for (std::size_t k = end + 4; k < close; ++k) {
+      const bool whole = (t[k - 1].is("(") || t[k - 1].is(",")) && (t[k + 1].is(",") || t[k + 1].is(")"));
+      if (t[k].is("__null") && whole) s.edits.replace(t[k].offset, t[k].text.size(), "nullptr");
+    }
     i = end + 2;
   }
 }

@@ -1,0 +1,159 @@
+// What the products of cuBLAS are computed with: matrices in columns, brought to the host, multiplied there
+// and brought back, so that reads and writes past a buffer are refused as those of a copy are.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "../library_types.h"
+#include "bfloat16.h"
+#include "cuda_runtime.h"
+#include "fp8.h"
+#include "half.h"
+
+namespace isomer::emulator::blas {
+
+constexpr int kAnyDirection = 4;
+
+inline std::size_t bytes_of(cudaDataType_t type) {
+  switch (type) {
+    case CUDA_R_64F:
+      return 8;
+    case CUDA_R_32F:
+    case CUDA_R_32I:
+      return 4;
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+      return 2;
+    case CUDA_R_8I:
+    case CUDA_R_8U:
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2:
+      return 1;
+    default:
+      return 0;  // complex ones are not here
+  }
+}
+
+template <class T>
+T piece(const unsigned char* at) {
+  T value;
+  std::memcpy(static_cast<void*>(&value), at, sizeof value);
+  return value;
+}
+inline double value_of(cudaDataType_t type, const unsigned char* at) {
+  switch (type) {
+    case CUDA_R_64F:
+      return piece<double>(at);
+    case CUDA_R_32F:
+      return piece<float>(at);
+    case CUDA_R_32I:
+      return piece<int>(at);
+    case CUDA_R_16F:
+      return float(piece<__half>(at));
+    case CUDA_R_16BF:
+      return float(piece<__nv_bfloat16>(at));
+    case CUDA_R_8I:
+      return piece<signed char>(at);
+    case CUDA_R_8U:
+      return *at;
+    case CUDA_R_8F_E4M3:
+      return float(piece<__nv_fp8_e4m3>(at));
+    default:
+      return float(piece<__nv_fp8_e5m2>(at));
+  }
+}
+template <class T>
+void leave(unsigned char* at, T value) {
+  std::memcpy(at, &value, sizeof value);
+}
+inline void put_value(cudaDataType_t type, unsigned char* at, double value) {
+  switch (type) {
+    case CUDA_R_64F:
+      return leave(at, value);
+    case CUDA_R_32F:
+      return leave(at, static_cast<float>(value));
+    case CUDA_R_32I:
+      return leave(at, static_cast<int>(value));
+    case CUDA_R_16F:
+      return leave(at, __float2half_rn(static_cast<float>(value)));
+    case CUDA_R_16BF:
+      return leave(at, __float2bfloat16_rn(static_cast<float>(value)));
+    case CUDA_R_8I:
+      return leave(at, static_cast<signed char>(value));
+    case CUDA_R_8U:
+      return leave(at, static_cast<unsigned char>(value));
+    case CUDA_R_8F_E4M3:
+      return leave(at, __nv_fp8_e4m3(static_cast<float>(value)));
+    default:
+      return leave(at, __nv_fp8_e5m2(static_cast<float>(value)));
+  }
+}
+
+/// Columns of `rows` values, `stride` elements from one to the next. A vector with an increment is one row.
+struct Matrix {
+  long rows = 0, columns = 0;
+  std::vector<double> values;
+  double& at(long row, long column) { return values[static_cast<std::size_t>(column * rows + row)]; }
+  double at(long row, long column) const { return values[static_cast<std::size_t>(column * rows + row)]; }
+
+  Matrix() = default;
+  Matrix(long r, long c) : rows(r), columns(c), values(static_cast<std::size_t>(r * c)) {}
+
+  /// False where the copy was refused.
+  bool bring(cudaDataType_t type, const void* from, long r, long c, long stride) {
+    const std::size_t each = bytes_of(type);
+    *this = Matrix(r, c);
+    if (each == 0) return false;
+    std::vector<unsigned char> raw(values.size() * each);
+    if (raw.empty()) return true;
+    if (isomer_emulator_copy_2d(raw.data(), r * each, from, stride * each, r * each, c, kAnyDirection) != 0)
+      return false;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of(type, raw.data() + i * each);
+    return true;
+  }
+  bool take(cudaDataType_t type, void* to, long stride) const {
+    const std::size_t each = bytes_of(type);
+    std::vector<unsigned char> raw(values.size() * each);
+    for (std::size_t i = 0; i < values.size(); ++i) put_value(type, raw.data() + i * each, values[i]);
+    return raw.empty() || isomer_emulator_copy_2d(to, stride * each, raw.data(), rows * each, rows * each,
+                                                  columns, kAnyDirection) == 0;
+  }
+  Matrix transposed() const {
+    Matrix t(columns, rows);
+    for (long c = 0; c < columns; ++c)
+      for (long r = 0; r < rows; ++r) t.at(c, r) = at(r, c);
+    return t;
+  }
+};
+
+/// sums[m × n] += a[m × k] · b[k × n], in the type that the caller computes in.
+template <class Sum>
+__attribute__((optimize("O3"), no_sanitize("thread"))) void multiply(const Sum* a, const Sum* b, Sum* sums,
+                                                                     long m, long n, long k) {
+  for (long j = 0; j < n; ++j)
+    for (long l = 0; l < k; ++l) {
+      const Sum factor = b[j * k + l];
+      for (long i = 0; i < m; ++i) sums[j * m + i] += a[l * m + i] * factor;
+    }
+}
+template <class Sum>
+Matrix product_in(const Matrix& a, const Matrix& b) {
+  const std::vector<Sum> left(a.values.begin(), a.values.end()), right(b.values.begin(), b.values.end());
+  std::vector<Sum> sums(static_cast<std::size_t>(a.rows * b.columns));
+  multiply(left.data(), right.data(), sums.data(), a.rows, b.columns, a.columns);
+  Matrix out(a.rows, b.columns);
+  std::copy(sums.begin(), sums.end(), out.values.begin());
+  return out;
+}
+
+enum class Computes { in_single, in_double, in_integers };
+inline Matrix product(const Matrix& a, const Matrix& b, Computes how) {
+  return how == Computes::in_double     ? product_in<double>(a, b)
+         : how == Computes::in_integers ? product_in<int>(a, b)
+                                        : product_in<float>(a, b);
+}
+
+}  // namespace isomer::emulator::blas
