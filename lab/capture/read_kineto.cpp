@@ -1,12 +1,14 @@
 #include "core/sentence.hpp"
 #include "lab/capture/gzip_stream.hpp"
 #include "lab/capture/json_window.hpp"
+#include "lab/capture/nested_ranges.hpp"
 #include "lab/capture/readers.hpp"
 #include "lab/capture/start_order.hpp"
 
 #ifdef ISOMER_HAS_SIMDJSON
 #include <simdjson.h>
 
+#include <functional>
 #include <limits>
 #include <unordered_map>
 #endif
@@ -85,9 +87,8 @@ class Operators {
 
   void add(const object& event) {
     object arguments;
-    if (event["args"].get(arguments) != simdjson::SUCCESS || by_number_.size() >= kMost) return;
-    const std::optional<std::uint64_t> id = external(arguments);
-    if (!id) return;
+    if (event["args"].get(arguments) != simdjson::SUCCESS || added_ >= kMost) return;
+    ++added_;
     std::string name(text(event, "name"));
     for (const char* key : {"Input Dims", "Input dims"}) {
       element shapes;
@@ -97,31 +98,48 @@ class Operators {
       if (dims.size() > kLongest) dims = dims.substr(0, kLongest) + "…";
       name += " " + dims;
     }
-    by_number_[*id] = names_.emplace(std::move(name), static_cast<std::uint32_t>(names_.size())).first;
+    const auto [at, is_new] = numbers_.emplace(std::move(name), static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(&at->first);
+    if (const auto id = external(arguments)) by_number_[*id] = at->second;
+    const auto begin = number(event, "ts"), duration = number(event, "dur");
+    if (begin && duration) ranges_.add(thread_of(event), *begin, *begin + *duration, at->second);
   }
 
   /// A call of the runtime: its launch is its operator's.
   void add_call(const object& event) {
     object arguments;
     std::optional<std::uint64_t> correlation;
-    if (event["args"].get(arguments) != simdjson::SUCCESS || by_call_.size() >= kMost) return;
+    if (event["args"].get(arguments) != simdjson::SUCCESS || calls_.size() >= kMost) return;
     whole(arguments, "correlation", correlation);
-    if (const auto id = external(arguments); id && correlation) by_call_[*correlation] = *id;
+    if (!correlation) return;
+    Call call{0, external(arguments), thread_of(event)};
+    if (const auto begin = number(event, "ts")) call.begin = *begin;
+    calls_[*correlation] = call;
   }
 
-  void name(const object& event, Launch& launch) const {
+  void name(const object& event, Launch& launch) {
     object arguments;
     if (event["args"].get(arguments) != simdjson::SUCCESS) return;
     std::optional<std::uint64_t> id = external(arguments);
-    if (!id && launch.correlation)
-      if (const auto call = by_call_.find(*launch.correlation); call != by_call_.end()) id = call->second;
+    const auto call = launch.correlation ? calls_.find(*launch.correlation) : calls_.end();
+    if (!id && call != calls_.end()) id = call->second.id;
+    // Up to PyTorch 1.12 the number is the call's own: the operator is the one that ran when it was made.
+    if (call != calls_.end() && (!id || id == launch.correlation))
+      if (const auto name = ranges_.innermost(call->second.thread, call->second.begin)) {
+        launch.operation = *names_[*name];
+        return;
+      }
     if (!id) return;
     if (const auto found = by_number_.find(*id); found != by_number_.end())
-      launch.operation = found->second->first;
+      launch.operation = *names_[found->second];
   }
 
  private:
-  using Names = std::map<std::string, std::uint32_t>;
+  struct Call {
+    double begin = 0;
+    std::optional<std::uint64_t> id;
+    std::uint64_t thread = 0;
+  };
 
   static std::optional<std::uint64_t> external(const object& arguments) {
     std::optional<std::uint64_t> id;
@@ -129,9 +147,26 @@ class Operators {
     return id;
   }
 
-  Names names_;
-  std::unordered_map<std::uint64_t, Names::const_iterator> by_number_;
-  std::unordered_map<std::uint64_t, std::uint64_t> by_call_;
+  static std::uint64_t thread_of(const object& event) {
+    std::uint64_t thread = 0;
+    for (const char* key : {"pid", "tid"}) {
+      element value;
+      std::int64_t number = 0;
+      if (event[key].get(value) != simdjson::SUCCESS) continue;
+      const std::uint64_t part = value.get(number) == simdjson::SUCCESS
+                                     ? static_cast<std::uint64_t>(number)
+                                     : std::hash<std::string_view>()(text(event, key));
+      thread = thread * 0x9E3779B97F4A7C15u + part;
+    }
+    return thread;
+  }
+
+  std::map<std::string, std::uint32_t> numbers_;
+  std::vector<const std::string*> names_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_number_;
+  std::unordered_map<std::uint64_t, Call> calls_;
+  NestedRanges ranges_;
+  std::size_t added_ = 0;
 };
 
 class KinetoReader {

@@ -1,4 +1,5 @@
 #include "core/sentence.hpp"
+#include "lab/capture/nested_ranges.hpp"
 #include "lab/capture/readers.hpp"
 
 #ifdef ISOMER_HAS_SQLITE
@@ -7,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #endif
 
 namespace isomer::lab {
@@ -28,6 +30,22 @@ int only_reading(void*, int action, const char*, const char*, const char*, const
     default:
       return SQLITE_DENY;
   }
+}
+
+/// PyTorch's emit_nvtx writes "aten::mm, seq = 5, op_id = 7, sizes = [[8, 16], [16, 8]]" for what its
+/// profiler calls "aten::mm [[8,16],[16,8]]". Any other text is its own name.
+std::string range_name(std::string text) {
+  constexpr std::string_view kSizes = ", sizes = ";
+  std::string sizes;
+  if (const std::size_t at = text.find(kSizes); at != std::string::npos) {
+    const std::size_t end = text.find(", input_op_ids", at);
+    for (const char c : text.substr(at + kSizes.size(), end - std::min(end, at + kSizes.size())))
+      if (c != ' ') sizes += c;
+    sizes.insert(0, " ");
+  }
+  for (const std::string_view mark : {", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids"})
+    if (const std::size_t at = text.find(mark); at != std::string::npos) text.resize(at);
+  return text + sizes;
 }
 
 class DatabaseReader {
@@ -66,6 +84,53 @@ class DatabaseReader {
  private:
   [[noreturn]] void fail() const {
     core::fail(ErrorCode::io, "trace: '", path_, "' cannot be read: ", sqlite3_errmsg(database_.get()));
+  }
+
+  /// nsys numbers a process as hardware, virtual machine, process and thread in one word.
+  static std::uint64_t process_of(std::uint64_t word) { return word >> 24 & 0xFFFFFF; }
+  static std::uint64_t call_of(std::uint64_t process, std::uint64_t correlation) {
+    return process << 40 ^ correlation;
+  }
+
+  /// Which NVTX range each launch was made in: ranges that a thread pushes and pops hold its calls.
+  void ranges() {
+    constexpr const char *kRanges = "NVTX_EVENTS", *kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME";
+    if (!is_table(kRanges) || !is_table(kCalls) || !is_table("StringIds")) return;
+    const std::set<std::string> range = columns(kRanges), call = columns(kCalls);
+    for (const char* needed : {"start", "end", "globalTid", "text"})
+      if (!range.contains(needed)) return;
+    for (const char* needed : {"start", "globalTid", "correlationId"})
+      if (!call.contains(needed)) return;
+    const bool one_process = !columns(kKernels).contains("globalPid");
+    const bool by_id = range.contains("textId");
+    constexpr const char* kPushedAndPopped = "59";
+    const Statement rows = prepare(core::say(
+        "SELECT n.globalTid, n.start, n.\"end\", ", by_id ? "n.text, s.value" : "n.text, NULL",
+        " FROM NVTX_EVENTS AS n", by_id ? " LEFT JOIN StringIds AS s ON s.id = n.textId" : "",
+        " WHERE n.\"end\" IS NOT NULL",
+        range.contains("eventType") ? core::say(" AND n.eventType = ", kPushedAndPopped) : std::string()));
+    NestedRanges nested;
+    std::map<std::string, std::uint32_t> numbers;
+    while (sqlite3_step(rows.get()) == SQLITE_ROW) {
+      std::string name = range_name(text(rows.get(), 3));
+      if (name.empty()) name = range_name(text(rows.get(), 4));
+      if (name.empty()) continue;
+      const auto [at, is_new] =
+          numbers.emplace(std::move(name), static_cast<std::uint32_t>(range_names_.size()));
+      if (is_new) range_names_.push_back(at->first);
+      nested.add(static_cast<std::uint64_t>(sqlite3_column_int64(rows.get(), 0)),
+                 sqlite3_column_double(rows.get(), 1), sqlite3_column_double(rows.get(), 2), at->second);
+    }
+    if (nested.empty()) return;
+    const Statement calls =
+        prepare(core::say("SELECT globalTid, start, correlationId FROM ", kCalls,
+                          " WHERE correlationId IN (SELECT correlationId FROM ", kKernels, ")"));
+    while (sqlite3_step(calls.get()) == SQLITE_ROW) {
+      const auto thread = static_cast<std::uint64_t>(sqlite3_column_int64(calls.get(), 0));
+      const auto correlation = static_cast<std::uint64_t>(sqlite3_column_int64(calls.get(), 2));
+      if (const auto name = nested.innermost(thread, sqlite3_column_double(calls.get(), 1)))
+        range_of_call_[call_of(one_process ? 0 : process_of(thread), correlation)] = *name;
+    }
   }
 
   Statement prepare(const std::string& query) const {
@@ -207,8 +272,7 @@ class DatabaseReader {
     whole(row, stream, launch.stream);
     whole(row, correlation, launch.correlation);
     whole(row, process, launch.process);
-    // nsys numbers a process as hardware, virtual machine, process and thread in one word.
-    if (launch.process) launch.process = *launch.process >> 24 & 0xFFFFFF;
+    if (launch.process) launch.process = process_of(*launch.process);
     triple(row, grid, launch.grid);
     triple(row, block, launch.block);
     triple(row, cluster, launch.cluster);
@@ -221,10 +285,18 @@ class DatabaseReader {
     return launch;
   }
 
-  void kernels(Capture& capture, const LaunchSink& sink) const {
+  void kernels(Capture& capture, const LaunchSink& sink) {
+    if (columns(kKernels).contains("correlationId")) ranges();
     const Statement rows = prepare(query());
     int result = sqlite3_step(rows.get());
-    for (; result == SQLITE_ROW; result = sqlite3_step(rows.get())) sink(launch_of(rows.get()));
+    for (; result == SQLITE_ROW; result = sqlite3_step(rows.get())) {
+      Launch launch = launch_of(rows.get());
+      if (launch.correlation && !range_of_call_.empty())
+        if (const auto range = range_of_call_.find(call_of(launch.process.value_or(0), *launch.correlation));
+            range != range_of_call_.end())
+          launch.operation = range_names_[range->second];
+      sink(std::move(launch));
+    }
     if (result == SQLITE_DONE) return;
     capture.complete = false;
     capture.incomplete = core::say("it cannot be read to the end: ", sqlite3_errmsg(database_.get()));
@@ -232,6 +304,8 @@ class DatabaseReader {
 
   std::string path_;
   Database database_;
+  std::vector<std::string> range_names_;
+  std::unordered_map<std::uint64_t, std::uint32_t> range_of_call_;  ///< places in range_names_
 };
 
 }  // namespace

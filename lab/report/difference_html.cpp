@@ -214,7 +214,7 @@ std::string difference_html(const DiffResult& result, const GroupedCapture& a, c
   if (std::max(a.sequence.size(), b.sequence.size()) > kShown)
     html += fmt::format("<p class=\"note\">The first {} launches of each side.</p>\n", kShown);
   html += time_bars(result.kernels, "GPU time by kernel, the largest difference first") +
-          time_bars(result.operators, "GPU time by operator, the largest difference first");
+          time_bars(result.operators, "GPU time by operator or range, the largest difference first");
   html += "<h2>Differences</h2>\n" + only("only in A", result.only_a) + only("only in B", result.only_b);
   std::vector<const Pair*> pairs;
   for (const Pair& pair : result.pairs)

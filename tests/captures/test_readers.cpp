@@ -80,6 +80,31 @@ TEST(NsysReader, ReadsKernelsInTheOrderOfTheirStart) {
   EXPECT_FALSE(second.graph_node);
 }
 
+TEST(NsysReader, GivesALaunchTheInnermostRangeInWhichItWasMade) {
+  const Folder folder;
+  const std::string thread = "281474976710656+77*16777216+5", other = "281474976710656+77*16777216+6";
+  const Capture read = read_file(database(
+      folder, "ranges.sqlite",
+      std::string(kNewNsys) +
+          "INSERT INTO StringIds VALUES(9,'layer 3');"
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT, end INT, globalTid INT, correlationId INT);"
+          "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(900,910," +
+          thread + ",11),(950,960," + thread +
+          ",12);"
+          "CREATE TABLE NVTX_EVENTS(start INT, end INT, eventType INT, text TEXT, textId INT, globalTid INT);"
+          "INSERT INTO NVTX_EVENTS VALUES(800,990,59,NULL,9," +
+          thread +
+          "),"
+          "(890,920,59,'aten::mm, seq = 5, op_id = 7, sizes = [[8, 16], [16, 8]]',NULL," +
+          thread +
+          "),"
+          "(940,970,60,'begun elsewhere',NULL," +
+          thread + "),(940,970,59,'of another thread',NULL," + other + ");"));
+  ASSERT_EQ(read.launches.size(), 2u);
+  EXPECT_EQ(read.launches[0].operation, "aten::mm [[8,16],[16,8]]");
+  EXPECT_EQ(read.launches[1].operation, "layer 3");
+}
+
 TEST(NsysReader, ReadsWhatAnOldExportHas) {
   const Folder folder;
   const Capture read = read_file(database(
@@ -233,6 +258,23 @@ TEST(Readers, SayWhatNoTraceIs) {
   EXPECT_NE(sentence("/dev/zero").find("is a device or a pipe"), std::string::npos);
   EXPECT_NE(sentence(folder.path).find("is a folder"), std::string::npos);
   EXPECT_NE(sentence(folder.file("nothing", "")).find("is empty"), std::string::npos);
+}
+
+TEST(KinetoReader, GivesALaunchTheOperatorThatRanWhereItsNumberIsTheCallsOwn) {
+  // As PyTorch up to 1.12 writes it: launches have the number of their call, operators their own.
+  const Folder folder;
+  const Capture read = read_file(folder.file("t.json", R"({"traceEvents":[
+    {"ph":"X","cat":"cpu_op","name":"aten::other","pid":1,"tid":2,"ts":0,"dur":5,"args":{"External id":70}},
+    {"ph":"X","cat":"cpu_op","name":"aten::inner","pid":1,"tid":2,"ts":20,"dur":10,"args":{"External id":2}},
+    {"ph":"X","cat":"cpu_op","name":"aten::outer","pid":1,"tid":2,"ts":10,"dur":50,"args":{"External id":1}},
+    {"ph":"X","cat":"cpu_op","name":"aten::elsewhere","pid":1,"tid":3,"ts":10,"dur":50,"args":{"External id":3}},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":25,"dur":1,"args":{"External id":70,"correlation":70}},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":40,"dur":1,"args":{"External id":71,"correlation":71}},
+    {"ph":"X","cat":"kernel","name":"a","ts":100,"dur":1,"args":{"External id":70,"correlation":70}},
+    {"ph":"X","cat":"kernel","name":"b","ts":200,"dur":1,"args":{"External id":71,"correlation":71}}]})"));
+  ASSERT_EQ(read.launches.size(), 2u);
+  EXPECT_EQ(read.launches[0].operation, "aten::inner");
+  EXPECT_EQ(read.launches[1].operation, "aten::outer");
 }
 
 TEST(KinetoReader, RefusesOtherJson) {
