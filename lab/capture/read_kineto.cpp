@@ -117,10 +117,13 @@ class Operators {
     calls_[*correlation] = call;
   }
 
-  void name(const object& event, Launch& launch) {
+  static std::optional<std::uint64_t> number_of(const object& event) {
     object arguments;
-    if (event["args"].get(arguments) != simdjson::SUCCESS) return;
-    std::optional<std::uint64_t> id = external(arguments);
+    return event["args"].get(arguments) == simdjson::SUCCESS ? external(arguments) : std::nullopt;
+  }
+
+  /// `id` is what the kernel's own event says.
+  void name(std::optional<std::uint64_t> id, Launch& launch) {
     const auto call = launch.correlation ? calls_.find(*launch.correlation) : calls_.end();
     if (!id && call != calls_.end()) id = call->second.id;
     // Up to PyTorch 1.12 the number is the call's own: the operator is the one that ran when it was made.
@@ -181,6 +184,10 @@ class KinetoReader {
       whole = list();
     } else if (window_.eat('{')) {
       whole = members();
+    }
+    for (Launch& launch : held_) {
+      operators_.name(launch.correlation, launch);
+      order_.add(std::move(launch));
     }
     order_.end();
     if (!whole) {
@@ -244,7 +251,12 @@ class KinetoReader {
     if ((category == "kernel" || category == "Kernel") && text(event, "ph") == "X") {
       ++kernels_;
       Launch launch = launch_of(event);
-      operators_.name(event, launch);
+      const std::optional<std::uint64_t> id = Operators::number_of(event);
+      if (id && id == launch.correlation && held_.size() < kHeld) {
+        held_.push_back(std::move(launch));
+        return;
+      }
+      operators_.name(id, launch);
       return order_.add(std::move(launch));
     }
     if (category == "cpu_op") return operators_.add(event);
@@ -281,6 +293,10 @@ class KinetoReader {
   Capture& capture_;
   StartOrder order_;
   Operators operators_;
+  /// Launches whose number is their call's own, which such traces have anywhere: their operators are known
+  /// when all has been read.
+  static constexpr std::size_t kHeld = std::size_t{1} << 18;
+  std::vector<Launch> held_;
   simdjson::dom::parser parser_;
   bool is_trace_ = false;
   std::uint64_t events_ = 0, host_launches_ = 0, kernels_ = 0;

@@ -39,7 +39,11 @@ std::string without_count(const std::string& name) {
 }
 
 std::string family_words(const std::string& name) {
-  std::string family = parse_kernel_name(without_count(name)).family;
+  const std::string text = without_count(name);
+  std::string family = parse_kernel_name(text).family;
+  // Of a coded name, as cuBLAS's are, the stem alone says too little.
+  constexpr std::size_t kCode = 60;
+  if (family != text && text.find(family + "<") == std::string::npos) return short_name(text, kCode);
   // A function that is no template keeps its parameters in its name: a headline needs none.
   int depth = 0;
   for (std::size_t at = family.ends_with(')') ? family.size() : 0; at-- > 1;) {

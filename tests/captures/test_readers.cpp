@@ -264,13 +264,13 @@ TEST(KinetoReader, GivesALaunchTheOperatorThatRanWhereItsNumberIsTheCallsOwn) {
   // As PyTorch up to 1.12 writes it: launches have the number of their call, operators their own.
   const Folder folder;
   const Capture read = read_file(folder.file("t.json", R"({"traceEvents":[
+    {"ph":"X","cat":"kernel","name":"a","ts":100,"dur":1,"args":{"External id":70,"correlation":70}},
     {"ph":"X","cat":"cpu_op","name":"aten::other","pid":1,"tid":2,"ts":0,"dur":5,"args":{"External id":70}},
     {"ph":"X","cat":"cpu_op","name":"aten::inner","pid":1,"tid":2,"ts":20,"dur":10,"args":{"External id":2}},
     {"ph":"X","cat":"cpu_op","name":"aten::outer","pid":1,"tid":2,"ts":10,"dur":50,"args":{"External id":1}},
     {"ph":"X","cat":"cpu_op","name":"aten::elsewhere","pid":1,"tid":3,"ts":10,"dur":50,"args":{"External id":3}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":25,"dur":1,"args":{"External id":70,"correlation":70}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":40,"dur":1,"args":{"External id":71,"correlation":71}},
-    {"ph":"X","cat":"kernel","name":"a","ts":100,"dur":1,"args":{"External id":70,"correlation":70}},
     {"ph":"X","cat":"kernel","name":"b","ts":200,"dur":1,"args":{"External id":71,"correlation":71}}]})"));
   ASSERT_EQ(read.launches.size(), 2u);
   EXPECT_EQ(read.launches[0].operation, "aten::inner");
