@@ -86,7 +86,7 @@ void read_fatbin(const Bytes& bytes, FoundKernels& out) {
   });
 }
 
-void read_host(const Elf& elf, const Bytes& bytes, FoundKernels& out) {
+void read_host(const Elf& elf, const Bytes& bytes, int depth, FoundKernels& out) {
   bool any = false;
   const auto section = [&](std::string_view name, auto read) {
     for (const Elf::Section& each : elf.sections)
@@ -99,9 +99,19 @@ void read_host(const Elf& elf, const Bytes& bytes, FoundKernels& out) {
   // What was linked for the device is there twice: linked, and in the pieces that it was linked from.
   if (out.kernels.empty()) section("__nv_relfatbin", read_fatbin);
   section(".hip_fatbin", read_offload_bundles);
+  if (out.kernels.empty() && depth == 0) {
+    const int images =
+        read_embedded_images(bytes, out, [&](const Bytes& image) { read_images(image, depth + 1, out); });
+    if (!out.kernels.empty())
+      out.notes.push_back(core::say("its kernels lie outside of .nv_fatbin, in ", images,
+                                    " fat binaries and cubins among its data"));
+    any = any || images > 0;
+  }
   if (!any)
-    core::fail(ErrorCode::io, bytes.what(),
-               ": an ELF file without kernels: no section .nv_fatbin or .hip_fatbin");
+    core::fail(
+        ErrorCode::io, bytes.what(),
+        ": an ELF file without kernels: no section .nv_fatbin or .hip_fatbin, and no fat binary or cubin "
+        "elsewhere in it");
 }
 
 /// A static library: its members that hold kernels.
@@ -136,7 +146,7 @@ void read_images(const Bytes& bytes, int depth, FoundKernels& out) {
     else if (elf.machine == Elf::kAmdGpu)
       read_amd_code_object(elf, out);
     else
-      read_host(elf, bytes, out);
+      read_host(elf, bytes, depth, out);
   } else if (is_fatbin(bytes)) {
     read_fatbin(bytes, out);
   } else if (is_offload_bundle(bytes)) {

@@ -57,5 +57,8 @@ void read_amd_code_object(const Elf& elf, FoundKernels& out);
 /// compressed ones, "CCOB".
 void read_offload_bundles(const Bytes& bytes, FoundKernels& out);
 bool is_offload_bundle(const Bytes& bytes);
+/// Calls `read_one` for every fat binary and cubin that lies anywhere in a file. Returns how many there are.
+int read_embedded_images(const Bytes& file, FoundKernels& out,
+                         const std::function<void(const Bytes&)>& read_one);
 
 }  // namespace isomer::lab

@@ -280,6 +280,22 @@ TEST(Binary, RegistersStandBesideTheMachineCodeWhereNoAttributeTellsThem) {
   }
 }
 
+TEST(Binary, KernelsAreFoundAmongTheDataOfALibraryToo) {
+  // cuFFT keeps its fat binaries in a section like any other.
+  std::vector<std::uint8_t> library = fixture_bytes("libfamily.so");
+  const std::vector<BinaryKernel> before = read_image(library.data(), library.size(), "library");
+  const std::string section = ".nv_fatbin";
+  const auto found = std::search(library.begin(), library.end(), section.begin(), section.end());
+  ASSERT_NE(found, library.end());
+  found[1] = 'x';
+  std::vector<std::string> notes;
+  const std::vector<BinaryKernel> after = read_image(library.data(), library.size(), "library", notes);
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after[i].code_hash, before[i].code_hash);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("lie outside of .nv_fatbin"), std::string::npos) << notes[0];
+}
+
 TEST(Binary, OpcodesThatNobodySawStayNumbers) {
   EXPECT_EQ(opcode_name(0x223), "FFMA");
   EXPECT_EQ(opcode_name(0x823), "FFMA") << "with a constant";
