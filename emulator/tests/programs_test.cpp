@@ -424,6 +424,54 @@ int main() {
   return cublasDestroy(h);
 }
 )"},
+    {"numbers_of_curand", "k.cu", R"(
+#include <cmath>
+#include <curand.h>
+#include <curand_kernel.h>
+__global__ void draws(unsigned* out, float* moments) {
+  curandStatePhilox4_32_10_t s, a, b;
+  curand_init(0, 0, 0, &s);
+  for (int i = 0; i < 4; ++i) out[i] = curand(&s);
+  // An offset skips numbers, and a subsequence is another sequence.
+  curand_init(5, 1, 0, &a);
+  curand_init(5, 1, 3, &b);
+  for (int i = 0; i < 3; ++i) curand(&a);
+  out[4] = curand(&a) == curand(&b);
+  curand_init(5, 2, 3, &b);
+  out[5] = curand(&a) == curand(&b);
+  curandState t;
+  curand_init(7, threadIdx.x, 0, &t);
+  float sum = 0, squares = 0, low = 1;
+  for (int i = 0; i < 4000; ++i) {
+    const float x = curand_normal(&t), u = curand_uniform(&t);
+    sum += x, squares += x * x;
+    low = fminf(low, u > 1 ? -1 : u);
+  }
+  moments[0] = sum / 4000, moments[1] = squares / 4000, moments[2] = low;
+}
+int main() {
+  unsigned *out, got[6];
+  float *moments, m[3], u[100], *numbers;
+  cudaMalloc(&out, 24);
+  cudaMalloc(&moments, 12);
+  cudaMalloc(&numbers, 400);
+  draws<<<1, 1>>>(out, moments);
+  cudaMemcpy(got, out, 24, cudaMemcpyDefault);
+  cudaMemcpy(m, moments, 12, cudaMemcpyDefault);
+  // The published answer for a key and a counter of zeros.
+  if (got[0] != 0x6627e8d5 || got[1] != 0xe169c58d || got[2] != 0xbc57ac4c || got[3] != 0x9b00dbd8) return 1;
+  if (got[4] != 1 || got[5] != 0) return 2;
+  if (std::fabs(m[0]) > 0.08f || std::fabs(m[1] - 1) > 0.12f || m[2] <= 0) return 3;
+  curandGenerator_t g;
+  curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT);
+  curandSetPseudoRandomGeneratorSeed(g, 3);
+  if (curandGenerateUniform(g, numbers, 100) || cudaMemcpy(u, numbers, 400, cudaMemcpyDefault)) return 4;
+  float mean = 0;
+  for (float x : u) mean += x / 100;
+  if (std::fabs(mean - 0.5f) > 0.15f) return 5;
+  return curandGenerateNormal(g, numbers, 99, 0, 1) != CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+}
+)"},
     {"inline_ptx", "k.cu", R"(
 #include <cuda_fp16.h>
 #include <cstdint>
