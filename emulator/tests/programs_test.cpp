@@ -472,6 +472,43 @@ int main() {
   return curandGenerateNormal(g, numbers, 99, 0, 1) != CURAND_STATUS_LENGTH_NOT_MULTIPLE;
 }
 )"},
+    {"algorithms_of_cub_for_the_device", "k.cu", R"(
+#include <cub/cub.cuh>
+__global__ void makes(float* x, int* n) { x[threadIdx.x] = 10.0f - int(threadIdx.x) * (threadIdx.x % 2 ? 1 : -1), n[threadIdx.x] = threadIdx.x; }
+struct Even { __host__ __device__ bool operator()(int x) const { return x % 2 == 0; } };
+int main() {
+  float *x, *sorted, f[8];
+  int *n, *moved, *out, got[8];
+  cudaMalloc(&x, 32), cudaMalloc(&sorted, 32), cudaMalloc(&n, 32), cudaMalloc(&moved, 32), cudaMalloc(&out, 4);
+  makes<<<1, 8>>>(x, n);
+  void* room = nullptr;
+  size_t bytes = 0;
+  // 10, 9, 12, 7, 14, 5, 16, 3
+  if (cub::DeviceRadixSort::SortPairs(room, bytes, x, sorted, n, moved, 8) || bytes == 0) return 1;
+  cudaMalloc(&room, bytes);
+  if (cub::DeviceRadixSort::SortPairs(room, bytes, x, sorted, n, moved, 8)) return 2;
+  cudaMemcpy(f, sorted, 32, cudaMemcpyDefault), cudaMemcpy(got, moved, 32, cudaMemcpyDefault);
+  if (f[0] != 3 || f[7] != 16 || got[0] != 7 || got[1] != 5 || got[7] != 6) return 3;
+  if (cub::DeviceRadixSort::SortKeysDescending(room, bytes, x, sorted, 8)) return 4;
+  cudaMemcpy(f, sorted, 32, cudaMemcpyDefault);
+  if (f[0] != 16 || f[7] != 3) return 5;
+  if (cub::DeviceScan::ExclusiveSum(room, bytes, n, moved, 8)) return 6;
+  cudaMemcpy(got, moved, 32, cudaMemcpyDefault);
+  if (got[0] != 0 || got[7] != 21) return 7;
+  if (cub::DeviceScan::InclusiveScan(room, bytes, n, moved, cub::Max(), 8)) return 8;
+  cudaMemcpy(got, moved, 32, cudaMemcpyDefault);
+  if (got[7] != 7) return 9;
+  if (cub::DeviceReduce::Sum(room, bytes, n, out, 8) || cudaMemcpy(got, out, 4, cudaMemcpyDefault) || got[0] != 28)
+    return 10;
+  if (cub::DeviceReduce::Max(room, bytes, n, out, 8) || cudaMemcpy(got, out, 4, cudaMemcpyDefault) || got[0] != 7)
+    return 11;
+  if (cub::DeviceSelect::If(room, bytes, n, moved, out, 8, Even()) || cudaMemcpy(got, out, 4, cudaMemcpyDefault) ||
+      got[0] != 4)
+    return 12;
+  cudaMemcpy(got, moved, 16, cudaMemcpyDefault);
+  return got[3] != 6;
+}
+)"},
     {"inline_ptx", "k.cu", R"(
 #include <cuda_fp16.h>
 #include <cstdint>

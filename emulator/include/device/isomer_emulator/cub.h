@@ -1,5 +1,8 @@
-// CUB's collectives of a block and of a warp. Those over the whole device (DeviceReduce …) are not here.
+// CUB's collectives of a block and of a warp, and the commonest of its algorithms of a whole device.
 #pragma once
 
 #include "cub_block.h"
 #include "cub_load.h"
+#ifndef ISOMER_EMULATOR_HIP
+#include "cub_device.h"
+#endif
