@@ -364,6 +364,8 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   const bool clang = compiler.filename().string().find("clang") != std::string::npos;
   const std::vector<std::string> flags = compile_flags(options, result.hip, clang);
   std::vector<std::string> link = {compiler.string(), "-shared", "-o", library.string()};
+  bool uses_openmp =
+      false;  // its pragmas are ignored: one thread does all the work, and asks how many there are
   for (std::size_t i = 0; i < options.sources.size(); ++i) {
     const fs::path& source = options.sources[i];
     const std::string stem = (directory / std::to_string(i)).string();
@@ -392,6 +394,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
 
     result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());
     result.has_main |= rewritten.has_main;
+    uses_openmp |= preprocessed.find("omp_get_") != std::string::npos;
     write_file(stem + ".rewritten.ii", rewritten.text);
 
     command = {compiler.string()};
@@ -409,6 +412,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
   link.push_back(own_library().string());
   link.insert(link.end(), {"-Wl,-z,defs", "-pthread"});
+  if (uses_openmp && !clang) link.insert(link.end(), {"-Wl,--as-needed", "-lgomp"});
   const std::vector<std::string> wraps = wrap_flags();
   link.insert(link.end(), wraps.begin(), wraps.end());
   run_compiler(options, directory, link, "link", options.compile_seconds);
