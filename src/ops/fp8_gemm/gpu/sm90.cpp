@@ -6,6 +6,7 @@
 #include "ops/fp8_gemm/kernels/fp8_gemm_sm90.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 namespace isomer::ops::fp8_gemm {
@@ -15,9 +16,16 @@ using device::Fp8GemmSm90Parameters;
 using device::GemmRows;
 
 constexpr const char* kLayouts[] = {"single", "contiguous", "masked"};
-/// Tiles of rows that run through the columns together: 16 of 128 rows and a wave of columns fit the L2
-/// cache.
-constexpr std::int64_t kRowsTogether = 16 * 128;
+/// Rows that run through the columns together: with a wave of columns they fit the L2 cache. Where rows are
+/// short twice as many do, and b is read half as often beside all that is stored.
+constexpr std::int64_t rows_together(std::int64_t depth) { return (depth <= 1024 ? 32 : 16) * 128; }
+
+/// multiplier = ceil(2^shift / number) with 2^(shift - 31) >= number: x · multiplier is then less than
+/// 2^shift above x · 2^shift / number, too little to reach the next quotient.
+device::Divisor divisor(std::uint32_t number) {
+  const auto shift = static_cast<std::uint32_t>(31 + std::bit_width(number - 1));
+  return {number, static_cast<std::uint32_t>(((std::uint64_t{1} << shift) + number - 1) / number), shift};
+}
 
 struct Decision {
   std::vector<gpu::Step> steps;
@@ -95,7 +103,11 @@ class Sm90Plan : public gpu::Plan {
     p.gemm.row_tiles = static_cast<std::uint32_t>(t.row_tiles);
     p.gemm.column_tiles = static_cast<std::uint32_t>(t.column_tiles);
     p.tiles = static_cast<std::uint32_t>(t.tiles);
-    p.together = static_cast<std::uint32_t>(kRowsTogether / (t.tile_m * t.cluster));
+    p.together = static_cast<std::uint32_t>(rows_together(p.gemm.depth) / (t.tile_m * t.cluster));
+    p.group = divisor(static_cast<std::uint32_t>(
+        std::min<std::int64_t>(std::int64_t{p.together} * t.column_tiles, gpu::kMostBlocks)));
+    p.high = divisor(p.together);
+    p.last = divisor((p.gemm.row_tiles - 1) % p.together + 1);
     p.b_once = t.row_tiles == 1 && p.gemm.layout != GemmRows::contiguous;
     decision.steps.push_back(step_of(problem, t, facts));
     return decision;

@@ -25,7 +25,7 @@ struct TileRow {
   double rest;           ///< what a tile takes beside its blocks
   bool measured = true;  ///< else the times are guessed from the rows beside it
 };
-constexpr TileRow kTable[] = {{128, 256, 2, 2, 1, 0.820, 0.8},      {128, 256, 2, 1, 1, 0.850, 0.8},
+constexpr TileRow kTable[] = {{128, 256, 2, 2, 1, 0.755, 0.8},      {128, 256, 2, 1, 1, 0.785, 0.65},
                               {128, 192, 1, 2, 1, 0.620, 0.9},      {128, 192, 1, 1, 1, 0.625, 0.9},
                               {128, 128, 1, 1, 1, 0.500, 0.7},      {128, 128, 1, 1, 2, 0.500, 2.8},
                               {128, 128, 1, 1, 4, 0.500, 3.8},      {64, 192, 1, 1, 1, 0.460, 0.7},
@@ -65,7 +65,8 @@ Sm90Tiling tiling(const Sm90Problem& problem, const TileRow& row, const gpu::Fac
                .split = row.split,
                .measured = row.measured,
                .threads = 128 * (row.tile_m / 64 + 1)};
-  const int fixed = device::sm90_fixed_bytes(row.tile_m, row.tile_n, row.split, problem.bulk_store);
+  const int fixed =
+      device::sm90_fixed_bytes(row.tile_m, row.tile_n, row.split, row.chunks, problem.bulk_store);
   const auto bytes_with = [&](int stages) {
     return fixed + device::sm90_staged_bytes(row.tile_m, row.tile_n, stages, problem.scales_at_once);
   };

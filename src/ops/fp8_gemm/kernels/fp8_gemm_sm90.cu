@@ -1,16 +1,19 @@
 // Block-scaled products of e4m3 on Hopper. A block owns kTileM × kTileN of c at a time and stays for as many
 // tiles as fall to it. Its last kWarpgroups warpgroups multiply, 64 rows each; of the first one, a thread has
-// the copy engine bring a and b and a warp brings the scales, one scale block (128 of K) at a time, into
-// kStages buffers:
+// the copy engine bring a and b, one scale block (128 of K) at a time, and a warp brings the scales, one or
+// four blocks of K at a time, so far ahead as there is room:
 //
-//   stage:  a  kTileM × 128 bytes | b  kTileN × 128 bytes | a_s  kTileM floats, b_s  of the tile's two blocks
-//   of columns full:   the bytes of a and b have landed, and the 32 lanes' scales     empty: every warp that
-//   multiplies has left
+//   stage:  a  kTileM × 128 bytes | b  kTileN × 128 bytes
+//     full: the bytes have landed         empty: every warp that multiplies, of all the cluster, has left
+//   slot:   a_s  kTileM rows × 1 or 4 floats | b_s  of the tile's two blocks of columns × 1 or 4 floats
+//     brought: the 32 lanes' copies are done         read: every warp that multiplies has left
+//   c, in parts of a chunk's columns for each warpgroup that multiplies; another warp stores them
+//     written: by the warpgroup's four warps         stored: its bulk copies have read it
 //
 // wgmma sums a scale block into a temporary of kTileN / kChunks columns, which is then scaled and added to
 // the sums in registers (the tensor cores' own sums are too short for all of K); the other warpgroup's
-// products run meanwhile. The first chunk of the next tile is issued before a tile is stored, so that the
-// tensor cores work while c is rounded and written.
+// products run meanwhile. A chunk of c is rounded and stored when the next one's last products, or the next
+// tile's first ones, are on the tensor cores.
 //
 // kCluster blocks with tiles of rows beside one another each bring a part of b to all of them. kSplit blocks
 // of a cluster divide K; then each hands the others their slices of its columns through their shared memory,
@@ -37,14 +40,14 @@ using Element = ISOMER_C;
 
 constexpr int kWarpgroups = kTileM / 64, kChunk = kTileN / kChunks, kThreads = 128 * (kWarpgroups + 1);
 constexpr u32 kBytesA = kTileM * 128, kBytesB = kTileN * 128;
-// Scales of a for so many blocks of K at once (1 or 4), in as many slots as the stages can meet and one that
-// is being filled.
-constexpr int kSlots = sm90_slots(kStages, kScalesAtOnce);
-constexpr u32 kBytesScales = kTileM * kScalesAtOnce * 4, kBytesColumns = 16;
+constexpr int kSlots = sm90_slots(kStages, kScalesAtOnce);  // of kScalesAtOnce blocks of K, 1 or 4
+constexpr u32 kBytesRows = kTileM * kScalesAtOnce * 4, kBytesSlot = sm90_slot_bytes(kTileM, kScalesAtOnce);
 constexpr int kOwnColumns = kTileN / kSplit;  // of the tile, that this block stores
 using Panels = Sm90Panels<kOwnColumns>;
+constexpr int kParts = kSplit > 1 ? 1 : kChunks;  // that a warpgroup's rows of a tile are finished in
 constexpr u32 kBytesC = kBulkStore ? kWarpgroups * Panels::kBytes : 0;
-constexpr u32 kBytesParts = kSplit > 1 ? kTileM* kTileN * 4 : 0;  // sums that this block is handed
+constexpr u32 kBytesResults = kBulkStore ? kWarpgroups * kParts * 2 * Barrier::kBytes : 0;
+constexpr u32 kBytesHanded = kSplit > 1 ? kTileM* kTileN * 4 : 0;  // sums that this block is handed
 // 384 threads begin with 168 registers each; 256 have all they can use.
 constexpr bool kShareRegisters = kWarpgroups == 2;
 constexpr int kCopyRegisters = 40, kSumRegisters = 232;
@@ -54,9 +57,9 @@ static_assert(kTileN == 64 || kTileN == 128 || kTileN == 192 || kTileN == 256,
               "a tile meets two blocks of b_s at most");
 static_assert(kCluster == 1 || kSplit == 1);
 static_assert(kCluster == 1 || kLayout == GemmRows::single, "a cluster has one expert");
-static_assert(kStages * (kBytesA + kBytesB + kBytesColumns + 2 * Barrier::kBytes) + kBytesC + kBytesParts +
-                  kSlots * kBytesScales ==
-              sm90_fixed_bytes(kTileM, kTileN, kSplit, kBulkStore) +
+static_assert(kStages * (kBytesA + kBytesB + 2 * Barrier::kBytes) + kBytesC + kBytesResults + kBytesHanded +
+                  kSlots * (kBytesSlot + 2 * Barrier::kBytes) ==
+              sm90_fixed_bytes(kTileM, kTileN, kSplit, kChunks, kBulkStore) +
                   sm90_staged_bytes(kTileM, kTileN, kStages, kScalesAtOnce));
 static_assert(kOwnColumns % 16 == 0 && kOwnColumns * kSplit == kTileN);
 
@@ -66,24 +69,37 @@ static_assert(kOwnColumns % 16 == 0 && kOwnColumns * kSplit == kTileN);
 /// themselves, and turns cost 1 to 3 %.
 constexpr bool kTurns = kWarpgroups == 2 && kChunks == 1;
 
+/// With one chunk the next products' descriptors are computed beside the promotion, not behind the turn.
+constexpr bool kPointsEarly = kChunks == 1;
+
 /// Behind a block's last tile the products of whatever the next stage holds are issued too, and nobody looks
 /// at them: a branch round them would make the compiler wait for all products in front of every store. The
 /// emulator, which knows no such compiler, reports them.
 constexpr bool kIssueBehindLast = ISOMER_SM90;
 
+/// Every block of K waits for its slot, though the first one of a slot would do: with two chunks a branch
+/// round the wait costs 6 % of the speed. The emulator takes a second wait for a mistake.
+constexpr bool kWaitsAgain = ISOMER_SM90 && kChunks == 2;
+
 /// Where everything lies in shared memory.
 struct Memory {
-  u32 a, b, c, parts, scales, columns;
-  Barrier full, empty;
+  u32 a, b, c, parts, scales;
+  Barrier full, empty, brought, read, written, stored;
   ISOMER_DEVICE explicit Memory(u32 base)
       : a(base),
         b(a + kStages * kBytesA),
         c(b + kStages * kBytesB),
         parts(c + kBytesC),
-        scales(parts + kBytesParts),
-        columns(scales + kSlots * kBytesScales),
-        full{columns + kStages * kBytesColumns},
-        empty{full.at + kStages * Barrier::kBytes} {}
+        scales(parts + kBytesHanded),
+        full{scales + kSlots * kBytesSlot},
+        empty{full.at + kStages * Barrier::kBytes},
+        brought{empty.at + kStages * Barrier::kBytes},
+        read{brought.at + kSlots * Barrier::kBytes},
+        written{read.at + kSlots * Barrier::kBytes},
+        stored{written.at + kWarpgroups * kParts * Barrier::kBytes} {}
+  ISOMER_DEVICE Panels panels(int warpgroup) const {
+    return {c + static_cast<u32>(warpgroup) * Panels::kBytes};
+  }
 };
 
 using Tiles = Sm90Tiles<kLayout, kTileM, kTileN, kCluster>;
@@ -92,11 +108,6 @@ using Tiles = Sm90Tiles<kLayout, kTileM, kTileN, kCluster>;
 struct Depth {
   i32 first, end;
 };
-
-/// Whether the scales of a for block `block` begin a new slot; `first` of a tile's.
-ISOMER_DEVICE bool begins_slot(i32 block, bool first) {
-  return kScalesAtOnce == 1 || first || block % kScalesAtOnce == 0;
-}
 
 /// One thread: a and b of every tile.
 ISOMER_DEVICE void bring_operands(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles,
@@ -131,8 +142,7 @@ ISOMER_DEVICE void bring_scales(const Fp8GemmSm90Parameters& p, u8* base, const 
                                 Depth depth) {
   constexpr int kCopies = kTileM / 32, kBytes = 4 * kScalesAtOnce;
   const Fp8GemmParameters& g = p.gemm;
-  sm90::Pipeline<kStages> ring;
-  int slot = kSlots - 1;
+  sm90::Pipeline<kSlots> slots;
   Sm90Tile tile;
   while (tiles.next(tile)) {
     const f32* a_s[kCopies];
@@ -143,26 +153,52 @@ ISOMER_DEVICE void bring_scales(const Fp8GemmSm90Parameters& p, u8* base, const 
       a_s[i] = g.a_s + row_offset(g, g.a_s_rows, tile.expert, row < last ? row : last);
     }
     const i32 last = static_cast<i32>((g.columns - 1) / kScaleBlock),
-              column = tile.column / kScaleBlock + lane();
-    const f32* const b_s = g.b_s + tile.expert * g.b_s_expert + (column < last ? column : last) * g.b_s_row;
+              column = tile.column / kScaleBlock + lane() / kScalesAtOnce;
+    const f32* const b_s = g.b_s + tile.expert * g.b_s_expert + (column < last ? column : last) * g.b_s_row +
+                           lane() % kScalesAtOnce * g.b_s_block;
 #pragma unroll 1
-    for (i32 block = depth.first; block < depth.end; ++block, ring.advance()) {
-      memory.empty[ring.stage].wait(ring.phase ^ 1);
-      if (begins_slot(block, block == depth.first)) {
-        slot = slot + 1 == kSlots ? 0 : slot + 1;
-        u8* const to =
-            base + (memory.scales - memory.a) + static_cast<u32>(slot) * kBytesScales + lane() * kBytes;
-        const i64 from = block / kScalesAtOnce * kScalesAtOnce * g.a_s_block;
+    for (i32 block = depth.first / kScalesAtOnce * kScalesAtOnce; block < depth.end;
+         block += kScalesAtOnce, slots.advance()) {
+      memory.read[slots.stage].wait(slots.phase ^ 1);
+      u8* const to = base + (memory.scales - memory.a) + static_cast<u32>(slots.stage) * kBytesSlot;
 #pragma unroll
-        for (int j = 0; j < kCopies; ++j) copy_async<kBytes>(to + j * 32 * kBytes, a_s[j] + from, kBytes);
-      }
-      if (lane() < 2)
-        copy_async<4>(
-            base + (memory.columns - memory.a) + static_cast<u32>(ring.stage) * kBytesColumns + lane() * 4,
-            b_s + block * g.b_s_block, 4);
-      memory.full[ring.stage].arrive_behind_copies();
+      for (int j = 0; j < kCopies; ++j)
+        copy_async<kBytes>(to + (j * 32 + lane()) * kBytes, a_s[j] + block * g.a_s_block, kBytes);
+      if (lane() < 2 * kScalesAtOnce)
+        copy_async<4>(to + kBytesRows + lane() * 4, b_s + block * g.b_s_block, 4);
+      memory.brought[slots.stage].arrive_behind_copies();
     }
   }
+}
+
+/// Whether a warpgroup's rows of a tile are stored by bulk copies: they write all rows, so those past an
+/// expert's count must not be among them.
+ISOMER_DEVICE bool stored_by_copies(const Sm90Tile& tile, int warpgroup) {
+  return kLayout != GemmRows::masked || tile.row + warpgroup * 64 + 64 <= tile.end;
+}
+
+/// One thread: the results of warpgroup `number`, of every tile.
+ISOMER_DEVICE void store_results(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles, u32 rank,
+                                 int number) {
+  constexpr int kPanels = kOwnColumns / Panels::kWidth / kParts;
+  u32 phase = 0;
+  Sm90Tile tile;
+  while (tiles.next(tile)) {
+    if (!stored_by_copies(tile, number)) continue;
+    const i32 row = tile.row + number * 64, column = tile.column + (kSplit > 1 ? rank : 0) * kOwnColumns,
+              entry = kLayout == GemmRows::masked ? tile.expert : 0;
+#pragma unroll 1
+    for (int part = 0; part < kParts; ++part) {
+      memory.written[number * kParts + part].wait(phase);
+#pragma unroll 1
+      for (int i = part * kPanels; row < tile.end && i < (part + 1) * kPanels; ++i)
+        memory.panels(number).store(p.c, i, column, row, entry);
+      sm90::wait_stores_read<0>();
+      memory.stored[number * kParts + part].arrive();
+    }
+    phase ^= 1;
+  }
+  sm90::wait_stores<0>();
 }
 
 /// sum += temporary, scaled. The tile begins kOffset columns behind a multiple of 128.
@@ -196,40 +232,32 @@ class Multiplier {
     Sm90Tile tile, next;
     if (!tiles.next(tile)) return;
     if (kTurns && number_ == 1) sm90::arrive_threads<256>(kTurn + 0);
+    point();
     memory_.full[ring_.stage].wait(ring_.phase);
     issue(0);
     pass_turn();
+#pragma unroll
+    for (int c = 0; c < kChunks; ++c) clear(c);
     for (bool more = true; more; tile = next) {
-      more = tiles.next(next);
-#pragma unroll
-      for (int c = 0; c < kChunks; ++c)
-#pragma unroll
-        for (int i = 0; i < kChunk / 2; ++i) sum_[c][i] = 0;
-      if constexpr (kSplit == 1) {
 #pragma unroll 1
-        for (i32 block = depth.first; block < depth.end; ++block)
-          multiply<true>(tile, block, block == depth.first, block + 1 == depth.end,
-                         more || block + 1 < depth.end);
-        finish<kTileN>(tile, tile.column, &sum_[0]);
-      } else {
-#pragma unroll 1
-        for (i32 block = depth.first; block + 1 < depth.end; ++block)
-          multiply<true>(tile, block, block == depth.first, false, true);
-        multiply<false>(tile, depth.end - 1, depth.end - 1 == depth.first, true, false);
+      for (i32 block = depth.first; block + 1 < depth.end; ++block)
+        multiply<false>(tile, block, block == depth.first, true);
+      more = tiles.next(next);  // asked where products are under way
+      multiply<true>(tile, depth.end - 1, depth.end - 1 == depth.first, more);
+      if constexpr (kSplit > 1) {
         add_up(tile, rank);
+        break;  // there is one tile
       }
     }
     sm90::warpgroup_wait<0>();
     if (kTurns && number_ == 0) sm90::sync_threads<256>(kTurn + 0);
-    if (kBulkStore && threadIdx.x % 128 == 0) sm90::wait_stores<0>();
   }
 
  private:
   /// The products of a chunk of the stage at hand.
   ISOMER_DEVICE void issue(int chunk) {
-    const SharedMatrix a = a_ + static_cast<u32>(ring_.stage) * kBytesA;
-    const SharedMatrix b =
-        b_ + (static_cast<u32>(ring_.stage) * kBytesB + static_cast<u32>(chunk) * kChunk * 128);
+    if constexpr (!kPointsEarly) point();
+    const SharedMatrix a = stage_a_, b = stage_b_ + static_cast<u32>(chunk) * kChunk * 128;
     sm90::pin(temporary_);
     if constexpr (kTurns) sm90::sync_threads<256>(kTurn + number_);
     sm90::warpgroup_fence();
@@ -240,26 +268,37 @@ class Multiplier {
     }
     sm90::warpgroup_commit();
   }
+  /// Where the operands of the stage at hand lie.
+  ISOMER_DEVICE void point() {
+    stage_a_ = a_ + static_cast<u32>(ring_.stage) * kBytesA;
+    stage_b_ = b_ + static_cast<u32>(ring_.stage) * kBytesB;
+  }
   /// Lets the other warpgroup issue.
   ISOMER_DEVICE void pass_turn() const {
     if constexpr (kTurns) sm90::arrive_threads<256>(kTurn + 1 - number_);
   }
   static constexpr int kTurn = 4;  // of two barriers
 
-  /// Block `block` of K, whose first chunk is under way already. kAhead: then that of the next stage, which
-  /// is waited for if `more` comes.
-  template <bool kAhead>
-  ISOMER_DEVICE void multiply(const Sm90Tile& tile, i32 block, bool first, bool last, bool more) {
-    if (begins_slot(block, first)) slot_ = slot_ + 1 == kSlots ? 0 : slot_ + 1;
-    const u32 here =
-        scales_ + static_cast<u32>(slot_) * kBytesScales + static_cast<u32>(block) % kScalesAtOnce * 4;
-    const u32 columns = memory_.columns + static_cast<u32>(ring_.stage) * kBytesColumns;
-    const f32 upper = sm90::load_shared_f32(here), lower = sm90::load_shared_f32(here + 32 * kScalesAtOnce);
-    const f32 left = sm90::load_shared_f32(columns), right = sm90::load_shared_f32(columns + 4);
+  /// Block `block` of K, whose first chunk is under way already; then that of the next stage, which is waited
+  /// for if `more` comes. kLast of a tile: each chunk is stored behind the issue of the next one's products.
+  template <bool kLast>
+  ISOMER_DEVICE void multiply(const Sm90Tile& tile, i32 block, bool first, bool more) {
+    constexpr bool kStores = kLast && kSplit == 1,
+                   kAhead = !kLast || kSplit == 1;  // divided, there is one tile
+    const u32 in_slot = static_cast<u32>(block) % kScalesAtOnce,
+              slot = slot_ % kSlots * kBytesSlot + in_slot * 4;
+    const bool ends_slot = kLast || in_slot == kScalesAtOnce - 1;
+    const int number = static_cast<int>(slot_ % kSlots);
+    if (kWaitsAgain || first || in_slot == 0) memory_.brought[number].wait(slot_ / kSlots % 2);
+    const u32 rows = scales_ + slot, columns = memory_.scales + kBytesRows + slot;
+    const f32 upper = sm90::load_shared_f32(rows), lower = sm90::load_shared_f32(rows + 32 * kScalesAtOnce);
+    const f32 left = sm90::load_shared_f32(columns),
+              right = sm90::load_shared_f32(columns + 4 * kScalesAtOnce);
     const f32 scale[2][2] = {{upper * left, lower * left}, {upper * right, lower * right}};
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if (c > 0) issue(c);
+      if (kStores && c > 0) finish_chunk(tile, c - 1);
       if (kTurns && (c > 0 || !first)) {
         sm90::warpgroup_wait<1>();
         pass_turn();
@@ -267,28 +306,33 @@ class Multiplier {
       sm90::warpgroup_wait<0>();
       sm90::pin(temporary_);
       if (c == kChunks - 1) {
-        leave(ring_.stage);
+        leave(ring_.stage, ends_slot);
         ring_.advance();
+        if constexpr (kPointsEarly) point();
+        if (ends_slot) ++slot_;
       }
       promote_chunk(tile, c, scale);
     }
-    if constexpr (kAhead) {
-      if (more) memory_.full[ring_.stage].wait(ring_.phase);
-      if (kIssueBehindLast || more) {
-        issue(0);
-        if (kTurns && last) pass_turn();  // the tile is stored before these products are looked at
-      }
+    if (kAhead && (!kLast || more)) memory_.full[ring_.stage].wait(ring_.phase);
+    if (kAhead && (!kLast || kIssueBehindLast || more)) {
+      issue(0);
+      if (kTurns && kLast) pass_turn();  // the tile is stored before these products are looked at
+    }
+    if constexpr (kStores) {
+      finish_chunk(tile, kChunks - 1);
+      end_results(tile);
     }
   }
 
-  /// This warp needs the stage no more.
-  ISOMER_DEVICE void leave(int stage) const {
+  /// This warp needs the stage no more, nor the slot where that ends.
+  ISOMER_DEVICE void leave(int stage, bool ends_slot) const {
     warp_barrier();
     if constexpr (kCluster == 1) {
       if (lane() == 0) memory_.empty[stage].arrive();
     } else {
       if (lane() < kCluster) memory_.empty[stage].arrive_in_having_read(static_cast<u32>(lane()));
     }
+    if (ends_slot && lane() == 0) memory_.read[static_cast<int>(slot_ % kSlots)].arrive();
   }
 
   ISOMER_DEVICE void promote_chunk(const Sm90Tile& tile, int chunk, const f32 (&scale)[2][2]) {
@@ -304,43 +348,43 @@ class Multiplier {
     }
   }
 
-  /// Rounds and stores kColumns columns, from `column` on, in arrays of N registers.
-  template <int kColumns, int N>
-  ISOMER_DEVICE void finish(const Sm90Tile& tile, i32 column, f32 (*sum)[N]) {
-    constexpr int kArrays = kColumns / 2 / N;
+  /// Ready for the next tile.
+  ISOMER_DEVICE void clear(int chunk) {
+#pragma unroll
+    for (int i = 0; i < kChunk / 2; ++i) sum_[chunk][i] = 0;
+  }
+  ISOMER_DEVICE void finish_chunk(const Sm90Tile& tile, int chunk) {
+    finish(tile, tile.column + chunk * kChunk, chunk, sum_[chunk]);
+    clear(chunk);
+  }
+
+  /// Rounds 2 · N columns from `column` on, part `part` of a tile, and leaves them to the warp that stores,
+  /// or stores them.
+  template <int N>
+  ISOMER_DEVICE void finish(const Sm90Tile& tile, i32 column, int part, f32 (&sum)[N]) {
     const Fp8GemmParameters& g = p_.gemm;
     const Sm90Rows rows(tile, number_);
-    if constexpr (kTerms) {
-#pragma unroll
-      for (int c = 0; c < kArrays; ++c) add_terms<Element>(g, tile, rows, column + c * 2 * N, sum[c]);
-    }
-    if constexpr (kLayout == GemmRows::contiguous) {
-#pragma unroll
-      for (int c = 0; c < kArrays; ++c) clear_padding(g, rows, sum[c]);
-    }
+    if constexpr (kTerms) add_terms<Element>(g, tile, rows, column, sum);
+    if constexpr (kLayout == GemmRows::contiguous) clear_padding(g, rows, sum);
     if constexpr (kBulkStore) {
-      // A bulk copy writes all rows of the tile, so those past an expert's count must not be among them.
-      const i32 first = tile.row + number_ * 64;
-      if (kLayout != GemmRows::masked || first + 64 <= tile.end) {
-        const Panels panels{memory_.c + static_cast<u32>(number_) * Panels::kBytes};
-        const bool leads = threadIdx.x % 128 == 0;
-        if (leads) sm90::wait_stores_read<0>();
-        sm90::sync_threads<128>(1 + number_);
+      if (stored_by_copies(tile, number_)) {
+        const Panels panels = memory_.panels(number_);
+        const int at = number_ * kParts + part;
+        memory_.stored[at].wait(result_phase_ ^ 1);
 #pragma unroll
-        for (int c = 0; c < kArrays; ++c)
-#pragma unroll
-          for (int i = 0; i < N / 8; ++i) panels.template write<Element>(c * (N / 8) + i, &sum[c][8 * i]);
+        for (int i = 0; i < N / 8; ++i) panels.template write<Element>(part * (N / 8) + i, &sum[8 * i]);
         sm90::fence_async_shared();
-        sm90::sync_threads<128>(1 + number_);
-        if (leads && first < tile.end)
-          panels.store(p_.c, column, first, kLayout == GemmRows::masked ? tile.expert : 0);
+        warp_barrier();
+        if (lane() == 0) memory_.written[at].arrive();
         return;
       }
     }
-    if constexpr (!kBulkStore || kLayout == GemmRows::masked) {
-#pragma unroll
-      for (int c = 0; c < kArrays; ++c) store_by_threads<Element>(g, tile, rows, column + c * 2 * N, sum[c]);
-    }
+    if constexpr (!kBulkStore || kLayout == GemmRows::masked)
+      store_by_threads<Element>(g, tile, rows, column, sum);
+  }
+  /// Behind the last part of a tile.
+  ISOMER_DEVICE void end_results(const Sm90Tile& tile) {
+    if (kBulkStore && stored_by_copies(tile, number_)) result_phase_ ^= 1;
   }
 
   /// Every block of the cluster hands slice q of its registers to block q, which adds up what it was handed.
@@ -360,7 +404,7 @@ class Multiplier {
                                 four[3]);
         }
       sm90::cluster_sync();
-      f32 sum[1][kOwn] = {};
+      f32 sum[kOwn] = {};
 #pragma unroll
       for (u32 q = 0; q < kSplit; ++q)
 #pragma unroll
@@ -368,19 +412,22 @@ class Multiplier {
           u32 four[4];
           sm90::load_shared(mine + (q * (kOwn / 4) + i) * kFour, four);
 #pragma unroll
-          for (int e = 0; e < 4; ++e) sum[0][4 * i + e] += f32_of(four[e]);
+          for (int e = 0; e < 4; ++e) sum[4 * i + e] += f32_of(four[e]);
         }
-      finish<kOwnColumns>(tile, tile.column + static_cast<i32>(rank) * kOwnColumns, &sum[0]);
+      finish(tile, tile.column + static_cast<i32>(rank) * kOwnColumns, 0, sum);
+      end_results(tile);
     }
   }
 
   const Fp8GemmSm90Parameters& p_;
   const Memory memory_;
   const SharedMatrix a_, b_;
+  SharedMatrix stage_a_, stage_b_;
   const u32 scales_;
   const int number_;
   sm90::Pipeline<kStages> ring_;
-  int slot_ = kSlots - 1;
+  u32 slot_ = 0;  // of all that there ever are, in one register
+  u32 result_phase_ = 0;
   f32 temporary_[kChunk / 2];
   f32 sum_[kChunks][kChunk / 2];
 };
@@ -395,8 +442,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     sm90::prefetch(p.a);
     sm90::prefetch(p.b);
     for (int i = 0; i < kStages; ++i) {
-      memory.full[i].init(1 + 32);
+      memory.full[i].init(1);
       memory.empty[i].init(kWarpgroups * 4 * kCluster);
+    }
+    for (int i = 0; i < kSlots; ++i) {
+      memory.brought[i].init(32);
+      memory.read[i].init(kWarpgroups * 4);
+    }
+    for (int i = 0; kBulkStore && i < kWarpgroups * kParts; ++i) {
+      memory.written[i].init(4);
+      memory.stored[i].init(1);
     }
     sm90::fence_barriers();
   }
@@ -410,11 +465,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   constexpr u32 kTogether = kCluster * kSplit;
   const i32 blocks = static_cast<i32>(p.gemm.blocks), part = static_cast<i32>(kSplit > 1 ? rank : 0);
   const Depth depth = {blocks * part / kSplit, blocks * (part + 1) / kSplit};
-  const Tiles tiles(p, blockIdx.x / kTogether, gridDim.x / kTogether, kCluster > 1 ? rank : 0);
+  // Each role has its own: what all have would be kept in memory while sums take all registers.
+  const auto tiles = [&] {
+    return Tiles(p, blockIdx.x / kTogether, gridDim.x / kTogether, kCluster > 1 ? rank : 0);
+  };
   if (warpgroup == 0) {
     if constexpr (kShareRegisters) sm90::keep_registers<kCopyRegisters>();
-    if (threadIdx.x == 0) bring_operands(p, memory, tiles, depth, rank);
-    if (warp() == 1) bring_scales(p, base, memory, tiles, depth);
+    if (threadIdx.x == 0) bring_operands(p, memory, tiles(), depth, rank);
+    if (warp() == 1) bring_scales(p, base, memory, tiles(), depth);
+    warp_barrier();
+    if constexpr (kSplit > 1) sm90::cluster_sync();  // the one in add_up()
+    if (kBulkStore && lane() == 0 && warp() >= 2 && warp() < 2 + kWarpgroups)
+      store_results(p, memory, tiles(), rank, warp() - 2);
     warp_barrier();
   } else {
     if constexpr (kShareRegisters) sm90::take_registers<kSumRegisters>();
@@ -425,10 +487,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         store_padding<Element, kTileM, kTileN, kWarpgroups * 128>(p.gemm, tile,
                                                                   static_cast<int>(threadIdx.x) - 128);
     }
-    Multiplier(p, memory, warpgroup - 1).run(tiles, depth, rank);
-  }
-  if constexpr (kSplit > 1) {
-    if (warpgroup == 0) sm90::cluster_sync();  // the one in add_up()
+    Multiplier(p, memory, warpgroup - 1).run(tiles(), depth, rank);
   }
   if constexpr (kCluster > 1) sm90::cluster_sync();  // nobody leaves while another can still reach its memory
 }

@@ -5,6 +5,12 @@
 
 namespace isomer::device {
 
+/// Division of numbers below 2^31 by one that the host knows: a product and a shift in place of some fifty
+/// instructions between two tiles.
+struct Divisor {
+  u32 number, multiplier, shift;
+};
+
 /// A product of either op for Hopper. The rows of a, a_s, c and addend are one dimension: only stride[0] of
 /// each is used.
 struct Fp8GemmSm90Parameters {
@@ -13,6 +19,8 @@ struct Fp8GemmSm90Parameters {
   u32 tiles;               ///< of all rows and columns; not masked
   u32 together;            ///< tiles of rows that run through the columns together
   i32 b_once;              ///< nothing of b is read twice
+  Divisor group;           ///< tiles that do so
+  Divisor high, last;      ///< `together`, and the tiles of rows of the last group
 };
 
 }  // namespace isomer::device

@@ -20,17 +20,25 @@ constexpr int row_table_bytes(int rows) { return (rows * 33 + 7) / 8 * 8; }
 constexpr int skinny_sums_bytes(int warps, int tokens, int columns) {
   return warps * tokens * (columns + 1) * 4;
 }
-/// Dynamic, of fp8_gemm_sm90 beside its stages: c for bulk copies, and sums that blocks that divide K are
-/// handed.
-constexpr int sm90_fixed_bytes(int tile_m, int tile_n, int split, bool bulk_store) {
-  return (bulk_store ? 2 * tile_m * (tile_n / split) : 0) + (split > 1 ? 4 * tile_m * tile_n : 0);
+/// Dynamic, of fp8_gemm_sm90 beside its stages: c for bulk copies with two barriers for each chunk of a
+/// warpgroup, and sums that blocks that divide K are handed.
+constexpr int sm90_fixed_bytes(int tile_m, int tile_n, int split, int chunks, bool bulk_store) {
+  return (bulk_store ? 2 * tile_m * (tile_n / split) + tile_m / 64 * (split > 1 ? 1 : chunks) * 2 * 8 : 0) +
+         (split > 1 ? 4 * tile_m * tile_n : 0);
 }
-/// Slots for scales of a, `at_once` blocks of K each: as many as the stages can meet and one to fill.
-constexpr int sm90_slots(int stages, int at_once) { return (stages + 2 * (at_once - 1)) / at_once; }
-/// Dynamic, of its stages: rows of a and of b, both scales, two barriers.
+/// Slots for scales, `at_once` blocks of K each: a power of two, of as many blocks as there are stages (at
+/// most eight). More at once would come in front of the first bytes of b.
+constexpr int sm90_slots(int stages, int at_once) {
+  return stages <= 2 * at_once ? 2 : stages <= 4 * at_once ? 4 : 8;
+}
+/// Of a slot: a_s of the tile's rows, b_s of two blocks of columns, padded.
+constexpr int sm90_slot_bytes(int tile_m, int at_once) {
+  return tile_m * at_once * 4 + (8 * at_once + 15) / 16 * 16;
+}
+/// Dynamic, of its stages and slots: rows of a and of b, scales, two barriers each.
 constexpr int sm90_staged_bytes(int tile_m, int tile_n, int stages, int at_once) {
-  return stages * ((tile_m + tile_n) * kScaleBlock + 16 + 2 * 8) +
-         sm90_slots(stages, at_once) * tile_m * at_once * 4;
+  return stages * ((tile_m + tile_n) * kScaleBlock + 2 * 8) +
+         sm90_slots(stages, at_once) * (sm90_slot_bytes(tile_m, at_once) + 2 * 8);
 }
 /// Between two variables that lie beside each other, at most.
 constexpr int kGapBytes = 64;

@@ -119,8 +119,7 @@ ISOMER_DEVICE void store_padding(const Fp8GemmParameters& p, const Sm90Tile& til
 template <int kColumns>
 struct Sm90Panels {
   static constexpr int kWidth = kColumns % 64 == 0 ? 64 : kColumns % 32 == 0 ? 32 : 16;
-  static constexpr int kCount = kColumns / kWidth;
-  static constexpr u32 kPanelBytes = 64 * kWidth * 2, kBytes = kCount * kPanelBytes;
+  static constexpr u32 kPanelBytes = 64 * kWidth * 2, kBytes = kColumns / kWidth * kPanelBytes;
   u32 at;
 
   /// Sixteen columns from 16 · `group` on: registers 8 · group to 8 · group + 7 of every thread.
@@ -133,11 +132,9 @@ struct Sm90Panels {
                           pack<Element>(sum[4], sum[5]), pack<Element>(sum[6], sum[7])};
     sm90::store_matrices(at + static_cast<u32>(16 * group / kWidth) * kPanelBytes + offset, words);
   }
-  /// By one thread.
-  ISOMER_DEVICE void store(const TensorMap& map, i32 column, i32 row, i32 entry) const {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      sm90::store<3>(map, {{column + i * kWidth, row, entry}}, at + static_cast<u32>(i) * kPanelBytes);
+  /// Panel i, of results from `column` on: by one thread.
+  ISOMER_DEVICE void store(const TensorMap& map, int i, i32 column, i32 row, i32 entry) const {
+    sm90::store<3>(map, {{column + i * kWidth, row, entry}}, at + static_cast<u32>(i) * kPanelBytes);
     sm90::end_stores();
   }
 };

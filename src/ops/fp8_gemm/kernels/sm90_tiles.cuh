@@ -6,6 +6,10 @@
 
 namespace isomer::device {
 
+ISOMER_DEVICE u32 quotient(u32 number, const Divisor& divisor) {
+  return static_cast<u32>(static_cast<u64>(number) * divisor.multiplier >> divisor.shift);
+}
+
 /// Rows [row, end) of a tile exist, as far as they are its own; columns begin at `column`.
 struct Sm90Tile {
   i32 expert, row, end, column;
@@ -59,12 +63,12 @@ class Sm90Tiles {
   /// cache.
   ISOMER_DEVICE void place(Sm90Tile& tile) const {
     const Fp8GemmParameters& g = p_.gemm;
-    const u32 group = index_ / (p_.together * g.column_tiles),
-              at = index_ - group * p_.together * g.column_tiles;
-    const u32 left = g.row_tiles - group * p_.together, high = left < p_.together ? left : p_.together;
-    const u32 column = at / high;
+    const u32 group = quotient(index_, p_.group), at = index_ - group * p_.group.number;
+    const Divisor& high = g.row_tiles - group * p_.together < p_.together ? p_.last : p_.high;
+    const u32 column = quotient(at, high);
     tile.expert = 0;
-    tile.row = static_cast<i32>(((group * p_.together + at - column * high) * kCluster + rank_) * kRows);
+    tile.row =
+        static_cast<i32>(((group * p_.together + at - column * high.number) * kCluster + rank_) * kRows);
     tile.end = static_cast<i32>(g.rows);
     tile.column = static_cast<i32>(column * kColumns);
   }
