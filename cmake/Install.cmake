@@ -7,7 +7,7 @@ if(ISOMER_CPU_NATIVE)
   install(CODE "message(FATAL_ERROR \"this build has vector kernels for machines like this one alone: configure it with -DISOMER_CPU_TARGETS=all to install it\")"
           ALL_COMPONENTS)
 endif()
-install(TARGETS isomer EXPORT isomerTargets COMPONENT library)
+install(TARGETS isomer isomer_static EXPORT isomerTargets COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/isomer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(EXPORT isomerTargets NAMESPACE isomer:: DESTINATION ${isomer_package_dir} COMPONENT library)
 

@@ -54,4 +54,8 @@ struct Explanation {
   std::size_t workspace_bytes = 0;
 };
 
+/// One JSON object, on one line, with the names of `isomer explain --json`: version, op, implementation,
+/// refusals, variant, parameters, constants, launches (registers null where unknown), workspace_bytes.
+ISOMER_API std::string to_json(const Explanation& explanation);
+
 }  // namespace isomer

@@ -141,6 +141,35 @@ ISOMER_C_API isomer_status isomer_queue_stream(const isomer_queue* queue, void**
 ISOMER_C_API isomer_status isomer_queue_synchronize(isomer_queue* queue);
 ISOMER_C_API void isomer_queue_free(isomer_queue* queue); /* null is fine */
 
+/* Memory of the queue's pool for work of the caller's that is put into the queue while the lease lasts: at
+ * least `bytes` of the queue's device, 64-byte aligned. Freeing the lease gives it back to the pool. */
+typedef struct isomer_lease isomer_lease;
+ISOMER_C_API isomer_status isomer_queue_lease(const isomer_queue* queue, isomer_uint64 bytes,
+                                              isomer_lease** lease, void** data);
+ISOMER_C_API void isomer_lease_free(isomer_lease* lease); /* null is fine */
+
+/* Devices: isomer/devices.hpp
+ * -----------------------------------------------------------------------------------------
+ */
+
+typedef struct isomer_device_info {
+  isomer_uint64 size;
+  isomer_device device;
+  isomer_int64 memory_bytes; /* of a GPU; 0 on the CPU */
+  char name[128];            /* "CPU", "NVIDIA H200"; cut where it is longer */
+  char architecture[64];     /* the CPU's instruction set ("avx512"), "sm_90a", "gfx942" */
+} isomer_device_info;
+#define ISOMER_DEVICE_INFO_INIT                       \
+  {                                                   \
+    sizeof(isomer_device_info), {0, 0}, 0, {0}, { 0 } \
+  }
+
+/* How many devices queues can be made on: the CPU, which is the first, and the GPUs of vendors whose driver
+ * is there. The first call loads the drivers. */
+ISOMER_C_API isomer_status isomer_device_count(isomer_int64* count);
+/* The device of that index, 0 to count − 1. */
+ISOMER_C_API isomer_status isomer_device_info_of(isomer_int64 index, isomer_device_info* info);
+
 /* Plans: isomer/plan.hpp
  * ---------------------------------------------------------------------------------------------- */
 
@@ -171,6 +200,11 @@ ISOMER_C_API isomer_status isomer_plan_prepare(const isomer_plan* plan);
 ISOMER_C_API isomer_status isomer_plan_workspace_bytes(const isomer_plan* plan, isomer_uint64* bytes);
 /* The implementation that runs, "cpu/avx2"; alive as long as the plan. */
 ISOMER_C_API isomer_status isomer_plan_implementation(const isomer_plan* plan, const char** name);
+/* What the plan runs, as one JSON object (to_json of isomer/explain.hpp) with a zero behind it. `bytes` gets
+ * the size of both. ISOMER_BAD_ARGUMENT, with nothing written to `text`, where `capacity` is less; null text
+ * with capacity 0 only asks. */
+ISOMER_C_API isomer_status isomer_plan_explain(const isomer_plan* plan, char* text, isomer_uint64 capacity,
+                                               isomer_uint64* bytes);
 ISOMER_C_API void isomer_plan_free(isomer_plan* plan); /* null is fine */
 
 /* sin: isomer/sin.hpp

@@ -4,6 +4,7 @@
 #include <isomer/act_quant.hpp>
 #include <isomer/attention.hpp>
 #include <isomer/bundle.hpp>
+#include <isomer/devices.hpp>
 #include <isomer/flash_decode.hpp>
 #include <isomer/fp8_gemm.hpp>
 #include <isomer/quantize_copy_kv.hpp>

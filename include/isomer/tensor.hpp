@@ -8,8 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace isomer {
 
@@ -20,11 +21,34 @@ enum class DeviceType : std::uint8_t { cpu, cuda, hip, emulated };
 struct Device {
   DeviceType type = DeviceType::cpu;
   int index = 0;
-  friend bool operator==(const Device&, const Device&) = default;
+  friend bool operator==(const Device& a, const Device& b) { return a.type == b.type && a.index == b.index; }
+  friend bool operator!=(const Device& a, const Device& b) { return !(a == b); }
 };
 
 /// "cpu", "cuda:0", "hip:1", "emulated:0".
 ISOMER_API std::string to_string(Device device);
+
+/// Sizes or strides as a call takes them: a view of an array, std::array, std::vector or std::span of
+/// std::int64_t, which must outlive the call.
+class Extents {
+ public:
+  Extents(const std::int64_t* first, std::size_t count) : data_(first), size_(count) {}
+  template <std::size_t N>
+  Extents(const std::int64_t (&numbers)[N]) : Extents(numbers, N) {}
+  template <class List, class = std::enable_if_t<std::is_convertible_v<
+                            decltype(std::declval<const List&>().data()), const std::int64_t*>>>
+  Extents(const List& numbers) : Extents(numbers.data(), numbers.size()) {}
+
+  const std::int64_t* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  const std::int64_t* begin() const { return data_; }
+  const std::int64_t* end() const { return data_ + size_; }
+  std::int64_t operator[](std::size_t i) const { return data_[i]; }
+
+ private:
+  const std::int64_t* data_;
+  std::size_t size_;
+};
 
 /// A non-owning view of strided memory. Strides are in elements and may be zero (broadcast) or larger than
 /// compact. A default-constructed Tensor is absent: an optional argument that is not given. The library never
@@ -42,17 +66,16 @@ struct ISOMER_API Tensor {
   Tensor() = default;
 
   /// A compact row-major view. Throws bad_argument for more than kMaxRank dimensions.
-  Tensor(const void* memory, DType type, std::span<const std::int64_t> sizes, Device where = {});
+  Tensor(const void* memory, DType type, Extents sizes, Device where = {});
   Tensor(const void* memory, DType type, std::initializer_list<std::int64_t> sizes, Device where = {})
-      : Tensor(memory, type, std::span(sizes.begin(), sizes.size()), where) {}
+      : Tensor(memory, type, Extents(sizes.begin(), sizes.size()), where) {}
 
   /// A view with the given strides in elements; both lists have the same length.
-  static Tensor strided(const void* memory, DType type, std::span<const std::int64_t> sizes,
-                        std::span<const std::int64_t> steps, Device where = {});
+  static Tensor strided(const void* memory, DType type, Extents sizes, Extents steps, Device where = {});
   static Tensor strided(const void* memory, DType type, std::initializer_list<std::int64_t> sizes,
                         std::initializer_list<std::int64_t> steps, Device where = {}) {
-    return strided(memory, type, std::span(sizes.begin(), sizes.size()),
-                   std::span(steps.begin(), steps.size()), where);
+    return strided(memory, type, Extents(sizes.begin(), sizes.size()), Extents(steps.begin(), steps.size()),
+                   where);
   }
 
   /// A view of a DLPack tensor (isomer_tensor is layout-identical to DLTensor). Null strides mean compact;

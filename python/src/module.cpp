@@ -2,11 +2,11 @@
 // contracts say as data. isomer/_functions.py makes the package's functions of it.
 #include "op.hpp"
 
+#include <isomer/devices.hpp>
+
 #include "core/public_plan.hpp"
 #include "core/record.hpp"
 #include "core/sentence.hpp"
-#include "cpu/target.hpp"
-#include "gpu/vendors.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -111,18 +111,9 @@ nb::dict describe(const Op& op) {
 
 nb::list devices() {
   nb::list list;
-  const auto add = [&](Device device, const std::string& title, const std::string& architecture,
-                       std::int64_t memory) {
-    list.append(nb::make_tuple(text(to_string(device)), text(title), text(architecture), memory));
-  };
-  add({}, "CPU", std::string(cpu::name_of(cpu::best_target())), 0);
-  for (gpu::Vendor* vendor : gpu::vendors()) {
-    if (!vendor->unavailable().empty()) continue;
-    for (int i = 0; i < vendor->devices(); ++i) {
-      const gpu::Facts& facts = vendor->facts(i);
-      add({vendor->device_type(), i}, facts.name, facts.architecture, facts.memory_bytes);
-    }
-  }
+  for (const DeviceInfo& each : isomer::devices())
+    list.append(nb::make_tuple(text(to_string(each.device)), text(each.name), text(each.architecture),
+                               each.memory_bytes));
   return list;
 }
 

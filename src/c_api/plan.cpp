@@ -1,6 +1,7 @@
 #include "c_api/plan.hpp"
 
 #include "core/public_plan.hpp"
+#include "core/sentence.hpp"
 
 #include <cstring>
 #include <vector>
@@ -51,6 +52,22 @@ isomer_status isomer_plan_implementation(const isomer_plan* plan, const char** n
     check_given("plan_implementation", "name", name);
     check_given("plan_implementation", "plan", plan);
     *name = plan->plan.implementation().c_str();
+  });
+}
+
+isomer_status isomer_plan_explain(const isomer_plan* plan, char* text, isomer_uint64 capacity,
+                                  isomer_uint64* bytes) {
+  return guarded([&] {
+    check_given("plan_explain", "bytes", bytes);
+    check_given("plan_explain", "plan", plan);
+    const std::string json = to_json(plan->plan.explain());
+    *bytes = json.size() + 1;
+    if (text == nullptr && capacity == 0) return;
+    check_given("plan_explain", "text", text);
+    if (capacity < *bytes)
+      isomer::core::fail(isomer::ErrorCode::bad_argument, "plan_explain: capacity is ", capacity,
+                         " bytes, expected ", *bytes);
+    std::memcpy(text, json.c_str(), json.size() + 1);
   });
 }
 

@@ -100,3 +100,23 @@ isomer_status isomer_queue_synchronize(isomer_queue* queue) {
 }
 
 void isomer_queue_free(isomer_queue* queue) { delete queue; }
+
+struct isomer_lease {
+  isomer::Queue::Lease lease;
+};
+
+isomer_status isomer_queue_lease(const isomer_queue* queue, isomer_uint64 bytes, isomer_lease** lease,
+                                 void** data) {
+  return isomer::c::guarded([&] {
+    isomer::c::check_given("queue_lease", "lease", lease);
+    *lease = nullptr;
+    isomer::c::check_given("queue_lease", "data", data);
+    *data = nullptr;
+    const isomer::Queue& of = isomer::c::queue_of("queue_lease", queue);
+    auto made = std::make_unique<isomer_lease>(isomer_lease{of.lease(static_cast<std::size_t>(bytes))});
+    *data = made->lease.data();
+    *lease = made.release();
+  });
+}
+
+void isomer_lease_free(isomer_lease* lease) { delete lease; }

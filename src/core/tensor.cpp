@@ -4,6 +4,7 @@
 #include "core/tensor_text.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace isomer {
 namespace core {
@@ -69,7 +70,7 @@ constexpr CodeOf kCodes[] = {
 
 }  // namespace
 
-Tensor::Tensor(const void* source, DType type, std::span<const std::int64_t> sizes, Device where)
+Tensor::Tensor(const void* source, DType type, Extents sizes, Device where)
     : data(const_cast<void*>(source)), dtype(type), device(where), rank(static_cast<int>(sizes.size())) {
   check_rank(sizes.size());
   std::copy(sizes.begin(), sizes.end(), shape.begin());
@@ -82,8 +83,7 @@ Tensor::Tensor(const void* source, DType type, std::span<const std::int64_t> siz
   }
 }
 
-Tensor Tensor::strided(const void* source, DType type, std::span<const std::int64_t> sizes,
-                       std::span<const std::int64_t> steps, Device where) {
+Tensor Tensor::strided(const void* source, DType type, Extents sizes, Extents steps, Device where) {
   if (sizes.size() != steps.size())
     fail(ErrorCode::bad_argument, "tensor: as many strides as dimensions expected, got ", steps.size(),
          " strides for ", sizes.size(), " dimensions");
@@ -126,7 +126,7 @@ Tensor Tensor::from_dlpack(const isomer_tensor& source) {
     const auto rank = static_cast<std::size_t>(source.ndim);
     std::byte* data = static_cast<std::byte*>(source.data);
     if (data != nullptr) data += source.byte_offset;
-    Tensor tensor(data, entry.type, std::span<const std::int64_t>(source.shape, rank), device);
+    Tensor tensor(data, entry.type, Extents(source.shape, rank), device);
     if (source.strides != nullptr) std::copy_n(source.strides, rank, tensor.strides.begin());
     return tensor;
   }

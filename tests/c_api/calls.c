@@ -39,6 +39,8 @@ int start_values_are_accepted(void) {
   static const isomer_queue_options queue = ISOMER_QUEUE_OPTIONS_INIT;
   static const isomer_attention_args args = ISOMER_ATTENTION_ARGS_INIT;
   static const isomer_attention_options options = ISOMER_ATTENTION_OPTIONS_INIT;
+  static const isomer_device_info info = ISOMER_DEVICE_INFO_INIT;
+  if (info.size != sizeof info || info.memory_bytes != 0) return 0;
   return executor.size == sizeof executor && queue.size == sizeof queue && args.size == sizeof args &&
          options.size == sizeof options && options.window_left == -1;
 }

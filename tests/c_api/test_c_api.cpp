@@ -1,6 +1,7 @@
 #include "calls.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
@@ -142,6 +143,86 @@ TEST_F(CApi, TakesAQueueOnADevice) {
   EXPECT_STREQ(isomer_last_error(), "queue: emulated:0: this program does not link the emulator");
   EXPECT_EQ(isomer_queue_on(isomer_device{ISOMER_CUDA, -1}, nullptr, nullptr, &other), ISOMER_DEVICE);
   EXPECT_EQ(other, nullptr);
+}
+
+TEST_F(CApi, TellsTheDevicesOfTheMachine) {
+  isomer_int64 count = 0;
+  ASSERT_EQ(isomer_device_count(&count), ISOMER_OK);
+  ASSERT_GE(count, 1);
+  for (isomer_int64 i = 0; i < count; ++i) {
+    isomer_device_info info = ISOMER_DEVICE_INFO_INIT;
+    ASSERT_EQ(isomer_device_info_of(i, &info), ISOMER_OK) << isomer_last_error();
+    EXPECT_EQ(info.device.device_type == ISOMER_CPU, i == 0);
+    EXPECT_EQ(info.memory_bytes > 0, i > 0);
+    EXPECT_STRNE(info.name, "");
+    EXPECT_STRNE(info.architecture, "");
+    isomer_queue* on = nullptr;
+    EXPECT_EQ(isomer_queue_on(info.device, nullptr, nullptr, &on), ISOMER_OK) << isomer_last_error();
+    isomer_queue_free(on);
+  }
+  isomer_device_info info = ISOMER_DEVICE_INFO_INIT;
+  for (const isomer_int64 index : {isomer_int64{-1}, count}) {
+    EXPECT_EQ(isomer_device_info_of(index, &info), ISOMER_BAD_ARGUMENT);
+    EXPECT_EQ(isomer_last_error(), "device_info_of: index is " + std::to_string(index) + ", expected 0 to " +
+                                       std::to_string(count - 1));
+  }
+  info.size = 8;
+  EXPECT_EQ(isomer_device_info_of(0, &info), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(isomer_device_info_of(0, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(isomer_device_count(nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "device_count: count is null");
+}
+
+TEST_F(CApi, ExplainsAPlan) {
+  isomer_int64 shape[1] = {5};
+  const isomer_tensor from = {x.data(), {ISOMER_CPU, 0}, 1, ISOMER_F32, shape, nullptr, 0};
+  const isomer_tensor to = {y.data(), {ISOMER_CPU, 0}, 1, ISOMER_F32, shape, nullptr, 0};
+  isomer_sin_args args = ISOMER_SIN_ARGS_INIT;
+  args.x = &from;
+  args.y = &to;
+  isomer_plan* plan = nullptr;
+  ASSERT_EQ(isomer_plan_sin(queue, &args, nullptr, &plan), ISOMER_OK) << isomer_last_error();
+  isomer_uint64 bytes = 0;
+  ASSERT_EQ(isomer_plan_explain(plan, nullptr, 0, &bytes), ISOMER_OK) << isomer_last_error();
+  ASSERT_GT(bytes, 100u);
+  std::vector<char> text(bytes, 'x');
+  EXPECT_EQ(isomer_plan_explain(plan, text.data(), bytes - 1, &bytes), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(isomer_last_error(), "plan_explain: capacity is " + std::to_string(bytes - 1) +
+                                     " bytes, expected " + std::to_string(bytes));
+  EXPECT_EQ(text, std::vector<char>(bytes, 'x'));
+  ASSERT_EQ(isomer_plan_explain(plan, text.data(), bytes, &bytes), ISOMER_OK) << isomer_last_error();
+  EXPECT_EQ(text.back(), '\0');
+  const char* implementation = nullptr;
+  ASSERT_EQ(isomer_plan_implementation(plan, &implementation), ISOMER_OK);
+  const auto json = nlohmann::json::parse(text.data());
+  EXPECT_EQ(json["op"], "sin");
+  EXPECT_EQ(json["implementation"], implementation);
+  EXPECT_EQ(json["launches"].size(), 1u);
+  EXPECT_EQ(json["launches"][0]["grid"].size(), 3u);
+  EXPECT_TRUE(json["launches"][0]["registers"].is_null());
+  EXPECT_EQ(json["workspace_bytes"], 0);
+  EXPECT_EQ(isomer_plan_explain(plan, text.data(), bytes, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(isomer_plan_explain(nullptr, text.data(), bytes, &bytes), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "plan_explain: plan is null");
+  isomer_plan_free(plan);
+}
+
+TEST_F(CApi, LeasesMemoryOfTheQueuesPool) {
+  isomer_lease* lease = nullptr;
+  void* data = nullptr;
+  ASSERT_EQ(isomer_queue_lease(queue, 1000, &lease, &data), ISOMER_OK) << isomer_last_error();
+  ASSERT_NE(data, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 64, 0u);
+  std::memset(data, 1, 1000);
+  isomer_lease_free(lease);
+  EXPECT_EQ(isomer_queue_lease(queue, ~isomer_uint64{0}, &lease, &data), ISOMER_OUT_OF_MEMORY);
+  EXPECT_EQ(lease, nullptr);
+  EXPECT_EQ(data, nullptr);
+  EXPECT_EQ(isomer_queue_lease(nullptr, 8, &lease, &data), ISOMER_BAD_ARGUMENT);
+  EXPECT_STREQ(isomer_last_error(), "queue_lease: queue is null");
+  EXPECT_EQ(isomer_queue_lease(queue, 8, &lease, nullptr), ISOMER_BAD_ARGUMENT);
+  EXPECT_EQ(isomer_queue_lease(queue, 8, nullptr, &data), ISOMER_BAD_ARGUMENT);
+  isomer_lease_free(nullptr);
 }
 
 TEST_F(CApi, RefusesQueueOptionsThatContradictThemselves) {

@@ -51,6 +51,7 @@ const std::vector<Room>& rooms() {
        {"include/", "src/core/", "src/c_api/", "src/cpu/", "src/gpu/", "src/ops/<op>/<op>.hpp",
         "src/ops/<op>/kernels/"}},
       {"src/ops/ops.cpp", {"include/", "src/core/", "src/ops/<op>/<op>.hpp"}},
+      {"src/ops/devices.cpp", {"include/", "src/cpu/", "src/gpu/"}},
       {"src/ops/oracles.cpp", {"include/", "src/core/", "src/oracle/", "src/ops/<op>/oracle/oracle.hpp"}},
       {"emulator/tests/", {"include/", "src/", "emulator/"}},
       {"emulator/", {"include/", "src/core/", "src/gpu/"}},

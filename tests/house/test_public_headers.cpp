@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kCxx = ISOMER_CXX " -std=c++20 -x c++", kC = ISOMER_CC " -std=c99 -x c";
+const std::string kCxx = ISOMER_CXX " -std=c++20 -x c++", kCxx17 = ISOMER_CXX " -std=c++17 -x c++", kC = ISOMER_CC " -std=c99 -x c";
 
 /// What the compiler says to a program; empty where it is silent.
 std::string warnings(const std::string& compiler, const std::string& program) {
@@ -49,6 +49,8 @@ TEST(PublicHeaders, CompileWithEveryWarningInAnyOrder) {
   }
   EXPECT_EQ(warnings(kCxx, forwards), "");
   EXPECT_EQ(warnings(kCxx, backwards), "");
+  EXPECT_EQ(warnings(kCxx17, forwards), "");
+  EXPECT_EQ(warnings(kCxx17, backwards), "");
   EXPECT_EQ(warnings(kC, "#include <isomer/isomer.h>\ntypedef int something;\n"), "");
 }
 

@@ -91,6 +91,13 @@ TEST_F(InstalledTree, ServesACxxProjectThroughFindPackage) {
   EXPECT_EQ(outcome.status, 0);
 }
 
+TEST_F(InstalledTree, ServesACxx17ProjectWithTheStaticLibrary) {
+  const Outcome outcome = through_cmake("static_program");
+  EXPECT_EQ(outcome.text, refusal + "C++: " + sines);
+  const Outcome needed = run("ldd " + quote(folder / "build" / "program"));
+  EXPECT_EQ(needed.text.find("libisomer"), std::string::npos) << needed.text;
+}
+
 TEST_F(InstalledTree, ServesACProgramThroughPkgConfig) {
   const Outcome outcome = through_pkg_config(ISOMER_C_COMPILER " -std=c99", "c_program/main.c");
   EXPECT_EQ(outcome.text, "C: " + sines);

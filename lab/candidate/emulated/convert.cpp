@@ -3,6 +3,7 @@
 #include <isomer/dtype.hpp>
 
 #include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
