@@ -70,10 +70,14 @@ struct AttentionArgs {
   /// channels). f32, f16 or bf16, any strides. An element is int8 · scale in f32.
   Tensor k_scale = {};
   Tensor v_scale = {};
+
+  /// Optional [B, Sq, Hq, Dv] or [total_q, Hq, Dv] of q's dtype, f16, bf16 or f32, with k and v of that dtype
+  /// too (absorbed MLA): the logits are scale·(q·kᵀ + qv·vᵀ). It is not rotated.
+  Tensor qv = {};
 };
 
 struct AttentionOptions {
-  float scale = 0.0f;  ///< multiplies q·k, at least 0; 0 means 1/sqrt(D)
+  float scale = 0.0f;  ///< multiplies q·k, at least 0; 0 means 1/sqrt(D), with qv 1/sqrt(D + Dv)
   /// Query i sees key j only where j <= i + Sk − Sq (bottom-right aligned, effective lengths): window_right =
   /// 0 whatever it says.
   bool causal = false;

@@ -546,9 +546,10 @@ typedef struct isomer_attention_args {
   const isomer_tensor* sink;
   const isomer_tensor* k_scale; /* of int8 k and v */
   const isomer_tensor* v_scale;
+  const isomer_tensor* qv; /* logits are scale·(q·k + qv·v) */
 } isomer_attention_args;
 #define ISOMER_ATTENTION_ARGS_INIT \
-  { sizeof(isomer_attention_args), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(isomer_attention_args), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 enum { ISOMER_CHOICE_PLAN = 0, ISOMER_CHOICE_NEVER = 1, ISOMER_CHOICE_ALWAYS = 2 };
 

@@ -248,10 +248,23 @@ def test_the_metadata_is_empty_and_is_taken(library):
     np.testing.assert_allclose(library.back(out), 1, rtol=1e-6)
 
 
+def test_queries_of_values_join_the_logits():
+    random = np.random.default_rng(11)
+    q, qv = random.standard_normal((2, 3, 4, 16)), random.standard_normal((2, 3, 4, 32))
+    k, v = random.standard_normal((2, 8, 1, 16)), random.standard_normal((2, 8, 1, 32))
+    logits = (np.einsum("bihd,bjd->bhij", q, k[:, :, 0]) + np.einsum("bihd,bjd->bhij", qv, v[:, :, 0])) / np.sqrt(16 + 32)
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    expected = np.einsum("bhij,bjd->bihd", weights / weights.sum(-1, keepdims=True), v[:, :, 0])
+    given = [array.astype(np.float32) for array in (q, k, v, qv)]
+    out = fa3.flash_attn_func(*given[:3], qv=given[3])
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+    lengths = np.array([8, 8], np.int32)
+    np.testing.assert_array_equal(fa3.flash_attn_with_kvcache(*given[:3], qv=given[3], cache_seqlens=lengths), out)
+
+
 def test_what_isomer_has_not_and_what_is_wrong_is_refused_in_a_sentence(refuses):
     q, cache = np.ones((2, 1, 4, 16), np.float32), np.ones((2, 8, 2, 16), np.float32)
     table, one = np.ones((8, 8), np.float32), np.array([3, 5], np.int32)
-    refuses(lambda: fa3.flash_attn_with_kvcache(q, cache, cache, qv=q), "qv", code="unsupported")
     refuses(lambda: fa3.flash_attn_with_kvcache(q, cache, cache, rotary_cos=table, rotary_sin=table, cache_seqlens=one,
                                                 rotary_seqlens=one - 1), "rotary_seqlens", code="unsupported")
     for call in (fa3.flash_attn_func, fa3.flash_attn_with_kvcache):

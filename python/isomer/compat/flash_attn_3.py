@@ -5,7 +5,7 @@ rotary_cos; cache_seqlens without new keys is the length of the cache; lengths m
 dimension is not contiguous are copied, caches never. An empty row gives 0 and an lse of -inf.
 
 deterministic, sm_margin and scheduler_metadata change nothing: results are the same for the same plan, and the plan is made
-in the call. qv, and rotary_seqlens that are not cache_seqlens, which Isomer has not, are refused.
+in the call. rotary_seqlens that are not cache_seqlens, which Isomer has not, are refused.
 """
 
 import isomer
@@ -72,12 +72,10 @@ def _values(v):
 
 
 def _attend(q, k, v, *, qv, attention_chunk, window_size, queries, keys, causal, softmax_scale, pack_gqa, **given):
-    if qv is not None:
-        _refuse("qv")
     causal = _flag("causal", causal)
     v, v_colmajor = _values(v)
     return isomer.attention(
-        with_contiguous_rows(q), k, v, scale=softmax_scale, causal=causal, v_colmajor=v_colmajor,
+        with_contiguous_rows(q), k, v, qv=with_contiguous_rows(qv), scale=softmax_scale, causal=causal, v_colmajor=v_colmajor,
         window=_window(window_size, causal, queries, keys), attention_chunk=attention_chunk, pack_gqa=_pack(pack_gqa), return_lse=True, **given)
 
 

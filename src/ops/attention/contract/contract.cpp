@@ -105,12 +105,18 @@ std::vector<core::Arg> arguments() {
            .shapes = {"_ _ _ _", "_ _ _", "_ _"},
            .strides = core::Strides::any,
            .meaning = "multiplies int8 v: v's shape, the last dimension absent, 1 or Dv/8",
-           .dtype_same_as = "k_scale"}));
+           .dtype_same_as = "k_scale"}),
+      core::tensor<&Args::qv, &CArgs::qv>({.optional = true,
+                                           .dtypes = kWide,
+                                           .shapes = {"B Sq Hq Dv", "total_q Hq Dv"},
+                                           .meaning = "queries of v (absorbed MLA): S = scale·(q·kᵀ + qv·vᵀ)",
+                                           .dtype_same_as = "q"}));
 }
 
 std::vector<core::Option> option_list() {
   return core::options<Options, COptions>(
-      core::option<&Options::scale, &COptions::scale>("multiplies q·k", "1/sqrt(D)"),
+      core::option<&Options::scale, &COptions::scale>("multiplies q·k (and qv·v)",
+                                                      "1/sqrt(D), with qv 1/sqrt(D + Dv)"),
       core::option<&Options::causal, &COptions::causal>("query i sees key j only where j <= i + Sk - Sq"),
       core::option<&Options::window_left, &COptions::window_left>(
           "keys left of the diagonal that are visible; -1 all"),
@@ -159,9 +165,10 @@ core::Work work(const core::Call& call) {
   }
   const double dims = static_cast<double>(g.head_dim + g.head_dim_v);
   core::Work sum;
-  sum.flops = 2 * pairs * static_cast<double>(g.heads) * dims;
+  sum.flops = 2 * pairs * static_cast<double>(g.heads) * static_cast<double>(g.contracted() + g.head_dim_v);
   sum.bytes = keys * static_cast<double>(g.heads_kv) * dims * size_of(g.k.dtype);
-  for (const Tensor* t : {&g.args->q, &g.args->out, &g.args->lse, &g.args->k_new, &g.args->v_new})
+  for (const Tensor* t :
+       {&g.args->q, &g.args->qv, &g.args->out, &g.args->lse, &g.args->k_new, &g.args->v_new})
     if (t->defined()) sum.bytes += core::bytes_of(*t);
   return sum;
 }

@@ -184,6 +184,11 @@ Broken descales(const AttentionArgs& a, const AttentionOptions&) {
   return {};
 }
 
+Broken qv(const AttentionArgs& a, const AttentionOptions&) {
+  if (!a.qv.defined() || a.k.dtype == a.q.dtype) return {};
+  return say("qv is given, but k is ", name_of(a.k.dtype), ", expected q's dtype ", name_of(a.q.dtype));
+}
+
 Broken float_or_q(const char* name, const Tensor& t, const AttentionArgs& a) {
   if (!t.defined() || t.dtype == DType::f32 || t.dtype == a.q.dtype) return {};
   return say(name, " is ", name_of(t.dtype), ", expected f32",
@@ -298,6 +303,7 @@ std::vector<core::Clause> form_clauses() {
              scales),
       clause("k_new is of k's dtype, or f16, bf16 or f32 where k is e4m3fn, never with an int8 k", new_dtype),
       clause("out is of q's dtype; f16, bf16 or f32 for an e4m3fn q", out_dtype),
+      clause("qv goes with k and v of q's dtype", qv),
       clause("a descale goes with an e4m3fn tensor", descales),
       clause("sink is f32 or of q's dtype", sink_dtype),
       clause("cu_seqlens_k excludes page_table, kv_batch_idx, leftpad_k and k_new", varlen_keys),

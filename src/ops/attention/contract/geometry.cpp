@@ -89,6 +89,7 @@ Geometry::Geometry(const AttentionArgs& a, const AttentionOptions& o) : args(&a)
   lse = lse_rows(a.lse);
   k_new = row_major(a.k_new);
   v_new = row_major(a.v_new);
+  qv = row_major(a.qv);
   k_scale = scales_of(a.k_scale, a.k);
   v_scale = scales_of(a.v_scale, a.v);
 
@@ -107,7 +108,7 @@ Geometry::Geometry(const AttentionArgs& a, const AttentionOptions& o) : args(&a)
   seqlen_k = paged ? a.page_table.size(1) * page_size : k.rows;
   if (o.max_seqlen_k > 0) seqlen_k = std::min(seqlen_k, o.max_seqlen_k);
 
-  scale = o.scale != 0 ? static_cast<double>(o.scale) : 1.0 / std::sqrt(static_cast<double>(head_dim));
+  scale = o.scale != 0 ? static_cast<double>(o.scale) : 1.0 / std::sqrt(static_cast<double>(contracted()));
   softcap = static_cast<double>(o.softcap);
   window_left = std::min(o.window_left, kUnboundedWindow);
   window_right = o.causal ? 0 : std::min(o.window_right, kUnboundedWindow);

@@ -71,15 +71,18 @@ struct Geometry {
   std::int64_t page_size = 0;   ///< 0 unless paged
   std::int64_t rotary_dim = 0;  ///< 0 without rotary
 
-  double scale = 0;  ///< multiplies q·k; 1/sqrt(D) where the call does not say
+  double scale = 0;  ///< multiplies q·k + qv·v; 1/sqrt(contracted()) where the call does not say
   double softcap = 0;
   std::int64_t window_left = -1, window_right = -1;  ///< causal folded in; −1 unbounded
   std::int64_t chunk = 0;                            ///< keys of a chunk; 0 none
 
-  RowView q, k, v, out, lse, k_new, v_new;
+  RowView q, k, v, out, lse, k_new, v_new, qv;
   /// Of int8 k and v; d counts groups of 8 channels, and d_stride is 0 where a row has one scale.
   RowView k_scale, v_scale;
 
+  /// Elements that a logit sums over: those of q·k, and of qv·v.
+  std::int64_t contracted() const { return head_dim + (has_qv() ? head_dim_v : 0); }
+  bool has_qv() const { return qv.defined(); }
   /// k and v are int8, with scales.
   bool scaled() const { return k_scale.defined(); }
   /// The append divides by the descales and rounds to e4m3.

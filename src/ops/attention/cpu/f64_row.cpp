@@ -29,15 +29,18 @@ void Tile::one_row(const RowView& rows, const RowView& scales, const KeyRun& at,
 
 void Tile::f64_row(std::int64_t r) const {
   const std::int64_t d = g_.head_dim, dv = g_.head_dim_v, head_kv = kv_head(r);
-  double q[256], o[512] = {};
+  double q[256], qv[512], o[512] = {};
   query(r, scratch_.row);
   std::copy_n(scratch_.row, d, q);
+  if (g_.has_qv()) std::copy_n(scratch_.row + t_.qv_begin, dv, qv);
   const double scale = g_.scale * g_.logit_descale(b_, head_kv), v_scale = g_.v_descale(b_, head_kv);
   const auto logit = [&](std::int64_t j) {
     const KeyRun at = g_.run(entry_, j);
     one_row(g_.k, g_.k_scale, at, head_kv, d);
     double dot = 0;
     for (std::int64_t c = 0; c < d; ++c) dot += q[c] * static_cast<double>(scratch_.row[c]);
+    if (g_.has_qv()) one_row(g_.v, g_.v_scale, at, head_kv, dv);
+    for (std::int64_t c = 0; g_.has_qv() && c < dv; ++c) dot += qv[c] * static_cast<double>(scratch_.row[c]);
     return g_.softcap > 0 ? g_.softcap * std::tanh(scale * dot / g_.softcap) : scale * dot;
   };
   const double sink = g_.has_sink() ? g_.sink(head(r)) : kHidden;

@@ -41,6 +41,7 @@ class AttentionPlan : public core::Plan {
         {"pack_gqa", yes(tiling_.pack)},
         {"split", yes(tiling_.parts > 1)},
         {"v_colmajor", yes(g.v_colmajor)},
+        {"has_qv", yes(g.has_qv())},
         {"block_m", number(few ? tiling_.bundle * g.seqlen_q * tiling_.unit_heads : tiling_.block_m)},
         {"block_n", number(few ? Tiling::kDecodeKeys : tiling_.block_n)},
         {"scheduler", "longest_first"}};

@@ -65,23 +65,28 @@ Tile::Span Tile::span(std::int64_t first) const {
   return s;
 }
 
-/// The row's query as the op has it, rotated where asked, not scaled.
+/// The row's query as the op has it, rotated where asked, not scaled; behind it that of v.
 void Tile::query(std::int64_t row, float* to) const {
   const std::int64_t i = position(row);
   const std::byte* from = g_.q.at(entry_.q_outer, entry_.q_row + i, head(row));
-  const int d = static_cast<int>(g_.head_dim);
-  kernels_.load(g_.q.dtype, &from, 1, d, to, 0, t_.row_stride);
+  const int d = static_cast<int>(g_.head_dim), padded = g_.has_qv() ? t_.qv_begin : t_.row_stride;
+  if (g_.has_qv()) {
+    const std::byte* row_of_v = g_.qv.at(entry_.q_outer, entry_.q_row + i, head(row));
+    kernels_.load(g_.qv.dtype, &row_of_v, 1, static_cast<int>(g_.head_dim_v), to + t_.qv_begin, 0,
+                  t_.row_stride - t_.qv_begin);
+  }
+  kernels_.load(g_.q.dtype, &from, 1, d, to, 0, padded);
   if (!g_.rotary) return;
   rotate(g_, kernels_, g_.q_position(entry_, i), to, scratch_.rotary);
   // The op rounds a rotated query to its type.
   kernels_.store(g_.q.dtype, to, scratch_.bytes, d);
   from = scratch_.bytes;
-  kernels_.load(g_.q.dtype, &from, 1, d, to, 0, t_.row_stride);
+  kernels_.load(g_.q.dtype, &from, 1, d, to, 0, padded);
 }
 
 void Tile::load_queries() {
   loaded_ = true;
-  const std::int64_t d = g_.head_dim;
+  const std::int64_t d = t_.query_dim;
   for_each_span([&](const Span& s) {
     double factor = g_.scale * g_.logit_descale(b_, kv_head(s.first));
     if (g_.softcap > 0) factor /= g_.softcap;

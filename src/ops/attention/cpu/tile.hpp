@@ -48,7 +48,7 @@ class Tile {
   std::int64_t kv_head(std::int64_t row) const { return g_.kv_head(head(row)); }
 
   // Where a strip's q and o begin, and element (row of the strip, column) in them.
-  std::int64_t q_at(const Span& s) const { return s.first * (decode_ ? t_.k_stride : g_.head_dim); }
+  std::int64_t q_at(const Span& s) const { return s.first * (decode_ ? t_.k_stride : t_.query_dim); }
   std::int64_t o_at(const Span& s) const { return s.first * (decode_ ? t_.v_stride : g_.head_dim_v); }
   std::int64_t column_step(const Span& s) const { return decode_ ? 1 : s.width; }
 

@@ -63,7 +63,11 @@ void Tile::convert(std::int64_t block_begin, std::int64_t first, std::int64_t la
   std::fill_n(k + n * t_.k_stride, rest * t_.k_stride, 0.0f);
   std::fill_n(v + n * t_.v_stride, rest * t_.v_stride, 0.0f);
   if (g_.scaled()) return convert_int8(rows, first, last);
-  kernels_.load(g_.k.dtype, rows.k + first, n, static_cast<int>(g_.head_dim), k, t_.k_stride, t_.row_stride);
+  kernels_.load(g_.k.dtype, rows.k + first, n, static_cast<int>(g_.head_dim), k, t_.k_stride,
+                g_.has_qv() ? t_.qv_begin : t_.row_stride);
+  if (g_.has_qv())
+    kernels_.load(g_.v.dtype, rows.v + first, n, dv, k + t_.qv_begin, t_.k_stride,
+                  t_.row_stride - t_.qv_begin);
   if (g_.v.d_stride == 1) return kernels_.load(g_.v.dtype, rows.v + first, n, dv, v, t_.v_stride, v_padded);
   for (std::int64_t j = first; j < last;) {
     const KeyRun run = g_.run(entry_, block_begin + j);
@@ -114,7 +118,7 @@ Strip Tile::strip(const Span& s, const TileState& state) const {
           .o_stride = t_.v_stride,
           .score_stride = Tiling::kDecodeKeys,
           .softcap = static_cast<float>(g_.softcap),
-          .head_dim = static_cast<int>(g_.head_dim),
+          .head_dim = t_.query_dim,
           .head_dim_v = static_cast<int>(g_.head_dim_v)};
 }
 

@@ -48,10 +48,11 @@ void carve(Carver& carver, TileState& s, const Tiling& t, const Geometry& g) {
 }
 
 void carve(Carver& carver, TileScratch& s, const Tiling& t, const Geometry& g) {
-  const std::int64_t widest = core::align_up(std::max({g.head_dim, g.head_dim_v, t.block_n}), kPadding);
+  const std::int64_t widest =
+      core::align_up(std::max({std::int64_t{t.row_stride}, g.head_dim_v, t.block_n}), kPadding);
   carve(carver, s.whole, t, g);
   carve(carver, s.part, t, g);
-  carver.take(s.q, std::max(t.block_m * g.head_dim, t.bundle * t.few_rows * t.k_stride));
+  carver.take(s.q, std::max(t.block_m * t.query_dim, t.bundle * t.few_rows * t.k_stride));
   carver.take(s.k, t.block_n * t.k_stride);
   carver.take(s.v, t.block_n * t.v_stride);
   carver.take(s.scores, t.block_n * t.strip_rows);
@@ -75,7 +76,7 @@ void carve(Carver& carver, TileScratch& s, const Tiling& t, const Geometry& g) {
 std::int64_t rows_of_a_tile(const Tiling& t, const Geometry& g, const Kernels& kernels) {
   const std::int64_t strip = kernels.prefill_rows;
   const std::int64_t rows = std::max<std::int64_t>(g.seqlen_q * t.unit_heads, 1);
-  const std::int64_t fit = kTileBytes / (4 * (g.head_dim + g.head_dim_v)) / strip * strip;
+  const std::int64_t fit = kTileBytes / (4 * (t.query_dim + g.head_dim_v)) / strip * strip;
   std::int64_t m = std::clamp(fit, strip, std::max(strip, kMostRows / strip * strip));
   const auto tiles = [&] { return g.batch * t.units * core::ceil_div(rows, m); };
   while (m > 2 * strip && rows > m / 2 && tiles() < kTasksPerThread * t.threads)
@@ -145,13 +146,15 @@ Tiling tile_up(const Geometry& g, const AttentionOptions& options, const Kernels
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
   t.units = g.heads / t.unit_heads;
   t.strip_rows = kernels.prefill_rows;
-  t.row_stride = static_cast<int>(core::align_up(g.head_dim, kPadding));
+  t.qv_begin = static_cast<int>(core::align_up(g.head_dim, kPadding));
+  t.query_dim = static_cast<int>(g.has_qv() ? t.qv_begin + g.head_dim_v : g.head_dim);
+  t.row_stride = static_cast<int>(core::align_up(t.query_dim, kPadding));
   t.k_stride = t.row_stride + kPadding;
   t.v_stride = static_cast<int>(core::align_up(g.head_dim_v, kPadding)) + kPadding;
   t.block_n = std::min(kBlockBytes / (4 * (t.k_stride + t.v_stride)) / kKeyStep * kKeyStep, kMostKeys);
   t.block_m = rows_of_a_tile(t, g, kernels);
-  // A column-major row is not in one piece.
-  t.few_rows = g.v_colmajor ? 0 : kernels.few_rows;
+  // A column-major row is not in one piece, nor are the keys of q and qv.
+  t.few_rows = g.v_colmajor || g.has_qv() ? 0 : kernels.few_rows;
   t.bundle = bundle_of(t, g, options);
   t.state_rows = core::align_up(std::max(t.block_m, t.bundle * t.few_rows), kPadding);
 

@@ -31,9 +31,12 @@ struct Tiling {
   bool split_kv = false;   ///< parts are tasks of their own, combined at the end; else one after the other
   std::int64_t tiles = 0;  ///< upper bound over all entries
   int threads = 1;
-  std::int64_t state_rows = 0;     ///< most rows of a tile of either form
-  int strip_rows = 0;              ///< rows of a full prefill strip
-  int row_stride = 0;              ///< floats of one converted row of q or k
+  std::int64_t state_rows = 0;  ///< most rows of a tile of either form
+  int strip_rows = 0;           ///< rows of a full prefill strip
+  /// Floats of one converted row of q or k that are multiplied, and with zeros up to a whole vector. With qv,
+  /// q's row goes on from qv_begin with qv's, and k's with v's.
+  int query_dim = 0, row_stride = 0;
+  int qv_begin = 0;
   int k_stride = 0, v_stride = 0;  ///< floats from row to row of a block, and of q and o in decode
   std::size_t state_bytes = 0;     ///< one tile's running result
   std::size_t scratch_bytes = 0;   ///< one thread's working memory

@@ -106,6 +106,15 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t)
   return p;
 }
 
+device::AttentionQvParameters qv_parameters(const device::AttentionParameters& parameters,
+                                            const AttentionArgs& args) {
+  device::AttentionQvParameters p{};
+  static_cast<device::AttentionParameters&>(p) = parameters;
+  p.qv = rows_of(Geometry(args, {}).qv);
+  p.qv.data = args.qv.data;
+  return p;
+}
+
 device::AttentionInt8Parameters int8_parameters(const device::AttentionParameters& parameters,
                                                 const AttentionArgs& args) {
   device::AttentionInt8Parameters p{};

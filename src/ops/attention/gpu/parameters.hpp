@@ -11,6 +11,10 @@ device::AttentionParameters parameters_of(const Geometry& geometry, const GpuTil
 /// workspace_bytes().
 void set_addresses(device::AttentionParameters& parameters, const AttentionArgs& args, void* workspace);
 
+/// Those of the kernel that takes queries of v, with their address.
+device::AttentionQvParameters qv_parameters(const device::AttentionParameters& parameters,
+                                            const AttentionArgs& args);
+
 /// Those of the kernel that reads an int8 cache, with the addresses of its scales.
 device::AttentionInt8Parameters int8_parameters(const device::AttentionParameters& parameters,
                                                 const AttentionArgs& args);

@@ -9,7 +9,9 @@ namespace isomer::ops::attention {
 namespace {
 
 struct Decision {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<gpu::Step> steps;
+  std::size_t attends = kNone;  ///< the step of them that does
   GpuProblem problem;
   GpuTiling tiling;
   device::AttentionParameters parameters;  ///< without addresses
@@ -27,6 +29,7 @@ gpu::Step attend_step(const Geometry& g, const GpuTiling& t) {
     variant.emplace_back("shared_bytes", t.shared_bytes);
     if (t.mma != DType::none) variant.emplace_back("element_mma", t.mma);
     if (g.scaled()) variant.emplace_back("int8", 1);
+    if (g.has_qv()) variant.emplace_back("qv", 1);
   }
   return {.source = t.decode               ? "ops/attention/kernels/attention_decode.cu"
                     : t.mma != DType::none ? "ops/attention/kernels/attention_mma.cu"
@@ -45,6 +48,7 @@ class PortablePlan : public gpu::Plan {
  public:
   explicit PortablePlan(Decision decision)
       : Plan(std::move(decision.steps)),
+        attends_(decision.attends),
         problem_(decision.problem),
         tiling_(decision.tiling),
         parameters_(decision.parameters),
@@ -58,6 +62,7 @@ class PortablePlan : public gpu::Plan {
       return core::Refusal{std::move(reason)};
     const GpuTiling t = tile_up(g, options, facts);
     Decision decision{.steps = {},
+                      .attends = Decision::kNone,
                       .problem = GpuProblem(g),
                       .tiling = t,
                       .parameters = parameters_of(g, t),
@@ -65,6 +70,7 @@ class PortablePlan : public gpu::Plan {
                       .target = facts.architecture};
     if (appends(g)) decision.steps.push_back(append_step(g));
     if (g.batch * g.heads * g.seqlen_q == 0) return decision;
+    decision.attends = decision.steps.size();
     decision.steps.push_back(attend_step(g, t));
     if (t.parts == 1) return decision;
     decision.steps.push_back(combine_step(g, facts, t.head_dim_v, t.block_n, t.expected_parts(g)));
@@ -89,13 +95,18 @@ class PortablePlan : public gpu::Plan {
     device::AttentionParameters p = parameters_;
     const AttentionArgs& args = call.args<AttentionArgs>();
     set_addresses(p, args, workspace);
-    std::size_t step = 0;
-    // An int8 cache is not appended to: the first step attends.
-    if (args.k_scale.defined() && !steps().empty()) launch(queue, step++, int8_parameters(p, args));
-    for (; step < steps().size(); ++step) launch(queue, step, p);
+    for (std::size_t step = 0; step < steps().size(); ++step) {
+      if (step == attends_ && args.k_scale.defined())
+        launch(queue, step, int8_parameters(p, args));
+      else if (step == attends_ && args.qv.defined())
+        launch(queue, step, qv_parameters(p, args));
+      else
+        launch(queue, step, p);
+    }
   }
 
  private:
+  std::size_t attends_;
   GpuProblem problem_;
   GpuTiling tiling_;
   device::AttentionParameters parameters_;

@@ -120,6 +120,7 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
   if (g.k.dtype != g.q.dtype || g.v.dtype != g.q.dtype)
     return say("takes k and v of q's type, they are ", name_of(g.k.dtype));
   if (g.rotary) return "turns no queries";
+  if (g.has_qv()) return "takes no queries of v";
   if (g.chunk > 0) return "has no mask of chunks";
   const Shape* shape = shape_of(g);
   if (shape == nullptr) return say("has no tile for head dimensions ", g.head_dim, " and ", g.head_dim_v);

@@ -28,7 +28,7 @@ gpu::Step combine_step(const Geometry& g, const gpu::Facts& facts, int head_dim_
                        std::int64_t parts) {
   const std::int64_t rows = g.batch * g.seqlen_q * g.heads;
   const bool together = parts > kFewParts && rows <= kFewRows * facts.multiprocessors;
-  const std::int64_t columns = head_dim_v <= 128 ? 128 : 256;
+  const std::int64_t columns = head_dim_v <= 128 ? 128 : head_dim_v <= 256 ? 256 : 512;
   const std::int64_t threads = together ? kCombineThreads * 2 : kCombineThreads,
                      rows_of_block = together ? 1 : threads / (columns / kCombineColumns);
   const std::int64_t resident = facts.threads_per_multiprocessor / threads;

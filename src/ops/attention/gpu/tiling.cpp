@@ -21,7 +21,11 @@ constexpr std::int64_t kPlannedBytes = std::int64_t{256} << 20, kMostBytes = std
 /// Of what a block keeps in shared memory beside its tiles: the place of a key, and what it works on.
 constexpr std::int64_t kPlaceBytes = 16, kTaskBytes = 192;
 
-int bucket(std::int64_t dim) { return dim <= 64 ? 64 : dim <= 128 ? 128 : dim <= 192 ? 192 : 256; }
+int bucket(std::int64_t dim) {
+  for (const int most : {64, 128, 192, 256})
+    if (dim <= most) return most;
+  return 512;
+}
 
 /// The 16-bit type that holds q, k and v exactly; none for f32.
 DType factor_type(const Geometry& g) {
@@ -118,6 +122,7 @@ constexpr TileShape kTileShapes[] = {
     {TileShape::tensor_cores, 256, 256, kThreads / 32 * 16, 32},
     {TileShape::plain, 64, 192, 32, 32},
     {TileShape::plain, 256, 256, 16, 32},
+    {TileShape::plain, 512, 512, 8, 16},
 };
 
 /// The shape whose tiles have room for the fewest rows beside the call's, of two equal ones the first.
@@ -145,13 +150,14 @@ const TileShape& tile_for(const GpuTiling& t, const Geometry& g) {
 
 /// Dynamic, as the kernels assert: q, then k or v, each with a pitch that keeps rows in different banks, P
 /// where it does not stay in registers, and what the block works on.
-std::int64_t shared_bytes(const GpuTiling& t, const TileShape& shape) {
+std::int64_t shared_bytes(const GpuTiling& t, const Geometry& g, const TileShape& shape) {
   if (shape.kernel == TileShape::decode) return 0;  // none but the kernel's own
   const bool plain = shape.kernel == TileShape::plain;
   const std::int64_t element = plain ? 4 : 2, pitch = plain ? 4 : 8;
   const std::int64_t widest = std::max(t.head_dim, t.head_dim_v);
   const std::int64_t scores = plain ? 4 * t.block_m * (t.block_n + 4) : 0;
-  return element * (t.block_m * (t.head_dim + pitch) + t.block_n * (widest + pitch)) + scores +
+  const std::int64_t qv = g.has_qv() ? element * t.block_m * (t.head_dim_v + pitch) : 0;
+  return element * (t.block_m * (t.head_dim + pitch) + t.block_n * (widest + pitch)) + qv + scores +
          2 * t.block_n * kPlaceBytes + kTaskBytes;
 }
 
@@ -197,7 +203,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.head_dim = bucket(g.head_dim);
   t.head_dim_v = bucket(g.head_dim_v);
   t.threads = kThreads;
-  if (facts.has.mma && !g.scaled()) t.mma = factor_type(g);
+  if (facts.has.mma && !g.scaled() && !g.has_qv() && t.head_dim_v <= 256) t.mma = factor_type(g);
   t.pack = options.pack_gqa == AttentionOptions::Choice::always ||
            (options.pack_gqa == AttentionOptions::Choice::plan && g.group > 1);
   t.unit_heads = t.pack ? std::max<std::int64_t>(g.group, 1) : 1;
@@ -206,7 +212,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.decode = shape.kernel == TileShape::decode;
   t.block_m = shape.block_m;
   t.block_n = shape.block_n;
-  t.shared_bytes = shared_bytes(t, shape);
+  t.shared_bytes = shared_bytes(t, g, shape);
   if (t.decode) t.resident = decode_resident(t);
   t.tiles = core::ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
@@ -219,7 +225,6 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
 }
 
 std::string refuse(const Geometry& g, const AttentionOptions& options, const gpu::Facts&) {
-  if (g.head_dim_v > 256) return core::say("has no tile for ", g.head_dim_v, " dimensions of v, at most 256");
   constexpr std::int64_t kMostKeys = std::numeric_limits<std::int32_t>::max() - 4096;
   if (g.seqlen_k > kMostKeys && !g.paged)
     return core::say("k has room for ", g.seqlen_k, " keys of one entry, the kernel counts ", kMostKeys);

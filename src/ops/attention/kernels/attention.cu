@@ -27,6 +27,9 @@ constexpr int kPitchMost = kPitchK > kPitchV ? kPitchK : kPitchV;
 
 struct Shared {
   alignas(16) f32 q[kRows * kPitchQ];
+#ifdef ISOMER_QV
+  alignas(16) f32 qv[kRows * kPitchV];
+#endif
   alignas(16) f32 kv[kKeys * kPitchMost];
   alignas(16) f32 p[kRows * kPitchP];
   attention::KeyPlace places[2][kKeys];
@@ -42,22 +45,17 @@ struct State {
 
 using Four = Vector<f32, 4>;
 
-/// Scores of this thread's rows and keys, as the exponents that exp2 takes.
-ISOMER_DEVICE void score(const AttentionParameters& p, const attention::Task& t, const Shared& shared,
-                         const int (&lo)[kR], const int (&hi)[kR], int begin,
-                         const attention::KeyPlace* places, f32 (&s)[kR][kN]) {
+/// Adds the products of this thread's rows and keys over `columns` of both.
+template <int kPitchRows, int kPitchKeys>
+ISOMER_DEVICE void multiply(const f32* rows, const f32* keys, int columns, f32 (&s)[kR][kN]) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes, row = static_cast<int>(threadIdx.x) / kLanes * kR;
-#pragma unroll
-  for (int r = 0; r < kR; ++r)
-#pragma unroll
-    for (int n = 0; n < kN; ++n) s[r][n] = 0.0f;
 #pragma unroll 1
-  for (int d = 0; d < p.head_dim; d += 4) {
+  for (int d = 0; d < columns; d += 4) {
     Four q[kR], k[kN];
 #pragma unroll
-    for (int r = 0; r < kR; ++r) q[r] = load<4>(shared.q + (row + r) * kPitchQ + d);
+    for (int r = 0; r < kR; ++r) q[r] = load<4>(rows + (row + r) * kPitchRows + d);
 #pragma unroll
-    for (int n = 0; n < kN; ++n) k[n] = load<4>(shared.kv + (lane + n * kLanes) * kPitchK + d);
+    for (int n = 0; n < kN; ++n) k[n] = load<4>(keys + (lane + n * kLanes) * kPitchKeys + d);
 #pragma unroll
     for (int c = 0; c < 4; ++c)
 #pragma unroll
@@ -65,6 +63,13 @@ ISOMER_DEVICE void score(const AttentionParameters& p, const attention::Task& t,
 #pragma unroll
         for (int n = 0; n < kN; ++n) s[r][n] += q[r].of[c] * k[n].of[c];
   }
+}
+
+/// Products as the exponents that exp2 takes.
+ISOMER_DEVICE void score(const AttentionParameters& p, const attention::Task& t, const int (&lo)[kR],
+                         const int (&hi)[kR], int begin, const attention::KeyPlace* places,
+                         f32 (&s)[kR][kN]) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
 #pragma unroll
   for (int n = 0; n < kN; ++n) {
     const int key = lane + n * kLanes;
@@ -202,12 +207,48 @@ ISOMER_DEVICE void take_keys(const Parameters& p, const attention::Task& t, cons
     attention::put_int8<kKeys, kThreads, kPitchK>(p.k, p.k_scale, p.scale_type, t.head_kv, rows, p.head_dim,
                                                   shared.kv);
     __syncthreads();
-    f32 s[kR][kN];
-    score(p, t, shared, lo, hi, static_cast<int>(begin), rows, s);
+    f32 s[kR][kN] = {};
+    multiply<kPitchQ, kPitchK>(shared.q, shared.kv, p.head_dim, s);
+    score(p, t, lo, hi, static_cast<int>(begin), rows, s);
     weigh(s, state, shared);
     __syncthreads();
     const bool non_finite = __syncthreads_or(attention::put_int8<kKeys, kThreads, kPitchV>(
         p.v, p.v_scale, p.scale_type, t.head_kv, rows, p.head_dim_v, shared.kv));
+    gather(p, t, begin, non_finite, shared, state);
+    __syncthreads();
+  }
+}
+#elif defined(ISOMER_QV)
+using Parameters = AttentionQvParameters;
+
+/// The part's keys. Values are read once, for the logits and for out.
+ISOMER_DEVICE void take_keys(const Parameters& p, const attention::Task& t, const int (&lo)[kR],
+                             const int (&hi)[kR], Shared& shared, State& state) {
+  const Key* k = attention::at<const Key>(p.k, 0, 0, t.head_kv);
+  const Key* v = attention::at<const Key>(p.v, 0, 0, t.head_kv);
+  const auto k_of = [](const attention::KeyPlace& place) { return place.k; };
+  const auto v_of = [](const attention::KeyPlace& place) { return place.v; };
+  attention::put_queries<Query, f32, kRows, kThreads, kPitchQ>(p, t.entry, t.tile, p.head_dim, shared.q);
+  attention::put_qv<Query, f32, kRows, kThreads, kPitchV>(p.qv, t.entry, t.tile, p.head_dim_v, shared.qv);
+  attention::KeyTile<Key, f32, kKeys, kDim, kThreads, kPitchK, 4> k_tile;
+  attention::KeyTile<Key, f32, kKeys, kDimV, kThreads, kPitchV, 4> v_tile;
+  for (i64 begin = t.begin; begin < t.keys.hi; begin += kKeys) {
+    const attention::KeyPlace* places = shared.places[0];
+    attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin, shared.places[0]);
+    __syncthreads();
+    k_tile.fetch(k, places, p.head_dim, p.k_vectors, k_of);
+    k_tile.put(shared.kv, k, places, p.head_dim, p.head_dim, p.k_vectors, 1, k_of);
+    v_tile.fetch(v, places, p.head_dim_v, p.v_vectors, v_of);
+    __syncthreads();
+    f32 s[kR][kN] = {};
+    multiply<kPitchQ, kPitchK>(shared.q, shared.kv, p.head_dim, s);
+    __syncthreads();
+    const bool non_finite =
+        __syncthreads_or(v_tile.put(shared.kv, v, places, p.head_dim_v, p.head_dim_v, p.v_vectors, 1, v_of));
+    multiply<kPitchV, kPitchV>(shared.qv, shared.kv, p.head_dim_v, s);
+    score(p, t, lo, hi, static_cast<int>(begin), places, s);
+    weigh(s, state, shared);
+    __syncthreads();
     gather(p, t, begin, non_finite, shared, state);
     __syncthreads();
   }
@@ -234,8 +275,9 @@ ISOMER_DEVICE void take_keys(const Parameters& p, const attention::Task& t, cons
     __syncthreads();
     v_tile.fetch(v, places, p.head_dim_v, p.v_vectors, v_of);
     attention::locate<kKeys, kThreads>(p, t.entry, t.keys, begin + kKeys, shared.places[turn ^ 1]);
-    f32 s[kR][kN];
-    score(p, t, shared, lo, hi, static_cast<int>(begin), places, s);
+    f32 s[kR][kN] = {};
+    multiply<kPitchQ, kPitchK>(shared.q, shared.kv, p.head_dim, s);
+    score(p, t, lo, hi, static_cast<int>(begin), places, s);
     weigh(s, state, shared);
     __syncthreads();
     const bool non_finite = __syncthreads_or(

@@ -84,4 +84,9 @@ struct AttentionInt8Parameters : AttentionParameters {
   AttentionWide scale_type;
 };
 
+/// The same with queries of v.
+struct AttentionQvParameters : AttentionParameters {
+  AttentionRows qv;
+};
+
 }  // namespace isomer::device

@@ -1,4 +1,4 @@
-// Joins the partial results of an entry's parts. Where parts are few, 16 lanes have a row (32 lanes a wide
+// Joins the partial results of an entry's parts. Where parts are few, 16 lanes have a row (32 or 64 a wide
 // one), eight columns each, and go through its parts four at a time. Where rows are few and parts many, all
 // warps of a block share a row: they take its parts in turn, the lanes of a warp read the states of as many
 // parts at once, and a lane has four adjacent columns, or eight. Behind a decode launch it begins while that

@@ -192,6 +192,20 @@ ISOMER_DEVICE void put_queries(const AttentionParameters& p, const AttentionEntr
   }
 }
 
+/// The tile's rows of qv as kRows rows of `columns` To, a pitch apart: zero where there is no row.
+template <class T, class To, int kRows, int kThreads, int kPitch>
+ISOMER_DEVICE void put_qv(const AttentionRows& qv, const AttentionEntry& e, const QueryTile& tile,
+                          int columns, To* to) {
+#pragma unroll 1
+  for (int n = static_cast<int>(threadIdx.x); n < kRows * columns; n += kThreads) {
+    const int r = n / columns, c = n % columns;
+    To x{};
+    if (r < tile.rows)
+      x = Widen<To, T>::of(at<const T>(qv, e.q_outer, e.q_row + tile.query(r), tile.head(r))[c]);
+    to[r * kPitch + c] = x;
+  }
+}
+
 /// What one block does at a time: the query rows of a tile against the keys of one part of their entry. One
 /// thread makes it in shared memory.
 struct Task {

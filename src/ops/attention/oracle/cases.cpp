@@ -239,6 +239,24 @@ void quantised(List& list) {
   }
 }
 
+/// Queries of v beside those of k, as DeepSeek's decode has them: k is the rotary part, v the latent one.
+void queries_of_values(List& list) {
+  int variant = 0;
+  for (const char* how : {"", "causal", "scale=0.25 softcap=2", "page=8", "varlen_q varlen_k", "num_splits=3",
+                          "append=3 causal", "append=3 rotary=neox causal", "leftpad_k seqused_k",
+                          "sink=f32 left=9", "hkv=1 pack_gqa=always", "padded", "offset", "transposed",
+                          "broadcast", "regime=outlier", "regime=tiny", "regime=zero"})
+    list.say("b=2 sq=5 sk=39 hq=4 d=24 dv=", variant % 2 == 0 ? 72 : 40, " qv lse ", how, " ",
+             kTypes[variant++ % 3]);
+  for (const char* line :
+       {"b=2 sq=3 sk=50 hq=2 d=64 dv=256 regime=nan qv lse",
+        "b=2 sq=3 sk=50 hq=2 d=64 dv=256 regime=inf bf16 qv lse",
+        "b=2 sq=1 sk=70 hq=16 hkv=1 d=64 dv=512 page=16 bf16 qv lse",
+        "b=1 sq=1 sk=40 hq=2 d=64 dv=512 f32 qv", "b=1 sq=40 sk=70 hq=2 d=256 dv=256 causal qv lse",
+        "b=1 sq=1 sk=0 hq=2 d=64 dv=64 qv lse"})
+    list.add(line);
+}
+
 void splits(List& list) {
   for (const char* split :
        {"num_splits=1", "num_splits=2", "num_splits=5", "num_splits=8", "num_splits=16", "num_splits=256",
@@ -303,6 +321,7 @@ std::vector<Case> cases() {
   values(list);
   caches(list);
   quantised(list);
+  queries_of_values(list);
   splits(list);
   tiles(list);
   pairs(list);

@@ -141,6 +141,7 @@ const std::vector<Feature>& table() {
          if (c.dtype("dtype") != DType::e4m3fn) c.set("kv", "e4m3fn");
          c.set("new", types[variant % 3]).set("descale", variant % 4 == 3 ? "0" : "1");
        }},
+      {"qv", [](const Case& c) { return c.flag("qv"); }, [](Case& c, int) { c.set("qv", "1"); }},
       {"lse", [](const Case& c) { return c.flag("lse"); }, [](Case& c, int) { c.set("lse", "1"); }},
       // Last, because how a row becomes empty depends on the others.
       {"empty_row", has_empty_row, enable_empty_row},
@@ -199,6 +200,12 @@ std::string cannot_meet(const std::string& a, const std::string& b) {
       {"int8_kv", "rotary_interleaved", "rotary comes with an append, which an int8 cache has not"},
       {"quantising_append", "varlen_k", "keys by cu_seqlens_k have no room to append to"},
       {"quantising_append", "seqused_k", "with an append the length is cache_seqlens plus the new keys"},
+      {"qv", "fp8", "qv goes with f16, bf16 and f32"},
+      {"qv", "fp8_kv", "qv goes with v of its own type"},
+      {"qv", "descale", "descales are of e4m3fn, and qv goes with f16, bf16 and f32"},
+      {"qv", "v_colmajor", "a column-major v is e4m3fn, and qv goes with f16, bf16 and f32"},
+      {"qv", "int8_kv", "qv goes with v of its own type"},
+      {"qv", "quantising_append", "qv goes with v of its own type"},
       {"num_splits", "split_size", "two ways to split the keys"},
   };
   for (const Pair& pair : pairs)

@@ -117,6 +117,7 @@ class Maker {
       return varlen ? Shape{total_q_, hq_, d} : Shape{batch_, sq, hq_, d};
     };
     a_.q = input("q", 'q', type_, rows(d_), layout_);
+    if (c_.flag("qv")) a_.qv = input("qv", 'q', type_, rows(dv_), layout_);
     a_.out = problem_.make("out", out_type, rows(dv_), out_layout);
     if (c_.flag("lse"))
       a_.lse = problem_.make("lse", DType::f32, varlen ? Shape{hq_, total_q_} : Shape{batch_, hq_, sq},
@@ -338,6 +339,8 @@ class Maker {
   void query_row(std::int64_t outer, std::int64_t row, double value) {
     for (std::int64_t head = 0; head < hq_; ++head)
       for (std::int64_t d = 0; d < d_; ++d) put(a_.q, false, outer, row, head, d, value);
+    for (std::int64_t head = 0; a_.qv.defined() && head < hq_; ++head)
+      for (std::int64_t d = 0; d < dv_; ++d) put(a_.qv, false, outer, row, head, d, value);
   }
 
   /// NaN and inf where the definition says what follows: in a query (its row), in the last key of the first

@@ -21,6 +21,7 @@ const oracle::CaseSchema& schema() {
        oracle::choice("kv_scale", {"f32", "f16", "bf16"}, "dtype of the scales of int8 k and v"),
        oracle::choice("out", {"same", "f32", "f16", "bf16"}, "dtype of out; same: bf16 with e4m3fn"),
        oracle::flag("lse", "asks for lse"),
+       oracle::flag("qv", "queries of v: S = scale·(q·k + qv·v)"),
        oracle::option(contract(), "causal", "bottom-right aligned causal mask"),
        oracle::option(contract(), "window_left", "window_left", "left"),
        oracle::option(contract(), "window_right", "window_right", "right"),

@@ -21,7 +21,9 @@ class Row {
  public:
   Row(const core::Call& call, const oracle::Variations& vary, const Sequence& s)
       : a_(call.args<AttentionArgs>()), o_(call.options<AttentionOptions>()), vary_(vary), s_(s) {
-    const double d = static_cast<double>(a_.q.size(-1)), dv = static_cast<double>(a_.out.size(-1));
+    const double dv = static_cast<double>(a_.out.size(-1));
+    const bool of_both = a_.qv.defined() && !vary_.has("scale=of-d");
+    const double d = static_cast<double>(a_.q.size(-1)) + (of_both ? dv : 0);
     scale_ = o_.scale != 0 ? static_cast<double>(o_.scale) : 1 / std::sqrt(d);
     if (vary_.has("scale=missing")) scale_ = 1;
     if (vary_.has("scale=twice")) scale_ *= scale_;

@@ -31,7 +31,7 @@ struct Matrix {
 };
 
 /// One batch entry with every layout resolved: query i of head h is q[h].row(i), key j of kv head g is
-/// k[g].row(j).
+/// k[g].row(j). With qv, q's rows go on with those of qv and k's with those of v.
 struct Sequence {
   std::int64_t batch = 0;
   std::int64_t out_outer = 0, out_row = 0;  ///< query i is row (out_outer, out_row + i) of out and lse

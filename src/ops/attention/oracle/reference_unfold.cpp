@@ -78,9 +78,12 @@ class Unfolding {
     s.q_len = q_len_;
     s.k_len = k_len_;
     for (std::int64_t h = 0; h < a_.q.size(-2); ++h) s.q.push_back(query_rows(h));
+    for (std::int64_t h = 0; a_.qv.defined() && !vary_.has("qv=ignored") && h < a_.q.size(-2); ++h)
+      s.q[static_cast<std::size_t>(h)] = beside(s.q[static_cast<std::size_t>(h)], qv_rows(h));
     for (std::int64_t g = 0; g < a_.k.size(-2); ++g) {
       s.k.push_back(key_rows(g, 0, k_len_));
       s.v.push_back(value_rows(g, 0, k_len_));
+      if (a_.qv.defined() && !vary_.has("qv=ignored")) s.k.back() = beside(s.k.back(), s.v.back());
       if (vary_.has("stale=leaks")) s.stale_v.push_back(value_rows(g, k_len_, stale_end()));
     }
     return s;
@@ -222,6 +225,26 @@ class Unfolding {
       rotate_row(a_.q.dtype, 1, rows.row(i), rows.spread_row(i), position(advances ? i : 0));
     }
     return rows;
+  }
+
+  Matrix qv_rows(std::int64_t head) const {
+    Matrix rows(q_len_, a_.qv.size(-1));
+    const Strides s = vary_.has("strides=compact") ? compact_strides(a_.qv) : strides_of(a_.qv);
+    for (std::int64_t i = 0; i < q_len_; ++i)
+      for (std::int64_t d = 0; d < rows.columns; ++d)
+        rows.row(i)[d] = fetch(a_.qv, q_outer_ * s.outer + (q_row_ + i) * s.row + head * s.head + d * s.d);
+    return rows;
+  }
+
+  /// Row for row, the second behind the first.
+  static Matrix beside(const Matrix& a, const Matrix& b) {
+    Matrix both(a.rows, a.columns + b.columns);
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      std::copy_n(a.row(i), a.columns, both.row(i));
+      std::copy_n(b.row(i), b.columns, both.row(i) + a.columns);
+      if (!a.spread.empty()) std::copy_n(a.spread_row(i), a.columns, both.spread_row(i));
+    }
+    return both;
   }
 
   std::int64_t position(std::int64_t i) const {

@@ -13,6 +13,8 @@ const std::vector<oracle::Variation>& variations() {
       {"scale=missing", "logits are q·k"},
       {"scale=twice", "logits are scale · scale · q·k"},
       {"scale=of-dv", "the default scale is 1/sqrt(Dv)"},
+      {"scale=of-d", "the default scale is 1/sqrt(D) with qv too"},
+      {"qv=ignored", "logits are q·k without qv·v"},
       {"heads=modulo", "query head h reads kv head h % Hkv"},
       {"softcap=after-mask", "tanh applied to masked logits: hidden keys get the logit −softcap"},
       {"softcap=before-scale", "tanh applied to q·k, then scaled"},
