@@ -28,6 +28,7 @@ struct Layout {
 const Layout kLayouts[] = {
     LAYOUT(isomer_executor, ISOMER_EXECUTOR_INIT, parallel_for),
     LAYOUT(isomer_queue_options, ISOMER_QUEUE_OPTIONS_INIT, checked),
+    LAYOUT(isomer_device_info, ISOMER_DEVICE_INFO_INIT, architecture),
     LAYOUT(isomer_plan_run_options, ISOMER_PLAN_RUN_OPTIONS_INIT, workspace_bytes),
     LAYOUT(isomer_sin_args, ISOMER_SIN_ARGS_INIT, y),
     LAYOUT(isomer_sin_options, ISOMER_SIN_OPTIONS_INIT, size),
@@ -51,7 +52,7 @@ const Layout kLayouts[] = {
     LAYOUT(isomer_fp8_gemm_options, ISOMER_FP8_GEMM_OPTIONS_INIT, size),
     LAYOUT(isomer_grouped_fp8_gemm_args, ISOMER_GROUPED_FP8_GEMM_ARGS_INIT, addend),
     LAYOUT(isomer_grouped_fp8_gemm_options, ISOMER_GROUPED_FP8_GEMM_OPTIONS_INIT, size),
-    LAYOUT(isomer_attention_args, ISOMER_ATTENTION_ARGS_INIT, v_scale),
+    LAYOUT(isomer_attention_args, ISOMER_ATTENTION_ARGS_INIT, qv),
     LAYOUT(isomer_attention_options, ISOMER_ATTENTION_OPTIONS_INIT, attention_chunk),
     LAYOUT(isomer_merge_attention_args, ISOMER_MERGE_ATTENTION_ARGS_INIT, lse),
     LAYOUT(isomer_merge_attention_options, ISOMER_MERGE_ATTENTION_OPTIONS_INIT, size),

@@ -154,6 +154,18 @@ const std::vector<BadCall>& calls_of_bad_form() {
        "attention: k_scale is given, but k is f16, expected i8; an e4m3fn k has k_descale"},
       {"Int8UnderFp8", "b=2 sq=2 sk=8 hq=1 d=32 e4m3fn", [](A& a, O&) { a.k.dtype = a.v.dtype = DType::i8; },
        "attention: k is i8, expected e4m3fn with e4m3fn q"},
+      {"QvOfAnotherDtype", plain,
+       [](A& a, O&) {
+         a.qv = a.out;
+         a.qv.dtype = DType::bf16;
+       },
+       "attention: qv has dtype bf16, expected f16 as q"},
+      {"QvOfOtherColumns", plain, [](A& a, O&) { a.qv = a.q; },
+       "attention: qv has shape [2, 4, 16, 16], expected [2, 4, 16, 32] (B Sq Hq Dv)"},
+      {"QvBesideInt8", int8, [](A& a, O&) { a.qv = a.q; },
+       "attention: qv is given, but k is i8, expected q's dtype f16"},
+      {"QvBesideFp8", "b=2 sq=2 sk=8 hq=1 d=32 kv=e4m3fn", [](A& a, O&) { a.qv = a.q; },
+       "attention: qv is given, but k is e4m3fn, expected q's dtype f16"},
       {"KNewIntoInt8", int8, [](A& a, O&) { a.k_new = a.v_new = a.q; },
        "attention: k_new is given, but k is i8: quantize_copy_kv writes an int8 cache and its scales"},
       {"VNewHasAnotherLength", append, [](A& a, O&) { a.v_new = a.v_new.slice(1, 0, 2); },

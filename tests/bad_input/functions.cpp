@@ -154,6 +154,7 @@ isomer_status c_attention(isomer_queue* queue, const Call& call, const CTensors&
   args.sink = t(a.sink);
   args.k_scale = t(a.k_scale);
   args.v_scale = t(a.v_scale);
+  args.qv = t(a.qv);
   isomer_attention_options options = ISOMER_ATTENTION_OPTIONS_INIT;
   options.window_left = o.window_left;
   options.window_right = o.window_right;
@@ -253,7 +254,8 @@ const std::vector<Function>& functions() {
        planned<FlashDecodeStage2Args, FlashDecodeStage2Options>,
        c_flash_decode_stage2},
       {"attention",
-       {"attention b=2 sq=5 sk=9 hq=4 hkv=2 d=16 causal lse sink=f32 seqused_q seqused_k leftpad_k",
+       {"attention b=2 sq=5 sk=9 hq=4 hkv=2 d=16 dv=24 lse qv",
+        "attention b=2 sq=5 sk=9 hq=4 hkv=2 d=16 causal lse sink=f32 seqused_q seqused_k leftpad_k",
         "attention b=3 sq=5 sk=9 hq=4 hkv=2 d=16 varlen_q varlen_k lse",
         "attention b=2 sq=3 sk=40 hq=4 hkv=2 d=32 page=16 append=3 rotary=neox kv_batch_idx",
         "attention b=3 sq=3 sk=20 hq=2 hkv=1 d=32 append=3 varlen_new rotary=interleaved",
