@@ -43,7 +43,7 @@ void Block::release_barrier() {
   progressed_ = true;
   yields_ = 0;
   if (launch_.watch) watch::block_barrier(*this);
-  ++epoch_;
+  begin_epoch(epoch_ + 1);
   for (std::uint32_t i = 0; i < size(); ++i) {
     Thread& t = threads_[permuted(i)];
     if (t.wait == Wait::barrier) wake(t);

@@ -95,7 +95,7 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
   ready_head_ = ready_count_ = fresh_ = arrived_ = at_grid_ = spinning_ = 0;
   alive_ = size();
   any_ = 0, all_ = 1, count_ = 0;
-  epoch_ = 1;
+  begin_epoch(1);
   in_grid_barrier_ = abandoned_ = false;
   spare_.clear();
   for (auto& m : meetings_) spare_.push_back(m.get());
@@ -107,6 +107,11 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
   cluster_carried_ = cluster_done_ = {};
   units_used_ = false;
   // Shared memory is named before any thread runs, so that a report can name the block's arrays.
+}
+
+void Block::begin_epoch(std::uint32_t epoch) {
+  epoch_ = epoch;
+  if (launch_.watch) first_segment_ = watch::next_segment();
 }
 
 bool Block::can_resume() const {
@@ -123,7 +128,7 @@ Block::Outcome Block::resume() {
   if (in_grid_barrier_ && launch_.grid_generation.load() != grid_generation_) {
     in_grid_barrier_ = false;
     at_grid_ = 0;
-    ++epoch_;
+    begin_epoch(epoch_ + 1);
     for (std::uint32_t i = 0; i < size(); ++i) {
       Thread& t = threads_[permuted(i)];
       if (t.wait == Wait::grid) wake(t);

@@ -120,6 +120,8 @@ class Block {
   const uint3& index() const { return index_; }
   std::uint64_t linear() const { return linear_; }
   std::uint32_t epoch() const { return epoch_; }
+  /// What the watch has numbered lower was done before this epoch began.
+  std::uint32_t first_segment_of_epoch() const { return first_segment_; }
   watch::BlockClock& clock() { return clock_; }
   bool knows_of_others() const { return clock_.known != nullptr; }
   Thread& thread(std::uint32_t linear) { return threads_[linear]; }
@@ -175,7 +177,8 @@ class Block {
   bool fresh_first_ = true;
   int any_ = 0, all_ = 1, count_ = 0, result_any_ = 0, result_all_ = 0, result_count_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint32_t epoch_ = 1;
+  std::uint32_t epoch_ = 1, first_segment_ = 0;
+  void begin_epoch(std::uint32_t epoch);
   std::uint64_t grid_generation_ = 0;
   bool in_grid_barrier_ = false, abandoned_ = false, progressed_ = false, moved_ = false;
   Thread* current_ = nullptr;

@@ -31,6 +31,10 @@ inline std::uint32_t segment_of(Block& block, Thread& thread) {
   const ThreadClock& c = thread.clock;
   return c.segment != 0 && c.epoch == block.epoch() ? c.segment : new_segment_of(block, thread);
 }
+/// Of the next segment that anybody begins.
+inline std::uint32_t next_segment() {
+  return segments_of_launch.first_number + static_cast<std::uint32_t>(segments_of_launch.all.size());
+}
 inline const Segment& segment(std::uint32_t number) {
   return segments_of_launch.all[number - segments_of_launch.first_number];
 }

@@ -62,8 +62,19 @@ inline bool quickly(Thread& thread, const void* address, const void* site) {
   if (!Writes && buffer->input && buffer->initialised) return true;
 
   const std::uint32_t mine = segment_of(block, thread);
-  const Segment now = segment(mine);
   const Entry entry{mine, site_number(site)};
+  // Only this block touches its shared memory: what is older than its last barrier is ordered, and nothing
+  // has to be looked up. What the thread has met since is asked of those whom it may have met.
+  const bool own = buffer->space == Space::shared;
+  const Segment now = own ? Segment{} : segment(mine);
+  const std::uint32_t begin = block.first_segment_of_epoch();
+  const auto before = [&](const Entry& e) {
+    return own ? e.segment < begin || e.segment == mine : surely_ordered(e, mine, now);
+  };
+  const auto beside = [&](const Entry& e) {
+    return own ? !thread.clock.seen && !thread.clock.known && !thread.clock.picked_value
+               : surely_unordered(e, thread, block, now);
+  };
   Cell* cells = nullptr;
   std::size_t count = 0;
   if constexpr (Bytes >= kWord) {
@@ -78,11 +89,10 @@ inline bool quickly(Thread& thread, const void* address, const void* site) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     const Cell& c = cells[i];
-    if (!surely_ordered(c.written, mine, now)) return false;
+    if (!before(c.written)) return false;
     if constexpr (Writes) {
-      if (!surely_ordered(c.read_first, mine, now) || !surely_ordered(c.read_latest, mine, now)) return false;
-    } else if (!surely_ordered(c.read_first, mine, now) &&
-               !surely_unordered(c.read_first, thread, block, now)) {
+      if (!before(c.read_first) || !before(c.read_latest)) return false;
+    } else if (!before(c.read_first) && !beside(c.read_first)) {
       return false;
     }
   }
@@ -91,7 +101,7 @@ inline bool quickly(Thread& thread, const void* address, const void* site) {
     if constexpr (Writes) {
       c = {entry, {0, 0}, {0, 0}};
     } else if (c.read_latest.segment != mine) {
-      if (surely_ordered(c.read_first, mine, now)) {
+      if (before(c.read_first)) {
         c.read_first = entry;
       } else {
         c.read_latest = entry;
