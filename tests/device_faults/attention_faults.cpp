@@ -127,7 +127,7 @@ Planted attention_faults() {
       {"turned_v_unfenced", kTurn, "      fence_async_shared();\n", "", "missing-proxy-fence", kBytes},
       {"v_turned_before_it_is_there", kTurn, "      shared.v_rows_full()[rows].wait(blocks >> 1 & 1);\n", "",
        "in-flight", kBytes},
-      {"v_turned_into_two_of_four_stages", kTurn, "blocks % kStagesV)", "blocks % 2)", "wrong-phase", kBytes},
+      {"v_turned_into_two_of_four_stages", kTurn, "blocks % kStages)", "blocks % 2)", "wrong-phase", kBytes},
       {"v_announced_by_one_of_three_warps", kKernel, "init(kFp8 ? kTurners : 1)", "init(1)", "race", kBytes},
       {"one_key_too_many_cleared", kTurn, "first + i >= used)", "first + i >= used - 1)", "expected",
        "attention sq=40 sk=5 hq=2 d=64 e4m3fn seed=7"},

@@ -100,14 +100,16 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   const int role = shuffle(static_cast<int>(threadIdx.x) / 128, 0);
   if (threadIdx.x == 0) {
     for (int i = 0; i < 2; ++i) {
-      for (const Barrier full : {shared.q_full(), shared.k_full()}) full[i].init(1);
-      for (const Barrier empty : {shared.q_empty(), shared.k_empty()}) empty[i].init(8);
+      shared.q_full()[i].init(1);
+      shared.q_empty()[i].init(8);
       if constexpr (kFp8) {
         shared.v_rows_full()[i].init(1);
         shared.v_rows_empty()[i].init(kTurners);
       }
     }
-    for (int i = 0; i < kStagesV; ++i) {
+    for (int i = 0; i < kStages; ++i) {
+      shared.k_full()[i].init(1);
+      shared.k_empty()[i].init(8);
       shared.v_full()[i].init(kFp8 ? kTurners : 1);
       shared.v_empty()[i].init(8);
     }

@@ -11,7 +11,7 @@ namespace isomer::device {
 struct AttentionSm90Layout {
   static constexpr int kRows = 128;        ///< queries of a tile, 64 to a warpgroup
   static constexpr int kStages = 2;        ///< of K and of V
-  static constexpr int kTurnedStages = 4;  ///< of V that is turned: the warps that do it are ahead
+  static constexpr int kByteStages = 4;    ///< of K and of turned V where they are bytes
   static constexpr int kPanelBytes = 128;  ///< of a row
   static constexpr int kOutPanels = 2;     ///< of out that wait at once
   static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
@@ -19,7 +19,7 @@ struct AttentionSm90Layout {
   static constexpr int kSlots = 128;                                          ///< from the barriers on
   static constexpr int kRowBarriers = kSlots + kTileSlots * kPieceSlotBytes;  ///< of V by rows, e4m3 only
   static constexpr int kFound =
-      kRowBarriers + (2 * kStages + 2 * kTurnedStages) * 8;  ///< notes of the producer's warp
+      kRowBarriers + (2 * kStages + 2 * kByteStages) * 8;  ///< notes of the producer's warp
   static constexpr int kBarrierBytes = kFound + 16;
 
   int q_bytes, k_bytes, v_bytes, out_bytes;  ///< of a buffer
@@ -33,12 +33,13 @@ struct AttentionSm90Layout {
         out_bytes((panels(head_dim_v) < kOutPanels ? panels(head_dim_v) : kOutPanels) * kRows * kPanelBytes),
         v_row_bytes(element_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
         k(queries * q_bytes),
-        v(k + kStages * k_bytes),
-        out(v + (element_bytes == 1 ? kTurnedStages : kStages) * v_bytes),
+        v(k + stages(element_bytes) * k_bytes),
+        out(v + stages(element_bytes) * v_bytes),
         v_rows(out + out_bytes),
         barriers(v_rows + kStages * v_row_bytes),
         bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up
 
+  static constexpr int stages(int element_bytes) { return element_bytes == 1 ? kByteStages : kStages; }
   static constexpr int panels(int columns, int element_bytes = 2) {
     return (columns * element_bytes + kPanelBytes - 1) / kPanelBytes;
   }

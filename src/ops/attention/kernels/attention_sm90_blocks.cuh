@@ -14,7 +14,7 @@ struct BlockWork : Warpgroup {
   ISOMER_DEVICE void issue_s(f32 (&x)[N]) {
     SharedMatrix q = q_matrix + static_cast<u32>(query() * kLayout.q_bytes);
     SharedMatrix k = k_matrix + static_cast<u32>(key.stage * kLayout.k_bytes);
-    if constexpr (kDim > 192 || kFp8) {  // their sums are more than there are registers for
+    if constexpr (kDim > 192 && !kFp8) {  // their sums are more than there are registers for
       pin(q);
       pin(k);
     }
@@ -88,7 +88,7 @@ struct BlockWork : Warpgroup {
   template <int N>
   ISOMER_DEVICE void cap(f32 (&x)[N]) const {
     if constexpr (kFp8) {
-      if (factors.descale != 1.0f) {
+      if (any_lane(factors.descale != 1.0f)) {  // the same in all: they stay together
 #pragma unroll
         for (int i = 0; i < N; ++i) x[i] *= factors.descale;
       }

@@ -146,6 +146,7 @@ struct PieceTiles {
     tile.row0 = static_cast<int>(words[0]);
     tile.head = static_cast<int>(words[1]);
     tile.entry = static_cast<int>(words[3]);
+    tile.kv_head = tile.head * of.pack / p.group;
   }
 };
 
@@ -221,7 +222,8 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
   PieceTiles tiles(shared);
   const TileCounter counter{p.next_tile};
   u32 done = 0;  // 4 · blocks of K that were asked for + the slot of the tile
-  // V runs one block behind K: the block, and the slot of its tile. A barrier of the warp lies between.
+  // V of 16 bits runs one block behind K: the block, and the slot of its tile. A barrier of the warp lies
+  // between.
   const auto pending = [&]() { return static_cast<int>(load_shared(shared.notes() + 8)); };
   const auto load_v = [&](u32 index, int v_block) {
     const int stage = static_cast<int>(index & 1);
@@ -282,12 +284,14 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
     const Blocks blocks = blocks_of<kKeys>(p, get_tile(shared.tile(slot)));
 #pragma unroll 1
     for (int n = blocks.end - 1; n >= blocks.begin; --n) {
-      const int stage = static_cast<int>(done / kSlots & 1);
+      const int stage = static_cast<int>(done / kSlots % kStages);
       load_block<kPanels, true>(p, p.k_map, shared.tile(slot), n, shared.k(stage), shared.k_full()[stage],
-                                shared.k_empty()[stage], (done / kSlots >> 1 & 1) ^ 1);
+                                shared.k_empty()[stage], (done / kSlots / kStages & 1) ^ 1);
       // Late: a block at the head of a long tile must not claim one of the few that are left.
       if (n == blocks.begin && leads) number = counter.claim();
-      if constexpr (kQueries == 1) {
+      if constexpr (kFp8) {  // it is turned before anybody asks for it, so not behind the next K
+        load_v(done / kSlots, n * kSlots + slot);
+      } else if constexpr (kQueries == 1) {
         if (n + 1 < blocks.end) load_v(done / kSlots - 1, (n + 1) * kSlots + slot);
       } else {
         if (done >= kSlots) load_v(done / kSlots - 1, pending());
@@ -295,12 +299,13 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
       }
       done += kSlots;
     }
-    if constexpr (kQueries == 1)  // the next Q waits for the end of this tile, which waits for its last V
+    if constexpr (kQueries == 1 &&
+                  !kFp8)  // the next Q waits for the end of this tile, which waits for its last V
       load_v(done / kSlots - 1, blocks.begin * kSlots + slot);
     number = TileCounter::tile_of(shuffle(number, 0));
     done = done / kSlots * kSlots + (done + 1) % kSlots;
   }
-  if (kQueries == 2 && done >= kSlots) load_v(done / kSlots - 1, pending());
+  if (kQueries == 2 && !kFp8 && done >= kSlots) load_v(done / kSlots - 1, pending());
   if (leads) counter.end(number, tiles.all(p));
 }
 

@@ -13,6 +13,15 @@ namespace isomer::device::attention_sm90 {
 
 ISOMER_DEVICE bool is_finite(f32 x) { return (bits_of(x) & 0x7f800000u) != 0x7f800000u; }
 
+/// The keys of a tile's blocks. From a shuffle the compiler knows that a warp stays together in a loop over
+/// them. Where it does not know that, it takes the warp for parted in the loop over tiles, too: the places of
+/// products then lie in registers of each thread, and every product waits until they are copied.
+template <int kKeys>
+ISOMER_DEVICE Blocks keys_of(const Parameters& p, const Tile& tile) {
+  const Blocks blocks = blocks_of<kKeys>(p, tile);
+  return {shuffle(blocks.begin * kKeys, 0), shuffle(least(blocks.end * kKeys, tile.k_len), 0)};
+}
+
 /// Σ of a quad's products q·k of one row and key; every lane of the warp takes part.
 template <class T>
 ISOMER_DEVICE f32 score(const Parameters& p, const T* q, const T* k, bool seen) {
@@ -28,7 +37,7 @@ ISOMER_DEVICE f32 score(const Parameters& p, const T* q, const T* k, bool seen) 
 template <class T, int kKeys, bool kSoftcap, class Scale>
 ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shift, const Tile& tile, int row,
                                f32 (&references)[2], f32 (&sums)[2]) {
-  const Blocks blocks = blocks_of<kKeys>(p, tile);
+  const Blocks keys = keys_of<kKeys>(p, tile);
   const i64 head_kv = tile.head_kv(p);
 #pragma unroll 1
   for (int r = 0; r < 2; ++r) {
@@ -38,7 +47,7 @@ ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shif
         attention::at<const T>(p.q, tile.q_outer, tile.q_row + Tile::query_of(p, its), tile.head_of(p, its));
     f32 reference = scale.lowest, sum = 0.0f;
 #pragma unroll 1
-    for (int key = blocks.begin * kKeys; key < least(blocks.end * kKeys, tile.k_len); ++key) {
+    for (int key = keys.begin; key < keys.end; ++key) {
       const Spot spot = spot_of(p, tile, tile.first_slot + key);
       const bool seen = its < tile.end(p) && key >= low && key < high && spot.outer < p.k.outers;
       f32 s = score(p, q, attention::at<const T>(p.k, spot.outer, spot.row, head_kv), seen);
@@ -67,7 +76,7 @@ ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, co
                           const bool (&broken)[2], const f32 (&max)[2], const f32 (&factor)[2], int first,
                           int columns, Put put) {
   constexpr int kColumns = 8;  // of a lane at once
-  const Blocks blocks = blocks_of<kKeys>(p, tile);
+  const Blocks keys = keys_of<kKeys>(p, tile);
   const i64 head_kv = tile.head_kv(p);
 #pragma unroll 1
   for (int r = 0; r < 2; ++r) {
@@ -79,11 +88,12 @@ ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, co
     const T* q =
         attention::at<const T>(p.q, tile.q_outer, tile.q_row + Tile::query_of(p, its), tile.head_of(p, its));
 #pragma unroll 1
-    for (int c = lane() % 4 * kColumns; c < columns + lane() % 4 * kColumns; c += 4 * kColumns) {
+    for (int together = 0; together < columns; together += 4 * kColumns) {
+      const int c = together + lane() % 4 * kColumns;
       f32 sum[kColumns] = {};
       const int count = clamp(p.head_dim_v - first - c, 0, kColumns);  // a multiple of 8
 #pragma unroll 1
-      for (int key = blocks.begin * kKeys; key < least(blocks.end * kKeys, tile.k_len); ++key) {
+      for (int key = keys.begin; key < keys.end; ++key) {
         const Spot spot = spot_of(p, tile, tile.first_slot + key);
         const bool seen = mine && key >= low && key < high && (!kPieces || spot.outer < p.k.outers);
         f32 s = score(p, q, attention::at<const T>(p.k, spot.outer, spot.row, head_kv), seen);

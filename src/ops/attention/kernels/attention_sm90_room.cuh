@@ -26,8 +26,8 @@ constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<
 constexpr int kTurnedRow = kFp8 ? kKeys : 128;  // bytes of turned V: the keys of a column
 constexpr Swizzle kTurnedSwizzle = kTurnedRow == 64 ? Swizzle::bytes_64 : Swizzle::bytes_128;
 static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 128)));
-constexpr int kStagesV = kFp8 ? AttentionSm90Layout::kTurnedStages : AttentionSm90Layout::kStages;
-constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;  // bytes
+constexpr int kStages = AttentionSm90Layout::stages(static_cast<int>(sizeof(Element)));  // of K and of V
+constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;                           // bytes
 constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
 static_assert((kQueries == 1 || kQueries == 2) && kDim % 16 == 0 && kDimV % 16 == 0 && kKeys % 16 == 0 &&
               kPanelKeys % 1024 == 0);
@@ -45,9 +45,9 @@ struct Shared {
   ISOMER_DEVICE Barrier q_full() const { return {base + kLayout.barriers}; }
   ISOMER_DEVICE Barrier q_empty() const { return q_full()[2]; }
   ISOMER_DEVICE Barrier k_full() const { return q_full()[4]; }
-  ISOMER_DEVICE Barrier k_empty() const { return q_full()[6]; }
-  ISOMER_DEVICE Barrier v_full() const { return kFp8 ? v_rows_full()[4] : q_full()[8]; }
-  ISOMER_DEVICE Barrier v_empty() const { return kFp8 ? v_full()[kStagesV] : q_full()[10]; }
+  ISOMER_DEVICE Barrier k_empty() const { return k_full()[kStages]; }
+  ISOMER_DEVICE Barrier v_full() const { return kFp8 ? v_rows_full()[4] : k_empty()[kStages]; }
+  ISOMER_DEVICE Barrier v_empty() const { return v_full()[kStages]; }
   ISOMER_DEVICE u32 v_rows(int i) const {
     return base + static_cast<u32>(kLayout.v_rows + i * kLayout.v_row_bytes);
   }

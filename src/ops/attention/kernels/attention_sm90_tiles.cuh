@@ -29,6 +29,7 @@ struct Tile {
   i32 shift;                 ///< with pieces: query i stands at key i + shift
   i32 first;                 ///< with pieces: keys before it belong to nobody; a copy begins with them
   i32 part;                  ///< with pieces; −1 where it has no keys and no result
+  i32 kv_head;               ///< with pieces
   i32 entry;                 ///< with pieces, for the producer
 
   /// First and last key + 1 that a row sees, not cut to what there is.
@@ -49,7 +50,7 @@ struct Tile {
     return head;
   }
   ISOMER_DEVICE int head_kv(const Parameters& p) const {
-    if constexpr (kPieces) return head * p.pieces.pack / p.group;
+    if constexpr (kPieces) return kv_head;
     return head / p.group;
   }
   /// Row behind the tile's last.
@@ -68,14 +69,14 @@ ISOMER_DEVICE void put_tile(u32 slot, const Tile& tile) {
   sm90::store_shared(slot + 16, back);
   if constexpr (kPieces) {
     const u32 piece[4] = {static_cast<u32>(tile.shift), static_cast<u32>(tile.first),
-                          static_cast<u32>(tile.part), 0};
+                          static_cast<u32>(tile.part), static_cast<u32>(tile.kv_head)};
     sm90::store_shared(slot + 32, piece);
     sm90::store_shared(slot + 64, u32{0});
   }
 }
 /// That the page table names no page for a key of the tile. Known before V of that block is asked for.
 ISOMER_DEVICE void lose_page(u32 slot) { sm90::store_shared(slot + 64, u32{1}); }
-ISOMER_DEVICE bool lost_page(u32 slot) { return kPieces && sm90::load_shared(slot + 64) != 0; }
+ISOMER_DEVICE bool lost_page(u32 slot) { return kPieces && any_lane(sm90::load_shared(slot + 64) != 0); }
 ISOMER_DEVICE Tile get_tile(u32 slot) {
   u32 front[4], back[4];
   sm90::load_shared(slot, front);
@@ -91,6 +92,7 @@ ISOMER_DEVICE Tile get_tile(u32 slot) {
                0,
                0,
                0,
+               0,
                0};
   if constexpr (kPieces) {
     u32 piece[4];
@@ -98,6 +100,7 @@ ISOMER_DEVICE Tile get_tile(u32 slot) {
     tile.shift = static_cast<i32>(piece[0]);
     tile.first = static_cast<i32>(piece[1]);
     tile.part = static_cast<i32>(piece[2]);
+    tile.kv_head = static_cast<i32>(piece[3]);
   }
   return tile;
 }

@@ -46,23 +46,58 @@ struct Used {
   }
 };
 
+/// Eight keys of eight times two columns, as ldmatrix gives them, become words of four keys of a column.
+ISOMER_DEVICE void turn(const u32 (&words)[4], u32 (&turned)[4]) {
+  const u32 all[4] = {even_bytes(words[0], words[1]), odd_bytes(words[0], words[1]),
+                      even_bytes(words[2], words[3]), odd_bytes(words[2], words[3])};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) turned[i] = all[i];
+}
+
 /// 32 keys and 16 columns of a block whose rows are keys.
-template <bool kAll>
 ISOMER_DEVICE void turn_rows(u32 lane, u32 from, u32 to, int unit, const Used& used) {
   constexpr int kChunks = kDimV / 16;
   const u32 keys = static_cast<u32>(unit / kChunks * 32), column = static_cast<u32>(unit % kChunks * 16);
   u32 words[4];  // of eight keys each: two of them, of two columns
   load_matrices_transposed(
       swizzled_128(from + column / 128 * static_cast<u32>(kPanelKeys), keys + lane, column % 128), words);
-  if constexpr (!kAll) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      words[i] = used.keep<2>(words[i], static_cast<int>(keys + lane % 4 * 2) + 8 * i);
-  }
-  const u32 turned[4] = {even_bytes(words[0], words[1]), odd_bytes(words[0], words[1]),
-                         even_bytes(words[2], words[3]), odd_bytes(words[2], words[3])};
+  for (int i = 0; i < 4; ++i)
+    words[i] = used.keep<2>(words[i], static_cast<int>(keys + lane % 4 * 2) + 8 * i);
+  turn(words, words);
   // Lane l names row l % 8 of matrix l / 8: even or odd columns of the first or second 16 keys.
-  store_matrices(swizzled<kTurnedRow>(to, column + lane % 16, keys + lane / 16 * 16), turned);
+  store_matrices(swizzled<kTurnedRow>(to, column + lane % 16, keys + lane / 16 * 16), words);
+}
+
+/// The share of warp kWhich in a block that is the tile's in every row. Which units these are is known here,
+/// so that a unit costs two accesses, four permutations and hardly an address: where it lies in the patterns
+/// is an exclusive or and a sum with constants.
+template <int kWhich>
+ISOMER_DEVICE void turn_share(u32 lane, u32 from, u32 to) {
+  constexpr int kChunks = kDimV / 16, kUnits = kKeys / 32 * kChunks, kAtOnce = 4;
+  const u32 source = swizzled_128(from, lane, 0),
+            target = swizzled<kTurnedRow>(to, lane % 16, lane / 16 * 16);
+#pragma unroll
+  for (int first = kWhich; first < kUnits; first += kAtOnce * kTurners) {
+    u32 words[kAtOnce][4];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int unit = first + i * kTurners, column = unit % kChunks * 16;
+      if (unit < kUnits)
+        load_matrices_transposed((source ^ static_cast<u32>(column % 128)) +
+                                     static_cast<u32>(column / 128 * kPanelKeys + unit / kChunks * 32 * 128),
+                                 words[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int unit = first + i * kTurners;
+      if (unit >= kUnits) continue;
+      turn(words[i], words[i]);
+      store_matrices((target ^ static_cast<u32>(unit / kChunks * 32)) +
+                         static_cast<u32>(unit % kChunks * 16 * kTurnedRow),
+                     words[i]);
+    }
+  }
 }
 
 /// 16 keys of 32 columns of a block whose rows are columns: only the order changes.
@@ -88,12 +123,16 @@ ISOMER_DEVICE void turn_units(bool columns, u32 from, u32 to, int which, const U
   u32 thread[1] = {threadIdx.x & 31};
   pin(thread);  // what comes of it does not stay in registers from block to block
   if (columns) {
-#pragma unroll 2
+#pragma unroll 1
     for (int unit = which; unit < kUnits; unit += kTurners)
       order_columns<kAll>(thread[0], from, to, unit, used);
+  } else if constexpr (kAll) {
+    if (which == 0) turn_share<0>(thread[0], from, to);
+    if (which == 1) turn_share<1>(thread[0], from, to);
+    if (which == 2) turn_share<2>(thread[0], from, to);
   } else {
-#pragma unroll 2
-    for (int unit = which; unit < kUnits; unit += kTurners) turn_rows<kAll>(thread[0], from, to, unit, used);
+#pragma unroll 1
+    for (int unit = which; unit < kUnits; unit += kTurners) turn_rows(thread[0], from, to, unit, used);
   }
 }
 
@@ -109,10 +148,11 @@ ISOMER_DEVICE void turn_values(const Parameters& p, const Shared& shared, int wh
     const Blocks range = blocks_of<kKeys>(p, tile);
 #pragma unroll 1
     for (int n = range.end - 1; n >= range.begin; --n, ++blocks) {
-      const int rows = static_cast<int>(blocks & 1), turned = static_cast<int>(blocks % kStagesV);
-      const Used used{tile.first - n * kKeys, tile.k_len - n * kKeys};
+      const int rows = static_cast<int>(blocks & 1), turned = static_cast<int>(blocks % kStages);
       shared.v_rows_full()[rows].wait(blocks >> 1 & 1);
-      shared.v_empty()[turned].wait(blocks / kStagesV & 1 ^ 1);
+      shared.v_empty()[turned].wait(blocks / kStages & 1 ^ 1);
+      const Tile again = get_tile(slot);  // not kept in registers
+      const Used used{again.first - n * kKeys, again.k_len - n * kKeys};
       if (used.all())
         turn_units<true>(p.pieces.v_colmajor, shared.v_rows(rows), shared.v(turned), which, used);
       else

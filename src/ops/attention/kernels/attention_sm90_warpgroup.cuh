@@ -17,9 +17,9 @@ struct Warpgroup {
   const Shared& shared;
   const int group;  ///< 0 or 1
   const int warp, lane;
-  Pipeline<2> key;           // of the block whose S is next; V is one block behind
-  Pipeline<kStagesV> value;  // of turned V, which has stages of its own
-  int turn = -1;             // tiles so far: says the buffer of Q and the slot of the description
+  Pipeline<kStages> key;    // of the block whose S is next; V is one block behind
+  Pipeline<kStages> value;  // of turned V
+  int turn = -1;            // tiles so far: says the buffer of Q and the slot of the description
   const SharedMatrix q_matrix, k_matrix, v_matrix;
 
   // The tile in work: blocks from n down to begin. Those from clear_begin up to clear_end need no mask;
