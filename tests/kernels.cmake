@@ -16,7 +16,7 @@ endif()
 # They use all cores themselves.
 function(isomer_kernel_test name)
   add_test(NAME gpu.${name} COMMAND isomer_cli ${ARGN})
-  set_tests_properties(gpu.${name} PROPERTIES TIMEOUT 900 PROCESSORS 2
+  set_tests_properties(gpu.${name} PROPERTIES TIMEOUT 5400 PROCESSORS 2
     ENVIRONMENT "ISOMER_CACHE=${test_cache};ISOMER_NVRTC=${NVRTC_LIBRARY}")
 endfunction()
 
