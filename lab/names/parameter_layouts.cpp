@@ -76,11 +76,15 @@ void ParameterLayouts::add(std::string_view json, const std::string& source) {
   if (!table.is_object() || !table.contains("layouts") || !table["layouts"].is_array())
     wrong(source, "expected an object with a list 'layouts'");
   for (const nlohmann::json& layout : table["layouts"]) {
-    const Key key{member<std::string>(layout, "family", source),
-                  layout.contains("arity") ? member<std::vector<std::size_t>>(layout, "arity", source)
-                                           : std::vector<std::size_t>{},
-                  member<std::size_t>(layout, "parameter", source),
-                  member<std::size_t>(layout, "bytes", source)};
+    // One struct may be what several kernels take.
+    const auto families = layout.contains("families")
+                              ? member<std::vector<std::string>>(layout, "families", source)
+                              : std::vector<std::string>{member<std::string>(layout, "family", source)};
+    Key key{{},
+            layout.contains("arity") ? member<std::vector<std::size_t>>(layout, "arity", source)
+                                     : std::vector<std::size_t>{},
+            member<std::size_t>(layout, "parameter", source),
+            member<std::size_t>(layout, "bytes", source)};
     if (!layout.contains("fields") || !layout["fields"].is_array()) wrong(source, "'fields' is missing");
     std::vector<Field> fields;
     for (const nlohmann::json& each : layout["fields"]) {
@@ -90,7 +94,10 @@ void ParameterLayouts::add(std::string_view json, const std::string& source) {
         wrong(source, core::say(field.name, " ends behind byte ", key.bytes));
       fields.push_back(std::move(field));
     }
-    layouts_[key] = std::move(fields);
+    for (const std::string& family : families) {
+      key.family = family;
+      layouts_[key] = fields;
+    }
   }
 }
 

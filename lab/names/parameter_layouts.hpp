@@ -20,6 +20,7 @@ struct Field {
 /// Where the fields of kernels' by-value structs lie. A table is JSON, made from the user's headers by
 /// tools/parameter_layout.py: {"version":1,"layouts":[{"family":"flash::FlashAttnFwdSm90","parameter":0,
 /// "arity":[3,19,9,1],"bytes":2944,"fields":[{"name":"mainloop.shape_Q.0","offset":8,"size":4,"type":"int"},…]}]}.
+/// "families" instead of "family" lists several kernels that take one struct.
 /// A layout without an arity is that of every arity that has none of its own.
 class ParameterLayouts {
  public:

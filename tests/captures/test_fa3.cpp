@@ -393,5 +393,47 @@ TEST(Fa3, ATableOfAnotherNameOfAFieldIsReadBesideTheCaptureAndFromTheEnvironment
   EXPECT_NE(shown("env -u ISOMER_LAYOUTS").find("elsewhere."), std::string::npos);
 }
 
+/// A launch of FlashAttention-2's forward kernel, whose parameters are `bytes` long, of that seqlen_k.
+Launch attention_2(const std::string& family, std::size_t bytes, std::int32_t seqlen_k) {
+  Launch launch;
+  launch.name = "void " + family + "<Flash_fwd_kernel_traits<64, 128, 128, 4>, false>(Flash_fwd_params)";
+  launch.grid = launch.block = {{128, 1, 1}};
+  launch.arguments_known = true;
+  launch.arguments.emplace_back();
+  std::vector<std::uint8_t>& words = launch.arguments[0].bytes;
+  words.assign(bytes, 0);
+  constexpr std::size_t kSeqlenK = 184;
+  std::memcpy(words.data() + kSeqlenK, &seqlen_k, sizeof seqlen_k);
+  return launch;
+}
+
+TEST(Fa2, ArgumentsHaveTheNamesOfItsStructInEveryRelease) {
+  const ParameterLayouts built_in = ParameterLayouts::for_captures({});
+  for (const char* family :
+       {"flash::flash_fwd_kernel", "flash_fwd_kernel", "flash::flash_fwd_splitkv_kernel"})
+    for (const std::size_t bytes : {448u, 456u, 464u, 472u}) {
+      const auto* fields = built_in.find(family, {2, 4}, 0, bytes);
+      ASSERT_NE(fields, nullptr) << family << " " << bytes;
+      std::set<std::string> names;
+      std::uint32_t end = 0;
+      for (const Field& field : *fields) {
+        EXPECT_TRUE(names.insert(field.name).second) << field.name;
+        EXPECT_GE(field.offset, end) << field.name << " overlaps the one before it";
+        end = field.offset + field.size;
+      }
+      for (const char* name : {"q_ptr", "seqlen_q", "cu_seqlens_q", "scale_softmax", "window_size_left",
+                               "is_causal", "block_table", "num_splits", "alibi_slopes_ptr"})
+        EXPECT_TRUE(names.contains(name)) << name << " of " << bytes;
+      const DiffResult result = diff_captures(grouped({attention_2(family, bytes, 1024)}),
+                                              grouped({attention_2(family, bytes, 2048)}), built_in);
+      ASSERT_EQ(result.pairs.size(), 1u);
+      EXPECT_EQ(result.pairs[0].kind, Pair::Kind::arguments);
+      ASSERT_EQ(result.pairs[0].differences.size(), 1u);
+      EXPECT_EQ(result.pairs[0].differences[0].name, "seqlen_k");
+      EXPECT_EQ(result.pairs[0].differences[0].a, "1024");
+      EXPECT_EQ(result.pairs[0].differences[0].b, "2048");
+    }
+}
+
 }  // namespace
 }  // namespace isomer::lab
