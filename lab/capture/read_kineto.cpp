@@ -126,7 +126,7 @@ class Operators {
   void name(std::optional<std::uint64_t> id, Launch& launch) {
     const auto call = launch.correlation ? calls_.find(*launch.correlation) : calls_.end();
     if (!id && call != calls_.end()) id = call->second.id;
-    // Up to PyTorch 1.12 the number is the call's own: the operator is the one that ran when it was made.
+    // In traces of older PyTorch the number is the call's own: the operator is the one that ran when it was made.
     if (call != calls_.end() && (!id || id == launch.correlation))
       if (const auto name = ranges_.innermost(call->second.thread, call->second.begin)) {
         launch.operation = *names_[*name];

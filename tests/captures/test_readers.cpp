@@ -261,7 +261,7 @@ TEST(Readers, SayWhatNoTraceIs) {
 }
 
 TEST(KinetoReader, GivesALaunchTheOperatorThatRanWhereItsNumberIsTheCallsOwn) {
-  // As PyTorch up to 1.12 writes it: launches have the number of their call, operators their own.
+  // As older releases of PyTorch write it: launches have the number of their call, operators their own.
   const Folder folder;
   const Capture read = read_file(folder.file("t.json", R"({"traceEvents":[
     {"ph":"X","cat":"kernel","name":"a","ts":100,"dur":1,"args":{"External id":70,"correlation":70}},
