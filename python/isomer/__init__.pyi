@@ -332,7 +332,7 @@ def flash_decode_stage2(mid_out: Tensor, mid_lse: Tensor, b_seqlen: Tensor, *, o
     Source of the semantics: lightllm flash_decode_stage2 (llama), TritonBench flash_decode2_llama.py and flash_decode2_phi.py; a row without weight gives 0, every stride honoured.
     """
 
-def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse: Tensor | None = None, cu_seqlens_q: Tensor | None = None, cu_seqlens_k: Tensor | None = None, seqused_q: Tensor | None = None, seqused_k: Tensor | None = None, leftpad_k: Tensor | None = None, page_table: Tensor | None = None, kv_batch_idx: Tensor | None = None, k_new: Tensor | None = None, v_new: Tensor | None = None, cu_seqlens_k_new: Tensor | None = None, cache_seqlens: Tensor | None = None, rotary_cos: Tensor | None = None, rotary_sin: Tensor | None = None, q_descale: Tensor | None = None, k_descale: Tensor | None = None, v_descale: Tensor | None = None, sink: Tensor | None = None, k_scale: Tensor | None = None, v_scale: Tensor | None = None, scale: float | None = None, causal: bool = False, window: tuple[int, int] = (-1, -1), softcap: float = 0.0, max_seqlen_q: int = 0, max_seqlen_k: int = 0, rotary_interleaved: bool = False, v_colmajor: bool = False, pack_gqa: Literal['plan', 'never', 'always'] = 'plan', num_splits: int = 0, split_size: int = 0, attention_chunk: int = 0, return_lse: bool = False, dtype: DType | None = None, queue: Queue | None = None) -> Any | tuple[Any, Any]:
+def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse: Tensor | None = None, cu_seqlens_q: Tensor | None = None, cu_seqlens_k: Tensor | None = None, seqused_q: Tensor | None = None, seqused_k: Tensor | None = None, leftpad_k: Tensor | None = None, page_table: Tensor | None = None, kv_batch_idx: Tensor | None = None, k_new: Tensor | None = None, v_new: Tensor | None = None, cu_seqlens_k_new: Tensor | None = None, cache_seqlens: Tensor | None = None, rotary_cos: Tensor | None = None, rotary_sin: Tensor | None = None, q_descale: Tensor | None = None, k_descale: Tensor | None = None, v_descale: Tensor | None = None, sink: Tensor | None = None, k_scale: Tensor | None = None, v_scale: Tensor | None = None, qv: Tensor | None = None, scale: float | None = None, causal: bool = False, window: tuple[int, int] = (-1, -1), softcap: float = 0.0, max_seqlen_q: int = 0, max_seqlen_k: int = 0, rotary_interleaved: bool = False, v_colmajor: bool = False, pack_gqa: Literal['plan', 'never', 'always'] = 'plan', num_splits: int = 0, split_size: int = 0, attention_chunk: int = 0, return_lse: bool = False, dtype: DType | None = None, queue: Queue | None = None) -> Any | tuple[Any, Any]:
     """out = softmax(mask(softcap(scale·q·kᵀ)))·v per query head; lse = ln Σ exp.
 
     Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
@@ -379,9 +379,11 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse
             the last dimension absent, 1 or D/8.
         v_scale: f32 or f16 or bf16 [_, _, _, _] or [_, _, _] or [_, _]; multiplies int8 v: v's shape,
             the last dimension absent, 1 or Dv/8.
+        qv: f32 or f16 or bf16 [B, Sq, Hq, Dv] or [total_q, Hq, Dv], last dimension contiguous; queries
+            of v (absorbed MLA): S = scale·(q·kᵀ + qv·vᵀ).
 
     Options:
-        scale: f32, default 1/sqrt(D); multiplies q·k.
+        scale: f32, default 1/sqrt(D), with qv 1/sqrt(D + Dv); multiplies q·k (and qv·v).
         causal: bool, default false; query i sees key j only where j <= i + Sk - Sq.
         window: (left, right), default (-1, -1); left: keys left of the diagonal that are visible; -1
             all; right: keys right of the diagonal that are visible; -1 all.
@@ -411,6 +413,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, *, out: Tensor | None = None, lse
           absent, 1 or an eighth
         - k_new is of k's dtype, or f16, bf16 or f32 where k is e4m3fn, never with an int8 k
         - out is of q's dtype; f16, bf16 or f32 for an e4m3fn q
+        - qv goes with k and v of q's dtype
         - a descale goes with an e4m3fn tensor
         - sink is f32 or of q's dtype
         - cu_seqlens_k excludes page_table, kv_batch_idx, leftpad_k and k_new

@@ -23,14 +23,26 @@ std::unique_ptr<const gpu::Plan> plan_of(const oracle::Oracle& oracle, const ora
                                                           : dynamic_cast<gpu::Plan*>(plan->release()));
 }
 
+/// Whether the device has memory for what the tensors span, pages that lie far apart included.
+bool fits(const core::Call& call, const gpu::Facts& facts) {
+  for (int i = 0; i < call.count; ++i) {
+    const Tensor& tensor = call.tensor(i);
+    std::int64_t last = 0;
+    for (int axis = 0; axis < tensor.rank; ++axis) last += (tensor.size(axis) - 1) * tensor.stride(axis);
+    if (tensor.defined() && last * size_of(tensor.dtype) >= facts.memory_bytes) return false;
+  }
+  return true;
+}
+
 Taken look_at(const oracle::Oracle& oracle, const oracle::Case& c, const gpu::Implementation& implementation,
               const gpu::Facts& facts, const std::set<std::string>& benched) {
   Taken taken;
   const std::unique_ptr<const gpu::Plan> plan = plan_of(oracle, c, implementation, facts);
   if (plan == nullptr) return taken;
-  taken.line = c.line();
   oracle::Problem problem(c.seed() != 0 ? c : c.with_seed(1));
   oracle.make(problem.made_from(), problem);
+  if (!fits(problem.call(), facts)) return taken;
+  taken.line = c.line();
   const core::Work work = oracle.contract->work(problem.call());
   core::Description description;
   plan->describe(description);

@@ -19,7 +19,7 @@ struct Taken {
                                    ///< variant, and each kernel that `bench` runs
 };
 
-/// Every ordinary case that it takes.
+/// Every ordinary case that it takes and for which its device has memory.
 std::vector<Taken> taken_by(const oracle::Oracle& oracle, const gpu::Implementation& implementation,
                             const gpu::Facts& facts);
 
