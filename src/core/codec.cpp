@@ -1,6 +1,7 @@
 #include "core/codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -110,6 +111,33 @@ std::uint32_t pack(Format f, double value, Overflow overflow) {
   return pattern | sign;
 }
 
+/// decode(encode(value)) of a type with infinities: the inner loops of references round every step. The sum
+/// with 1.5·2^52 times the step of the value's binade has no room for what lies below that step.
+double round_ieee(Format f, double value) {
+  const auto binade = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff);
+  const int most = (1 << f.exponent) - 2 - f.bias + 1023;
+  if (binade <= most) {
+    const int exponent = std::max(binade, 1 - f.bias + 1023) + 52 - f.mantissa;
+    const auto large =
+        std::bit_cast<double>(static_cast<std::uint64_t>(exponent) << 52 | std::uint64_t{1} << 51);
+    const double rounded = (value + large) - large;
+    if (rounded != 0 && std::fabs(rounded) < power_of_two(most - 1023 + 1)) return rounded;
+  }
+  return unpack(f, pack(f, value, Overflow::ieee));
+}
+
+/// The values of all patterns of a type of one byte.
+std::array<double, 256> values_of(Format f) {
+  std::array<double, 256> values;
+  for (std::uint32_t bits = 0; bits < values.size(); ++bits) values[bits] = unpack(f, bits);
+  return values;
+}
+template <const Format& kFormat>
+double value_of(std::uint8_t bits) {
+  static const std::array<double, 256> values = values_of(kFormat);
+  return values[bits];
+}
+
 const Format* small_format(DType type) {
   switch (type) {
     case DType::f16:
@@ -169,17 +197,17 @@ double decode(DType type, const void* element) {
     case DType::u8:
       return load<std::uint8_t>(element);
     case DType::f16:
-      return unpack(kF16, load<std::uint16_t>(element));
+      return static_cast<double>(f16_to_f32(load<std::uint16_t>(element)));
     case DType::bf16:
       return static_cast<double>(bf16_to_f32(load<std::uint16_t>(element)));
     case DType::e4m3fn:
-      return unpack(kE4M3FN, load<std::uint8_t>(element));
+      return value_of<kE4M3FN>(load<std::uint8_t>(element));
     case DType::e5m2:
-      return unpack(kE5M2, load<std::uint8_t>(element));
+      return value_of<kE5M2>(load<std::uint8_t>(element));
     case DType::e4m3fnuz:
-      return unpack(kE4M3FNUZ, load<std::uint8_t>(element));
+      return value_of<kE4M3FNUZ>(load<std::uint8_t>(element));
     case DType::e5m2fnuz:
-      return unpack(kE5M2FNUZ, load<std::uint8_t>(element));
+      return value_of<kE5M2FNUZ>(load<std::uint8_t>(element));
     default:
       return 0;
   }
@@ -215,6 +243,12 @@ void encode(DType type, double value, void* element, Overflow overflow) {
 }
 
 double round_to(DType type, double value, Overflow overflow) {
+  if (overflow == Overflow::ieee) {
+    if (type == DType::f64) return value;
+    if (type == DType::f32) return static_cast<double>(static_cast<float>(value));
+    if (type == DType::f16) return round_ieee(kF16, value);
+    if (type == DType::bf16) return round_ieee(kBF16, value);
+  }
   std::uint64_t element = 0;
   encode(type, value, &element, overflow);
   return decode(type, &element);
@@ -300,7 +334,7 @@ std::uint16_t f32_to_bf16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }
 
-float e4m3fn_to_f32(std::uint8_t bits) { return static_cast<float>(unpack(kE4M3FN, bits)); }
+float e4m3fn_to_f32(std::uint8_t bits) { return static_cast<float>(value_of<kE4M3FN>(bits)); }
 
 std::uint8_t f32_to_e4m3fn(float value) {
   return static_cast<std::uint8_t>(pack(kE4M3FN, static_cast<double>(value), Overflow::saturate));
