@@ -134,7 +134,8 @@ Run diff(CLI::App& app) {
   auto options = std::make_shared<DiffOptions>();
   app.add_option("a", options->a,
                  "a capture of isomer trace, an Nsight Systems export (.sqlite, .nsys-rep), a Kineto trace "
-                 "(.json, .json.gz), a CSV of ncu, output of isomer explain --json, a binary with GPU "
+                 "(.json, .json.gz), a CSV of ncu, a JSON, CSV or database of rocprofv3, output of isomer "
+                 "explain --json, a binary with GPU "
                  "kernels, or a safetensors file")
       ->required()
       ->option_text("A");

@@ -36,7 +36,9 @@ Capture read_database(std::string_view bytes, const LaunchSink& sink) {
     int file;
     ~Close() { close(file); }
   } const close_it{file};
-  return isomer::lab::read_nsys_sqlite("/proc/self/fd/" + std::to_string(file), sink);
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  return isomer::lab::is_rocpd(path) ? isomer::lab::read_rocpd(path, sink)
+                                     : isomer::lab::read_nsys_sqlite(path, sink);
 }
 
 Capture read_as(char kind, std::string_view bytes, const LaunchSink& sink) {
@@ -46,6 +48,10 @@ Capture read_as(char kind, std::string_view bytes, const LaunchSink& sink) {
       return read_database(bytes, sink);
     case 'k':
       return isomer::lab::read_kineto(in, "input", sink);
+    case 'r':
+      return isomer::lab::read_rocprof_json(in, "input", sink);
+    case 'v':
+      return isomer::lab::read_rocprof_csv(in, "input", sink);
     case 'c':
       return isomer::lab::read_ncu_csv(in, "input", sink);
     case 'e':

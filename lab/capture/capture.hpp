@@ -43,7 +43,7 @@ struct Launch {
 /// What a source can tell, so that a difference is never read into what is absent.
 struct Capture {
   std::string source;  ///< the file
-  std::string kind;    ///< "isomer", "nsys", "kineto", "ncu", "explain"
+  std::string kind;    ///< "isomer", "nsys", "kineto", "ncu", "rocprofv3", "explain"
   std::string command;
   /// Versions, overhead; "device", its "multiprocessors" and "arch" ("sm_90").
   std::map<std::string, std::string> facts;

@@ -7,6 +7,7 @@
 #include "lab/capture/readers.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -54,6 +55,17 @@ bool is_ncu_csv(std::string_view head) {
          (head.find("Kernel Name") != std::string_view::npos && head.find("ID,") != std::string_view::npos);
 }
 
+/// A CSV of rocprofv3: any of its tables, so that one without launches gets a sentence of its own.
+bool is_rocprof_csv(std::string_view head) {
+  std::string first(head.substr(0, head.find('\n')));
+  std::transform(first.begin(), first.end(), first.begin(), [](unsigned char c) { return std::tolower(c); });
+  return first.find("\"dispatch_id\"") != std::string::npos ||
+         first.find("\"correlation_id\"") != std::string::npos ||
+         first.find("\"totaldurationns\"") != std::string::npos;
+}
+
+constexpr std::string_view kRocprof = "\"rocprofiler-sdk-tool\"";
+
 constexpr std::string_view kGzip = "\x1F\x8B";
 
 /// The beginning of what a gzip file unpacks to.
@@ -78,7 +90,8 @@ FileKind kind_of_file(const fs::path& path) {
   if (extension == ".nsys-rep" || extension == ".qdrep") return FileKind::nsys_report;
   if (extension == ".ncu-rep") return FileKind::ncu_report;
   if (head.empty()) core::fail(ErrorCode::io, "diff: '", path.string(), "' is empty");
-  if (begins(head, "SQLite format 3")) return FileKind::nsys_sqlite;
+  if (begins(head, "SQLite format 3"))
+    return is_rocpd(path.string()) ? FileKind::rocpd : FileKind::nsys_sqlite;
   if (begins(head, kGzip)) {
     const std::string inside = unpacked_head(path);
     if (begins(inside, kGzip))
@@ -87,7 +100,8 @@ FileKind kind_of_file(const fs::path& path) {
     if (!inside.empty() && !begins(text, "{") && !begins(text, "["))
       core::fail(ErrorCode::io, "diff: '", path.string(),
                  "' is gzip, and what it unpacks to is not JSON: expected a Kineto or Chrome trace");
-    return FileKind::kineto;
+    return text.substr(0, 100).find(kRocprof) != std::string_view::npos ? FileKind::rocprof_json
+                                                                        : FileKind::kineto;
   }
   if (begins(head,
              "\x7F"
@@ -98,15 +112,18 @@ FileKind kind_of_file(const fs::path& path) {
   const std::string_view text = without_space(head);
   if (begins(text, "{")) {
     const std::string_view first_line = text.substr(0, text.find('\n'));
+    if (text.substr(0, 100).find(kRocprof) != std::string_view::npos) return FileKind::rocprof_json;
     if (first_line.find("\"isomer_trace\"") != std::string_view::npos) return FileKind::capture;
     return text.find("\"traceEvents\"") == std::string_view::npos && is_explain(text) ? FileKind::explain
                                                                                       : FileKind::kineto;
   }
   if (begins(text, "[")) return FileKind::kineto;
   if (is_ncu_csv(head)) return FileKind::ncu_csv;
+  if (is_rocprof_csv(text)) return FileKind::rocprof_csv;
   core::fail(ErrorCode::io, "diff: '", path.string(),
              "' has an unknown format, expected a capture of isomer trace, an Nsight Systems SQLite export, "
-             "a Kineto or Chrome trace, a CSV of ncu, output of isomer explain --json, a safetensors file, "
+             "a Kineto or Chrome trace, a CSV of ncu, a JSON, CSV or database of rocprofv3, output of isomer "
+             "explain --json, a safetensors file, "
              "or a binary with GPU kernels");
 }
 
@@ -123,6 +140,12 @@ Capture read_capture(const fs::path& path, const LaunchSink& sink) {
       return read_kineto(file, source, sink);
     case FileKind::ncu_csv:
       return read_ncu_csv(file, source, sink);
+    case FileKind::rocprof_json:
+      return read_rocprof_json(file, source, sink);
+    case FileKind::rocprof_csv:
+      return read_rocprof_csv(file, source, sink);
+    case FileKind::rocpd:
+      return read_rocpd(source, sink);
     case FileKind::explain:
       return read_explain(file, source, sink);
     case FileKind::nsys_report:

@@ -10,15 +10,18 @@ namespace isomer::lab {
 /// What a file is, by what stands in it; its name decides only for the two formats that NVIDIA's own programs
 /// alone can read.
 enum class FileKind {
-  capture,      ///< Isomer's
-  nsys_sqlite,  ///< nsys export --type sqlite
-  kineto,       ///< a Chrome or PyTorch trace, .json or .json.gz
-  ncu_csv,      ///< ncu --csv
-  explain,      ///< isomer explain --json
-  tensors,      ///< safetensors
-  binary,       ///< shared library, executable, cubin, fatbin, AMD code object
-  nsys_report,  ///< .nsys-rep
-  ncu_report,   ///< .ncu-rep
+  capture,       ///< Isomer's
+  nsys_sqlite,   ///< nsys export --type sqlite
+  kineto,        ///< a Chrome or PyTorch trace, .json or .json.gz
+  ncu_csv,       ///< ncu --csv
+  rocprof_json,  ///< rocprofv3 --output-format json
+  rocprof_csv,   ///< rocprofv3 --output-format csv
+  rocpd,         ///< rocprofv3's database
+  explain,       ///< isomer explain --json
+  tensors,       ///< safetensors
+  binary,        ///< shared library, executable, cubin, fatbin, AMD code object
+  nsys_report,   ///< .nsys-rep
+  ncu_report,    ///< .ncu-rep
 };
 
 /// Throws Error io for a file that cannot be read or is none of them.

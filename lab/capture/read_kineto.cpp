@@ -6,10 +6,9 @@
 #include "lab/capture/start_order.hpp"
 
 #ifdef ISOMER_HAS_SIMDJSON
-#include <simdjson.h>
+#include "lab/capture/json_members.hpp"
 
 #include <functional>
-#include <limits>
 #include <unordered_map>
 #endif
 
@@ -17,29 +16,12 @@ namespace isomer::lab {
 #ifdef ISOMER_HAS_SIMDJSON
 namespace {
 
+using json::number;
+using json::text;
+using json::whole;
 using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
-
-std::optional<double> number(const object& from, std::string_view key) {
-  element value;
-  double got = 0;
-  if (from[key].get(value) != simdjson::SUCCESS || value.get(got) != simdjson::SUCCESS) return std::nullopt;
-  return got;
-}
-
-std::string_view text(const object& from, std::string_view key) {
-  std::string_view got;
-  return from[key].get(got) == simdjson::SUCCESS ? got : std::string_view();
-}
-
-template <class Unsigned>
-void whole(const object& from, std::string_view key, std::optional<Unsigned>& into) {
-  const auto value = number(from, key);
-  if (value && *value >= 0 && *value <= 9e15 &&
-      *value <= static_cast<double>(std::numeric_limits<Unsigned>::max()))
-    into = static_cast<Unsigned>(*value);
-}
 
 void number_triple(const object& from, std::string_view key,
                    std::optional<std::array<std::uint32_t, 3>>& into) {
@@ -126,7 +108,8 @@ class Operators {
   void name(std::optional<std::uint64_t> id, Launch& launch) {
     const auto call = launch.correlation ? calls_.find(*launch.correlation) : calls_.end();
     if (!id && call != calls_.end()) id = call->second.id;
-    // In traces of older PyTorch the number is the call's own: the operator is the one that ran when it was made.
+    // In traces of older PyTorch the number is the call's own: the operator is the one that ran when it was
+    // made.
     if (call != calls_.end() && (!id || id == launch.correlation))
       if (const auto name = ranges_.innermost(call->second.thread, call->second.begin)) {
         launch.operation = *names_[*name];

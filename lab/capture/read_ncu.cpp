@@ -1,59 +1,11 @@
 #include "core/sentence.hpp"
+#include "lab/capture/csv_row.hpp"
 #include "lab/capture/readers.hpp"
 
 #include <charconv>
-#include <cmath>
-#include <vector>
 
 namespace isomer::lab {
 namespace {
-
-using Row = std::vector<std::string>;
-
-constexpr std::size_t kLongestField = 1 << 20, kMostFields = 1 << 16;
-
-/// One row of a CSV, quotes and line breaks within them as RFC 4180 has them. False at the end.
-bool next_row(std::istream& in, Row& row) {
-  row.assign(1, "");
-  std::streambuf& bytes = *in.rdbuf();
-  bool quoted = false, any = false;
-  const int eof = std::char_traits<char>::eof();
-  for (int c = bytes.sbumpc(); c != eof; c = bytes.sbumpc()) {
-    any = true;
-    if (quoted) {
-      if (c == '"' && bytes.sgetc() == '"')
-        bytes.sbumpc();
-      else if (c == '"') {
-        quoted = false;
-        continue;
-      }
-    } else if (c == '"') {
-      quoted = true;
-      continue;
-    } else if (c == ',') {
-      if (row.size() < kMostFields) row.emplace_back();
-      continue;
-    } else if (c == '\n') {
-      return true;
-    } else if (c == '\r') {
-      continue;
-    }
-    if (row.back().size() < kLongestField) row.back() += static_cast<char>(c);
-  }
-  return any;
-}
-
-/// "1,234.5" too.
-std::optional<double> number_in(const std::string& text) {
-  std::string digits;
-  for (const char c : text)
-    if (c != ',') digits += c;
-  double value = 0;
-  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (failed != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
 
 /// What a unit is in ns or bytes; 1 for any other.
 double scale_of(const std::string& unit) {
@@ -119,7 +71,7 @@ class CsvReader {
     const bool one_metric_a_row = column("Metric Name") >= 0;
     const std::size_t needed =
         one_metric_a_row ? static_cast<std::size_t>(column("Metric Value")) + 1 : names_.size();
-    Row row;
+    CsvRow row;
     bool units = !one_metric_a_row;
     while (next_row(in_, row)) {
       // What ncu and the program print at the end.
@@ -152,7 +104,7 @@ class CsvReader {
  private:
   void header() {
     constexpr int kMostBefore = 10000;  // what the program and ncu print before
-    Row row;
+    CsvRow row;
     for (int i = 0; i < kMostBefore && next_row(in_, row); ++i) {
       names_ = row;
       const bool long_form = column("Metric Name") >= 0;
@@ -169,12 +121,12 @@ class CsvReader {
     return -1;
   }
 
-  std::string cell(const Row& row, std::string_view name) const {
+  std::string cell(const CsvRow& row, std::string_view name) const {
     const int at = column(name);
     return at < 0 ? "" : row[static_cast<std::size_t>(at)];
   }
 
-  Launch common(const Row& row) {
+  Launch common(const CsvRow& row) {
     Launch launch;
     if (capability_.empty()) capability_ = cell(row, "CC");
     launch.demangled = cell(row, "Kernel Name");
@@ -216,7 +168,7 @@ class CsvReader {
     sink_(std::move(launch_));
   }
 
-  void metric(const Row& row) {
+  void metric(const CsvRow& row) {
     const std::string id = cell(row, "ID");
     if (!open_ || id != id_) {
       close();
@@ -228,7 +180,7 @@ class CsvReader {
     if (!of_device(name, value)) take_metric(launch_, name, cell(row, "Metric Unit"), value);
   }
 
-  void kernel(const Row& row) {
+  void kernel(const CsvRow& row) {
     launch_ = common(row);
     open_ = true;
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -242,7 +194,7 @@ class CsvReader {
   std::istream& in_;
   std::string source_;
   const LaunchSink& sink_;
-  Row names_, units_;
+  CsvRow names_, units_;
   Launch launch_;
   std::string id_, capability_, name_;
   std::optional<std::uint32_t> multiprocessors_;

@@ -3,10 +3,8 @@
 #include "lab/capture/readers.hpp"
 
 #ifdef ISOMER_HAS_SQLITE
-#include <sqlite3.h>
+#include "lab/capture/sqlite_file.hpp"
 
-#include <limits>
-#include <memory>
 #include <set>
 #include <unordered_map>
 #endif
@@ -15,22 +13,7 @@ namespace isomer::lab {
 #ifdef ISOMER_HAS_SQLITE
 namespace {
 
-using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
-using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
-
 constexpr const char* kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
-
-/// A foreign database may hold views and functions of its author's: reading is all that it may make us do.
-int only_reading(void*, int action, const char*, const char*, const char*, const char*) {
-  switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_PRAGMA:
-      return SQLITE_OK;
-    default:
-      return SQLITE_DENY;
-  }
-}
 
 /// PyTorch's emit_nvtx writes "aten::mm, seq = 5, op_id = 7, sizes = [[8, 16], [16, 8]]" for what its
 /// profiler calls "aten::mm [[8,16],[16,8]]". Any other text is its own name.
@@ -48,22 +31,13 @@ std::string range_name(std::string text) {
   return text + sizes;
 }
 
-class DatabaseReader {
+class DatabaseReader : SqliteFile {
  public:
-  explicit DatabaseReader(const std::string& path) : path_(path), database_(nullptr, sqlite3_close) {
-    sqlite3* handle = nullptr;
-    const int result =
-        sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
-    database_.reset(handle);
-    if (result != SQLITE_OK) fail();
-    sqlite3_exec(handle, "PRAGMA trusted_schema=OFF", nullptr, nullptr, nullptr);
-    sqlite3_exec(handle, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
-    sqlite3_set_authorizer(handle, only_reading, nullptr);
-  }
+  using SqliteFile::SqliteFile;
 
   Capture read(const LaunchSink& sink) {
     Capture capture;
-    capture.source = path_;
+    capture.source = path();
     capture.kind = "nsys";
     const bool hidden = is_table("CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
     if (hidden)
@@ -72,7 +46,7 @@ class DatabaseReader {
     facts(capture);
     if (!is_table(kKernels)) {
       if (!is_table("StringIds"))
-        core::fail(ErrorCode::io, "trace: '", path_,
+        core::fail(ErrorCode::io, "trace: '", path(),
                    "' is a SQLite database, but not an export of Nsight Systems");
       capture.facts["note kernels"] = "it has no kernel: the program launched none, or CUDA was not traced";
       return capture;
@@ -82,10 +56,6 @@ class DatabaseReader {
   }
 
  private:
-  [[noreturn]] void fail() const {
-    core::fail(ErrorCode::io, "trace: '", path_, "' cannot be read: ", sqlite3_errmsg(database_.get()));
-  }
-
   /// nsys numbers a process as hardware, virtual machine, process and thread in one word.
   static std::uint64_t process_of(std::uint64_t word) { return word >> 24 & 0xFFFFFF; }
   static std::uint64_t call_of(std::uint64_t process, std::uint64_t correlation) {
@@ -133,27 +103,6 @@ class DatabaseReader {
     }
   }
 
-  Statement prepare(const std::string& query) const {
-    sqlite3_stmt* statement = nullptr;
-    if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &statement, nullptr) != SQLITE_OK) fail();
-    return {statement, sqlite3_finalize};
-  }
-
-  bool is_table(const char* name) const {
-    const Statement statement = prepare("SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1");
-    sqlite3_bind_text(statement.get(), 1, name, -1, SQLITE_STATIC);
-    return sqlite3_step(statement.get()) == SQLITE_ROW;
-  }
-
-  std::set<std::string> columns(const char* table) const {
-    std::set<std::string> names;
-    const Statement statement = prepare(core::say("PRAGMA table_info(", table, ")"));
-    while (sqlite3_step(statement.get()) == SQLITE_ROW)
-      if (const auto* name = sqlite3_column_text(statement.get(), 1))
-        names.insert(reinterpret_cast<const char*>(name));
-    return names;
-  }
-
   void facts(Capture& capture) const {
     if (is_table("META_DATA_EXPORT") && columns("META_DATA_EXPORT").contains("value")) {
       const Statement version =
@@ -172,11 +121,6 @@ class DatabaseReader {
         }
       }
     }
-  }
-
-  static std::string text(sqlite3_stmt* row, int column) {
-    const auto* value = sqlite3_column_text(row, column);
-    return value == nullptr ? "" : reinterpret_cast<const char*>(value);
   }
 
   /// The columns that are read, in this order; one that the export lacks is NULL.
@@ -235,17 +179,9 @@ class DatabaseReader {
       if (known) joins += core::say(" LEFT JOIN StringIds AS ", name, "S ON ", name, "S.id = k.", name);
     }
     if (!there.contains("start") || !there.contains("end"))
-      core::fail(ErrorCode::io, "trace: '", path_,
+      core::fail(ErrorCode::io, "trace: '", path(),
                  "' has kernels without times, so it is not an export of Nsight Systems");
     return core::say(text, " FROM ", kKernels, " AS k", joins, " ORDER BY k.start");
-  }
-
-  template <class Unsigned>
-  static void whole(sqlite3_stmt* row, int column, std::optional<Unsigned>& into) {
-    if (sqlite3_column_type(row, column) != SQLITE_INTEGER) return;
-    const sqlite3_int64 value = sqlite3_column_int64(row, column);
-    if (value >= 0 && static_cast<std::uint64_t>(value) <= std::numeric_limits<Unsigned>::max())
-      into = static_cast<Unsigned>(value);
   }
 
   static void triple(sqlite3_stmt* row, int column, std::optional<std::array<std::uint32_t, 3>>& into) {
@@ -299,11 +235,9 @@ class DatabaseReader {
     }
     if (result == SQLITE_DONE) return;
     capture.complete = false;
-    capture.incomplete = core::say("it cannot be read to the end: ", sqlite3_errmsg(database_.get()));
+    capture.incomplete = core::say("it cannot be read to the end: ", why());
   }
 
-  std::string path_;
-  Database database_;
   std::vector<std::string> range_names_;
   std::unordered_map<std::uint64_t, std::uint32_t> range_of_call_;  ///< places in range_names_
 };

@@ -9,14 +9,22 @@
 namespace isomer::lab {
 namespace {
 
-/// A counter of the work that a kernel does, under ncu's raw name (a part of it) and under its title on the
-/// details page; by how much two runs of one kernel may differ, and the message with what it means.
+/// A counter of the work that a kernel does, under ncu's or rocprofv3's raw name (a part of it) and under its
+/// title on ncu's details page; by how much two runs of one kernel may differ, and the message with what it
+/// means.
 struct WorkMetric {
   std::string_view raw, title;
   double noise;
   const char* meaning;
 };
 constexpr WorkMetric kWork[] = {
+    {"SQ_INSTS_VALU_MFMA", "SQ_INSTS_VALU_MFMA", 0.01, "metric_tensor"},
+    {"SQ_INSTS_", "SQ_INSTS_", 0.01, "metric_instructions"},
+    {"SQ_LDS_BANK_CONFLICT", "SQ_LDS_BANK_CONFLICT", 0.05, "metric_shared"},
+    {"FETCH_SIZE", "FETCH_SIZE", 0.1, "metric_dram"},
+    {"WRITE_SIZE", "WRITE_SIZE", 0.1, "metric_dram"},
+    {"TCC_EA", "TCC_EA", 0.1, "metric_dram"},
+    {"TCC_", "TCC_", 0.1, "metric_l2"},
     {"inst_executed.sum", "Executed Instructions", 0.01, "metric_instructions"},
     {"inst_issued.sum", "Issued Instructions", 0.02, "metric_instructions"},
     {"sass_inst_executed_op_local", "Local Memory", 0.01, "metric_local"},
