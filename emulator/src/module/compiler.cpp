@@ -372,6 +372,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     // Before the other system directories: some of its headers stand in front of theirs.
     std::vector<std::string> command = {compiler.string(), "-isystem", device_headers().string()};
     command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), {"-include", "isomer_emulator/cmath.h"});
     if (source.extension() == ".cu" || source.extension() == ".cuh")
       command.insert(command.end(), {"-include", "cuda_runtime.h"});
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
@@ -386,7 +387,10 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       return source::rewrite(preprocessed, options.instantiate, options.entries);
     };
     source::Rewritten rewritten = preprocess({});
-    if (rewritten.uses_ptx) rewritten = preprocess({"-include", "isomer_emulator/ptx.h"});
+    std::vector<std::string> needed;
+    if (rewritten.uses_special_functions) needed.emplace_back("-DISOMER_EMULATOR_SPECIAL_FUNCTIONS=1");
+    if (rewritten.uses_ptx) needed.insert(needed.end(), {"-include", "isomer_emulator/ptx.h"});
+    if (!needed.empty()) rewritten = preprocess(needed);
     for (fs::path& p : parse_dependencies(stem + ".d")) {
       if (is_foreign(p, source, options, compiler)) result.reaches.push_back("reads " + p.string());
       result.dependencies.push_back(std::move(p));

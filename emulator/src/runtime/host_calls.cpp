@@ -15,6 +15,7 @@
 #include "memory/memory.hpp"
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/graphs.hpp"
 #include "runtime/kernels.hpp"
 #include "runtime/limits.hpp"
 #include "runtime/settings.hpp"
@@ -145,6 +146,21 @@ EXPORT int isomer_emulator_set(void* to, int value, std::size_t bytes) {
   return error::success;
 }
 
+EXPORT int isomer_emulator_set_elements(void* to, std::size_t pitch, unsigned value, unsigned element,
+                                        std::size_t width, std::size_t height) {
+  if (element != 1 && element != 2 && element != 4)
+    return refuse(error::invalid_value,
+                  fmt::format("memset: elements of {} bytes, expected 1, 2 or 4", element));
+  std::string row;
+  for (std::size_t i = 0; i < width; ++i) row.append(reinterpret_cast<const char*>(&value), element);
+  for (std::size_t y = 0; y < height; ++y) {
+    if (int e =
+            isomer_emulator_copy(static_cast<char*>(to) + y * pitch, row.data(), row.size(), host_to_device))
+      return e;
+  }
+  return error::success;
+}
+
 EXPORT int isomer_emulator_symbol(const void* symbol, void** address, std::size_t* bytes) {
   const SymbolEntry* s = find_symbol(symbol);
   if (!s)
@@ -195,7 +211,10 @@ EXPORT int isomer_emulator_stream(void** stream, int action) {
   }
   // The default streams are null and two small numbers.
   if (reinterpret_cast<std::uintptr_t>(*stream) <= 2 || streams.count(*stream)) {
-    if (action == 1 && streams.erase(*stream)) delete static_cast<char*>(*stream);
+    if (action == 1 && streams.erase(*stream)) {
+      forget_captured(*stream);
+      delete static_cast<char*>(*stream);
+    }
     return error::success;
   }
   return refuse(error::invalid_handle, "stream: the handle is no live stream");
@@ -214,6 +233,7 @@ EXPORT int isomer_emulator_event(void** event, int action) {
   auto* e = static_cast<Event*>(*event);
   if (action == 1) {
     events.erase(*event);
+    forget_captured(*event);
     delete e;
   } else if (action == 2) {
     e->time = std::chrono::steady_clock::now();

@@ -138,6 +138,7 @@ __attribute__((visibility("default"))) void isomer_emulator_unregister(const voi
   forget_module(module_address);
   Dl_info of{};
   if (dladdr(module_address, &of) == 0) return;
+  forget_addresses_of(of.dli_fbase);
   std::lock_guard lock(kernels_mutex);
   std::erase_if(kernels, [&](const Registered& k) { return k.image == of.dli_fbase; });
 }

@@ -26,5 +26,7 @@ std::size_t max_dynamic_shared(const void* function, std::string_view kernel);
 void set_max_dynamic_shared(const void* function, std::size_t bytes);
 
 int launch(const LaunchRequest& request);
+/// What is known of kernels by their addresses goes with the module whose image begins there.
+void forget_addresses_of(const void* image);
 
 }  // namespace isomer::emulator

@@ -210,6 +210,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   }
   result.text = s.edits.apply(preprocessed) + tail;
   result.uses_ptx = s.uses_ptx;
+  result.uses_special_functions = names_special_function(s.text);
   return result;
 }
 

@@ -66,6 +66,15 @@ struct KernelEntry {
   const char* parameters;  ///< one letter each: v value, p pointer, c pointer to const
 };
 
+/// Work that waits in a graph: `run` does it on a stream, `drop` ends its state.
+struct GraphWork {
+  void (*run)(void* state, void* stream);
+  void (*drop)(void* state);
+  void* state;
+};
+struct Graph;
+struct GraphNode;
+
 struct SymbolEntry {
   const char* name;
   void* address;
@@ -113,6 +122,13 @@ void isomer_emulator_saturates(double value, const char* from, const char* to);
 
 int isomer_emulator_launch(const isomer::emulator::LaunchRequest* request);
 void isomer_emulator_register_kernel(const isomer::emulator::KernelEntry* entry);
+/// A kernel whose address was taken; `arguments`: array of pointers to the values.
+void isomer_emulator_register_address(const void* function,
+                                      void (*invoke)(const void* function, void* arguments),
+                                      unsigned parameter_count, const std::size_t* parameter_bytes);
+/// A launch by address: the bytes of the arguments are copied, as the device copies them.
+int isomer_emulator_launch_array(const isomer::emulator::LaunchRequest* request, const void* function,
+                                 void** arguments);
 void isomer_emulator_register_symbol(const isomer::emulator::SymbolEntry* entry);
 /// A loop that waits for what another thread writes: the lines from its first to its last.
 void isomer_emulator_register_wait(const char* file, unsigned first, unsigned last);
@@ -124,6 +140,9 @@ int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind
 int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                             std::size_t width, std::size_t height, int kind);
 int isomer_emulator_set(void* to, int value, std::size_t bytes);
+/// Rows of `width` elements, each with the first `element` bytes of the value.
+int isomer_emulator_set_elements(void* to, std::size_t pitch, unsigned value, unsigned element,
+                                 std::size_t width, std::size_t height);
 int isomer_emulator_symbol(const void* symbol, void** address, std::size_t* bytes);
 int isomer_emulator_pointer_kind(const void* pointer, std::size_t* bytes);
 int isomer_emulator_register_host(void* pointer, std::size_t bytes);
@@ -139,6 +158,27 @@ void isomer_emulator_order(isomer::emulator::OrderStep step, void* subject, cons
                            const void* read);
 int isomer_emulator_event(void** event, int action);
 int isomer_emulator_event_elapsed(float* milliseconds, void* start, void* stop);
+
+/// Graphs. What a stream is given while it is captured goes into the graph of its capture.
+isomer::emulator::Graph* isomer_emulator_graph(
+    const isomer::emulator::Graph* copied);  ///< null: an empty one
+void isomer_emulator_graph_destroy(isomer::emulator::Graph* graph);
+void isomer_emulator_graph_run(const isomer::emulator::Graph* graph, void* stream);
+isomer::emulator::GraphNode* isomer_emulator_graph_add(isomer::emulator::Graph* graph,
+                                                       isomer::emulator::GraphWork work);
+/// A launch by address with the arguments of now; null where the address is no kernel's.
+isomer::emulator::GraphNode* isomer_emulator_graph_add_launch(isomer::emulator::Graph* graph,
+                                                              const isomer::emulator::LaunchRequest* request,
+                                                              const void* function, void** arguments);
+/// How many nodes there are; at most `room` of them are written.
+std::size_t isomer_emulator_graph_nodes(const isomer::emulator::Graph* graph,
+                                        isomer::emulator::GraphNode** nodes, std::size_t room);
+int isomer_emulator_capture_begin(const void* stream);
+isomer::emulator::Graph* isomer_emulator_capture_end(const void* stream);
+isomer::emulator::Graph* isomer_emulator_captured(const void* stream);
+void isomer_emulator_capture_record(const void* event, const void* stream);
+void isomer_emulator_capture_wait(const void* stream, const void* event);
+
 int isomer_emulator_set_max_shared(const void* function, std::size_t bytes);
 int isomer_emulator_attribute(int which);
 long long isomer_emulator_clock();

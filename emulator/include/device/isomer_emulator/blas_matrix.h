@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "../library_types.h"
 #include "bfloat16.h"
+#include "cmath.h"
 #include "cuda_runtime.h"
 #include "fp8.h"
 #include "half.h"

@@ -1,8 +1,7 @@
 // Complex numbers as the toolkits have them: pairs, and functions on pairs, by CUDA's names and by HIP's.
 #pragma once
 
-#include <cmath>
-
+#include "cmath.h"
 #include "language.h"
 
 #define ISOMER_EMULATOR_COMPLEX(TYPE, PAIR, REAL, MAKE, NAME, F, ROOT)                                      \

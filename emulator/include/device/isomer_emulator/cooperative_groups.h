@@ -1,8 +1,6 @@
 // Cooperative groups: the thread block, tiles of a warp, the lanes that execute together, the grid.
 #pragma once
 
-#include <functional>
-
 #include "device.h"
 
 namespace cooperative_groups {

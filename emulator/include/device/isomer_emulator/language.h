@@ -8,13 +8,13 @@
 #include <time.h>
 
 #include <cassert>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "abi.h"
+#include "cmath.h"
 #include "conversions.h"
 #include "launch.h"
 #include "shared.h"

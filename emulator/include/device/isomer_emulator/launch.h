@@ -2,7 +2,6 @@
 // the arguments once and calls the kernel in every thread.
 #pragma once
 
-#include <map>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -67,7 +66,8 @@ int launch_package(LaunchRequest request, Package<Call, A...>& package) {
 template <class P>
 bool captured_launch(const LaunchRequest& request, const P& package) {
   if constexpr (std::is_copy_constructible_v<P>) {
-    return capture(request.stream, [launch = request, kept = package](void* stream) mutable {
+    return capture(request.stream, [request, kept = package](void* stream) mutable {
+      LaunchRequest launch = request;
       launch.stream = stream;
       launch_package(launch, kept);
     });
@@ -125,70 +125,31 @@ FunctionLauncher<P...> function_launcher(LaunchRequest request, void (*function)
   return {request, function};
 }
 
-/// A launch by address with an array of pointers to the arguments (cudaLaunchKernel).
-template <class... P, std::size_t... I>
-void launch_array(LaunchRequest request, void (*function)(P...), void** arguments,
-                  std::index_sequence<I...>) {
-  function_launcher(request, function)(*static_cast<std::remove_reference_t<P>*>(arguments[I])...);
-}
-template <class... P>
-int launch_array(LaunchRequest request, void (*function)(P...), void** arguments) {
-  launch_array(request, function, arguments, std::index_sequence_for<P...>{});
-  return isomer_emulator_last_error(0);
-}
-
-using LaunchByAddress = int (*)(LaunchRequest, const void* function, void** arguments);
-/// How what a bare address names is launched: a kernel whose address was taken as a `void*`.
-__attribute__((visibility("hidden"))) inline std::map<const void*, LaunchByAddress>& launches_by_address() {
-  static std::map<const void*, LaunchByAddress> all;
-  return all;
-}
-using BindByAddress = std::function<void(void*)> (*)(LaunchRequest, const void* function, void** arguments);
-__attribute__((visibility("hidden"))) inline std::map<const void*, BindByAddress>& bindings_by_address() {
-  static std::map<const void*, BindByAddress> all;
-  return all;
-}
-/// A launch with the arguments that the array holds now, to be done later on any stream; empty where the address
-/// is no kernel's.
-inline std::function<void(void*)> bind_array(LaunchRequest request, const void* function, void** arguments) {
-  const auto known = bindings_by_address().find(function);
-  return known == bindings_by_address().end() ? nullptr : known->second(request, function, arguments);
-}
-template <class... P, std::size_t... I>
-std::function<void(void*)> bound_launch(LaunchRequest request, void (*function)(P...), void** arguments,
-                                        std::index_sequence<I...>) {
-  const std::tuple<std::remove_cv_t<std::remove_reference_t<P>>...> kept(
-      *static_cast<std::remove_cv_t<std::remove_reference_t<P>>*>(arguments[I])...);
-  return [request, function, kept = std::tuple(kept)](void* stream) mutable {
-    request.stream = stream;
-    std::apply([&](auto&... a) { function_launcher(request, function)(static_cast<P>(a)...); }, kept);
-  };
-}
-/// A kernel cast to `void*`.
-template <class... P>
-void* kernel_address(void (*function)(P...)) {
-  const auto address = reinterpret_cast<void*>(function);
-  if constexpr ((std::is_copy_constructible_v<std::remove_cv_t<std::remove_reference_t<P>>> && ...))
-    bindings_by_address()[address] = [](LaunchRequest request, const void* named, void** arguments) {
-      return bound_launch(request, reinterpret_cast<void (*)(P...)>(const_cast<void*>(named)), arguments,
-                          std::index_sequence_for<P...>{});
-    };
-  launches_by_address()[address] = [](LaunchRequest request, const void* named, void** arguments) {
-    return launch_array(request, reinterpret_cast<void (*)(P...)>(const_cast<void*>(named)), arguments);
-  };
-  return address;
-}
-inline void* kernel_address(const void* address) { return const_cast<void*>(address); }
-inline int launch_array(LaunchRequest request, const void* function, void** arguments) {
-  const auto known = launches_by_address().find(function);
-  constexpr int kInvalidDeviceFunction = 98;
-  return known == launches_by_address().end() ? isomer_emulator_fail(kInvalidDeviceFunction)
-                                              : known->second(request, function, arguments);
-}
-
 template <class... P, std::size_t... I>
 inline void call_with(void (*function)(P...), void** arguments, std::index_sequence<I...>) {
   function(*static_cast<std::remove_cv_t<std::remove_reference_t<P>>*>(arguments[I])...);
+}
+
+/// A kernel whose address is taken as a `void*`: how it is launched is made known.
+template <class... P>
+void* kernel_address(void (*function)(P...)) {
+  static const std::size_t bytes[sizeof...(P) + 1] = {sizeof(P)..., 0};
+  const auto invoke = [](const void* named, void* arguments) {
+    call_with(reinterpret_cast<void (*)(P...)>(const_cast<void*>(named)), static_cast<void**>(arguments),
+              std::index_sequence_for<P...>{});
+  };
+  const auto address = reinterpret_cast<void*>(function);
+  isomer_emulator_register_address(address, invoke, sizeof...(P), bytes);
+  return address;
+}
+inline void* kernel_address(const void* address) { return const_cast<void*>(address); }
+/// A launch with an array of pointers to the arguments (cudaLaunchKernel).
+inline int launch_array(const LaunchRequest& request, const void* function, void** arguments) {
+  return isomer_emulator_launch_array(&request, function, arguments);
+}
+template <class... P>
+int launch_array(const LaunchRequest& request, void (*function)(P...), void** arguments) {
+  return launch_array(request, kernel_address(function), arguments);
 }
 
 template <class T>
@@ -214,7 +175,6 @@ struct KernelRegistration<Function> {
     KernelEntry entry{name,    file,         line,  reinterpret_cast<const void*>(Function),
                       &invoke, sizeof...(P), bytes, kinds};
     isomer_emulator_register_kernel(&entry);
-    kernel_address(Function);
   }
 };
 

@@ -3,11 +3,11 @@
 // read as they are or as fractions of their type.
 #pragma once
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "cmath.h"
 #include "language.h"
 #include "small_float.h"
 
