@@ -1,6 +1,7 @@
 #include "op.hpp"
 
 #include "core/sentence.hpp"
+#include "dtypes.hpp"
 
 namespace isomer::python {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "core/public_plan.hpp"
 #include "core/sentence.hpp"
+#include "dtypes.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -26,6 +26,15 @@ std::string cut(std::string text) {
 
 }  // namespace
 
+Ref imported_module(const char* name) {
+  PyObject* const modules = PyImport_GetModuleDict();
+  PyObject* const module = modules == nullptr ? nullptr : PyDict_GetItemString(modules, name);
+  Py_XINCREF(module);
+  return Ref(module);
+}
+
+Ref import_module(const char* name) { return owned(PyImport_ImportModule(name)); }
+
 bool as_text(PyObject* object, std::string& text) {
   if (!PyUnicode_Check(object)) return false;
   Py_ssize_t length = 0;

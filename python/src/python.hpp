@@ -49,6 +49,11 @@ std::string type_of(PyObject* object);
 /// How a sentence shows a value: 'yes', 3, a list.
 std::string shown(PyObject* object);
 
+/// The module of that name where somebody has imported it already; else empty. Nothing is imported.
+Ref imported_module(const char* name);
+/// The module, imported. Throws Raised.
+Ref import_module(const char* name);
+
 /// Whether the object is a str, and then its text.
 bool as_text(PyObject* object, std::string& text);
 

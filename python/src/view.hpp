@@ -26,16 +26,19 @@ class View {
   ~View();
 
   /// Reads the object: attributes of PyTorch's tensors, the buffer protocol, __cuda_array_interface__,
-  /// DLPack,
-  /// __array_interface__. Throws Error bad_argument for what is no tensor, has a dtype or a device that
-  /// Isomer has not, or may not be written where `written` asks for that.
+  /// DLPack, __array_interface__. Throws Error bad_argument for what is no tensor, has a dtype or a device
+  /// that Isomer has not, or may not be written where `written` asks for that.
   void read(PyObject* object, const Place& place, bool written);
 
   Tensor tensor;
   Family family = Family::other;
 
  private:
-  struct Managed;
+  struct Managed {
+    isomer_tensor tensor;
+    void* context;
+    void (*deleter)(Managed*);
+  };
   bool exchange_torch(PyObject* object);
   bool read_torch(PyObject* object, const Place& place);
   bool read_buffer(PyObject* object, const Place& place, bool written);
@@ -48,21 +51,6 @@ class View {
   Managed* managed_ = nullptr;
   PyObject* keeper_ = nullptr;
 };
-
-/// The module of that name where somebody has imported it already; else empty. Nothing is imported.
-Ref imported_module(const char* name);
-/// The module, imported. Throws Raised.
-Ref import_module(const char* name);
-
-/// PyTorch's object for a dtype, and back: none for one that Isomer has not. Borrowed.
-PyObject* torch_dtype(DType type);
-/// The dtype of a name that NumPy, PyTorch or Isomer gives it ("bfloat16", "torch.bfloat16", "bf16").
-DType dtype_named(std::string_view name);
-/// NumPy's name: "bfloat16", "float8_e4m3fn".
-const char* numpy_name(DType type);
-/// A dtype that the caller names: text, or an object of NumPy, PyTorch or ml_dtypes. Throws Error
-/// bad_argument.
-DType dtype_of_object(PyObject* object, std::string_view op);
 
 /// PyTorch here runs on AMD's devices, which it calls cuda.
 bool torch_is_hip();
