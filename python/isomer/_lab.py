@@ -167,6 +167,7 @@ class Trace:
 
     @property
     def records(self):
+        """A LaunchRecord for each call so far, in their order."""
         if self._listening is not None:
             for said in self._listening.take():
                 launches = tuple(KernelLaunch(**launch) for launch in said["launches"])

@@ -46,6 +46,7 @@ class Candidate:
 
     @property
     def passed(self):
+        """Whether nothing was found and everything could be judged."""
         return self.verdict == "pass"
 
     def __str__(self):
@@ -81,6 +82,7 @@ class Report:
 
     @property
     def passed(self):
+        """Whether something was checked and all of it holds."""
         if not self.candidates and not any(r.status != "refused" for r in self.results):
             return False
         return all(c.passed for c in self.candidates) and not any(r.status == "failed" for r in self.results)
@@ -129,6 +131,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class TensorDifference:
+    """How a tensor of one file differs from that of the other."""
+
     name: str
     same: bool
     dtype: tuple[str, str]

@@ -65,6 +65,8 @@ class Device:
 
 @dataclass(frozen=True)
 class Argument:
+    """A tensor of an op, as its contract has it."""
+
     name: str
     role: str  #: "in", "out", or "inout"
     optional: bool
@@ -76,6 +78,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class Option:
+    """An option of an op."""
+
     name: str
     type: str
     default: str
@@ -84,7 +88,9 @@ class Option:
 
 @dataclass(frozen=True)
 class Implementation:
-    name: str
+    """One way to compute an op."""
+
+    name: str  #: "cpu/avx2"
     available: bool
     reason: str  #: why it is not available
 
@@ -108,6 +114,8 @@ class Op:
 
 @dataclass(frozen=True)
 class KernelLaunch:
+    """One launch of a kernel."""
+
     kernel: str
     grid: tuple[int, int, int]  #: on the CPU: tasks
     block: tuple[int, int, int]
@@ -172,6 +180,7 @@ class Plan:
 
     @property
     def op(self):
+        """The name of its op: "attention"."""
         return self._plan.op
 
     @property
@@ -186,6 +195,7 @@ class Plan:
 
     @property
     def device(self):
+        """Where it runs: "cpu", "cuda:0"."""
         return self._plan.device
 
     def prepare(self):
@@ -193,6 +203,7 @@ class Plan:
         self._plan.prepare()
 
     def explain(self):
+        """What runs, as isomer.explain() gives it."""
         return explanation_of(self._plan.explain())
 
     def __repr__(self):
