@@ -95,4 +95,31 @@ Alignment align(Sequence a, Sequence b) {
   return alignment;
 }
 
+Alignment align_by_layers(Sequence a, const RepeatedLayers& layers_a, Sequence b,
+                          const RepeatedLayers& layers_b) {
+  Alignment whole = align(a, b);
+  const auto &runs_a = layers_a.runs(), &runs_b = layers_b.runs();
+  const auto as_many = [](const RepeatedLayers::Run& x, const RepeatedLayers::Run& y) {
+    return x.layers == y.layers;
+  };
+  if (whole.by_order || runs_a.empty() ||
+      !std::equal(runs_a.begin(), runs_a.end(), runs_b.begin(), runs_b.end(), as_many))
+    return whole;
+  Alignment by_layers;
+  std::size_t at_a = 0, at_b = 0;
+  const auto until = [&](std::size_t to_a, std::size_t to_b) {
+    const Alignment piece = align(a.subspan(at_a, to_a - at_a), b.subspan(at_b, to_b - at_b));
+    if (!piece.by_order) by_layers.by_order = false;
+    for (const Gap& gap : piece.gaps)
+      by_layers.gaps.push_back({at_a + gap.a_begin, at_a + gap.a_end, at_b + gap.b_begin, at_b + gap.b_end});
+    at_a = to_a;
+    at_b = to_b;
+  };
+  for (std::size_t run = 0; run < runs_a.size(); ++run)
+    for (std::size_t layer = 0; layer <= runs_a[run].layers; ++layer)
+      until(runs_a[run].begin + layer * layers_a.launches(), runs_b[run].begin + layer * layers_b.launches());
+  until(a.size(), b.size());
+  return by_layers.by_order ? by_layers : whole;
+}
+
 }  // namespace isomer::lab

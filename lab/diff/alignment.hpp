@@ -1,5 +1,7 @@
 #pragma once
 
+#include "lab/diff/repeated_layers.hpp"
+
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -21,5 +23,9 @@ struct Alignment {
 /// The longest common subsequence (Myers), as long as it costs at most about 10^9 steps and 64 MB: sequences
 /// that differ in more than a few thousand places are given as one gap between their common ends.
 Alignment align(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b);
+
+/// The same; sequences that differ in more places, but repeat as many layers, are compared layer by layer.
+Alignment align_by_layers(std::span<const std::uint32_t> a, const RepeatedLayers& layers_a,
+                          std::span<const std::uint32_t> b, const RepeatedLayers& layers_b);
 
 }  // namespace isomer::lab

@@ -4,6 +4,7 @@
 #include "lab/diff/alignment.hpp"
 #include "lab/diff/diff_verdict.hpp"
 #include "lab/diff/pair_differences.hpp"
+#include "lab/diff/repeated_layers.hpp"
 #include "lab/diff/time_table.hpp"
 
 #include <algorithm>
@@ -108,9 +109,10 @@ class CaptureDiff {
     pair_rest([](const LaunchGroup& group, std::uint32_t) { return group.name.family; });
     find_counts_by_name();
     make_pairs();
-    result_.kernels = kernel_times(a_, b_, pairs_);
-    result_.operators = operator_times(a_, b_);
     name_the_rest();
+    find_replaced();
+    result_.kernels = kernel_times(a_, b_, result_.layers, pairs_);
+    result_.operators = operator_times(a_, b_);
     note_sources();
     result_.verdict = verdict_of(result_);
     return std::move(result_);
@@ -138,27 +140,97 @@ class CaptureDiff {
   }
 
   void match_in_order() {
-    const Alignment alignment = align(tokens(a_, tokens_a_), tokens(b_, tokens_b_));
+    const std::vector<std::uint32_t> in_a = tokens(a_, tokens_a_), in_b = tokens(b_, tokens_b_);
+    const RepeatedLayers layers_a = RepeatedLayers::of(in_a), layers_b = RepeatedLayers::of(in_b);
+    const Alignment alignment = align_by_layers(in_a, layers_a, in_b, layers_b);
     if (!alignment.by_order)
       result_.notes.push_back(
           "the order of launches differs so much that it was not compared: launches are paired by "
           "name and geometry");
+    if (const std::size_t a = layers_a.layers_of_each_run(), b = layers_b.layers_of_each_run();
+        a != b && a > 0 && b > 0 && same_layer(in_a, layers_a, in_b, layers_b)) {
+      result_.repeated_a = a;
+      result_.repeated_b = b;
+      result_.repeated_launches = layers_a.launches();
+    }
+    const LayersOfSide side{layers_a.empty() ? layers_b : layers_a, layers_a.empty()};
     std::size_t at_a = 0, at_b = 0;
     for (const Gap& gap : alignment.gaps) {
       for (; at_a < gap.a_begin; ++at_a, ++at_b) ++pairs_[{a_.sequence[at_a], b_.sequence[at_b]}];
-      Counts in_a, in_b;
-      for (std::size_t i = gap.a_begin; i < gap.a_end; ++i) ++in_a[a_.sequence[i]];
-      for (std::size_t i = gap.b_begin; i < gap.b_end; ++i) ++in_b[b_.sequence[i]];
-      if (alignment.by_order) {
-        pair(in_a, in_b, [](const LaunchGroup& group, std::uint32_t) { return group.name.text; });
-        pair(in_a, in_b, [](const LaunchGroup& group, std::uint32_t) { return group.name.family; });
-      }
-      for (const auto& [group, count] : in_a) rest_a_[group] += count;
-      for (const auto& [group, count] : in_b) rest_b_[group] += count;
+      compare_gap(gap, alignment.by_order, side);
       at_a = gap.a_end;
       at_b = gap.b_end;
     }
     for (; at_a < a_.sequence.size(); ++at_a, ++at_b) ++pairs_[{a_.sequence[at_a], b_.sequence[at_b]}];
+    tell_layers(side.layers);
+  }
+
+  /// The layers by which places are told: A's, or B's where A has none.
+  struct LayersOfSide {
+    const RepeatedLayers& layers;
+    bool are_of_b;
+    /// None of a gap that is longer than a layer.
+    std::optional<std::size_t> of(const Gap& gap) const {
+      const std::size_t begin = are_of_b ? gap.b_begin : gap.a_begin, end = are_of_b ? gap.b_end : gap.a_end;
+      const auto layer = layers.layer_of(begin);
+      return end > begin && layers.layer_of(end - 1) != layer ? std::nullopt : layer;
+    }
+  };
+
+  void compare_gap(const Gap& gap, bool by_order, const LayersOfSide& side) {
+    Counts in_a, in_b;
+    for (std::size_t i = gap.a_begin; i < gap.a_end; ++i) ++in_a[a_.sequence[i]];
+    for (std::size_t i = gap.b_begin; i < gap.b_end; ++i) ++in_b[b_.sequence[i]];
+    const std::optional<std::size_t> layer = by_order ? side.of(gap) : std::nullopt;
+    if (by_order) {
+      paired_ = {};
+      pair(in_a, in_b, [](const LaunchGroup& group, std::uint32_t) { return group.name.text; });
+      pair(in_a, in_b, [](const LaunchGroup& group, std::uint32_t) { return group.name.family; });
+      if (layer)
+        for (const auto& groups : paired_) layers_of_pair_[groups].insert(*layer);
+    }
+    constexpr std::size_t kLongestChange = 64;
+    if (layer && (!in_a.empty() || !in_b.empty()) && gap.a_begin > 0 && gap.a_end < a_.sequence.size() &&
+        gap.a_end - gap.a_begin <= kLongestChange && gap.b_end - gap.b_begin <= kLongestChange) {
+      PlaceInLayer place{a_.sequence[gap.a_begin - 1], a_.sequence[gap.a_end], {}, {}};
+      left_in_order(a_, gap.a_begin, gap.a_end, in_a, place.only_a);
+      left_in_order(b_, gap.b_begin, gap.b_end, in_b, place.only_b);
+      layers_of_place_[place].insert(*layer);
+    }
+    for (const auto& [group, count] : in_a) rest_a_[group] += count;
+    for (const auto& [group, count] : in_b) rest_b_[group] += count;
+  }
+
+  static void left_in_order(const GroupedCapture& side, std::size_t begin, std::size_t end, Counts left,
+                            std::vector<std::uint32_t>& into) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto found = left.find(side.sequence[i]);
+      if (found == left.end() || found->second == 0) continue;
+      --found->second;
+      into.push_back(side.sequence[i]);
+    }
+  }
+
+  static LayerShare share_of(const RepeatedLayers& layers, const std::set<std::size_t>& which) {
+    const RepeatedLayers::Share share = layers.share(which);
+    return {share.layers, share.of, share.first, layers.launches()};
+  }
+
+  void tell_layers(const RepeatedLayers& layers) {
+    for (const auto& [groups, which] : layers_of_pair_) share_of_pair_[groups] = share_of(layers, which);
+    for (const auto& [place, which] : layers_of_place_) {
+      LayerChange change{share_of(layers, which),
+                         a_.groups[place.after].name.text,
+                         a_.groups[place.before].name.text,
+                         {},
+                         {}};
+      for (const std::uint32_t group : place.only_a) change.only_a.push_back(a_.groups[group].name.text);
+      for (const std::uint32_t group : place.only_b) change.only_b.push_back(b_.groups[group].name.text);
+      result_.layers.push_back(std::move(change));
+    }
+    std::stable_sort(
+        result_.layers.begin(), result_.layers.end(),
+        [](const LayerChange& x, const LayerChange& y) { return x.where.layers > y.where.layers; });
   }
 
   /// Pairs groups of one key with one another, most like first: as many launches as both sides have.
@@ -180,6 +252,7 @@ class CaptureDiff {
         const std::uint64_t both = there == in_b.end() ? 0 : std::min(count, there->second);
         if (both == 0) continue;
         pairs_[{group, other}] += both;
+        paired_.push_back({group, other});
         count -= both;
         there->second -= both;
       }
@@ -265,6 +338,8 @@ class CaptureDiff {
     for (const auto& [groups, count] : pairs_) {
       Pair pair =
           compare_groups(a_.groups[groups.first], b_.groups[groups.second], known_, layouts_, result_.notes);
+      if (const auto share = share_of_pair_.find(groups); share != share_of_pair_.end())
+        pair.where = share->second;
       const std::uint32_t token = tokens_a_[groups.first];
       const std::string& name = a_.groups[groups.first].name.text;
       if (recount_.contains(token) && token == tokens_b_[groups.second] && !counted[token]) {
@@ -287,6 +362,22 @@ class CaptureDiff {
     };
     name(a_, rest_a_, result_.only_a);
     name(b_, rest_b_, result_.only_b);
+  }
+
+  /// The evidence that kernels of one side are those of the other.
+  void find_replaced() {
+    constexpr std::size_t kFewestLayers = 3;
+    const auto alone = [](const GroupedCapture& side, const Counts& rest, const std::string& name) {
+      return std::any_of(rest.begin(), rest.end(),
+                         [&](const auto& each) { return side.groups[each.first].name.text == name; });
+    };
+    for (LayerChange& change : result_.layers)
+      change.replaces = change.where.layers >= kFewestLayers && !change.only_a.empty() &&
+                        !change.only_b.empty() &&
+                        std::all_of(change.only_a.begin(), change.only_a.end(),
+                                    [&](const std::string& name) { return alone(a_, rest_a_, name); }) &&
+                        std::all_of(change.only_b.begin(), change.only_b.end(),
+                                    [&](const std::string& name) { return alone(b_, rest_b_, name); });
   }
 
   void note_sources() {
@@ -331,6 +422,16 @@ class CaptureDiff {
   std::vector<std::uint32_t> tokens_a_, tokens_b_;  ///< of each group
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> pairs_;
   Counts rest_a_, rest_b_;
+  /// A place in the layers: the groups of A around it, and what each side alone launches there.
+  struct PlaceInLayer {
+    std::uint32_t after, before;
+    std::vector<std::uint32_t> only_a, only_b;
+    auto operator<=>(const PlaceInLayer&) const = default;
+  };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> paired_;  ///< in the gap that is looked at
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::size_t>> layers_of_pair_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, LayerShare> share_of_pair_;
+  std::map<PlaceInLayer, std::set<std::size_t>> layers_of_place_;
   std::set<std::uint32_t> recount_;          ///< tokens
   std::set<std::uint32_t> recount_by_name_;  ///< groups of A
   DiffResult result_;

@@ -65,10 +65,12 @@ class Verdict {
     where();
     const std::size_t before = sentences_.size();
     operators();
+    steps_of_layers();
     only("only_a", "A", result_.only_a, &TimeRow::kernels_a, &TimeRow::kernels_b);
     only("only_b", "B", result_.only_b, &TimeRow::kernels_b, &TimeRow::kernels_a);
     releases();
     variants();
+    number_of_layers();
     for (const Pair::Kind kind :
          {Pair::Kind::geometry, Pair::Kind::arguments, Pair::Kind::code, Pair::Kind::count})
       of_kind(kind, word(kind));
@@ -182,20 +184,83 @@ class Verdict {
                                 : messages_.say("more_operators", {{"count", std::to_string(others)}})}});
   }
 
+  /// "in each of 32 layers (9 launches that repeat)"; empty where the launches repeat nothing.
+  std::string layer_words(const LayerShare& where) const {
+    if (where.of == 0) return "";
+    const Messages::Values values{{"layers", std::to_string(where.layers)},
+                                  {"of", std::to_string(where.of)},
+                                  {"first", std::to_string(where.first)},
+                                  {"launches", std::to_string(where.launches)}};
+    return messages_.say(where.layers == where.of ? "in_each_layer"
+                         : where.layers == 1      ? "in_layer"
+                                                  : "in_layers",
+                         values);
+  }
+
+  /// One step of a repeated layer that other kernels do on each side.
+  void steps_of_layers() {
+    const TimeRow* operation = nullptr;
+    for (const LayerChange& change : result_.layers) {
+      if (!change.replaces) continue;
+      // The profile's own word for it is better than its place.
+      for (const TimeRow& row : result_.operators)
+        if (!row.kernels_b.empty() && std::find(row.kernels_a.begin(), row.kernels_a.end(),
+                                                change.only_a.front()) != row.kernels_a.end())
+          operation = &row;
+      told_a_.insert(change.only_a.begin(), change.only_a.end());
+      told_b_.insert(change.only_b.begin(), change.only_b.end());
+      if (operation == nullptr)
+        say("layer_step", {{"where", layer_words(change.where)},
+                           {"after", family_words(change.after)},
+                           {"before", family_words(change.before)},
+                           {"a", kernel_list(change.only_a)},
+                           {"b", kernel_list(change.only_b)}});
+      operation = nullptr;
+    }
+  }
+
+  void number_of_layers() {
+    if (result_.repeated_launches > 0)
+      say("layer_count", {{"launches", std::to_string(result_.repeated_launches)},
+                          {"a", std::to_string(result_.repeated_a)},
+                          {"b", std::to_string(result_.repeated_b)}});
+  }
+
+  /// Where in the layers all of these are launched, if one place has them all.
+  std::string place_of(const std::vector<std::string>& kernels,
+                       std::vector<std::string> LayerChange::*here) const {
+    for (const LayerChange& change : result_.layers) {
+      const std::vector<std::string>& there = change.*here;
+      if (std::all_of(kernels.begin(), kernels.end(), [&](const std::string& each) {
+            return std::find(there.begin(), there.end(), without_count(each)) != there.end();
+          }))
+        return layer_words(change.where) +
+               messages_.say("layer_after", {{"after", family_words(change.after)}});
+    }
+    return "";
+  }
+
   /// Kernels of one side whose operators the other side runs by other kernels are told above.
   void only(const std::string& id, const char* side, const std::vector<std::string>& all, KernelsOf here,
             KernelsOf there) {
     std::set<std::string> told, untold;
     for (const TimeRow& row : result_.operators)
       for (const std::string& kernel : row.*here) ((row.*there).empty() ? untold : told).insert(kernel);
+    const bool is_a = here == &TimeRow::kernels_a;
+    const std::set<std::string>& in_layers = is_a ? told_a_ : told_b_;
     std::vector<std::string> kernels;
     for (const std::string& each : all)
-      if (!told.contains(without_count(each)) || untold.contains(without_count(each)))
+      if (in_layers.contains(without_count(each)))
+        continue;
+      else if (!told.contains(without_count(each)) || untold.contains(without_count(each)))
         kernels.push_back(each);
     if (kernels.empty()) return;
     const std::string first = family_words(kernels[0]);
     const Messages::Values values{
-        {"count", std::to_string(kernels.size())}, {"first", first}, {"side", side}};
+        {"count", std::to_string(kernels.size())},
+        {"first", first},
+        {"side", side},
+        {"where", place_of(kernels, is_a ? &LayerChange::only_a : &LayerChange::only_b)}};
     const std::string which = other_architecture(result_.totals_a, result_.totals_b) ? "only_by_device" : id;
     say(kernels.size() == 1 ? which + "_one" : which, values);
   }
@@ -300,6 +365,7 @@ class Verdict {
     if (all.empty()) return;
     say("variant", {{"kernel", family_words(all.front()->a)},
                     {"more", more_of(all.size() - 1)},
+                    {"where", all.size() == 1 ? layer_words(all.front()->where) : ""},
                     {"differences", differences_of(*all.front())},
                     {"cause", cause(*all.front())}});
   }
@@ -329,6 +395,7 @@ class Verdict {
   const DiffResult& result_;
   const Messages& messages_;
   std::vector<std::string> sentences_;
+  std::set<std::string> told_a_, told_b_;  ///< kernels of one side that a step of the layers told of
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,23 @@ namespace isomer::lab {
 /// One named thing that is not the same on both sides. A side that lacks it is empty.
 struct Difference {
   std::string name, a, b;
+};
+
+/// Some of the layers of a model: of a sequence of launches that is repeated.
+struct LayerShare {
+  std::size_t layers = 0, of = 0;  ///< so many of so many; 0 of 0: none are known
+  std::size_t first = 0;           ///< the first of them, from 1
+  std::size_t launches = 0;        ///< of a layer
+};
+
+/// What differs at one place of the layers: kernels that one side alone launches there.
+struct LayerChange {
+  LayerShare where;
+  std::string after, before;  ///< canonical names of the launches around it, which both sides have
+  std::vector<std::string> only_a, only_b;  ///< canonical names, in order
+  /// One step of the layer is done by other kernels on each side: they stand between the same launches in
+  /// several layers, and appear on their side alone.
+  bool replaces = false;
 };
 
 /// Two kernels or two launches that belong together, and the first level at which they differ.
@@ -26,6 +44,7 @@ struct Pair {
   Kind kind = Kind::same;
   std::string a, b;  ///< canonical names
   std::vector<Difference> differences;
+  LayerShare where;                 ///< the layers in which the two are launched in one another's place
   std::vector<Difference> unknown;  ///< bytes without a name that are not the same: never a verdict
 };
 
@@ -60,6 +79,9 @@ struct DiffResult {
   std::vector<std::string> verdict;
   std::vector<Pair> pairs;  ///< in the order of A; reports sort by kind
   std::vector<std::string> only_a, only_b;
+  std::vector<LayerChange> layers;  ///< those in most layers first
+  /// The two sides repeat one sequence of launches another number of times; 0: not so.
+  std::size_t repeated_a = 0, repeated_b = 0, repeated_launches = 0;
   /// What the sources could not tell, so that "same" is never read into what is absent.
   std::vector<std::string> notes;
 

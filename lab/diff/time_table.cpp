@@ -88,7 +88,7 @@ bool other_architecture(const SideTotals& a, const SideTotals& b) {
 }
 
 std::vector<TimeRow> kernel_times(
-    const GroupedCapture& a, const GroupedCapture& b,
+    const GroupedCapture& a, const GroupedCapture& b, const std::vector<LayerChange>& layers,
     const std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>& pairs) {
   if (!timed(a) || !timed(b)) return {};
   Rows rows;
@@ -96,6 +96,10 @@ std::vector<TimeRow> kernel_times(
   for (const LaunchGroup& group : b.groups) rows.row_of(group.name.text);
   for (const auto& [groups, count] : pairs)
     rows.join(a.groups[groups.first].name.text, b.groups[groups.second].name.text);
+  for (const LayerChange& change : layers)
+    if (change.replaces)
+      for (const std::vector<std::string>* kernels : {&change.only_a, &change.only_b})
+        for (const std::string& kernel : *kernels) rows.join(change.only_a.front(), kernel);
   struct Sums {
     TimeRow row;
     std::map<std::string, double> in_a, in_b;  ///< by name: the longest gives the row its name

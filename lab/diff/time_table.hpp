@@ -18,10 +18,11 @@ SideTotals totals_of(const GroupedCapture& capture);
 /// architecture is not known.
 bool other_architecture(const SideTotals& a, const SideTotals& b);
 
-/// Where the time went: one row for all kernels that `pairs` (groups of A and of B) join, and one for each
-/// that it does not name. The row that differs most comes first. Empty where a side has no times.
+/// Where the time went: one row for all kernels that `pairs` (groups of A and of B) join, or a step of
+/// `layers` that is done by other kernels, and one for each other. The row that differs most comes first.
+/// Empty where a side has no times.
 std::vector<TimeRow> kernel_times(
-    const GroupedCapture& a, const GroupedCapture& b,
+    const GroupedCapture& a, const GroupedCapture& b, const std::vector<LayerChange>& layers,
     const std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>& pairs);
 
 /// The same by operator, where both sides tell of operators.

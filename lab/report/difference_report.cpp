@@ -160,6 +160,16 @@ std::string difference_json(const DiffResult& result) {
       json[name].back()["kernels_b"] = row.kernels_b;
     }
   }
+  json["layers"] = nlohmann::ordered_json::array();
+  for (const LayerChange& change : result.layers)
+    json["layers"].push_back({{"layers", change.where.layers},
+                              {"of", change.where.of},
+                              {"first", change.where.first},
+                              {"launches", change.where.launches},
+                              {"after", change.after},
+                              {"before", change.before},
+                              {"only_a", change.only_a},
+                              {"only_b", change.only_b}});
   json["only_a"] = result.only_a;
   json["only_b"] = result.only_b;
   json["notes"] = result.notes;

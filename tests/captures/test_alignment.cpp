@@ -74,5 +74,69 @@ TEST(Alignment, GivesUpOrderWhereNothingMatches) {
   EXPECT_EQ(alignment.gaps.size(), 1u);
 }
 
+/// `steps` of `layers` of `length` launches each, between one before and one behind; the first of a layer is
+/// launched again at its end.
+Sequence model(std::size_t steps, std::size_t layers, std::uint32_t length, bool one_more) {
+  Sequence sequence;
+  for (std::size_t step = 0; step < steps; ++step) {
+    sequence.push_back(100);
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      for (std::uint32_t i = 0; i < length; ++i) sequence.push_back(i);
+      if (one_more) sequence.push_back(50);
+      sequence.push_back(0);
+    }
+    sequence.push_back(101);
+  }
+  return sequence;
+}
+
+TEST(RepeatedLayers, AreFoundInEachStep) {
+  const Sequence sequence = model(3, 32, 8, false);
+  const RepeatedLayers layers = RepeatedLayers::of(sequence);
+  EXPECT_EQ(layers.launches(), 9u);
+  ASSERT_EQ(layers.runs().size(), 3u);
+  EXPECT_EQ(layers.layers_of_each_run(), 32u);
+  EXPECT_EQ(layers.runs()[1].begin, 291u);
+  EXPECT_EQ(layers.layer_of(0), std::nullopt) << "before the first";
+  EXPECT_EQ(layers.layer_of(1 + 9 * 5 + 2), 5u);
+  EXPECT_EQ(layers.layer_of(291), 32u) << "the second step's first";
+  const RepeatedLayers::Share seventh = layers.share({6, 38, 70});
+  EXPECT_EQ(seventh.layers, 1u);
+  EXPECT_EQ(seventh.of, 32u);
+  EXPECT_EQ(seventh.first, 7u);
+  const RepeatedLayers::Share uneven = layers.share({6, 38});
+  EXPECT_EQ(uneven.layers, 2u);
+  EXPECT_EQ(uneven.of, 96u);
+}
+
+TEST(RepeatedLayers, AreNoneInOneLaunchOverAndOverAndInNoOrder) {
+  EXPECT_TRUE(RepeatedLayers::of(Sequence(1000, 7)).empty());
+  std::mt19937 random(7);
+  Sequence any(5000);
+  for (std::uint32_t& each : any) each = random() % 50;
+  EXPECT_TRUE(RepeatedLayers::of(any).empty());
+  EXPECT_TRUE(RepeatedLayers::of({}).empty());
+  EXPECT_TRUE(RepeatedLayers::of(Sequence{1, 2, 1, 2, 1, 2, 1, 2}).empty());
+}
+
+TEST(RepeatedLayers, AreOneLayerWhereverItBegins) {
+  const Sequence a = {9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3}, b = {2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1},
+                 other = {1, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2};
+  const RepeatedLayers in_a = RepeatedLayers::of(a), in_b = RepeatedLayers::of(b),
+                       in_other = RepeatedLayers::of(other);
+  ASSERT_FALSE(in_a.empty() || in_b.empty() || in_other.empty());
+  EXPECT_TRUE(same_layer(a, in_a, b, in_b));
+  EXPECT_FALSE(same_layer(a, in_a, other, in_other));
+}
+
+TEST(Alignment, PairsLayerByLayerWhereEachOfThousandsDiffers) {
+  const Sequence a = model(100, 80, 9, false), b = model(100, 80, 9, true);
+  EXPECT_FALSE(align(a, b).by_order) << "more places than are aligned as a whole";
+  const Alignment alignment = align_by_layers(a, RepeatedLayers::of(a), b, RepeatedLayers::of(b));
+  EXPECT_TRUE(alignment.by_order);
+  EXPECT_EQ(alignment.gaps.size(), 8000u);
+  EXPECT_EQ(matched(a, b, alignment), a.size());
+}
+
 }  // namespace
 }  // namespace isomer::lab

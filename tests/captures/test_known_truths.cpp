@@ -92,6 +92,30 @@ std::string ncu(double instructions, double dram, double cycles) {
          "\"\n";
 }
 
+/// Two steps of a model of `layers` layers, of nine launches each; `change` makes each layer's launches
+/// another's.
+std::string model(int layers,
+                  const std::function<void(std::vector<Trace::Kernel>&, int layer)>& change = {}) {
+  Trace trace;
+  for (int step = 0; step < 2; ++step) {
+    trace.kernels.push_back({"void embedding<256>(float*)", 1, 5});
+    for (int layer = 0; layer < layers; ++layer) {
+      std::vector<Trace::Kernel> kernels;
+      for (const char* name :
+           {"void norm<256>(float*)", "void gemm<128,128>(float*)", "void rotary(float*)", kAttention,
+            "void gemm<128,64>(float*)", "void norm<256>(float*)", "void gemm<256,128>(float*)",
+            "void silu(float*)", "void gemm<128,256>(float*)"})
+        kernels.push_back({name, 1, 20});
+      if (change) change(kernels, layer);
+      trace.kernels.insert(trace.kernels.end(), kernels.begin(), kernels.end());
+    }
+    trace.kernels.push_back({"void norm<256>(float*)", 1, 4});
+    trace.kernels.push_back({"void head<128>(float*)", 1, 100});
+  }
+  return trace.text();
+}
+using Layer = std::vector<Trace::Kernel>;
+
 /// Attention of two releases of one library: the later one's main loop has one more parameter.
 std::string release(const char* mainloop) {
   return changed([&](Trace& trace) {
@@ -208,6 +232,42 @@ const std::vector<Truth>& truths() {
        }),
        1, "time",
        "attention<128, true> differs most, by -160.00 µs; all else together differs by +80.00 µs."},
+      {"one more kernel in each layer", model(32),
+       model(32,
+             [](Layer& layer, int) {
+               layer.insert(layer.begin() + 3, {"void cast(float*)", 1, 2});
+             }),
+       1, "only", "Only B runs 1 kernel (cast), in each of 32 layers of 9 launches, after rotary"},
+      {"a kernel that no layer has any more", model(32),
+       model(32, [](Layer& layer, int) { layer.erase(layer.begin() + 2); }), 1, "only",
+       "Only A runs 1 kernel (rotary), in each of 32 layers of 9 launches, after gemm"},
+      {"one more kernel in one layer", model(32),
+       model(32,
+             [](Layer& layer, int number) {
+               if (number == 7) layer.insert(layer.begin() + 3, {"void cast(float*)", 1, 2});
+             }),
+       1, "only", "Only B runs 1 kernel (cast), in layer 8 of 32 (9 launches each), after rotary"},
+      {"a template parameter in some layers", model(32),
+       model(32,
+             [](Layer& layer, int number) {
+               if (number % 2 == 0) layer[3].name = "void attention<128, false>(float*)";
+             }),
+       1, "variant",
+       "Another instantiation of attention, in 16 of 32 layers of 9 launches (layer 1 is the first): #1 is "
+       "true "
+       "in A and false in B"},
+      {"a step of each layer by three kernels", model(32),
+       model(32,
+             [](Layer& layer, int) {
+               layer[3].name = "void scores(float*)";
+               layer.insert(layer.begin() + 4,
+                            {{"void softmax(float*)", 1, 9}, {"void values(float*)", 1, 30}});
+             }),
+       1, "only",
+       "Between rotary and gemm, in each of 32 layers of 9 launches, A runs attention and B runs 3 kernels "
+       "(scores, softmax, values): one step by other kernels"},
+      {"more layers", model(32), model(40), 1, "count",
+       "9 launches repeat 32 times in A and 40 times in B: another number of layers or steps"},
       {"a release of the library",
        release("cutlass::half_t, float, cutlass::arch::Sm90, false, false, false, false, false, false, true, "
                "true, false, false, false"),
