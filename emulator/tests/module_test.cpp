@@ -115,6 +115,40 @@ TEST(Module, LaunchesInThisProcessOnDeviceMemory) {
   device_free(p);
 }
 
+TEST(Module, WhatNoKernelAndNoHostWroteIsNotReadUnseen) {
+  const WrittenSource source(R"(
+__global__ void part(int* p) { p[threadIdx.x] = -1; }
+__global__ void sum(const int* p, int* out, int n) { int s = 0; for (int i = 0; i < n; ++i) s += p[i]; *out = s; }
+__global__ void claim(int* next) { atomicAdd(next, 1); }
+)");
+  const Module m = Module::build({.sources = {source.path()}, .watch = true});
+  const auto argument = [](void* p) {
+    Argument a;
+    a.role = Argument::Role::in_out;
+    a.data = p;
+    return a;
+  };
+  for (const bool host : {false, true}) {
+    auto* p = static_cast<int*>(device_allocate(64 * sizeof(int), "p"));
+    auto* out = static_cast<int*>(device_allocate(sizeof(int), "out"));
+    auto* next = static_cast<int*>(device_allocate(sizeof(int), "next"));
+    if (host) p[63] = *next = 0;
+    EXPECT_TRUE(m.launch_here("part", {{1, 1, 1}, {32, 1, 1}}, {argument(p)}).reports.empty());
+    const auto sum = [&](int n) {
+      return m.launch_here("sum", {{1, 1, 1}, {1, 1, 1}}, {argument(p), argument(out), Argument::value(n)})
+          .reports;
+    };
+    EXPECT_TRUE(sum(32).empty());
+    const auto reports = sum(64);
+    ASSERT_EQ(reports.size(), host ? 0u : 1u);
+    if (!host) EXPECT_EQ(reports[0].kind, Kind::uninitialised_read);
+    if (!host) EXPECT_EQ(reports[0].offset, 128);
+    EXPECT_EQ(m.launch_here("claim", {{1, 1, 1}, {1, 1, 1}}, {argument(next)}).reports.size(),
+              host ? 0u : 1u);
+    for (int* each : {p, out, next}) device_free(each);
+  }
+}
+
 TEST(Module, IsAskedForItsKernelsWhileOthersAreLoaded) {
   const WrittenSource source("__global__ void scale(float* p) { p[threadIdx.x] *= 11; }\n");
   const Module m = Module::build({.sources = {source.path()}});
@@ -141,8 +175,8 @@ template <class T> __device__ T twice(T x) { __shared__ T kept[32]; kept[threadI
 extern "C" __global__ void scale(float* p, const TYPE by) { p[threadIdx.x] *= by.value + twice(by.value) + sizeof(TYPE); }
 )";
   const WrittenSource small(std::string("struct By { float value; };\n#define TYPE By\n") + text);
-  const WrittenSource large(std::string("struct Others { float value; float more[9]; };\n#define TYPE Others\n") +
-                            text);
+  const WrittenSource large(
+      std::string("struct Others { float value; float more[9]; };\n#define TYPE Others\n") + text);
   const Module first = Module::build({.sources = {small.path()}});
   const Module second = Module::build({.sources = {large.path()}});
   EXPECT_EQ(first.parameter_bytes("scale"), (std::vector<std::size_t>{sizeof(float*), 4}));

@@ -25,7 +25,8 @@ struct Buffer {
   std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
   bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
   bool input = false;        ///< the current launch must not write it
-  bool tensor = false;       ///< the host writes it unseen: what is still all poison was never written
+  bool tensor = false;       ///< the host writes it unseen: what is still poison, and no kernel wrote, nobody wrote
+  bool in_shadow = false;    ///< of a tensor: the shadow's bytes are its own
   bool live = false;
   std::uint32_t id = 0;
   const void* owner = nullptr;     ///< the block that a shared array belongs to
@@ -76,7 +77,8 @@ class Memory {
   void set_limit(std::size_t bytes) { limit_ = bytes; }
   void set_poison(std::uint8_t byte) { poison_ = byte; }
   std::uint8_t poison() const { return poison_; }
-  bool all_poison(const Buffer& buffer) const;
+  /// Whether it was filled with poison: not where it is too large.
+  bool is_poisoned(const Buffer& buffer) const;
   void fill_poison(Buffer& buffer) const;
 
   /// First byte behind a buffer that no longer holds the canary, counted from its end; −1 where all hold it

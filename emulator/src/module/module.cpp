@@ -227,7 +227,7 @@ std::vector<std::size_t> Module::parameter_bytes(const std::string& kernel) cons
 void* device_allocate(std::size_t bytes, const std::string& name) {
   Buffer* b = Memory::instance().allocate(bytes, Space::global, name);
   if (!b) return nullptr;
-  b->initialised = true;  // the host may write it at any time
+  b->tensor = true;
   return b->begin;
 }
 

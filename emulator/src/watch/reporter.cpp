@@ -15,80 +15,6 @@
 
 namespace isomer::emulator {
 
-const char* name(Kind kind) {
-  switch (kind) {
-    case Kind::out_of_bounds_read:
-      return "out-of-bounds-read";
-    case Kind::out_of_bounds_write:
-      return "out-of-bounds-write";
-    case Kind::index_overflow:
-      return "index-overflow";
-    case Kind::uninitialised_read:
-      return "uninitialised-read";
-    case Kind::race:
-      return "race";
-    case Kind::barrier_divergence:
-      return "barrier-divergence";
-    case Kind::warp_divergence:
-      return "warp-divergence";
-    case Kind::writes_input:
-      return "writes-input";
-    case Kind::misaligned:
-      return "misaligned";
-    case Kind::stack_overflow:
-      return "stack-overflow";
-    case Kind::step_limit:
-      return "step-limit";
-    case Kind::assertion:
-      return "assertion";
-    case Kind::trap:
-      return "trap";
-    case Kind::crash:
-      return "crash";
-    case Kind::host_call:
-      return "host-call";
-    case Kind::wrong_stream:
-      return "wrong-stream";
-    case Kind::default_stream:
-      return "default-stream";
-    case Kind::in_flight:
-      return "in-flight";
-    case Kind::early_reuse:
-      return "early-reuse";
-    case Kind::missing_proxy_fence:
-      return "missing-proxy-fence";
-    case Kind::missing_fence:
-      return "missing-fence";
-    case Kind::wrong_swizzle:
-      return "wrong-swizzle";
-    case Kind::wrong_phase:
-      return "wrong-phase";
-    case Kind::byte_count:
-      return "byte-count";
-    case Kind::barrier_misuse:
-      return "barrier-misuse";
-    case Kind::copy_misuse:
-      return "copy-misuse";
-    case Kind::register_pool:
-      return "register-pool";
-    case Kind::unfinished:
-      return "unfinished";
-    case Kind::stale_state:
-      return "stale-state";
-    case Kind::benign_race:
-      return "benign-race";
-    case Kind::use_after_free:
-      return "use-after-free";
-    case Kind::leak:
-      return "leak";
-    case Kind::float_to_integer:
-      return "float-to-integer";
-    case Kind::ragged_store:
-      return "ragged-store";
-  }
-  return "?";
-}
-
 namespace watch {
 namespace {
 
@@ -218,6 +144,13 @@ const char* waits_in(const Thread& t) {
 std::string waits_for(Block& block, const Thread& t) {
   if (t.wait == Wait::units) return block.units().waits_for(t);
   return waits_in(t);
+}
+
+bool comes_of_wrong_phase(Kind kind) {
+  return kind == Kind::race || kind == Kind::in_flight || kind == Kind::early_reuse ||
+         kind == Kind::uninitialised_read || kind == Kind::barrier_divergence ||
+         kind == Kind::barrier_misuse || kind == Kind::byte_count || kind == Kind::missing_proxy_fence ||
+         kind == Kind::unfinished;
 }
 
 std::string braces(const Index3& i) { return fmt::format("({},{},{})", i[0], i[1], i[2]); }
@@ -516,6 +449,11 @@ std::vector<Report> take_reports() {
       predicate.replace(at, 7,
                         r.other.line ? fmt::format("{}:{}", r.other.file, r.other.line) : "an unknown place");
     }
+    // To wait twice for what is over is no fault where nothing comes of it.
+    if (r.kind == Kind::wrong_phase && std::none_of(taken.begin(), taken.end(), [&](const Raw& raw) {
+          return comes_of_wrong_phase(raw.report.kind) && raw.report.kernel == r.kernel;
+        }))
+      continue;
     const bool swapped = taken[i].look != nullptr && looked.count(taken[i].look) != 0;
     if (taken[i].same_values || swapped) r.kind = Kind::benign_race;
     if (!taken[i].value.empty()) predicate += "; " + taken[i].value;

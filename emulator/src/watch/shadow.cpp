@@ -359,6 +359,21 @@ void forget(Buffer& buffer) {
   clear(&shadow().written[position(buffer.begin)], buffer.bytes);
 }
 
+bool host_wrote(Buffer& buffer) {
+  Memory& memory = Memory::instance();
+  if (!memory.is_poisoned(buffer)) return true;
+  if (!buffer.in_shadow) forget(buffer);
+  buffer.in_shadow = true;
+  const std::uint8_t* written = &shadow().written[position(buffer.begin)];
+  const std::byte poison{memory.poison()};
+  bool all = true;
+  for (std::size_t i = 0; i < buffer.bytes; ++i) {
+    if (!written[i] && buffer.begin[i] != poison) return true;
+    all &= written[i] != 0;
+  }
+  return all;
+}
+
 void mark_written(const void* address, std::size_t bytes) {
   Memory& memory = Memory::instance();
   Buffer* buffer = memory.find(address);

@@ -72,6 +72,9 @@ void reserve_all();
 void forget(Buffer& buffer);
 /// The host wrote these bytes.
 void mark_written(const void* address, std::size_t bytes);
+/// Whether the host wrote to a tensor: some byte is not poison that no kernel wrote. So too where the whole
+/// was written.
+bool host_wrote(Buffer& buffer);
 /// The host copied bytes that may or may not be initialised: the state goes with them.
 void copy_state(const void* to, const void* from, std::size_t bytes);
 

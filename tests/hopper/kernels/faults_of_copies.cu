@@ -35,6 +35,7 @@ TWINS(phase_not_turned) {
       bring(p, at);
     }
     at.full.wait(kBad ? 0 : n & 1);  // fault: phase_not_turned
+    if (!kBad) at.full.wait(n & 1);  // what is over may be waited for again
     use(p, load_shared(mine(at.tile)));
     at.empty.arrive();
   }

@@ -36,7 +36,7 @@ enum class Kind : std::uint8_t {
   missing_proxy_fence,  ///< written through the generic proxy, read by an asynchronous unit, no fence between
   missing_fence,        ///< a product of a warpgroup with no fence since its registers were touched
   wrong_swizzle,        ///< a tile read with another swizzle than it was written with
-  wrong_phase,          ///< a wait for a phase of a barrier that was waited for before
+  wrong_phase,          ///< a wait for a phase that was waited for before, where other findings come of it
   byte_count,           ///< a barrier announced other bytes than its copies bring
   barrier_misuse,       ///< a barrier in shared memory that is not initialised, or has too many arrivals
   copy_misuse,          ///< a bulk copy or matrix descriptor that the hardware would not take
