@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <set>
-#include <tuple>
-#include <unordered_map>
 
 #include "hopper/units.hpp"
+#include "watch/findings.hpp"
 #include "watch/order.hpp"
 #include "watch/places.hpp"
 
@@ -18,89 +14,9 @@ namespace isomer::emulator {
 namespace watch {
 namespace {
 
-constexpr std::size_t kMaxReports = 1000;
-
-struct Raw {
-  Report report;
-  Site site;
-  Site other;
-  bool by_host = false;        // of no thread; its place is known
-  bool of_words = false;       // a race that is none where either place is in a loop that waits
-  bool same_values = false;    // every one of these stores wrote what was there
-  std::string value;           // that value, as bytes
-  const void* look = nullptr;  // a plain read that may be the first look of a compare-and-swap
-  std::string predicate;       // what the thread did; `{other}` stands for the second place
-};
-
-std::mutex reports_mutex;
-std::vector<Raw> raws;
-std::map<std::tuple<Kind, const void*, const void*>, std::size_t> known;
-
-std::set<const void*> waiting_sites;
-struct WaitingLines {
-  std::string file;
-  unsigned first, last;
-};
-std::vector<WaitingLines> waiting_lines;
-
-bool in_waiting_loop(const Site& site, const Place& place) {
-  return waiting_sites.count(site.pc) != 0 ||
-         std::any_of(waiting_lines.begin(), waiting_lines.end(), [&](const WaitingLines& w) {
-           return w.first <= place.line && place.line <= w.last && w.file == place.file;
-         });
-}
-
-std::vector<const void*> sites{nullptr};
-std::unordered_map<const void*, std::uint32_t> site_numbers;
-
-/// The store that is made next: what is there before it, and the report that it belongs to.
-struct PendingStore {
-  std::size_t raw = 0;
-  const void* address = nullptr;
-  std::string before;
-} pending;
-std::set<const void*> looks;
-
-std::string hexadecimal(const std::string& bytes) {
-  std::string text = "0x";
-  for (std::size_t i = bytes.size(); i > 0; --i)
-    text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i - 1]));
-  return text;
-}
-
-Index3 triple(const uint3& v) { return {v.x, v.y, v.z}; }
-
 Index3 unravel(std::uint64_t linear, const dim3& dim) {
   return {static_cast<std::uint32_t>(linear % dim.x), static_cast<std::uint32_t>(linear / dim.x % dim.y),
           static_cast<std::uint32_t>(linear / dim.x / dim.y)};
-}
-
-// What was told already is counted, and its sentence is not made again: races come by the hundred thousand.
-bool told(Kind kind, const void* pc, const void* other_pc) {
-  std::lock_guard lock(reports_mutex);
-  const auto found = known.find(std::make_tuple(kind, pc, other_pc));
-  if (found == known.end()) return false;
-  ++raws[found->second].report.count;
-  return true;
-}
-
-void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw,
-         const std::vector<const void*>* calls = nullptr) {
-  std::lock_guard lock(reports_mutex);
-  const auto key = std::make_tuple(kind, pc, other_pc);
-  if (const auto found = known.find(key); found != known.end()) {
-    ++raws[found->second].report.count;
-    return;
-  }
-  if (raws.size() >= kMaxReports) return;
-  known.emplace(key, raws.size());
-  raw.report.kind = kind;
-  raw.report.kernel = block.launch().request.kernel;
-  raw.report.block = triple(block.index());
-  raw.report.thread = triple(thread.index);
-  raw.site = {pc, calls != nullptr ? *calls : thread.clock.calls};
-  raw.other.pc = other_pc;
-  raws.push_back(std::move(raw));
 }
 
 std::string title(const Buffer& buffer) {
@@ -145,15 +61,6 @@ std::string waits_for(Block& block, const Thread& t) {
   if (t.wait == Wait::units) return block.units().waits_for(t);
   return waits_in(t);
 }
-
-bool comes_of_wrong_phase(Kind kind) {
-  return kind == Kind::race || kind == Kind::in_flight || kind == Kind::early_reuse ||
-         kind == Kind::uninitialised_read || kind == Kind::barrier_divergence ||
-         kind == Kind::barrier_misuse || kind == Kind::byte_count || kind == Kind::missing_proxy_fence ||
-         kind == Kind::unfinished;
-}
-
-std::string braces(const Index3& i) { return fmt::format("({},{},{})", i[0], i[1], i[2]); }
 
 }  // namespace
 
@@ -230,11 +137,7 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
   const bool stores = writes && other_writes && what == RaceOf::accesses && bytes <= kLongestValue &&
                       other_thread < block.size();
   const auto wait_for_value = [&] {
-    if (!stores) return;
-    const auto found = known.find(std::make_tuple(Kind::race, site, site_of(other_site)));
-    if (found == known.end() || !raws[found->second].same_values) return;
-    pending = {found->second, address, std::string(static_cast<const char*>(address), bytes)};
-    any_pending_store = true;
+    if (stores) expect_store(site, site_of(other_site), address, bytes);
   };
   if (told(Kind::race, site, site_of(other_site))) return wait_for_value();
   Raw raw;
@@ -256,25 +159,6 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
   raw.of_words = what == RaceOf::words;
   add(Kind::race, block, *current_thread(), site, site_of(other_site), std::move(raw));
   wait_for_value();
-}
-
-bool any_pending_store = false;
-
-void settle_pending_store() {
-  if (!any_pending_store) return;
-  any_pending_store = false;
-  std::lock_guard lock(reports_mutex);
-  if (pending.raw >= raws.size()) return;
-  Raw& raw = raws[pending.raw];
-  const std::string now(static_cast<const char*>(pending.address), pending.before.size());
-  if (now != pending.before) raw.same_values = false;
-  if (raw.value.empty())
-    raw.value = fmt::format("the values are {} and {}", hexadecimal(pending.before), hexadecimal(now));
-}
-
-void looks_before_swap(const void* site) {
-  std::lock_guard lock(reports_mutex);
-  looks.insert(site);
 }
 
 void report_freed(const void* site, const Buffer& buffer, const void* address, std::size_t bytes,
@@ -324,8 +208,7 @@ void report_leaks() {
     raw.predicate = fmt::format("{} is not freed when the program ends", title(*b));
     leaks.push_back(std::move(raw));
   }
-  std::lock_guard lock(reports_mutex);
-  for (Raw& leak : leaks) raws.push_back(std::move(leak));
+  for (Raw& leak : leaks) add_whole(std::move(leak));
 }
 
 void report_divergence(Block& block, const Thread& a, const Thread& b) {
@@ -391,100 +274,10 @@ void report_canary(const Launch& launch, const Buffer& buffer, std::ptrdiff_t of
   raw.predicate =
       fmt::format("wrote behind the end of {}, at offset {}; {}", title(buffer), raw.report.offset,
                   launch.watch ? "the watch does not see the code that did" : "a watched run tells where");
-  std::lock_guard lock(reports_mutex);
   // Who was seen to do it is told already.
-  if (launch.watch && std::any_of(raws.begin(), raws.end(), [&](const Raw& each) {
-        return each.report.kind == Kind::out_of_bounds_write && each.report.buffer == buffer.name;
-      }))
-    return;
-  raws.push_back(std::move(raw));
-}
-
-KnownSite known_sites[kKnownSites];
-
-std::uint32_t new_site_number(const void* pc) {
-  auto [it, inserted] = site_numbers.try_emplace(pc, static_cast<std::uint32_t>(sites.size()));
-  if (inserted) sites.push_back(pc);
-  return it->second;
-}
-
-const void* site_of(std::uint32_t number) { return sites[number]; }
-
-void waits_at(const void* site) {
-  thread_local const void* last = nullptr;
-  if (site == last) return;
-  last = site;
-  std::lock_guard lock(reports_mutex);
-  waiting_sites.insert(site);
-}
-
-std::size_t report_count() {
-  std::lock_guard lock(reports_mutex);
-  return raws.size();
-}
-
-std::vector<Report> take_reports() {
-  settle_pending_store();
-  std::vector<Raw> taken;
-  std::set<const void*> looked;
-  {
-    std::lock_guard lock(reports_mutex);
-    taken = std::exchange(raws, {});
-    known.clear();
-    looked = looks;
-  }
-  std::vector<Site> wanted;
-  for (const Raw& r : taken) wanted.push_back(r.site), wanted.push_back(r.other);
-  const std::vector<Place> places = places_of(wanted);
-  std::vector<Report> reports;
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    Report& r = taken[i].report;
-    if (!taken[i].by_host) r.place = places[2 * i];
-    r.other = places[2 * i + 1];
-    if (taken[i].of_words &&
-        (in_waiting_loop(taken[i].site, r.place) || in_waiting_loop(taken[i].other, r.other)))
-      continue;
-    std::string predicate = taken[i].predicate;
-    if (const auto at = predicate.find("{other}"); at != std::string::npos) {
-      predicate.replace(at, 7,
-                        r.other.line ? fmt::format("{}:{}", r.other.file, r.other.line) : "an unknown place");
-    }
-    // To wait twice for what is over is no fault where nothing comes of it.
-    if (r.kind == Kind::wrong_phase && std::none_of(taken.begin(), taken.end(), [&](const Raw& raw) {
-          return comes_of_wrong_phase(raw.report.kind) && raw.report.kernel == r.kernel;
-        }))
-      continue;
-    const bool swapped = taken[i].look != nullptr && looked.count(taken[i].look) != 0;
-    if (taken[i].same_values || swapped) r.kind = Kind::benign_race;
-    if (!taken[i].value.empty()) predicate += "; " + taken[i].value;
-    if (swapped) predicate += "; the read is the first look of a compare-and-swap, which looks again";
-    const std::string where = r.place.line ? fmt::format("{}:{}: ", r.place.file, r.place.line) : "";
-    const bool nobody = !taken[i].site.pc && r.kind == Kind::out_of_bounds_write;
-    r.text = taken[i].by_host ? fmt::format("{}{}: {}", where, name(r.kind), predicate)
-             : nobody         ? fmt::format("{}: kernel {} {}", name(r.kind), r.kernel, predicate)
-                      : fmt::format("{}{}: kernel {}, block {}, thread {} {}", where, name(r.kind), r.kernel,
-                                    braces(r.block), braces(r.thread), predicate);
-    // Two addresses of one line tell the same story.
-    const auto same = std::find_if(reports.begin(), reports.end(), [&](const Report& o) {
-      return o.kind == r.kind && o.kernel == r.kernel && r.place.line != 0 && o.place.line == r.place.line &&
-             o.place.file == r.place.file && o.other.line == r.other.line && o.buffer == r.buffer;
-    });
-    if (same == reports.end()) {
-      reports.push_back(std::move(r));
-    } else {
-      same->count += r.count;
-    }
-  }
-  return reports;
+  if (launch.watch && is_found(Kind::out_of_bounds_write, buffer.name)) return;
+  add_whole(std::move(raw));
 }
 
 }  // namespace watch
 }  // namespace isomer::emulator
-
-extern "C" __attribute__((visibility("default"))) void isomer_emulator_register_wait(const char* file,
-                                                                                     unsigned first,
-                                                                                     unsigned last) {
-  using namespace isomer::emulator::watch;
-  std::lock_guard lock(reports_mutex);
-  waiting_lines.push_back({file, first, last});
-}
