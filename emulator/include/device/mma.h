@@ -1,1 +1,2 @@
-#error "mma.h (nvcuda::wmma) is not on the emulated device: --backend cuda has it"
+#pragma once
+#include "isomer_emulator/wmma.h"

@@ -1,0 +1,117 @@
+// nvcuda::wmma: products of matrices that are spread over a warp, and what the watch sees of them.
+#include <gtest/gtest.h>
+
+#include "isomer/emulator/module.hpp"
+#include "written_source.hpp"
+
+namespace isomer::emulator::tests {
+namespace {
+
+const char* const kProgram = R"(#include <mma.h>
+using namespace nvcuda;
+template <class LA, class LB>
+__global__ void gemm(const half* a, const half* b, const float* c, float* d, int n, float alpha) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, LA> fa;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, LB> fb;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum, old;
+  wmma::fill_fragment(sum, 0.0f);
+  const int row = threadIdx.y * 16, column = blockIdx.x * 16;
+  const bool ra = std::is_same_v<LA, wmma::row_major>, rb = std::is_same_v<LB, wmma::row_major>;
+  for (int k = 0; k < n; k += 16) {
+    wmma::load_matrix_sync(fa, ra ? a + row * n + k : a + k * n + row, n);
+    wmma::load_matrix_sync(fb, rb ? b + k * n + column : b + column * n + k, n);
+    wmma::mma_sync(sum, fa, fb, sum);
+  }
+  wmma::load_matrix_sync(old, c + row * n + column, n, wmma::mem_row_major);
+  for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = alpha * sum.x[i] + old.x[i];
+  wmma::store_matrix_sync(d + row * n + column, sum, n, wmma::mem_row_major);
+}
+// By way of shared memory, by two warps.
+__global__ void staged(const half* a, float* d, bool waits, int rows) {
+  __shared__ half tile[256];
+  for (int i = threadIdx.x; i < 256; i += 64) tile[i] = a[i];
+  if (waits) __syncthreads();
+  if (threadIdx.x >= 32) return;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> fb;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::load_matrix_sync(fa, tile, 16);
+  wmma::load_matrix_sync(fb, tile, 16);
+  wmma::fill_fragment(sum, 0.0f);
+  wmma::mma_sync(sum, fa, fb, sum);
+  wmma::store_matrix_sync(d, sum, rows, wmma::mem_row_major);
+}
+__global__ void integers(const signed char* a, int* d) {
+  wmma::fragment<wmma::matrix_a, 8, 32, 16, signed char, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, 8, 32, 16, signed char, wmma::col_major> fb;
+  wmma::fragment<wmma::accumulator, 8, 32, 16, int> sum;
+  wmma::fill_fragment(sum, 1);
+  wmma::load_matrix_sync(fa, a, 16);
+  wmma::load_matrix_sync(fb, a, 16);
+  wmma::mma_sync(sum, fa, fb, sum);
+  wmma::store_matrix_sync(d, sum, 8, wmma::mem_col_major);
+}
+int main(int, char** words) {
+  const int n = 64;
+  half *a, *b; float *c, *d; signed char* s; int* t;
+  cudaMallocManaged(&a, n * n * 2); cudaMallocManaged(&b, n * n * 2); cudaMallocManaged(&c, n * n * 4); cudaMallocManaged(&d, n * n * 4);
+  cudaMallocManaged(&s, 512); cudaMallocManaged(&t, 1024);
+  for (int i = 0; i < n * n; ++i) a[i] = __float2half(i * 7 % 11 - 5), b[i] = __float2half(i * 5 % 13 - 6), c[i] = i % 3;
+  for (int i = 0; i < 512; ++i) s[i] = i * 5 % 17 - 8;
+  for (int way = 0; way < 2; ++way) {
+    if (way == 0) gemm<wmma::row_major, wmma::col_major><<<n / 16, dim3(32, n / 16)>>>(a, b, c, d, n, 2);
+    else gemm<wmma::col_major, wmma::row_major><<<n / 16, dim3(32, n / 16)>>>(a, b, c, d, n, 2);
+    cudaDeviceSynchronize();
+    for (int r = 0; r < n; ++r) for (int q = 0; q < n; ++q) {
+      float sum = 0;
+      for (int k = 0; k < n; ++k) sum += float(way == 0 ? a[r * n + k] : a[k * n + r]) * float(way == 0 ? b[q * n + k] : b[k * n + q]);
+      if (d[r * n + q] != 2 * sum + c[r * n + q]) return 1 + way;
+    }
+  }
+  integers<<<1, 32>>>(s, t);
+  cudaDeviceSynchronize();
+  for (int r = 0; r < 8; ++r) for (int q = 0; q < 32; ++q) {
+    int sum = 1;
+    for (int k = 0; k < 16; ++k) sum += s[r * 16 + k] * s[q * 16 + k];
+    if (t[q * 8 + r] != sum) return 3;
+  }
+  float* exact;
+  cudaMalloc(&exact, 1024);
+  staged<<<1, 64>>>(a, exact, words[1][0] != 'r', words[1][0] == 'b' ? 17 : 16);
+  cudaDeviceSynchronize();
+  return 0;
+}
+)";
+
+class Fragments : public testing::Test {
+ protected:
+  static RunResult run(const char* how) {
+    static const WrittenSource source(kProgram, "fragments.cu");
+    static const Module module = Module::build({.sources = {source.path()}, .watch = true});
+    return module.run_main({how});
+  }
+};
+
+TEST_F(Fragments, MultiplyInEveryLayout) {
+  const RunResult r = run("all");
+  EXPECT_EQ(r.exit_status, 0) << r.failure;
+  for (const Report& report : r.reports) ADD_FAILURE() << report.text;
+}
+
+TEST_F(Fragments, ReadWhatAnotherWarpWritesWithNoBarrierBetween) {
+  const RunResult r = run("race");
+  ASSERT_FALSE(r.reports.empty());
+  for (const Report& report : r.reports)
+    EXPECT_TRUE(report.kind == Kind::race || report.kind == Kind::uninitialised_read) << report.text;
+  EXPECT_EQ(r.reports.back().buffer, "tile");
+}
+
+TEST_F(Fragments, AreStoredInsideOfTheirBufferOnly) {
+  const RunResult r = run("bounds");
+  ASSERT_EQ(r.reports.size(), 1u);
+  EXPECT_EQ(r.reports[0].kind, Kind::out_of_bounds_write);
+  EXPECT_GE(r.reports[0].offset, 1024);
+}
+
+}  // namespace
+}  // namespace isomer::emulator::tests
