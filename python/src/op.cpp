@@ -169,6 +169,11 @@ struct Op::Frame {
     objects[i] = object;
     tensor(i) = views[i]->tensor;
   }
+  void read_made(std::size_t i, PyObject* object) {
+    views[i].emplace().read_made(object, {op.contract().op, op.contract().args[i].name});
+    objects[i] = object;
+    tensor(i) = views[i]->tensor;
+  }
 
   const Op& op;
   std::size_t count;
@@ -268,9 +273,9 @@ Ref Op::call(PyObject* const* given, Py_ssize_t count) const {
     core::shape_outputs(frame.call, missing, element, forms.data());
     for (std::size_t i = 0; i < tensors; ++i) {
       if ((missing & bit(i)) == 0) continue;
-      frame.allocated.push_back(
-          allocate(forms[i], family, frame.objects[first], {contract.op, contract.args[i].name}));
-      frame.read(i, frame.allocated.back().get(), true);
+      frame.allocated.push_back(allocate(forms[i], family, frame.objects[first], frame.tensor(first),
+                                         {contract.op, contract.args[i].name}));
+      frame.read_made(i, frame.allocated.back().get());
     }
   }
 

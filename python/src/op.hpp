@@ -67,9 +67,9 @@ class Op {
 /// Every op of the registry, in its order.
 const std::vector<Op>& ops();
 
-/// A new tensor of that form by the library whose tensor `like` is. Throws Error where that library has not
-/// the dtype, Raised.
-Ref allocate(const Tensor& form, Family family, PyObject* like, const Place& place);
+/// A new tensor of that form by the library whose tensor `like`, of the form `beside`, is. Throws Error where
+/// that library has not the dtype, Raised.
+Ref allocate(const Tensor& form, Family family, PyObject* like, const Tensor& beside, const Place& place);
 
 /// How the module sees a queue or a request among its objects; null where it is none.
 const PyQueue* queue_of(PyObject* object);

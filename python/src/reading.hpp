@@ -15,6 +15,9 @@ template <class... Parts>
   core::fail(ErrorCode::bad_argument, place.op, ": ", place.argument, " ", parts...);
 }
 
+/// Whose tensor it is, by the classes that its type descends from.
+Family family_of(PyObject* object);
+
 /// Numbers of Python's objects; each refuses what is none.
 std::int64_t integer(PyObject* object, const Place& place);
 void* address(PyObject* object, const Place& place);

@@ -33,6 +33,8 @@ Family family_of_type(PyObject* type) {
   return Family::other;
 }
 
+}  // namespace
+
 /// Types are kept for good: there are few, and a freed one's address may be another's. Under the lock.
 Family family_of(PyObject* object) {
   static auto* const known = new std::unordered_map<PyTypeObject*, Family>;
@@ -45,8 +47,6 @@ Family family_of(PyObject* object) {
   }
   return family;
 }
-
-}  // namespace
 
 View::~View() {
   if (has_buffer_) PyBuffer_Release(&buffer_);

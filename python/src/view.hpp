@@ -29,6 +29,8 @@ class View {
   /// DLPack, __array_interface__. Throws Error bad_argument for what is no tensor, has a dtype or a device
   /// that Isomer has not, or may not be written where `written` asks for that.
   void read(PyObject* object, const Place& place, bool written);
+  /// The same of a tensor that was allocated for this call, which has nothing that would be refused.
+  void read_made(PyObject* object, const Place& place);
 
   Tensor tensor;
   Family family = Family::other;

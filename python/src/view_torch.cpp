@@ -94,6 +94,13 @@ bool View::exchange_torch(PyObject* object) {
   }
 }
 
+void View::read_made(PyObject* object, const Place& place) {
+  if (family_of(object) != Family::torch || !exchange_torch(object)) return read(object, place, true);
+  family = Family::torch;
+  Py_INCREF(object);
+  keeper_ = object;
+}
+
 bool View::read_torch(PyObject* object, const Place& place) {
   const Names& name = names();
   const auto get = [&](PyObject* attribute) {
