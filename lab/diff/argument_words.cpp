@@ -24,7 +24,8 @@ LaunchFields fields_of(const LaunchGroup& group, const ParameterLayouts& layouts
   LaunchFields all;
   for (std::size_t i = 0; i < group.first.arguments.size(); ++i) {
     const ArgumentBytes& argument = group.first.arguments[i];
-    const auto* layout = layouts.find(group.name.family, group.name.arity, i, argument.bytes.size());
+    const auto* layout =
+        layouts.find(group.name.family, group.name.arity, i, argument.bytes.size(), group.name.text);
     all.push_back(layout == nullptr ? std::vector<NamedField>{}
                                     : named_fields(*layout, group.name.fields.get(), argument));
   }

@@ -85,6 +85,8 @@ void ParameterLayouts::add(std::string_view json, const std::string& source) {
                                      : std::vector<std::size_t>{},
             member<std::size_t>(layout, "parameter", source),
             member<std::size_t>(layout, "bytes", source)};
+    const auto where = layout.contains("where") ? member<std::vector<std::string>>(layout, "where", source)
+                                                : std::vector<std::string>{};
     if (!layout.contains("fields") || !layout["fields"].is_array()) wrong(source, "'fields' is missing");
     std::vector<Field> fields;
     for (const nlohmann::json& each : layout["fields"]) {
@@ -96,17 +98,26 @@ void ParameterLayouts::add(std::string_view json, const std::string& source) {
     }
     for (const std::string& family : families) {
       key.family = family;
-      layouts_[key] = fields;
+      layouts_[key].push_back({where, fields});
     }
   }
 }
 
+const std::vector<Field>* ParameterLayouts::find(const Key& key, std::string_view name) const {
+  const auto found = layouts_.find(key);
+  if (found == layouts_.end()) return nullptr;
+  for (auto layout = found->second.rbegin(); layout != found->second.rend(); ++layout)
+    if (std::all_of(layout->where.begin(), layout->where.end(),
+                    [&](const std::string& text) { return name.find(text) != std::string_view::npos; }))
+      return &layout->fields;
+  return nullptr;
+}
+
 const std::vector<Field>* ParameterLayouts::find(const std::string& family,
                                                  const std::vector<std::size_t>& arity, std::size_t parameter,
-                                                 std::size_t bytes) const {
-  auto found = layouts_.find({family, arity, parameter, bytes});
-  if (found == layouts_.end()) found = layouts_.find({family, {}, parameter, bytes});
-  return found == layouts_.end() ? nullptr : &found->second;
+                                                 std::size_t bytes, std::string_view name) const {
+  const std::vector<Field>* own = find({family, arity, parameter, bytes}, name);
+  return own != nullptr ? own : find({family, {}, parameter, bytes}, name);
 }
 
 }  // namespace isomer::lab

@@ -21,7 +21,8 @@ struct Field {
 /// tools/parameter_layout.py: {"version":1,"layouts":[{"family":"flash::FlashAttnFwdSm90","parameter":0,
 /// "arity":[3,19,9,1],"bytes":2944,"fields":[{"name":"mainloop.shape_Q.0","offset":8,"size":4,"type":"int"},…]}]}.
 /// "families" instead of "family" lists several kernels that take one struct.
-/// A layout without an arity is that of every arity that has none of its own.
+/// A layout without an arity is that of every arity that has none of its own. "where" lists texts that the
+/// kernel's canonical name has to hold, where the arity does not tell two structs apart.
 class ParameterLayouts {
  public:
   /// The built-in ones, those in isomer/layouts of the user's configuration folder, those beside a capture
@@ -32,7 +33,7 @@ class ParameterLayouts {
   void add(std::string_view json, const std::string& source);
   /// Null where no table knows a parameter of that size.
   const std::vector<Field>* find(const std::string& family, const std::vector<std::size_t>& arity,
-                                 std::size_t parameter, std::size_t bytes) const;
+                                 std::size_t parameter, std::size_t bytes, std::string_view name = {}) const;
 
  private:
   struct Key {
@@ -41,7 +42,12 @@ class ParameterLayouts {
     std::size_t parameter, bytes;
     auto operator<=>(const Key&) const = default;
   };
-  std::map<Key, std::vector<Field>> layouts_;
+  struct Layout {
+    std::vector<std::string> where;
+    std::vector<Field> fields;
+  };
+  const std::vector<Field>* find(const Key& key, std::string_view name) const;
+  std::map<Key, std::vector<Layout>> layouts_;  ///< what is asked first comes last
 };
 
 /// A built-in table: lab/names/layouts, as the build embedded it.

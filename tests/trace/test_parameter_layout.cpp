@@ -230,6 +230,68 @@ TEST(ParameterLayouts, AreFoundByArityAndElseByFamilyAlone) {
   EXPECT_THROW(layouts.add(table("\"arity\":\"3\",", "x"), "x"), Error);
 }
 
+TEST(ParameterLayouts, AskForTextsOfTheNameWhereTheArityDoesNotTellStructsApart) {
+  ParameterLayouts layouts;
+  layouts.add(R"({"layouts":[
+    {"family":"f","arity":[2],"where":["g::Sum<","float"],"parameter":0,"bytes":4,
+     "fields":[{"name":"sum","offset":0,"size":4,"type":"int"}]},
+    {"family":"f","arity":[2],"where":["g::Product<"],"parameter":0,"bytes":4,
+     "fields":[{"name":"product","offset":0,"size":4,"type":"int"}]}]})",
+              "where");
+  EXPECT_EQ(layouts.find("f", {2}, 0, 4, "f<g::Sum<float>, int>")->at(0).name, "sum");
+  EXPECT_EQ(layouts.find("f", {2}, 0, 4, "f<g::Product<int>, int>")->at(0).name, "product");
+  EXPECT_EQ(layouts.find("f", {2}, 0, 4, "f<g::Sum<int>, int>"), nullptr);
+  EXPECT_THROW(
+      layouts.add(R"({"layouts":[{"family":"f","where":"x","parameter":0,"bytes":4,"fields":[]}]})", "x"),
+      Error);
+}
+
+/// A GEMM of CUTLASS 4 for Hopper, by the function that makes its output.
+std::string gemm(const std::string& thread =
+                     "cutlass::epilogue::thread::LinearCombination<float, 1, float, float, "
+                     "(cutlass::epilogue::thread::ScaleType::Kind)0, "
+                     "(cutlass::FloatRoundStyle)2, float>") {
+  const std::string
+      stride = "cute::tuple<long, cute::C<1>, long>",
+      layout =
+          "cute::ComposedLayout<cute::Swizzle<3, 4, 3>, cute::smem_ptr_flag_bits<32>, "
+          "cute::Layout<cute::tuple<cute::C<8>, cute::C<32>>, cute::tuple<cute::C<32>, cute::C<1>>>>";
+  const std::string load = "cute::SM90_TMA_LOAD_MULTICAST, " + layout + ", void, cute::identity";
+  return "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int, int>, "
+         "cutlass::gemm::collective::CollectiveMma<cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized<7, "
+         "cute::tuple<cute::C<4>, cute::C<2>, cute::C<1>>, "
+         "cutlass::gemm::KernelTmaWarpSpecializedCooperative>, "
+         "cute::tuple<cute::C<128>, cute::C<128>, cute::C<32>>, float, " +
+         stride + ", float, " + stride + ", cute::TiledMMA<int>, " + load + ", " + load +
+         ">, cutlass::epilogue::collective::detail::Sm90TmaWarpSpecializedAdapter<"
+         "cutlass::epilogue::collective::DefaultEpilogue<float, " +
+         stride + ", " + stride + ", " + thread +
+         ", cutlass::gemm::EpilogueDefault>>, void, void>>(cutlass::gemm::kernel::Params)";
+}
+
+TEST(ParameterLayouts, NameTheSizesOfCutlassGemm) {
+  const auto launch = [](int rows, float alpha, std::uint8_t padding, const std::string& name) {
+    LaunchGroup group;
+    group.name = parse_kernel_name(name);
+    group.count = 1;
+    group.first.arguments_known = true;
+    ArgumentBytes bytes;
+    bytes.bytes.resize(1024);
+    std::memcpy(bytes.bytes.data() + 4, &rows, sizeof rows);
+    std::memcpy(bytes.bytes.data() + 768, &alpha, sizeof alpha);
+    bytes.bytes[100] = padding;
+    group.varying.assign(1, std::vector<std::uint8_t>(1024, 0));
+    group.first.arguments = {std::move(bytes)};
+    return group;
+  };
+  const ParameterLayouts layouts = ParameterLayouts::for_captures({});
+  EXPECT_EQ(differences(launch(4096, 1, 7, gemm()), launch(2048, 2, 9, gemm()), layouts),
+            "M: 4096 / 2048\nalpha: 1 / 2\n");
+  // Of another epilogue no table knows the struct: its words decide nothing.
+  const std::string other = gemm("mine::Epilogue<float>");
+  EXPECT_EQ(differences(launch(4096, 1, 7, other), launch(2048, 2, 9, other), layouts), "");
+}
+
 TEST(FieldNames, DependOnTheFieldsThatTheirRulesName) {
   const std::vector<Field> fields = {
       {"shape", 0, 4, "int"}, {"cu", 8, 8, "pointer"}, {"batch", 16, 4, "int"}};
