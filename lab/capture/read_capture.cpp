@@ -64,6 +64,12 @@ bool is_rocprof_csv(std::string_view head) {
          first.find("\"totaldurationns\"") != std::string::npos;
 }
 
+/// PTX begins with its version, behind comments.
+bool is_ptx(std::string_view text) {
+  while (text.starts_with("//")) text = without_space(text.substr(std::min(text.find('\n'), text.size())));
+  return text.starts_with(".version") && text.find(".target") != std::string_view::npos;
+}
+
 constexpr std::string_view kRocprof = "\"rocprofiler-sdk-tool\"";
 
 constexpr std::string_view kGzip = "\x1F\x8B";
@@ -118,6 +124,7 @@ FileKind kind_of_file(const fs::path& path) {
                                                                                       : FileKind::kineto;
   }
   if (begins(text, "[")) return FileKind::kineto;
+  if (is_ptx(text)) return FileKind::binary;
   if (is_ncu_csv(head)) return FileKind::ncu_csv;
   if (is_rocprof_csv(text)) return FileKind::rocprof_csv;
   core::fail(ErrorCode::io, "diff: '", path.string(),

@@ -221,11 +221,21 @@ class KinetoReader {
       const std::string_view event = window_.take();
       element value;
       object members;
-      if (event.empty() || parser_.parse(event.data(), event.size(), false).get(value) != simdjson::SUCCESS ||
-          value.get(members) != simdjson::SUCCESS)
-        return false;
+      if (event.empty() || !parse(event, value) || value.get(members) != simdjson::SUCCESS) return false;
       take(members);
     }
+  }
+
+  /// Names may hold bytes of any encoding: where a text is not UTF-8, each of its bytes beyond ASCII is a
+  /// '?'.
+  bool parse(std::string_view text, element& value) {
+    const auto failed = parser_.parse(text.data(), text.size(), false).get(value);
+    if (failed != simdjson::UTF8_ERROR) return failed == simdjson::SUCCESS;
+    mended_.assign(text);
+    mended_.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+    for (char& c : mended_)
+      if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    return parser_.parse(mended_.data(), mended_.size(), false).get(value) == simdjson::SUCCESS;
   }
 
   void take(const object& event) {
@@ -281,6 +291,7 @@ class KinetoReader {
   static constexpr std::size_t kHeld = std::size_t{1} << 18;
   std::vector<Launch> held_;
   simdjson::dom::parser parser_;
+  std::string mended_;
   bool is_trace_ = false;
   std::uint64_t events_ = 0, host_launches_ = 0, kernels_ = 0;
 };
@@ -301,6 +312,8 @@ Capture read_kineto(std::istream& in, const std::string& source, const LaunchSin
     capture.complete = false;
     capture.incomplete = text.damage();
   }
+  if (!is_trace && !text.damage().empty())
+    core::fail(ErrorCode::io, "trace: '", source, "' has no event of a trace: ", text.damage());
   if (!is_trace)
     core::fail(ErrorCode::io, "trace: '", source,
                "' is not a Chrome or PyTorch trace: it has no traceEvents");
