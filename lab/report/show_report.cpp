@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,6 +46,30 @@ const std::string* value_of(const Named& list, const std::string& name) {
   return found == list.end() ? nullptr : &found->second;
 }
 
+/// What attention's launchers work out of their arguments, and people compare: whether lengths vary, and how
+/// many rows there are in all.
+void add_computed(Named& parameters) {
+  const auto insert_behind = [&](const std::string& name, const std::string& computed, std::string value) {
+    const auto at = std::find_if(parameters.begin(), parameters.end(),
+                                 [&](const auto& each) { return each.first == name; });
+    if (value_of(parameters, computed) == nullptr) parameters.insert(at + 1, {computed, std::move(value)});
+  };
+  for (const std::string side : {"q", "k"}) {
+    const std::string* offsets = value_of(parameters, "cu_seqlens_" + side);
+    if (offsets == nullptr) continue;
+    const bool varies = *offsets != "null";
+    insert_behind("cu_seqlens_" + side, "is_varlen_" + side, varies ? "true" : "false");
+    const std::string *batch = value_of(parameters, "b"), *rows = value_of(parameters, "seqlen_" + side);
+    std::uint64_t count = 0, each = 0;
+    const auto number = [](const std::string* text, std::uint64_t& into) {
+      return text != nullptr &&
+             std::from_chars(text->data(), text->data() + text->size(), into).ec == std::errc();
+    };
+    if (!varies && number(batch, count) && number(rows, each))
+      insert_behind("seqlen_" + side, "total_" + side, std::to_string(count * each));
+  }
+}
+
 /// Names of A in their order, then those that B alone has.
 std::vector<std::string> names_of(const Named* a, const Named* b) {
   std::vector<std::string> names;
@@ -68,8 +93,11 @@ std::string section(const std::string& title, const Named* a, const Named* b, bo
   if (two) table.row({"  ", "A", "B", ""});
   for (const std::string& name : names) {
     const std::string left = cell(a, name), right = cell(b, name);
+    const std::string *in_a = a == nullptr ? nullptr : value_of(*a, name),
+                      *in_b = b == nullptr ? nullptr : value_of(*b, name);
+    const bool same = in_a != nullptr && in_b != nullptr ? *in_a == *in_b : in_a == in_b;
     if (two)
-      table.row({"  " + name, left, right, left == right ? "" : Terminal::red("≠")});
+      table.row({"  " + name, left, right, same ? "" : Terminal::red("≠")});
     else
       table.row({"  " + name, left});
   }
@@ -133,6 +161,7 @@ std::vector<ShownKernel> shown_kernels(const GroupedCapture& capture, const Para
     for (const auto& [name, value] : group.first.parameters) kernel.parameters.emplace_back(name, value);
     for (auto& [name, value] : argument_values(group, layouts))
       kernel.parameters.emplace_back(std::move(name), std::move(value));
+    add_computed(kernel.parameters);
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -393,6 +393,28 @@ TEST(Show, PrintsTheChecklistOfOneLaunchAndOfTwo) {
   for (const char* words : {"Template parameters", "mainloop.Is_causal", "Run-time parameters", "seqlen_q",
                             "1285", "Computed constants", "block_m"})
     EXPECT_NE(one.find(words), std::string::npos) << words << "\n" << one;
+  // Every line of the checklist by which people tell two builds of FlashAttention-3 apart.
+  const nlohmann::json of_one = nlohmann::json::parse(show(capture("fa3/plain.jsonl") + " --json"))["a"][0];
+  for (const char* name : {"ArchTag", "Element", "kHeadDimV", "Is_causal", "Is_local", "Has_softcap",
+                           "Varlen", "PagedKVNonTMA", "AppendKV", "HasQv", "PackGQA", "Split", "V_colmajor"})
+    EXPECT_TRUE(of_one["template"].contains(std::string("mainloop.") + name)) << name;
+  for (const auto& [name, value] : {std::pair{"b", "1"},
+                                    {"h", "16"},
+                                    {"h_k", "2"},
+                                    {"d", "128"},
+                                    {"seqlen_q", "1285"},
+                                    {"seqlen_k", "1285"},
+                                    {"total_q", "1285"},
+                                    {"total_k", "1285"},
+                                    {"cu_seqlens_q", "null"},
+                                    {"is_varlen_q", "false"},
+                                    {"q_row_stride", "2048"}})
+    EXPECT_EQ(of_one["parameters"].value(name, ""), value) << name;
+  for (const char* name : {"block_m", "block_n", "stages", "head_dim", "scheduler"})
+    EXPECT_TRUE(of_one["constants"].contains(name)) << name;
+  const nlohmann::json varlen =
+      nlohmann::json::parse(show(capture("fa3/varlen.jsonl") + " --json --kernel FwdSm90"));
+  EXPECT_EQ(varlen["a"][0]["parameters"].value("is_varlen_q", ""), "true");
   const std::string two = show("--lang zh " + capture("fa3/plain.jsonl") + " " + capture("fa3/keys.jsonl") +
                                " --kernel FlashAttn");
   EXPECT_NE(two.find("≠"), std::string::npos) << two;
