@@ -86,6 +86,9 @@ EXPORT void isomer_emulator_barrier_arrive_in(unsigned rank, unsigned barrier) {
 EXPORT int isomer_emulator_barrier_wait(unsigned barrier, unsigned parity, int only_look) {
   return units().barriers().wait(barrier, parity, only_look != 0, SITE);
 }
+EXPORT unsigned isomer_emulator_barrier_parity(unsigned barrier) {
+  return static_cast<unsigned>(units().barriers().at(barrier, SITE).phase & 1);
+}
 EXPORT void isomer_emulator_proxy_fence() {
   if (current_block()->launch().watch) watch::proxy_fence(*current_block(), *current_thread());
 }

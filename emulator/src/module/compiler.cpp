@@ -334,7 +334,9 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   if (options.watch) {
     flags.insert(flags.end(),
                  {"-DISOMER_EMULATOR_WATCH=1", "-O1", "-fsanitize=thread,alignment,float-cast-overflow",
-                  "-fsanitize-recover=alignment,float-cast-overflow", "-fno-omit-frame-pointer"});
+                  "-fsanitize-recover=alignment,float-cast-overflow", "-fno-omit-frame-pointer",
+                  // What the compiler makes of these in place has no hooks.
+                  "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"});
     if (clang) {
       flags.insert(flags.end(), {"-mllvm", "-tsan-distinguish-volatile"});
     } else {

@@ -9,13 +9,13 @@
 namespace cuda {
 
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
-using std::memory_order;
-using std::memory_order_acq_rel;
-using std::memory_order_acquire;
-using std::memory_order_consume;
-using std::memory_order_relaxed;
-using std::memory_order_release;
-using std::memory_order_seq_cst;
+using ::std::memory_order;
+using ::std::memory_order_acq_rel;
+using ::std::memory_order_acquire;
+using ::std::memory_order_consume;
+using ::std::memory_order_relaxed;
+using ::std::memory_order_release;
+using ::std::memory_order_seq_cst;
 
 template <class T, thread_scope Scope>
 class atomic_operations {
@@ -80,7 +80,7 @@ class atomic_operations {
   T* at() const { return at_; }
 
  private:
-  using Reach = std::conditional_t<Scope == thread_scope_block, isomer::emulator::Reach_block,
+  using Reach = ::std::conditional_t<Scope == thread_scope_block, isomer::emulator::Reach_block,
                                    isomer::emulator::Reach>;
   template <class F>
   T updated(F change, memory_order order) const {

@@ -33,6 +33,8 @@ void isomer_emulator_barrier_invalidate(unsigned barrier);
 void isomer_emulator_barrier_arrive(unsigned barrier, unsigned count, unsigned bytes);
 void isomer_emulator_barrier_arrive_in(unsigned rank, unsigned barrier);
 int isomer_emulator_barrier_wait(unsigned barrier, unsigned parity, int only_look);
+/// Of the phase in progress.
+unsigned isomer_emulator_barrier_parity(unsigned barrier);
 void isomer_emulator_proxy_fence();
 
 void isomer_emulator_box_load(const void* map, int rank, const int* coordinates, unsigned to,

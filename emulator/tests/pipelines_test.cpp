@@ -1,0 +1,133 @@
+// cuda::barrier and cuda::pipeline of a block: what they order, and what is seen where nobody waits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "isomer/emulator/module.hpp"
+#include "written_source.hpp"
+
+namespace isomer::emulator::tests {
+namespace {
+
+const char* const kProgram = R"(#include <cooperative_groups.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+namespace cg = cooperative_groups;
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+// Warps 1 to 3 hand their parts to warp 0, twice.
+__global__ void handed(int* out, bool waits) {
+  __shared__ Barrier full, empty;
+  __shared__ int parts[96];
+  if (threadIdx.x == 0) init(&full, 128), init(&empty, 128);
+  __syncthreads();
+  for (int n = 0; n < 2; ++n) {
+    if (threadIdx.x >= 32) {
+      if (n > 0) empty.wait_parity(n - 1 & 1);
+      parts[threadIdx.x - 32] = threadIdx.x + n;
+      (void)full.arrive();
+      (void)empty.arrive();
+    } else {
+      Barrier::arrival_token token = full.arrive();
+      if (waits) full.wait(std::move(token));
+      int sum = parts[threadIdx.x] + parts[threadIdx.x + 32] + parts[threadIdx.x + 64];
+      out[32 * n + threadIdx.x] = sum;
+      (void)empty.arrive();
+    }
+  }
+}
+// Two stages, filled two tiles ahead.
+__global__ void staged(const float* in, float* out, int tiles, bool waits) {
+  __shared__ float stage[2][64];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  const cg::thread_block block = cg::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  for (int filled = 0, tile = 0; tile < tiles; ++tile) {
+    for (; filled < tiles && filled < tile + 2; ++filled) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, stage[filled % 2], in + filled * 64, cuda::aligned_size_t<16>(256), pipe);
+      pipe.producer_commit();
+    }
+    if (waits) pipe.consumer_wait();
+    out[tile * 64 + threadIdx.x] = 2 * stage[tile % 2][63 - threadIdx.x];
+    pipe.consumer_release();
+  }
+}
+__global__ void alone(const int4* in, int4* out) {
+  __shared__ int4 mine[32];
+  cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
+  pipe.producer_acquire();
+  cuda::memcpy_async(&mine[threadIdx.x], in + threadIdx.x, cuda::aligned_size_t<16>(16), pipe);
+  pipe.producer_commit();
+  cuda::pipeline_consumer_wait_prior<0>(pipe);
+  out[threadIdx.x] = mine[threadIdx.x];
+  pipe.consumer_release();
+}
+int main(int, char** words) {
+  int *p, *q; float *in, *out;
+  cudaMallocManaged(&p, 512); cudaMallocManaged(&q, 512); cudaMallocManaged(&in, 4 * 256); cudaMallocManaged(&out, 4 * 256);
+  for (int i = 0; i < 256; ++i) in[i] = i;
+  for (int i = 0; i < 128; ++i) q[i] = i;
+  const char how = words[1][0];
+  handed<<<1, 128>>>(p, how != 'h');
+  staged<<<1, 64>>>(in, out, 4, how != 's');
+  cudaDeviceSynchronize();
+  if (p[5] != 37 + 69 + 101 || p[37] != 38 + 70 + 102) return 1;
+  if (out[3 * 64 + 1] != 2 * (3 * 64 + 62)) return 2;
+  alone<<<1, 32>>>((int4*)q, (int4*)p);
+  cudaDeviceSynchronize();
+  return p[77] != 77;
+}
+)";
+
+class Pipelines : public testing::Test {
+ protected:
+  static RunResult run(const char* how) {
+    static const WrittenSource source(kProgram, "pipelines.cu");
+    static const Module module = Module::build({.sources = {source.path()}, .watch = true});
+    return module.run_main({how});
+  }
+  static bool races_on(const RunResult& r, const char* array) {
+    return std::any_of(r.reports.begin(), r.reports.end(),
+                       [&](const Report& each) { return each.kind == Kind::race && each.buffer == array; });
+  }
+};
+
+TEST_F(Pipelines, OrderWhatIsHandedOver) {
+  const RunResult r = run("all");
+  EXPECT_EQ(r.exit_status, 0) << r.failure;
+  for (const Report& report : r.reports) ADD_FAILURE() << report.text;
+}
+
+TEST_F(Pipelines, OrderNothingForWhoDoesNotWaitForABarrier) { EXPECT_TRUE(races_on(run("handed"), "parts")); }
+
+TEST_F(Pipelines, OrderNothingForWhoDoesNotWaitForAStage) { EXPECT_TRUE(races_on(run("staged"), "stage")); }
+
+const char* const kCopies = R"(
+#include <cstring>
+struct Six { int v[6]; };
+__global__ void copies(Six* out, const Six* in, int count) {
+  __shared__ Six here[4];
+  memcpy(&here[threadIdx.x], in + threadIdx.x, sizeof(Six));
+  __syncthreads();
+  Six mine = here[3 - threadIdx.x];
+  std::memcpy(out + count - 1 - threadIdx.x, &mine, sizeof mine);
+}
+int main(int, char** words) {
+  Six *in, *out;
+  cudaMalloc(&in, 96), cudaMalloc(&out, 96), cudaMemset(in, 0, 96);
+  copies<<<1, 4>>>(out, in, words[1][0] - '0');
+}
+)";
+
+TEST(Copies, OfAFewBytesAreSeen) {
+  const WrittenSource source(kCopies, "copies.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  for (const Report& report : module.run_main({"4"}).reports) ADD_FAILURE() << report.text;
+  const RunResult r = module.run_main({"5"});
+  ASSERT_EQ(r.reports.size(), 1u);
+  EXPECT_EQ(r.reports[0].kind, Kind::out_of_bounds_write);
+  EXPECT_EQ(r.reports[0].bytes, 24u);
+}
+
+}  // namespace
+}  // namespace isomer::emulator::tests
