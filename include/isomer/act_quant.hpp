@@ -22,18 +22,20 @@ enum class ScaleLayout : std::uint8_t {
                  ///< (TMA)
 };
 
+/// Tensors of act_quant.
 struct ActQuantArgs {
   Tensor x;  ///< f32, f16 or bf16 [..., K]; K a multiple of block_size; last dimension contiguous
   Tensor y;  ///< e4m3fn, shape of x; last dimension contiguous
   Tensor s;  ///< f32 [..., K / block_size], laid out as scale_layout says
 };
 
+/// Options of act_quant.
 struct ActQuantOptions {
   std::int64_t block_size = 128;  ///< 32, 64, 128 or 256
   /// The least amax of a block: finite and not negative. 0 gives the semantics of DeepSeek's first release,
   /// in which an all-zero block has scale 0 and NaN elements.
   float amax_floor = 1e-4f;
-  ScaleFormat scale_format = ScaleFormat::f32;
+  ScaleFormat scale_format = ScaleFormat::f32;  ///< how s is rounded
   /// column_major asks for s.stride(-2) = 1 and for s.stride(-1) a multiple of 4.
   ScaleLayout scale_layout = ScaleLayout::row_major;
 };

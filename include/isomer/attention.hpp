@@ -48,7 +48,7 @@ struct AttentionArgs {
   /// e4m3fn cache is quantised by the cache's descale: e4m3(x / descale[b, hkv]), the quotient in f32,
   /// rounded to nearest even, saturating. An int8 cache is written by quantize_copy_kv.
   Tensor k_new = {};
-  Tensor v_new = {};
+  Tensor v_new = {};             ///< likewise for v
   Tensor cu_seqlens_k_new = {};  ///< optional i32 [B + 1]
   Tensor cache_seqlens = {};     ///< i32 [B], with k_new only: slots in use before it, left padding included
   /// Rotary embedding of q and k_new, with k_new only: f32 or q's dtype [positions, rotary_dim / 2],
@@ -56,7 +56,7 @@ struct AttentionArgs {
   /// likewise when causal or windowed, and cache_seqlens[b] otherwise. Rotated in f32 and rounded once to the
   /// dtype of q or k (after the division by the descale, where the append quantises).
   Tensor rotary_cos = {};
-  Tensor rotary_sin = {};
+  Tensor rotary_sin = {};  ///< rotary_cos's dtype and shape
 
   Tensor q_descale = {};  ///< optional f32 [B, Hkv], FP8: multiplies the logits
   Tensor k_descale = {};  ///< optional f32 [B, Hkv], FP8: multiplies the logits
@@ -69,13 +69,14 @@ struct AttentionArgs {
   /// the last dimension or with 1 there (a scale for each row and head), or with D / 8 and Dv / 8 (for each 8
   /// channels). f32, f16 or bf16, any strides. An element is int8 · scale in f32.
   Tensor k_scale = {};
-  Tensor v_scale = {};
+  Tensor v_scale = {};  ///< likewise for v
 
   /// Optional [B, Sq, Hq, Dv] or [total_q, Hq, Dv] of q's dtype, f16, bf16 or f32, with k and v of that dtype
   /// too (absorbed MLA): the logits are scale·(q·kᵀ + qv·vᵀ). It is not rotated.
   Tensor qv = {};
 };
 
+/// Options of attention.
 struct AttentionOptions {
   float scale = 0.0f;  ///< multiplies q·k, at least 0; 0 means 1/sqrt(D), with qv 1/sqrt(D + Dv)
   /// Query i sees key j only where j <= i + Sk − Sq (bottom-right aligned, effective lengths): window_right =
@@ -88,6 +89,7 @@ struct AttentionOptions {
   std::int64_t max_seqlen_k = 0;    ///< an upper bound of the effective key lengths; 0 unknown
   bool rotary_interleaved = false;  ///< pairs (2i, 2i+1) instead of (i, i + rotary_dim/2)
   bool v_colmajor = false;          ///< v's last three dimensions are [Hkv, Dv, Sk]; needs an e4m3fn v
+  /// Whether something is done: as the plan decides, or as the caller says.
   enum class Choice { plan, never, always };
   Choice pack_gqa = Choice::plan;  ///< rows = query position × heads of one group
   int num_splits = 0;  ///< parts into which the keys are split, up to 256: 0 the plan decides, 1 none
@@ -114,6 +116,7 @@ ISOMER_API Explanation explain(const Queue& queue, const AttentionArgs& args,
 ISOMER_API Plan<AttentionArgs> plan(const Queue& queue, const AttentionArgs& args,
                                     const AttentionOptions& options = {});
 
+/// Tensors of merge_attention.
 struct MergeAttentionArgs {
   Tensor out_a;     ///< [..., H, Dv] f32, f16 or bf16
   Tensor lse_a;     ///< f32 [..., H]
@@ -123,6 +126,7 @@ struct MergeAttentionArgs {
   Tensor lse = {};  ///< optional f32 [..., H]; may be lse_a
 };
 
+/// merge_attention has no options.
 struct MergeAttentionOptions {};
 
 /// Attention over the union of two disjoint key sets from the results over each: in f32, for ring or cascaded

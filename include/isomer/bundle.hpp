@@ -18,9 +18,10 @@ namespace bundle {
 struct BundleContents;
 }
 
+/// A tensor of a file.
 struct NamedTensor {
-  std::string name;
-  Tensor tensor;
+  std::string name;  ///< by which the file has it
+  Tensor tensor;     ///< in host memory
 };
 
 /// What a file held, in memory that all copies of the bundle share and keep alive. Every tensor begins on 64
@@ -36,6 +37,7 @@ class ISOMER_API Bundle {
   /// The file's text metadata without "strides".
   const std::map<std::string, std::string>& metadata() const;
 
+  /// For load() alone.
   explicit Bundle(std::shared_ptr<const bundle::BundleContents> contents) : contents_(std::move(contents)) {}
 
  private:

@@ -8,8 +8,9 @@
 
 namespace isomer {
 
+/// What a device is.
 struct DeviceInfo {
-  Device device;
+  Device device;                  ///< as Queue::on takes it
   std::string name;               ///< "CPU", "NVIDIA H200"
   std::string architecture;       ///< the CPU's instruction set ("avx512"), "sm_90a", "gfx942"
   std::int64_t memory_bytes = 0;  ///< of a GPU; 0 on the CPU

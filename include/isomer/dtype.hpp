@@ -26,7 +26,7 @@ enum class DType : std::uint8_t {
   u8,
 };
 
-inline constexpr int kDTypeCount = 13;
+inline constexpr int kDTypeCount = 13;  ///< with none
 
 /// Bytes of one element; 0 for none and for what is no DType.
 constexpr int size_of(DType type) {
@@ -51,7 +51,9 @@ constexpr std::optional<DType> dtype_of(std::string_view name) {
   return std::nullopt;
 }
 
+/// Whether it is a floating-point type of any width.
 constexpr bool is_float(DType type) { return type >= DType::f64 && type <= DType::e5m2fnuz; }
+/// Whether it is one of the 8-bit floats.
 constexpr bool is_fp8(DType type) { return type >= DType::e4m3fn && type <= DType::e5m2fnuz; }
 
 }  // namespace isomer

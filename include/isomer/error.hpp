@@ -20,8 +20,9 @@ enum class ErrorCode : int {
 /// The one exception of the library: a code and one sentence that names op, argument, expected and got.
 class ISOMER_API Error : public std::runtime_error {
  public:
+  /// An error of that code with that sentence.
   Error(ErrorCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
-  ErrorCode code() const noexcept { return code_; }
+  ErrorCode code() const noexcept { return code_; }  ///< what kind of failure; what() is the sentence
 
  private:
   ErrorCode code_;

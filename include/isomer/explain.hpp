@@ -26,32 +26,36 @@ struct Binary {
   std::string not_kept = {};        ///< why the cache has not taken what was compiled; else empty
 };
 
+/// One launch of a kernel.
 struct Launch {
-  std::string kernel;
-  std::array<std::int64_t, 3> grid{1, 1, 1};  ///< on the CPU: tasks
-  std::array<std::int64_t, 3> block{1, 1, 1};
-  std::array<std::int64_t, 3> cluster{1, 1, 1};
-  std::int64_t shared_bytes = 0;  ///< on the CPU: scratch of one thread
-  Binary binary = {};             ///< on a GPU, once the kernel is loaded
+  std::string kernel;                            ///< its name
+  std::array<std::int64_t, 3> grid{1, 1, 1};     ///< on the CPU: tasks
+  std::array<std::int64_t, 3> block{1, 1, 1};    ///< threads
+  std::array<std::int64_t, 3> cluster{1, 1, 1};  ///< blocks that run together
+  std::int64_t shared_bytes = 0;                 ///< on the CPU: scratch of one thread
+  Binary binary = {};                            ///< on a GPU, once the kernel is loaded
 };
 
 /// A plan in words. `isomer explain` and launch records have the same names.
 struct Description {
-  Named variant;     ///< compile-time parameters
-  Named parameters;  ///< run-time sizes and scalars
-  Named constants;   ///< what was derived from them
-  std::vector<Launch> launches;
+  Named variant;                 ///< compile-time parameters
+  Named parameters;              ///< run-time sizes and scalars
+  Named constants;               ///< what was derived from them
+  std::vector<Launch> launches;  ///< in their order
 };
 
+/// What a call would run, and why.
 struct Explanation {
+  /// Why an implementation does not take the call.
   struct Refusal {
-    std::string implementation, reason;
+    std::string implementation;  ///< "cuda/sm90"
+    std::string reason;          ///< in words
   };
-  std::string op;
-  std::string implementation;     ///< that would run: the first that takes the call; empty where none does
-  std::vector<Refusal> refusals;  ///< of those that were asked before it
-  Description description;
-  std::size_t workspace_bytes = 0;
+  std::string op;                   ///< "attention"
+  std::string implementation;       ///< that would run: the first that takes the call; empty where none does
+  std::vector<Refusal> refusals;    ///< of those that were asked before it
+  Description description;          ///< of the plan; empty where no implementation takes the call
+  std::size_t workspace_bytes = 0;  ///< that a run works in
 };
 
 /// One JSON object, on one line, with the names of `isomer explain --json`: version, op, implementation,

@@ -25,9 +25,10 @@ struct FlashDecodeArgs {
   /// 1] or [slots, Hkv], or [slots, Hkv, D / 8] with a scale for each 8 channels. An element is int8 · scale
   /// in f32.
   Tensor k_scale = {};
-  Tensor v_scale = {};
+  Tensor v_scale = {};  ///< likewise for v
 };
 
+/// Options of flash_decode.
 struct FlashDecodeOptions {
   /// Tokens that one block reads, a multiple of 16; 0 lets the plan decide.
   std::int64_t block_seq = 0;
@@ -55,18 +56,19 @@ ISOMER_API Plan<FlashDecodeArgs> plan(const Queue& queue, const FlashDecodeArgs&
 
 /// As FlashDecodeArgs, with the result of each block instead of out.
 struct FlashDecodeStage1Args {
-  Tensor q;
-  Tensor k;
-  Tensor v;
-  Tensor req_to_tokens;
-  Tensor b_req_idx;
-  Tensor b_seqlen;
-  Tensor mid_out;  ///< f32 [B, Hq, nb, D]; nb·block_seq covers the longest sequence
-  Tensor mid_lse;  ///< f32 [B, Hq, nb]: natural-log softmax denominator
-  Tensor k_scale = {};
-  Tensor v_scale = {};
+  Tensor q;              ///< [B, Hq, D]
+  Tensor k;              ///< [slots, Hkv, D]
+  Tensor v;              ///< [slots, Hkv, D]
+  Tensor req_to_tokens;  ///< i32 [R, Lmax]
+  Tensor b_req_idx;      ///< i32 or i64 [B]
+  Tensor b_seqlen;       ///< i32 or i64 [B]
+  Tensor mid_out;        ///< f32 [B, Hq, nb, D]; nb·block_seq covers the longest sequence
+  Tensor mid_lse;        ///< f32 [B, Hq, nb]: natural-log softmax denominator
+  Tensor k_scale = {};   ///< with int8 k, as FlashDecodeArgs has it
+  Tensor v_scale = {};   ///< with int8 v
 };
 
+/// Options of flash_decode_stage1.
 struct FlashDecodeStage1Options {
   std::int64_t block_seq = 256;  ///< tokens of one block, a multiple of 16
   std::int64_t max_len = 0;      ///< an upper bound of b_seqlen, at most nb·block_seq; 0 takes nb·block_seq
@@ -90,6 +92,7 @@ ISOMER_API Explanation explain(const Queue& queue, const FlashDecodeStage1Args& 
 ISOMER_API Plan<FlashDecodeStage1Args> plan(const Queue& queue, const FlashDecodeStage1Args& args,
                                             const FlashDecodeStage1Options& options = {});
 
+/// Tensors of flash_decode_stage2.
 struct FlashDecodeStage2Args {
   Tensor mid_out;   ///< [B, H, nb, D] f32, f16 or bf16; any D
   Tensor mid_lse;   ///< f32 [B, H, nb]: natural log; a block with −inf weighs nothing, its mid_out is not
@@ -98,6 +101,7 @@ struct FlashDecodeStage2Args {
   Tensor out;       ///< [B, H, D] f32, f16 or bf16
 };
 
+/// Options of flash_decode_stage2.
 struct FlashDecodeStage2Options {
   std::int64_t block_seq = 256;  ///< tokens of one block of the first stage, any positive number
 };

@@ -19,6 +19,7 @@ struct Fp8GemmArgs {
   Tensor addend = {};  ///< optional [..., N] of c's dtype, added to the product; c itself accumulates into c
 };
 
+/// fp8_gemm has no options.
 struct Fp8GemmOptions {};
 
 /// c[m, n] = Σ_kb (Σ_{k in block kb} a[m, k]·b[n, k]) · a_s[m, kb] · b_s[n/128, kb] + bias[n] + addend[m, n],
@@ -60,6 +61,7 @@ struct GroupedFp8GemmArgs {
   Tensor addend = {};      ///< optional, c's dtype and shape
 };
 
+/// grouped_fp8_gemm has no options.
 struct GroupedFp8GemmOptions {};
 
 /// fp8_gemm of every row with the weights of its expert; see GroupedFp8GemmArgs for the two layouts.

@@ -22,59 +22,67 @@
 extern "C" {
 #endif
 
+/* What stands before every function of the library. */
 #define ISOMER_C_API __attribute__((visibility("default")))
 
-typedef __INT32_TYPE__ isomer_int32;
-typedef __INT64_TYPE__ isomer_int64;
-typedef __UINT64_TYPE__ isomer_uint64;
+typedef __INT32_TYPE__ isomer_int32;   /* int32_t */
+typedef __INT64_TYPE__ isomer_int64;   /* int64_t */
+typedef __UINT64_TYPE__ isomer_uint64; /* uint64_t */
 
-/* Layout-identical to DLPack 1.1's DLDevice, DLDataType and DLTensor: pass a DLTensor* where an
- * isomer_tensor* is asked. */
+/* DLPack 1.1's DLDevice. */
 typedef struct isomer_device {
   isomer_int32 device_type; /* ISOMER_CPU … */
-  isomer_int32 device_id;
+  isomer_int32 device_id;   /* which of that type's; 0 on the CPU */
 } isomer_device;
 
+/* DLPack's DLDataType. */
 typedef struct isomer_data_type {
-  unsigned char code; /* kDLInt 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4, kDLFloat8_* 7 to 14 */
-  unsigned char bits;
+  unsigned char code;   /* kDLInt 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4, kDLFloat8_* 7 to 14 */
+  unsigned char bits;   /* of one element */
   unsigned short lanes; /* 1 */
 } isomer_data_type;
 
+/* Layout-identical to DLPack 1.1's DLTensor: pass a DLTensor* where an isomer_tensor* is asked. */
 typedef struct isomer_tensor {
-  void* data;
-  isomer_device device;
-  isomer_int32 ndim;
-  isomer_data_type dtype;
-  isomer_int64* shape;
-  isomer_int64* strides; /* in elements; null for compact row-major */
-  isomer_uint64 byte_offset;
+  void* data;                /* memory of the device */
+  isomer_device device;      /* whose memory it is */
+  isomer_int32 ndim;         /* dimensions, up to 8 */
+  isomer_data_type dtype;    /* of its elements */
+  isomer_int64* shape;       /* ndim sizes */
+  isomer_int64* strides;     /* in elements; null for compact row-major */
+  isomer_uint64 byte_offset; /* of the first element from data */
 } isomer_tensor;
 
-/* ISOMER_EMULATED, GPU kernels on the CPU, is there in programs that link the emulator. */
-enum { ISOMER_CPU = 1, ISOMER_CUDA = 2, ISOMER_HIP = 10, ISOMER_EMULATED = 12 };
+/* Device types by DLPack's numbers. */
+enum {
+  ISOMER_CPU = 1,      /* the host */
+  ISOMER_CUDA = 2,     /* an NVIDIA GPU */
+  ISOMER_HIP = 10,     /* an AMD GPU */
+  ISOMER_EMULATED = 12 /* GPU kernels on the CPU, in programs that link the emulator */
+};
 
-/* Data types by DLPack's codes. */
 #ifdef __cplusplus
+/* A data type by DLPack's code. */
 #define ISOMER_DATA_TYPE(code, bits) (isomer_data_type{code, bits, 1})
 #else
 #define ISOMER_DATA_TYPE(code, bits) ((isomer_data_type){code, bits, 1})
 #endif
-#define ISOMER_F64 ISOMER_DATA_TYPE(2, 64)
-#define ISOMER_F32 ISOMER_DATA_TYPE(2, 32)
-#define ISOMER_F16 ISOMER_DATA_TYPE(2, 16)
-#define ISOMER_BF16 ISOMER_DATA_TYPE(4, 16)
-#define ISOMER_E4M3FN ISOMER_DATA_TYPE(10, 8)
-#define ISOMER_E4M3FNUZ ISOMER_DATA_TYPE(11, 8)
-#define ISOMER_E5M2 ISOMER_DATA_TYPE(12, 8)
-#define ISOMER_E5M2FNUZ ISOMER_DATA_TYPE(13, 8)
-#define ISOMER_I8 ISOMER_DATA_TYPE(0, 8)
-#define ISOMER_I32 ISOMER_DATA_TYPE(0, 32)
-#define ISOMER_I64 ISOMER_DATA_TYPE(0, 64)
-#define ISOMER_U8 ISOMER_DATA_TYPE(1, 8)
+#define ISOMER_F64 ISOMER_DATA_TYPE(2, 64)      /* 64-bit float */
+#define ISOMER_F32 ISOMER_DATA_TYPE(2, 32)      /* 32-bit float */
+#define ISOMER_F16 ISOMER_DATA_TYPE(2, 16)      /* 16-bit float */
+#define ISOMER_BF16 ISOMER_DATA_TYPE(4, 16)     /* bfloat16 */
+#define ISOMER_E4M3FN ISOMER_DATA_TYPE(10, 8)   /* OCP 8-bit float e4m3 */
+#define ISOMER_E4M3FNUZ ISOMER_DATA_TYPE(11, 8) /* AMD MI300's form of e4m3 */
+#define ISOMER_E5M2 ISOMER_DATA_TYPE(12, 8)     /* OCP 8-bit float e5m2 */
+#define ISOMER_E5M2FNUZ ISOMER_DATA_TYPE(13, 8) /* AMD MI300's form of e5m2 */
+#define ISOMER_I8 ISOMER_DATA_TYPE(0, 8)        /* 8-bit integer */
+#define ISOMER_I32 ISOMER_DATA_TYPE(0, 32)      /* 32-bit integer */
+#define ISOMER_I64 ISOMER_DATA_TYPE(0, 64)      /* 64-bit integer */
+#define ISOMER_U8 ISOMER_DATA_TYPE(1, 8)        /* 8-bit unsigned integer */
 
+/* What every function returns. */
 typedef enum isomer_status {
-  ISOMER_OK = 0,
+  ISOMER_OK = 0,            /* it is done, or in the queue */
   ISOMER_BAD_ARGUMENT = 1,  /* a clause of the op's contract does not hold; nothing was written */
   ISOMER_UNSUPPORTED = 2,   /* valid, but no implementation on this machine accepts it */
   ISOMER_OUT_OF_MEMORY = 3, /* workspace could not be allocated; nothing was written */
@@ -94,18 +102,22 @@ ISOMER_C_API const char* isomer_last_error(void);
  * -----------------------------------------------------------------------------------------------------------
  */
 
+/* One piece of work, on the thread of that number. */
+typedef void (*isomer_task)(void* task_context, isomer_int64 index, int worker);
 /* Runs the library's CPU work on threads of the caller's. Both functions are called from any thread; see
  * isomer/executor.hpp for what they promise. The struct is copied; the context must outlive the queue. */
-typedef void (*isomer_task)(void* task_context, isomer_int64 index, int worker);
 typedef struct isomer_executor {
   isomer_uint64 size; /* sizeof(isomer_executor) */
-  void* context;
+  void* context;      /* handed to both functions */
+  /* Threads that work at once, always the same number. */
   int (*concurrency)(void* context);
+  /* Calls the task for every index below count and returns when all have returned. */
   void (*parallel_for)(void* context, isomer_int64 count, isomer_task task, void* task_context);
 } isomer_executor;
 #define ISOMER_EXECUTOR_INIT \
   { sizeof(isomer_executor), 0, 0, 0 }
 
+/* How ops of a queue are chosen and run. */
 typedef struct isomer_queue_options {
   isomer_uint64 size;              /* sizeof(isomer_queue_options) */
   const char* implementation;      /* take this one ("cpu/avx2") or fail; null: the registry chooses */
@@ -134,27 +146,30 @@ ISOMER_C_API isomer_status isomer_queue_on(isomer_device device, void* stream,
  * a graph. A captured graph holds memory of the queue's: the queue must outlive it, and the graph is launched
  * into the queue's stream. */
 ISOMER_C_API isomer_status isomer_queue_preparing(const isomer_queue* queue, isomer_queue** preparing);
-/* Where the queue is, and its stream: null on the CPU. */
+/* Where the queue is. */
 ISOMER_C_API isomer_status isomer_queue_device(const isomer_queue* queue, isomer_device* device);
+/* The queue's stream: null on the CPU. */
 ISOMER_C_API isomer_status isomer_queue_stream(const isomer_queue* queue, void** stream);
 /* Waits until everything that was put into the queue has finished. */
 ISOMER_C_API isomer_status isomer_queue_synchronize(isomer_queue* queue);
-ISOMER_C_API void isomer_queue_free(isomer_queue* queue); /* null is fine */
+ISOMER_C_API void isomer_queue_free(isomer_queue* queue); /* gives the handle back; null is fine */
 
-/* Memory of the queue's pool for work of the caller's that is put into the queue while the lease lasts: at
- * least `bytes` of the queue's device, 64-byte aligned. Freeing the lease gives it back to the pool. */
+/* Memory of a queue's pool. */
 typedef struct isomer_lease isomer_lease;
+/* Memory for work of the caller's that is put into the queue while the lease lasts: at least `bytes` of the
+ * queue's device, 64-byte aligned. */
 ISOMER_C_API isomer_status isomer_queue_lease(const isomer_queue* queue, isomer_uint64 bytes,
                                               isomer_lease** lease, void** data);
-ISOMER_C_API void isomer_lease_free(isomer_lease* lease); /* null is fine */
+ISOMER_C_API void isomer_lease_free(isomer_lease* lease); /* gives the memory back; null is fine */
 
 /* Devices: isomer/devices.hpp
  * -----------------------------------------------------------------------------------------
  */
 
+/* What a device is. */
 typedef struct isomer_device_info {
-  isomer_uint64 size;
-  isomer_device device;
+  isomer_uint64 size;        /* sizeof(isomer_device_info) */
+  isomer_device device;      /* as isomer_queue_on takes it */
   isomer_int64 memory_bytes; /* of a GPU; 0 on the CPU */
   char name[128];            /* "CPU", "NVIDIA H200"; cut where it is longer */
   char architecture[64];     /* the CPU's instruction set ("avx512"), "sm_90a", "gfx942" */
@@ -178,8 +193,9 @@ ISOMER_C_API isomer_status isomer_device_info_of(isomer_int64 index, isomer_devi
  * that it was made with. A plan may be used from several threads at once. */
 typedef struct isomer_plan isomer_plan;
 
+/* What a run of a plan works in. */
 typedef struct isomer_plan_run_options {
-  isomer_uint64 size;
+  isomer_uint64 size;            /* sizeof(isomer_plan_run_options) */
   void* workspace;               /* the caller's memory to work in, 64-byte aligned; null: the queue's own */
   isomer_uint64 workspace_bytes; /* of it: isomer_plan_workspace_bytes or more */
 } isomer_plan_run_options;
@@ -205,7 +221,7 @@ ISOMER_C_API isomer_status isomer_plan_implementation(const isomer_plan* plan, c
  * with capacity 0 only asks. */
 ISOMER_C_API isomer_status isomer_plan_explain(const isomer_plan* plan, char* text, isomer_uint64 capacity,
                                                isomer_uint64* bytes);
-ISOMER_C_API void isomer_plan_free(isomer_plan* plan); /* null is fine */
+ISOMER_C_API void isomer_plan_free(isomer_plan* plan); /* gives the plan back; null is fine */
 
 /* sin: isomer/sin.hpp
  * ---------------------------------------------------------------------------------------------- */
@@ -232,8 +248,16 @@ ISOMER_C_API isomer_status isomer_plan_sin(isomer_queue* queue, const isomer_sin
 /* act_quant: isomer/act_quant.hpp
  * --------------------------------------------------------------------------------- */
 
-enum { ISOMER_SCALE_FORMAT_F32 = 0, ISOMER_SCALE_FORMAT_UE8M0 = 1 };
-enum { ISOMER_SCALE_LAYOUT_ROW_MAJOR = 0, ISOMER_SCALE_LAYOUT_COLUMN_MAJOR = 1 };
+/* How a scale is rounded. Either way it is stored as f32. */
+enum {
+  ISOMER_SCALE_FORMAT_F32 = 0,  /* amax / 448 as it is */
+  ISOMER_SCALE_FORMAT_UE8M0 = 1 /* the smallest power of two that is not below it */
+};
+/* How the scales of a matrix lie in memory. */
+enum {
+  ISOMER_SCALE_LAYOUT_ROW_MAJOR = 0,   /* those of one row are adjacent */
+  ISOMER_SCALE_LAYOUT_COLUMN_MAJOR = 1 /* those of one column are adjacent */
+};
 
 typedef struct isomer_act_quant_args {
   isomer_uint64 size;
@@ -551,7 +575,12 @@ typedef struct isomer_attention_args {
 #define ISOMER_ATTENTION_ARGS_INIT \
   { sizeof(isomer_attention_args), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-enum { ISOMER_CHOICE_PLAN = 0, ISOMER_CHOICE_NEVER = 1, ISOMER_CHOICE_ALWAYS = 2 };
+/* Whether something is done. */
+enum {
+  ISOMER_CHOICE_PLAN = 0,  /* as the plan decides */
+  ISOMER_CHOICE_NEVER = 1, /* never */
+  ISOMER_CHOICE_ALWAYS = 2 /* always */
+};
 
 typedef struct isomer_attention_options {
   isomer_uint64 size;
@@ -606,14 +635,16 @@ ISOMER_C_API isomer_status isomer_plan_merge_attention(isomer_queue* queue,
 /* Bundles: isomer/bundle.hpp
  * --------------------------------------------------------------------------------------- */
 
+/* A tensor to be written. */
 typedef struct isomer_named_tensor {
-  const char* name;
-  const isomer_tensor* tensor;
+  const char* name;            /* by which the file has it */
+  const isomer_tensor* tensor; /* in host memory */
 } isomer_named_tensor;
 
+/* An entry of a file's metadata. */
 typedef struct isomer_text {
-  const char* key;
-  const char* value;
+  const char* key;   /* UTF-8 */
+  const char* value; /* UTF-8 */
 } isomer_text;
 
 /* Writes the tensors, in host memory, and the metadata to a safetensors file; null lists are empty. */
@@ -623,17 +654,19 @@ ISOMER_C_API isomer_status isomer_save(const char* path, const isomer_named_tens
 
 /* The tensors and the metadata of a file, in memory of their own. */
 typedef struct isomer_bundle isomer_bundle;
+/* Reads a file; ISOMER_IO where it cannot be read or breaks the format. */
 ISOMER_C_API isomer_status isomer_load(const char* path, isomer_bundle** bundle);
+/* How many tensors the file has. */
 ISOMER_C_API isomer_uint64 isomer_bundle_size(const isomer_bundle* bundle);
-/* The tensor of that position, in the order of the file; null past the last. Alive until the bundle is freed.
- */
+/* The name of the tensor of that position, in the order of the file; null past the last. */
 ISOMER_C_API const char* isomer_bundle_name(const isomer_bundle* bundle, isomer_uint64 index);
+/* The tensor of that position; null past the last. Alive until the bundle is freed. */
 ISOMER_C_API const isomer_tensor* isomer_bundle_tensor(const isomer_bundle* bundle, isomer_uint64 index);
 /* The tensor of that name; null where there is none. */
 ISOMER_C_API const isomer_tensor* isomer_bundle_find(const isomer_bundle* bundle, const char* name);
 /* The text of that key; null where there is none. */
 ISOMER_C_API const char* isomer_bundle_metadata(const isomer_bundle* bundle, const char* key);
-ISOMER_C_API void isomer_bundle_free(isomer_bundle* bundle); /* null is fine */
+ISOMER_C_API void isomer_bundle_free(isomer_bundle* bundle); /* gives it and its tensors back; null is fine */
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@ struct PlanAccess;
 /// with. Every member may be called from many threads at once.
 class ISOMER_API AnyPlan {
  public:
-  const Queue& queue() const;
+  const Queue& queue() const;  ///< where it runs
   /// The implementation that runs: "cpu/avx2".
   const std::string& implementation() const;
   /// What runs, in words, as the op's explain() gives it.

@@ -18,6 +18,7 @@ struct QuantizeCopyKvArgs {
   Tensor out_scale;  ///< f32, f16 or bf16 [N, H, 1] or [N, H]; [N, H, D / 8] with group = 8
 };
 
+/// Options of quantize_copy_kv.
 struct QuantizeCopyKvOptions {
   std::int64_t group = 0;  ///< channels that share a scale: 0 for the whole head, or 8 (D a multiple of 8)
 };

@@ -13,6 +13,7 @@ namespace core {
 struct QueueAccess;
 }
 
+/// How ops of a queue are chosen and run.
 struct QueueOptions {
   /// Validate device data (cu_seqlens, page tables, lengths, dest) before each op, at the price of a
   /// synchronisation. On the CPU it always is. ISOMER_CHECKED=1 turns it on for every queue.
@@ -46,10 +47,10 @@ class ISOMER_API Queue {
   /// the queue's stream. Throws as the op does.
   Queue preparing() const;
 
-  Device device() const;
-  void* stream() const;  ///< null on the CPU
-  const QueueOptions& options() const;
-  Executor& executor() const;
+  Device device() const;                ///< where its ops run
+  void* stream() const;                 ///< null on the CPU
+  const QueueOptions& options() const;  ///< as it was made with
+  Executor& executor() const;           ///< where its CPU work runs
 
   /// Waits until everything that was put into the queue has finished.
   void synchronize() const;
@@ -57,12 +58,12 @@ class ISOMER_API Queue {
   /// Memory for one op call, kept in the queue's pool between calls. Empty leases hold no memory.
   class ISOMER_API Lease {
    public:
-    Lease() = default;
-    Lease(Lease&& other) noexcept;
-    Lease& operator=(Lease&& other) noexcept;
-    ~Lease();
-    void* data() const { return data_; }
-    std::size_t bytes() const { return bytes_; }
+    Lease() = default;                            ///< an empty lease
+    Lease(Lease&& other) noexcept;                ///< the other is empty afterwards
+    Lease& operator=(Lease&& other) noexcept;     ///< gives its memory back and takes the other's
+    ~Lease();                                     ///< gives the memory back to the pool
+    void* data() const { return data_; }          ///< the memory; null where it is empty
+    std::size_t bytes() const { return bytes_; }  ///< at least what was asked for
 
    private:
     friend class Queue;

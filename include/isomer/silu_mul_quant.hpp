@@ -14,9 +14,10 @@ struct SiluMulQuantArgs {
   Tensor row_counts = {};  ///< i32 [G], values in [0, R]: rows that each entry has, as grouped_fp8_gemm's
 };
 
+/// Options of silu_mul_quant.
 struct SiluMulQuantOptions {
-  float amax_floor = 1e-4f;  ///< the least amax of a block: finite and not negative
-  ScaleFormat scale_format = ScaleFormat::f32;
+  float amax_floor = 1e-4f;                     ///< the least amax of a block: finite and not negative
+  ScaleFormat scale_format = ScaleFormat::f32;  ///< how s is rounded
   /// column_major asks for s.stride(-2) = 1 and for s.stride(-1) a multiple of 4.
   ScaleLayout scale_layout = ScaleLayout::row_major;
 };

@@ -7,11 +7,13 @@
 
 namespace isomer {
 
+/// Tensors of sin.
 struct SinArgs {
   Tensor x;  ///< f32, f16 or bf16; any shape and strides, broadcast too
   Tensor y;  ///< same dtype and shape as x; any non-overlapping strides; may be x itself
 };
 
+/// sin has no options.
 struct SinOptions {};
 
 /// y[i] = sin(x[i]), computed in f32: within 2 ulp for f32 over the whole range, 1 ulp for f16 and bf16; NaN

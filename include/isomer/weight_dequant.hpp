@@ -9,12 +9,14 @@
 
 namespace isomer {
 
+/// Tensors of weight_dequant.
 struct WeightDequantArgs {
   Tensor x;  ///< e4m3fn [M, N], any M and N; last dimension contiguous
   Tensor s;  ///< f32 [ceil(M / block_size), ceil(N / block_size)]; last dimension contiguous
   Tensor y;  ///< f32, f16 or bf16 [M, N]; last dimension contiguous
 };
 
+/// Options of weight_dequant.
 struct WeightDequantOptions {
   std::int64_t block_size = 128;  ///< rows and columns that share one scale; at least 1
 };

@@ -4,16 +4,18 @@
 
 namespace isomer {
 
+/// Tensors of weight_quant.
 struct WeightQuantArgs {
   Tensor x;  ///< f32, f16 or bf16 [M, N], any M and N; last dimension contiguous
   Tensor y;  ///< e4m3fn [M, N]; last dimension contiguous
   Tensor s;  ///< f32 [ceil(M / block_size), ceil(N / block_size)], laid out as scale_layout says
 };
 
+/// Options of weight_quant.
 struct WeightQuantOptions {
-  std::int64_t block_size = 128;  ///< rows and columns that share one scale; at least 1
-  float amax_floor = 1e-4f;       ///< the least amax of a block: finite and not negative
-  ScaleFormat scale_format = ScaleFormat::f32;
+  std::int64_t block_size = 128;                ///< rows and columns that share one scale; at least 1
+  float amax_floor = 1e-4f;                     ///< the least amax of a block: finite and not negative
+  ScaleFormat scale_format = ScaleFormat::f32;  ///< how s is rounded
   /// column_major asks for s.stride(-2) = 1 and for s.stride(-1) a multiple of 4.
   ScaleLayout scale_layout = ScaleLayout::row_major;
 };
