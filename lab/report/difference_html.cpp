@@ -64,8 +64,10 @@ const char* colour(Pair::Kind kind) {
 
 constexpr const char* kOnlyHere = "#222222";
 
-std::string badge(const char* text, const char* fill) {
-  return fmt::format("<span class=\"kind\" style=\"background:{}\">{}</span>", fill, text);
+std::string badge(const char* text, const std::string& fill) {
+  // What is the same is pale, so that it does not draw the eye.
+  const char* const ink = fill == colour(Pair::Kind::same) ? ";color:#222" : "";
+  return fmt::format("<span class=\"kind\" style=\"background:{}{}\">{}</span>", fill, ink, text);
 }
 
 /// The most important kind of each kernel's pairs, by its name on that side.
@@ -133,13 +135,17 @@ std::string picture(const DiffResult& result, const GroupedCapture& a, const Gro
          lane(b, kinds(result, &Pair::b), "B", kLane + 24, scale) + "</svg>\n";
 }
 
-std::string legend() {
+/// The colours that the picture has.
+std::string legend(const DiffResult& result) {
   std::string html = "<p>";
   for (const Pair::Kind kind :
        {Pair::Kind::same, Pair::Kind::variant, Pair::Kind::geometry, Pair::Kind::arguments, Pair::Kind::code,
         Pair::Kind::count, Pair::Kind::metric, Pair::Kind::time})
-    html += badge(word(kind), colour(kind)) + " ";
-  return html + badge("only here", kOnlyHere) + "</p>\n";
+    if (std::any_of(result.pairs.begin(), result.pairs.end(),
+                    [&](const Pair& pair) { return pair.kind == kind; }))
+      html += badge(word(kind), colour(kind)) + " ";
+  const bool alone = !result.only_a.empty() || !result.only_b.empty();
+  return html + (alone ? badge("only here", kOnlyHere) : "") + "</p>\n";
 }
 
 std::string side(const char* name, const GroupedCapture& capture) {
@@ -147,9 +153,10 @@ std::string side(const char* name, const GroupedCapture& capture) {
   for (const auto& [key, value] : capture.about.facts)
     if (!key.starts_with("note ") && key != "tool")
       facts += fmt::format(" · {} {}", escaped(key), escaped(value));
-  return fmt::format("<tr><th>{}</th><td>{}</td><td>{} launches of {} kernels{}</td><td>{}</td></tr>\n", name,
-                     escaped(capture.about.source), capture.launches, capture.groups.size(), facts,
-                     escaped(capture.about.command));
+  return fmt::format(
+      "<tr><th>{}</th><td>{}</td><td>{} launches, {} of them different{}</td><td>{}</td></tr>\n", name,
+      escaped(capture.about.source), capture.launches, capture.groups.size(), facts,
+      escaped(capture.about.command));
 }
 
 /// Two bars for each kernel or operator, as long as the time that it takes on a side: what differs most
@@ -161,18 +168,18 @@ std::string time_bars(const std::vector<TimeRow>& rows, const char* title) {
   double most = 0;
   for (const TimeRow& row : rows) most = std::max({most, row.a_ns, row.b_ns});
   std::string html = fmt::format("<h2>{}</h2>\n<table>", title);
-  const auto bar = [&](const char* side, double time, const char* fill) {
+  const auto bar = [&](const char* side, double time, std::uint64_t launches, const char* fill) {
     return fmt::format(
         "<div><span style=\"display:inline-block;height:9px;width:{:.1f}px;background:{}\"></span> {} "
         "{}</div>",
-        most > 0 ? time / most * kLongest : 0, fill, side, escaped(time_words(time)));
+        most > 0 ? time / most * kLongest : 0, fill, side, launches == 0 ? "–" : escaped(time_words(time)));
   };
   for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
     const TimeRow& row = rows[i];
-    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}{}</td></tr>\n",
-                        escaped(time_words(row.delta_ns(), true)),
-                        bar("A", row.a_ns, "#5b7fa6") + bar("B", row.b_ns, "#c98b4b"), escaped(row.name),
-                        row.name_b.empty() ? "" : "<br>" + escaped(row.name_b));
+    html += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}{}</td></tr>\n", escaped(time_words(row.delta_ns(), true)),
+        bar("A", row.a_ns, row.launches_a, "#5b7fa6") + bar("B", row.b_ns, row.launches_b, "#c98b4b"),
+        escaped(row.name), row.name_b.empty() ? "" : "<br>" + escaped(row.name_b));
   }
   return html + "</table>\n";
 }
@@ -184,11 +191,16 @@ std::string short_code(const std::string& name) {
 
 std::string pair_html(const Pair& pair) {
   std::string html = fmt::format("<p>{} {}", badge(word(pair.kind), colour(pair.kind)), short_code(pair.a));
-  if (pair.b != pair.a) html += fmt::format("<br>{} {}", badge("", "#fff"), short_code(pair.b));
+  // Where only what was cut differs, the parameters below say it.
+  if (short_name(pair.b) != short_name(pair.a))
+    html += fmt::format("<br>{} {}", badge("", "#fff"), short_code(pair.b));
   html += "</p>\n<table><tr><th></th><th>A</th><th>B</th></tr>\n";
+  const auto cell = [](const std::string& value) {
+    return value.empty() ? std::string("–") : escaped(value);
+  };
   for (const Difference& each : pair.differences)
-    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(each.name), escaped(each.a),
-                        escaped(each.b));
+    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(each.name), cell(each.a),
+                        cell(each.b));
   return html + "</table>\n";
 }
 
@@ -210,11 +222,15 @@ std::string difference_html(const DiffResult& result, const GroupedCapture& a, c
   for (const std::string& sentence : result.verdict) html += "<p>" + escaped(sentence) + "</p>\n";
   html += "<table>" + side("A", a) + side("B", b) +
           "</table>\n<h2>Launches in order, as wide as their median time</h2>\n" + picture(result, a, b) +
-          legend();
+          legend(result);
   if (std::max(a.sequence.size(), b.sequence.size()) > kShown)
     html += fmt::format("<p class=\"note\">The first {} launches of each side.</p>\n", kShown);
-  html += time_bars(result.kernels, "GPU time by kernel, the largest difference first") +
-          time_bars(result.operators, "GPU time by operator or range, the largest difference first");
+  const std::string by_kernel = time_bars(result.kernels, "GPU time by kernel, the largest difference first"),
+                    by_operator = time_bars(result.operators,
+                                            "GPU time by operator or range, the largest difference first");
+  // Two machines run other kernels for one operator.
+  html += other_architecture(result.totals_a, result.totals_b) ? by_operator + by_kernel
+                                                               : by_kernel + by_operator;
   html += "<h2>Differences</h2>\n" + only("only in A", result.only_a) + only("only in B", result.only_b);
   std::vector<const Pair*> pairs;
   for (const Pair& pair : result.pairs)

@@ -362,6 +362,24 @@ TEST(Diff, TellsWhereTheTimeWentByKernelAndByOperator) {
   EXPECT_NE(html.find("GPU time by operator"), std::string::npos);
 }
 
+TEST(Diff, PageHasADashForWhatASideLacksAndTheColoursThatItUses) {
+  const Folder folder;
+  const std::string a = folder.file("a", two_kernels().text()),
+                    b = folder.file("b", changed([](Trace&trace) {
+                                      trace.kernels.push_back({"void cast(float*)", 8, 2});
+                                    }));
+  const std::string page = folder.path / "page.html";
+  EXPECT_NE(std::system(
+                (std::string(ISOMER_CLI) + " diff " + a + " " + b + " --html " + page + " >" + page + ".txt")
+                    .c_str()),
+            0);
+  const std::string html = content_of(page);
+  EXPECT_NE(html.find("A –"), std::string::npos);
+  EXPECT_EQ(html.find("A 0.00 µs</div>"), std::string::npos) << "no time is not a time of nothing";
+  EXPECT_NE(html.find(">only here<"), std::string::npos);
+  EXPECT_EQ(html.find(">variant<"), std::string::npos);
+}
+
 TEST(Messages, AreTheSameInEveryLanguage) {
   const std::vector<std::string> languages = Messages::languages();
   EXPECT_EQ(languages, (std::vector<std::string>{"en", "zh"}));
