@@ -353,6 +353,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       if (request.ports.size() > 1) try_other_originals(candidate, request, called);
       called.callable = called.trial.ok() || adapt_to_refusals(candidate, request, called);
     }
+    try_simpler(candidate, request, called);
   }
   if (!called.callable && called.trial.answer.end != Answer::End::refused)
     find_launch(candidate, request, called);

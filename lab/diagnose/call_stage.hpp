@@ -31,6 +31,7 @@ struct Called {
   bool callable = false;
   bool judgeable = true;  ///< false: what is passed is not the whole problem
   const Port* port = nullptr;
+  std::shared_ptr<const Port> simpler;  ///< keeps `port`, where it is asked for less than the op's originals
   Form form;
   std::shared_ptr<const Given> given;  ///< the plain problem that it answered
   Dtypes dtypes;                       ///< in which probes are asked
@@ -78,6 +79,11 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
 /// What speaks for a way of calling: the share of right answers, 0.4 for writing all of them, -0.9 for
 /// straying.
 double worth(const Given& given, const Trial& trial);
+
+/// A stranger's function over pointers and numbers that is wrong on the plain problem: whether it is right where
+/// it is asked for no more than its parameters can say (as many heads of k as of q, one length), or for sizes
+/// for which alone many kernels are written. What it is asked later is as simple.
+void try_simpler(const Candidate& candidate, const CallRequest& request, Called& called);
 
 /// The sentence for a kernel of which nobody says how it is launched.
 std::string launch_is_unknown(const std::string& kernel);

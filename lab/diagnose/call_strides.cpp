@@ -62,7 +62,8 @@ struct Part {
 
 struct Group {
   std::string key;
-  bool said = false;  ///< the names say that they are strides
+  std::string shorter;  ///< "k" of "ks0, ks1": the letter for "stride" taken away; or empty
+  bool said = false;    ///< the names say that they are strides
   bool leading = false;
   std::vector<Part> parts;
 };
@@ -79,11 +80,22 @@ class Grouping {
     if (port_.role_of(key) == role_at_[pointer]) best = std::max(best, 9.0);
     return best;
   }
+  double likeness_of(const Group& group, std::size_t pointer) const {
+    const double whole = likeness_of(group.key, pointer);
+    return group.shorter.empty() ? whole : std::max(whole, likeness_of(group.shorter, pointer) - 1);
+  }
   double best_likeness(const std::string& key) const {
     double best = 0;
     for (std::size_t i = 0; i < role_at_.size(); ++i)
       if (role_at_[i] >= 0) best = std::max(best, likeness_of(key, i));
     return best;
+  }
+  /// "k" of "ks", before a digit and where a tensor is named so.
+  std::string without_stride_letter(const std::string& key, const std::string& suffix) const {
+    const bool counted = !suffix.empty() && std::all_of(suffix.begin(), suffix.end(), digit);
+    const std::string shorter =
+        counted && key.size() > 1 && key.back() == 's' ? key.substr(0, key.size() - 1) : "";
+    return !shorter.empty() && best_likeness(shorter) > 0 ? shorter : "";
   }
 
   /// The tensor's part of one word and the dimension's: "kbs" is k, bs; "req" is req and nothing.
@@ -138,12 +150,13 @@ class Grouping {
       if (said && words.size() > 1 && best_likeness(joined(words, 0, words.size())) == 10)
         key = joined(words, 0, words.size()), suffix.clear();
       if (leading && best_likeness(key) < 5) continue;
-      if (!said && (!is_dimension(suffix) || best_likeness(key) == 0)) continue;
+      const std::string shorter = said ? "" : without_stride_letter(key, suffix);
+      if (!said && (!is_dimension(suffix) || (best_likeness(key) == 0 && shorter.empty()))) continue;
       const auto at = std::find_if(list.begin(), list.end(), [&](const Group& group) {
         return group.key == key && group.said == said && (said || last + 1 == i);
       });
       if (at == list.end())
-        list.push_back({key, said, leading, {{i, suffix}}});
+        list.push_back({key, shorter, said, leading, {{i, suffix}}});
       else
         at->parts.push_back({i, suffix});
       last = i;
@@ -288,7 +301,7 @@ std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const P
         if ((at.first >> p & 1U) != 0) continue;
         const std::size_t rank = shapes[static_cast<std::size_t>(role_at[pointers[p]])].size();
         if (group.parts.size() > std::max<std::size_t>(rank, 1)) continue;
-        const double alike = grouping.likeness_of(group.key, pointers[p]);
+        const double alike = grouping.likeness_of(group, pointers[p]);
         if (alike == 0 && !group.said) continue;
         const bool whole = group.parts.size() + 1 >= rank;
         keep(static_cast<int>(p),

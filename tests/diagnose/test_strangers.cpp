@@ -63,6 +63,9 @@ constexpr Stranger kStrangers[] = {
     {"gated_group_quant_swapped", "silu_mul_quant", "fail", "", "named.cu"},
     {"merge_states", "merge_attention", "pass", "convention", "named.cu"},
     {"merge_states_unweighted", "merge_attention", "fail", "", "named.cu"},
+    {"attend_heads_first", "attention", "pass", "", "few_sizes.cu"},
+    {"attend_heads_not_rescaled", "attention", "fail", "missing-rescale", "few_sizes.cu"},
+    {"quantise_lettered_strides", "quantize_copy_kv", "pass", "convention", "few_sizes.cu"},
     {"fp8_mm_columns", "fp8_gemm", "pass", "convention", "strangers.hip.cpp"},
     {"fp8_mm_mixed", "fp8_gemm", "fail", "", "strangers.hip.cpp"},
 };

@@ -76,10 +76,14 @@ Original original(bool returned, bool lse, bool heads_first) {
   original.features = {{"hkv",
                         [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-2) != c.args<AttentionArgs>().k.size(-2);
-                        }},
-                       {"sk", [](const core::Call& c) {
+                        },
+                        ".*(kv|hk|_k|(^|_)k_|group|rep|gqa|ratio).*"},
+                       {"sk",
+                        [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-3) != c.args<AttentionArgs>().k.size(-3);
-                        }}};
+                        },
+                        ".*(kv|_k|(^|_)(k_|sk|lk|nk)).*"}};
+  original.common_sizes = {{"d", {"64", "128"}}};
   original.axis_words = {any, rows, heads, any};
   if (lse) {
     original.parameters.push_back({.name = "lse",
