@@ -4,6 +4,7 @@
 #include "lab/diagnose/conventions.hpp"
 #include "lab/diagnose/lower_case.hpp"
 #include "lab/diagnose/role_names.hpp"
+#include "lab/diagnose/size_names.hpp"
 
 #include <fmt/format.h>
 
@@ -22,42 +23,6 @@ bool is_tensor(const Parameter& p) { return p.kind == Kind::tensor || p.kind == 
 bool is_memory(const Parameter& p) { return is_tensor(p) || p.kind == Kind::pointer; }
 bool is_number(const Parameter& p) {
   return p.kind == Kind::integer || p.kind == Kind::real || p.kind == Kind::boolean;
-}
-
-/// What the letters of the contracts' shapes are called in kernels.
-const std::map<std::string, std::vector<std::string>>& size_names() {
-  static const std::map<std::string, std::vector<std::string>> names = {
-      {"S", {"s", "seq_len", "seqlen", "tokens", "num_tokens", "n_tokens", "seq", "total_tokens", "ntokens"}},
-      {"N",
-       {"n", "out_rows", "rows", "n_rows", "num_rows", "slots", "num_slots", "n_slots", "out_features",
-        "cols", "columns", "n_cols"}},
-      {"H", {"h", "heads", "head_num", "num_heads", "n_heads", "nheads", "nhead", "numheads"}},
-      {"D",
-       {"d", "dim", "head_dim", "hd", "dh", "dhead", "d_head", "d_model", "dmodel", "channels", "headdim",
-        "head_size", "block_dmodel"}},
-      {"Dv", {"dv", "head_dim_v", "v_dim"}},
-      {"B",
-       {"b", "batch", "num_seqs", "n_seqs", "batches", "num_batches", "n_batch", "batch_size", "bs", "bsz",
-        "nbatch"}},
-      {"M", {"m", "rows", "num_rows", "n_rows", "tokens"}},
-      {"K", {"k", "cols", "columns", "hidden", "n_cols", "row_size", "dim", "in_features"}},
-      {"Sq",
-       {"sq", "seqlen_q", "q_len", "seq_q", "nq", "lq", "len_q", "seq_len_q", "s", "n", "l", "seq_len",
-        "seqlen", "seq", "seq_length", "sequence_length", "n_ctx"}},
-      {"Sk", {"sk", "seqlen_k", "k_len", "seq_k", "nk", "lk", "len_k", "seq_len_k", "seqlen_kv", "kv_len"}},
-      {"Hq",
-       {"hq", "h", "q_heads", "nheads_q", "num_heads_q", "heads_q", "h_q", "n_q_heads", "nhead_q",
-        "num_heads", "heads", "head_num", "q_head_num", "num_q_heads", "nheads", "n_heads"}},
-      {"Hkv",
-       {"hkv", "kv_heads", "nheads_k", "num_heads_k", "heads_k", "h_k", "num_key_value_heads", "nhead_k",
-        "num_kv_heads", "heads_kv", "kv_head_num", "hk", "n_kv_heads", "nheads_kv"}},
-      {"nb",
-       {"nb", "nblk", "partitions", "num_partitions", "max_num_partitions", "max_partitions",
-        "max_num_blocks", "splits", "num_splits", "n_splits", "blocks", "num_blocks", "block_num",
-        "seq_block_num", "n_blocks", "nblocks", "max_blocks"}},
-      {"Lmax", {"lmax", "max_tokens", "req_len", "max_seq_len"}},
-  };
-  return names;
 }
 
 const std::vector<std::string>& count_names() {
@@ -278,13 +243,26 @@ std::optional<Passing> beside_a_size(const Entry& entry, const Port& port, const
   return std::nullopt;
 }
 
-/// A real number that the original has none of: what its name says, a factor of one, or nothing added.
-double real_of(const Port& port, const std::string& name) {
-  if (const std::optional<double> known = number_by_name(port, name)) return *known;
+/// A real number that the original has none of: what its name says, the scale of q·k where the op has a q,
+/// else a factor of one, or nothing added.
+Passing real_of(const Port& port, const std::string& name) {
+  Passing passing;
+  passing.what = What::constant;
+  if (const std::optional<double> known = number_by_name(port, name)) {
+    passing.constant = *known;
+    return passing;
+  }
   const std::string asked = lower_case(name);
-  for (const char* factor : {"scale", "alpha", "factor", "mult", "gain"})
-    if (asked.find(factor) != std::string::npos) return 1;
-  return 0;
+  const auto said = [&](const char* word) { return asked.find(word) != std::string::npos; };
+  const auto q = std::find_if(port.roles.begin(), port.roles.end(),
+                              [](const Port::Role& role) { return role.tensor && role.argument == "q"; });
+  if (said("scal") && q != port.roles.end()) {
+    passing.what = What::scale_of_dot;
+    passing.role = static_cast<int>(q - port.roles.begin());
+  } else if (said("scal") || said("alpha") || said("factor") || said("mult") || said("gain")) {
+    passing.constant = 1;
+  }
+  return passing;
 }
 
 /// A function over raw memory, or a kernel: pointers by name, else in the original's order; numbers by name.
@@ -406,8 +384,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         if (!one_of(count_names(), lower_case(p.name))) guess.unsure.push_back(static_cast<int>(i));
       } else if (!p.has_default) {
         // No size is a real number or a flag.
-        passing.what = What::constant;
-        passing.constant = p.kind == Kind::real ? real_of(port, p.name) : 0;
+        if (p.kind == Kind::real) passing = real_of(port, p.name);
+        passing.what = passing.what == What::none ? What::constant : passing.what;
       }
     }
     guess.form.passings.push_back(passing);

@@ -42,36 +42,39 @@ void change_lines(oracle::Original& original, const std::string& name, const Cha
   }
 }
 
-/// Features of the original that no parameter of the entry says.
-std::vector<std::string> unsaid(const Entry& entry, const oracle::Original& original) {
-  std::vector<std::string> fields;
-  for (const oracle::Original::Feature& feature : original.features) {
-    if (feature.said.empty()) continue;
-    const Pattern said(feature.said);
-    const bool any = std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
-      return p.kind != Parameter::Kind::pointer && said.is(lower_case(p.name));
-    });
-    if (!any) fields.push_back(feature.field);
-  }
-  return fields;
+/// Whether a parameter of the entry says it.
+bool says(const Entry& entry, const oracle::Original::Sayable& sayable) {
+  const Pattern names(sayable.names);
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
+    return p.kind != Parameter::Kind::pointer && names.is(lower_case(p.name));
+  });
 }
 
-/// The originals' copies without what no parameter says: first of the usual sizes, then of each common one.
+/// Whether its parameters say less than the original's.
+bool says_less(const Entry& entry, const oracle::Original& original) {
+  return std::any_of(original.sayable.begin(), original.sayable.end(),
+                     [&](const oracle::Original::Sayable& each) { return !says(entry, each); });
+}
+
+/// Copies of the port without what no parameter says, of the usual sizes first, then of those for which many
+/// kernels are written.
 std::vector<std::shared_ptr<Simpler>> simpler_ports(const Entry& entry, const Port& port) {
   std::vector<std::shared_ptr<Simpler>> list = {copy_of(port)};
-  const std::vector<std::string> fields = unsaid(entry, *port.original);
-  for (const std::string& name : fields)
-    change_lines(list[0]->original, name,
-                 [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
-  for (const auto& [name, values] : port.original->common_sizes)
-    for (const std::string& value : values) {
-      auto sized = copy_of(list[0]->port);
-      change_lines(sized->original, name, [&, &name = name](const Pattern& field, const std::string& line) {
-        return field.replaced(line, fmt::format("$1{}={}", name, value));
-      });
-      list.push_back(std::move(sized));
+  for (const oracle::Original::Sayable& each : port.original->sayable) {
+    if (each.values.empty() && says(entry, each)) continue;
+    const std::size_t before = list.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      if (each.values.empty())
+        change_lines(list[i]->original, each.field,
+                     [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
+      for (const std::string& value : each.values) {
+        list.push_back(copy_of(list[i]->port));
+        change_lines(list.back()->original, each.field, [&](const Pattern& field, const std::string& line) {
+          return field.replaced(line, fmt::format("$1{}={}", each.field, value));
+        });
+      }
     }
-  if (fields.empty()) list.erase(list.begin());
+  }
   return list;
 }
 
@@ -100,6 +103,7 @@ struct Way {
   std::shared_ptr<const Given> given;
   Trial trial;
   double score = -3;
+  std::string limit;  ///< what becomes of the same call of usual sizes; empty where it is one
 };
 
 /// The best of the simpler ports of the op's originals.
@@ -111,6 +115,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
     if (port.op != called.port->op || port.original == nullptr) continue;
     const Guess guess = guess_form(entry, port, true);
     if (!guess.findings.empty() || !guess.unsure.empty() || guess.score < least) continue;
+    std::string usual;
     for (const std::shared_ptr<Simpler>& simpler : simpler_ports(entry, port)) {
       if (simpler->original.probes.empty()) continue;
       try {
@@ -118,7 +123,11 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
                    given_by_line(simpler->port, simpler->original.probes.front(), called.dtypes)};
         way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
         way.score = likelihood(*way.given, way.trial);
-        if (way.trial.ok() && share_right(*way.given, way.trial) > 0.98) return way;
+        const double share = way.trial.ok() ? share_right(*way.given, way.trial) : 0;
+        way.limit = usual;
+        if (usual.empty())
+          usual = fmt::format("'{}': {:.0f} % of the answer is right", way.given->line, 100 * share);
+        if (share > 0.98) return way;
         constexpr double kClearly = 0.2;  // of two as good, the more ordinary
         if (way.score > best.score + kClearly) best = std::move(way);
       } catch (const Error&) {  // the op does not take it
@@ -141,12 +150,19 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSeconds);
   Way best = best_way(candidate, called, settings);
   // Where its parameters can say all that the original's can, only what is right is believed.
-  const bool less = !unsaid(entry, *called.port->original).empty();
+  const bool less = says_less(entry, *called.port->original);
   if (!best.trial.ok() || best.score <= likelihood(*called.given, called.trial) ||
       (!less && share_right(*best.given, best.trial) < 0.98))
     return;
   called.notes.push_back(
       fmt::format("it is asked for no more than its parameters say, as in '{}'", best.given->line));
+  if (!best.limit.empty() && share_right(*best.given, best.trial) > 0.98) {
+    Finding finding;
+    finding.code = "shape-refused";
+    finding.evidence = fmt::format("{}; in '{}' it is", best.limit, best.given->line);
+    finding.location = entry.place;
+    called.findings.push_back(std::move(finding));
+  }
   called.simpler = std::shared_ptr<const Port>(best.simpler, &best.simpler->port);
   called.port = called.simpler.get();
   called.form = best.form;

@@ -92,6 +92,8 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
                                  (tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1));
     case Passing::What::size:
       return dim >= 0 && dim < tensor.rank ? static_cast<double>(tensor.size(dim)) : 1;
+    case Passing::What::scale_of_dot:
+      return tensor.rank > 0 && tensor.size(-1) > 0 ? 1 / std::sqrt(static_cast<double>(tensor.size(-1))) : 1;
     case Passing::What::rank:
       return tensor.rank;
     case Passing::What::first:
@@ -354,6 +356,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::elements:
       case Passing::What::rows:
       case Passing::What::size:
+      case Passing::What::scale_of_dot:
       case Passing::What::first:
       case Passing::What::rank:
       case Passing::What::constant:

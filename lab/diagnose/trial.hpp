@@ -37,13 +37,15 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
 
 /// What one parameter of an entry is passed, made of the original's arguments.
 struct Passing {
-  /// `first`: of a tensor, its first element as a number. `sizes`, `strides`: all of a tensor's, in an array
-  /// of the host's, or, of a kernel, in the device's memory; `rank`: how many those are.
+  /// `scale_of_dot`: 1/sqrt of a size, which attention multiplies its dot products by. `first`: of a tensor,
+  /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
+  /// a kernel, in the device's memory; `rank`: how many those are.
   enum class What : std::uint8_t {
     role,
     elements,
     rows,
     size,
+    scale_of_dot,
     stride,
     constant,
     first,

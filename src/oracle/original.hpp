@@ -61,13 +61,16 @@ struct Original {
   struct Feature {
     std::string field;
     std::function<bool(const core::Call&)> used;
-    /// Parameters that say it, as a regular expression of lower case: a function over pointers and numbers
-    /// that has none cannot be asked for it. Empty: not known.
-    std::string said = {};
   };
   std::vector<Feature> features = {};
-  /// Sizes for which alone many kernels are written: fields of the case lines, without the value, and values.
-  std::vector<std::pair<std::string, std::vector<std::string>>> common_sizes = {};
+  /// What a function over pointers and numbers says by a parameter, or has fixed: a field of the case lines,
+  /// and the names of such parameters as a regular expression over lower case. Who has none is asked without
+  /// the field, or with one of the values, for which many kernels are written.
+  struct Sayable {
+    std::string field, names;
+    std::vector<std::string> values = {};
+  };
+  std::vector<Sayable> sayable = {};
   /// Case lines with an empty tensor.
   std::vector<std::string> empties;
   /// Whether callers have such calls: no token, no element. An empty batch is not among them.

@@ -68,3 +68,31 @@ extern "C" int quantise_lettered_strides(const void* k, const int64_t* dest, int
                                                         os1, ss0, ss1);
   return (int)cudaGetLastError();
 }
+
+// One row of q a block, any number of keys; the head dimension is fixed, and there is no batch.
+__global__ void attend_row(const float* q, const float* k, const float* v, float* o, int kv_len, int heads,
+                           int kv_heads) {
+  constexpr int kDim = 64;
+  const int row = blockIdx.x, head = blockIdx.y, of = head / (heads / kv_heads), t = threadIdx.x;
+  __shared__ float dot[kDim];
+  const float x = q[((size_t)row * heads + head) * kDim + t] * 0.125f;
+  float m = -1e30f, sum = 0, acc = 0;
+  for (int j = 0; j < kv_len; ++j) {
+    dot[t] = x * k[((size_t)j * kv_heads + of) * kDim + t];
+    __syncthreads();
+    for (int s = kDim / 2; s > 0; s >>= 1) {
+      if (t < s) dot[t] += dot[t + s];
+      __syncthreads();
+    }
+    const float s = dot[0], larger = fmaxf(m, s), before = expf(m - larger), p = expf(s - larger);
+    __syncthreads();
+    sum = sum * before + p;
+    acc = acc * before + p * v[((size_t)j * kv_heads + of) * kDim + t];
+    m = larger;
+  }
+  o[((size_t)row * heads + head) * kDim + t] = acc / sum;
+}
+extern "C" void attend_of_64(const float* q, const float* k, const float* v, float* o, int q_len, int kv_len,
+                             int num_heads, int num_kv_heads) {
+  attend_row<<<dim3(q_len, num_heads), 64>>>(q, k, v, o, kv_len, num_heads, num_kv_heads);
+}

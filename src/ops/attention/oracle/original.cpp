@@ -76,14 +76,15 @@ Original original(bool returned, bool lse, bool heads_first) {
   original.features = {{"hkv",
                         [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-2) != c.args<AttentionArgs>().k.size(-2);
-                        },
-                        ".*(kv|hk|_k|(^|_)k_|group|rep|gqa|ratio).*"},
-                       {"sk",
-                        [](const core::Call& c) {
+                        }},
+                       {"sk", [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-3) != c.args<AttentionArgs>().k.size(-3);
-                        },
-                        ".*(kv|_k|(^|_)(k_|sk|lk|nk)).*"}};
-  original.common_sizes = {{"d", {"64", "128"}}};
+                        }}};
+  original.sayable = {{"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
+                      {"hkv", ".*(kv|hk|_k|(^|_)k_|group|rep|gqa|ratio).*"},
+                      {"sk", ".*(kv|_k|(^|_)(k_|sk|lk|nk)).*"},
+                      {"d", "d|hd|dh|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
+                      {"sq", ".*", {"64"}}};
   original.axis_words = {any, rows, heads, any};
   if (lse) {
     original.parameters.push_back({.name = "lse",
