@@ -6,6 +6,7 @@
 #include "lab/check/coverage.hpp"
 #include "lab/check/suite.hpp"
 #include "lab/report/check_report.hpp"
+#include "lab/report/findings_document.hpp"
 #include "lab/report/terminal.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +31,10 @@ void sort_positionals(CheckOptions& options) {
 }
 
 int run(CheckOptions& options) {
+  if (options.codes) {
+    fmt::print("{}", lab::findings_document());
+    return holds;
+  }
   sort_positionals(options);
   if (!options.paths.empty()) return check_candidates(options);
   for (const std::string* only :
@@ -40,6 +45,8 @@ int run(CheckOptions& options) {
                  "check: --html, --markdown, --entry, --jsonl, --resume, --shard, --budget, --limit and "
                  "--sign are for "
                  "candidates, got no path to one");
+  if (options.verify_fixes)
+    core::fail(ErrorCode::bad_argument, "check: --verify-fixes is for candidates, got no path to one");
   ReportFile junit("check", options.junit);
   if (!options.backends.empty()) options.selection.backends = options.backends;
   lab::ProgressBar bar;
@@ -124,6 +131,11 @@ Run check(CLI::App& app) {
   app.add_option("--limit", options->limit,
                  "candidates only: what one folder may take; it could not be judged where it takes longer")
       ->option_text("N[s|m|h]");
+  app.add_flag("--codes", options->codes,
+               "check nothing: print every code of a finding and what it means, as Markdown");
+  app.add_flag("--verify-fixes", options->verify_fixes,
+               "candidates only: try mechanical edits against the findings on copies of a source, judge each "
+               "copy, and write the edits that were seen to help as PATH.patch");
   app.add_option(
          "--isolation", options->isolation,
          "candidates only: how they are contained while they are compiled and run. best: by what this "

@@ -14,7 +14,7 @@ struct CheckOptions {
   std::string junit, html, markdown, entry;
   std::string jsonl, resume, shard, budget, limit, sign;
   std::string isolation = "best";
-  bool json = false, coverage = false;
+  bool json = false, coverage = false, verify_fixes = false, codes = false;
 };
 
 /// `isomer check PATH…`; gives the exit code.

@@ -8,6 +8,7 @@
 #include "lab/batch/signature.hpp"
 #include "lab/batch/totals.hpp"
 #include "lab/candidate/folder.hpp"
+#include "lab/diagnose/mend/verify_fixes.hpp"
 #include "lab/report/batch_report.hpp"
 #include "lab/report/candidate_report.hpp"
 #include "lab/report/terminal.hpp"
@@ -21,6 +22,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 
 namespace isomer::cli {
@@ -59,6 +61,10 @@ void refuse_options_of_ops(const CheckOptions& options) {
     core::fail(ErrorCode::bad_argument, "check: expected a file to --resume, got '-'");
   if (!options.sign.empty() && (options.jsonl == "-" || options.jsonl.empty() == options.resume.empty()))
     core::fail(ErrorCode::bad_argument, "check: --sign needs a results file: --jsonl FILE or --resume FILE");
+  if (options.verify_fixes && !options.backends.empty() && options.backends.front() != "emulated")
+    core::fail(ErrorCode::bad_argument,
+               "check: --verify-fixes judges copies on the emulated device, got --backend ",
+               options.backends.front());
   if (options.json && options.jsonl == "-")
     core::fail(ErrorCode::bad_argument, "check: expected --json or --jsonl - on standard output, got both");
 }
@@ -88,6 +94,32 @@ void isolate(const CheckOptions& options, lab::Backend backend) {
   } catch (const emulator::Error& error) {
     core::fail(ErrorCode::unsupported, "check: ", error.what());
   }
+}
+
+constexpr double kMendingSeconds = 180;  ///< of one candidate, unless --limit says
+
+/// What mends each of those that fail, as far as that is mechanical; the patches lie beside the sources.
+std::string mend(const std::vector<lab::CaseFolder>& folders, const std::vector<lab::Diagnosis>& diagnoses,
+                 double seconds) {
+  std::string text;
+  for (const lab::Diagnosis& diagnosis : diagnoses) {
+    if (diagnosis.verdict() != "fail") continue;
+    for (const lab::CaseFolder& folder : folders)
+      for (const std::filesystem::path& candidate : folder.candidates) {
+        if (folder.folder.string() != diagnosis.folder || candidate.filename() != diagnosis.candidate ||
+            candidate.extension() == ".so")
+          continue;
+        const std::string file = candidate.string() + ".patch";
+        const lab::VerifiedFixes fixes = lab::verify_fixes(folder, candidate, diagnosis, seconds);
+        if (!fixes.patch.empty()) {
+          std::ofstream stream(file, std::ios::binary);
+          if (!(stream << fixes.patch).flush())
+            core::fail(ErrorCode::io, "check: cannot write the patch ", file);
+        }
+        text += fmt::format("{}: {}", candidate.string(), lab::fixes_in_words(fixes, file));
+      }
+  }
+  return text;
 }
 
 std::vector<lab::CaseFolder> folders_of(const CheckOptions& options) {
@@ -139,7 +171,8 @@ int check_candidates(CheckOptions& options) {
   ReportFile junit("check", options.junit), html("check", options.html), markdown("check", options.markdown);
   lab::ProgressBar bar;
   settings.progress = [&](int done, int all, const std::string& folder) { bar.show(done, all, folder); };
-  lab::BatchEnd end = lab::run_batch(folders_of(options), settings);
+  const std::vector<lab::CaseFolder> folders = folders_of(options);
+  lab::BatchEnd end = lab::run_batch(folders, settings);
   bar.clear();
   if (!options.sign.empty()) lab::sign_file(settings.results, options.sign);
   const lab::Totals totals = lab::totals_of(end.judged);
@@ -154,6 +187,9 @@ int check_candidates(CheckOptions& options) {
     fmt::print("{}", lab::candidates_table(diagnoses));
   else if (settings.results != "-")
     fmt::print("{}", lab::totals_table(totals));
+  if (options.verify_fixes)
+    fmt::print(options.json || settings.results == "-" ? stderr : stdout, "{}",
+               mend(folders, diagnoses, settings.limit > 0 ? settings.limit : kMendingSeconds));
   if (end.left > 0)
     fmt::print(stderr, "isomer: {}: {} folder{} not come to\n",
                end.signal != 0 ? "stopped by a signal" : "the budget is spent", end.left,

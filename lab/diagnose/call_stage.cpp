@@ -232,6 +232,46 @@ void try_other_originals(const Candidate& candidate, const CallRequest& request,
     }
 }
 
+/// Two sizes of one letter each, of a call that is wrong at ragged edges as well: where there are no such
+/// edges, rows and columns in their order give the right answer or do not.
+bool try_whole_blocks(const Candidate& candidate, const CallRequest& request, const Guess& guess,
+                      Called& called) {
+  const std::string& line = called.port->original->whole_blocks;
+  if (guess.unsure.empty() || line.empty() || !request.recorded.empty() ||
+      (called.trial.ok() && share_right(*called.given, called.trial) > 0.5))
+    return false;
+  // One letter is a name of many things: N is the rows of a weight to some, and the columns to others.
+  Form in_order = guess.form;
+  int dim = 0;
+  for (std::size_t i = 0; i < guess.form.passings.size(); ++i) {
+    const Parameter& p = guess.form.entry->parameters[i];
+    if (p.kind != Parameter::Kind::integer || p.name.size() != 1) continue;
+    in_order.passings[i] = Passing();
+    in_order.passings[i].what = What::size;
+    in_order.passings[i].role = 0;
+    in_order.passings[i].dim = dim++;
+  }
+  if (dim != 2) return false;
+  std::vector<Dtypes> ways = dtypes_of_untyped(*called.port, guess.form, called.dtypes);
+  ways.insert(ways.begin(), called.dtypes);
+  for (const Dtypes& dtypes : ways) {
+    Form form = in_order;
+    pass_in_bytes(request, form);
+    std::shared_ptr<const Given> whole;
+    try {
+      whole = given_by_line(*called.port, line, dtypes);
+    } catch (const Error&) {  // the op does not take them
+      continue;
+    }
+    const Trial trial = try_call(candidate, form, *called.port, *whole, request.settings);
+    if (!trial.ok() || share_right(*whole, trial) < 0.98) continue;
+    called.form = form;
+    called.dtypes = dtypes;
+    return true;
+  }
+  return false;
+}
+
 /// The form with each role where the entry's names have it.
 Form in_order_of_names(const Guess& guess, const Form& form) {
   Form named = form;
@@ -368,7 +408,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
   if (!called.callable && called.trial.answer.end == Answer::End::crashed)
     adapt_to_crash(candidate, request, called);
   if (called.callable) {
-    try_numbers(candidate, request, guess.unsure, called);
+    if (!try_whole_blocks(candidate, request, guess, called))
+      try_numbers(candidate, request, guess.unsure, called);
     if (request.recorded.empty()) {
       follow_returned_dtypes(called);
       called.given = plain_problem(*called.port, called.dtypes);

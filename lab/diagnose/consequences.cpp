@@ -62,6 +62,15 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
     };
     return has(probed) || has(findings);
   };
+  // Too few blocks are none at all where the size is small: the tail is the fault.
+  const auto without_blocks = [](const Finding& f) {
+    return f.no_blocks && (f.code == "launch-failed" || f.code == "crash");
+  };
+  if (std::any_of(probed.begin(), probed.end(),
+                  [](const Finding& f) { return f.code == "tail-mask" || f.code == "unwritten-output"; })) {
+    std::erase_if(findings, without_blocks);
+    std::erase_if(probed, without_blocks);
+  }
   // Rows far apart are a probe's: nearer ones are right, or wrong for another reason.
   const bool wrapped = std::any_of(findings.begin(), findings.end(),
                                    [](const Finding& f) { return f.code == "index-overflow"; });
@@ -102,6 +111,14 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
       continue;
     add_once(findings, std::move(finding));
   }
+  // A store that leaves its row meets those of the next, and one past the end those of the memory behind it.
+  const std::vector<Finding> all = findings;
+  std::erase_if(findings, [&](const Finding& f) {
+    return f.code == "race" && std::any_of(all.begin(), all.end(), [&](const Finding& other) {
+             return other.code == "out-of-bounds-write" && other.argument == f.argument &&
+                    other.location.line == f.location.line;
+           });
+  });
   const auto unwritten_shared = [](const Finding& f) {
     return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
   };

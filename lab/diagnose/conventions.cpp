@@ -22,12 +22,14 @@ constexpr Known kKnown[] = {
     {"encoding=fnuz", "8-bit floats are e4m3fnuz, as on MI300"},
     {"max=240", "8-bit floats are scaled to 240, the largest e4m3fnuz"},
     {"quotient=x*(448/amax)", "values are multiplied by 448 / amax instead of divided by the scale"},
+    {"quotient=(x*448)/amax", "values are multiplied by 448 and divided by amax"},
     {"quotient=x*(1/s)", "values are multiplied by the reciprocal of the scale"},
     {"scale=amax*(1/448)", "the scale is the maximum times the rounded 1 / 448"},
     {"scale=ue8m0", "scales are powers of two (scale_format ue8m0)"},
     {"s=transposed", "scales lie column by column"},
     {"scale=1/(448/amax)", "the scale is the reciprocal of 448 / amax"},
     {"zero_guard=zeros-1", "a block of zeros has scale 1"},
+    {"zero_guard=scale-", "the scale has a least value of its own"},
     {"weightless=multiplied",
      "parts whose log-sum-exp is -inf are multiplied by 0, so that NaN in them stays"},
     {"weightless=multiplied-guarded",
@@ -38,8 +40,8 @@ constexpr Known kKnown[] = {
 
 const Known* known(const std::string& variation) {
   for (const Known& each : kKnown)
-    if (variation == each.variation ||
-        (each.variation.ends_with('=') && variation.starts_with(each.variation)))
+    if (variation == each.variation || ((each.variation.ends_with('=') || each.variation.ends_with('-')) &&
+                                        variation.starts_with(each.variation)))
       return &each;
   return nullptr;
 }
@@ -136,7 +138,11 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
     const bool of_other_format = variation == "max=240" && !is_told("encoding=fnuz");
     // No floor at all makes NaN of a block of zeros, in nobody's convention, unless such a block is asked
     // for.
-    const bool unfloored = variation == "floor=none" && !is_told("zero_guard=zeros-1");
+    const bool unfloored =
+        variation == "floor=none" && std::none_of(findings.begin(), findings.end(), [](const Finding& each) {
+          return each.variation.starts_with("zero_guard=zeros-1") ||
+                 each.variation.starts_with("zero_guard=scale-");
+        });
     return mixed || of_other_format || unfloored ? nullptr : known(variation);
   };
   const bool left = std::any_of(findings.begin(), findings.end(),
@@ -170,7 +176,7 @@ void tell_limits(std::vector<Finding>& findings) {
   });
   for (Finding& finding : findings) {
     if (std::find(std::begin(kLimits), std::end(kLimits), finding.code) == std::end(kLimits) ||
-        finding.subject != Subject::candidate || finding.strength == Strength::nearest ||
+        finding.subject != Subject::candidate || finding.decides || finding.strength == Strength::nearest ||
         !finding.variations.empty())
       continue;
     finding.evidence = fmt::format("a limit ({}): {}", finding.code, finding.evidence);

@@ -27,6 +27,8 @@ struct Finding {
   SourcePlace location;
   std::string fix;                      ///< one sentence: what to change
   bool same_store = false;              ///< a race of one line's stores with each other
+  bool no_blocks = false;               ///< what ends a call that launches a grid without a block
+  bool decides = false;                 ///< the answer is wrong without it: no limit of what it takes
   std::string variation;                ///< the one of them that this finding names, where it names one
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
 };

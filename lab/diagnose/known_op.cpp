@@ -42,6 +42,17 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
       finding.evidence += fmt::format("; its bytes are read as {}", name_of(change.form.passings[at].cast));
       finding.fix = "check the tensor's dtype, and read its memory as that type";
     }
+    // Memory has no rank: what it lacks is the order of axes that the others of its kind have.
+    const auto turned =
+        std::find_if(called.form.entry->parameters.begin(), called.form.entry->parameters.end(),
+                     [&](const Parameter& p) { return p.name == finding.argument; });
+    if (finding.code == "rank-refused" && turned != called.form.entry->parameters.end() &&
+        turned->kind == Parameter::Kind::pointer) {
+      finding.code = "layout-convention";
+      finding.evidence = finding.argument + " lies in another order than the other tensors with its axes";
+      finding.fix = fmt::format("address {} as the tensors with the same axes", finding.argument);
+    }
+    finding.decides = finding.code == "layout-convention";
     finding.evidence += fmt::format(": {:.1f} % of the answer is right, and with this adapted {:.1f} %",
                                     100 * before, 100 * after);
     called.findings.push_back(std::move(finding));

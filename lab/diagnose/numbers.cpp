@@ -59,6 +59,34 @@ std::string meaning_of_variation(const Port& port, const Numbers& numbers, const
   return name;
 }
 
+std::size_t wrong_in(const Port& port, const Evidence& evidence, const std::vector<std::string>& set) {
+  const oracle::Expected want = evidence.given->varied(*port.oracle, oracle::Variations(set));
+  std::size_t wrong = 0;
+  for (std::size_t t = 0; t < want.tensors.size(); ++t)
+    for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i)
+      wrong += !evidence.given->open[t][i] && want.tensors[t].written[i] &&
+               !holds(want.tensors[t], i, evidence.outputs[t][i]);
+  return wrong;
+}
+
+/// Whether one of the nearest set is a cause all the same: a second call confirms what the first shows, most
+/// of what is wrong without it is right with it, and hardly a call speaks against it.
+bool is_confirmed(const Port& port, const Numbers& numbers, const std::string& name) {
+  std::vector<std::string> without = numbers.explanation.set;
+  std::erase(without, name);
+  std::size_t better = 0, worse = 0, wrong_with = 0, wrong_without = 0;
+  for (const Evidence& evidence : numbers.evidence) {
+    const std::size_t with = wrong_in(port, evidence, numbers.explanation.set);
+    const std::size_t bare = wrong_in(port, evidence, without);
+    better += with < bare;
+    worse += with > bare;
+    wrong_with += with;
+    wrong_without += bare;
+  }
+  return better >= std::min<std::size_t>(2, numbers.evidence.size()) && 4 * worse <= better &&
+         2 * wrong_with <= wrong_without;
+}
+
 Strength strength_of(const Port& port, const Explanation& found) {
   if (!found.explains) return Strength::nearest;
   if (is_exact(port)) return found.separated ? Strength::proved : Strength::consistent;
@@ -196,6 +224,8 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
           fmt::format("{}: by itself it has an effect only where the original leaves the answer open", name));
       continue;
     }
+    // What is nearest is no cause yet.
+    if (!found.explains && !is_confirmed(port, numbers, name)) continue;
     const VariationCode& code = code_of(name);
     Finding finding;
     finding.code = code.code;

@@ -113,6 +113,7 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   finding.evidence = fmt::format("in '{}': {}", line, answer.refused_launches.front());
   finding.fix =
       empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
+  finding.no_blocks = answer.no_blocks;
   add_once(list, std::move(finding));
 }
 
@@ -179,6 +180,7 @@ void streams_of_device(const Answer& answer, const std::string& line, bool deman
 Finding finding_of_end(const Answer& answer, const std::string& line) {
   Finding finding;
   finding.location = answer.place;
+  finding.no_blocks = answer.no_blocks;
   finding.evidence = fmt::format("'{}': {}", line, without_folders(answer.message, answer.place));
   switch (answer.end) {
     case Answer::End::timed_out:

@@ -95,6 +95,15 @@ void probe_sizes(const Subjected& s, Probed& found) {
       ++found.calls;
       const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
       findings_of_device(trial.answer, *given, found.findings);
+      // Where the blocks are counted too low, what checks the launch ends the call.
+      if (!trial.ok() && trial.answer.no_blocks) {
+        wrong.push_back(size);
+        if (first_line.empty()) {
+          first = {1, 1, 0, 0, given->plain.tensors.front().name};
+          first_line = given->line;
+        }
+        continue;
+      }
       if (!trial.ok()) {
         if (trial.answer.end == Answer::End::refused && !power_of_two(size)) {
           refused[trial.answer.message].push_back(size);

@@ -98,6 +98,8 @@ struct Original {
     std::function<std::vector<double>(const core::Call&)> maxima;
   };
   Scaling scaling = {};
+  /// Sizes without a ragged edge, where a wrong count of blocks shows nothing: "m=128 n=256". May be empty.
+  std::string whole_blocks = {};
 };
 
 }  // namespace isomer::oracle

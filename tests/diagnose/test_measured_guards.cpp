@@ -47,6 +47,21 @@ INSTANTIATE_TEST_SUITE_P(
                     Guarded{"act_quant", {"rounding=truncation", "floor=1e-5"}, "epsilon"}),
     [](const auto& info) { return std::string(info.param.op) + "_" + std::to_string(info.index); });
 
+TEST(AGuardOfTiles, IsMeasuredFromTheirScales) {
+  const Port& port = *find_port("weight_quant");
+  const FakeCandidate candidate(port, {"floor=none", "zero_guard=scale-1e-12"});
+  std::vector<Evidence> evidence;
+  for (const char* line : {"m=3 n=300 scale=1e-11", "m=130 n=5"}) {
+    const auto given = given_by_line(port, line, {{"dtype", DType::f32}});
+    Trial trial =
+        try_call(candidate, original_form(candidate.entries().front(), port), port, *given, CallSettings());
+    evidence.push_back({given, std::move(trial.outputs), std::move(trial.untouched), false});
+  }
+  const std::vector<oracle::Variation> guards = measured_guards(port, evidence);
+  ASSERT_EQ(guards.size(), 1u);
+  EXPECT_EQ(guards.front().name, "zero_guard=scale-1e-12");
+}
+
 TEST(AConstant, IsTheSimplestNumberThatFits) {
   EXPECT_EQ(simplest_between(0.0008, 0.0013), "1e-3");
   EXPECT_EQ(simplest_between(0.0019, 0.0023), "2e-3");

@@ -168,6 +168,10 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     }
   }
   answer.refused_launches = std::move(result.refusals);
+  answer.no_blocks =
+      !answer.refused_launches.empty() &&
+      std::all_of(answer.refused_launches.begin(), answer.refused_launches.end(),
+                  [](const std::string& each) { return each.ends_with("at least one block"); });
   answer.launches = static_cast<int>(result.launches.size());
   answer.worked_seconds = result.worked_seconds;
   answer.output = std::move(result.output);

@@ -143,6 +143,10 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
       if (vary.has("quotient=x*(448/amax)") && options.scale_format != ScaleFormat::ue8m0)
         quotient = amax == 0 && scale != 0 ? value / scale : value * (448.0f / amax);
+      if (vary.has("quotient=(x*448)/amax") && options.scale_format != ScaleFormat::ue8m0)
+        quotient = amax == 0 && scale != 0 ? value / scale : value * 448.0f / amax;
+      if (vary.has("quotient=x*bf16(1/s)"))
+        quotient = value * static_cast<float>(round_to(DType::bf16, static_cast<double>(1.0f / scale)));
       if (vary.has("quotient=x*s")) quotient = value * scale;
       for (const DType narrow : {DType::f16, DType::bf16})
         if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
@@ -160,6 +164,8 @@ const std::vector<oracle::Variation>& variations() {
       {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
       {"quotient=x*(1/s)", "multiplied by the rounded reciprocal of the scale"},
       {"quotient=x*(448/amax)", "multiplied by 448 / amax instead of divided by amax / 448"},
+      {"quotient=(x*448)/amax", "multiplied by 448, then divided by amax, instead of divided by amax / 448"},
+      {"quotient=x*bf16(1/s)", "multiplied by the reciprocal of the scale as bf16"},
       {"scale=amax*(1/448)", "the scale by a multiplication with the rounded 1/448"},
       {"encoding=fnuz", "y encoded as e4m3fnuz, whose exponents are one less"},
       {"rounding=truncation", "quotients rounded toward zero"},

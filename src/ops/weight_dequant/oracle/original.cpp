@@ -27,7 +27,7 @@ Original original(bool returned) {
                           .kind = Original::Kind::integer,
                           .optional = true,
                           .fallback = 128,
-                          .also = "block bs group_size"},
+                          .also = "block bs group_size tile_size tile"},
                          {.name = "y",
                           .argument = "y",
                           .output = true,
@@ -42,7 +42,8 @@ Original original(bool returned) {
           .probes = {"m=130 n=260", "m=130 n=140 regime=patterns scale=0.001", "m=129 n=257 sregime=outlier"},
           .sizes = {"n=40 m=", "m=5 n="},
           .empties = {"m=0 n=128"},
-          .usual = {{{"dtype", DType::f32}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f16}}}};
+          .usual = {{{"dtype", DType::f32}}, {{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},
+          .whole_blocks = "m=128 n=256"};
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include "ops/weight_quant/weight_quant.hpp"
 #include "oracle/open_blocks.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace isomer::ops::weight_quant {
 namespace {
 
@@ -36,6 +39,20 @@ std::vector<std::vector<std::uint8_t>> open(const core::Call& call, const oracle
   });
 }
 
+/// max|x| of each block, as its scale lies.
+std::vector<double> maxima(const core::Call& call) {
+  const Tensor& x = call.args<WeightQuantArgs>().x;
+  const std::int64_t size = call.options<WeightQuantOptions>().block_size;
+  const std::int64_t across = core::ceil_div(x.size(1), size);
+  std::vector<double> most(static_cast<std::size_t>(core::ceil_div(x.size(0), size) * across), 0.0);
+  for (std::int64_t m = 0; m < x.size(0); ++m)
+    for (std::int64_t n = 0; n < x.size(1); ++n) {
+      double& own = most[static_cast<std::size_t>(m / size * across + n / size)];
+      own = std::max(own, std::fabs(oracle::read(x, m, n)));
+    }
+  return most;
+}
+
 Original original(bool returned) {
   return {.op = "weight_quant",
           .functions = {"weight_quant", "weight_quant_block", "per_block_quant"},
@@ -45,7 +62,7 @@ Original original(bool returned) {
                           .kind = Original::Kind::integer,
                           .optional = true,
                           .fallback = 128,
-                          .also = "block bs group_size"},
+                          .also = "block bs group_size tile_size tile"},
                          {.name = "y",
                           .argument = "y",
                           .output = true,
@@ -62,12 +79,14 @@ Original original(bool returned) {
                 return static_cast<double>(call.options<WeightQuantOptions>().block_size);
               },
           .probes = {"m=130 n=260", "m=128 n=256 regime=e4m3_ties", "m=130 n=140 scale=1e-6",
-                     "m=129 n=257 regime=outlier", "m=130 n=140 regime=zero_rows", "m=130 n=140 regime=nan",
-                     "m=130 n=140 regime=inf"},
+                     "m=130 n=140 scale=1e-11", "m=129 n=257 regime=outlier", "m=130 n=140 regime=zero_rows",
+                     "m=130 n=140 regime=nan", "m=130 n=140 regime=inf"},
           .sizes = {"n=40 m=", "m=5 n="},
           .empties = {"m=0 n=128"},
           .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}, {{"dtype", DType::f32}}},
-          .open = open};
+          .open = open,
+          .scaling = {.output = 1, .largest = 448, .under_maximum = "floor=", .maxima = maxima},
+          .whole_blocks = "m=128 n=256"};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "ops/weight_quant/weight_quant.hpp"
 
 #include "core/codec.hpp"
+#include "oracle/guards.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,10 +43,13 @@ float power_of_two(float scale) {
 }
 
 float scale_of(float amax, const WeightQuantOptions& options, const Variations& vary) {
-  const float floor = vary.has("floor=none") ? 0.0f : options.amax_floor;
+  float floor = vary.has("floor=none") ? 0.0f : options.amax_floor;
+  if (const std::string_view measured = vary.after("floor="); !measured.empty() && measured != "none")
+    floor = oracle::number_in(measured);
   if (amax < floor) amax = floor;
   float scale = amax / (vary.has("max=240") ? 240.0f : 448.0f);
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
+  scale = oracle::guarded(amax, scale, vary);
   if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0")) scale = power_of_two(scale);
   if (vary.has("scale=bf16")) scale = static_cast<float>(round_to(DType::bf16, static_cast<double>(scale)));
   return scale;
