@@ -53,6 +53,19 @@ TEST(Edits, AreThoseThatACodeAsksFor) {
   }
 }
 
+TEST(Edits, BoundTheThreadsThatAConditionLeavesOut) {
+  const std::string source =
+      "void f(float* y, int m, int n) {\n  int i = blockIdx.x * 16 + threadIdx.x;\n  int j = blockIdx.y * 16 "
+      "+ "
+      "threadIdx.y;\n  if (j < m)\n    y[j * n + i] = 0;\n}\n";
+  Finding finding;
+  finding.code = "out-of-bounds-write";
+  finding.argument = "y";
+  EXPECT_TRUE(offers(finding, source, "if (j < m && i < n)"));
+  finding.argument = "x";  // which nothing writes to
+  EXPECT_FALSE(offers(finding, source, "if (j < m && i < n)"));
+}
+
 TEST(UnifiedDiff, IsWhatPatchTakes) {
   EXPECT_EQ(unified_diff("a\nb\n", "a\nb\n", "f"), "");
   EXPECT_EQ(unified_diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\nten\n", "f"),

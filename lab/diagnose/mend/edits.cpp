@@ -223,7 +223,11 @@ class Editing {
 
   /// A store or load behind a comparison of its index with a number that the function takes.
   void bound() {
-    const long own = finding_.location.line - 1;
+    long own = finding_.location.line - 1;
+    // Without a place, the first assignment that names the buffer.
+    const Pattern named("\\b" + literally(finding_.argument) + "\\[");
+    for (std::size_t i = 0; own < 0 && !finding_.argument.empty() && i < lines_.size(); ++i)
+      if (lines_[i].find(" = ") != std::string::npos && named.found_in(lines_[i])) own = static_cast<long>(i);
     if (own < 0 || own >= static_cast<long>(lines_.size())) return;
     const auto at = static_cast<std::size_t>(own);
     const std::string& line = lines_[at];
