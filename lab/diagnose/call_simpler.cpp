@@ -120,7 +120,8 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
       if (simpler->original.probes.empty()) continue;
       try {
         Way way = {simpler, guess.form,
-                   given_by_line(simpler->port, simpler->original.probes.front(), called.dtypes)};
+                   given_by_line(without_what_it_lacks(simpler->port, guess.form),
+                                 simpler->original.probes.front(), called.dtypes)};
         way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
         way.score = likelihood(*way.given, way.trial);
         const double share = way.trial.ok() ? share_right(*way.given, way.trial) : 0;
