@@ -275,9 +275,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       share_right(*called.given, called.trial) < 0.5) {
     diagnosis.findings.clear();
     diagnosis.error = fmt::format(
-        "what {} mean is not known: no caller and no name says it, and no sizes of the tensors gave a right "
-        "answer: "
-        "name them as the op does (isomer ops {}), or give the label that it is a port of",
+        "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
+        "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port of",
         guessed_numbers(called), called.port->op);
     return;
   }
