@@ -166,7 +166,8 @@ void run_compiler(const BuildOptions& options, const fs::path& folder,
   room.memory_bytes = kCompilerMemory;
   room.file_bytes = kCompilerFile;
   room.processes = 256;
-  const Finished f = run_process(in_room(room, command), seconds, 1 << 20);
+  // Its complaints are read, so they are English whatever the user's language is.
+  const Finished f = run_process(in_room(room, command), seconds, 1 << 20, {}, {"LC_ALL=C.UTF-8"});
   if (!f.started) throw MachineError(what + ": the compiler could not be started");
   if (f.timed_out)
     throw MachineError(what + ": the compiler did not end within " +

@@ -9,13 +9,33 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <string_view>
 
 extern char** environ;
 
 namespace isomer::emulator {
+namespace {
+
+/// The environment with these variables, for exec; the texts stay where they are.
+std::vector<char*> environment_with(const std::vector<std::string>& variables) {
+  std::vector<char*> list;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    bool given = false;
+    for (const std::string& variable : variables)
+      given = given || text.starts_with(std::string_view(variable).substr(0, variable.find('=') + 1));
+    if (!given) list.push_back(*entry);
+  }
+  for (const std::string& variable : variables) list.push_back(const_cast<char*>(variable.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+}  // namespace
 
 Finished run_process(const std::vector<std::string>& command, double timeout_seconds,
-                     std::size_t output_limit, const std::vector<int>& inherited) {
+                     std::size_t output_limit, const std::vector<int>& inherited,
+                     const std::vector<std::string>& variables) {
   Finished result;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return result;
@@ -33,8 +53,9 @@ Finished run_process(const std::vector<std::string>& command, double timeout_sec
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  std::vector<char*> environment = environment_with(variables);
   pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  const int failed = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(ends[1]);

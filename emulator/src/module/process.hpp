@@ -15,8 +15,10 @@ struct Finished {
   std::string output;            ///< stdout and stderr together, at most the limit
 };
 
-/// `inherited`: descriptors that stay open in the child, under the same numbers.
+/// `inherited`: descriptors that stay open in the child, under the same numbers. `variables`: NAME=VALUE, in
+/// place of what the environment has for these names.
 Finished run_process(const std::vector<std::string>& command, double timeout_seconds,
-                     std::size_t output_limit, const std::vector<int>& inherited = {});
+                     std::size_t output_limit, const std::vector<int>& inherited = {},
+                     const std::vector<std::string>& variables = {});
 
 }  // namespace isomer::emulator
