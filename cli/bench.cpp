@@ -17,7 +17,8 @@ struct BenchOptions {
   lab::BenchSelection selection;
   std::string plot, gate, tune, backend = "cpu";
   int candidates = lab::TuneSelection().candidates;
-  bool json = false, no_verify = false, host = false;
+  std::string python = "python3";
+  bool json = false, no_verify = false, host = false, peers = false;
 };
 
 /// Rows that the file has of other calls stay.
@@ -52,6 +53,7 @@ int tune(const BenchOptions& options) {
 int run(BenchOptions& options) {
   options.selection.verify = !options.no_verify;
   options.selection.device = device_of("bench", options.backend);
+  if (options.peers) options.selection.peers = options.python;
   if (!options.tune.empty()) return tune(options);
   if (options.host) {
     const lab::HostBench result = lab::host_bench(options.selection);
@@ -102,6 +104,13 @@ Run bench(CLI::App& app) {
                "measure what a call costs on the host: planning it, calling the op, and calling through an "
                "isomer::Plan")
       ->excludes("--no-verify");
+  CLI::Option* const peers =
+      app.add_flag("--peers", options->peers,
+                   "time PyTorch's ways to compute the same beside each case, in a process of its own")
+          ->excludes("--host");
+  app.add_option("--python", options->python, "the Python that has PyTorch; default: python3")
+      ->needs(peers)
+      ->option_text("PYTHON");
   app.add_option("--plot", options->plot, "also write a bar chart")->option_text("FILE.svg");
   app.add_option("--gate", options->gate,
                  "exit with 1 if a case's ratio is below the one in this file; each line is `<ratio> <case>`")
@@ -112,6 +121,7 @@ Run bench(CLI::App& app) {
              "measure the candidates of the cases' plans and write what is best, and keep what else the "
              "file has: a table for ISOMER_TUNED")
           ->excludes("--host")
+          ->excludes("--peers")
           ->excludes("--plot")
           ->excludes("--gate")
           ->option_text("FILE.json");

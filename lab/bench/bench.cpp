@@ -6,11 +6,13 @@
 #include "lab/bench/ceilings.hpp"
 #include "lab/bench/device_bench.hpp"
 #include "lab/bench/measuring.hpp"
+#include "lab/bench/peers.hpp"
 #include "lab/check/compare.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <sstream>
 
@@ -141,6 +143,11 @@ Bench bench(const BenchSelection& selection,
     result.target = gpu::state_of(queue).facts().name;
     device_ceilings.emplace(queue);
   }
+  std::unique_ptr<Peers> peers;
+  if (!selection.peers.empty()) {
+    peers = std::make_unique<Peers>(selection.peers, selection.device);
+    result.peers = peers->about();
+  }
   const int all = static_cast<int>(cases.size() * implementations.size());
   int done = 0;
   for (const oracle::Case& c : cases)
@@ -154,6 +161,12 @@ Bench bench(const BenchSelection& selection,
       result.measurements.push_back(
           on_host ? measure(oracle, c, op, implementation, queue, *ceilings, selection)
                   : measure_on_device(oracle, c, op, implementation, queue, *device_ceilings, selection));
+      if (peers) {
+        const oracle::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
+        oracle::Problem problem(fixed, oracle::Contents::none);
+        oracle.make(fixed, problem);
+        result.measurements.back().peers = peers->measure(problem.call(), selection.seconds);
+      }
     }
   return result;
 }

@@ -17,11 +17,20 @@ struct BenchSelection {
   std::vector<std::string> lines;            ///< case lines instead of the op's own bench cases
   double seconds = 1.0;                      ///< spent on each case, ceilings included
   bool verify = true;  ///< hold the timed output against the reference where it is small enough
+  std::string peers;   ///< the Python whose PyTorch is timed beside each case; none where empty
 };
 
 /// Minimum, median and maximum of some rounds.
 struct Spread {
   double low = 0, median = 0, high = 0;
+};
+
+/// The time of somebody else's way to compute a case, or why it does not take it.
+struct PeerTime {
+  std::string name;
+  Spread seconds;
+  int rounds = 0;
+  std::string refused;
 };
 
 struct Measurement {
@@ -37,12 +46,14 @@ struct Measurement {
   double ratio = 0;  ///< median over rounds of floor / time, each with its own round's ceiling
   Spread ratios;
   std::string verified;  ///< "yes", "no: <reason>", or why not looked at
+  std::vector<PeerTime> peers;
 };
 
 struct Bench {
   Device device{};
   int threads = 0;     ///< of the CPU
   std::string target;  ///< the CPU's instruction set, or the device's name
+  std::string peers;   ///< what was timed beside: "PyTorch 2.11.0, CUDA 13.0, cuDNN 9.19"
   std::vector<Measurement> measurements;
 };
 

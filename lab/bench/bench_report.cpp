@@ -27,6 +27,32 @@ std::string escape(std::string_view text) {
   return out;
 }
 
+/// Under the cases, each of them with its peers' times and how many times as long they take.
+std::string peers_text(const Bench& bench) {
+  if (bench.peers.empty()) return "";
+  Table table("llrrr");
+  table.row({"case", "peer", "median", "min … max", "of ours"});
+  table.rule();
+  for (const Measurement& m : bench.measurements)
+    for (const PeerTime& peer : m.peers) {
+      if (!peer.refused.empty())
+        table.row({m.line, peer.name, "–", "", ""});
+      else
+        table.row({m.line, peer.name, duration(peer.seconds.median),
+                   duration(peer.seconds.low) + " … " + duration(peer.seconds.high),
+                   fmt::format("{:.2f}", peer.seconds.median / m.seconds.median)});
+    }
+  std::string text = "\n" + table.text();
+  for (const Measurement& m : bench.measurements)
+    for (const PeerTime& peer : m.peers)
+      if (!peer.refused.empty())
+        text += Terminal::dim(fmt::format("{} does not take '{}': {}\n", peer.name, m.line, peer.refused));
+  return text + fmt::format(
+                    "{}, on random tensors in a process of its own, after each case; its results are not "
+                    "compared. of ours = its time / Isomer's.\n",
+                    bench.peers);
+}
+
 }  // namespace
 
 std::string bench_table(const Bench& bench) {
@@ -43,6 +69,7 @@ std::string bench_table(const Bench& bench) {
                m.memory_bound ? "bytes" : "FLOP"});
   }
   std::string text = table.text();
+  text += peers_text(bench);
   for (const Measurement& m : bench.measurements)
     if (m.verified.starts_with("no:"))
       text += Terminal::red("wrong output  ") + m.line + ": " + m.verified + "\n";
@@ -72,7 +99,8 @@ std::string bench_json(const Bench& bench) {
   const auto spread = [](const Spread& s) {
     return nlohmann::ordered_json{{"min", s.low}, {"median", s.median}, {"max", s.high}};
   };
-  for (const Measurement& m : bench.measurements)
+  if (!bench.peers.empty()) json["peers"] = bench.peers;
+  for (const Measurement& m : bench.measurements) {
     json["results"].push_back({{"op", m.op},
                                {"case", m.line},
                                {"implementation", m.implementation},
@@ -88,6 +116,16 @@ std::string bench_json(const Bench& bench) {
                                {"binds", m.memory_bound ? "bytes" : "flops"},
                                {"ratio", spread(m.ratios)},
                                {"verified", m.verified}});
+    if (bench.peers.empty()) continue;
+    nlohmann::ordered_json& peers = json["results"].back()["peers"] = nlohmann::ordered_json::array();
+    for (const PeerTime& peer : m.peers)
+      peers.push_back(peer.refused.empty()
+                          ? nlohmann::ordered_json{{"name", peer.name},
+                                                   {"seconds", spread(peer.seconds)},
+                                                   {"rounds", peer.rounds},
+                                                   {"of_ours", peer.seconds.median / m.seconds.median}}
+                          : nlohmann::ordered_json{{"name", peer.name}, {"refused", peer.refused}});
+  }
   return json.dump(1) + "\n";
 }
 

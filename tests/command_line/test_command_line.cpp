@@ -317,6 +317,43 @@ TEST_F(CommandLine, MeasuresWhatACallCostsOnTheHost) {
            {"bench --host --backend emulated", "bench: --host measures calls on the CPU"}});
 }
 
+// In place of a Python with PyTorch: it answers what it is given, so that no test needs PyTorch.
+TEST_F(CommandLine, TimesPeersBesideACase) {
+  const auto python = [&](const std::string& name, const std::string& body) {
+    const std::string made = file(name, "#!/bin/sh\n" + body);
+    fs::permissions(made, fs::perms::owner_all);
+    return made;
+  };
+  const std::string good = python(
+      "good", "echo '{\"torch\": \"PyTorch 9.9\"}'\nread request\nprintf '%s' \"$request\" > " +
+                  path("request") +
+                  "\necho '{\"peers\": [{\"name\": \"fast\", \"seconds\": [1.0, 2.0, 3.0], \"rounds\": 7}, "
+                  "{\"name\": \"picky\", \"refused\": \"it has no such thing\"}]}'\n");
+  const std::string call =
+      "bench --seconds 0.01 --no-verify --case 'attention sq=4 d=16 f16 causal scale=0.5' --peers";
+  const Said said = isomer(call + " --json --python " + good);
+  EXPECT_EQ(said.exit, 0) << said.err;
+  for (const char* part : {"\"peers\": \"PyTorch 9.9\"", "\"name\": \"fast\"", "\"median\": 2.0",
+                           "\"refused\": \"it has no such thing\""})
+    EXPECT_NE(said.out.find(part), std::string::npos) << part << said.out;
+  const std::string request = read(path("request"));
+  for (const char* part : {"\"op\":\"attention\"", "\"device\":\"cpu\"", "\"causal\":1", "\"scale\":0.5",
+                           "\"dtype\":\"f16\",\"shape\":[1,4,1,16]"})
+    EXPECT_NE(request.find(part), std::string::npos) << part << request;
+  const Said table = isomer(call + " --python " + good);
+  for (const char* part : {"of ours", "PyTorch 9.9", "picky does not take 'attention sq=4"})
+    EXPECT_NE(table.out.find(part), std::string::npos) << part << table.out;
+  refused(
+      {{call + " --python " + path("absent"), "cannot be run; expected a Python that has PyTorch"},
+       {call + " --python " + python("mute", "exit 3\n"), "ended before it told of its PyTorch"},
+       {call + " --python " + python("bare", "echo '{\"error\": \"no PyTorch here\"}'\n"), "no PyTorch here"},
+       {call + " --python " + python("wild", "echo nonsense\n"), "it answered nonsense"},
+       {call + " --python " + python("dying", "echo '{\"torch\": \"1\"}'\nread request\n"),
+        "bench: the process of the peers ended"},
+       {call + " --backend emulated --python " + good, "PyTorch has no device emulated:0"},
+       {"bench sin --python " + good, "--peers"}});
+}
+
 TEST_F(CommandLine, TellsASampleAsASample) {
   refused({{"check --sample 0", "--sample"},
            {"check --sample 3 --case 'sin n=3'",
