@@ -22,13 +22,13 @@ namespace isomer::cli {
 namespace {
 
 struct DiffOptions {
-  std::string a, b, names, html, build_a, build_b, language = "en";
+  std::string a, b, kernel, names, html, build_a, build_b, language = "en";
   std::optional<double> tolerance;
   bool json = false;
 };
 
-lab::GroupedCapture grouped(const std::string& path) {
-  lab::Grouping grouping;
+lab::GroupedCapture grouped(const std::string& path, const std::string& kernel) {
+  lab::Grouping grouping(kernel);
   lab::Capture about =
       lab::read_capture(path, [&](lab::Launch&& launch) { grouping.add(std::move(launch)); });
   return grouping.finish(std::move(about));
@@ -66,8 +66,12 @@ int diff_binaries(const DiffOptions& options) {
 }
 
 /// A side with nothing is no other program: what it lacks was not recorded.
-void require_launches(const lab::GroupedCapture& side, const lab::GroupedCapture& other) {
+void require_launches(const lab::GroupedCapture& side, const lab::GroupedCapture& other,
+                      const std::string& kernel) {
   if (side.launches > 0) return;
+  if (side.left_out > 0)
+    core::fail(ErrorCode::io, "diff: '", side.about.source, "' has ", side.left_out,
+               " launches, and none whose kernel has '", kernel, "' in its name");
   if (other.launches == 0)
     core::fail(ErrorCode::io, "diff: neither '", side.about.source, "' nor '", other.about.source,
                "' has a launch");
@@ -92,9 +96,9 @@ bool may_be_missing(const lab::DiffResult& result) {
 int diff_captures(const DiffOptions& options) {
   ReportFile html("diff", options.html);
   lab::use_name_tables(options.names);
-  const lab::GroupedCapture a = grouped(options.a), b = grouped(options.b);
-  require_launches(a, b);
-  require_launches(b, a);
+  const lab::GroupedCapture a = grouped(options.a, options.kernel), b = grouped(options.b, options.kernel);
+  require_launches(a, b, options.kernel);
+  require_launches(b, a, options.kernel);
   lab::DiffResult result =
       lab::diff_captures(a, b, lab::ParameterLayouts::for_captures({options.a, options.b}));
   if (!options.build_a.empty() && !options.build_b.empty())
@@ -123,6 +127,8 @@ int run(const DiffOptions& options) {
         "diff: expected two files of one sort: two records of launches, two binaries or two tensor files");
   if (!options.html.empty() && (a == Kind::tensors || a == Kind::binary))
     core::fail(ErrorCode::bad_argument, "diff: --html is for two records of launches");
+  if (!options.kernel.empty() && (a == Kind::tensors || a == Kind::binary))
+    core::fail(ErrorCode::bad_argument, "diff: --kernel is for two records of launches");
   if (a == Kind::tensors) return diff_tensors(options);
   if (a == Kind::binary) return diff_binaries(options);
   return diff_captures(options);
@@ -142,6 +148,9 @@ Run diff(CLI::App& app) {
   app.add_option("b", options->b, "the file to compare it with, of the same sort")
       ->required()
       ->option_text("B");
+  app.add_option("--kernel", options->kernel,
+                 "of records of launches: only kernels with this regular expression in their name")
+      ->option_text("REGEX");
   app.add_option("--names", options->names,
                  "a table of template parameter names, used in addition to the built-in ones")
       ->option_text("FILE");

@@ -17,14 +17,14 @@ struct ShowOptions {
 
 std::vector<lab::ShownKernel> kernels_of(const std::string& path, const ShowOptions& options,
                                          const lab::ParameterLayouts& layouts) {
-  lab::Grouping grouping;
+  lab::Grouping grouping(options.kernel);
   lab::Capture about =
       lab::read_capture(path, [&](lab::Launch&& launch) { grouping.add(std::move(launch)); });
   const lab::GroupedCapture capture = grouping.finish(std::move(about));
-  std::vector<lab::ShownKernel> kernels = lab::shown_kernels(capture, layouts, options.kernel);
+  std::vector<lab::ShownKernel> kernels = lab::shown_kernels(capture, layouts);
   if (kernels.empty())
     core::fail(
-        ErrorCode::io, "show: '", path, "' has ", capture.launches, " launches",
+        ErrorCode::io, "show: '", path, "' has ", capture.launches + capture.left_out, " launches",
         options.kernel.empty() ? "" : ", and none whose kernel has '" + options.kernel + "' in its name");
   return kernels;
 }

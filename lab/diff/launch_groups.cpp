@@ -56,6 +56,10 @@ std::string key_of(const Launch& launch) {
   return key;
 }
 
+const std::string& name_of(const Launch& launch) {
+  return launch.name.empty() ? launch.demangled : launch.name;
+}
+
 void mark_varying(LaunchGroup& group, const Launch& launch) {
   if (!launch.arguments_known) return;
   const std::size_t count = std::min(group.varying.size(), launch.arguments.size());
@@ -88,7 +92,7 @@ std::uint32_t Grouping::group_of(const Launch& launch) {
     // By name alone, and nothing else known of them.
     ++folded_;
     key = "folded ";
-    add_key(key, launch.name.empty() ? launch.demangled : launch.name);
+    add_key(key, name_of(launch));
     if (const auto found = groups_.find(key); found != groups_.end()) return found->second;
     if (result_.groups.size() >= 2 * kMostGroups)
       return static_cast<std::uint32_t>(result_.groups.size() - 1);
@@ -104,7 +108,22 @@ std::uint32_t Grouping::group_of(const Launch& launch) {
   return index;
 }
 
+Grouping::Grouping(const std::string& kernels) {
+  if (!kernels.empty()) kernels_.emplace(kernels);
+}
+
+bool Grouping::is_asked_for(const Launch& launch) {
+  const std::string& name = name_of(launch);
+  const auto [found, is_new] = asked_for_.try_emplace(name, false);
+  if (is_new) found->second = kernels_->found_in(name) || kernels_->found_in(parse_kernel_name(name).text);
+  return found->second;
+}
+
 void Grouping::add(Launch&& launch) {
+  if (kernels_ && !is_asked_for(launch)) {
+    ++result_.left_out;
+    return;
+  }
   const std::uint32_t index = group_of(launch);
   LaunchGroup& group = result_.groups[index];
   ++group.count;
@@ -155,8 +174,11 @@ GroupedCapture Grouping::finish(Capture&& about) {
   if (result_.sequence.size() < result_.launches)
     result_.about.facts["note sequence"] =
         core::say("the order of launches beyond the first ", kLongestSequence, " was not looked at");
-  for (LaunchGroup& group : result_.groups)
-    group.name = parse_kernel_name(group.first.name.empty() ? group.first.demangled : group.first.name);
+  for (LaunchGroup& group : result_.groups) group.name = parse_kernel_name(name_of(group.first));
+  if (result_.left_out > 0)
+    result_.about.facts["note kernels asked for"] =
+        core::say(result_.launches, " of ", result_.launches + result_.left_out,
+                  " launches are of kernels that were asked for");
   return std::move(result_);
 }
 

@@ -3,9 +3,11 @@
 #include "lab/capture/capture.hpp"
 #include "lab/capture/joiner.hpp"
 #include "lab/names/kernel_name.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -48,6 +50,7 @@ struct GroupedCapture {
   /// between each other is chance.
   std::vector<std::uint32_t> sequence;
   std::uint64_t launches = 0;
+  std::uint64_t left_out = 0;                     ///< launches of kernels that were not asked for
   std::map<std::string, OperatorTime> operators;  ///< by name and shapes; empty: the source tells of none
 };
 
@@ -59,12 +62,18 @@ class Grouping {
   static constexpr std::size_t kLongestSequence = std::size_t{1} << 26;
   static constexpr std::size_t kMostGroups = std::size_t{1} << 16;
 
+  /// Only kernels with this regular expression in their name; empty: all. Throws Error bad_argument.
+  explicit Grouping(const std::string& kernels = {});
+
   void add(Launch&& launch);
   GroupedCapture finish(Capture&& about);
 
  private:
   std::uint32_t group_of(const Launch& launch);
+  bool is_asked_for(const Launch& launch);
 
+  std::optional<Pattern> kernels_;
+  std::unordered_map<std::string, bool> asked_for_;  ///< by the name as it was recorded
   GroupedCapture result_;
   std::unordered_map<std::string, std::uint32_t> groups_;
   std::unordered_map<std::uint64_t, std::size_t> processes_;  ///< their places in sequences_

@@ -4,7 +4,6 @@
 #include "lab/diff/argument_words.hpp"
 #include "lab/diff/time_table.hpp"
 #include "lab/report/terminal.hpp"
-#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace isomer::lab {
@@ -142,14 +140,9 @@ nlohmann::ordered_json json_of(const std::vector<ShownKernel>& kernels) {
 
 }  // namespace
 
-std::vector<ShownKernel> shown_kernels(const GroupedCapture& capture, const ParameterLayouts& layouts,
-                                       const std::string& wanted) {
-  std::optional<Pattern> expression;
-  if (!wanted.empty()) expression.emplace(wanted);
+std::vector<ShownKernel> shown_kernels(const GroupedCapture& capture, const ParameterLayouts& layouts) {
   std::vector<ShownKernel> kernels;
   for (const LaunchGroup& group : capture.groups) {
-    if (expression && !expression->found_in(group.name.text) && !expression->found_in(group.first.name))
-      continue;
     ShownKernel kernel;
     kernel.name = group.name.text;
     kernel.family = group.name.family;

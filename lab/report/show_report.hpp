@@ -18,9 +18,8 @@ struct ShownKernel {
   Named compiled, constants, launch, parameters;  ///< template, what follows from it, geometry, arguments
 };
 
-/// Every kernel of a capture that `wanted` (a regular expression; empty: any) finds in its name.
-std::vector<ShownKernel> shown_kernels(const GroupedCapture& capture, const ParameterLayouts& layouts,
-                                       const std::string& wanted);
+/// Every kernel of a capture.
+std::vector<ShownKernel> shown_kernels(const GroupedCapture& capture, const ParameterLayouts& layouts);
 
 /// One column, or two where a second capture is given: kernels of one family side by side.
 std::string show_text(const std::vector<ShownKernel>& a, const std::vector<ShownKernel>* b,

@@ -88,16 +88,21 @@ def check(*what, op=None, entry=None, backend=None, implementation=None, case=No
         return report_of(said, page.read_text(encoding="utf-8") if page.exists() else "")
 
 
-def diff(a, b, *, tolerance=None, names=None):
+def diff(a, b, *, kernel=None, tolerance=None, names=None):
     """What differs between two records of launches, two binaries with GPU kernels, or two files of tensors.
 
         isomer.diff("a.jsonl", "b.jsonl")                # captures of isomer trace, Nsight Systems and Kineto exports
         isomer.diff("a.safetensors", "b.safetensors", tolerance=1e-3)
         isomer.diff(trace_a, trace_b)                    # what two `with isomer.trace()` saw
 
-    tolerance is of tensors' elements; names is a file of template parameter names. Returns a Difference.
+    kernel, a regular expression, leaves only the kernels that have it in their name; tolerance is of tensors' elements;
+    names is a file of template parameter names. Returns a Difference.
     """
     words = _number("diff", "tolerance", tolerance, (int, float), "a number")
+    if kernel is not None:
+        if not isinstance(kernel, str):
+            raise Error(f"diff: kernel is {_shown(kernel)}, expected a regular expression")
+        words.append(f"--kernel={kernel}")
     if names is not None:
         words.append("--names=" + _path("diff", "names", names))
     with tempfile.TemporaryDirectory(prefix="isomer-") as folder:

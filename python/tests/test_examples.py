@@ -16,3 +16,11 @@ def test_a_decoder_layer_of_fp8_and_int8_operands_is_as_near_to_float64_as_they_
     assert 0.005 < errors["hidden states"] < 0.05
     assert 0.005 < errors["attention over the FP8 cache"] < 0.06
     assert 0.001 < errors["attention over the int8 cache"] < 0.06
+
+
+@pytest.mark.skipif(not (EXAMPLES / "array_libraries.py").exists(), reason="the wheel has no examples")
+def test_one_call_takes_the_tensors_of_every_library_that_is_here():
+    found = runpy.run_path(str(EXAMPLES / "array_libraries.py"))["main"]()
+    assert "numpy" in found
+    for name, (kind, device, error) in found.items():
+        assert name in kind.replace("jaxlib", "jax") and 0 < error < 2e-3, (name, kind, device, error)

@@ -148,6 +148,20 @@ def test_two_traces_are_compared(tmp_path):
     assert not difference.same and difference.sentences and "<iframe" in difference._repr_html_()
 
 
+def test_only_kernels_that_are_asked_for_are_compared(tmp_path):
+    command()
+
+    def capture(name, kernels):
+        lines = ['{"isomer_trace":1}']
+        for number, kernel in enumerate(kernels, 1):
+            lines += [f'{{"kernel":{number},"name":"{kernel}"}}', f'{{"launch":{number},"kernel":{number}}}']
+        (tmp_path / name).write_text("\n".join([*lines, '{"end":{}}', ""]))
+        return tmp_path / name
+
+    a, b = capture("a.jsonl", ["attend"]), capture("b.jsonl", ["fill", "attend"])
+    assert not isomer.diff(a, b).same and isomer.diff(a, b, kernel="^att").same
+
+
 PLUGIN = """
     import isomer
 
@@ -215,6 +229,7 @@ def test_bad_words_get_a_sentence(refuses, tmp_path):
     refuses(lambda: isomer.diff(1, 2), "a is 1")
     refuses(lambda: isomer.diff(__file__, __file__, tolerance="x"), "tolerance")
     refuses(lambda: isomer.diff(__file__, __file__, tolerance=-1))
+    refuses(lambda: isomer.diff(__file__, __file__, kernel=3), "kernel is 3")
     refuses(lambda: isomer.diff(__file__, tmp_path))
     refuses(lambda: isomer.diff(__file__, __file__))
     refuses(lambda: isomer.trace(timed=1), "timed is 1")

@@ -116,6 +116,21 @@ TEST_F(TraceCommand, WritesAPageOfWhatDiffers) {
           "cannot write '/no/such/page'");
 }
 
+TEST_F(TraceCommand, ComparesTheKernelsThatAreAskedFor) {
+  const std::string both = "diff " ISOMER_TEST_DATA "/captures/fixtures/flash.jsonl " ISOMER_TEST_DATA
+                           "/captures/fixtures/math.jsonl";
+  EXPECT_EQ(isomer(both).exit, 1);
+  const Said alike = isomer(both + " --kernel 'DistributionNormal' --json");
+  EXPECT_EQ(alike.exit, 0) << alike.out << alike.err;
+  EXPECT_NE(alike.out.find("A: 3 of 6 launches are of kernels that were asked for"), std::string::npos)
+      << alike.out;
+  // The demangled name is searched too.
+  EXPECT_EQ(isomer(both + " --kernel 'at::native::.*distribution_elementwise'").exit, 0);
+  refused(both + " --kernel flash_fwd", "launches, and none whose kernel has 'flash_fwd' in its name");
+  refused(both + " --kernel '(open'", "(open");
+  refused("diff " ISOMER_CLI " " ISOMER_CLI " --kernel flash", "--kernel is for two records of launches");
+}
+
 TEST_F(TraceCommand, PutsTwoBuildLogsBesideOtherCode) {
   const std::string fixtures = std::string(ISOMER_TEST_DATA) + "/captures/fixtures/";
   folder.file("a.log", "nvcc -arch=sm_90a -O3 -c family.cu -o family.o\n");
