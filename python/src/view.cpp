@@ -58,19 +58,22 @@ void View::read(PyObject* object, const Place& place, bool written) {
   family = family_of(object);
   if (family == Family::torch && read_torch(object, place)) return;
   if (family != Family::jax) {
+    // Before the buffer protocol, which CuPy's arrays have too and refuse.
+    if (family != Family::numpy) {
+      if (const Ref interface(PyObject_GetAttrString(object, "__cuda_array_interface__")); interface) {
+        int index = 0;
+        if (const Ref device(PyObject_GetAttrString(object, "device")); device)
+          if (const Ref id(PyObject_GetAttrString(device.get(), "id")); id)
+            index = static_cast<int>(integer(id.get(), place));
+        PyErr_Clear();
+        return read_interface(interface.get(), object, place, written, {DeviceType::cuda, index});
+      }
+      PyErr_Clear();
+    }
     if (PyObject_CheckBuffer(object) && read_buffer(object, place, written)) {
       if (family == Family::other) family = Family::numpy;
       return;
     }
-    if (const Ref interface(PyObject_GetAttrString(object, "__cuda_array_interface__")); interface) {
-      int index = 0;
-      if (const Ref device(PyObject_GetAttrString(object, "device")); device)
-        if (const Ref id(PyObject_GetAttrString(device.get(), "id")); id)
-          index = static_cast<int>(integer(id.get(), place));
-      PyErr_Clear();
-      return read_interface(interface.get(), object, place, written, {DeviceType::cuda, index});
-    }
-    PyErr_Clear();
     if (const Ref interface(PyObject_GetAttrString(object, "__array_interface__")); interface) {
       read_interface(interface.get(), object, place, written, {});
       if (family == Family::other) family = Family::numpy;

@@ -168,6 +168,13 @@ def test_any_object_with_dlpack_or_an_array_interface_is_a_tensor():
         np.testing.assert_array_equal(isomer.sin(object_), isomer.sin(x))
 
 
+def test_memory_of_a_gpu_is_read_as_that_though_its_type_has_buffers_too(refuses):
+    class Array(bytearray):  # an array of CuPy has both, and refuses the buffer
+        __cuda_array_interface__ = {"shape": (4,), "typestr": "<f4", "data": (4096, False), "version": 3}
+
+    refuses(lambda: isomer.sin(Array(16)), "y is required", code="unsupported")
+
+
 def test_a_queue_of_the_callers_takes_the_implementation_that_it_names():
     x = np.ones(3, np.float32)
     with isomer.Queue("cpu", implementation="cpu/scalar", threads=1) as queue:
