@@ -99,6 +99,10 @@ TEST(AttentionSm90Plan, AMaskShortensTheModelAsItShortensTheWork) {
   Problem window = Problem(1, 1024, 1024, 1, 1, 128, 128).causal();
   window.options.window_left = 127;
   EXPECT_EQ(blocks(window), 15);  // two blocks of each tile but the first
+  Problem chunks = Problem(1, 1024, 1024, 1, 1, 128, 128).causal();
+  chunks.options.attention_chunk = 256;
+  EXPECT_TRUE(chunks.whole().tiling().pieces);
+  EXPECT_EQ(blocks(chunks), 12);  // one block of every other tile, two of those between
   Problem empty = Problem(1, 1024, 128, 1, 1, 128, 128).causal();
   EXPECT_EQ(blocks(empty), 8);  // a tile that sees nothing still is one block
 }

@@ -1,5 +1,6 @@
 #include "ops/attention/gpu/sm90.hpp"
 
+#include "core/ceil_div.hpp"
 #include "ops/attention/gpu/parameters.hpp"
 #include "ops/attention/gpu/problem.hpp"
 #include "ops/attention/gpu/sm90_tiling.hpp"
@@ -22,16 +23,20 @@ constexpr int kGroupRows = 64;
 constexpr std::int64_t kPanelBytes = device::AttentionSm90Layout::kPanelBytes;
 /// As far as keys on either side of the diagonal are counted.
 constexpr std::int64_t kFar = std::int64_t{1} << 29;
+constexpr std::size_t kAlignment = 256;  ///< of rotated queries in the workspace
 
 struct Decision {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<gpu::Step> steps;
+  std::size_t rotates = kNone;  ///< the step of them that rotates queries
   GpuProblem problem;
   Sm90Tiling tiling;
   Parameters parameters;  ///< without addresses
   /// Of the launches before and behind, where there are some.
   device::AttentionParameters around;
   std::size_t workspace_bytes = 0;
-  std::string target;  ///< the architecture it is planned for
+  std::size_t turned = 0;  ///< where rotated queries lie in the workspace
+  std::string target;      ///< the architecture it is planned for
 };
 
 device::AttentionRows rows_of(const RowView& view) {
@@ -101,29 +106,32 @@ gpu::TensorMap map_of_units(const Geometry& g, const Sm90Tiling& t) {
 }
 
 gpu::Step step_of(const Geometry& g, const Sm90Tiling& t) {
-  return {.source = "ops/attention/kernels/attention_sm90.cu",
-          .kernel = "isomer_attention_sm90",
-          .variant = {{"element", g.q.dtype},
-                      {"element_out", g.out.dtype},
-                      {"head_dim", t.head_dim},
-                      {"head_dim_v", t.head_dim_v},
-                      {"block_n", t.block_n},
-                      {"query_buffers", t.query_buffers},
-                      {"softcap", g.softcap > 0 ? 1 : 0},
-                      {"pieces", t.pieces ? 1 : 0},
-                      {"clears", t.clears ? 1 : 0}},
-          .grid = {gpu::grid_of(t.grid), 1, 1},
-          .block = {kThreads, 1, 1},
-          .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
-          .maps = {{t.pieces ? map_of_units(g, t)
-                             : map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
-                    offsetof(Parameters, q_map)},
-                   {map_of(g.k, g.head_dim, g.heads_kv, static_cast<int>(t.box_rows)),
-                    offsetof(Parameters, k_map)},
-                   {g.v_colmajor ? map_of_columns(g, t)
-                                 : map_of(g.v, g.head_dim_v, g.heads_kv, static_cast<int>(t.box_rows)),
-                    offsetof(Parameters, v_map)},
-                   {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
+  gpu::Step step = {
+      .source = "ops/attention/kernels/attention_sm90.cu",
+      .kernel = "isomer_attention_sm90",
+      .variant = {{"element", g.q.dtype},
+                  {"element_out", g.out.dtype},
+                  {"head_dim", t.head_dim},
+                  {"head_dim_v", t.head_dim_v},
+                  {"block_n", t.block_n},
+                  {"query_buffers", t.query_buffers},
+                  {"softcap", g.softcap > 0 ? 1 : 0},
+                  {"pieces", t.pieces ? 1 : 0},
+                  {"clears", t.clears ? 1 : 0}},
+      .grid = {gpu::grid_of(t.grid), 1, 1},
+      .block = {kThreads, 1, 1},
+      .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
+      .maps = {
+          {t.pieces ? map_of_units(g, t)
+                    : map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
+           offsetof(Parameters, q_map)},
+          {map_of(g.k, g.head_dim, g.heads_kv, static_cast<int>(t.box_rows)), offsetof(Parameters, k_map)},
+          {g.v_colmajor ? map_of_columns(g, t)
+                        : map_of(g.v, g.head_dim_v, g.heads_kv, static_cast<int>(t.box_rows)),
+           offsetof(Parameters, v_map)},
+          {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
+  if (g.chunk > 0) step.variant.emplace_back("chunked", 1);
+  return step;
 }
 
 Parameters parameters_of(const Geometry& g, const Sm90Tiling& t) {
@@ -181,6 +189,8 @@ Parameters parameters_of(const Geometry& g, const Sm90Tiling& t) {
   of.k_descale = factors_of(g.args->k_descale);
   of.v_descale = factors_of(g.args->v_descale);
   of.v_colmajor = g.v_colmajor;
+  of.chunk = number(std::min(g.chunk, kFar));
+  of.of_chunk = device::divisor_of(std::max<std::int64_t>(of.chunk, 1));
   return p;
 }
 
@@ -223,31 +233,45 @@ class Sm90Plan : public gpu::Plan {
         parameters_(decision.parameters),
         around_(decision.around),
         workspace_bytes_(decision.workspace_bytes),
+        rotates_(decision.rotates),
+        turned_(decision.turned),
         target_(std::move(decision.target)) {}
 
   static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
-    const Geometry g = geometry_of(call);
+    Geometry g = geometry_of(call);
     const auto& options = call.options<AttentionOptions>();
     if (std::string reason = refuse(g, options, facts); !reason.empty())
       return core::Refusal{std::move(reason)};
     if (std::string reason = refuse_sm90(g, options, facts); !reason.empty())
       return core::Refusal{std::move(reason)};
     const Sm90Tiling t = tile_up_sm90(g, options, facts);
+    const Geometry asked = g;
+    if (g.rotary) g.q = turned_queries(asked);
     Decision decision{.steps = {},
+                      .rotates = Decision::kNone,
                       .problem = GpuProblem(g),
                       .tiling = t,
                       .parameters = parameters_of(g, t),
                       .around = {},
                       .target = facts.architecture};
     if (appends(g)) decision.steps.push_back(append_step(g));
+    if (g.rotary && t.grid > 0) {
+      decision.rotates = decision.steps.size();
+      decision.steps.push_back(rotate_step(asked));
+    }
     if (t.grid > 0) decision.steps.push_back(step_of(g, t));
     if (!t.pieces) return decision;
     GpuTiling common = tile_up(g, options, facts);
     common.parts = t.parts;
     common.split_size = t.split_size;
     common.workers = 0;
-    decision.around = parameters_of(g, common);
+    decision.around = parameters_of(asked, common);
     decision.workspace_bytes = common.workspace_bytes(g);
+    if (g.rotary && t.grid > 0) {
+      decision.turned = core::ceil_div(decision.workspace_bytes, kAlignment) * kAlignment;
+      decision.workspace_bytes =
+          decision.turned + static_cast<std::size_t>(g.q.outers * g.q.outer_stride * size_of(g.q.dtype));
+    }
     if (t.grid > 0 && t.parts > 1)
       decision.steps.push_back(combine_step(g, facts, t.head_dim_v, t.block_n, t.parts));
     return decision;
@@ -289,11 +313,18 @@ class Sm90Plan : public gpu::Plan {
     attention::set_addresses(around, a, workspace);
     p.pieces.partial_out = around.partial_out;
     p.pieces.partial_state = around.partial_state;
+    if (rotates_ != Decision::kNone) p.q.data = static_cast<std::byte*>(workspace) + turned_;
     for (std::size_t step = 0; step < steps().size(); ++step) {
-      if (steps()[step].maps.empty())
+      if (!steps()[step].maps.empty()) {
+        launch(queue, step, p, {p.q.data, a.k.data, a.v.data, a.out.data});
+      } else if (step == rotates_) {
+        device::AttentionRotateParameters rotate{};
+        static_cast<device::AttentionParameters&>(rotate) = around;
+        rotate.turned = p.q;
+        launch(queue, step, rotate);
+      } else {
         launch(queue, step, around);
-      else
-        launch(queue, step, p, {a.q.data, a.k.data, a.v.data, a.out.data});
+      }
     }
   }
 
@@ -302,7 +333,7 @@ class Sm90Plan : public gpu::Plan {
   Sm90Tiling tiling_;
   Parameters parameters_;
   device::AttentionParameters around_;
-  std::size_t workspace_bytes_;
+  std::size_t workspace_bytes_, rotates_, turned_;
   std::string target_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/ceil_div.hpp"
 #include "core/sentence.hpp"
+#include "ops/attention/gpu/steps.hpp"
 #include "ops/attention/gpu/tiling.hpp"
 #include "ops/attention/kernels/attention_sm90.h"
 
@@ -51,9 +52,10 @@ using Choice = AttentionOptions::Choice;
 std::string asks_for_pieces(const Geometry& g, const AttentionOptions& options) {
   if (has_bytes(g)) return "e4m3fn";
   if (g.paged) return "paged keys";
-  if (g.append) return "appended keys";
+  if (g.append) return "appended keys";  // and with them rotated queries
   if (options.num_splits > 1 || options.split_size > 0) return "split keys";
   if (options.pack_gqa == Choice::always) return "packed heads";
+  if (g.chunk > 0) return "chunks of keys";
   return {};
 }
 
@@ -119,9 +121,7 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
     return say("writes f16 and bf16, out is ", name_of(g.out.dtype));
   if (g.k.dtype != g.q.dtype || g.v.dtype != g.q.dtype)
     return say("takes k and v of q's type, they are ", name_of(g.k.dtype));
-  if (g.rotary) return "turns no queries";
   if (g.has_qv()) return "takes no queries of v";
-  if (g.chunk > 0) return "has no mask of chunks";
   const Shape* shape = shape_of(g);
   if (shape == nullptr) return say("has no tile for head dimensions ", g.head_dim, " and ", g.head_dim_v);
   const std::string pieces = asks_for_pieces(g, options);
@@ -140,9 +140,10 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
   if (g.batch * g.heads * g.seqlen_q == 0) return {};
   if (g.k.outers * g.k.rows * g.heads_kv == 0) return "k has no rows, which tensor copies need";
   if (std::string reason = misfit_of_columns(g, *shape); !reason.empty()) return reason;
+  const RowView queries = g.rotary ? turned_queries(g) : g.q;
   for (const auto& [name, view, heads] :
-       {std::tuple{"q", &g.q, g.heads}, std::tuple{"k", &g.k, g.heads_kv}, std::tuple{"v", &g.v, g.heads_kv},
-        std::tuple{"out", &g.out, g.heads}})
+       {std::tuple{"q", &queries, g.heads}, std::tuple{"k", &g.k, g.heads_kv},
+        std::tuple{"v", &g.v, g.heads_kv}, std::tuple{"out", &g.out, g.heads}})
     if (std::string reason = misfit(name, *view, heads); !reason.empty()) return reason;
   const std::int64_t tiles = tile_up_sm90(g, options, facts).tiles;
   if (tiles > kMostRows) return say("has ", tiles, " tiles, the kernel counts ", kMostRows);
@@ -187,6 +188,7 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts)
   t.seqlen_k = g.seqlen_k;
   t.window_left = g.window_left;
   t.window_right = g.window_right;
+  t.chunk = g.chunk;
   return t;
 }
 
@@ -271,6 +273,13 @@ Sm90Schedule schedule_sm90(const Sm90Tiling& t) {
     std::int64_t low = t.window_left < 0 ? 0 : std::max<std::int64_t>(first + shift - t.window_left, 0);
     std::int64_t high =
         t.window_right < 0 ? t.seqlen_k : std::min(last + shift + t.window_right + 1, t.seqlen_k);
+    if (t.chunk > 0) {
+      const auto begin = [&](std::int64_t place) {
+        return std::max<std::int64_t>(place, 0) / t.chunk * t.chunk;
+      };
+      low = std::max(low, begin(first + shift));
+      high = std::min(high, last + shift < 0 ? 0 : begin(last + shift) + t.chunk);
+    }
     if (t.parts > 1) {
       const std::int64_t size =
           t.split_size > 0 ? t.split_size : ceil_div(ceil_div(t.seqlen_k, t.block_n), t.parts) * t.block_n;

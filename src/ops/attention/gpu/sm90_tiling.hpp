@@ -34,6 +34,7 @@ struct Sm90Tiling {
   std::int64_t heads = 0;  ///< of all entries; units where they are packed
   std::int64_t seqlen_q = 0, seqlen_k = 0;
   std::int64_t window_left = -1, window_right = -1;
+  std::int64_t chunk = 0;
 };
 
 /// Why the Hopper kernel does not take the call, or another does better; empty where it takes it.

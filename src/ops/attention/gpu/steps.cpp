@@ -24,6 +24,25 @@ gpu::Step append_step(const Geometry& g) {
           .block = {kAppendThreads, 1, 1}};
 }
 
+RowView turned_queries(const Geometry& g) {
+  RowView rows = g.q;
+  rows.data = nullptr;
+  const std::int64_t vector = 16 / size_of(g.q.dtype);
+  rows.head_stride = core::ceil_div(g.head_dim, vector) * vector;
+  rows.row_stride = g.heads * rows.head_stride;
+  rows.outer_stride = rows.rows * rows.row_stride;
+  rows.d_stride = 1;
+  return rows;
+}
+
+gpu::Step rotate_step(const Geometry& g) {
+  return {.source = "ops/attention/kernels/attention_rotate.cu",
+          .kernel = "isomer_attention_rotate",
+          .variant = {{"element", g.q.dtype}, {"threads", kAppendThreads}},
+          .grid = {gpu::grid_of(core::ceil_div(g.batch * g.seqlen_q * g.heads, kAppendRows)), 1, 1},
+          .block = {kAppendThreads, 1, 1}};
+}
+
 gpu::Step combine_step(const Geometry& g, const gpu::Facts& facts, int head_dim_v, int block_n,
                        std::int64_t parts) {
   const std::int64_t rows = g.batch * g.seqlen_q * g.heads;

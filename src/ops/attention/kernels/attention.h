@@ -77,6 +77,11 @@ struct AttentionParameters {
   Divisor of_heads, of_group, of_unit_heads, of_units, of_tiles, of_batch, of_parts, of_seqlen_q;
 };
 
+/// The same of the launch that rotates queries.
+struct AttentionRotateParameters : AttentionParameters {
+  AttentionRows turned;
+};
+
 /// The same of an int8 cache. Scales are addressed as its rows are; d_stride counts groups of 8 channels and
 /// is 0 where a row has one scale.
 struct AttentionInt8Parameters : AttentionParameters {

@@ -65,6 +65,8 @@ struct AttentionSm90Pieces {
   Divisor of_pack, of_page;
   AttentionFactors q_descale, k_descale, v_descale;  ///< of e4m3
   i32 v_colmajor;                                    ///< V's rows are columns of keys: e4m3
+  i32 chunk;                                         ///< keys of a chunk, whose queries see no others; 0 none
+  Divisor of_chunk;
 };
 
 /// One call for the Hopper kernel. Lengths and indices that lie on the device are read and clamped there.

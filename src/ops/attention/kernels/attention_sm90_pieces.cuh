@@ -142,6 +142,7 @@ struct PieceTiles {
     const int origin = begin - tile.first;  // the key that counts as 0
     tile.k_len = end - origin;
     tile.shift = length - tile.q_len - origin;
+    if constexpr (kChunked) tile.origin = origin;
     load_shared(shared.found(), words);
     tile.row0 = static_cast<int>(words[0]);
     tile.head = static_cast<int>(words[1]);

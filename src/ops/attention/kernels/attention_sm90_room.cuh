@@ -19,7 +19,7 @@ constexpr int kNarrow = kDim + kDimV <= 256 ? kKeys / 32 * 16 : kKeys;
 constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not kept in registers
 constexpr bool kFp8 = sizeof(Element) == 1;
 // Of 504 that three threads share; 40 of them are enough for whole tiles of 16-bit types.
-constexpr int kProducerRegisters = kPieces && (kFp8 || kQueries == 1) ? 56 : 40;
+constexpr int kProducerRegisters = kPieces && (kFp8 || kQueries == 1 || kChunked) ? 56 : 40;
 constexpr int kDepth = 32 / static_cast<int>(sizeof(Element));  // of a product
 constexpr int kPanelColumns = 128 / static_cast<int>(sizeof(Element));
 constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<int>(sizeof(Element)));

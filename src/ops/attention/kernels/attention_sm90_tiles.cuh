@@ -12,6 +12,12 @@ using Parameters = AttentionSm90Parameters;
 constexpr int kRows = AttentionSm90Layout::kRows;
 /// Rows of several heads share tiles, keys are divided over tiles or lie in pages: attention_sm90_pieces.cuh.
 constexpr bool kPieces = ISOMER_PIECES;
+/// A query sees the keys of its own chunk alone. It asks for pieces.
+#ifdef ISOMER_CHUNKED
+constexpr bool kChunked = true;
+#else
+constexpr bool kChunked = false;
+#endif
 /// A block may hold slots behind an entry's keys, whose values must not count.
 constexpr bool kClears = kPieces || ISOMER_CLEARS;
 
@@ -31,15 +37,29 @@ struct Tile {
   i32 part;                  ///< with pieces; −1 where it has no keys and no result
   i32 kv_head;               ///< with pieces
   i32 entry;                 ///< with pieces, for the producer
+  i32 origin;                ///< with chunks: the entry's key that counts as 0
 
   /// First and last key + 1 that a row sees, not cut to what there is.
   ISOMER_DEVICE int low(const Parameters& p, int row) const {
-    if constexpr (kPieces) return most(query_of(p, row) + shift - p.left, first);
+    if constexpr (kPieces) {
+      const int place = query_of(p, row) + shift, from = most(place - p.left, first);
+      return kChunked ? most(from, chunk_begin(p, place)) : from;
+    }
     return row + k_len - q_len - p.left;
   }
   ISOMER_DEVICE int high(const Parameters& p, int row) const {
-    if constexpr (kPieces) return query_of(p, row) + shift + p.right + 1;
+    if constexpr (kPieces) {
+      const int place = query_of(p, row) + shift, to = place + p.right + 1;
+      return kChunked ? least(to, chunk_begin(p, place) + p.pieces.chunk) : to;
+    }
     return row + k_len - q_len + p.right + 1;
+  }
+  /// First key of the chunk that a place lies in; a place before all keys has a chunk of its own, without
+  /// any.
+  ISOMER_DEVICE int chunk_begin(const Parameters& p, int place) const {
+    const int n = place + origin;
+    if (n < 0) return -origin - p.pieces.chunk;
+    return static_cast<int>(quotient_of(static_cast<u32>(n), p.pieces.of_chunk)) * p.pieces.chunk - origin;
   }
   static ISOMER_DEVICE int query_of(const Parameters& p, int row) {
     if constexpr (kPieces) return static_cast<int>(quotient_of(static_cast<u32>(row), p.pieces.of_pack));
@@ -72,6 +92,7 @@ ISOMER_DEVICE void put_tile(u32 slot, const Tile& tile) {
                           static_cast<u32>(tile.part), static_cast<u32>(tile.kv_head)};
     sm90::store_shared(slot + 32, piece);
     sm90::store_shared(slot + 64, u32{0});
+    if constexpr (kChunked) sm90::store_shared(slot + 68, static_cast<u32>(tile.origin));
   }
 }
 /// That the page table names no page for a key of the tile. Known before V of that block is asked for.
@@ -93,6 +114,7 @@ ISOMER_DEVICE Tile get_tile(u32 slot) {
                0,
                0,
                0,
+               0,
                0};
   if constexpr (kPieces) {
     u32 piece[4];
@@ -101,6 +123,7 @@ ISOMER_DEVICE Tile get_tile(u32 slot) {
     tile.first = static_cast<i32>(piece[1]);
     tile.part = static_cast<i32>(piece[2]);
     tile.kv_head = static_cast<i32>(piece[3]);
+    if constexpr (kChunked) tile.origin = static_cast<i32>(sm90::load_shared(slot + 68));
   }
   return tile;
 }

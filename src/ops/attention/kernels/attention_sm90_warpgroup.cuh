@@ -81,6 +81,7 @@ struct Warpgroup {
       load_shared(slot_of(turn) + 32, piece);
       tile.shift = shuffle(static_cast<int>(piece[0]), 0);
       tile.first = shuffle(static_cast<int>(piece[1]), 0);
+      if constexpr (kChunked) tile.origin = shuffle(static_cast<int>(load_shared(slot_of(turn) + 68)), 0);
       if constexpr (kFp8) {
         factors = get_factors(slot_of(turn), p);
       }
