@@ -143,6 +143,7 @@ class WordComparison {
   static std::string value(const std::string& name, const Field& field, const Side& side,
                            const Addresses& addresses) {
     if (field.type == "pointer" && field.size == 8) return address_text(name, side, field.offset, addresses);
+    if (field.type == "bytes") return bytes_and_addresses(name, field, side, addresses);
     return field_text(field, side);
   }
 
@@ -200,6 +201,27 @@ class WordComparison {
     if (place != side.argument.pointers.end()) return addresses.text(place->second, name);
     const auto word = at<std::uint64_t>(side.argument.bytes, offset);
     return word == 0 ? "null" : fmt::format("0x{:x}, no address of device memory", word);
+  }
+
+  /// Of bytes such as a tensor map's: an address as what it is, which no other run has, between what stands
+  /// around it.
+  static std::string bytes_and_addresses(const std::string& name, const Field& field, const Side& side,
+                                         const Addresses& addresses) {
+    std::string text;
+    const auto add = [&](const std::string& piece) { text += (text.empty() ? "" : ", ") + piece; };
+    std::uint32_t begin = 0;
+    const auto add_bytes = [&](std::uint32_t end) {
+      if (end > begin) add(bytes_text(side.argument.bytes, field.offset + begin, end - begin));
+      begin = end;
+    };
+    for (std::uint32_t i = 0; i + 8 <= field.size; i += 8) {
+      if (!is_address(side, field.offset + i)) continue;
+      add_bytes(i);
+      add(address_text(name, side, field.offset + i, addresses));
+      begin = i + 8;
+    }
+    add_bytes(field.size);
+    return text;
   }
 
   static bool is_address(const Side& side, std::uint32_t offset) {

@@ -437,6 +437,10 @@ TEST(Show, PrintsTheChecklistOfOneLaunchAndOfTwo) {
                                " --kernel FlashAttn");
   EXPECT_NE(two.find("≠"), std::string::npos) << two;
   EXPECT_NE(two.find("Runtime 参数"), std::string::npos) << two;
+  // Where another run has its memory is no difference, nor is it one inside of a tensor map.
+  const std::string again = show(capture("fa3/plain.jsonl") + " " + capture("fa3/again.jsonl"));
+  EXPECT_EQ(again.find("≠"), std::string::npos) << again;
+  EXPECT_NE(again.find("tma_load_K.tma_desc_.opaque"), std::string::npos) << again;
   const nlohmann::json json = nlohmann::json::parse(show(capture("fa3/plain.jsonl") + " --json"));
   EXPECT_EQ(json["a"][0]["parameters"]["seqlen_k"], "1285");
 }
