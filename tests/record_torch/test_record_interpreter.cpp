@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTwice = R"(
+constexpr const char* kTwiceAsTriton = R"(
 import torch, triton
 import triton.language as tl
 
@@ -86,7 +86,7 @@ class RecordInterpreter : public testing::Test {
 
 TEST_F(RecordInterpreter, TakesWhatTheCompilerTakes) {
   const Recorded got =
-      recorded(kTwice, "x = torch.arange(6, dtype=torch.float32)\ntwice(x, torch.zeros(6))\n");
+      recorded(kTwiceAsTriton, "x = torch.arange(6, dtype=torch.float32)\ntwice(x, torch.zeros(6))\n");
   EXPECT_EQ(got.unanswered, 0) << got.why;
   EXPECT_EQ(got.recording.metadata.at("answers"), "triton");
   EXPECT_EQ(outside(got), "");

@@ -100,8 +100,7 @@ TEST_F(RecordTorch, TheLabelIsFoundUnderWhateverNameTheTestImportsIt) {
 }
 
 TEST_F(RecordTorch, DivisionsInsideOfAClassAreThoseOfTheLabel) {
-  const Recorded got =
-      recorded(R"(
+  const Recorded got = recorded(R"(
 import torch
 
 class Halved(torch.nn.Module):
@@ -109,7 +108,7 @@ class Halved(torch.nn.Module):
         half = x.shape[0] // 2
         return x[: half + x.shape[0] % 2]
 )",
-               "Halved()(torch.arange(5.0))\n");
+                                "Halved()(torch.arange(5.0))\n");
   EXPECT_TRUE(got.raised.empty());
   ASSERT_EQ(got.recording.calls.size(), 1u);
   EXPECT_EQ(got.recording.calls[0].returned.at(0).tensor.numel(), 3);
@@ -193,6 +192,19 @@ twice(torch.full((2,), 1.5, device="cuda") + z)
   EXPECT_TRUE(got.raised.empty()) << got.raised[0];
   ASSERT_EQ(got.recording.calls.size(), 1u);
   EXPECT_EQ(*got.recording.calls[0].before[0].tensor.at<float>(0), 2.5f);
+}
+
+// The halves of one file are one module, so that the label may use what only its test imports.
+TEST_F(RecordTorch, ALabelUsesWhatTheTestBelowItImports) {
+  std::ofstream(folder / "both.py")
+      << "def twice(x):\n    return torch.add(x, x, alpha=kOnce)\n\n"
+      << std::string(80, '#') << "\nimport torch\nkOnce = 1\n\ndef test_twice():\n    twice(torch.ones(3))\n";
+  RecordSettings settings;
+  settings.label = folder / "both.py";
+  settings.python = {ISOMER_PYTHON};
+  const Recorded got = record(settings);
+  EXPECT_TRUE(got.raised.empty()) << got.raised[0];
+  ASSERT_EQ(got.recording.calls.size(), 1u);
 }
 
 TEST_F(RecordTorch, ATestWithoutACallOfTheLabelIsRefused) {

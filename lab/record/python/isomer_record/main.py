@@ -34,7 +34,7 @@ def seed(torch):
 def record(job):
     from . import facts, sources
 
-    label_text, test_text, test_path = None, None, job["test"]
+    label_text, test_text, test_path, one_file = None, None, job["test"], False
     if job["label"]:
         label_text, test_text = sources.parts(sources.read(job["label"]))
         sources.parse(label_text, job["label"])
@@ -45,10 +45,11 @@ def record(job):
             brings = second is not None and sources.brings_along(first, label_text)
             test_text = second if brings else whole
         else:
-            label_text, test_text = (first, second) if second is not None else (None, whole)
+            one_file = second is not None
+            label_text, test_text = (first, second) if one_file else (None, whole)
         sources.parse(test_text, test_path)
     elif test_text is not None:
-        test_path = job["label"]
+        test_path, one_file = job["label"], True
     else:
         return {"error": "there is no test: 3_test_code.py is absent, and the label has none below a line of #"}
     try:
@@ -98,7 +99,7 @@ def record(job):
     cannot_answer = stands_in and "triton" in sys.modules
     run_test.without_answers(made.launches)
     sys.argv = [test_path] + job["arguments"]
-    run = run_test.TestRun(test_path, test_text, label, made, cannot_answer)
+    run = run_test.TestRun(test_path, test_text, label, made, cannot_answer, one_file)
     try:
         run.run()
     except calls.TooLarge as large:

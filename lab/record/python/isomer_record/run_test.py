@@ -58,8 +58,9 @@ class WithoutAsserts(ast.NodeTransformer):
 
 
 class TestRun:
-    def __init__(self, path, text, label, calls, strip_asserts):
+    def __init__(self, path, text, label, calls, strip_asserts, one_file):
         self.path, self.label, self.calls = path, label, calls
+        self.one_file = one_file and label is not None  # the label is its first half
         self.tree = parse(text, path)
         self.strip_asserts = strip_asserts
         self.raised = []
@@ -160,6 +161,8 @@ class TestRun:
                 break
             except (Exception, *no_pytest.outcomes()) as error:
                 self.note(f"line {node.lineno}", error)
+            if self.one_file:
+                self.label.take(self.names)
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self.watch(node.name)
             elif isinstance(node, ast.ImportFrom):

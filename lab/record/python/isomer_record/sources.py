@@ -151,6 +151,12 @@ class Label:
                 self.names[name] = calls.wrap(name, value)
                 self.functions.append(name)
 
+    def take(self, names):
+        """What the second half of its file defines is there for its functions, too: modules that only it imports."""
+        for name, value in names.items():
+            if not name.startswith("__"):
+                self.module.__dict__.setdefault(name, value)
+
     def as_module(self, name):
         module = types.ModuleType(name)
         module.__dict__.update({key: value for key, value in self.names.items() if not key.startswith("__")})
