@@ -159,18 +159,90 @@ std::string commonest(const std::vector<Pair>& pairs, Pair::Kind kind, bool evid
   return text;
 }
 
-void add_verdict(DiffResult& result, bool logs) {
+/// Templates that take another number of arguments on each side: two releases of one library.
+class Releases {
+ public:
+  void add_a(const BinaryKernel& kernel) { add(kernel, arguments_a_); }
+  void add_b(const BinaryKernel& kernel) { add(kernel, arguments_b_); }
+
+  /// Whether the kernel's name has such a template in it.
+  bool has(const BinaryKernel& kernel) const {
+    return std::any_of(kernel.parsed->templates.begin(), kernel.parsed->templates.end(),
+                       [&](const std::string& name) { return differs(name); });
+  }
+  /// "flash::Mainloop takes 21 arguments in A and 23 in B"; empty where there is none.
+  std::string text() const {
+    std::string all;
+    for (const auto& [name, numbers] : arguments_a_)
+      if (differs(name))
+        all += (all.empty() ? "" : ", ") + name + " takes " + list(numbers) + " arguments in A and " +
+               list(arguments_b_.at(name)) + " in B";
+    return all;
+  }
+
+ private:
+  using Arguments = std::map<std::string, std::set<std::size_t>>;
+
+  static void add(const BinaryKernel& kernel, Arguments& to) {
+    const KernelName& name = *kernel.parsed;
+    for (std::size_t i = 0; i < std::min(name.templates.size(), name.arity.size()); ++i)
+      to[name.templates[i]].insert(name.arity[i]);
+  }
+  bool differs(const std::string& name) const {
+    const auto a = arguments_a_.find(name), b = arguments_b_.find(name);
+    return a != arguments_a_.end() && b != arguments_b_.end() &&
+           std::none_of(a->second.begin(), a->second.end(),
+                        [&](std::size_t number) { return b->second.contains(number); });
+  }
+  static std::string list(const std::set<std::size_t>& numbers) {
+    std::string text;
+    for (const std::size_t number : numbers) text += (text.empty() ? "" : " or ") + std::to_string(number);
+    return text;
+  }
+
+  Arguments arguments_a_, arguments_b_;
+};
+
+/// What the two sides do not share because of their releases, and the sentence about it.
+struct OfReleases {
+  std::size_t only_a = 0, only_b = 0, variants = 0;
+};
+
+OfReleases add_releases(const PairedKernels& paired, DiffResult& result) {
+  Releases releases;
+  for (const BinaryKernel* kernel : paired.only_a) releases.add_a(*kernel);
+  for (const BinaryKernel* kernel : paired.only_b) releases.add_b(*kernel);
+  for (std::size_t i = 0; i < paired.pairs.size(); ++i) {
+    releases.add_a(*paired.pairs[i].first);
+    releases.add_b(*paired.pairs[i].second);
+  }
+  OfReleases found;
+  const std::string text = releases.text();
+  if (text.empty()) return found;
+  const auto has = [&](const BinaryKernel* kernel) { return releases.has(*kernel); };
+  found.only_a = static_cast<std::size_t>(std::count_if(paired.only_a.begin(), paired.only_a.end(), has));
+  found.only_b = static_cast<std::size_t>(std::count_if(paired.only_b.begin(), paired.only_b.end(), has));
+  for (std::size_t i = 0; i < paired.pairs.size(); ++i)
+    found.variants += result.pairs[i].kind == Pair::Kind::variant && has(paired.pairs[i].first) ? 1 : 0;
+  result.verdict.push_back("Two releases of one library: " + text + ". " +
+                           plural(found.only_a + found.variants, "kernel") + " of A and " +
+                           std::to_string(found.only_b + found.variants) +
+                           " of B have such a name, and cannot be compared parameter by parameter.");
+  return found;
+}
+
+void add_verdict(DiffResult& result, const OfReleases& of_releases, bool logs) {
   const auto count = [&](Pair::Kind kind) {
     return static_cast<std::size_t>(std::count_if(result.pairs.begin(), result.pairs.end(),
                                                   [&](const Pair& pair) { return pair.kind == kind; }));
   };
-  if (!result.only_a.empty())
-    result.verdict.push_back(plural(result.only_a.size(), "kernel") +
+  if (const std::size_t only = result.only_a.size() - of_releases.only_a; only > 0)
+    result.verdict.push_back(plural(only, "kernel") +
                              " only in A: B lacks code paths that A has, or was built without them.");
-  if (!result.only_b.empty())
-    result.verdict.push_back(plural(result.only_b.size(), "kernel") +
+  if (const std::size_t only = result.only_b.size() - of_releases.only_b; only > 0)
+    result.verdict.push_back(plural(only, "kernel") +
                              " only in B: B has code paths that A lacks, or was built with more of them.");
-  if (const std::size_t variants = count(Pair::Kind::variant); variants > 0)
+  if (const std::size_t variants = count(Pair::Kind::variant) - of_releases.variants; variants > 0)
     result.verdict.push_back(
         plural(variants, "kernel") + (variants == 1 ? " is" : " are") +
         " another instantiation of the same family: " + commonest(result.pairs, Pair::Kind::variant, false) +
@@ -269,7 +341,7 @@ DiffResult diff_binaries(const std::vector<BinaryKernel>& a, const std::vector<B
     result.notes.push_back("the builds' options differ (" + logged.front().name +
                            (logged.size() > 1 ? " and " + std::to_string(logged.size() - 1) + " more" : "") +
                            "), and the machine code does not");
-  add_verdict(result, logs);
+  add_verdict(result, add_releases(paired, result), logs);
   return result;
 }
 

@@ -167,6 +167,25 @@ TEST(DiffBinaries, InstantiationsWithNothingInCommonAreNotPaired) {
   EXPECT_EQ(result.only_b.size(), 1u);
 }
 
+TEST(DiffBinaries, TwoReleasesAreToldByTheirTemplatesNumbersOfArguments) {
+  // The second has two parameters more and a kernel more, and one kernel is in both.
+  const DiffResult result = diff_binaries(
+      {made("attend<Loop<64, 1, float>, Tail<3>>"), made("attend<Loop<128, 2, float>, Tail<3>>"),
+       made("sum<1>")},
+      {made("attend<Loop<64, 1, float, false, 0>, Tail<3>>"), made("sum<1>"), made("drop(int)")});
+  EXPECT_EQ(result.verdict,
+            (std::vector<std::string>{
+                "Two releases of one library: Loop takes 3 arguments in A and 5 in B. 2 kernels of A and 1 "
+                "of B have "
+                "such a name, and cannot be compared parameter by parameter.",
+                "1 kernel only in B: B has code paths that A lacks, or was built with more of them."}));
+  // Both numbers on one side are no other release.
+  const DiffResult both = diff_binaries({made("attend<Loop<1, 2>>"), made("attend<Loop<1, 2, 3>>")},
+                                        {made("attend<Loop<4, 5>>")});
+  for (const std::string& sentence : both.verdict)
+    EXPECT_EQ(sentence.find("release"), std::string::npos) << sentence;
+}
+
 TEST(DiffBinaries, AFamilyUnderAnotherNamespaceIsPaired) {
   const DiffResult result = diff_binaries({made("flash::k<64, true>")}, {made("pytorch_flash::k<64, true>")});
   ASSERT_EQ(result.pairs.size(), 1u);
