@@ -22,7 +22,7 @@ constexpr std::int64_t rows_together(std::int64_t depth) { return (depth <= 1024
 
 /// multiplier = ceil(2^shift / number) with 2^(shift - 31) >= number: x · multiplier is then less than
 /// 2^shift above x · 2^shift / number, too little to reach the next quotient.
-device::Divisor divisor(std::uint32_t number) {
+device::TileDivisor divisor(std::uint32_t number) {
   const auto shift = static_cast<std::uint32_t>(31 + std::bit_width(number - 1));
   return {number, static_cast<std::uint32_t>(((std::uint64_t{1} << shift) + number - 1) / number), shift};
 }

@@ -7,7 +7,7 @@ namespace isomer::device {
 
 /// Division of numbers below 2^31 by one that the host knows: a product and a shift in place of some fifty
 /// instructions between two tiles.
-struct Divisor {
+struct TileDivisor {
   u32 number, multiplier, shift;
 };
 
@@ -19,8 +19,8 @@ struct Fp8GemmSm90Parameters {
   u32 tiles;               ///< of all rows and columns; not masked
   u32 together;            ///< tiles of rows that run through the columns together
   i32 b_once;              ///< nothing of b is read twice
-  Divisor group;           ///< tiles that do so
-  Divisor high, last;      ///< `together`, and the tiles of rows of the last group
+  TileDivisor group;       ///< tiles that do so
+  TileDivisor high, last;  ///< `together`, and the tiles of rows of the last group
 };
 
 }  // namespace isomer::device

@@ -6,7 +6,7 @@
 
 namespace isomer::device {
 
-ISOMER_DEVICE u32 quotient(u32 number, const Divisor& divisor) {
+ISOMER_DEVICE u32 quotient(u32 number, const TileDivisor& divisor) {
   return static_cast<u32>(static_cast<u64>(number) * divisor.multiplier >> divisor.shift);
 }
 
@@ -64,7 +64,7 @@ class Sm90Tiles {
   ISOMER_DEVICE void place(Sm90Tile& tile) const {
     const Fp8GemmParameters& g = p_.gemm;
     const u32 group = quotient(index_, p_.group), at = index_ - group * p_.group.number;
-    const Divisor& high = g.row_tiles - group * p_.together < p_.together ? p_.last : p_.high;
+    const TileDivisor& high = g.row_tiles - group * p_.together < p_.together ? p_.last : p_.high;
     const u32 column = quotient(at, high);
     tile.expert = 0;
     tile.row =
