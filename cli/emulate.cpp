@@ -210,6 +210,11 @@ Run emulate(CLI::App& app) {
   app.add_option("-I", o->build.include_directories, "folder in which headers are searched")
       ->option_text("DIR")
       ->allow_extra_args(false);
+  app.add_option(
+         "--isystem", o->build.system_directories,
+         "folder of headers that are not the user's: what is in them is neither rewritten nor refused")
+      ->option_text("DIR")
+      ->allow_extra_args(false);
   app.add_option("-D", o->build.definitions, "define a macro")
       ->option_text("NAME[=VALUE]")
       ->allow_extra_args(false);

@@ -293,6 +293,66 @@ int main() {
 )"},
 };
 
+// Bodies that are there for the device alone, and functions of both that take another way there.
+const char* const kDevicePaths = R"(
+__host__ __device__ inline void add(int* x, int v) {
+#ifdef __CUDA_ARCH__
+  atomicAdd(x, v);
+#else
+  *x += v;
+#endif
+}
+template <class T>
+__host__ __device__ constexpr T shifted(T x) {
+#if defined(__CUDA_ARCH__)
+  return x + 100;
+#else
+  return x + 1;
+#endif
+}
+struct Limit {
+  int most;
+  __device__ int get() const {
+#if __CUDA_ARCH__ >= 800
+    return most;
+#else
+    return -1;
+#endif
+  }
+};
+__global__ void count(int* x, Limit limit) {
+#if __CUDA_ARCH__ >= 700
+  add(x, 1);
+  if (threadIdx.x == 0) x[1] = shifted(1), x[2] = limit.get();
+#endif
+  if (threadIdx.x == limit.most) x[4] = 1;
+}
+int main(int words, char**) {
+  static_assert(shifted(1) == 2);
+  int *d, h[4] = {}, z = 3;
+  cudaMalloc(&d, sizeof h);
+  cudaMemset(d, 0, sizeof h);
+  count<<<1, 32>>>(d, Limit{words > 1 ? 5 : 50});
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  add(&z, 2);
+  return !(h[0] == 32 && h[1] == 101 && h[2] == (words > 1 ? 5 : 50) && z == 5 && shifted(z) == 6);
+}
+)";
+
+TEST(DevicePaths, AreTakenByWhatRunsOnTheDeviceAndLinesKeepTheirNumbers) {
+  const WrittenSource source(kDevicePaths, "paths.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_TRUE(good.ok()) << good.failure;
+  EXPECT_EQ(good.exit_status, 0);
+  EXPECT_EQ(good.reports.size(), 0u);
+  const RunResult faulty = module.run_main({"faulty"});
+  EXPECT_EQ(faulty.exit_status, 0);
+  ASSERT_EQ(faulty.reports.size(), 1u);
+  EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
+  EXPECT_EQ(faulty.reports[0].place.line, 32u);
+}
+
 std::string name_of(const testing::TestParamInfo<Written>& info) { return info.param.name; }
 
 class ProgramOfOthers : public testing::TestWithParam<Written> {};

@@ -16,6 +16,7 @@
 #include "module/object_symbols.hpp"
 #include "module/paths.hpp"
 #include "module/process.hpp"
+#include "source/device_paths.hpp"
 #include "source/rewrite.hpp"
 
 namespace isomer::emulator {
@@ -359,6 +360,18 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   return flags;
 }
 
+/// Whether the caller has said for which device the source is read: a candidate is so as a whole.
+bool tells_architecture(const BuildOptions& options) {
+  const auto names = [](const std::string& flag) {
+    return flag == "ISOMER_EMULATED" ||  // the library's own kernels
+           flag.find("device_arch.h") != std::string::npos ||
+           flag.find("__CUDA_ARCH__") != std::string::npos ||
+           flag.find("__HIP_DEVICE_COMPILE__") != std::string::npos;
+  };
+  return std::any_of(options.compile_flags.begin(), options.compile_flags.end(), names) ||
+         std::any_of(options.definitions.begin(), options.definitions.end(), names);
+}
+
 Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs::path& directory,
                  const fs::path& library) {
   if (options.target != Target::emulated) return compile_for_device(options, directory, library);
@@ -380,13 +393,24 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       command.insert(command.end(), {"-include", "cuda_runtime.h"});
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
     std::string preprocessed;
-    const auto preprocess = [&](std::vector<std::string> first) {
+    const auto read = [&](const std::vector<std::string>& first, const std::string& as) {
       std::vector<std::string> whole = command;
       whole.insert(whole.end(), first.begin(), first.end());
       whole.insert(whole.end(),
-                   {"-E", "-x", "c++", "-MD", "-MF", stem + ".d", source.string(), "-o", stem + ".ii"});
+                   {"-E", "-x", "c++", "-MD", "-MF", as + ".d", source.string(), "-o", as + ".ii"});
       run_compiler(options, directory, whole, source.string(), options.compile_seconds);
-      preprocessed = read_file(stem + ".ii");
+      return read_file(as + ".ii");
+    };
+    // A source that asks whether it is read for the device is read for it, too.
+    const auto preprocess = [&](std::vector<std::string> first) {
+      preprocessed = read(first, stem);
+      if (!tells_architecture(options) && source::asks_for_device(preprocessed)) {
+        first.emplace_back(result.hip ? "-D__HIP_DEVICE_COMPILE__=1" : "-D__CUDA_ARCH__=890");
+        try {
+          preprocessed = source::with_device_paths(preprocessed, read(first, stem + ".device"));
+        } catch (const Error&) {  // a header that cannot be read for the device: as the host reads it, then
+        }
+      }
       return source::rewrite(preprocessed, options.instantiate, options.entries);
     };
     source::Rewritten rewritten = preprocess({});
