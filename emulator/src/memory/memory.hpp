@@ -86,6 +86,8 @@ class Memory {
   std::ptrdiff_t broken_canary(const Buffer& buffer) const;
   void mend_canary(Buffer& buffer) const;
   std::vector<Buffer*> live_buffers() const;
+  /// While it is held no other thread of the host releases a buffer.
+  std::unique_lock<std::mutex> hold() const { return std::unique_lock(mutex_); }
 
   /// Host memory that the program has made visible to the device (hipHostRegister).
   void add_host_range(void* begin, std::size_t bytes);

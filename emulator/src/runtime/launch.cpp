@@ -154,7 +154,8 @@ int launch(const LaunchRequest& request) {
       watch::begin_launch();
       inputs = mark_inputs(request);
       for (Buffer* b : Memory::instance().live_buffers()) {
-        if (b->tensor && !b->initialised) b->initialised = watch::host_wrote(*b);
+        const auto held = Memory::instance().hold();
+        if (b->live && b->tensor && !b->initialised) b->initialised = watch::host_wrote(*b);
       }
     }
     const auto begin = std::chrono::steady_clock::now();
