@@ -9,6 +9,7 @@ constexpr std::string_view kBlocks = "ops/attention/kernels/attention_sm90_block
 constexpr std::string_view kWayOut = "ops/attention/kernels/attention_sm90_way_out.cuh";
 constexpr std::string_view kProducer = "ops/attention/kernels/attention_sm90_producer.cuh";
 constexpr std::string_view kPieces = "ops/attention/kernels/attention_sm90_pieces.cuh";
+constexpr std::string_view kPieceTiles = "ops/attention/kernels/attention_sm90_piece_tiles.cuh";
 constexpr std::string_view kSoftmax = "ops/attention/kernels/attention_sm90_softmax.cuh";
 constexpr std::string_view kTurn = "ops/attention/kernels/attention_sm90_turn.cuh";
 /// Blocks that use both stages twice, two kv heads with factors of their own.
@@ -29,26 +30,55 @@ constexpr std::string_view kSplit =
     "attention b=2 sq=50 sk=300 hq=4 hkv=2 d=64 causal pack_gqa=always num_splits=2 seed=7";
 constexpr std::string_view kAppended =
     "attention b=2 sq=20 sk=200 hq=4 hkv=2 d=64 append=5 page=16 num_splits=1 seed=7";
+/// The kernel for wide values.
+constexpr std::string_view kWide = "ops/attention/kernels/attention_sm90_wide.cu";
+constexpr std::string_view kWideBlocks = "ops/attention/kernels/attention_sm90_wide_blocks.cuh";
+constexpr std::string_view kWideWayOut = "ops/attention/kernels/attention_sm90_wide_way_out.cuh";
+/// Both stages used twice, references that rise, keys behind the entry's that hold NaN, two tiles for a
+/// block.
+constexpr std::string_view kLatent =
+    "attention b=2 sq=2 sk=300 hq=24 hkv=2 d=64 dv=256 qv seqused_k scale=2 lse num_splits=1 seed=7";
 
 }  // namespace
 
+Planted attention_wide_faults() {
+  static constexpr Fault kFaults[] = {
+      {"p_unfenced", kWideBlocks, "    fence_async_shared();\n    arrive_threads", "    arrive_threads",
+       "missing-proxy-fence"},
+      {"p_over_k_that_others_still_read", kWideBlocks,
+       "    sync_threads<128>(kOne + group);\n    has_v = kQv;", "    has_v = kQv;", "early-reuse"},
+      {"references_kept", kWideBlocks, "rows.reference[r] = its[r];", "", "expected"},
+      {"sums_not_lowered_with_their_references", kWideBlocks, "rows.sum[r] *= factor[r];", "", "expected"},
+      {"half_of_v_given_back_before_it_is_read", kWideBlocks,
+       "    issue_own();\n    warpgroup_wait<0>();\n    pin(o);\n    free_half();",
+       "    issue_own();\n    free_half();\n    warpgroup_wait<0>();\n    pin(o);", "early-reuse"},
+      {"first_half_of_qv_left_out", kWideBlocks, "      multiply_half(group, true);\n",
+       "      shared.v_full(turn.stage(), group).wait(turn.parity());\n      for (f32& x : s) x = 0;\n",
+       "expected"},
+      {"sums_of_one_warpgroup", kWideWayOut, "rows.sum[r] += load_shared_f32(", "load_shared_f32(",
+       "expected"},
+      {"a_used_value_cleared", kWideBlocks, "i / 8 < used) continue;", "i / 8 < used - 1) continue;",
+       "expected"},
+  };
+  return {kWide, "emulated/sm90_wide", kLatent, kFaults};
+}
+
 Planted attention_piece_faults() {
   static constexpr Fault kFaults[] = {
-      {"split_ends_a_key_late", kPieces, "end = least(begin + size, length);",
+      {"split_ends_a_key_late", kPieceTiles, "end = least(begin + size, length);",
        "end = least(begin + size + 1, length);", "expected", kSplit},
-      {"split_begins_a_key_late", kPieces, "      begin = tile.part * size;",
+      {"split_begins_a_key_late", kPieceTiles, "      begin = tile.part * size;",
        "      begin = tile.part * size + (tile.part > 0);", "expected", kSplit},
-      {"row_of_the_page_off_by_one_box", kPieces,
-       "load<4>(map, {{i * kPanelColumns, spot.row, head, spot.outer}}",
-       "load<4>(map, {{i * kPanelColumns, spot.row ^ 1, head, spot.outer}}", "expected"},
-      {"pages_of_the_first_entry", kPieces, "p.kv_batch_idx ? p.kv_batch_idx[b] : b;", "0;", "expected"},
+      {"row_of_the_page_off_by_one_box", kPieceTiles, "kPanelColumns, spot.row, head, spot.outer}}",
+       "kPanelColumns, spot.row ^ 1, head, spot.outer}}", "expected"},
+      {"pages_of_the_first_entry", kPieceTiles, "p.kv_batch_idx ? p.kv_batch_idx[b] : b;", "0;", "expected"},
       {"q_announced_with_rows_that_no_copy_brings", kPieces,
        "arrive_expect(static_cast<u32>(kPanels * 128 * p.pieces.tile_rows))",
        "arrive_expect(static_cast<u32>(kPanels * 128 * kRows))", "byte-count"},
       {"spare_rows_left_as_they_are", kKernel, "clear_spare_rows(p, shared);", "{}", "uninitialised"},
       {"cleared_values_unfenced", kBlocks, "    fence_async_shared();\n    sync_threads<128>(3);\n",
        "    sync_threads<128>(3);\n", "missing-proxy-fence"},
-      {"appended_keys_not_counted", kPieces, "length = position + added", "length = position", "expected",
+      {"appended_keys_not_counted", kPieceTiles, "length = position + added", "length = position", "expected",
        kAppended},
   };
   return {kKernel, "emulated/sm90", kPaged, kFaults};

@@ -41,6 +41,8 @@ int occurrences(const Fault& fault);
 
 /// The Hopper kernels of attention and of block-scaled products.
 Planted attention_faults();
+/// Attention's for wide values and queries of v.
+Planted attention_wide_faults();
 /// Of its kernel for pieces, of the launch that combines parts of the keys, and of the one that appends.
 Planted attention_piece_faults();
 Planted attention_combine_faults();

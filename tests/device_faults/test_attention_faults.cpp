@@ -17,6 +17,18 @@ TEST_P(AttentionFault, IsNamed) { planted::expect_named(planted::attention_fault
 INSTANTIATE_TEST_SUITE_P(All, AttentionFault, testing::ValuesIn(planted::attention_faults().faults),
                          [](const auto& info) { return std::string(info.param.name); });
 
+class AttentionWideFault : public testing::TestWithParam<planted::Fault> {};
+
+TEST_P(AttentionWideFault, IsNamed) { planted::expect_named(planted::attention_wide_faults(), GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionWideFault, testing::ValuesIn(planted::attention_wide_faults().faults),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(AttentionWideFaults, AreNoneInTheKernelItself) {
+  const lab::Outcome outcome = planted::checked(planted::attention_wide_faults(), [](gpu::Step&) {});
+  EXPECT_EQ(outcome.status, lab::Status::passed) << outcome.reason;
+}
+
 /// Of pages, packed heads, parts of the keys, their combine and appended keys.
 struct OfPieces {
   planted::Planted planted;

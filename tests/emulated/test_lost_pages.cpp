@@ -19,6 +19,7 @@ struct Way {
   DType dtype;
   std::int64_t page, keys;
   int num_splits;
+  std::int64_t dim_v = 64;
 };
 void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
@@ -35,9 +36,10 @@ template <class Element>
 void expect_left_out(const Way& way, const Element (&values)[3], float last_digit) {
   constexpr std::int64_t kBatch = 3, kQueries = 20, kHeads = 2, kDim = 64, kPages = 20;
   const Device device{DeviceType::emulated, 0};
-  const std::int64_t row = kHeads * kDim, columns = (way.keys + way.page - 1) / way.page;
+  const std::int64_t row = kHeads * kDim, row_v = kHeads * way.dim_v,
+                     columns = (way.keys + way.page - 1) / way.page;
   std::vector<Element> v;
-  for (std::int64_t i = 0; i < kPages; ++i) v.insert(v.end(), way.page * row, values[i % 3]);
+  for (std::int64_t i = 0; i < kPages; ++i) v.insert(v.end(), way.page * row_v, values[i % 3]);
   // The first entry has all of its pages, the second lacks some at either end and within, the third has none.
   std::vector<std::int32_t> table;
   for (std::int64_t b = 0; b < kBatch; ++b)
@@ -50,14 +52,14 @@ void expect_left_out(const Way& way, const Element (&values)[3], float last_digi
       k(device, std::vector<Element>(kPages * way.page * row, Element{})), v_pages(device, v);
   const Buffer<std::int32_t> pages(device, table),
       used(device, std::vector<std::int32_t>(kBatch, static_cast<std::int32_t>(way.keys)));
-  const Buffer<std::uint16_t> out(device, std::vector<std::uint16_t>(kBatch * kQueries * row, 0xffff));
+  const Buffer<std::uint16_t> out(device, std::vector<std::uint16_t>(kBatch * kQueries * row_v, 0xffff));
   const Buffer<float> lse(device, std::vector<float>(kBatch * kHeads * kQueries, -7.0f));
   const Queue queue = Queue::on(device, {.implementation = way.implementation});
   attention(queue,
             {.q = q.tensor(way.dtype, {kBatch, kQueries, kHeads, kDim}),
              .k = k.tensor(way.dtype, {kPages, way.page, kHeads, kDim}),
-             .v = v_pages.tensor(way.dtype, {kPages, way.page, kHeads, kDim}),
-             .out = out.tensor(DType::bf16, {kBatch, kQueries, kHeads, kDim}),
+             .v = v_pages.tensor(way.dtype, {kPages, way.page, kHeads, way.dim_v}),
+             .out = out.tensor(DType::bf16, {kBatch, kQueries, kHeads, way.dim_v}),
              .lse = lse.tensor(DType::f32, {kBatch, kHeads, kQueries}),
              .seqused_k = used.tensor(DType::i32, {kBatch}),
              .page_table = pages.tensor(DType::i32, {kBatch, columns})},
@@ -74,8 +76,8 @@ void expect_left_out(const Way& way, const Element (&values)[3], float last_digi
       count += 1;
     }
     const double expected = count > 0 ? sum / count : 0;
-    for (std::int64_t i = 0; i < kQueries * row; ++i) {
-      const std::uint32_t bits = std::uint32_t{got[static_cast<std::size_t>(b * kQueries * row + i)]} << 16;
+    for (std::int64_t i = 0; i < kQueries * row_v; ++i) {
+      const std::uint32_t bits = std::uint32_t{got[static_cast<std::size_t>(b * kQueries * row_v + i)]} << 16;
       float value;
       std::memcpy(&value, &bits, sizeof value);
       ASSERT_NEAR(value, expected, last_digit) << "entry " << b << ", element " << i;
@@ -98,12 +100,15 @@ TEST_P(LostPages, HaveNoKeys) {
     expect_left_out<std::uint16_t>(way, {0x3f80, 0x4000, 0x4040}, 0.02f);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, LostPages,
-                         testing::Values(Way{"hopper", "emulated/sm90", DType::bf16, 16, 300, 1},
-                                         Way{"hopper_in_parts", "emulated/sm90", DType::bf16, 16, 300, 2},
-                                         Way{"hopper_pages_of_7", "emulated/sm90", DType::bf16, 7, 130, 1},
-                                         Way{"hopper_bytes", "emulated/sm90", DType::e4m3fn, 16, 300, 1}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Of, LostPages,
+    testing::Values(Way{"hopper", "emulated/sm90", DType::bf16, 16, 300, 1},
+                    Way{"hopper_in_parts", "emulated/sm90", DType::bf16, 16, 300, 2},
+                    Way{"hopper_pages_of_7", "emulated/sm90", DType::bf16, 7, 130, 1},
+                    Way{"hopper_bytes", "emulated/sm90", DType::e4m3fn, 16, 300, 1},
+                    Way{"hopper_wide", "emulated/sm90_wide", DType::bf16, 16, 130, 1, 512},
+                    Way{"hopper_wide_in_parts", "emulated/sm90_wide", DType::bf16, 7, 130, 2, 512}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace isomer

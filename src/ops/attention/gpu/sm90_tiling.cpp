@@ -59,8 +59,7 @@ std::string asks_for_pieces(const Geometry& g, const AttentionOptions& options) 
   return {};
 }
 
-/// Rows and windows are counted in 32 bits, and sums of two of them too.
-constexpr std::int64_t kMostRows = std::int64_t{1} << 29;
+constexpr std::int64_t kMostRows = kMostSm90Rows;
 /// Where few queries share long keys, a kernel that splits the keys over blocks is bound by memory alone.
 constexpr std::int64_t kLongDecode = 512;
 /// Factors of scores beyond which references and limits of sums in f32 mean nothing.
@@ -82,7 +81,20 @@ constexpr std::int64_t kPartialBytes = std::int64_t{256} << 20;
 /// Of 128 rows those that must be in use where queries are many.
 constexpr std::int64_t kFullTileRows = 112, kFewQueries = 64;
 
-/// What a tensor map asks of q, k, v or out.
+/// And of a column-major v: its columns take the place of rows.
+std::string misfit_of_columns(const Geometry& g, const Shape& shape) {
+  if (!g.v_colmajor) return {};
+  if (g.paged && g.page_size % shape.block_n_pieces != 0)
+    return say("takes a column-major v in pages of multiples of ", shape.block_n_pieces, " keys, they have ",
+               g.page_size);
+  const std::int64_t bytes = g.v.d_stride * size_of(g.v.dtype);
+  if (g.head_dim_v > 1 && (bytes <= 0 || bytes % 16 != 0))
+    return say("v has ", bytes, " bytes from one column to the next, tensor copies need multiples of 16");
+  return {};
+}
+
+}  // namespace
+
 std::string misfit(const char* name, const RowView& view, std::int64_t heads) {
   const auto stride = [&](std::int64_t count, std::int64_t step, const char* of) -> std::string {
     if (count <= 1) return {};
@@ -99,22 +111,22 @@ std::string misfit(const char* name, const RowView& view, std::int64_t heads) {
   return stride(view.outers, view.outer_stride, "batch entry");
 }
 
-/// And of a column-major v: its columns take the place of rows.
-std::string misfit_of_columns(const Geometry& g, const Shape& shape) {
-  if (!g.v_colmajor) return {};
-  if (g.paged && g.page_size % shape.block_n_pieces != 0)
-    return say("takes a column-major v in pages of multiples of ", shape.block_n_pieces, " keys, they have ",
-               g.page_size);
-  const std::int64_t bytes = g.v.d_stride * size_of(g.v.dtype);
-  if (g.head_dim_v > 1 && (bytes <= 0 || bytes % 16 != 0))
-    return say("v has ", bytes, " bytes from one column to the next, tensor copies need multiples of 16");
+std::string beyond_counts(const Geometry& g, const AttentionOptions& options, bool pieces) {
+  const AttentionArgs& a = *g.args;
+  if (g.paged && static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size) > kMostRows)
+    return say("has pages for more than ", kMostRows, " keys, as many as the kernel counts");
+  if (options.split_size > kMostRows)
+    return say("split_size is ", options.split_size, ", the kernel counts ", kMostRows);
+  if (pieces && g.total_q * g.group > kMostRows)
+    return say("q has ", g.total_q * g.group, " rows of a kv head, the kernel counts ", kMostRows);
+  for (const auto& [name, rows] : {std::pair{"q", g.q.rows}, std::pair{"k", g.k.rows}})
+    if (rows > kMostRows) return say(name, " has ", rows, " rows, the kernel counts ", kMostRows);
+  const double scale = g.softcap > 0 ? g.softcap : g.scale;
+  if (!(scale > kLeastScale && scale < kMostScale)) return say("takes no scale of ", scale);
   return {};
 }
 
-}  // namespace
-
 std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, const gpu::Facts& facts) {
-  const AttentionArgs& a = *g.args;
   if (g.q.dtype != DType::f16 && g.q.dtype != DType::bf16 && g.q.dtype != DType::e4m3fn)
     return say("takes f16, bf16 and e4m3fn, q is ", name_of(g.q.dtype));
   if (g.out.dtype != DType::f16 && g.out.dtype != DType::bf16)
@@ -127,16 +139,7 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
   const std::string pieces = asks_for_pieces(g, options);
   if (options.pack_gqa == Choice::always && g.group > Layout::kRows)
     return say("packs ", Layout::kRows, " heads into a tile, a kv head has ", g.group);
-  if (g.paged && static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size) > kMostRows)
-    return say("has pages for more than ", kMostRows, " keys, as many as the kernel counts");
-  if (options.split_size > kMostRows)
-    return say("split_size is ", options.split_size, ", the kernel counts ", kMostRows);
-  if (!pieces.empty() && g.total_q * g.group > kMostRows)
-    return say("q has ", g.total_q * g.group, " rows of a kv head, the kernel counts ", kMostRows);
-  for (const auto& [name, rows] : {std::pair{"q", g.q.rows}, std::pair{"k", g.k.rows}})
-    if (rows > kMostRows) return say(name, " has ", rows, " rows, the kernel counts ", kMostRows);
-  const double scale = g.softcap > 0 ? g.softcap : g.scale;
-  if (!(scale > kLeastScale && scale < kMostScale)) return say("takes no scale of ", scale);
+  if (std::string reason = beyond_counts(g, options, !pieces.empty()); !reason.empty()) return reason;
   if (g.batch * g.heads * g.seqlen_q == 0) return {};
   if (g.k.outers * g.k.rows * g.heads_kv == 0) return "k has no rows, which tensor copies need";
   if (std::string reason = misfit_of_columns(g, *shape); !reason.empty()) return reason;

@@ -37,6 +37,16 @@ struct Sm90Tiling {
   std::int64_t chunk = 0;
 };
 
+/// Rows and windows are counted in 32 bits, and sums of two of them too.
+constexpr std::int64_t kMostSm90Rows = std::int64_t{1} << 29;
+
+// Why no Hopper kernel takes the call; empty where one may.
+
+/// What a tensor map asks of q, k, v, qv or out.
+std::string misfit(const char* name, const RowView& view, std::int64_t heads);
+/// What is more than the kernels count, or a scale beyond f32. `pieces`: rows of all heads are counted.
+std::string beyond_counts(const Geometry& geometry, const AttentionOptions& options, bool pieces);
+
 /// Why the Hopper kernel does not take the call, or another does better; empty where it takes it.
 std::string refuse_sm90(const Geometry& geometry, const AttentionOptions& options, const gpu::Facts& facts);
 

@@ -17,7 +17,7 @@ constexpr bool kTogether = ISOMER_TOGETHER;  // a block for each row
 constexpr int kWarps = kThreads / kWarpSize, kLanes = kTogether ? kWarpSize : kColumns / 8;  // of a row
 constexpr int kRows = kTogether ? 1 : kThreads / kLanes;                                     // of a block
 constexpr int kVectors = kTogether ? (kColumns + kWarpSize * 4 - 1) / (kWarpSize * 4) : 2;   // of a lane
-constexpr int kUnroll = 4;
+constexpr int kUnroll = kVectors > 2 ? 2 : 4;  // parts whose values are under way: registers
 using Element = ISOMER_ELEMENT_OUT;
 using Out = f32[kVectors][4];
 

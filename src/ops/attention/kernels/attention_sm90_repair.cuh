@@ -22,35 +22,59 @@ ISOMER_DEVICE Blocks keys_of(const Parameters& p, const Tile& tile) {
   return {shuffle(blocks.begin * kKeys, 0), shuffle(least(blocks.end * kKeys, tile.k_len), 0)};
 }
 
-/// Σ of a quad's products q·k of one row and key; every lane of the warp takes part.
+/// Of a kernel that has no queries of v.
+struct NoQueriesOfV {};
+
+/// A row's query of K, and of V where there is one.
 template <class T>
-ISOMER_DEVICE f32 score(const Parameters& p, const T* q, const T* k, bool seen) {
-  f32 sum = 0.0f;
-  for (int d = lane() % 4 * 2; seen && d < p.head_dim; d += 8)
-    sum = fmaf(to_f32(q[d]), to_f32(k[d]), fmaf(to_f32(q[d + 1]), to_f32(k[d + 1]), sum));
-  sum += shuffle_xor(sum, 1);
-  return sum + shuffle_xor(sum, 2);
-}
+struct Query {
+  const T *of_k, *of_v;
+
+  ISOMER_DEVICE Query(const Parameters& p, NoQueriesOfV, const Tile& tile, int row)
+      : of_k(attention::at<const T>(p.q, tile.q_outer, tile.q_row + Tile::query_of(p, row),
+                                    tile.head_of(p, row))),
+        of_v(nullptr) {}
+  ISOMER_DEVICE Query(const Parameters& p, const AttentionRows& qv, const Tile& tile, int row)
+      : Query(p, NoQueriesOfV{}, tile, row) {
+    if (qv.data)
+      of_v =
+          attention::at<const T>(qv, tile.q_outer, tile.q_row + Tile::query_of(p, row), tile.head_of(p, row));
+  }
+
+  /// Σ of a quad's products with the key at `spot`; every lane of the warp takes part.
+  ISOMER_DEVICE f32 score(const Parameters& p, const Spot& spot, i64 head_kv, bool seen) const {
+    f32 sum = 0.0f;
+    const T* k = attention::at<const T>(p.k, spot.outer, spot.row, head_kv);
+    for (int d = lane() % 4 * 2; seen && d < p.head_dim; d += 8)
+      sum = fmaf(to_f32(of_k[d]), to_f32(k[d]), fmaf(to_f32(of_k[d + 1]), to_f32(k[d + 1]), sum));
+    if (of_v) {
+      const T* v = attention::at<const T>(p.v, spot.outer, spot.row, head_kv);
+      for (int d = lane() % 4 * 2; seen && d < p.head_dim_v; d += 8)
+        sum = fmaf(to_f32(of_v[d]), to_f32(v[d]), fmaf(to_f32(of_v[d + 1]), to_f32(v[d + 1]), sum));
+    }
+    sum += shuffle_xor(sum, 1);
+    return sum + shuffle_xor(sum, 2);
+  }
+};
 
 /// References and sums of the lane's two rows, from the keys that have a page: one whose page does not exist
 /// was copied as zeros, and weighed.
-template <class T, int kKeys, bool kSoftcap, class Scale>
+template <class T, int kKeys, bool kSoftcap, class Scale, class Qv = NoQueriesOfV>
 ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shift, const Tile& tile, int row,
-                               f32 (&references)[2], f32 (&sums)[2]) {
+                               f32 (&references)[2], f32 (&sums)[2], const Qv& qv = {}) {
   const Blocks keys = keys_of<kKeys>(p, tile);
   const i64 head_kv = tile.head_kv(p);
 #pragma unroll 1
   for (int r = 0; r < 2; ++r) {
     const int its = row + 8 * r;
     const int low = most(tile.low(p, its), 0), high = least(tile.high(p, its), tile.k_len);
-    const T* q =
-        attention::at<const T>(p.q, tile.q_outer, tile.q_row + Tile::query_of(p, its), tile.head_of(p, its));
+    const Query<T> query(p, qv, tile, its);
     f32 reference = scale.lowest, sum = 0.0f;
 #pragma unroll 1
     for (int key = keys.begin; key < keys.end; ++key) {
       const Spot spot = spot_of(p, tile, tile.first_slot + key);
       const bool seen = its < tile.end(p) && key >= low && key < high && spot.outer < p.k.outers;
-      f32 s = score(p, q, attention::at<const T>(p.k, spot.outer, spot.row, head_kv), seen);
+      f32 s = query.score(p, spot, head_kv, seen);
       if constexpr (sizeof(T) == 1) s *= scale.descale;
       if constexpr (kSoftcap) s = tanhf(s * scale.cap);
       if (!seen) continue;
@@ -71,10 +95,10 @@ ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shif
 
 /// Of the lane's two rows `row` and row + 8 of a tile those that are `broken`: Σ P·v·factor of columns first…
 /// in pairs, handed to put(r, column − first, …).
-template <class T, int kKeys, bool kSoftcap, class Scale, class Put>
+template <class T, int kKeys, bool kSoftcap, class Scale, class Put, class Qv = NoQueriesOfV>
 ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, const Tile& tile, int row,
                           const bool (&broken)[2], const f32 (&max)[2], const f32 (&factor)[2], int first,
-                          int columns, Put put) {
+                          int columns, Put put, const Qv& qv = {}) {
   constexpr int kColumns = 8;  // of a lane at once
   const Blocks keys = keys_of<kKeys>(p, tile);
   const i64 head_kv = tile.head_kv(p);
@@ -85,8 +109,7 @@ ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, co
     const f32 base = r == 0 ? max[0] : max[1], share = r == 0 ? factor[0] : factor[1];
     const int its = row + 8 * r;
     const int low = most(tile.low(p, its), 0), high = least(tile.high(p, its), tile.k_len);
-    const T* q =
-        attention::at<const T>(p.q, tile.q_outer, tile.q_row + Tile::query_of(p, its), tile.head_of(p, its));
+    const Query<T> query(p, qv, tile, its);
 #pragma unroll 1
     for (int together = 0; together < columns; together += 4 * kColumns) {
       const int c = together + lane() % 4 * kColumns;
@@ -96,7 +119,7 @@ ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, co
       for (int key = keys.begin; key < keys.end; ++key) {
         const Spot spot = spot_of(p, tile, tile.first_slot + key);
         const bool seen = mine && key >= low && key < high && (!kPieces || spot.outer < p.k.outers);
-        f32 s = score(p, q, attention::at<const T>(p.k, spot.outer, spot.row, head_kv), seen);
+        f32 s = query.score(p, spot, head_kv, seen);
         if constexpr (sizeof(T) == 1) s *= scale.descale;
         if constexpr (kSoftcap) s = tanhf(s * scale.cap);
         const f32 weight = seen ? exp2_fast(sizeof(T) == 1 ? (s - base) * scale.scale_log2 + shift

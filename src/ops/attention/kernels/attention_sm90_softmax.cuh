@@ -5,7 +5,7 @@
 
 #include "gpu/device/exponential.cuh"
 #include "gpu/device/mma.cuh"
-#include "ops/attention/kernels/attention_sm90_factors.cuh"
+#include "gpu/device/sm90/warpgroup_mma.cuh"
 #include "ops/attention/kernels/attention_sm90_tiles.cuh"
 
 namespace isomer::device::attention_sm90 {
@@ -154,8 +154,8 @@ ISOMER_DEVICE u32 weigh(const f32 (&x)[N], f32 scale_log2, const f32 (&reference
 }
 
 /// The same for e4m3, whose bytes tell that one has outgrown its reference.
-template <class T, int kKeys, int N>
-ISOMER_DEVICE bool softmax(const Factors& p, const f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out) {
+template <class T, class Scale, int kKeys, int N>
+ISOMER_DEVICE bool softmax(const Scale& p, const f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out) {
   f32 sum[2];
   const bool grown = any_lane(weigh<T>(x, p.scale_log2, rows.reference, out, sum) != 0);
   if (grown) {
