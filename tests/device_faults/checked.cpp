@@ -65,11 +65,13 @@ void expect_named(const Planted& planted, const Fault& fault) {
   EXPECT_EQ(outcome.status, lab::Status::failed) << outcome.reason;
   EXPECT_NE(outcome.reason.find(fault.says), std::string::npos) << outcome.reason;
   if (!outcome.reason.starts_with("emulated:")) return;
-  // At a line of the file that has the fault, of the kernel, or of another file that the kernel includes.
+  // At a line of the file that has the fault, of the kernel, or of another file that the kernel includes: one
+  // of its own or of the device's words.
   const std::string folder(planted.kernel.substr(0, planted.kernel.rfind('/')));
   EXPECT_TRUE(outcome.reason.find(place_of(fault) + ":") != std::string::npos ||
               outcome.reason.find(path + ":") != std::string::npos ||
-              outcome.reason.find(folder) != std::string::npos)
+              outcome.reason.find(folder) != std::string::npos ||
+              outcome.reason.find("gpu/device/") != std::string::npos)
       << outcome.reason;
 }
 

@@ -47,6 +47,8 @@ Planted attention_wide_faults();
 Planted attention_piece_faults();
 Planted attention_combine_faults();
 Planted attention_append_faults();
+/// The mma.sync kernel of attention.
+Planted attention_sm80_faults();
 Planted fp8_gemm_faults();
 
 /// What is done to each step of a plan before it runs.

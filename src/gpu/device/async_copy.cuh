@@ -48,6 +48,63 @@ ISOMER_DEVICE void wait_copies() {
 #endif
 }
 
+/// The same copies of one thread, in groups that it waits for by their number. The emulator holds a copy back
+/// until its group is waited for, and leaves NaNs in its place until then: who reads too early sees them.
+template <int kMost>
+class AsyncCopies {
+ public:
+  /// As copy_async. At most kMost copies are under way.
+  template <int kBytes>
+  ISOMER_DEVICE void copy(void* to, const void* from, int valid) {
+#if defined(ISOMER_EMULATED)
+    if (count_ == kMost) __builtin_trap();
+    Vector<u8, kBytes> nothing;
+    for (int i = 0; i < kBytes; ++i) nothing.of[i] = 0xff;
+    store<kBytes>(static_cast<u8*>(to), nothing);
+    held_[count_++] = {to, from, valid, kBytes, group_};
+#else
+    copy_async<kBytes>(to, from, valid);
+#endif
+  }
+  ISOMER_DEVICE void end_group() {
+#if defined(ISOMER_EMULATED)
+    ++group_;
+#else
+    end_copies();
+#endif
+  }
+  /// As wait_copies.
+  template <int kGroups>
+  ISOMER_DEVICE void wait() {
+#if defined(ISOMER_EMULATED)
+    int kept = 0;
+    for (int i = 0; i < count_; ++i) {
+      const Held& held = held_[i];
+      if (held.group + kGroups >= group_)
+        held_[kept++] = held;
+      else if (held.bytes == 16)
+        copy_async<16>(held.to, held.from, held.valid);
+      else
+        copy_async<4>(held.to, held.from, held.valid);
+    }
+    count_ = kept;
+#else
+    wait_copies<kGroups>();
+#endif
+  }
+
+ private:
+#if defined(ISOMER_EMULATED)
+  struct Held {
+    void* to;
+    const void* from;
+    int valid, bytes, group;
+  };
+  Held held_[kMost];
+  int count_ = 0, group_ = 0;
+#endif
+};
+
 /// Orders the accesses of the warp's lanes to shared memory before it and behind it; every lane takes part.
 ISOMER_DEVICE void warp_barrier() {
 #if ISOMER_HIP

@@ -108,7 +108,7 @@ struct FromF32<f32> {
 template <>
 struct FromF32<bf16> {
   static ISOMER_DEVICE bf16 of(f32 x) {
-#if ISOMER_CUDA_ARCH >= 900
+#if ISOMER_CUDA_ARCH >= 800
     bf16 y;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
     return y;

@@ -20,7 +20,7 @@ struct Pair {
       return static_cast<u16>(pair);
   }
 };
-#if ISOMER_CUDA_ARCH >= 900
+#if ISOMER_CUDA_ARCH >= 800
 template <>
 struct Pair<bf16> {
   static constexpr bool kTogether = true;
@@ -39,6 +39,8 @@ struct Pair<f16> {
     return pair;
   }
 };
+#endif
+#if ISOMER_CUDA_ARCH >= 890
 template <>
 struct Pair<e4m3fn> {
   static constexpr bool kTogether = true;

@@ -68,6 +68,15 @@ ISOMER_DEVICE void keep_computed(const T*& address) {
 #endif
 }
 
+/// The same number, from which nothing is computed in front of a loop: for what is cheaper to compute anew
+/// than to keep in registers.
+ISOMER_DEVICE int computed_here(int value) {
+#if ISOMER_CUDA_ARCH
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+
 template <class To, class From>
 ISOMER_DEVICE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From));

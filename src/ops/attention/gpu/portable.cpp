@@ -2,6 +2,7 @@
 #include "ops/attention/attention.hpp"
 #include "ops/attention/gpu/parameters.hpp"
 #include "ops/attention/gpu/problem.hpp"
+#include "ops/attention/gpu/sm80.hpp"
 #include "ops/attention/gpu/sm90.hpp"
 #include "ops/attention/gpu/sm90_wide.hpp"
 #include "ops/attention/gpu/steps.hpp"
@@ -118,7 +119,7 @@ class PortablePlan : public gpu::Plan {
 }  // namespace
 
 std::vector<std::unique_ptr<const core::Implementation>> gpu() {
-  return gpu::in_order(sm90_wide(), sm90(), gpu::everywhere<PortablePlan>());
+  return gpu::in_order(sm90_wide(), sm90(), sm80(), gpu::everywhere<PortablePlan>());
 }
 
 }  // namespace isomer::ops::attention
