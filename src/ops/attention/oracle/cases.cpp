@@ -253,7 +253,15 @@ void queries_of_values(List& list) {
         "b=2 sq=3 sk=50 hq=2 d=64 dv=256 regime=inf bf16 qv lse",
         "b=2 sq=1 sk=70 hq=16 hkv=1 d=64 dv=512 page=16 bf16 qv lse",
         "b=1 sq=1 sk=40 hq=2 d=64 dv=512 f32 qv", "b=1 sq=40 sk=70 hq=2 d=256 dv=256 causal qv lse",
-        "b=1 sq=1 sk=0 hq=2 d=64 dv=64 qv lse"})
+        "b=1 sq=1 sk=0 hq=2 d=64 dv=64 qv lse",
+        // More rows, blocks and tiles than one of a kernel of 64 by 64.
+        "b=2 sq=1 sk=150 hq=128 hkv=1 d=64 dv=512 page=64 bf16 qv lse",
+        "b=2 sq=2 sk=200 hq=24 hkv=2 d=64 dv=512 page=7 causal num_splits=3 qv lse",
+        "b=3 sq=30 sk=200 hq=4 hkv=1 d=64 dv=512 varlen_q varlen_k causal lengths=empty bf16 qv lse",
+        "b=1 sq=64 sk=400 hq=2 d=64 dv=256 scale=3 num_splits=1 qv lse",
+        "b=9 sq=40 sk=70 hq=16 hkv=1 d=64 dv=256 causal num_splits=1 qv",
+        "b=1 sq=70 sk=330 hq=2 hkv=1 d=64 dv=512 causal bf16 lse",
+        "b=2 sq=30 sk=100 hq=1 d=64 dv=512 seqused_k regime=nan lse"})
     list.add(line);
 }
 
