@@ -173,6 +173,8 @@ const std::vector<Truth>& truths() {
       {"an argument", capture("base.jsonl"), capture("argument.jsonl"), 1, "arguments", "other arguments"},
       {"another run of FlashAttention-3", capture("fa3/plain.jsonl"), capture("fa3/again.jsonl"), 0, "same",
        "The same kernels, launched in the same way"},
+      {"FlashAttention-3 through PyTorch", capture("fa3/standalone.jsonl"), capture("fa3/pytorch.jsonl"), 1,
+       "only", "Only B runs 1 kernel (at::native::vectorized_elementwise_kernel)"},
       {"causal", capture("fa3/plain.jsonl"), capture("fa3/causal.jsonl"), 1, "variant",
        "mainloop.Is_causal is false in A and true in B"},
       {"variable lengths", capture("fa3/plain.jsonl"), capture("fa3/varlen.jsonl"), 1, "only",
@@ -441,6 +443,9 @@ TEST(Show, PrintsTheChecklistOfOneLaunchAndOfTwo) {
   const std::string again = show(capture("fa3/plain.jsonl") + " " + capture("fa3/again.jsonl"));
   EXPECT_EQ(again.find("≠"), std::string::npos) << again;
   EXPECT_NE(again.find("tma_load_K.tma_desc_.opaque"), std::string::npos) << again;
+  const std::string through_pytorch =
+      show(capture("fa3/standalone.jsonl") + " " + capture("fa3/pytorch.jsonl") + " --kernel Flash");
+  EXPECT_EQ(through_pytorch.find("≠"), std::string::npos) << through_pytorch;
   const nlohmann::json json = nlohmann::json::parse(show(capture("fa3/plain.jsonl") + " --json"));
   EXPECT_EQ(json["a"][0]["parameters"]["seqlen_k"], "1285");
 }

@@ -126,6 +126,11 @@ TEST_F(TraceCommand, ComparesTheKernelsThatAreAskedFor) {
       << alike.out;
   // The demangled name is searched too.
   EXPECT_EQ(isomer(both + " --kernel 'at::native::.*distribution_elementwise'").exit, 0);
+  // PyTorch clears FlashAttention-3's counter by a kernel, a program of its own by a memset.
+  const std::string fa3 = "diff " ISOMER_TEST_DATA "/captures/fixtures/fa3/standalone.jsonl " ISOMER_TEST_DATA
+                          "/captures/fixtures/fa3/pytorch.jsonl";
+  EXPECT_EQ(isomer(fa3).exit, 1);
+  EXPECT_EQ(isomer(fa3 + " --kernel Flash").exit, 0);
   refused(both + " --kernel flash_fwd", "launches, and none whose kernel has 'flash_fwd' in its name");
   refused(both + " --kernel '(open'", "(open");
   refused("diff " ISOMER_CLI " " ISOMER_CLI " --kernel flash", "--kernel is for two records of launches");
