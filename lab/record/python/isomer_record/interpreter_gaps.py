@@ -7,7 +7,7 @@ import math
 def install(interpreter):
     from . import interpreter_blocks
 
-    for mend in (numbers_of_one_element, constants, grids, tuning, libdevice, interpreter_blocks.install):
+    for mend in (numbers_of_one_element, floats, constants, grids, tuning, libdevice, interpreter_blocks.install):
         try:
             mend(interpreter)
         except (ImportError, AttributeError):
@@ -23,6 +23,21 @@ def numbers_of_one_element(interpreter):
         tensor.__index__ = lambda self: int(self.handle.data.item())
 
     interpreter._patch_lang_tensor = patched
+
+
+def floats(interpreter):
+    """A float that a kernel is given is a scalar of 32 bits, as the compiler passes it; here it stays Python's, in double."""
+    import numpy as np
+    import triton.language as tl
+
+    original = interpreter._implicit_cvt
+
+    def converted(value):
+        if type(value) is float:
+            return tl.core.tensor(interpreter.TensorHandle(np.array([value], dtype=np.float32), tl.float32), tl.float32)
+        return original(value)
+
+    interpreter._implicit_cvt = converted
 
 
 def constants(interpreter):
