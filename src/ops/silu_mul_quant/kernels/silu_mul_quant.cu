@@ -30,7 +30,7 @@ ISOMER_DEVICE f32 exp_of_non_positive(f32 x) {
 /// x / (1 + e^-x), by an exponential that cannot overflow: for x below 0 it is x·e^x / (1 + e^x).
 ISOMER_DEVICE f32 silu(f32 x) {
   const f32 e = exp_of_non_positive(-fabsf(x));
-  return (x < 0 ? x * e : x) / (1.0f + e);
+  return (x < 0 ? x * e : x) * reciprocal_fast(1.0f + e);
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) isomer_silu_mul_quant(const SiluMulQuantParameters p) {
@@ -81,13 +81,19 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_silu_mul_quant(con
   if (member == 0) p.s[offset(p.s_at)] = scale;
   e4m3fn* const y = static_cast<e4m3fn*>(p.y) + offset(p.y_at) + member * kVector;
   // The short division is exact enough for e4m3 where the scale is of ordinary size.
-  const bool usual = amax >= 0x1p-70f && amax <= 0x1p100f;
-  const Quotient quotient(usual ? scale : 1.0f);
+  const auto divided = [&](const auto& quotient_of_scale) {
 #pragma unroll
-  for (int v = 0; v < kVectors; ++v) {
+    for (int v = 0; v < kVectors; ++v) {
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) h[v][i] = usual ? quotient.of(h[v][i]) : h[v][i] / scale;
-    store<kVector>(y + v * kLanes * kVector, from_f32<e4m3fn>(h[v]));
+      for (int i = 0; i < kVector; ++i) h[v][i] = quotient_of_scale(h[v][i]);
+      store<kVector>(y + v * kLanes * kVector, from_f32<e4m3fn>(h[v]));
+    }
+  };
+  if (amax >= 0x1p-70f && amax <= 0x1p100f) {
+    const Quotient quotient(scale);
+    divided([&](f32 x) { return quotient.of(x); });
+  } else {
+    divided([&](f32 x) { return x / scale; });
   }
 }
 
