@@ -5,7 +5,7 @@
 //
 //   stage:  a  kTileM × 128 bytes | b  kTileN × 128 bytes
 //     full: the bytes have landed         empty: every warp that multiplies, of all the cluster, has left
-//   slot:   a_s  kTileM rows × 1 or 4 floats | b_s  of the tile's two blocks of columns × 1 or 4 floats
+//   slot:   a_s  kTileM rows × 1 or 4 floats | b_s  of the tile's blocks of columns × 1 or 4 floats
 //     brought: the 32 lanes' copies are done         read: every warp that multiplies has left
 //   c, in parts of a chunk's columns for each warpgroup that multiplies; another warp stores them
 //     written: by the warpgroup's four warps         stored: its bulk copies have read it
@@ -41,8 +41,10 @@ using Element = ISOMER_C;
 constexpr int kWarpgroups = kTileM / 64, kChunk = kTileN / kChunks, kThreads = 128 * (kWarpgroups + 1);
 constexpr u32 kBytesA = kTileM * 128, kBytesB = kTileN * 128;
 constexpr int kSlots = sm90_slots(kStages, kScalesAtOnce);  // of kScalesAtOnce blocks of K, 1 or 4
-constexpr u32 kBytesRows = kTileM * kScalesAtOnce * 4, kBytesSlot = sm90_slot_bytes(kTileM, kScalesAtOnce);
-constexpr int kOwnColumns = kTileN / kSplit;  // of the tile, that this block stores
+constexpr u32 kBytesRows = kTileM * kScalesAtOnce * 4,
+              kBytesSlot = sm90_slot_bytes(kTileM, kTileN, kScalesAtOnce);
+constexpr int kScaleColumns = sm90_scale_columns(kTileN);  // blocks of columns that a tile meets at most
+constexpr int kOwnColumns = kTileN / kSplit;               // of the tile, that this block stores
 using Panels = Sm90Panels<kOwnColumns>;
 constexpr int kParts = kSplit > 1 ? 1 : kChunks;  // that a warpgroup's rows of a tile are finished in
 constexpr u32 kBytesC = kBulkStore ? kWarpgroups * Panels::kBytes : 0;
@@ -53,8 +55,8 @@ constexpr bool kShareRegisters = kWarpgroups == 2;
 constexpr int kCopyRegisters = 40, kSumRegisters = 232;
 
 static_assert(kTileM == 64 || kTileM == 128);
-static_assert(kTileN == 64 || kTileN == 128 || kTileN == 192 || kTileN == 256,
-              "a tile meets two blocks of b_s at most");
+static_assert(kTileN == 64 || kTileN == 128 || kTileN == 176 || kTileN == 192 || kTileN == 256,
+              "a tile meets kScaleColumns blocks of b_s at most");
 static_assert(kCluster == 1 || kSplit == 1);
 static_assert(kCluster == 1 || kLayout == GemmRows::single, "a cluster has one expert");
 static_assert(kStages * (kBytesA + kBytesB + 2 * Barrier::kBytes) + kBytesC + kBytesResults + kBytesHanded +
@@ -164,7 +166,7 @@ ISOMER_DEVICE void bring_scales(const Fp8GemmSm90Parameters& p, u8* base, const 
 #pragma unroll
       for (int j = 0; j < kCopies; ++j)
         copy_async<kBytes>(to + (j * 32 + lane()) * kBytes, a_s[j] + block * g.a_s_block, kBytes);
-      if (lane() < 2 * kScalesAtOnce)
+      if (lane() < kScaleColumns * kScalesAtOnce)
         copy_async<4>(to + kBytesRows + lane() * 4, b_s + block * g.b_s_block, 4);
       memory.brought[slots.stage].arrive_behind_copies();
     }
@@ -203,17 +205,32 @@ ISOMER_DEVICE void store_results(const Fp8GemmSm90Parameters& p, const Memory& m
 
 /// sum += temporary, scaled. The tile begins kOffset columns behind a multiple of 128.
 template <int kOffset>
-ISOMER_DEVICE void promote(int chunk, const f32 (&temporary)[kChunk / 2], const f32 (&scale)[2][2],
-                           f32 (&sum)[kChunk / 2]) {
+ISOMER_DEVICE void promote(int chunk, const f32 (&temporary)[kChunk / 2],
+                           const f32 (&scale)[kScaleColumns][2], f32 (&sum)[kChunk / 2]) {
   const int change =
       (kScaleBlock - kOffset - chunk * kChunk) / 8;  // columns / 8 before the next block of b_s
 #pragma unroll
   for (int j = 0; j < kChunk / 8; ++j)
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      const f32 s = scale[j < change ? 0 : 1][e / 2];
+      const f32 s = scale[j < change ? 0 : kScaleColumns == 2 || j < change + kScaleBlock / 8 ? 1 : 2][e / 2];
       sum[4 * j + e] = fmaf(s, temporary[4 * j + e], sum[4 * j + e]);
     }
+}
+
+/// The same of a tile that begins kFrom columns behind a multiple of 128, or any multiple of 16 below kEnd.
+template <int kFrom, int kEnd>
+ISOMER_DEVICE void promote_from(int offset, int chunk, const f32 (&temporary)[kChunk / 2],
+                                const f32 (&scale)[kScaleColumns][2], f32 (&sum)[kChunk / 2]) {
+  if constexpr (kEnd - kFrom == 16) {
+    promote<kFrom>(chunk, temporary, scale, sum);
+  } else {
+    constexpr int kMiddle = (kFrom + kEnd) / 2;
+    if (offset < kMiddle)
+      promote_from<kFrom, kMiddle>(offset, chunk, temporary, scale, sum);
+    else
+      promote_from<kMiddle, kEnd>(offset, chunk, temporary, scale, sum);
+  }
 }
 
 /// A warpgroup that multiplies: `number` of kWarpgroups.
@@ -294,7 +311,12 @@ class Multiplier {
     const f32 upper = sm90::load_shared_f32(rows), lower = sm90::load_shared_f32(rows + 32 * kScalesAtOnce);
     const f32 left = sm90::load_shared_f32(columns),
               right = sm90::load_shared_f32(columns + 4 * kScalesAtOnce);
-    const f32 scale[2][2] = {{upper * left, lower * left}, {upper * right, lower * right}};
+    f32 scale[kScaleColumns][2] = {{upper * left, lower * left}, {upper * right, lower * right}};
+    if constexpr (kScaleColumns == 3) {
+      const f32 last = sm90::load_shared_f32(columns + 8 * kScalesAtOnce);
+      scale[2][0] = upper * last;
+      scale[2][1] = lower * last;
+    }
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
       if (c > 0) issue(c);
@@ -335,7 +357,7 @@ class Multiplier {
     if (ends_slot && lane() == 0) memory_.read[static_cast<int>(slot_ % kSlots)].arrive();
   }
 
-  ISOMER_DEVICE void promote_chunk(const Sm90Tile& tile, int chunk, const f32 (&scale)[2][2]) {
+  ISOMER_DEVICE void promote_chunk(const Sm90Tile& tile, int chunk, const f32 (&scale)[kScaleColumns][2]) {
     // A choice for all of a chunk is a branch of the warp; one for every register would cost a fifth of the
     // speed.
     if constexpr (kTileN == 192) {
@@ -343,6 +365,8 @@ class Multiplier {
         promote<0>(chunk, temporary_, scale, sum_[chunk]);
       else
         promote<64>(chunk, temporary_, scale, sum_[chunk]);
+    } else if constexpr (kTileN == 176) {
+      promote_from<0, kScaleBlock>(tile.column % kScaleBlock, chunk, temporary_, scale, sum_[chunk]);
     } else {
       promote<0>(chunk, temporary_, scale, sum_[chunk]);
     }

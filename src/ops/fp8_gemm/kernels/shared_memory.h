@@ -31,14 +31,17 @@ constexpr int sm90_fixed_bytes(int tile_m, int tile_n, int split, int chunks, bo
 constexpr int sm90_slots(int stages, int at_once) {
   return stages <= 2 * at_once ? 2 : stages <= 4 * at_once ? 4 : 8;
 }
-/// Of a slot: a_s of the tile's rows, b_s of two blocks of columns, padded.
-constexpr int sm90_slot_bytes(int tile_m, int at_once) {
-  return tile_m * at_once * 4 + (8 * at_once + 15) / 16 * 16;
+/// Blocks of 128 columns that a tile meets at most: a tile of 192 begins at a multiple of 64, one of 176 at
+/// any multiple of 16.
+constexpr int sm90_scale_columns(int tile_n) { return tile_n % 64 == 0 ? 2 : 3; }
+/// Of a slot: a_s of the tile's rows, b_s of its blocks of columns, padded.
+constexpr int sm90_slot_bytes(int tile_m, int tile_n, int at_once) {
+  return tile_m * at_once * 4 + (4 * sm90_scale_columns(tile_n) * at_once + 15) / 16 * 16;
 }
 /// Dynamic, of its stages and slots: rows of a and of b, scales, two barriers each.
 constexpr int sm90_staged_bytes(int tile_m, int tile_n, int stages, int at_once) {
   return stages * ((tile_m + tile_n) * kScaleBlock + 2 * 8) +
-         sm90_slots(stages, at_once) * (sm90_slot_bytes(tile_m, at_once) + 2 * 8);
+         sm90_slots(stages, at_once) * (sm90_slot_bytes(tile_m, tile_n, at_once) + 2 * 8);
 }
 /// Between two variables that lie beside each other, at most.
 constexpr int kGapBytes = 64;
