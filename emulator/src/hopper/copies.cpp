@@ -72,10 +72,23 @@ void Copies::look_at_global(const Box& box, bool writes, const watch::Site& site
   if (!block_.launch().watch) return;
   const unsigned how = writes ? watch::write : watch::read;
   if (box.map.rank == 0) return watch::access(box.global, box.bytes, how, site.pc);
+  // Rows may lie behind what was written, as those past an expert's count: nobody need look at what they
+  // give. A box of which nothing was written is a mistake.
+  std::vector<BoxRow> unwritten;
+  bool some = false;
   for (std::size_t i = 0; i < box.map.rows(); ++i) {
     const BoxRow row = row_of(box.map, box.coordinates, i);
-    if (row.global != nullptr) watch::access(row.global, row.bytes, how, site.pc);
+    if (row.global == nullptr) continue;
+    const Buffer* buffer = Memory::instance().page_owner(row.global);
+    if (writes || buffer == nullptr || buffer->initialised || watch::touches(row.global).initialised) {
+      some = true;
+      watch::access(row.global, row.bytes, how, site.pc);
+    } else {
+      unwritten.push_back(row);
+    }
   }
+  for (const BoxRow& row : unwritten)
+    watch::access(row.global, row.bytes, some ? how | watch::exchange : how, site.pc);
 }
 
 void Copies::load(const Box& box, std::uint32_t to, std::uint32_t barrier, const watch::Site& site) {
