@@ -422,6 +422,38 @@ ISOMER_C_API isomer_status isomer_plan_grouped_fp8_gemm(isomer_queue* queue,
                                                         const isomer_grouped_fp8_gemm_options* options,
                                                         isomer_plan** plan);
 
+/* expert_layer: isomer/expert_layer.hpp
+ * --------------------------------------------------------------------------- */
+
+typedef struct isomer_expert_layer_args {
+  isomer_uint64 size;
+  const isomer_tensor* a;
+  const isomer_tensor* a_s;
+  const isomer_tensor* gate_up;
+  const isomer_tensor* gate_up_s;
+  const isomer_tensor* down;
+  const isomer_tensor* down_s;
+  const isomer_tensor* out;
+  const isomer_tensor* expert_ids;
+  const isomer_tensor* row_counts;
+} isomer_expert_layer_args;
+#define ISOMER_EXPERT_LAYER_ARGS_INIT \
+  { sizeof(isomer_expert_layer_args), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+typedef struct isomer_expert_layer_options {
+  isomer_uint64 size;
+  int scale_format; /* ISOMER_SCALE_FORMAT_… */
+  double amax_floor;
+} isomer_expert_layer_options;
+#define ISOMER_EXPERT_LAYER_OPTIONS_INIT \
+  { sizeof(isomer_expert_layer_options), 0, 1e-4 }
+
+ISOMER_C_API isomer_status isomer_expert_layer(isomer_queue* queue, const isomer_expert_layer_args* args,
+                                               const isomer_expert_layer_options* options);
+ISOMER_C_API isomer_status isomer_plan_expert_layer(isomer_queue* queue, const isomer_expert_layer_args* args,
+                                                    const isomer_expert_layer_options* options,
+                                                    isomer_plan** plan);
+
 /* quantize_copy_kv: isomer/quantize_copy_kv.hpp
  * ------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <isomer/attention.hpp>
 #include <isomer/bundle.hpp>
 #include <isomer/devices.hpp>
+#include <isomer/expert_layer.hpp>
 #include <isomer/flash_decode.hpp>
 #include <isomer/fp8_gemm.hpp>
 #include <isomer/quantize_copy_kv.hpp>

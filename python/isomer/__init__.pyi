@@ -201,6 +201,46 @@ def grouped_fp8_gemm(a: Tensor, a_s: Tensor, b: Tensor, b_s: Tensor, *, c: Tenso
     Source of the semantics: DeepGEMM m_grouped_fp8_gemm_nt_contiguous and m_grouped_fp8_gemm_nt_masked.
     """
 
+def expert_layer(a: Tensor, a_s: Tensor, gate_up: Tensor, gate_up_s: Tensor, down: Tensor, down_s: Tensor, *, out: Tensor | None = None, expert_ids: Tensor | None = None, row_counts: Tensor | None = None, scale_format: Literal['f32', 'ue8m0'] = 'f32', amax_floor: float = 0.0001, dtype: DType | None = None, queue: Queue | None = None) -> Any:
+    """x = a * gate_up^T in bf16, h = silu_mul_quant of x, out = h * down^T, with the weights of each row's expert.
+
+    Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
+        a: e4m3fn [M, H] or [G, R, H], last dimension contiguous; rows of all experts, or with
+            row_counts R rows for each expert.
+        a_s: f32 [M, ceil(H/128)] or [G, R, ceil(H/128)]; scale per row and 128 columns of a.
+        gate_up: e4m3fn [G, W, H], last dimension contiguous; weights of each expert: the gate's rows
+            and, behind them, what it multiplies.
+        gate_up_s: f32 [G, W/128, ceil(H/128)]; scale per 128x128 block of gate_up.
+        down: e4m3fn [G, O, W/2], last dimension contiguous; weights of each expert.
+        down_s: f32 [G, ceil(O/128), W/256]; scale per 128x128 block of down.
+        out: f32 or f16 or bf16 [M, O] or [G, R, O], last dimension contiguous; rows of padding become
+            0, rows past a count stay untouched; allocated where it is not given.
+        expert_ids: i32 [M]; expert of each row, ascending, segments at multiples of 128; -1 is a
+            padding row.
+        row_counts: i32 [G]; rows that each expert has.
+
+    Options:
+        scale_format: f32 | ue8m0, default f32; ue8m0: the scales of h rounded up to a power of two.
+        amax_floor: f32, default 0.0001; least amax of a block of h.
+
+    dtype is that of an output that is allocated: a dtype of NumPy or PyTorch or a name as 'bf16'; None
+    takes that of the first tensor, or bf16 where it cannot be that.
+    queue is where the call runs; None is the CPU, or the current stream of PyTorch or CuPy on the tensors'
+    device. Returns the outputs. Raises isomer.Error, with nothing written, where the call breaks a clause:
+        - exactly one of expert_ids and row_counts is given
+        - a, a_s and out have rank 2 with expert_ids, rank 3 with row_counts
+        - W is a multiple of 256
+        - amax_floor is finite and not negative
+        - scale_format is an enumerator
+        - expert_ids are in [-1, G)
+        - rows are sorted by expert, segments begin at multiples of 128, and padding fills the rest
+        - row_counts are in [0, R]
+
+    Tolerance: each product that of fp8_gemm; what x within its bound makes of the scales and codes of h, in
+    the worst case or as six deviations of independent codes, whichever is less.
+    Source of the semantics: DeepSeek-V3 inference/model.py, Expert, with the products and act_quant of inference/kernel.py.
+    """
+
 def quantize_copy_kv(k: Tensor, dest: Tensor, out: Tensor, out_scale: Tensor, *, group: int = 0, dtype: DType | None = None, queue: Queue | None = None) -> tuple[Any, Any]:
     """scale = max|k| / 127, out[dest[s]] = int8(trunc(k[s] / scale)), by head or by 8 channels.
 

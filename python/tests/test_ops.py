@@ -32,7 +32,7 @@ def test_outputs_that_are_given_are_the_ones_returned_and_hold_what_an_allocated
     returned = returned if isinstance(returned, tuple) else (returned,)
     for key, first, second in zip(names, allocated, returned):
         assert second is given[key]
-        if name != "grouped_fp8_gemm":  # its rows past a count stay as they are
+        if name not in ("grouped_fp8_gemm", "expert_layer"):  # their rows past a count stay as they are
             np.testing.assert_array_equal(first.astype(np.float32), second.astype(np.float32))
 
 
@@ -45,7 +45,7 @@ def test_a_plan_gives_what_the_call_gives(name):
     plan.prepare()
     first, second = function(**tensors, **options), plan(**tensors)
     for a, b in zip(*[x if isinstance(x, tuple) else (x,) for x in (first, second)]):
-        rows = np.s_[:1, :3] if name == "grouped_fp8_gemm" else np.s_[:]
+        rows = np.s_[:1, :3] if name in ("grouped_fp8_gemm", "expert_layer") else np.s_[:]
         np.testing.assert_array_equal(a[rows].astype(np.float32), b[rows].astype(np.float32))
 
 

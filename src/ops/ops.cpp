@@ -1,6 +1,7 @@
 #include "core/registry.hpp"
 #include "ops/act_quant/act_quant.hpp"
 #include "ops/attention/attention.hpp"
+#include "ops/expert_layer/expert_layer.hpp"
 #include "ops/flash_decode/flash_decode.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/merge_attention/merge_attention.hpp"
@@ -33,6 +34,7 @@ const Registry& Registry::builtin() {
     r.add(ops::fp8_gemm::contract(), join(ops::fp8_gemm::cpu(), ops::fp8_gemm::gpu()));
     r.add(ops::fp8_gemm::grouped_contract(),
           join(ops::fp8_gemm::grouped_cpu(), ops::fp8_gemm::grouped_gpu()));
+    r.add(ops::expert_layer::contract(), ops::expert_layer::implementations(r));
     r.add(ops::quantize_copy_kv::contract(),
           join(ops::quantize_copy_kv::cpu(), ops::quantize_copy_kv::gpu()));
     r.add(ops::flash_decode::contract(), join(ops::flash_decode::cpu(), ops::flash_decode::gpu()));

@@ -1,5 +1,6 @@
 #include "ops/act_quant/oracle/oracle.hpp"
 #include "ops/attention/oracle/oracle.hpp"
+#include "ops/expert_layer/oracle/oracle.hpp"
 #include "ops/flash_decode/oracle/oracle.hpp"
 #include "ops/fp8_gemm/oracle/oracle.hpp"
 #include "ops/merge_attention/oracle/oracle.hpp"
@@ -21,6 +22,7 @@ const std::vector<Oracle>& oracles() {
       ops::weight_quant::oracle(),
       ops::fp8_gemm::oracle(),
       ops::fp8_gemm::grouped_oracle(),
+      ops::expert_layer::oracle(),
       ops::quantize_copy_kv::oracle(),
       ops::flash_decode::oracle(),
       ops::flash_decode::stage1::oracle(),

@@ -40,6 +40,8 @@ const Layout kLayouts[] = {
     LAYOUT(isomer_weight_dequant_options, ISOMER_WEIGHT_DEQUANT_OPTIONS_INIT, block_size),
     LAYOUT(isomer_weight_quant_args, ISOMER_WEIGHT_QUANT_ARGS_INIT, s),
     LAYOUT(isomer_weight_quant_options, ISOMER_WEIGHT_QUANT_OPTIONS_INIT, scale_layout),
+    LAYOUT(isomer_expert_layer_args, ISOMER_EXPERT_LAYER_ARGS_INIT, row_counts),
+    LAYOUT(isomer_expert_layer_options, ISOMER_EXPERT_LAYER_OPTIONS_INIT, amax_floor),
     LAYOUT(isomer_quantize_copy_kv_args, ISOMER_QUANTIZE_COPY_KV_ARGS_INIT, out_scale),
     LAYOUT(isomer_quantize_copy_kv_options, ISOMER_QUANTIZE_COPY_KV_OPTIONS_INIT, group),
     LAYOUT(isomer_flash_decode_args, ISOMER_FLASH_DECODE_ARGS_INIT, v_scale),

@@ -87,6 +87,17 @@ isomer_status c_grouped_fp8_gemm(isomer_queue* queue, const Call& call, const CT
       isomer_grouped_fp8_gemm_options ISOMER_GROUPED_FP8_GEMM_OPTIONS_INIT);
 }
 
+isomer_status c_expert_layer(isomer_queue* queue, const Call& call, const CTensors& t) {
+  const auto& a = call.args<ExpertLayerArgs>();
+  const auto& o = call.options<ExpertLayerOptions>();
+  return t.call(isomer_expert_layer, isomer_plan_expert_layer, queue,
+                isomer_expert_layer_args{sizeof(isomer_expert_layer_args), t(a.a), t(a.a_s), t(a.gate_up),
+                                         t(a.gate_up_s), t(a.down), t(a.down_s), t(a.out), t(a.expert_ids),
+                                         t(a.row_counts)},
+                isomer_expert_layer_options{sizeof(isomer_expert_layer_options),
+                                            static_cast<int>(o.scale_format), o.amax_floor});
+}
+
 isomer_status c_quantize_copy_kv(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<QuantizeCopyKvArgs>();
   return t.call(isomer_quantize_copy_kv, isomer_plan_quantize_copy_kv, queue,
@@ -227,6 +238,12 @@ const std::vector<Function>& functions() {
        explained<GroupedFp8GemmArgs, GroupedFp8GemmOptions>,
        planned<GroupedFp8GemmArgs, GroupedFp8GemmOptions>,
        c_grouped_fp8_gemm},
+      {"expert_layer",
+       {"expert_layer g=3 r=9 n=20 k=130", "expert_layer masked g=3 r=9 n=20 k=130 ue8m0"},
+       cxx<ExpertLayerArgs, ExpertLayerOptions, expert_layer>,
+       explained<ExpertLayerArgs, ExpertLayerOptions>,
+       planned<ExpertLayerArgs, ExpertLayerOptions>,
+       c_expert_layer},
       {"quantize_copy_kv",
        {"quantize_copy_kv s=5 n=7 h=2 d=24", "quantize_copy_kv s=5 n=7 h=2 d=24 group=8 dest=i64"},
        cxx<QuantizeCopyKvArgs, QuantizeCopyKvOptions, quantize_copy_kv>,

@@ -1,5 +1,7 @@
-// A layer of experts in FP8 as three plans on one queue: gate and up, silu_mul_quant, down. Counts and ids
-// stay on the device; an expert without rows costs nothing and nothing of it is written.
+// A layer of experts in FP8 as one plan of three launches, and as the three plans that it is made of: gate
+// and up, silu_mul_quant, down. Counts and ids stay on the device; an expert without rows costs nothing and
+// nothing of it is written.
+#include <isomer/expert_layer.hpp>
 #include <isomer/fp8_gemm.hpp>
 #include <isomer/silu_mul_quant.hpp>
 
@@ -66,7 +68,7 @@ class ExpertLayer : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(ExpertLayer, IsThreePlansOnOneQueue) {
+TEST_P(ExpertLayer, IsOnePlanWithTheBitsOfThree) {
   for (const bool masked : {true, false}) {
     const std::int64_t capacity = masked ? 7 : 128;
     std::vector<std::int32_t> counts(kCounts.begin(), kCounts.end()), ids, first(kExperts, 0);
@@ -130,6 +132,28 @@ TEST_P(ExpertLayer, IsThreePlansOnOneQueue) {
     queue.synchronize();
 
     const std::vector<float> result = out.values();
+    const Buffer<float> at_once(device(), filled(rows * kOut, kMark));
+    const ExpertLayerArgs all{.a = gate_and_up.a,
+                              .a_s = gate_and_up.a_s,
+                              .gate_up = gate_and_up.b,
+                              .gate_up_s = gate_and_up.b_s,
+                              .down = back.b,
+                              .down_s = back.b_s,
+                              .out = of_rows(at_once, DType::f32, kOut),
+                              .expert_ids = expert_ids,
+                              .row_counts = row_counts};
+    const Plan<ExpertLayerArgs> one = plan(queue, all);
+    const Explanation explained = one.explain();
+    ASSERT_EQ(explained.description.launches.size(), 3u);
+    EXPECT_EQ(explained.implementation, GetParam() == 0 ? "emulated/sm90" : "emulated/portable");
+    EXPECT_EQ(explained.description.launches[0].kernel, first_plan.explain().description.launches[0].kernel);
+    EXPECT_EQ(explained.description.launches[1].kernel,
+              between_plan.explain().description.launches[0].kernel);
+    EXPECT_EQ(explained.description.launches[2].kernel, back_plan.explain().description.launches[0].kernel);
+    EXPECT_GE(one.workspace_bytes(), static_cast<std::size_t>(rows * kInner * 5));
+    one.run(all);
+    queue.synchronize();
+    EXPECT_EQ(at_once.values(), result) << (masked ? "masked" : "contiguous");
     double error = 0, size = 0;
     std::vector<bool> is_row(static_cast<std::size_t>(rows), false);
     for (std::int64_t g = 0; g < kExperts; ++g)

@@ -2,6 +2,7 @@
 
 #include <isomer/fp8_gemm.hpp>
 
+#include "core/expert_rows.hpp"
 #include "core/registry.hpp"
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace isomer::ops::fp8_gemm {
 /// Columns of a and b under one scale, and rows of b under one scale.
 inline constexpr std::int64_t kScaleBlock = 128;
 /// Rows at whose multiples the segments of the contiguous layout begin.
-inline constexpr std::int64_t kSegment = 128;
+inline constexpr std::int64_t kSegment = core::kExpertSegment;
 
 const core::Contract& contract();
 core::Call bind(const Fp8GemmArgs& args, const Fp8GemmOptions& options);

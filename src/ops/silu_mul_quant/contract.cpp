@@ -1,4 +1,5 @@
 #include "core/block_scales.hpp"
+#include "core/expert_rows.hpp"
 #include "core/fields.hpp"
 #include "core/public_plan.hpp"
 #include "core/sentence.hpp"
@@ -40,12 +41,7 @@ Broken scale_strides(const Call& call) {
 
 Broken counts_in_range(const Call& call) {
   const auto& args = call.args<SiluMulQuantArgs>();
-  if (!args.row_counts.defined()) return {};
-  const std::int64_t capacity = args.x.size(1);
-  for (std::int64_t g = 0; g < args.row_counts.numel(); ++g)
-    if (const std::int32_t count = *args.row_counts.at<std::int32_t>(g); count < 0 || count > capacity)
-      return say("row_counts[", g, "] is ", count, ", expected a count in [0, ", capacity, "]");
-  return {};
+  return args.row_counts.defined() ? core::broken_row_counts(args.row_counts, args.x.size(1)) : Broken();
 }
 
 void lay_out(const Call& call, std::size_t arg, Tensor& form) {

@@ -1,3 +1,4 @@
+#include "core/expert_rows.hpp"
 #include "core/fields.hpp"
 #include "core/public_plan.hpp"
 #include "core/sentence.hpp"
@@ -14,12 +15,7 @@ using Broken = std::optional<std::string>;
 
 Broken one_layout(const Call& call) {
   const auto& args = call.args<GroupedFp8GemmArgs>();
-  if (args.expert_ids.defined() == args.row_counts.defined())
-    return say(
-        args.expert_ids.defined() ? "both" : "neither",
-        " of expert_ids and row_counts given, expected exactly one: expert_ids for rows sorted by expert, "
-        "row_counts for one matrix per expert");
-  return {};
+  return core::broken_expert_layout(args.expert_ids, args.row_counts);
 }
 
 Broken ranks_fit(const Call& call) {
@@ -36,57 +32,22 @@ Broken ranks_fit(const Call& call) {
 
 Broken ids_in_range(const Call& call) {
   const auto& args = call.args<GroupedFp8GemmArgs>();
-  if (!args.expert_ids.defined()) return {};
-  const std::int64_t groups = args.b.size(0);
-  for (std::int64_t m = 0; m < args.expert_ids.numel(); ++m)
-    if (const std::int32_t id = *args.expert_ids.at<std::int32_t>(m); id < -1 || id >= groups)
-      return say("expert_ids[", m, "] is ", id, ", expected -1 or an expert in [0, ", groups, ")");
-  return {};
+  return core::broken_expert_ids(args.expert_ids, args.b.size(0));
 }
 
 Broken segments_are_aligned(const Call& call) {
-  const auto& args = call.args<GroupedFp8GemmArgs>();
-  if (!args.expert_ids.defined()) return {};
-  std::int32_t expert = -1;  // of the last row that is not padding
-  bool padding = true;       // whether the row before is padding
-  for (std::int64_t m = 0; m < args.expert_ids.numel(); ++m) {
-    const std::int32_t id = *args.expert_ids.at<std::int32_t>(m);
-    const bool begins_block = m % kSegment == 0;
-    if (id >= 0 && id < expert)
-      return say("expert_ids[", m, "] is ", id, " after ", expert, ", expected rows sorted by expert");
-    if (id >= 0 && id != expert && !begins_block)
-      return say("the segment of expert ", id, " begins at row ", m, ", expected a multiple of ", kSegment,
-                 " (pad the segment before it with -1)");
-    if (id >= 0 && padding && !begins_block)
-      return say("expert_ids[", m, "] is ", id,
-                 " after padding, expected padding to last up to a multiple of ", kSegment);
-    padding = id < 0;
-    if (id >= 0) expert = id;
-  }
-  return {};
+  return core::broken_expert_segments(call.args<GroupedFp8GemmArgs>().expert_ids);
 }
 
 Broken counts_in_range(const Call& call) {
   const auto& args = call.args<GroupedFp8GemmArgs>();
-  if (!args.row_counts.defined()) return {};
-  const std::int64_t capacity = args.a.size(1);
-  for (std::int64_t g = 0; g < args.row_counts.numel(); ++g)
-    if (const std::int32_t count = *args.row_counts.at<std::int32_t>(g); count < 0 || count > capacity)
-      return say("row_counts[", g, "] is ", count, ", expected a count in [0, ", capacity, "]");
-  return {};
+  return args.row_counts.defined() ? core::broken_row_counts(args.row_counts, args.a.size(1)) : Broken();
 }
 
 /// Rows that are multiplied; all of them where their number lies on a device.
 std::int64_t rows_computed(const GroupedFp8GemmArgs& args) {
-  const Tensor& source = args.row_counts.defined() ? args.row_counts : args.expert_ids;
-  if (source.device.type != DeviceType::cpu)
-    return args.c.numel() / std::max<std::int64_t>(args.c.size(-1), 1);
-  std::int64_t rows = 0;
-  for (std::int64_t i = 0; i < source.numel(); ++i) {
-    const std::int32_t value = *source.at<std::int32_t>(i);
-    rows += args.row_counts.defined() ? value : value >= 0;
-  }
-  return rows;
+  return core::rows_of_experts(args.expert_ids, args.row_counts,
+                               args.c.numel() / std::max<std::int64_t>(args.c.size(-1), 1));
 }
 
 }  // namespace
@@ -185,7 +146,8 @@ Explanation explain(const Queue& queue, const GroupedFp8GemmArgs& args,
   return core::explain(queue, ops::fp8_gemm::bind(args, options));
 }
 
-Plan<GroupedFp8GemmArgs> plan(const Queue& queue, const GroupedFp8GemmArgs& args, const GroupedFp8GemmOptions& options) {
+Plan<GroupedFp8GemmArgs> plan(const Queue& queue, const GroupedFp8GemmArgs& args,
+                              const GroupedFp8GemmOptions& options) {
   return core::PlanAccess::make_for<GroupedFp8GemmArgs>(queue, ops::fp8_gemm::bind(args, options));
 }
 
