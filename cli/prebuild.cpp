@@ -34,11 +34,26 @@ void check_ops(const lab::ProgramSelection& selection) {
                  ", but only ", core::either(selection.ops), " is asked for");
 }
 
+void check_implementations(const lab::ProgramSelection& selection) {
+  std::vector<std::string> known;
+  for (const core::Registry::Op& op : core::Registry::builtin().ops())
+    for (const lab::PlanDevice& backend : selection.backends)
+      for (const gpu::Implementation* implementation :
+           lab::implementations_for(op.contract->op, *backend.vendor))
+        if (std::find(known.begin(), known.end(), implementation->name()) == known.end())
+          known.push_back(implementation->name());
+  for (const std::string& name : selection.implementations)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      core::fail(ErrorCode::bad_argument, "prebuild: expected an implementation (", core::either(known),
+                 "), got '", name, "'");
+}
+
 int run(PrebuildOptions& options) {
   for (const std::string& architecture : options.architectures)
     options.selection.backends.push_back(lab::parse_architecture("prebuild", architecture));
   if (!options.variants.empty()) options.selection.cases = lab::read_variants(options.variants);
   check_ops(options.selection);
+  check_implementations(options.selection);
   const auto begin = std::chrono::steady_clock::now();
   lab::Prebuild result;
   result.folder = options.folder;
@@ -76,6 +91,10 @@ Run prebuild(CLI::App& app) {
       ->option_text("DIR");
   app.add_option("--op", options->selection.ops, "compile only this op's kernels (may be repeated)")
       ->option_text("OP")
+      ->allow_extra_args(false);
+  app.add_option("--implementation", options->selection.implementations,
+                 "compile only this implementation's kernels, such as cuda/sm80 (may be repeated)")
+      ->option_text("NAME")
       ->allow_extra_args(false);
   app.add_option("--variants", options->variants,
                  "compile only what the cases in this file need, instead of what all ordinary cases need; "

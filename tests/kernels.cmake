@@ -29,10 +29,10 @@ isomer_kernel_test(sm_90a prebuild --arch sm_90a --no-spills --out ${CMAKE_BINAR
 set_tests_properties(gpu.emulated_28 gpu.sm_90a PROPERTIES LABELS tier2)
 # Attention's mma.sync kernel has other tiles on Ampere and on Ada.
 foreach(arch sm_80 sm_89)
-  isomer_kernel_test(${arch} prebuild --arch ${arch} --op attention --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/${arch})
+  isomer_kernel_test(${arch} prebuild --arch ${arch} --op attention --implementation cuda/sm80 --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/${arch})
   set_tests_properties(gpu.${arch} PROPERTIES LABELS tier2)
 endforeach()
-isomer_kernel_test(sm_80_sample prebuild --arch sm_80 --op attention --no-spills --sample 1 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_80_sample)
+isomer_kernel_test(sm_80_sample prebuild --arch sm_80 --op attention --implementation cuda/sm80 --no-spills --sample 2 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_80_sample)
 # The second tier: both of AMD's compilers. hipcc stands in where there is no hipRTC, and is a process for each program;
 # hipRTC compiles one program after the other.
 set(bundles ${CMAKE_BINARY_DIR}/tests/bundles)

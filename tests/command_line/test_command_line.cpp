@@ -206,6 +206,8 @@ TEST_F(CommandLine, RefusesNonsenseToPrebuild) {
       {"prebuild --arch sm_2" + out, "prebuild: expected an architecture (sm_80, "},
       {"prebuild --arch sm_90a --arch emulated-32" + out, "got 'emulated-32'"},
       {"prebuild --arch sm_90a --op nonsense" + out, "prebuild: expected an op (sin, "},
+      {"prebuild --arch sm_80 --implementation cuda/sm81" + out,
+       "prebuild: expected an implementation (cuda/portable, "},
       {"prebuild --arch sm_90a --op attention --variants " + sin + out,
        "the case 'sin n=3' belongs to sin, but only attention is asked for"},
       {"prebuild --arch sm_90a --variants " + path("absent") + out, "prebuild: cannot read '"},
