@@ -9,7 +9,7 @@ constexpr std::string_view kSoftmax = "ops/attention/kernels/attention_sm80_soft
 constexpr std::string_view kWayOut = "ops/attention/kernels/attention_sm80_way_out.cuh";
 /// Two stages, each used twice; a masked tail, blocks that only some warps see, a tile that is not full.
 constexpr std::string_view kCase =
-    "attention sq=150 sk=230 hq=2 hkv=1 d=64 causal lse num_splits=1 pack_gqa=never seed=7";
+    "attention sq=150 sk=230 hq=2 hkv=1 d=96 causal lse num_splits=1 pack_gqa=never seed=7";
 /// One stage.
 constexpr std::string_view kOneStage =
     "attention sq=70 sk=150 hq=1 d=256 causal num_splits=1 pack_gqa=never seed=7";
