@@ -257,6 +257,7 @@ void queries_of_values(List& list) {
         // More rows, blocks and tiles than one of a kernel of 64 by 64.
         "b=2 sq=1 sk=150 hq=128 hkv=1 d=64 dv=512 page=64 bf16 qv lse",
         "b=2 sq=2 sk=200 hq=24 hkv=2 d=64 dv=512 page=7 causal num_splits=3 qv lse",
+        "b=2 sq=2 sk=200 hq=24 hkv=2 d=64 dv=512 page=16 num_splits=2 bf16 lse",
         "b=3 sq=30 sk=200 hq=4 hkv=1 d=64 dv=512 varlen_q varlen_k causal lengths=empty bf16 qv lse",
         "b=1 sq=64 sk=400 hq=2 d=64 dv=256 scale=3 num_splits=1 qv lse",
         "b=9 sq=40 sk=70 hq=16 hkv=1 d=64 dv=256 causal num_splits=1 qv",
