@@ -49,6 +49,22 @@ json options_of(const core::Call& call) {
   return options;
 }
 
+std::vector<PeerTime> peers_of(const json& answer) {
+  std::vector<PeerTime> peers;
+  for (const json& each : answer.at("peers")) {
+    PeerTime peer;
+    peer.name = each.value("name", "");
+    peer.refused = each.value("refused", "");
+    peer.rounds = each.value("rounds", 0);
+    if (const json& times = each.value("seconds", json::array()); times.size() == 3)
+      peer.seconds = {times[0], times[1], times[2]};
+    else if (peer.refused.empty())
+      peer.refused = "no time was told";
+    peers.push_back(std::move(peer));
+  }
+  return peers;
+}
+
 /// A free descriptor above the standard three.
 int above_standard(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
 
@@ -83,9 +99,8 @@ Peers::Peers(const std::string& python, Device device) : device_(device) {
   if (child_ < 0) core::fail(ErrorCode::io, "bench: cannot start a process: ", std::strerror(failed));
   json first;
   try {
-    first = json::parse(line(kStart));
-  } catch (const json::exception&) {
-    first = {{"error", "it answered nonsense"}};
+    first = json::parse(line(kStart), nullptr, false);
+    if (!first.is_object()) first = {{"error", "it answered nonsense"}};
   } catch (const Error&) {
     kill(child_, SIGKILL);  // where it is slow; one that has ended keeps its status
     int status = 0;
@@ -154,17 +169,10 @@ std::vector<PeerTime> Peers::measure(const core::Call& call, double seconds) {
   }
   const json answer = json::parse(line(20 * seconds + kSlack), nullptr, false);
   std::vector<PeerTime> peers;
-  if (!answer.is_object()) core::fail(ErrorCode::io, "bench: the peers answered nonsense");
-  for (const json& each : answer.value("peers", json::array())) {
-    PeerTime peer;
-    peer.name = each.value("name", "");
-    peer.refused = each.value("refused", "");
-    peer.rounds = each.value("rounds", 0);
-    if (const json& times = each.value("seconds", json::array()); times.size() == 3)
-      peer.seconds = {times[0], times[1], times[2]};
-    else if (peer.refused.empty())
-      peer.refused = "no time was told";
-    peers.push_back(std::move(peer));
+  try {
+    peers = peers_of(answer);
+  } catch (const json::exception&) {  // of another shape
+    core::fail(ErrorCode::io, "bench: the peers answered nonsense");
   }
   return peers;
 }

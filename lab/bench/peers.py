@@ -80,7 +80,7 @@ def attention(request):
     """Scaled dot product attention by each of its backends; q is [B, Sq, Hq, D] here and [B, Hq, Sq, D] there."""
     only(request, ["q", "k", "v", "out"])
     asked = request["options"]
-    plain(request, {"window_left": -1, "window_right": -1, "softcap": 0, "attention_chunk": 0})
+    plain(request, {"window_left": -1, "window_right": -1, "softcap": 0, "attention_chunk": 0, "v_colmajor": 0})
     q, k = request["tensors"]["q"], request["tensors"]["k"]
     if len(q["shape"]) != 4:
         raise Refused("PyTorch's operation takes no packed sequences")
@@ -119,7 +119,6 @@ def attention(request):
 def fp8_gemm(request):
     """cuBLASLt's product with a scale for 1×128 of a and for 128×128 of b."""
     only(request, ["a", "a_s", "b", "b_s", "c"])
-    plain(request, {"accumulate": 0})
     out = getattr(torch, DTYPES[request["tensors"]["c"]["dtype"]])
 
     def call(t):

@@ -350,6 +350,10 @@ TEST_F(CommandLine, TimesPeersBesideACase) {
        {call + " --python " + python("mute", "exit 3\n"), "ended before it told of its PyTorch"},
        {call + " --python " + python("bare", "echo '{\"error\": \"no PyTorch here\"}'\n"), "no PyTorch here"},
        {call + " --python " + python("wild", "echo nonsense\n"), "it answered nonsense"},
+       {call + " --python " + python("number", "echo 3\n"), "it answered nonsense"},
+       {call + " --python " +
+            python("list", "echo '{\"torch\": \"1\"}'\nread request\necho '{\"peers\": [4]}'\n"),
+        "bench: the peers answered nonsense"},
        {call + " --python " + python("dying", "echo '{\"torch\": \"1\"}'\nread request\n"),
         "bench: the process of the peers ended"},
        {call + " --backend emulated --python " + good, "PyTorch has no device emulated:0"},

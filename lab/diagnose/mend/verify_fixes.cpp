@@ -1,6 +1,6 @@
 #include "lab/diagnose/mend/verify_fixes.hpp"
 
-#include "core/sentence.hpp"
+#include "core/temporary_folder.hpp"
 #include "lab/diagnose/mend/edits.hpp"
 #include "lab/diagnose/mend/unified_diff.hpp"
 
@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -28,25 +27,11 @@ std::multiset<std::string> faults_of(const Diagnosis& diagnosis) {
   return faults;
 }
 
-/// A folder of its own for copies, which goes with it.
+/// Copies of a candidate are judged in a folder of their own.
 class Workplace {
  public:
-  Workplace() {
-    std::string name = (fs::temp_directory_path() / "isomer-mend-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      core::fail(ErrorCode::io, "check: no folder for copies of the candidate could be made in ",
-                 fs::temp_directory_path().string());
-    folder_ = name;
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  ~Workplace() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
   Diagnosis judge(const CaseFolder& folder, const fs::path& candidate, const std::string& source) const {
-    const fs::path copy = folder_ / candidate.filename();
+    const fs::path copy = folder_.path() / candidate.filename();
     std::ofstream(copy, std::ios::binary) << source;
     CaseFolder one = folder;
     one.candidates = {copy};
@@ -55,7 +40,7 @@ class Workplace {
   }
 
  private:
-  fs::path folder_;
+  core::TemporaryFolder folder_{"check", "mend"};
 };
 
 }  // namespace
