@@ -3,35 +3,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <string_view>
 
-extern char** environ;
+#include "module/spawn.hpp"
 
 namespace isomer::emulator {
-namespace {
-
-/// The environment with these variables, for exec; the texts stay where they are.
-std::vector<char*> environment_with(const std::vector<std::string>& variables) {
-  std::vector<char*> list;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    bool given = false;
-    for (const std::string& variable : variables)
-      given = given || text.starts_with(std::string_view(variable).substr(0, variable.find('=') + 1));
-    if (!given) list.push_back(*entry);
-  }
-  for (const std::string& variable : variables) list.push_back(const_cast<char*>(variable.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
-}  // namespace
 
 Finished run_process(const std::vector<std::string>& command, double timeout_seconds,
                      std::size_t output_limit, const std::vector<int>& inherited,
@@ -39,27 +20,11 @@ Finished run_process(const std::vector<std::string>& command, double timeout_sec
   Finished result;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return result;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  for (int fd : inherited) posix_spawn_file_actions_adddup2(&actions, fd, fd);  // clears close-on-exec
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  // A group of its own: whatever the child starts ends with it.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  std::vector<char*> environment = environment_with(variables);
-  pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  Spawn child{command, {{ends[1], 1}, {ends[1], 2}}, variables};
+  for (int fd : inherited) child.descriptors.emplace_back(fd, fd);
+  const pid_t pid = spawn(child);
   close(ends[1]);
-  if (failed != 0) {
+  if (pid < 0) {
     close(ends[0]);
     return result;
   }

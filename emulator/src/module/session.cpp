@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -28,9 +27,8 @@
 #include "module/paths.hpp"
 #include "module/session_ends.hpp"
 #include "module/shared_memory.hpp"
+#include "module/spawn.hpp"
 #include "text/last_line.hpp"
-
-extern char** environ;
 
 namespace isomer::emulator {
 namespace {
@@ -193,18 +191,6 @@ struct Session::State {
     std::vector<Descriptor> high;
     for (int fd : {theirs.get(), arena.get(), answer.get(), their_output.get()})
       high.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, 16));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, high[3].get(), 1);
-    posix_spawn_file_actions_adddup2(&actions, high[3].get(), 2);
-    posix_spawn_file_actions_adddup2(&actions, high[0].get(), kSessionSocket);
-    posix_spawn_file_actions_adddup2(&actions, high[1].get(), kSessionArena);
-    posix_spawn_file_actions_adddup2(&actions, high[2].get(), kSessionAnswer);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&attributes, 0);
     Room room;
     room.readable = readable;
     room.processes = kProcesses;
@@ -214,18 +200,15 @@ struct Session::State {
       counted = !group.limits();
       words = group.in_group(in_room(room, std::move(words)));
     }
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
+    const Spawn runner{std::move(words),
+                       {{high[3].get(), 1},
+                        {high[3].get(), 2},
+                        {high[0].get(), kSessionSocket},
+                        {high[1].get(), kSessionArena},
+                        {high[2].get(), kSessionAnswer}}};
     // It ends with the thread that starts it.
-    const int failed = on_lasting_thread(
-        [&] { return posix_spawn(&process, argv[0], &actions, &attributes, argv.data(), environ); });
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (failed != 0) {
-      process = -1;
-      throw MachineError("the emulator's runner program could not be started");
-    }
+    process = on_lasting_thread([&] { return spawn(runner); });
+    if (process < 0) throw MachineError("the emulator's runner program could not be started");
   }
 
   void load() {
