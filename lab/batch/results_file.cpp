@@ -30,9 +30,14 @@ ResultsFile::ResultsFile(const std::string& path, const Asked* resume) : path_(p
   }
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0) core::fail(ErrorCode::io, "check: cannot write '", path, "': ", std::strerror(errno));
-  if (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    close(file_);
-    core::fail(ErrorCode::io, "check: another batch is writing '", path, "'");
+  // A worker of a batch that was killed holds the lock until it has closed the file or has ended: a moment.
+  int asked_again = 0;
+  while (flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (++asked_again > 100) {
+      close(file_);
+      core::fail(ErrorCode::io, "check: another batch is writing '", path, "'");
+    }
+    usleep(20000);
   }
   if (resume != nullptr) {
     keep_whole_folders(*resume);

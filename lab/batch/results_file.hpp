@@ -25,6 +25,8 @@ class ResultsFile {
 
   /// The lines about this folder that the file had at its opening; none where it has to be judged.
   const std::vector<Judged>* lines_of(const std::string& folder, const std::string& sources) const;
+  /// Its lock lasts as long as any process has it open, so one that is forked closes it.
+  int descriptor() const { return file_; }
   /// Throws Error io where they cannot be written; what was written of them is taken back.
   void add(const std::vector<Judged>& lines);
 

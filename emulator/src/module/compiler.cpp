@@ -13,6 +13,7 @@
 
 #include "contain/room.hpp"
 #include "isomer/emulator/containment.hpp"
+#include "module/headers.hpp"
 #include "module/object_symbols.hpp"
 #include "module/paths.hpp"
 #include "module/process.hpp"
@@ -426,12 +427,25 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());
     result.has_main |= rewritten.has_main;
     uses_openmp |= preprocessed.find("omp_get_") != std::string::npos;
-    write_file(stem + ".rewritten.ii", rewritten.text);
 
     command = {compiler.string()};
     command.insert(command.end(), flags.begin(), flags.end());
-    command.insert(command.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
-    run_compiler(options, directory, command, source.string(), options.compile_seconds);
+    const auto compile_text = [&](const std::string& text) {
+      write_file(stem + ".rewritten.ii", text);
+      std::vector<std::string> whole = command;
+      whole.insert(whole.end(), {"-x", "c++-cpp-output", "-c", stem + ".rewritten.ii", "-o", stem + ".o"});
+      run_compiler(options, directory, whole, source.string(), options.compile_seconds);
+    };
+    std::vector<std::string> folders = options.system_directories;
+    folders.insert(folders.end(), {"/usr", device_headers().string()});
+    const std::string shorter =
+        clang ? "" : with_precompiled_headers(options, command, folders, rewritten.text);
+    try {
+      compile_text(shorter.empty() ? rewritten.text : shorter);
+    } catch (const std::exception&) {
+      if (shorter.empty()) throw;
+      compile_text(rewritten.text);  // whatever was wrong, the source is judged without them
+    }
     const ObjectSymbols symbols = symbols_of_object(stem + ".o");
     if (const std::string own = checkers_own(symbols.defined); !own.empty())
       throw Error(source.string() + ": it defines " + own + ", which is a function of the checker's own");

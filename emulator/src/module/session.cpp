@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "child/session_wire.hpp"
+#include "child/signals.hpp"
 #include "contain/cgroup.hpp"
 #include "contain/lasting_thread.hpp"
 #include "contain/means.hpp"

@@ -122,9 +122,10 @@ BatchEnd run_batch(const std::vector<CaseFolder>& folders, const BatchSettings& 
   std::size_t next = 0, done = 0;
   {
     const TemporaryFiles temporary;
-    Workers workers(count, [&](std::size_t i) {
+    const auto judge = [&](std::size_t i) {
       return to_bytes(diagnose_folder(folders[i], settings.backend, each), settings.pictures);
-    });
+    };
+    Workers workers(count, judge, results != nullptr ? results->descriptor() : -1);
     const auto take = [&](const Workers::Said& answer) {
       const CaseFolder& folder = folders[answer.number];
       said[answer.number] =

@@ -58,7 +58,8 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-Workers::Workers(int count, Work work) : work_(std::move(work)), workers_(static_cast<std::size_t>(count)) {
+Workers::Workers(int count, Work work, int not_theirs)
+    : work_(std::move(work)), workers_(static_cast<std::size_t>(count)), not_theirs_(not_theirs) {
   // What a worker leaves behind becomes ours, and ends with us.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t stopping = stopping_signals();
@@ -96,6 +97,7 @@ void Workers::begin(Worker& worker) {
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != self) _exit(0);
+    if (not_theirs_ >= 0) close(not_theirs_);
     setpgid(0, 0);  // what a terminal sends to stop comes to the owner alone
     for (const Worker& other : workers_)
       if (other.socket >= 0) close(other.socket);

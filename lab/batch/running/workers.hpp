@@ -21,7 +21,8 @@ class Workers {
     std::string bytes, trouble;
   };
 
-  Workers(int count, Work work);
+  /// `not_theirs`: a descriptor that a worker closes when it begins; -1 is none.
+  Workers(int count, Work work, int not_theirs = -1);
   /// Ends them and everything that they have started.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -52,7 +53,7 @@ class Workers {
 
   Work work_;
   std::vector<Worker> workers_;
-  int signals_ = -1;
+  int not_theirs_ = -1, signals_ = -1;
 };
 
 }  // namespace isomer::lab

@@ -1,0 +1,21 @@
+// Where the headers at the beginning of a preprocessed source end.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isomer::emulator::source {
+
+/// A preprocessed source in two parts. Both are empty where it does not begin with headers.
+struct Beginning {
+  /// Lines that come from files of the folders, without the markers that name other files: equal for sources
+  /// that include the same at their beginning.
+  std::string headers;
+  std::string rest;  ///< from the source's own line behind them, with its marker
+};
+
+/// The headers end before the first line of anybody else's, and without small ones at their end.
+Beginning beginning_of_headers(std::string_view preprocessed, const std::vector<std::string>& folders);
+
+}  // namespace isomer::emulator::source

@@ -1,0 +1,119 @@
+// Headers that many sources begin with are compiled once, and nothing else changes.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "isomer/emulator/module.hpp"
+#include "source/beginning.hpp"
+#include "written_source.hpp"
+
+namespace isomer::emulator::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Headers, ASourceBeginsWithThemUntilItsOwnFirstLine) {
+  const std::vector<std::string> folders = {"/usr", "/opt/torch"};
+  const auto split = [&](const std::string& text) { return source::beginning_of_headers(text, folders); };
+  const std::string first = "# 0 \"/me/a.cu\"\n# 1 \"<built-in>\"\n# 1 \"/me/a.cu\"\n";
+  const std::string large = "# 1 \"/opt/torch/t.h\" 1 3\n" + std::string(400, 't') + ";\n";
+  const std::string small = "# 1 \"/usr/include/y.h\" 1 3\nint y;\n";
+  const std::string own = "# 3 \"/me/a.cu\" 2\nint mine;\n# 1 \"/usr/include/z.h\" 1 3\nint z;\n";
+  const std::string own_entered = "# 3 \"/me/a.cu\"" + own.substr(own.find(" 2\n") + 2);
+  EXPECT_EQ(split(first + large + own).headers, large);
+  EXPECT_EQ(split(first + large + own).rest, own_entered);
+  // A small header behind a large one is left to the source: others have other small ones.
+  EXPECT_EQ(split(first + large + "# 2 \"/me/a.cu\" 2\n" + small + own).headers, large);
+  EXPECT_EQ(split(first + large + "# 2 \"/me/a.cu\" 2\n" + small + own).rest,
+            "# 2 \"/me/a.cu\"\n" + small + own);
+  EXPECT_EQ(split(first + small + "# 2 \"/me/a.cu\" 2\n" + large + own).headers, small + large);
+  EXPECT_EQ(split(first + "int mine;\n" + large + own).headers, "");
+  // A header of the source's own folder is its own, whatever it includes, and so is one whose folder merely
+  // begins alike.
+  const std::string within_own = "# 1 \"/me/own.h\" 1\n" + large + "# 2 \"/me/own.h\" 2\nint h;\n";
+  EXPECT_EQ(split(first + within_own + own).headers, "");
+  EXPECT_EQ(split(first + "# 1 \"/opt/torch2/own.h\" 1\nint h;\n" + own).headers, "");
+  EXPECT_EQ(split("").headers, "");
+  EXPECT_EQ(split("# 1 \"/usr/include/y.h\" 1 3").headers, "");
+}
+
+class PrecompiledHeaders : public testing::Test {
+ protected:
+  PrecompiledHeaders() {
+    setenv("ISOMER_CACHE", cache().c_str(), 1);
+    fs::create_directories(folder_.directory() / "large");
+    // Five megabytes that a compiler reads quickly.
+    std::ofstream header(folder_.directory() / "large/large.h");
+    for (int i = 0; i < 100; ++i)
+      header << "inline const char* text_" << i << "() { return \"" << std::string(50000, 'x') << "\"; }\n";
+    header << "inline int seven() { return 7; }\n";
+  }
+  ~PrecompiledHeaders() override {
+    before_.empty() ? unsetenv("ISOMER_CACHE") : setenv("ISOMER_CACHE", before_.c_str(), 1);
+  }
+  fs::path cache() const { return folder_.directory() / "cache"; }
+  Module built(int number, const std::string& rest = "") {
+    const fs::path source = folder_.directory() / ("source" + std::to_string(number) + ".cu");
+    std::ofstream(source) << "// " << number << "\n#include <large.h>\n#include <cstdio>\n"
+                          << "__global__ void fill(int* p) { p[threadIdx.x] = seven() + " << number << "; }\n"
+                          << rest;
+    BuildOptions options;
+    options.sources = {source};
+    options.system_directories = {(folder_.directory() / "large").string()};
+    options.watch = true;
+    return Module::build(options);
+  }
+  std::size_t made() const {
+    std::size_t count = 0;
+    if (fs::exists(cache()))
+      for (const auto& each : fs::recursive_directory_iterator(cache()))
+        count += each.path().extension() == ".gch";
+    return count;
+  }
+
+ private:
+  const WrittenSource folder_{""};
+  const std::string before_ = std::getenv("ISOMER_CACHE") ? std::getenv("ISOMER_CACHE") : "";
+};
+
+TEST_F(PrecompiledHeaders, AreMadeForTheFourthSourceAndNoAnswerOrLineChanges) {
+  if (fs::space(fs::temp_directory_path()).available < (std::uintmax_t{5} << 30))
+    GTEST_SKIP() << "the disk has less room than they ask for";
+  for (int number = 1; number <= 6; ++number) {
+    const Module module = built(number);
+    EXPECT_EQ(made(), number < 4 ? 0u : 1u) << number;
+    std::vector<int> p(32);
+    const RunResult fits = module.launch("fill", {{1, 1, 1}, {32, 1, 1}}, {Argument::in_out("p", p)});
+    EXPECT_TRUE(fits.ok()) << fits.failure;
+    EXPECT_EQ(p[31], 7 + number);
+    const RunResult beyond = module.launch("fill", {{1, 1, 1}, {33, 1, 1}}, {Argument::in_out("p", p)});
+    ASSERT_FALSE(beyond.reports.empty());
+    EXPECT_EQ(beyond.reports[0].place.line, 4u);
+    EXPECT_EQ(fs::path(beyond.reports[0].place.file).filename(), "source" + std::to_string(number) + ".cu");
+  }
+  try {
+    built(7, "int broken = no_such_name;\n");
+    ADD_FAILURE() << "it compiled";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("source7.cu:5"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("no_such_name"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(PrecompiledHeaders, ThatAreDamagedAreNotUsed) {
+  if (fs::space(fs::temp_directory_path()).available < (std::uintmax_t{5} << 30))
+    GTEST_SKIP() << "the disk has less room than they ask for";
+  for (int number = 1; number <= 4; ++number) built(number);
+  ASSERT_EQ(made(), 1u);
+  for (const auto& each : fs::recursive_directory_iterator(cache()))
+    if (each.path().extension() == ".gch") std::ofstream(each.path()) << "nothing that a compiler reads";
+  std::vector<int> p(32);
+  EXPECT_TRUE(built(5).launch("fill", {{1, 1, 1}, {32, 1, 1}}, {Argument::in_out("p", p)}).ok());
+  EXPECT_EQ(p[0], 12);
+}
+
+}  // namespace
+}  // namespace isomer::emulator::tests
