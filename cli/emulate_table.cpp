@@ -29,21 +29,6 @@ bool has_main(const std::string& text) {
   return main.found_in(text);
 }
 
-/// What stands behind the program in the first line of a Makefile that runs it.
-std::vector<std::string> words_of(const fs::path& folder) {
-  std::istringstream lines(text_of(folder / "Makefile"));
-  static const lab::Pattern run(R"(\t.*\./(\$\(program\)|\$\{program\}|main|a\.out)\s*(.*))");
-  for (std::string line; std::getline(lines, line);) {
-    const auto found = run.whole(line);
-    if (!found) continue;
-    std::istringstream rest((*found)[2]);
-    std::vector<std::string> words;
-    for (std::string word; rest >> word;) words.push_back(word);
-    return words;
-  }
-  return {};
-}
-
 /// The names of the files that a text includes, without their folders.
 std::set<std::string> includes_of(const std::string& text) {
   std::set<std::string> names;
@@ -55,15 +40,10 @@ std::set<std::string> includes_of(const std::string& text) {
   return names;
 }
 
-/// Where headers may lie: the program's folder, those that its Makefile names, and those beside it or above
+/// Where headers may lie besides what a Makefile names: the program's folder, and folders beside it or above
 /// it that are named for them.
 std::vector<std::string> headers_of(const fs::path& program, const fs::path& folder) {
   std::vector<std::string> found{program.string()};
-  std::istringstream words(text_of(program / "Makefile"));
-  for (std::string word; words >> word;) {
-    if (word.rfind("-I", 0) == 0 && fs::is_directory(program / word.substr(2)))
-      found.push_back((program / word.substr(2)).lexically_normal().string());
-  }
   for (fs::path at = program;; at = at.parent_path()) {
     for (const char* name : {"include", "inc", "Common", "common", "src"}) {
       if (fs::is_directory(at / name)) found.push_back((at / name).string());
@@ -76,6 +56,7 @@ struct Row {
   std::string name, ends, findings;
   bool built = false, finished = false;
   std::size_t found = 0;
+  std::vector<std::string> texts;  ///< of the findings
   double steps_per_second = 0, seconds = 0;
 };
 
@@ -94,7 +75,10 @@ Row run_program(const Program& program, const fs::path& folder, emulator::BuildO
   row.name = fs::relative(program.folder, folder).string();
   if (row.name == ".") row.name.clear();
   if (program.sources.size() == 1) row.name = (fs::path(row.name) / program.sources[0].filename()).string();
+  for (const std::string& d : program.made.folders) build.include_directories.push_back(d);
   for (const std::string& d : headers_of(program.folder, folder)) build.include_directories.push_back(d);
+  for (const std::string& d : program.made.definitions) build.definitions.push_back(d);
+  if (!program.made.standard.empty()) build.standard = program.made.standard;
   build.sources = program.sources;
   build.compile_seconds = run.timeout_seconds;
   const auto begin = std::chrono::steady_clock::now();
@@ -103,7 +87,7 @@ Row run_program(const Program& program, const fs::path& folder, emulator::BuildO
     row.built = true;
     const fs::path before = fs::current_path();
     fs::current_path(program.folder);
-    const emulator::RunResult result = run_under_schedules(module, program.words, run, schedules);
+    const emulator::RunResult result = run_under_schedules(module, program.made.words, run, schedules);
     fs::current_path(before);
     double steps = 0, seconds = 0;
     for (const emulator::LaunchRecord& l : result.launches)
@@ -114,6 +98,7 @@ Row run_program(const Program& program, const fs::path& folder, emulator::BuildO
     if (row.finished && !result.refusals.empty()) row.ends += "; refused: " + result.refusals.front();
     row.found = result.reports.size();
     row.findings = kinds_of(result);
+    for (const emulator::Report& r : result.reports) row.texts.push_back(r.text);
   } catch (const std::exception& error) {
     row.ends = error.what();
   }
@@ -165,11 +150,27 @@ std::vector<Program> programs_of(const fs::path& folder) {
         others.push_back(source);
       }
     }
+    // A Makefile that names sources with one main among them says what the program is made of.
+    Makefile makefile = read_makefile(where);
+    makefile.sources.erase(std::remove_if(makefile.sources.begin(), makefile.sources.end(),
+                                          [&](const fs::path& source) {
+                                            return included.count(source.filename().string()) != 0;
+                                          }),
+                           makefile.sources.end());
+    std::vector<fs::path> made_mains;
+    for (const fs::path& source : makefile.sources)
+      if (has_main(text_of(source))) made_mains.push_back(source);
+    if (made_mains.size() == 1 && std::count(mains.begin(), mains.end(), made_mains[0]) != 0) {
+      programs.push_back({fs::absolute(where), makefile.sources, makefile});
+      continue;
+    }
     for (const fs::path& main : mains) {
       Program program{fs::absolute(where), {fs::absolute(main)}, {}};
+      program.made.definitions = makefile.definitions;
+      program.made.folders = makefile.folders;
       if (mains.size() == 1) {
         for (const fs::path& other : others) program.sources.push_back(fs::absolute(other));
-        program.words = words_of(where);
+        program.made = makefile;
       }
       programs.push_back(std::move(program));
     }
@@ -192,6 +193,7 @@ int emulate_table(const fs::path& folder, const emulator::BuildOptions& build,
                       {"ends", row.ends},
                       {"findings", row.found},
                       {"kinds", row.findings},
+                      {"reports", row.texts},
                       {"thread_steps_per_second", row.steps_per_second},
                       {"seconds", row.seconds}});
       continue;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/makefile.hpp"
 #include "isomer/emulator/module.hpp"
 
 namespace isomer::cli {
@@ -17,9 +18,10 @@ emulator::RunResult run_under_schedules(const emulator::Module& module, const st
 struct Program {
   std::filesystem::path folder;
   std::vector<std::filesystem::path> sources;
-  std::vector<std::string> words;  ///< that its Makefile runs it with
+  Makefile made;  ///< what its Makefile says of it
 };
-/// Each folder's sources that have a main: alone where there are several, else with the others beside them.
+/// What a folder's Makefile names, where it has one main; else each source that has a main, alone where there are
+/// several, with the others beside it where it is the only one.
 std::vector<Program> programs_of(const std::filesystem::path& folder);
 
 /// Prints the table and gives the exit code.

@@ -18,6 +18,7 @@
 #include "module/paths.hpp"
 #include "module/process.hpp"
 #include "source/device_paths.hpp"
+#include "source/library_specifiers.hpp"
 #include "source/rewrite.hpp"
 
 namespace isomer::emulator {
@@ -149,6 +150,13 @@ bool is_foreign(const fs::path& file, const fs::path& source, const BuildOptions
   });
 }
 
+// Of a header that is missing and may be had.
+std::string where_to_get(const std::string& complaint) {
+  if (complaint.rfind("thrust/", 0) != 0 || complaint.find("No such file") == std::string::npos) return {};
+  return "; Thrust comes with Debian's package libthrust-dev, or ISOMER_THRUST names the folder that has it "
+         "(1.15 to 1.17)";
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path) {
@@ -269,7 +277,7 @@ std::string first_complaint(const std::string& output) {
           asked_for.substr(0, asked_for.rfind(':')) != place.substr(0, place.rfind(':')))
         return asked_for + ": " + what + " (in " + fs::path(place).filename().string() +
                ", which this line uses)";
-      return place + ": " + what;
+      return place + ": " + what + where_to_get(what);
     }
     if (fallback.empty() && !line.empty()) fallback = line;
   }
@@ -329,6 +337,7 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
                                     "-fno-delete-null-pointer-checks",
                                     "-pthread",
                                     "-DISOMER_EMULATOR=1",
+                                    "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP",
                                     "-DISOMER_EMULATOR_LANES=" + std::to_string(options.lanes)};
   // The first is told; those behind it are often its consequences, and there may be no end of them.
   flags.push_back(clang ? "-ferror-limit=1" : "-fmax-errors=1");
@@ -343,7 +352,12 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
     if (clang) {
       flags.insert(flags.end(), {"-mllvm", "-tsan-distinguish-volatile"});
     } else {
-      flags.insert(flags.end(), {"--param", "tsan-distinguish-volatile=1", "-fno-tree-vectorize"});
+      flags.insert(flags.end(),
+                   {"--param", "tsan-distinguish-volatile=1", "-fno-tree-vectorize",
+                    // What is known of an index needs no question (local_values.h): loops of a fixed length
+                    // are written out. From an access nothing is concluded about its index.
+                    "-ftree-vrp", "-fpeel-loops", "--param", "max-peel-times=0",
+                    "-fno-aggressive-loop-optimizations"});
     }
   } else {
     flags.push_back("-O2");
@@ -357,6 +371,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   for (const std::string& d : options.definitions) flags.push_back("-D" + d);
   for (const std::string& d : options.include_directories) flags.push_back("-I" + d);
   for (const std::string& d : options.system_directories) flags.insert(flags.end(), {"-isystem", d});
+  if (const char* thrust = std::getenv("ISOMER_THRUST"); thrust && *thrust)
+    flags.insert(flags.end(), {"-isystem", thrust});
   flags.insert(flags.end(), options.compile_flags.begin(), options.compile_flags.end());
   return flags;
 }
@@ -400,7 +416,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       whole.insert(whole.end(),
                    {"-E", "-x", "c++", "-MD", "-MF", as + ".d", source.string(), "-o", as + ".ii"});
       run_compiler(options, directory, whole, source.string(), options.compile_seconds);
-      return read_file(as + ".ii");
+      return source::without_library_specifiers(read_file(as + ".ii"));
     };
     // A source that asks whether it is read for the device is read for it, too.
     const auto preprocess = [&](std::vector<std::string> first) {

@@ -1,6 +1,8 @@
 // What a device thread calls: the C entries behind the device headers.
+#include <fmt/format.h>
 #include <algorithm>
 #include <bit>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -140,6 +142,25 @@ EXPORT void isomer_emulator_returns() {
 }
 EXPORT void isomer_emulator_saturates(double value, const char* from, const char* to) {
   if (current_thread() && current_block()->launch().watch) watch::report_cast(SITE, value, from, to, true);
+}
+EXPORT void isomer_emulator_outside_array(const char* array, long long index, unsigned long long count,
+                                          int what) {
+  if (!current_thread() || !current_block()->launch().watch) return;
+  static constexpr const char* kVerbs[] = {"reads", "writes", "takes the address of"};
+  watch::report_event(
+      what == 1 ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, SITE,
+      fmt::format("{} element {} of the local array {}, which has {}", kVerbs[what], index, array, count));
+  // What lies there is another variable of the thread's, or what its calls return to.
+  current_block()->launch().error = error::illegal_address;
+  current_block()->kill_current();
+}
+EXPORT void isomer_emulator_unwritten(const char* variable, long long index) {
+  if (!current_thread() || !current_block()->launch().watch) return;
+  watch::report_event(Kind::uninitialised_read, SITE,
+                      index < 0
+                          ? fmt::format("reads its variable {}, to which nothing has been written", variable)
+                          : fmt::format("reads element {} of its array {}, to which nothing has been written",
+                                        index, variable));
 }
 EXPORT void isomer_emulator_grid_barrier() { current_block()->grid_barrier(SITE); }
 EXPORT void isomer_emulator_launch_bounds(unsigned threads) {

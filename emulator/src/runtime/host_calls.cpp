@@ -76,13 +76,16 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
         fmt::format("malloc: {} bytes wanted, the device has {} of {} free", bytes,
                     Memory::instance().limit() - Memory::instance().in_use(), Memory::instance().limit()));
   }
-  if (kind != 0) b->initialised = true;  // host writes to it go unseen
+  // Host writes to it go unseen.
+  if (kind != 0 || settings().host_writes_unseen) b->initialised = true;
   b->tensor = kind == 2;
   if (settings().watch) watch::forget(*b);
   if (settings().leaks) b->made = callers();
   *out = b->begin;
   return error::success;
 }
+
+EXPORT void isomer_emulator_host_writes_unseen() { settings().host_writes_unseen = true; }
 
 EXPORT int isomer_emulator_free(void* pointer) {
   if (!pointer) return error::success;

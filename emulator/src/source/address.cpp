@@ -40,13 +40,35 @@ std::string result_type(const Source& s, const Function& f) {
   return type;
 }
 
-/// The parameters as written, without their defaults.
+/// Whether the token at the end of a parameter is its name: in a template it may hide one of the template's.
+bool names_parameter(const std::vector<Token>& t, std::size_t begin, std::size_t i) {
+  static const std::set<std::string_view> of_type = {"int",  "unsigned", "signed",   "long",   "short",
+                                                     "char", "float",    "double",   "bool",   "const",
+                                                     "auto", "void",     "volatile", "wchar_t"};
+  static const std::set<std::string_view> before_type = {"const", "volatile", "struct", "class",
+                                                         "enum",  "typename", "union",  "::"};
+  if (i == begin || t[i].kind != Token::name || of_type.count(t[i].text) != 0) return false;
+  if (!t[i + 1].is(",") && !t[i + 1].is(")") && !t[i + 1].is("=") && !t[i + 1].is("[")) return false;
+  const Token& before = t[i - 1];
+  if (before.kind == Token::mark) return before.is("*") || before.is("&") || before.is(">");
+  if (before_type.count(before.text) == 0) return true;
+  // T const x
+  return before.is("const") && i >= begin + 2 && t[i - 2].kind == Token::name &&
+         before_type.count(t[i - 2].text) == 0;
+}
+
+/// The parameters as written, without their names and their defaults.
 std::string parameter_list(const Source& s, const Function& f) {
   const auto& t = s.text.tokens;
   const std::size_t close = closing(t, f.parameters);
   std::string list;
-  for (std::size_t i = f.parameters + 1; i < close; ++i) {
+  std::size_t begin = f.parameters + 1;  // of the parameter
+  int angles = 0;
+  for (std::size_t i = begin; i < close; ++i) {
     if (t[i].is("__grid_constant__")) continue;
+    angles += t[i].is("<") ? 1 : t[i].is(">") ? -1 : 0;
+    if (angles == 0 && t[i].is(",")) begin = i + 1;
+    if (angles == 0 && names_parameter(t, begin, i)) continue;
     if (t[i].is("=")) {
       for (int depth = 0; i < close && !(t[i].is(",") && depth == 0); ++i) {
         depth += t[i].is("(") || t[i].is("{") || t[i].is("[") || t[i].is("<");

@@ -1,5 +1,6 @@
 // What no rewriting can run, named with its place: inline assembly, machine intrinsics, host functions called
 // from device code.
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
@@ -15,6 +16,19 @@ bool begins_with(std::string_view text, std::string_view what) { return text.sub
 /// Whether the scope, "outer::inner::", ends with that name.
 bool ends_with(std::string_view scope, std::string_view name) {
   return scope.size() >= name.size() + 2 && scope.substr(scope.size() - name.size() - 2, name.size()) == name;
+}
+
+/// What programs ask their own processor for: its clock, its kind, a pause.
+bool of_host_processor(std::string_view instruction) {
+  static const std::set<std::string_view> known = {"rdtsc",  "rdtscp", "cpuid", "pause",  "lfence", "mfence",
+                                                   "sfence", "nop",    "bswap", "popcnt", "bsr",    "bsf"};
+  return known.count(instruction) != 0;
+}
+
+bool in_device_code(const Source& s, std::size_t token) {
+  return std::any_of(s.outline.functions.begin(), s.outline.functions.end(), [&](const Function& f) {
+    return f.definition && (f.global || f.device) && token > f.body && token < f.end;
+  });
 }
 
 void run_or_refuse_assembly(Source& s, std::size_t i) {
@@ -35,6 +49,7 @@ void run_or_refuse_assembly(Source& s, std::size_t i) {
   const bool gcn = begins_with(instruction, "s_") || begins_with(instruction, "v_") ||
                    begins_with(instruction, "ds_") || begins_with(instruction, "global_") ||
                    begins_with(instruction, "buffer_") || begins_with(instruction, "flat_");
+  if (of_host_processor(instruction) && !in_device_code(s, i)) return;
   if (!gcn) {
     instruction = rewrite_assembly(s, i);
     if (instruction.empty()) return;  // it runs, or orders the compiler only

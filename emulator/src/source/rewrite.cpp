@@ -198,6 +198,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_dependent_templates(s);
   rewrite_specifiers(s);
   rewrite_conversions(s);
+  watch_local_values(s);
   mark_early_returns(s);
   leave_host_code_unwatched(s);
   if (s.text.uses_aten) rewrite_aten(s);

@@ -66,6 +66,7 @@ void rewrite_shared(Source& source);
 void rewrite_dependent_templates(Source& source);
 void rewrite_specifiers(Source& source);
 void rewrite_conversions(Source& source);
+void watch_local_values(Source& source);
 void mark_early_returns(Source& source);
 void leave_host_code_unwatched(Source& source);
 void guard_variables(Source& source);

@@ -135,6 +135,8 @@ void isomer_emulator_register_wait(const char* file, unsigned first, unsigned la
 void isomer_emulator_unregister(const void* module_address);
 
 int isomer_emulator_malloc(void** out, std::size_t bytes, int kind);
+/// From now on the host may write any buffer by itself: none counts as unwritten.
+void isomer_emulator_host_writes_unseen();
 int isomer_emulator_free(void* pointer);
 int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind);
 int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,

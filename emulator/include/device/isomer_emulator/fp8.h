@@ -95,6 +95,11 @@ struct alignas(4) Float8x4 {
       : __x(encode8<F>(v.x, true) | static_cast<std::uint32_t>(encode8<F>(v.y, true)) << 8 |
             static_cast<std::uint32_t>(encode8<F>(v.z, true)) << 16 |
             static_cast<std::uint32_t>(encode8<F>(v.w, true)) << 24) {}
+  explicit Float8x4(double4 v) : Float8x4(float4{float(v.x), float(v.y), float(v.z), float(v.w)}) {}
+  explicit Float8x4(__half2 low, __half2 high)
+      : Float8x4(float4{float(low.x), float(low.y), float(high.x), float(high.y)}) {}
+  explicit Float8x4(__nv_bfloat162 low, __nv_bfloat162 high)
+      : Float8x4(float4{float(low.x), float(low.y), float(high.x), float(high.y)}) {}
   explicit operator float4() const {
     return {decode8<F>(static_cast<std::uint8_t>(__x)), decode8<F>(static_cast<std::uint8_t>(__x >> 8)),
             decode8<F>(static_cast<std::uint8_t>(__x >> 16)),

@@ -16,6 +16,7 @@
 #include "abi.h"
 #include "cmath.h"
 #include "conversions.h"
+#include "local_values.h"
 #include "launch.h"
 #include "shared.h"
 

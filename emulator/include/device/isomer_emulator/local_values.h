@@ -1,0 +1,109 @@
+// What the rewriter puts round the variables that a device function declares for itself: an index outside of
+// an array of its own, and a read of what nothing was written to. Only a watched module asks; the values that
+// the questions need are mostly known to the compiler, which then leaves them out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+extern "C" {
+/// `what`: 0 reads, 1 writes, 2 takes the address of.
+void isomer_emulator_outside_array(const char* array, long long index, unsigned long long count, int what);
+void isomer_emulator_unwritten(const char* variable, long long index);  ///< no array: index −1
+}
+
+namespace isomer::emulator {
+
+/// How many elements an index at this level may choose from: those of its own dimension at the first, those
+/// of the whole array behind it, where an index may run on into the next row.
+template <class Array, unsigned Level>
+constexpr std::size_t elements() {
+  if constexpr (Level == 0) {
+    return std::extent_v<Array>;
+  } else {
+    using Row = std::remove_extent_t<Array>;
+    return std::extent_v<Array> * elements<Row, Level - 1>();
+  }
+}
+
+/// `Array` is what decltype says of the name: of a pointer or of shared memory it is no array.
+template <class Array, unsigned Level, int What, class Index>
+__attribute__((always_inline)) constexpr Index local_index(Index index, [[maybe_unused]] const char* name) {
+#ifdef ISOMER_EMULATOR_WATCH
+  if constexpr (std::rank_v < Array >> Level && std::is_integral_v<Index>) {
+    constexpr std::size_t count = elements<Array, Level>();
+    if constexpr (count > 0) {
+      const auto at = static_cast<std::size_t>(static_cast<long long>(index));
+      const bool inside = Level == 0 ? at < count + (What == 2) : at + count < 2 * count + 1;
+      if (__builtin_expect(!inside, false))
+        isomer_emulator_outside_array(name, static_cast<long long>(index), count, What);
+    }
+  }
+#endif
+  return index;
+}
+
+class Written {
+ public:
+#ifdef ISOMER_EMULATOR_WATCH
+  __attribute__((always_inline)) void now() const { written_ = true; }
+  __attribute__((always_inline)) void needed(const char* name) const {
+    if (__builtin_expect(!written_, false)) {
+      isomer_emulator_unwritten(name, -1);
+      written_ = true;
+    }
+  }
+
+ private:
+  mutable bool written_ = false;
+#else
+  void now() const {}
+  void needed(const char*) const {}
+#endif
+};
+
+/// Of an array of one dimension.
+template <class Array>
+class WrittenElements {
+ public:
+#ifdef ISOMER_EMULATOR_WATCH
+  template <class Index>
+  __attribute__((always_inline)) Index writes(Index index) const {
+    words_[word(index)] |= bit(index);
+    return index;
+  }
+  template <class Index>
+  __attribute__((always_inline)) Index needs(Index index, const char* name) const {
+    if (__builtin_expect(!(words_[word(index)] & bit(index)), false)) {
+      isomer_emulator_unwritten(name, static_cast<long long>(index));
+      writes(index);
+    }
+    return index;
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64, kWords = (std::extent_v<Array> + kBits - 1) / kBits;
+  // An index outside of the array has been told.
+  template <class Index>
+  __attribute__((always_inline)) static constexpr std::size_t word(Index index) {
+    return kWords <= 1 ? 0 : static_cast<std::size_t>(index) / kBits % kWords;
+  }
+  template <class Index>
+  __attribute__((always_inline)) static constexpr std::uint64_t bit(Index index) {
+    return std::uint64_t{1} << (static_cast<std::size_t>(index) % kBits);
+  }
+  mutable std::uint64_t words_[kWords > 0 ? kWords : 1] = {};
+#else
+  template <class Index>
+  Index writes(Index index) const {
+    return index;
+  }
+  template <class Index>
+  Index needs(Index index, const char*) const {
+    return index;
+  }
+#endif
+};
+
+}  // namespace isomer::emulator

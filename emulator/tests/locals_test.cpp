@@ -1,0 +1,125 @@
+// A thread's own variables: an index outside of an array of its own, and reads of what nothing was written to.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "isomer/emulator/module.hpp"
+#include "isomer/emulator/written.hpp"
+#include "written_source.hpp"
+
+namespace isomer::emulator::tests {
+namespace {
+
+// Each kernel is right where n is 8 and the flag is set, and wrong where n is 9 or it is not.
+const char* const kKernels = R"(
+#include <cuda_runtime.h>
+__global__ void writes(float* out, int n, int) {
+  float own[8];
+  for (int i = 0; i < n; ++i) own[i] = i;
+  out[threadIdx.x] = own[0] + own[7];
+}
+__global__ void reads(float* out, int n, int) {
+  const float table[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  out[threadIdx.x] = table[n - 1];
+}
+template <int Rows>
+__device__ float sum(int n) {
+  float tile[Rows][4];
+  for (int i = 0; i < n; ++i) tile[i][i % 4] = i;
+  return tile[7][3];
+}
+__global__ void rows(float* out, int n, int) { out[threadIdx.x] = sum<8>(n); }
+__global__ void scalar(float* out, int n, int flag) {
+  float total;
+  if (flag) total = 0;
+  for (int i = 0; i < n; ++i) total += i;
+  out[threadIdx.x] = total;
+}
+__global__ void element(float* out, int n, int flag) {
+  float own[16];
+  for (int i = 0; i < 8; ++i) own[i] = i;
+  out[threadIdx.x] = own[flag ? n - 1 : n] * 2;
+}
+__global__ void branch(float* out, int n, int flag) {
+  int found;
+  if (flag) found = 3;
+  if (n > 8) return;
+  if (found > 2) out[threadIdx.x] = 1;
+}
+// What the text does not show is left alone.
+__device__ void give(float& x, float* y) { x = 1, *y = 2; }
+__device__ float four(const float (&x)[4]) { return x[0] + x[3]; }
+struct Pair { float x[2]; int y; };
+__global__ void hidden(float* out, int n, int flag) {
+  __shared__ float tile[2][16];
+  float a, b, c, d, own[4], e[2][3], *p, q;
+  give(a, &b);
+  for (int i = 0; i < 4; ++i) own[i] = a;
+  [&] { c = 3; }();
+  if (flag) d = 1;
+  const float kept = flag ? d : b;
+  p = own;
+  for (float* at = &own[0]; at < &own[4]; ++at) *at = 4;
+  for (int i = 0; i < 6; ++i) e[0][i] = i;  // runs on into the next row
+  tile[0][threadIdx.x % 32] = c;
+  __syncthreads();
+  Pair pair;
+  pair.x[0] = pair.x[1] = 2;
+  q = n;
+  q = __shfl_sync(0xffffffffu, q, 0);
+  float copy;
+  float unused;
+  if (flag > 5) unused = 2;
+  copy = unused;
+  switch (n) {
+    case 1:
+      float inner;
+      inner = 2;
+      a += inner;
+      break;
+    default: a += 1;
+  }
+  int i;
+  for (i = 0; i < n; ++i) a += i;
+  asm("add.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  out[threadIdx.x] = a + b + c + kept + d + four(own) + e[1][2] + p[1] + tile[0][1] + pair.x[1] + q + i;
+}
+)";
+
+std::string told(const std::string& kernel, int n, int flag) {
+  static const WrittenSource source(kKernels);
+  static const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  std::vector<WrittenArgument> written;
+  std::vector<Argument> arguments;
+  for (const std::string& text : {std::string("out=out:f32:32"), "n=i32:" + std::to_string(n), "flag=i32:" + std::to_string(flag)})
+    written.push_back(parse_argument(text, 1));
+  for (const WrittenArgument& w : written) arguments.push_back(w.argument);
+  const RunResult result = module.launch(kernel, {{1, 1, 1}, {32, 1, 1}, 0, false}, arguments, {});
+  EXPECT_EQ(result.failure, "");
+  std::string all;
+  for (const Report& r : result.reports)
+    all += std::string(name(r.kind)) + " " + std::to_string(r.place.line) + ": " + r.text + "\n";
+  return all;
+}
+
+TEST(Locals, AnIndexOutsideOfAnArrayIsToldAndItsTwinIsNot) {
+  EXPECT_NE(told("writes", 9, 1).find("out-of-bounds-write 5: "), std::string::npos) << told("writes", 9, 1);
+  EXPECT_NE(told("writes", 9, 1).find("element 8 of the local array own, which has 8"), std::string::npos);
+  EXPECT_NE(told("reads", 9, 1).find("out-of-bounds-read 10: "), std::string::npos) << told("reads", 9, 1);
+  EXPECT_NE(told("reads", 0, 1).find("element -1 of the local array table"), std::string::npos);
+  EXPECT_NE(told("rows", 9, 1).find("out-of-bounds-write 15: "), std::string::npos) << told("rows", 9, 1);
+  for (const char* kernel : {"writes", "reads", "rows"}) EXPECT_EQ(told(kernel, 8, 1), "");
+}
+
+TEST(Locals, AReadOfWhatNothingWasWrittenToIsToldAndItsTwinIsNot) {
+  EXPECT_NE(told("scalar", 8, 0).find("uninitialised-read 22: "), std::string::npos) << told("scalar", 8, 0);
+  EXPECT_NE(told("scalar", 8, 0).find("its variable total"), std::string::npos);
+  EXPECT_NE(told("element", 8, 0).find("element 8 of its array own"), std::string::npos) << told("element", 8, 0);
+  EXPECT_NE(told("branch", 8, 0).find("uninitialised-read 34: "), std::string::npos) << told("branch", 8, 0);
+  for (const char* kernel : {"scalar", "element", "branch"}) EXPECT_EQ(told(kernel, 8, 1), "");
+}
+
+TEST(Locals, WhatTheTextDoesNotShowIsNotJudged) { EXPECT_EQ(told("hidden", 8, 1), ""); }
+
+}  // namespace
+}  // namespace isomer::emulator::tests

@@ -1,0 +1,81 @@
+// Thrust's algorithms run on the host, on memory that kernels share. Skipped where Thrust is not installed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "isomer/emulator/module.hpp"
+#include "written_source.hpp"
+
+namespace isomer::emulator::tests {
+namespace {
+
+const char* const kProgram = R"(
+#include <thrust/device_ptr.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/for_each.h>
+#include <thrust/host_vector.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/scan.h>
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+#include <thrust/transform_reduce.h>
+#include <thrust/tuple.h>
+__device__ int most;
+struct Adds {
+  template <class T> __host__ __device__ void operator()(T t) const { thrust::get<1>(t) += thrust::get<0>(t); }
+};
+__global__ void steps(int* x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }
+__global__ void sorts(int* x) {
+  if (threadIdx.x > 0) return;
+  thrust::sort(thrust::seq, x, x + 16);
+  most = x[15];
+}
+int main(int count, char**) {
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  thrust::device_vector<int> v(100), w(100, 5);
+  thrust::sequence(v.begin(), v.end());
+  steps<<<1, 128>>>(thrust::raw_pointer_cast(v.data()), count > 1 ? 101 : 100);
+  thrust::sort(thrust::cuda::par.on(stream), v.begin(), v.end(), thrust::greater<int>());
+  if (v[0] != 100 || v[99] != 1) return 1;
+  const auto pairs = thrust::make_zip_iterator(thrust::make_tuple(v.begin(), w.begin()));
+  thrust::for_each(pairs, pairs + 100, Adds());
+  thrust::host_vector<int> h = w;
+  if (h[0] != 105) return 2;
+  if (thrust::transform_reduce(w.begin(), w.end(), [] __device__ (int x) { return x - 5; }, 0, thrust::plus<int>()) != 5050) return 3;
+  int *raw, got = 0;
+  cudaMalloc(&raw, 64 * 4);
+  thrust::device_ptr<int> p(raw);
+  thrust::fill(p, p + 64, -1);
+  thrust::for_each(thrust::device, thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(64),
+                   [=] __device__ (int i) { atomicAdd(&raw[i], 64 - i); });
+  sorts<<<1, 32>>>(raw);
+  thrust::inclusive_scan(thrust::device, raw, raw + 16, raw);
+  cudaMemcpyFromSymbol(&got, most, 4);
+  return got == 63 && p[1] == 48 + 49 ? 0 : 4;
+}
+)";
+
+bool is_there() {
+  const char* named = std::getenv("ISOMER_THRUST");
+  return std::filesystem::exists(std::filesystem::path(named ? named : "/usr/include") / "thrust/version.h");
+}
+
+TEST(Thrust, ItsAlgorithmsAndKernelsShareMemoryAndAFaultOfAKernelIsSeen) {
+  if (!is_there()) GTEST_SKIP() << "libthrust-dev is not installed";
+  const WrittenSource source(kProgram, "k.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult clean = module.run_main();
+  for (const Report& report : clean.reports) ADD_FAILURE() << report.text;
+  EXPECT_TRUE(clean.ok()) << clean.failure;
+  EXPECT_EQ(clean.exit_status, 0);
+  const RunResult bad = module.run_main({"past"});
+  ASSERT_EQ(bad.reports.size(), 2u);
+  EXPECT_EQ(bad.reports[0].kind, Kind::out_of_bounds_read);
+}
+
+}  // namespace
+}  // namespace isomer::emulator::tests
