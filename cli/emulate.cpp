@@ -21,6 +21,7 @@ struct EmulateOptions {
   std::string kernel, grid = "1", block = "1", suppressions, launches;
   std::uint64_t shared = 0, fill_seed = 1;
   unsigned schedules = 1;
+  std::uint64_t memory = 4;
   bool table = false, plain = false, cooperative = false, json = false;
 };
 
@@ -74,6 +75,7 @@ void choose_launches(const std::string& text, emulator::RunOptions& run) {
 
 int run(EmulateOptions& options) {
   if (!options.launches.empty()) choose_launches(options.launches, options.run);
+  options.run.memory_limit = options.memory << 30;
   if (options.table) {
     if (options.words.size() != 1 || !std::filesystem::is_directory(options.words.front()))
       throw emulator::Error(fmt::format("--table: one folder expected, got {}", options.words.front()));
@@ -206,6 +208,9 @@ Run emulate(CLI::App& app) {
          "--suppress", o->suppressions,
          "leave out the findings that this file names: KIND [kernel=NAME] [file=PATH[:LINE]] in each line")
       ->option_text("FILE");
+  app.add_option("--memory", o->memory, "GiB of memory that the device has; default: 4")
+      ->check(CLI::Range(1, 60))
+      ->option_text("GIB");
   app.add_flag("--leaks", o->run.leaks, "report device memory that nobody has freed when the program ends");
   app.add_option("-I", o->build.include_directories, "folder in which headers are searched")
       ->option_text("DIR")

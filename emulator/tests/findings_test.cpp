@@ -32,6 +32,11 @@ __global__ void counts(int* p, int* q) {
 }
 __global__ void cast(int* p, float x) { p[threadIdx.x] = static_cast<int>(x); }
 __global__ void behind(int* p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+__global__ void numbers(int* index) { index[blockIdx.x * 32 + threadIdx.x] = blockIdx.x * 32 + threadIdx.x; }
+__global__ void follows(const int* index, int* p, int past) {
+  const int i = index[(blockIdx.x * 32 + threadIdx.x) * 7 % 1024];
+  p[i + past] = 1;
+}
 __global__ void halves(int* p, bool returns) {
   if (returns && threadIdx.x >= 32) return;
   for (int i = threadIdx.x; i < 32; i += blockDim.x) {
@@ -80,6 +85,19 @@ int main(int count, char** words) {
   if (what == "look") { if (bad) counts<<<1, 32>>>(p, q); else greatest<<<1, 32>>>(p); }
   if (what == "cast") cast<<<1, 32>>>(p, bad ? 3e9f : 3e8f);
   if (what == "blocks") { behind<<<1000, 1>>>(p); behind<<<bad ? 1025 : 1024, 1>>>(p); }
+  if (what == "index") {
+    int* index;
+    cudaMalloc(&index, 4096);
+    numbers<<<32, 32>>>(index);
+    follows<<<32, 32>>>(index, p, bad ? 1024 : 0);
+    cudaFree(index);
+  }
+  if (what == "much") {
+    int* more = nullptr;
+    const bool got = cudaMalloc(&more, size_t{3} << 30) == cudaSuccess;
+    if (got || !bad) fill<<<1, 32>>>(got ? more : nullptr, 32);
+    cudaFree(more);
+  }
   if (what == "left out") { halves<<<1, 64>>>(p, !bad); if (!bad) through<<<1, 64>>>(p); }
   if (what == "heap") {
     Shape** shapes;
@@ -142,6 +160,20 @@ TEST_F(Findings, WhatNobodyFreesIsToldWhereItWasAllocatedAndOnlyIfAskedFor) {
   EXPECT_EQ(bad.reports[0].place.line, line_of("cudaMalloc(&q"));
   EXPECT_TRUE(run("leak", "ok", {.leaks = true}).ok());
   EXPECT_TRUE(run("leak", "bad").ok());
+}
+
+TEST_F(Findings, WhatComesOfBlocksThatWereLeftOutIsNoFindingAndWhatDoesNotIs) {
+  EXPECT_EQ(run("index", "ok", {.blocks = 3}).reports.size(), 0u) << all(run("index", "ok", {.blocks = 3}));
+  const RunResult bad = run("index", "bad", {.blocks = 3});
+  ASSERT_EQ(bad.reports.size(), 1u) << all(bad);
+  EXPECT_EQ(bad.reports[0].kind, Kind::out_of_bounds_write);
+}
+
+TEST_F(Findings, WhoGoesOnWithoutTheMemoryThatWasRefusedIsToldOfTheRefusalAlone) {
+  const RunResult bad = run("much", "ok", {.memory_limit = std::uint64_t{1} << 30});
+  EXPECT_EQ(bad.reports.size(), 0u) << all(bad);
+  ASSERT_EQ(bad.refusals.empty(), false);
+  EXPECT_NE(bad.refusals[0].find("malloc: 3221225472 bytes wanted"), std::string::npos) << bad.refusals[0];
 }
 
 TEST_F(Findings, StoresOfOneValueAreAClassOfTheirOwnWithBothValues) {

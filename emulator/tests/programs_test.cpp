@@ -320,10 +320,14 @@ struct Limit {
 #endif
   }
 };
+#if __CUDA_ARCH__ >= 700
+template <class T>
+__device__ T twice(T x) { return 2 * x; }
+#endif
 __global__ void count(int* x, Limit limit) {
 #if __CUDA_ARCH__ >= 700
   add(x, 1);
-  if (threadIdx.x == 0) x[1] = shifted(1), x[2] = limit.get();
+  if (threadIdx.x == 0) x[1] = shifted(1), x[2] = limit.get(), x[3] = twice(4);
 #endif
   if (threadIdx.x == limit.most) x[4] = 1;
 }
@@ -335,7 +339,7 @@ int main(int words, char**) {
   count<<<1, 32>>>(d, Limit{words > 1 ? 5 : 50});
   cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
   add(&z, 2);
-  return !(h[0] == 32 && h[1] == 101 && h[2] == (words > 1 ? 5 : 50) && z == 5 && shifted(z) == 6);
+  return !(h[0] == 32 && h[1] == 101 && h[2] == (words > 1 ? 5 : 50) && h[3] == 8 && z == 5 && shifted(z) == 6);
 }
 )";
 
@@ -350,7 +354,7 @@ TEST(DevicePaths, AreTakenByWhatRunsOnTheDeviceAndLinesKeepTheirNumbers) {
   EXPECT_EQ(faulty.exit_status, 0);
   ASSERT_EQ(faulty.reports.size(), 1u);
   EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
-  EXPECT_EQ(faulty.reports[0].place.line, 32u);
+  EXPECT_EQ(faulty.reports[0].place.line, 36u);
 }
 
 std::string name_of(const testing::TestParamInfo<Written>& info) { return info.param.name; }

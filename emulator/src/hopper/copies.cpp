@@ -80,7 +80,8 @@ void Copies::look_at_global(const Box& box, bool writes, const watch::Site& site
     const BoxRow row = row_of(box.map, box.coordinates, i);
     if (row.global == nullptr) continue;
     const Buffer* buffer = Memory::instance().page_owner(row.global);
-    if (writes || buffer == nullptr || buffer->initialised || watch::touches(row.global).initialised) {
+    if (writes || buffer == nullptr || buffer->initialised || buffer->sampled ||
+        watch::touches(row.global).initialised) {
       some = true;
       watch::access(row.global, row.bytes, how, site.pc);
     } else {
@@ -145,7 +146,7 @@ void Copies::look_behind_row(const Box& box, const BoxRow& row, const watch::Sit
   const std::size_t behind = (Tiles::kGranule - row.bytes % Tiles::kGranule) % Tiles::kGranule;
   const Buffer* buffer = Memory::instance().page_owner(row.global);
   if (behind == 0 || buffer == nullptr || !buffer->live) return;
-  bool holds = buffer->initialised || end + behind > buffer->end();
+  bool holds = buffer->initialised || buffer->sampled || end + behind > buffer->end();
   for (std::size_t i = 0; i < behind && !holds; ++i) holds = watch::touches(end + i).initialised;
   if (!holds) return;
   block_.units().tell(

@@ -24,6 +24,7 @@ struct Buffer {
   Space space = Space::global;
   std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
   bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
+  bool sampled = false;      ///< what blocks left out would have written to it, nobody knows
   bool input = false;        ///< the current launch must not write it
   bool tensor = false;       ///< the host writes it unseen: what is still poison, and no kernel wrote, nobody wrote
   bool in_shadow = false;    ///< of a tensor: the shadow's bytes are its own

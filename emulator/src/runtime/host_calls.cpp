@@ -71,6 +71,7 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
   if (bytes == 0) return error::success;
   Buffer* b = Memory::instance().allocate(bytes, kind == 0 ? Space::global : Space::managed, "");
   if (!b) {
+    settings().allocation_refused = true;
     return refuse(
         error::out_of_memory,
         fmt::format("malloc: {} bytes wanted, the device has {} of {} free", bytes,

@@ -167,7 +167,7 @@ int launch(const LaunchRequest& request) {
     for (Buffer* b : inputs) b->input = false;
     // What the blocks that did not run would have written, nobody knows.
     if (run.blocks < run.of_grid) {
-      for (Buffer* b : Memory::instance().live_buffers()) b->initialised |= b->space != Space::shared;
+      for (Buffer* b : Memory::instance().live_buffers()) b->sampled |= b->space != Space::shared;
     }
     for (Buffer* b : Memory::instance().live_buffers()) {
       if (b->space == Space::shared) continue;

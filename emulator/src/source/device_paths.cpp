@@ -35,6 +35,36 @@ std::string body_of(std::string_view written, const Text& text, const Function& 
   return marker(text, f.body) + std::string(written.substr(begin, text.tokens[f.end].end() - begin));
 }
 
+/// The functions that only the device's reading has stand in front of the next one that both have.
+void add_functions_of_device(const Text& ours, const Outline& here, std::string_view device,
+                             const Text& theirs, const Outline& there, Edits& edits) {
+  const auto known = definitions(here);
+  std::map<std::string, std::size_t> met;
+  std::vector<const Function*> waiting;
+  for (const Function& g : there.functions) {
+    if (!g.definition) continue;
+    const std::string name = g.scope + g.name;
+    const auto found = known.find(name);
+    if (found == known.end()) {
+      if ((g.global || g.device) && !g.member) waiting.push_back(&g);
+      continue;
+    }
+    const std::size_t at = met[name]++;
+    if (waiting.empty() || at >= found->second.size()) continue;
+    const Function& f = *found->second[at];
+    std::string text;
+    for (const Function* each : waiting) {
+      if (each->scope != f.scope || f.member) continue;
+      const std::size_t begin = theirs.tokens[each->begin].offset;
+      text += marker(theirs, each->begin) +
+              std::string(device.substr(begin, theirs.tokens[each->end].end() - begin));
+    }
+    if (f.member) continue;
+    if (!text.empty()) edits.insert(ours.tokens[f.begin].offset, text + marker(ours, f.begin));
+    waiting.clear();
+  }
+}
+
 }  // namespace
 
 bool asks_for_device(std::string_view preprocessed) {
@@ -53,6 +83,7 @@ std::string with_device_paths(std::string_view host, std::string_view device) {
   const Outline here = outline(ours), there = outline(theirs);
   const auto of_device = definitions(there);
   Edits edits;
+  add_functions_of_device(ours, here, device, theirs, there, edits);
   for (const auto& [name, functions] : definitions(here)) {
     const auto found = of_device.find(name);
     if (found == of_device.end() || found->second.size() != functions.size()) continue;

@@ -11,7 +11,8 @@ namespace isomer::emulator::source {
 bool asks_for_device(std::string_view preprocessed);
 
 /// The text as it was read for the host, with the bodies of kernels and device functions as they were read
-/// for the device. A function of both has both bodies, and takes the one of where it is called.
+/// for the device, and with the device functions that only this reading has. A function of both has both
+/// bodies, and takes the one of where it is called.
 std::string with_device_paths(std::string_view host, std::string_view device);
 
 }  // namespace isomer::emulator::source

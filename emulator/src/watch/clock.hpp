@@ -46,6 +46,7 @@ struct ThreadClock {
   const void *looked_at = nullptr, *looked = nullptr;  ///< the last plain read
   std::vector<const void*> calls;                      ///< return addresses, outermost first
   std::uint32_t spins = 0;
+  bool guesses = false;  ///< it has read what blocks left out would have written
   /// As new, except that the lists keep their memory: this happens for every thread of every block.
   void reset() {
     segment = epoch = spins = 0;
@@ -53,7 +54,7 @@ struct ThreadClock {
     seen.reset();
     proxied.reset();
     for (Knowledge* k : {&known, &picked, &picked_value, &fenced_device, &fenced_block}) k->reset();
-    just_fenced = false;
+    just_fenced = guesses = false;
     scope = Scope::device;
     polled_at = polled = looked_at = looked = nullptr;
     calls.clear();

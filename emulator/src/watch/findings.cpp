@@ -74,6 +74,7 @@ bool told(Kind kind, const void* pc, const void* other_pc) {
 
 void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw,
          const std::vector<const void*>* calls) {
+  if (thread.clock.guesses) return;
   std::lock_guard lock(reports_mutex);
   const auto key = std::make_tuple(kind, pc, other_pc);
   if (const auto found = known.find(key); found != known.end()) {

@@ -54,7 +54,7 @@ inline bool quickly(Thread& thread, const void* address, const void* site) {
   if (buffer->space == Space::shared && (buffer->owner != &block || block.used_units() != nullptr))
     return false;
   if ((reinterpret_cast<std::uintptr_t>(at) & (Bytes - 1)) != 0) return false;
-  if (!launch.watch || launch.step_limit != 0) return false;
+  if (!launch.watch || launch.step_limit != 0 || thread.clock.guesses) return false;
   const std::size_t position = reinterpret_cast<std::uintptr_t>(at) - memory.base();
   std::uint8_t* const written = shadow_of_memory.written + position;
   if (Writes && buffer->input) return false;

@@ -11,6 +11,7 @@
 #include "hopper/units.hpp"
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/settings.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
 
@@ -115,6 +116,11 @@ std::uintptr_t away(const Buffer& b, const void* address) {
     }
   }
   const bool nowhere = reinterpret_cast<std::uintptr_t>(address) < 65536;
+  // The program went on without the memory that it did not get: said with the refusal.
+  if (nowhere && settings().allocation_refused) {
+    block.launch().error = error::illegal_address;
+    block.kill_current();
+  }
   if (!owner && near && !nowhere && kind != Kind::index_overflow && away(*near, address) > kFar) {
     report_access(kind, site, nullptr, address, bytes,
                   "far from every buffer: its index is no index of this launch");
@@ -219,11 +225,16 @@ void note_polling(watch::ThreadClock& clock, const void* address, unsigned how, 
   }
 }
 
-void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, const void* site) {
+void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::size_t bytes,
+                    const void* site) {
   if (buffer.initialised) return;
   const std::uint8_t* written = &shadow().written[position(at)];
   for (std::size_t i = 0; i < bytes; ++i) {
     if (written[i]) continue;
+    if (buffer.sampled) {
+      thread.clock.guesses = true;
+      return;
+    }
     report_access(Kind::uninitialised_read, site, &buffer, at + i, bytes, "");
     return;
   }
@@ -270,7 +281,7 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
     if (how & write)
       set_written(at, bytes, 0, 0);
     else
-      tell_unwritten(*buffer, at, bytes, site);
+      tell_unwritten(thread, *buffer, at, bytes, site);
     return;
   }
   if (buffer->space == Space::shared && buffer->owner != &block) {
@@ -285,7 +296,7 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
     if (hopper::Units* units = block.used_units()) units->touch(address, bytes, (how & write) != 0, site);
   }
   std::uint8_t* written = &shadow().written[position(*buffer, at)];
-  if ((how & read) && !(how & exchange)) tell_unwritten(*buffer, at, bytes, site);
+  if ((how & read) && !(how & exchange)) tell_unwritten(thread, *buffer, at, bytes, site);
   if (buffer->input && !(how & write) && buffer->initialised)
     return;  // nobody may write it, so nobody can race
   note_polling(thread.clock, address, how, site);
@@ -295,7 +306,14 @@ void tell_unwritten(Buffer& buffer, const std::byte* at, std::size_t bytes, cons
     thread.clock.looked_at = site;
   }
   check_races(block, thread, *buffer, address, bytes, how, site);
-  if (how & write) std::memset(written, 1, bytes);
+  if (how & write) {
+    // What comes of a guess is one too.
+    if (thread.clock.guesses) {
+      buffer->sampled = true;
+    } else {
+      std::memset(written, 1, bytes);
+    }
+  }
   if (how & (atomic | volatile_word)) {
     const Scope scope = how & atomic ? thread.clock.scope : Scope::device;
     if (how & read) pick_up(block, thread, address, scope, (how & lock) != 0, (how & acquire) != 0);
@@ -393,6 +411,7 @@ void copy_state(const void* to, const void* from, std::size_t bytes) {
   Buffer* source = memory.find(from);
   if (!source || source->initialised) return mark_written(to, bytes);
   if (target->initialised) return;  // conservative: what was a value stays one
+  target->sampled |= source->sampled;
   std::memcpy(&shadow().written[position(to)], &shadow().written[position(from)], bytes);
 }
 

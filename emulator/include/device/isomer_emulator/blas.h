@@ -4,6 +4,8 @@
 
 #include "blas_matrix.h"
 
+#define CUBLAS_API_H_  // as headers of others ask whether cuBLAS is there
+
 enum cublasStatus_t {
   CUBLAS_STATUS_SUCCESS = 0,
   CUBLAS_STATUS_NOT_INITIALIZED = 1,
