@@ -216,6 +216,30 @@ int main() {
   return host != 5 || cuMemFree(p);
 }
 )"},
+      {"a_source_that_asks_which_compiler_reads_it", "asks.cu", R"(
+#ifdef __CUDACC__
+#define BOTH __host__ __device__
+#else
+#define BOTH
+#endif
+#if !defined(__NVCC__) || __CUDACC_VER_MAJOR__ < 11
+#error an old compiler
+#endif
+BOTH inline double twice(double x) { return 2 * x; }
+__global__ void rounds(double* p) {
+  p[0] = twice(__dadd_ru(1.0, 1e-30)), p[1] = __dadd_rd(1.0, 1e-30), p[2] = __dmul_rz(1.1, 1.1), p[3] = __ddiv_rd(1.0, 3.0);
+  p[4] = __ddiv_ru(1.0, 3.0), p[5] = __dsqrt_ru(2.0), p[6] = __fma_rd(1.0, 1.0, -1e-30), p[7] = __dsub_rz(1.0, 1e-30);
+}
+int main() {
+  double *d, h[8];
+  cudaMalloc(&d, sizeof h);
+  rounds<<<1, 1>>>(d);
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  if (twice(1) != 2 || h[0] != 2 * (1 + 0x1p-52) || h[1] != 1) return 1;
+  if (h[2] > 1.1 * 1.1 || h[3] >= h[4] || h[5] * h[5] < 2) return 2;
+  return h[6] != 1 - 0x1p-53 || h[7] != 1 - 0x1p-53;
+}
+)"},
   };
 }
 

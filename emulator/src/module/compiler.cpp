@@ -406,8 +406,18 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     std::vector<std::string> command = {compiler.string(), "-isystem", device_headers().string()};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-include", "isomer_emulator/cmath.h"});
-    if (source.extension() == ".cu" || source.extension() == ".cuh")
-      command.insert(command.end(), {"-include", "cuda_runtime.h"});
+    const bool cuda = source.extension() == ".cu" || source.extension() == ".cuh";
+    // As the vendors' compilers say who they are.
+    if (!tells_architecture(options)) {
+      if (result.hip) {
+        command.insert(command.end(), {"-D__HIPCC__=1", "-D__HIP__=1"});
+      } else if (cuda) {
+        command.insert(command.end(), {"-D__CUDACC__=1", "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=12",
+                                       "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0",
+                                       "-D__CUDACC_EXTENDED_LAMBDA__=1", "-D__CUDACC_RELAXED_CONSTEXPR__=1"});
+      }
+    }
+    if (cuda) command.insert(command.end(), {"-include", "cuda_runtime.h"});
     if (options.entries) command.insert(command.end(), {"-include", "isomer_emulator/entries.h"});
     std::string preprocessed;
     const auto read = [&](const std::vector<std::string>& first, const std::string& as) {

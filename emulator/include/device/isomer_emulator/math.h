@@ -343,6 +343,7 @@ ISOMER_EMULATOR_ROUNDED(rz, 0)
 ISOMER_EMULATOR_ROUNDED(ru, 1)
 ISOMER_EMULATOR_ROUNDED(rd, -1)
 #undef ISOMER_EMULATOR_ROUNDED
+#include "directed_double.h"
 ISOMER_EMULATOR_FUNCTION float __fadd_rn(float a, float b) { return a + b; }
 ISOMER_EMULATOR_FUNCTION float __fsub_rn(float a, float b) { return a - b; }
 ISOMER_EMULATOR_FUNCTION float __fmul_rn(float a, float b) { return a * b; }

@@ -1,5 +1,10 @@
 // What PyTorch's own header gives to device compilers alone.
 #pragma once
+// With these its headers ask for the toolkits' own.
+#undef __CUDACC__
+#undef __NVCC__
+#undef __HIPCC__
+#undef __HIP__
 #include_next <c10/macros/Macros.h>
 
 #ifndef C10_LAUNCH_BOUNDS_1
