@@ -81,6 +81,9 @@ __global__ void hidden(float* out, int n, int flag) {
   }
   int i;
   for (i = 0; i < n; ++i) a += i;
+  int at, next[8];
+  for (at = 0; at < 8; ++at) next[at] = at;
+  a += next[next[at - 1]] + int(next[at - 2]);
   asm("add.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
   out[threadIdx.x] = a + b + c + kept + d + four(own) + e[1][2] + p[1] + tile[0][1] + pair.x[1] + q + i;
 }

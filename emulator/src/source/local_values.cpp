@@ -186,6 +186,8 @@ void watch_local_values(Source& s) {
                                              : " ::isomer::emulator::WrittenElements<decltype(" + name +
                                                    ")> isomer_w_" + name + ";");
     }
+    // What closes two at one place closes the inner one first.
+    std::vector<std::pair<std::size_t, std::string>> closers;
     for (std::size_t i = f.body; i < f.end; ++i) {
       if (t[i].kind != Token::name || declared.count(i) != 0 || is_member(t, i)) continue;
       const auto known = tracked.find(i);
@@ -195,7 +197,7 @@ void watch_local_values(Source& s) {
         s.edits.insert(t[i].offset, known->second == Use::writes
                                         ? "(isomer_w_" + name + ".now(), "
                                         : "(isomer_w_" + name + ".needed(" + quoted(name) + "), ");
-        s.edits.insert(t[i].end(), ")");
+        closers.emplace_back(t[i].end(), ")");
         continue;
       }
       if (arrays.count(t[i].text) == 0 || follows_type(t, i)) continue;
@@ -219,9 +221,11 @@ void watch_local_values(Source& s) {
           back += writes ? ")" : ", " + quoted(name) + ")";
         }
         s.edits.insert(t[open].end(), front);
-        s.edits.insert(t[close].offset, back);
+        closers.emplace_back(t[close].offset, back);
       }
     }
+    for (auto closer = closers.rbegin(); closer != closers.rend(); ++closer)
+      s.edits.insert(closer->first, closer->second);
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <limits>
 #include <numeric>
