@@ -162,6 +162,30 @@ int main() {
   return got[3] != 6;
 }
 )"},
+    {"items_exchanged_in_a_block_and_their_differences", R"(
+#include <cub/cub.cuh>
+struct Minus { __device__ int operator()(int a, int b) const { return a - b; } };
+__global__ void moves(int* out) {
+  using Exchange = cub::BlockExchange<int, 64, 4>;
+  using Difference = cub::BlockAdjacentDifference<int, 64>;
+  __shared__ typename Exchange::TempStorage room;
+  __shared__ typename Difference::TempStorage edges;
+  int x[4];
+  for (int i = 0; i < 4; ++i) x[i] = threadIdx.x * 4 + i;
+  Exchange(room).BlockedToStriped(x);
+  for (int i = 0; i < 4; ++i) out[i * 64 + threadIdx.x] = x[i];
+  __syncthreads();
+  Exchange(room).StripedToBlocked(x);
+  for (int i = 0; i < 4; ++i) x[i] *= x[i];
+  Difference(edges).SubtractLeft(x, x, Minus());
+  for (int i = 0; i < 4; ++i) out[256 + threadIdx.x * 4 + i] = x[i];
+}
+int main() {
+  int *d, h[512]; cudaMalloc(&d, sizeof h); moves<<<1, 64>>>(d); cudaMemcpy(h, d, sizeof h, cudaMemcpyDefault);
+  for (int i = 0; i < 256; ++i) if (h[i] != i || h[256 + i] != (i ? 2 * i - 1 : 0)) return 1;
+  return 0;
+}
+)"},
     {"who_asks_openmp_for_its_threads", R"(
 #include <omp.h>
 __global__ void sets(int* p) { *p = 1; }

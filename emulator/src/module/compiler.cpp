@@ -329,6 +329,7 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   // one.
   std::vector<std::string> flags = {"-std=" + options.standard,
                                     "-fPIC",
+                                    "-fno-semantic-interposition",  // a function that has to be inlined may be
                                     "-w",
                                     "-g1",
                                     "-ffp-contract=off",

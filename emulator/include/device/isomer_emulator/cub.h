@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cub_block.h"
-#include "cub_load.h"
-#ifndef ISOMER_EMULATOR_HIP
 #include "cub_device.h"
-#endif
+#include "cub_exchange.h"
+#include "cub_load.h"

@@ -11,9 +11,20 @@
 #include <vector>
 
 #include "cub_operators.h"
+#ifdef ISOMER_EMULATOR_HIP
+#include "hip_runtime.h"
+#else
 #include "cuda_runtime.h"
+#endif
 
 namespace cub {
+#ifdef ISOMER_EMULATOR_HIP
+using Status = hipError_t;
+using Stream = hipStream_t;
+#else
+using Status = cudaError_t;
+using Stream = cudaStream_t;
+#endif
 namespace detail {
 
 template <class Iterator>
@@ -33,16 +44,16 @@ bool bring(Iterator from, std::vector<T>& to, std::size_t count) {
   }
 }
 template <class Iterator, class T>
-cudaError_t take(Iterator to, const std::vector<T>& from) {
+Status take(Iterator to, const std::vector<T>& from) {
   if constexpr (std::is_pointer_v<Iterator>) {
     using Out = ValueOf<Iterator>;
     const std::vector<Out> converted(from.begin(), from.end());
-    if (converted.empty()) return cudaSuccess;
-    return static_cast<cudaError_t>(
+    if (converted.empty()) return Status(0);
+    return static_cast<Status>(
         isomer_emulator_copy(to, converted.data(), converted.size() * sizeof(Out), kAnyDirection));
   } else {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
-    return cudaSuccess;
+    return Status(0);
   }
 }
 /// The first of an algorithm's two calls asks how much room it needs.
@@ -50,11 +61,11 @@ inline bool asks(const void* storage, std::size_t& bytes) {
   if (storage == nullptr) bytes = 256;
   return storage == nullptr;
 }
-inline cudaError_t refused() { return static_cast<cudaError_t>(isomer_emulator_last_error(0)); }
+inline Status refused() { return static_cast<Status>(isomer_emulator_last_error(0)); }
 
 template <class In, class Out, class Op, class T>
-cudaError_t reduce(void* storage, std::size_t& bytes, In in, Out out, std::size_t count, Op op, T first) {
-  if (asks(storage, bytes)) return cudaSuccess;
+Status reduce(void* storage, std::size_t& bytes, In in, Out out, std::size_t count, Op op, T first) {
+  if (asks(storage, bytes)) return Status(0);
   std::vector<ValueOf<In>> values;
   if (!bring(in, values, count)) return refused();
   T total = first;
@@ -62,9 +73,9 @@ cudaError_t reduce(void* storage, std::size_t& bytes, In in, Out out, std::size_
   return take(out, std::vector<T>{total});
 }
 template <class In, class Out, class Op, class T>
-cudaError_t scan(void* storage, std::size_t& bytes, In in, Out out, Op op, T first, std::size_t count,
-                 bool inclusive, bool from_first = true) {
-  if (asks(storage, bytes)) return cudaSuccess;
+Status scan(void* storage, std::size_t& bytes, In in, Out out, Op op, T first, std::size_t count,
+            bool inclusive, bool from_first = true) {
+  if (asks(storage, bytes)) return Status(0);
   std::vector<ValueOf<In>> values;
   if (!bring(in, values, count)) return refused();
   std::vector<T> sums(count);
@@ -91,9 +102,9 @@ std::uint64_t digits(K key, int begin, int end) {
   return end - begin >= 64 ? bits : bits & ((std::uint64_t{1} << (end - begin)) - 1);
 }
 template <class K, class V>
-cudaError_t sort(void* storage, std::size_t& bytes, const K* keys_in, K* keys_out, const V* values_in,
-                 V* values_out, std::size_t count, int begin, int end, bool descending) {
-  if (asks(storage, bytes)) return cudaSuccess;
+Status sort(void* storage, std::size_t& bytes, const K* keys_in, K* keys_out, const V* values_in,
+            V* values_out, std::size_t count, int begin, int end, bool descending) {
+  if (asks(storage, bytes)) return Status(0);
   std::vector<K> keys;
   std::vector<V> values;
   if (!bring(keys_in, keys, count) || (values_in && !bring(values_in, values, count))) return refused();
@@ -109,19 +120,19 @@ cudaError_t sort(void* storage, std::size_t& bytes, const K* keys_in, K* keys_ou
     sorted[i] = keys[order[i]];
     if (!moved.empty()) moved[i] = values[order[i]];
   }
-  const cudaError_t left = take(keys_out, sorted);
-  return left != cudaSuccess || !values_in ? left : take(values_out, moved);
+  const Status left = take(keys_out, sorted);
+  return left != Status(0) || !values_in ? left : take(values_out, moved);
 }
 template <class In, class Out, class Number, class Keeps>
-cudaError_t select(void* storage, std::size_t& bytes, In in, Out out, Number selected, std::size_t count,
-                   Keeps keeps) {
-  if (asks(storage, bytes)) return cudaSuccess;
+Status select(void* storage, std::size_t& bytes, In in, Out out, Number selected, std::size_t count,
+              Keeps keeps) {
+  if (asks(storage, bytes)) return Status(0);
   std::vector<ValueOf<In>> values, kept;
   if (!bring(in, values, count)) return refused();
   for (std::size_t i = 0; i < count; ++i)
     if (keeps(values, i)) kept.push_back(values[i]);
-  const cudaError_t left = take(out, kept);
-  return left != cudaSuccess ? left : take(selected, std::vector<std::size_t>{kept.size()});
+  const Status left = take(out, kept);
+  return left != Status(0) ? left : take(selected, std::vector<std::size_t>{kept.size()});
 }
 
 }  // namespace detail
@@ -138,28 +149,25 @@ struct DoubleBuffer {
 
 struct DeviceReduce {
   template <class In, class Out, class Op, class T>
-  static cudaError_t Reduce(void* storage, std::size_t& bytes, In in, Out out, std::size_t count, Op op,
-                            T first, cudaStream_t = nullptr) {
+  static Status Reduce(void* storage, std::size_t& bytes, In in, Out out, std::size_t count, Op op, T first,
+                       Stream = nullptr) {
     return detail::reduce(storage, bytes, in, out, count, op, first);
   }
   template <class In, class Out>
-  static cudaError_t Sum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
-                         cudaStream_t = nullptr) {
+  static Status Sum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count, Stream = nullptr) {
     using T = detail::ValueOf<Out>;
     return detail::reduce(
         storage, bytes, in, out, count, [](const T& a, const auto& b) -> T { return a + b; }, T{});
   }
   template <class In, class Out>
-  static cudaError_t Min(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
-                         cudaStream_t = nullptr) {
+  static Status Min(void* storage, std::size_t& bytes, In in, Out out, std::size_t count, Stream = nullptr) {
     using T = detail::ValueOf<In>;
     return detail::reduce(
         storage, bytes, in, out, count, [](const T& a, const T& b) { return b < a ? b : a; },
         std::numeric_limits<T>::max());
   }
   template <class In, class Out>
-  static cudaError_t Max(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
-                         cudaStream_t = nullptr) {
+  static Status Max(void* storage, std::size_t& bytes, In in, Out out, std::size_t count, Stream = nullptr) {
     using T = detail::ValueOf<In>;
     return detail::reduce(
         storage, bytes, in, out, count, [](const T& a, const T& b) { return a < b ? b : a; },
@@ -169,65 +177,63 @@ struct DeviceReduce {
 
 struct DeviceScan {
   template <class In, class Out>
-  static cudaError_t ExclusiveSum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
-                                  cudaStream_t = nullptr) {
+  static Status ExclusiveSum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
+                             Stream = nullptr) {
     using T = detail::ValueOf<In>;
     return detail::scan(
         storage, bytes, in, out, [](const T& a, const T& b) -> T { return a + b; }, T{}, count, false);
   }
   template <class In, class Out>
-  static cudaError_t InclusiveSum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
-                                  cudaStream_t = nullptr) {
+  static Status InclusiveSum(void* storage, std::size_t& bytes, In in, Out out, std::size_t count,
+                             Stream = nullptr) {
     using T = detail::ValueOf<In>;
     return detail::scan(
         storage, bytes, in, out, [](const T& a, const T& b) -> T { return a + b; }, T{}, count, true);
   }
   template <class In, class Out, class Op, class T>
-  static cudaError_t ExclusiveScan(void* storage, std::size_t& bytes, In in, Out out, Op op, T first,
-                                   std::size_t count, cudaStream_t = nullptr) {
+  static Status ExclusiveScan(void* storage, std::size_t& bytes, In in, Out out, Op op, T first,
+                              std::size_t count, Stream = nullptr) {
     return detail::scan(storage, bytes, in, out, op, first, count, false);
   }
   template <class In, class Out, class Op>
-  static cudaError_t InclusiveScan(void* storage, std::size_t& bytes, In in, Out out, Op op,
-                                   std::size_t count, cudaStream_t = nullptr) {
+  static Status InclusiveScan(void* storage, std::size_t& bytes, In in, Out out, Op op, std::size_t count,
+                              Stream = nullptr) {
     return detail::scan(storage, bytes, in, out, op, detail::ValueOf<In>{}, count, true, false);
   }
 };
 
 struct DeviceRadixSort {
-#define ISOMER_CUB_SORT(NAME, DESCENDING)                                                                 \
-  template <class K>                                                                                      \
-  static cudaError_t SortKeys##NAME(void* storage, std::size_t& bytes, const K* in, K* out,               \
-                                    std::size_t count, int begin = 0, int end = 8 * sizeof(K),            \
-                                    cudaStream_t = nullptr) {                                             \
-    const char* none = nullptr;                                                                           \
-    return detail::sort(storage, bytes, in, out, none, static_cast<char*>(nullptr), count, begin, end,    \
-                        DESCENDING);                                                                      \
-  }                                                                                                       \
-  template <class K, class V>                                                                             \
-  static cudaError_t SortPairs##NAME(void* storage, std::size_t& bytes, const K* in, K* out,              \
-                                     const V* values_in, V* values_out, std::size_t count, int begin = 0, \
-                                     int end = 8 * sizeof(K), cudaStream_t = nullptr) {                   \
-    return detail::sort(storage, bytes, in, out, values_in, values_out, count, begin, end, DESCENDING);   \
-  }                                                                                                       \
-  template <class K>                                                                                      \
-  static cudaError_t SortKeys##NAME(void* storage, std::size_t& bytes, DoubleBuffer<K>& keys,             \
-                                    std::size_t count, int begin = 0, int end = 8 * sizeof(K),            \
-                                    cudaStream_t = nullptr) {                                             \
-    const cudaError_t e = SortKeys##NAME(storage, bytes, static_cast<const K*>(keys.Current()),           \
-                                         keys.Alternate(), count, begin, end);                            \
-    if (storage) keys.selector ^= 1;                                                                      \
-    return e;                                                                                             \
-  }                                                                                                       \
-  template <class K, class V>                                                                             \
-  static cudaError_t SortPairs##NAME(void* storage, std::size_t& bytes, DoubleBuffer<K>& keys,            \
-                                     DoubleBuffer<V>& values, std::size_t count, int begin = 0,           \
-                                     int end = 8 * sizeof(K), cudaStream_t = nullptr) {                   \
-    const cudaError_t e =                                                                                 \
-        SortPairs##NAME(storage, bytes, static_cast<const K*>(keys.Current()), keys.Alternate(),          \
-                        static_cast<const V*>(values.Current()), values.Alternate(), count, begin, end);  \
-    if (storage) keys.selector ^= 1, values.selector ^= 1;                                                \
-    return e;                                                                                             \
+#define ISOMER_CUB_SORT(NAME, DESCENDING)                                                                    \
+  template <class K>                                                                                         \
+  static Status SortKeys##NAME(void* storage, std::size_t& bytes, const K* in, K* out, std::size_t count,    \
+                               int begin = 0, int end = 8 * sizeof(K), Stream = nullptr) {                   \
+    const char* none = nullptr;                                                                              \
+    return detail::sort(storage, bytes, in, out, none, static_cast<char*>(nullptr), count, begin, end,       \
+                        DESCENDING);                                                                         \
+  }                                                                                                          \
+  template <class K, class V>                                                                                \
+  static Status SortPairs##NAME(void* storage, std::size_t& bytes, const K* in, K* out, const V* values_in,  \
+                                V* values_out, std::size_t count, int begin = 0, int end = 8 * sizeof(K),    \
+                                Stream = nullptr) {                                                          \
+    return detail::sort(storage, bytes, in, out, values_in, values_out, count, begin, end, DESCENDING);      \
+  }                                                                                                          \
+  template <class K>                                                                                         \
+  static Status SortKeys##NAME(void* storage, std::size_t& bytes, DoubleBuffer<K>& keys, std::size_t count,  \
+                               int begin = 0, int end = 8 * sizeof(K), Stream = nullptr) {                   \
+    const Status e = SortKeys##NAME(storage, bytes, static_cast<const K*>(keys.Current()), keys.Alternate(), \
+                                    count, begin, end);                                                      \
+    if (storage) keys.selector ^= 1;                                                                         \
+    return e;                                                                                                \
+  }                                                                                                          \
+  template <class K, class V>                                                                                \
+  static Status SortPairs##NAME(void* storage, std::size_t& bytes, DoubleBuffer<K>& keys,                    \
+                                DoubleBuffer<V>& values, std::size_t count, int begin = 0,                   \
+                                int end = 8 * sizeof(K), Stream = nullptr) {                                 \
+    const Status e =                                                                                         \
+        SortPairs##NAME(storage, bytes, static_cast<const K*>(keys.Current()), keys.Alternate(),             \
+                        static_cast<const V*>(values.Current()), values.Alternate(), count, begin, end);     \
+    if (storage) keys.selector ^= 1, values.selector ^= 1;                                                   \
+    return e;                                                                                                \
   }
   ISOMER_CUB_SORT(, false)
   ISOMER_CUB_SORT(Descending, true)
@@ -236,23 +242,23 @@ struct DeviceRadixSort {
 
 struct DeviceSelect {
   template <class In, class Flags, class Out, class Number>
-  static cudaError_t Flagged(void* storage, std::size_t& bytes, In in, Flags flags, Out out, Number selected,
-                             std::size_t count, cudaStream_t = nullptr) {
+  static Status Flagged(void* storage, std::size_t& bytes, In in, Flags flags, Out out, Number selected,
+                        std::size_t count, Stream = nullptr) {
     std::vector<detail::ValueOf<Flags>> wanted;
     if (storage && !detail::bring(flags, wanted, count)) return detail::refused();
     return detail::select(storage, bytes, in, out, selected, count,
                           [&](const auto&, std::size_t i) { return static_cast<bool>(wanted[i]); });
   }
   template <class In, class Out, class Number, class Op>
-  static cudaError_t If(void* storage, std::size_t& bytes, In in, Out out, Number selected, std::size_t count,
-                        Op op, cudaStream_t = nullptr) {
+  static Status If(void* storage, std::size_t& bytes, In in, Out out, Number selected, std::size_t count,
+                   Op op, Stream = nullptr) {
     return detail::select(storage, bytes, in, out, selected, count, [&](const auto& values, std::size_t i) {
       return static_cast<bool>(op(values[i]));
     });
   }
   template <class In, class Out, class Number>
-  static cudaError_t Unique(void* storage, std::size_t& bytes, In in, Out out, Number selected,
-                            std::size_t count, cudaStream_t = nullptr) {
+  static Status Unique(void* storage, std::size_t& bytes, In in, Out out, Number selected, std::size_t count,
+                       Stream = nullptr) {
     return detail::select(storage, bytes, in, out, selected, count, [](const auto& values, std::size_t i) {
       return i == 0 || !(values[i] == values[i - 1]);
     });
