@@ -216,6 +216,18 @@ int main() {
   return host != 5 || cuMemFree(p);
 }
 )"},
+      {"rows_that_are_set", "k.cu", R"(
+__global__ void sums(const unsigned char* p, int* out) { *out = p[0] + p[64 + 3] + p[128 + 9]; }
+int main() {
+  unsigned char* p;
+  int *out, got = 0, pools = 0;
+  cudaMalloc(&p, 192), cudaMalloc(&out, 4);
+  if (cudaMemset2D(p, 64, 7, 10, 3) || cudaMemset2DAsync(p, 64, 8, 1, 1, 0)) return 1;
+  sums<<<1, 1>>>(p, out);
+  cudaMemcpy(&got, out, 4, cudaMemcpyDefault);
+  return got != 22 || cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, 0) || pools != 1;
+}
+)"},
       {"a_source_that_asks_which_compiler_reads_it", "asks.cu", R"(
 #ifdef __CUDACC__
 #define BOTH __host__ __device__
