@@ -12,9 +12,9 @@ constexpr std::string_view kPieces = "ops/attention/kernels/attention_sm90_piece
 constexpr std::string_view kPieceTiles = "ops/attention/kernels/attention_sm90_piece_tiles.cuh";
 constexpr std::string_view kSoftmax = "ops/attention/kernels/attention_sm90_softmax.cuh";
 constexpr std::string_view kTurn = "ops/attention/kernels/attention_sm90_turn.cuh";
-/// Blocks that use both stages twice, two kv heads with factors of their own.
+/// Blocks that use all stages twice, three warpgroups, two kv heads with factors of their own.
 constexpr std::string_view kBytes =
-    "attention sq=130 sk=600 hq=4 hkv=2 d=64 e4m3fn causal descale lse num_splits=1 pack_gqa=never seed=7";
+    "attention sq=130 sk=600 hq=6 hkv=2 d=64 e4m3fn causal descale lse num_splits=1 pack_gqa=never seed=7";
 /// Several blocks of keys and a masked tail, two tiles for a block, both warpgroups with rows.
 constexpr std::string_view kCase =
     "attention b=2 sq=300 sk=300 hq=4 hkv=2 d=128 causal num_splits=1 pack_gqa=never seed=7";
@@ -113,7 +113,8 @@ Planted attention_faults() {
       {"fresh_barriers_unseen", kKernel, "    fence_barriers();\n", "", "missing-proxy-fence"},
       {"producer_begins_with_the_other_parity", kProducer, "k_empty()[key.stage].wait(key.phase ^ 1)",
        "k_empty()[key.stage].wait(key.phase)", "waits for ever in phase 0 (parity 0) of the barrier"},
-      {"k_not_waited_for", kWarpgroup, "{ shared.k_full()[key.stage].wait(key.phase); }", "{}", "in-flight"},
+      {"k_not_waited_for", kWarpgroup, "      shared.k_full()[key.stage].wait(key.phase);\n",
+       "      static_cast<void>(0);\n", "in-flight"},
       {"v_of_the_phase_before", kWarpgroup, ".wait(key.phase ^ (key.stage == 0));",
        ".wait(key.phase ^ (key.stage == 0) ^ 1);", "in-flight"},
       {"k_given_back_before_it_is_read", kBlocks, "    warpgroup_wait<1>();\n    pin(x);\n    free_k();",
@@ -126,13 +127,16 @@ Planted attention_faults() {
        "#pragma unroll\n    for (int d = 0;", "missing-fence"},
       {"s_touched_in_flight", kBlocks, "    warpgroup_wait<1>();\n    pin(x);",
        "    warpgroup_wait<2>();\n    pin(x);", "in-flight"},
-      {"sums_touched_in_flight", kBlocks, "    warpgroup_wait<0>();\n    pin(o);\n    if (grown) {",
-       "    rows.sum[0] += o[0];\n    warpgroup_wait<0>();\n    pin(o);\n    if (grown) {", "in-flight"},
+      {"sums_touched_in_flight", kBlocks,
+       "      warpgroup_wait<0>();\n      pin(o);\n      if (grown) use(in);",
+       "      rows.sum[0] += o[0];\n      warpgroup_wait<0>();\n      pin(o);\n      if (grown) use(in);",
+       "in-flight"},
       {"q_read_with_another_swizzle", kWarpgroup, "static_cast<u32>(which * 64 * 128), 16, 1024)",
        "static_cast<u32>(which * 64 * 128), 16, 1024, Swizzle::bytes_64)", "wrong-swizzle"},
-      {"more_registers_than_there_are", kKernel, "take_registers<252 - kProducerRegisters / 2>()",
-       "take_registers<260 - kProducerRegisters / 2>()", "register-pool"},
-      {"nobody_begins", kKernel, "if (group == 1) arrive_threads<256>(1);", "", "waits in a named barrier"},
+      {"more_registers_than_there_are", kKernel, "take_registers<kWorkRegisters>()",
+       "take_registers<kWorkRegisters + 8>()", "register-pool"},
+      {"nobody_begins", kKernel, "if (kInTurn && group == kGroups - 1) arrive_threads<256>(1);", "",
+       "waits in a named barrier"},
       {"out_written_while_it_is_stored", kWayOut, "if (first_thread()) wait_stores_read<0>();", "",
        "early-reuse"},
       {"out_stored_unfenced", kWayOut, "      fence_async_shared();\n", "", "missing-proxy-fence"},
@@ -165,6 +169,15 @@ Planted attention_faults() {
        "attention sq=40 sk=5 hq=2 d=64 e4m3fn seed=7"},
       {"columns_in_the_order_of_memory", kTurn, "words[0] & 0xffff | words[2] << 16,", "words[0],",
        "expected", "attention sq=40 sk=160 hq=2 d=64 e4m3fn v_colmajor seed=7"},
+      {"v_looked_at_a_block_too_early", kWarpgroup, "if (behind == 1) next.advance();", "", "race", kBytes},
+      {"k_looked_at_in_another_round", kWarpgroup, "k_full()[key.stage].is_over(key.phase)",
+       "k_full()[key.stage].is_over(key.phase ^ 1)", "in-flight", kBytes},
+      {"bytes_of_v_announced_too_few", kPieces, "arrive_expect(kPanelsV * kPanelKeys)",
+       "arrive_expect(kPanelsV * kPanelKeys - 128)", "byte-count", kBytes},
+      {"bytes_of_k_into_a_stage_in_use", kPieces,
+       "    shared.k_empty()[stage].wait((index / kStages & 1) ^ 1);\n", "", "barrier-misuse", kBytes},
+      {"two_of_three_warpgroups_give_k_back", kKernel, "shared.k_empty()[i].init(4 * kGroups);",
+       "shared.k_empty()[i].init(8);", "early-reuse", kBytes},
       {"mask_ends_a_block_late", kWarpgroup, "k_len), 0) / kKeys;", "k_len), 0) / kKeys + 1;", "expected"},
   };
   return {kKernel, "emulated/sm90", kCase, kFaults};

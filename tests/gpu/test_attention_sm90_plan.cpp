@@ -155,6 +155,35 @@ TEST(AttentionSm90Plan, BytesAreTurnedInBlocksOf64Or128Keys) {
     }
 }
 
+TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
+  const auto rows = [](std::int64_t b, std::int64_t s, std::int64_t d, auto change) {
+    Problem p(b, s, s, 2048 / d, 2048 / d, d, d, DType::e4m3fn);
+    p.args.out = Tensor(at(0x400000), DType::bf16, {b, s, 2048 / d, d});
+    change(p);
+    EXPECT_EQ(p.refusal(), "");
+    const Sm90Tiling t = p.tiling();
+    if (d <= 128) EXPECT_EQ(t.block_n, t.rows == 192 ? 64 : 128) << "rows and keys go together";
+    EXPECT_LE(t.shared_bytes, hopper().shared_per_block);
+    return t.rows;
+  };
+  const auto plain = [](Problem&) {};
+  const auto causal = [](Problem& p) { p.options.causal = true; };
+  EXPECT_EQ(rows(1, 16384, 128, plain), 192);
+  EXPECT_EQ(rows(4, 4096, 128, plain), 192);
+  EXPECT_EQ(rows(16, 1024, 128, plain), 128);  // 6 tiles of 192 for 5.3
+  EXPECT_EQ(rows(16, 1024, 128, causal), 192);
+  EXPECT_EQ(rows(1, 16384, 64, causal), 192);
+  EXPECT_EQ(rows(1, 16384, 256, causal), 128);  // their sums do not fit
+  EXPECT_EQ(rows(1, 128, 128, causal), 128);
+  EXPECT_EQ(rows(1, 1285, 128, causal), 128);  // 176 tiles of 128 rows on 132 multiprocessors
+  EXPECT_EQ(rows(1, 16384, 128,
+                 [](Problem& p) {
+                   p.args.v = Tensor(at(0x300000), DType::e4m3fn, {1, 16, 128, 16384});
+                   p.options.v_colmajor = true;
+                 }),
+            128);  // columns come in boxes of 128 keys
+}
+
 /// Four entries of 512 queries whose keys lie in `pages` pages each.
 Problem paged(std::int64_t pages, std::int64_t size) {
   Problem p(4, 512, 512, 32, 8, 128, 128);

@@ -106,6 +106,18 @@ struct Barrier {
     isomer_emulator_barrier_wait(at, parity, 0);
 #endif
   }
+  /// The same by one who has asked before: is_over() said `over` of that parity.
+  ISOMER_DEVICE void wait_unless(u32 over, u32 parity) const {
+#if ISOMER_SM90
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p bra DONE;\nWAIT:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(at),
+        "r"(parity), "r"(over)
+        : "memory");
+#elif defined(ISOMER_EMULATED)
+    if (over == 0) isomer_emulator_barrier_wait(at, parity, 0);
+#endif
+  }
   /// The same where arrivals may come from other blocks of the cluster: what they did before is seen.
   ISOMER_DEVICE void wait_cluster(u32 parity) const {
 #if ISOMER_SM90

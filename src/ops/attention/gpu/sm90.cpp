@@ -16,9 +16,11 @@ namespace {
 
 using Parameters = device::AttentionSm90Parameters;
 
-/// A producer warpgroup and two that work.
-constexpr std::uint32_t kThreads = 384;
 constexpr int kGroupRows = 64;
+
+/// A producer warpgroup, and one for each 64 rows of a tile.
+int warpgroups_of(const Sm90Tiling& t) { return 1 + static_cast<int>(t.rows) / kGroupRows; }
+
 constexpr std::size_t kAlignment = 256;  ///< of rotated queries in the workspace
 
 struct Decision {
@@ -67,17 +69,19 @@ gpu::Step step_of(const Geometry& g, const Sm90Tiling& t) {
                   {"pieces", t.pieces ? 1 : 0},
                   {"clears", t.clears ? 1 : 0}},
       .grid = {gpu::grid_of(t.grid), 1, 1},
-      .block = {kThreads, 1, 1},
+      .block = {static_cast<std::uint32_t>(128 * warpgroups_of(t)), 1, 1},
       .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
       .maps = {
           {t.pieces ? map_of_units(g.q, g.head_dim, t)
-                    : map_of(g.q, g.head_dim, g.heads, device::AttentionSm90Layout::kRows),
+                    : map_of(g.q, g.head_dim, g.heads, static_cast<int>(t.rows)),
            offsetof(Parameters, q_map)},
           {map_of(g.k, g.head_dim, g.heads_kv, static_cast<int>(t.box_rows)), offsetof(Parameters, k_map)},
           {g.v_colmajor ? map_of_columns(g, t)
                         : map_of(g.v, g.head_dim_v, g.heads_kv, static_cast<int>(t.box_rows)),
            offsetof(Parameters, v_map)},
           {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
+  if (t.rows != device::AttentionSm90Layout::kRows) step.variant.emplace_back("rows", t.rows);
+  if (t.freely) step.variant.emplace_back("freely", 1);
   if (g.chunk > 0) step.variant.emplace_back("chunked", 1);
   return step;
 }
@@ -144,9 +148,9 @@ class Sm90Plan : public gpu::Plan {
     out.constants = gpu::named(
         {{"target", std::string_view(target_)},
          {"scheduler", "longest_first"},
-         {"block_m", device::AttentionSm90Layout::kRows},
+         {"block_m", tiling_.rows},
          {"stages", device::AttentionSm90Layout::kStages},
-         {"warpgroups", kThreads / 128},
+         {"warpgroups", warpgroups_of(tiling_)},
          {"tiles", tiling_.tiles},
          {"section", tiling_.section},
          {"tile_rows", tiling_.tile_rows},

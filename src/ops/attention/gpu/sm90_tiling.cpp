@@ -67,6 +67,17 @@ constexpr double kLeastScale = 0x1p-60, kMostScale = 0x1p60;
 
 /// What a tile costs beside its blocks of keys, in blocks: first S and softmax, last P·V, out.
 constexpr double kBorder = 2;
+/// Of e4m3 with up to 128 dimensions, in µs of an H200 at 128: a tile of 128 rows and blocks of 128 keys, and
+/// one of 192 rows and blocks of 64. By them full calls of 16 × 1024, 4 × 4096 and 1 × 16384 queries take
+/// 206, 585 and 2105 µs with the first and 221, 578 and 2082 with the second; measured were 207, 588 and
+/// 2106, and 217, 578 and 2079.
+struct TileCost {
+  double block, border;  ///< the latter in blocks
+};
+constexpr TileCost kOfBytes{0.989, 5}, kOfManyRows{0.711, 10};
+/// Σ P·v of wider heads does not fit three warpgroups.
+constexpr int kMostManyRowsDim = 128;
+constexpr std::int64_t kFewRounds = 2;
 /// What the launch that combines parts costs by itself, in blocks, and how many bytes of partial results the
 /// device writes and reads while a block is worked on. By it two parts of 20560 rows of 128 columns take 20
 /// µs more than one and three 29; an H200 took 20.7 and 30.9.
@@ -164,19 +175,21 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts)
   t.head_dim_v = shape.head_dim_v;
   t.block_n = g.softcap > 0 ? shape.block_n_softcap : shape.block_n;
   t.box_rows = t.block_n;
-  t.tile_rows = Layout::kRows;
+  t.rows = t.tile_rows = Layout::kRows;
   t.query_buffers = shape.query_buffers;
-  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype)).bytes;
+  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
+                          static_cast<int>(t.rows))
+                       .bytes;
   t.ragged = g.varlen_q || a.seqused_q.defined();
   t.lengths = t.ragged || g.varlen_k || a.seqused_k.defined() || a.leftpad_k.defined() ||
               a.kv_batch_idx.defined() || g.append || g.paged;
   t.clears = a.seqused_k.defined() || g.varlen_k;
   t.units = g.heads;
-  t.row_tiles = ceil_div(g.seqlen_q, Layout::kRows);
+  t.row_tiles = ceil_div(g.seqlen_q, t.rows);
   // However cu_seqlens divides total_q rows, each entry has one part of a tile at most.
-  const std::int64_t of_head =
-      g.varlen_q ? std::min(g.batch * t.row_tiles, ceil_div(g.total_q, Layout::kRows) + g.batch)
-                 : g.batch * t.row_tiles;
+  const std::int64_t of_head = g.varlen_q
+                                   ? std::min(g.batch * t.row_tiles, ceil_div(g.total_q, t.rows) + g.batch)
+                                   : g.batch * t.row_tiles;
   t.tiles = of_head * g.heads;
   if (g.masked()) {
     const std::int64_t bytes = std::max<std::int64_t>(g.seqlen_k * (g.head_dim + g.head_dim_v) * 2, 1);
@@ -195,16 +208,41 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts)
   return t;
 }
 
+/// Whether three warpgroups work on a tile of e4m3, 64 rows each, in blocks of half as many keys.
+bool has_many_rows(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack) {
+  if (!has_bytes(g) || shape.head_dim > kMostManyRowsDim || g.paged || g.v_colmajor || g.batch == 0)
+    return false;
+  const std::int64_t rows = ceil_div(g.total_q, g.batch) * pack;
+  if (rows <= Layout::kRows) return false;
+  if (g.masked())  // where tiles are few, one more block in the longest of them is too many
+    return g.batch * g.heads / pack * ceil_div(rows, Layout::kRows / pack * pack) >
+           kFewRounds * facts.multiprocessors;
+  const auto time = [&](std::int64_t tile, std::int64_t keys, const TileCost& cost) {
+    const std::int64_t tiles = g.batch * g.heads / pack * ceil_div(rows, tile / pack * pack);
+    return static_cast<double>(ceil_div(tiles, facts.multiprocessors)) *
+           (static_cast<double>(ceil_div(g.seqlen_k, keys)) + cost.border) * cost.block;
+  };
+  return time(Layout::kByteRows, shape.block_n_pieces / 2, kOfManyRows) <
+         time(Layout::kRows, shape.block_n_pieces, kOfBytes);
+}
+
 Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack,
                      std::int64_t parts, std::int64_t split_size) {
   Sm90Tiling t = whole(g, shape, facts);
   t.pieces = true;
   t.clears = false;  // as it is
   t.block_n = shape.block_n_pieces;
-  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype)).bytes;
+  if (has_many_rows(g, shape, facts, pack)) {
+    t.rows = Layout::kByteRows;
+    t.block_n /= 2;
+  }
+  t.freely = has_bytes(g) && shape.head_dim <= kMostManyRowsDim && t.rows == Layout::kRows && !g.masked();
+  t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
+                          static_cast<int>(t.rows))
+                       .bytes;
   t.pack = pack;
   t.units = g.heads / pack;
-  t.tile_rows = Layout::kRows / pack * pack;
+  t.tile_rows = t.rows / pack * pack;
   t.parts = parts;
   t.split_size = split_size;
   t.box_rows = g.paged ? std::gcd(g.page_size, std::int64_t{t.block_n}) : t.block_n;

@@ -5,6 +5,8 @@
 //
 //   warpgroups 1 and 2, 232 registers: 64 queries each; S, P and Σ P·v stay in registers
 //
+// Where e4m3 has tiles enough they are 192 queries, and three warpgroups of 152 registers work on them.
+//
 // Shared memory: 1 or 2 buffers of Q, 2 stages of K, 2 of V, 64 or 128 columns of out. `full` barriers count
 // one arrival and bytes, `empty` barriers the eight warps that work. One pipeline runs over all blocks of all
 // tiles, from the last keys to the first: S of the block ahead is issued together with P·V of the block
@@ -36,6 +38,7 @@ struct Work : WayOut {
       warpgroup_wait<0>();
       pin(x);
       free_k();
+      look_ahead(0);
       first_block(x);
       round_weights<Element>(x, front);
     });
@@ -57,7 +60,7 @@ struct Work : WayOut {
   }
 
   ISOMER_DEVICE void all_tiles() {
-    if (group == 1) arrive_threads<256>(1);  // the first warpgroup begins
+    if (kInTurn && group == kGroups - 1) arrive_threads<256>(1);  // the first warpgroup begins
     if constexpr (kQueries == 1) {
       while (fetch()) {
         begin_tile();
@@ -88,12 +91,13 @@ struct Work : WayOut {
         });
       }
     }
-    if (group == 0) sync_threads<256>(1);  // both have had as many turns: the one that is left over
+    if (kInTurn && group == 0)
+      sync_threads<256>(1);  // both have had as many turns: the one that is left over
     if (first_thread()) wait_stores<0>();
   }
 };
 
-extern "C" __global__ void __launch_bounds__(384, 1)
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
     isomer_attention_sm90(const __grid_constant__ AttentionSm90Parameters p) {
   extern __shared__ char memory[];
   const Shared shared{(shared_address(memory) + 1023) & ~1023u};
@@ -101,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   if (threadIdx.x == 0) {
     for (int i = 0; i < 2; ++i) {
       shared.q_full()[i].init(1);
-      shared.q_empty()[i].init(8);
+      shared.q_empty()[i].init(4 * kGroups);
       if constexpr (kFp8) {
         shared.v_rows_full()[i].init(1);
         shared.v_rows_empty()[i].init(kTurners);
@@ -109,9 +113,9 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     }
     for (int i = 0; i < kStages; ++i) {
       shared.k_full()[i].init(1);
-      shared.k_empty()[i].init(8);
+      shared.k_empty()[i].init(4 * kGroups);
       shared.v_full()[i].init(kFp8 ? kTurners : 1);
-      shared.v_empty()[i].init(8);
+      shared.v_empty()[i].init(4 * kGroups);
     }
     fence_barriers();
   }
@@ -131,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       if (threadIdx.x == 0) produce(p, shared);
     }
   } else {
-    take_registers<252 - kProducerRegisters / 2>();
+    take_registers<kWorkRegisters>();
     Work work(p, shared, role - 1);
     work.all_tiles();
   }

@@ -9,12 +9,12 @@ namespace isomer::device {
 /// Shared memory of a block, in bytes from a multiple of 1024 on. Tiles are panels of 64 columns: rows of 128
 /// bytes, swizzled.
 struct AttentionSm90Layout {
-  static constexpr int kRows = 128;        ///< queries of a tile, 64 to a warpgroup
-  static constexpr int kStages = 2;        ///< of K and of V
-  static constexpr int kByteStages = 4;    ///< of K and of turned V where they are bytes
-  static constexpr int kPanelBytes = 128;  ///< of a row
-  static constexpr int kOutPanels = 2;     ///< of out that wait at once
-  static constexpr int kTileSlots = 4;     ///< tiles whose description is kept
+  static constexpr int kRows = 128, kByteRows = 192;  ///< queries of a tile, 64 to a warpgroup; of e4m3
+  static constexpr int kStages = 2;                   ///< of K and of V
+  static constexpr int kByteStages = 4;               ///< of K and of turned V where they are bytes
+  static constexpr int kPanelBytes = 128;             ///< of a row
+  static constexpr int kOutPanels = 2;                ///< of out that wait at once
+  static constexpr int kTileSlots = 4;                ///< tiles whose description is kept
   static constexpr int kSlotBytes = 32, kPieceSlotBytes = 80;
   static constexpr int kSlots = 128;                                          ///< from the barriers on
   static constexpr int kRowBarriers = kSlots + kTileSlots * kPieceSlotBytes;  ///< of V by rows, e4m3 only
@@ -26,11 +26,12 @@ struct AttentionSm90Layout {
   int v_row_bytes;                           ///< of V as it lies in memory where products want it turned
   int k, v, out, v_rows, barriers, bytes;    ///< where they begin (q at 0), and all
 
-  constexpr AttentionSm90Layout(int head_dim, int head_dim_v, int keys, int queries, int element_bytes = 2)
-      : q_bytes(panels(head_dim, element_bytes) * kRows * kPanelBytes),
+  constexpr AttentionSm90Layout(int head_dim, int head_dim_v, int keys, int queries, int element_bytes = 2,
+                                int rows = kRows)
+      : q_bytes(panels(head_dim, element_bytes) * rows * kPanelBytes),
         k_bytes(panels(head_dim, element_bytes) * keys * kPanelBytes),
         v_bytes(element_bytes == 1 ? head_dim_v * keys : panels(head_dim_v) * keys * kPanelBytes),
-        out_bytes((panels(head_dim_v) < kOutPanels ? panels(head_dim_v) : kOutPanels) * kRows * kPanelBytes),
+        out_bytes((panels(head_dim_v) < kOutPanels ? panels(head_dim_v) : kOutPanels) * rows * kPanelBytes),
         v_row_bytes(element_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
         k(queries * q_bytes),
         v(k + stages(element_bytes) * k_bytes),

@@ -71,7 +71,7 @@ struct BlockWork : Warpgroup {
   template <int N>
   ISOMER_DEVICE void issue_both(f32 (&x)[N], const P& weights, bool only_narrow, int its_turn, int behind) {
     wait_k();
-    sync_threads<256>(1 + group);
+    if constexpr (kInTurn) sync_threads<256>(1 + group);
     bool waited = false;
     if constexpr (kClears) {
       if (!kFp8 && (its_turn != turn || behind >= clear_end)) waited = clear_unused_values(its_turn, behind);
@@ -79,10 +79,11 @@ struct BlockWork : Warpgroup {
     issue_s(x);
     if (!waited) wait_v();
     issue_o(weights, only_narrow);
-    arrive_threads<256>(2 - group);
+    if constexpr (kInTurn) arrive_threads<256>(kGroups == 2 ? 2 - group : 1 + (group + 1) % kGroups);
     warpgroup_wait<1>();
     pin(x);
     free_k();
+    look_ahead(1);
   }
 
   template <int N>
@@ -123,33 +124,49 @@ struct BlockWork : Warpgroup {
   }
   ISOMER_DEVICE bool is_clear() const { return n >= clear_begin && n < clear_end; }
 
+  /// A use of P behind the wait for its product. The compiler takes a's registers for free once a product is
+  /// issued; without this it gives them to the next P, sees that they are still read, and serialises.
+  ISOMER_DEVICE void use(P& in) const {
+    u32 x = 0;
+#pragma unroll
+    for (int i = 0; i < P::kWords; ++i) x ^= in.word(i);
+    if (threadIdx.x == 128) store_shared(shared.scratch(), x);
+  }
+  ISOMER_DEVICE void raise_out() {
+#pragma unroll
+    for (int j = 0; j < kDimV / 8; ++j) {
+      o[4 * j] *= rows.factor[0];
+      o[4 * j + 1] *= rows.factor[0];
+      o[4 * j + 2] *= rows.factor[1];
+      o[4 * j + 3] *= rows.factor[1];
+    }
+    pin(o);
+  }
+
   /// One block: S of it, Σ P·v of the block behind with `in`, and its own P into `out`.
-  ISOMER_DEVICE void step(bool clear, P& in, P& out, bool only_narrow) {
+  template <class W>
+  ISOMER_DEVICE void step(bool clear, W& in, W& out, bool only_narrow) {
     issue_both(s, in, only_narrow, turn, n + 1);
     if (n == begin) free_q();
     cap(s);
     if (!clear) mask(s);
-    const bool grown = softmax<Element>(scale(), s, rows, out);
-    warpgroup_wait<0>();
-    pin(o);
-    if (grown) {
-      // A use of `in` behind the wait. The compiler takes a's registers for free once a product is issued;
-      // without this it gives them to `out`, sees that they are still read, and serialises.
-      u32 x = 0;
-#pragma unroll
-      for (int i = 0; i < P::kWords; ++i) x ^= in.word(i);
-      if (threadIdx.x == 128) store_shared(shared.scratch(), x);
-    }
-    free_v(key.stage);  // K has gone on since
-    if (grown) {
-#pragma unroll
-      for (int j = 0; j < kDimV / 8; ++j) {
-        o[4 * j] *= rows.factor[0];
-        o[4 * j + 1] *= rows.factor[0];
-        o[4 * j + 2] *= rows.factor[1];
-        o[4 * j + 3] *= rows.factor[1];
-      }
+    if constexpr (kFp8) {
+      softmax<Element>(scale(), s, rows, out, [&] {
+        warpgroup_wait<0>();
+        pin(o);
+        use(in);
+        raise_out();
+      });
+      warpgroup_wait<0>();
       pin(o);
+      free_v(key.stage);
+    } else {
+      const bool grown = softmax<Element>(scale(), s, rows, out);
+      warpgroup_wait<0>();
+      pin(o);
+      if (grown) use(in);
+      free_v(key.stage);  // K has gone on since
+      if (grown) raise_out();
     }
   }
   /// All blocks of a tile but the first; its last P is left in `front`.

@@ -36,6 +36,36 @@ ISOMER_DEVICE void load_columns(const Parameters& p, u32 tile_slot, int n, u32 t
   warp_barrier();
 }
 
+/// All blocks of a tile of e4m3 whose keys lie one behind the other: one thread, which knows where. Claims
+/// the next tile.
+template <int kPanels, int kPanelsV>
+ISOMER_DEVICE u32 load_blocks(const Parameters& p, const Shared& shared, const TileCounter& counter, int slot,
+                              const Blocks& blocks, u32 index) {
+  const Tile tile = get_tile(shared.tile(slot));
+  const int head = tile.head_kv(p), outer = tile.kv_outer;
+  u32 number = 0;
+#pragma unroll 1
+  for (int n = blocks.end - 1; n >= blocks.begin; --n, ++index) {
+    const int stage = static_cast<int>(index % kStages), rows = static_cast<int>(index & 1),
+              row = tile.first_slot + n * kKeys;
+    shared.k_empty()[stage].wait((index / kStages & 1) ^ 1);
+    shared.k_full()[stage].arrive_expect(kPanels * kPanelKeys);
+#pragma unroll
+    for (int i = 0; i < kPanels; ++i)
+      load<4>(p.k_map, {{i * kPanelColumns, row, head, outer}},
+              shared.k(stage) + static_cast<u32>(i * kPanelKeys), shared.k_full()[stage], Keep::normal);
+    if (n == blocks.begin) number = counter.claim();
+    shared.v_rows_empty()[rows].wait((index >> 1 & 1) ^ 1);
+    shared.v_rows_full()[rows].arrive_expect(kPanelsV * kPanelKeys);
+#pragma unroll
+    for (int i = 0; i < kPanelsV; ++i)
+      load<4>(p.v_map, {{i * kPanelColumns, row, head, outer}},
+              shared.v_rows(rows) + static_cast<u32>(i * kPanelKeys), shared.v_rows_full()[rows],
+              Keep::normal);
+  }
+  return number;
+}
+
 /// The producer's warp. It has 40 registers: what it knows of a tile it reads again where that is described,
 /// and places in rings follow from how many tiles and blocks there were.
 ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
@@ -107,8 +137,17 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
     }
     if (!more) break;
     const Blocks blocks = blocks_of<kKeys>(p, get_tile(shared.tile(slot)));
+    bool lies_together = false;
+    if constexpr (kFp8) {
+      lies_together = !p.pieces.page_table && !p.pieces.v_colmajor;
+      if (lies_together) {
+        if (leads) number = load_blocks<kPanels, kPanelsV>(p, shared, counter, slot, blocks, done / kSlots);
+        warp_barrier();
+        done += static_cast<u32>(blocks.end - blocks.begin) * kSlots;
+      }
+    }
 #pragma unroll 1
-    for (int n = blocks.end - 1; n >= blocks.begin; --n) {
+    for (int n = blocks.end - 1; n >= blocks.begin && !lies_together; --n) {
       const int stage = static_cast<int>(done / kSlots % kStages);
       load_block<Element, kKeys, kPanels, true>(p, p.k_map, shared.tile(slot), n, shared.k(stage),
                                                 shared.k_full()[stage], shared.k_empty()[stage],
@@ -141,7 +180,7 @@ ISOMER_DEVICE void clear_spare_rows(const Parameters& p, const Shared& shared) {
   constexpr int kPanels = AttentionSm90Layout::panels(kDim, static_cast<int>(sizeof(Element)));
   const int spare = (kRows - p.pieces.tile_rows) * 8;  // 16 bytes each
   const u32 zeros[4] = {};
-  for (int i = static_cast<int>(threadIdx.x); i < spare * kPanels * kQueries; i += 384) {
+  for (int i = static_cast<int>(threadIdx.x); i < spare * kPanels * kQueries; i += kThreads) {
     const int panel = i / spare;
     store_shared(shared.q(panel / kPanels) +
                      static_cast<u32>(panel % kPanels * kPanelQ + p.pieces.tile_rows * 128 + i % spare * 16),

@@ -14,15 +14,25 @@ using OutElement = ISOMER_ELEMENT_OUT;
 constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V, kKeys = ISOMER_BLOCK_N;
 constexpr int kQueries = ISOMER_QUERY_BUFFERS;
 constexpr bool kSoftcap = ISOMER_SOFTCAP;
-// Keys of a first block of which no more are seen; wide heads leave no registers for a second width.
-constexpr int kNarrow = kDim + kDimV <= 256 ? kKeys / 32 * 16 : kKeys;
+// Keys of a first block of which no more are seen; wide heads leave no registers for a second width, and
+// blocks of three warpgroups are short.
+constexpr int kNarrow = kDim + kDimV <= 256 && kGroups == 2 ? kKeys / 32 * 16 : kKeys;
 constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not kept in registers
 constexpr bool kFp8 = sizeof(Element) == 1;
 // Of 504 that three threads share; 40 of them are enough for whole tiles of 16-bit types.
 constexpr int kProducerRegisters = kPieces && (kFp8 || kQueries == 1 || kChunked) ? 56 : 40;
 constexpr int kDepth = 32 / static_cast<int>(sizeof(Element));  // of a product
 constexpr int kPanelColumns = 128 / static_cast<int>(sizeof(Element));
-constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<int>(sizeof(Element)));
+constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<int>(sizeof(Element)), kRows);
+// Of what is left when the producer has its own.
+constexpr int kWorkRegisters =
+    kGroups == 2 ? 252 - kProducerRegisters / 2 : (512 - kProducerRegisters) / kGroups / 8 * 8;
+// Warpgroups issue products in turn, unless the plan knows that they gain more by not waiting.
+#ifdef ISOMER_FREELY
+constexpr bool kInTurn = false;
+#else
+constexpr bool kInTurn = true;
+#endif
 constexpr int kTurnedRow = kFp8 ? kKeys : 128;  // bytes of turned V: the keys of a column
 constexpr Swizzle kTurnedSwizzle = kTurnedRow == 64 ? Swizzle::bytes_64 : Swizzle::bytes_128;
 static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 128)));
@@ -40,7 +50,7 @@ struct Shared {
   ISOMER_DEVICE u32 k(int i) const { return base + static_cast<u32>(kLayout.k + i * kLayout.k_bytes); }
   ISOMER_DEVICE u32 v(int i) const { return base + static_cast<u32>(kLayout.v + i * kLayout.v_bytes); }
   ISOMER_DEVICE u32 out(int group) const {
-    return base + static_cast<u32>(kLayout.out + group * kLayout.out_bytes / 2);
+    return base + static_cast<u32>(kLayout.out + group * kLayout.out_bytes / kGroups);
   }
   ISOMER_DEVICE Barrier q_full() const { return {base + kLayout.barriers}; }
   ISOMER_DEVICE Barrier q_empty() const { return q_full()[2]; }

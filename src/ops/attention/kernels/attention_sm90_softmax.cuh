@@ -153,12 +153,13 @@ ISOMER_DEVICE u32 weigh(const f32 (&x)[N], f32 scale_log2, const f32 (&reference
   return most;
 }
 
-/// The same for e4m3, whose bytes tell that one has outgrown its reference.
-template <class T, class Scale, int kKeys, int N>
-ISOMER_DEVICE bool softmax(const Scale& p, const f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out) {
+/// The same for e4m3, whose bytes tell that one has outgrown its reference. raised() follows the new
+/// references, where there are some: one jump over all that is rare.
+template <class T, class Scale, int kKeys, int N, class Raised>
+ISOMER_DEVICE void softmax(const Scale& p, const f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out,
+                           Raised raised) {
   f32 sum[2];
-  const bool grown = any_lane(weigh<T>(x, p.scale_log2, rows.reference, out, sum) != 0);
-  if (grown) {
+  if (any_lane(weigh<T>(x, p.scale_log2, rows.reference, out, sum) != 0)) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const f32 max = fmaxf(row_max(x, r, rows.reference[r]), p.lowest);
@@ -167,10 +168,10 @@ ISOMER_DEVICE bool softmax(const Scale& p, const f32 (&x)[N], Rows& rows, Weight
       rows.reference[r] = max;
     }
     weigh<T>(x, p.scale_log2, rows.reference, out, sum);
+    raised();
   }
   rows.sum[0] += sum[0];
   rows.sum[1] += sum[1];
-  return grown;
 }
 
 /// Of a tile's first block: its maxima are the references. x becomes P. `shift`: log2 of P there.

@@ -9,7 +9,14 @@
 namespace isomer::device::attention_sm90 {
 
 using Parameters = AttentionSm90Parameters;
+/// Queries of a tile.
+#ifdef ISOMER_ROWS
+constexpr int kRows = ISOMER_ROWS;
+#else
 constexpr int kRows = AttentionSm90Layout::kRows;
+#endif
+constexpr int kGroups = kRows / 64;  // warpgroups that work
+constexpr int kThreads = 128 * (1 + kGroups);
 /// Rows of several heads share tiles, keys are divided over tiles or lie in pages: attention_sm90_pieces.cuh.
 constexpr bool kPieces = ISOMER_PIECES;
 /// A query sees the keys of its own chunk alone. It asks for pieces.

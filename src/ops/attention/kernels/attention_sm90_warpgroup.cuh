@@ -17,9 +17,10 @@ struct Warpgroup {
   const Shared& shared;
   const int group;  ///< 0 or 1
   const int warp, lane;
-  Pipeline<kStages> key;    // of the block whose S is next; V is one block behind
-  Pipeline<kStages> value;  // of turned V
-  int turn = -1;            // tiles so far: says the buffer of Q and the slot of the description
+  Pipeline<kStages> key;               // of the block whose S is next; V is one block behind
+  Pipeline<kStages> value;             // of turned V
+  u32 key_there = 0, value_there = 0;  ///< of e4m3; not 0: the next stage was full when it was looked at
+  int turn = -1;                       // tiles so far: says the buffer of Q and the slot of the description
   const SharedMatrix q_matrix, k_matrix, v_matrix;
 
   // The tile in work: blocks from n down to begin. Those from clear_begin up to clear_end need no mask;
@@ -100,11 +101,16 @@ struct Warpgroup {
     return true;
   }
 
-  ISOMER_DEVICE void wait_k() { shared.k_full()[key.stage].wait(key.phase); }
+  ISOMER_DEVICE void wait_k() {
+    if constexpr (kFp8)
+      shared.k_full()[key.stage].wait_unless(key_there, key.phase);
+    else
+      shared.k_full()[key.stage].wait(key.phase);
+  }
   /// Of the block behind.
   ISOMER_DEVICE void wait_v() {
     if constexpr (kFp8)
-      shared.v_full()[value.stage].wait(value.phase);
+      shared.v_full()[value.stage].wait_unless(value_there, value.phase);
     else
       shared.v_full()[key.stage ^ 1].wait(key.phase ^ (key.stage == 0));
   }
@@ -115,6 +121,16 @@ struct Warpgroup {
   ISOMER_DEVICE void free_v(int stage) {
     if (first_lane()) shared.v_empty()[kFp8 ? value.stage : stage].arrive();
     if constexpr (kFp8) value.advance();
+  }
+  /// Behind free_k(): asks whether what comes next is there, so that the answer has come when it is wanted.
+  /// `behind`: blocks of V that are in work and not given back.
+  ISOMER_DEVICE void look_ahead(int behind) {
+    if constexpr (kFp8) {
+      key_there = shared.k_full()[key.stage].is_over(key.phase);
+      Pipeline<kStages> next = value;
+      if (behind == 1) next.advance();
+      value_there = shared.v_full()[next.stage].is_over(next.phase);
+    }
   }
   /// After the last S of the tile.
   ISOMER_DEVICE void free_q() {

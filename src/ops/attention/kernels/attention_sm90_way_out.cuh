@@ -98,7 +98,7 @@ struct WayOut : BlockWork {
     for (int first = 0; first < kDimV; first += kOutColumns) {
       const int columns = kDimV - first < kOutColumns ? kDimV - first : kOutColumns;
       if (first_thread()) wait_stores_read<0>();
-      sync_threads<128>(3 + group);
+      sync_threads<128>(1 + kGroups + group);
 #pragma unroll
       for (int c = 0; c < columns; c += 16) {
         const int j = (first + c) / 8;
@@ -139,7 +139,7 @@ struct WayOut : BlockWork {
                     });
       }
       fence_async_shared();
-      sync_threads<128>(3 + group);
+      sync_threads<128>(1 + kGroups + group);
       if (whole) {
         if (first_thread()) {
 #pragma unroll
