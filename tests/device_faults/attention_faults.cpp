@@ -11,10 +11,14 @@ constexpr std::string_view kProducer = "ops/attention/kernels/attention_sm90_pro
 constexpr std::string_view kPieces = "ops/attention/kernels/attention_sm90_pieces.cuh";
 constexpr std::string_view kPieceTiles = "ops/attention/kernels/attention_sm90_piece_tiles.cuh";
 constexpr std::string_view kSoftmax = "ops/attention/kernels/attention_sm90_softmax.cuh";
+constexpr std::string_view kConvert = "ops/attention/kernels/attention_sm90_convert.cuh";
 constexpr std::string_view kTurn = "ops/attention/kernels/attention_sm90_turn.cuh";
 /// Blocks that use all stages twice, three warpgroups, two kv heads with factors of their own.
 constexpr std::string_view kBytes =
     "attention sq=130 sk=600 hq=6 hkv=2 d=64 e4m3fn causal descale lse num_splits=1 pack_gqa=never seed=7";
+/// Queries of 16 bits over them.
+constexpr std::string_view kMixed =
+    "attention sq=40 sk=600 hq=2 d=64 f16 kv=e4m3fn causal descale lse num_splits=1 pack_gqa=never seed=7";
 /// Several blocks of keys and a masked tail, two tiles for a block, both warpgroups with rows.
 constexpr std::string_view kCase =
     "attention b=2 sq=300 sk=300 hq=4 hkv=2 d=128 causal num_splits=1 pack_gqa=never seed=7";
@@ -178,6 +182,13 @@ Planted attention_faults() {
        "    shared.k_empty()[stage].wait((index / kStages & 1) ^ 1);\n", "", "barrier-misuse", kBytes},
       {"two_of_three_warpgroups_give_k_back", kKernel, "shared.k_empty()[i].init(4 * kGroups);",
        "shared.k_empty()[i].init(8);", "early-reuse", kBytes},
+      {"converted_block_unfenced", kConvert, "    fence_async_shared();\n", "", "missing-proxy-fence",
+       kMixed},
+      {"k_converted_before_it_is_there", kConvert, "      shared.k_rows_full()[stage].wait(parity);\n", "",
+       "in-flight", kMixed},
+      {"v_converted_into_a_stage_in_use", kConvert, "      shared.v_empty()[stage].wait(parity ^ 1);\n", "",
+       "early-reuse", kMixed},
+      {"a_used_row_of_v_zeroed", kConvert, "its >= used.used)", "its >= used.used - 1)", "expected", kMixed},
       {"mask_ends_a_block_late", kWarpgroup, "k_len), 0) / kKeys;", "k_len), 0) / kKeys + 1;", "expected"},
   };
   return {kKernel, "emulated/sm90", kCase, kFaults};

@@ -184,6 +184,20 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
             128);  // columns come in boxes of 128 keys
 }
 
+TEST(AttentionSm90Plan, SixteenBitsOverBytesAreWorkedOnInPiecesOfSixteenBits) {
+  for (const std::int64_t d : {64, 80, 128})
+    for (const float softcap : {0.0f, 30.0f}) {
+      Problem p(2, 512, 512, 8, 4, d, d);
+      p.args.k = Tensor(at(0x200000), DType::e4m3fn, {2, 512, 4, d});
+      p.args.v = Tensor(at(0x300000), DType::e4m3fn, {2, 512, 4, d});
+      p.options.softcap = softcap;
+      ASSERT_EQ(p.refusal(), "") << d;
+      EXPECT_TRUE(p.tiling().pieces);
+      EXPECT_EQ(p.tiling().rows, 128);
+      EXPECT_LE(p.tiling().shared_bytes, hopper().shared_per_block) << d;
+    }
+}
+
 /// Four entries of 512 queries whose keys lie in `pages` pages each.
 Problem paged(std::int64_t pages, std::int64_t size) {
   Problem p(4, 512, 512, 32, 8, 128, 128);
@@ -252,8 +266,11 @@ TEST(AttentionSm90Plan, RefusesWithAReason) {
   expect(Problem(2, 512, 0, 8, 4, 128, 128), "k has no rows");
   expect(Problem(2, 1, 8192, 8, 4, 128, 128), "the decode kernel");
   Problem p = plain();
-  p.args.k = Tensor(at(0x200000), DType::e4m3fn, {2, 512, 4, 128});
-  expect(p, "takes k and v of q's type, they are e4m3fn");
+  p.args.k = p.args.v = Tensor(at(0x200000), DType::f16, {2, 512, 4, 128});
+  expect(p, "takes k and v of q's type or of e4m3fn, they are f16");
+  p = Problem(2, 512, 512, 8, 4, 256, 256);
+  p.args.k = p.args.v = Tensor(at(0x200000), DType::e4m3fn, {2, 512, 4, 256});
+  expect(p, "has no tile for head dimensions 256 and 256");
   p = bytes(128);
   p.args.out = Tensor(at(0x400000), DType::f32, {2, 512, 8, 128});
   expect(p, "writes f16 and bf16, out is f32");

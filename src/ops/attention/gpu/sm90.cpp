@@ -81,6 +81,7 @@ gpu::Step step_of(const Geometry& g, const Sm90Tiling& t) {
            offsetof(Parameters, v_map)},
           {map_of(g.out, g.head_dim_v, g.heads, kGroupRows), offsetof(Parameters, out_map)}}};
   if (t.rows != device::AttentionSm90Layout::kRows) step.variant.emplace_back("rows", t.rows);
+  if (g.k.dtype != g.q.dtype) step.variant.emplace_back("element_kv", g.k.dtype);
   if (t.freely) step.variant.emplace_back("freely", 1);
   if (g.chunk > 0) step.variant.emplace_back("chunked", 1);
   return step;

@@ -38,10 +38,24 @@ constexpr Shape kByteShapes[] = {
     {192, 192, 64, 1, 64, 64},  {256, 256, 64, 1, 64, 64},
 };
 
+/// Of 16 bits over keys and values of e4m3, which become 16 bits on their way.
+constexpr Shape kMixedShapes[] = {
+    {64, 64, 96, 2, 96, 96},
+    {96, 96, 64, 2, 64, 64},
+    {128, 128, 64, 2, 64, 64},
+};
+
 bool has_bytes(const Geometry& g) { return g.q.dtype == DType::e4m3fn; }
+bool converts(const Geometry& g) { return !has_bytes(g) && g.k.dtype == DType::e4m3fn; }
+
+std::span<const Shape> shapes_of(const Geometry& g) {
+  if (has_bytes(g)) return kByteShapes;
+  if (converts(g)) return kMixedShapes;
+  return kShapes;
+}
 
 const Shape* shape_of(const Geometry& g) {
-  for (const Shape& shape : has_bytes(g) ? std::span<const Shape>(kByteShapes) : kShapes)
+  for (const Shape& shape : shapes_of(g))
     if (g.head_dim <= shape.head_dim && g.head_dim_v <= shape.head_dim_v) return &shape;
   return nullptr;
 }
@@ -51,6 +65,7 @@ using Choice = AttentionOptions::Choice;
 /// Why only the kernel for pieces does it; empty where the plain one does, too.
 std::string asks_for_pieces(const Geometry& g, const AttentionOptions& options) {
   if (has_bytes(g)) return "e4m3fn";
+  if (converts(g)) return "keys of e4m3fn";
   if (g.paged) return "paged keys";
   if (g.append) return "appended keys";  // and with them rotated queries
   if (options.num_splits > 1 || options.split_size > 0) return "split keys";
@@ -142,8 +157,9 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
     return say("takes f16, bf16 and e4m3fn, q is ", name_of(g.q.dtype));
   if (g.out.dtype != DType::f16 && g.out.dtype != DType::bf16)
     return say("writes f16 and bf16, out is ", name_of(g.out.dtype));
-  if (g.k.dtype != g.q.dtype || g.v.dtype != g.q.dtype)
-    return say("takes k and v of q's type, they are ", name_of(g.k.dtype));
+  if (g.v.dtype != g.k.dtype || (g.k.dtype != g.q.dtype && !converts(g)))
+    return say("takes k and v of q's type or of e4m3fn, they are ", name_of(g.k.dtype));
+  if (converts(g) && g.v_colmajor) return "takes a column-major v with queries of e4m3fn alone";
   if (g.has_qv()) return "takes no queries of v";
   const Shape* shape = shape_of(g);
   if (shape == nullptr) return say("has no tile for head dimensions ", g.head_dim, " and ", g.head_dim_v);
@@ -178,7 +194,7 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts)
   t.rows = t.tile_rows = Layout::kRows;
   t.query_buffers = shape.query_buffers;
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
-                          static_cast<int>(t.rows))
+                          static_cast<int>(t.rows), size_of(g.k.dtype))
                        .bytes;
   t.ragged = g.varlen_q || a.seqused_q.defined();
   t.lengths = t.ragged || g.varlen_k || a.seqused_k.defined() || a.leftpad_k.defined() ||
@@ -238,7 +254,7 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   }
   t.freely = has_bytes(g) && shape.head_dim <= kMostManyRowsDim && t.rows == Layout::kRows && !g.masked();
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
-                          static_cast<int>(t.rows))
+                          static_cast<int>(t.rows), size_of(g.k.dtype))
                        .bytes;
   t.pack = pack;
   t.units = g.heads / pack;

@@ -13,11 +13,12 @@
 // behind, and the softmax of the block ahead runs beside P·V, also over the border between two tiles. The two
 // warpgroups issue in turn.
 //
-// The producer: attention_sm90_producer.cuh, or _pieces.cuh and _turn.cuh. The others, in three steps each of
-// which adds to the one before: _warpgroup.cuh (registers, stages, the next tile), _blocks.cuh (products and
-// softmax), _way_out.cuh (what a tile leaves). Here: how they follow one another.
+// The producer: attention_sm90_producer.cuh, or _pieces.cuh with _turn.cuh or _convert.cuh. The others, in
+// three steps each of which adds to the one before: _warpgroup.cuh (registers, stages, the next tile),
+// _blocks.cuh (products and softmax), _way_out.cuh (what a tile leaves). Here: how they follow one another.
 #include "gpu/device/sm90/barrier.cuh"
 #include "gpu/device/sm90/registers.cuh"
+#include "ops/attention/kernels/attention_sm90_convert.cuh"
 #include "ops/attention/kernels/attention_sm90_pieces.cuh"
 #include "ops/attention/kernels/attention_sm90_producer.cuh"
 #include "ops/attention/kernels/attention_sm90_turn.cuh"
@@ -46,13 +47,13 @@ struct Work : WayOut {
   /// Σ P·v of its last block, by itself.
   ISOMER_DEVICE void end_tile(int its_turn, bool its_narrow, Rows& its_rows, int its_last) {
     bool waited = false;
-    if constexpr (kClears && !kFp8) {
+    if constexpr (kClearsHere) {
       sync_threads<256>(1 + group);
       waited = clear_unused_values(its_turn, its_last);
     }
     if (!waited) wait_v();
     issue_o(front, its_narrow);
-    if constexpr (kClears && !kFp8) arrive_threads<256>(2 - group);
+    if constexpr (kClearsHere) arrive_threads<256>(2 - group);
     warpgroup_wait<0>();
     pin(o);
     free_v(key.stage ^ 1);
@@ -106,15 +107,19 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     for (int i = 0; i < 2; ++i) {
       shared.q_full()[i].init(1);
       shared.q_empty()[i].init(4 * kGroups);
-      if constexpr (kFp8) {
+      if constexpr (kScaled) {
         shared.v_rows_full()[i].init(1);
         shared.v_rows_empty()[i].init(kTurners);
       }
+      if constexpr (kConverts) {
+        shared.k_rows_full()[i].init(1);
+        shared.k_rows_empty()[i].init(kTurners);
+      }
     }
     for (int i = 0; i < kStages; ++i) {
-      shared.k_full()[i].init(1);
+      shared.k_full()[i].init(kConverts ? kTurners : 1);
       shared.k_empty()[i].init(4 * kGroups);
-      shared.v_full()[i].init(kFp8 ? kTurners : 1);
+      shared.v_full()[i].init(kScaled ? kTurners : 1);
       shared.v_empty()[i].init(4 * kGroups);
     }
     fence_barriers();
@@ -128,6 +133,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if constexpr (kPieces) {
       if (threadIdx.x < 32) {
         produce_pieces(p, shared);
+      } else if constexpr (kConverts) {
+        convert_blocks(p, shared, static_cast<int>(threadIdx.x / 32) - 1);
       } else if constexpr (kFp8) {
         turn_values(p, shared, static_cast<int>(threadIdx.x / 32) - 1);
       }

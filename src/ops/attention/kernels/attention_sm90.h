@@ -23,21 +23,23 @@ struct AttentionSm90Layout {
   static constexpr int kBarrierBytes = kFound + 16;
 
   int q_bytes, k_bytes, v_bytes, out_bytes;  ///< of a buffer
-  int v_row_bytes;                           ///< of V as it lies in memory where products want it turned
-  int k, v, out, v_rows, barriers, bytes;    ///< where they begin (q at 0), and all
+  int v_row_bytes, k_row_bytes;  ///< of V and K as they lie in memory where products want them otherwise
+  int k, v, out, v_rows, k_rows, barriers, bytes;  ///< where they begin (q at 0), and all
 
   constexpr AttentionSm90Layout(int head_dim, int head_dim_v, int keys, int queries, int element_bytes = 2,
-                                int rows = kRows)
+                                int rows = kRows, int kv_bytes = 0)
       : q_bytes(panels(head_dim, element_bytes) * rows * kPanelBytes),
         k_bytes(panels(head_dim, element_bytes) * keys * kPanelBytes),
         v_bytes(element_bytes == 1 ? head_dim_v * keys : panels(head_dim_v) * keys * kPanelBytes),
         out_bytes((panels(head_dim_v) < kOutPanels ? panels(head_dim_v) : kOutPanels) * rows * kPanelBytes),
-        v_row_bytes(element_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
+        v_row_bytes(element_bytes == 1 || kv_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
+        k_row_bytes(element_bytes == 2 && kv_bytes == 1 ? panels(head_dim, 1) * keys * kPanelBytes : 0),
         k(queries * q_bytes),
         v(k + stages(element_bytes) * k_bytes),
         out(v + stages(element_bytes) * v_bytes),
         v_rows(out + out_bytes),
-        barriers(v_rows + kStages * v_row_bytes),
+        k_rows(v_rows + kStages * v_row_bytes),
+        barriers(k_rows + kStages * k_row_bytes),
         bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up
 
   static constexpr int stages(int element_bytes) { return element_bytes == 1 ? kByteStages : kStages; }

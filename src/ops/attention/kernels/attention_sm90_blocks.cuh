@@ -73,8 +73,8 @@ struct BlockWork : Warpgroup {
     wait_k();
     if constexpr (kInTurn) sync_threads<256>(1 + group);
     bool waited = false;
-    if constexpr (kClears) {
-      if (!kFp8 && (its_turn != turn || behind >= clear_end)) waited = clear_unused_values(its_turn, behind);
+    if constexpr (kClearsHere) {
+      if ((its_turn != turn || behind >= clear_end)) waited = clear_unused_values(its_turn, behind);
     }
     issue_s(x);
     if (!waited) wait_v();
@@ -88,7 +88,7 @@ struct BlockWork : Warpgroup {
 
   template <int N>
   ISOMER_DEVICE void cap(f32 (&x)[N]) const {
-    if constexpr (kFp8) {
+    if constexpr (kScaled) {
       if (any_lane(factors.descale != 1.0f)) {  // the same in all: they stay together
 #pragma unroll
         for (int i = 0; i < N; ++i) x[i] *= factors.descale;

@@ -1,5 +1,5 @@
-// What scores and values of a tile are multiplied by. Of 16-bit types a launch has one scale; of e4m3 the
-// descales of an entry and kv head belong to it.
+// What scores and values of a tile are multiplied by. Of 16-bit types a launch has one scale; of keys of e4m3
+// the descales of an entry and kv head belong to it.
 #pragma once
 
 #include "ops/attention/kernels/attention_sm90_room.cuh"
@@ -19,10 +19,10 @@ ISOMER_DEVICE Factors get_factors(u32 slot, const Parameters& p) {
   return {f32_of(words[0]), f32_of(words[1]), f32_of(words[2]), p.cap, f32_of(words[3])};
 }
 
-/// Whichever T asks for.
+/// Whichever the types of keys ask for.
 template <class T>
 ISOMER_DEVICE const auto& scale_of(const Parameters& p, const Factors& factors) {
-  if constexpr (sizeof(T) == 1)
+  if constexpr (kScaled)
     return factors;
   else
     return p;

@@ -36,6 +36,17 @@ ISOMER_DEVICE void load_columns(const Parameters& p, u32 tile_slot, int n, u32 t
   warp_barrier();
 }
 
+/// Where copies of K go, and who says that they have come and that they may.
+ISOMER_DEVICE u32 k_place(const Shared& shared, int stage) {
+  return kConverts ? shared.k_rows(stage) : shared.k(stage);
+}
+ISOMER_DEVICE Barrier k_filled(const Shared& shared) {
+  return kConverts ? shared.k_rows_full() : shared.k_full();
+}
+ISOMER_DEVICE Barrier k_freed(const Shared& shared) {
+  return kConverts ? shared.k_rows_empty() : shared.k_empty();
+}
+
 /// All blocks of a tile of e4m3 whose keys lie one behind the other: one thread, which knows where. Claims
 /// the next tile.
 template <int kPanels, int kPanelsV>
@@ -48,18 +59,19 @@ ISOMER_DEVICE u32 load_blocks(const Parameters& p, const Shared& shared, const T
   for (int n = blocks.end - 1; n >= blocks.begin; --n, ++index) {
     const int stage = static_cast<int>(index % kStages), rows = static_cast<int>(index & 1),
               row = tile.first_slot + n * kKeys;
-    shared.k_empty()[stage].wait((index / kStages & 1) ^ 1);
-    shared.k_full()[stage].arrive_expect(kPanels * kPanelKeys);
+    k_freed(shared)[stage].wait((index / kStages & 1) ^ 1);
+    k_filled(shared)[stage].arrive_expect(kPanels * kPanelKeys);
 #pragma unroll
     for (int i = 0; i < kPanels; ++i)
-      load<4>(p.k_map, {{i * kPanelColumns, row, head, outer}},
-              shared.k(stage) + static_cast<u32>(i * kPanelKeys), shared.k_full()[stage], Keep::normal);
+      load<4>(p.k_map, {{i * kKvPanelColumns, row, head, outer}},
+              k_place(shared, stage) + static_cast<u32>(i * kPanelKeys), k_filled(shared)[stage],
+              Keep::normal);
     if (n == blocks.begin) number = counter.claim();
     shared.v_rows_empty()[rows].wait((index >> 1 & 1) ^ 1);
     shared.v_rows_full()[rows].arrive_expect(kPanelsV * kPanelKeys);
 #pragma unroll
     for (int i = 0; i < kPanelsV; ++i)
-      load<4>(p.v_map, {{i * kPanelColumns, row, head, outer}},
+      load<4>(p.v_map, {{i * kKvPanelColumns, row, head, outer}},
               shared.v_rows(rows) + static_cast<u32>(i * kPanelKeys), shared.v_rows_full()[rows],
               Keep::normal);
   }
@@ -69,9 +81,10 @@ ISOMER_DEVICE u32 load_blocks(const Parameters& p, const Shared& shared, const T
 /// The producer's warp. It has 40 registers: what it knows of a tile it reads again where that is described,
 /// and places in rings follow from how many tiles and blocks there were.
 ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
-  constexpr int kBytes = static_cast<int>(sizeof(Element));
+  constexpr int kBytes = static_cast<int>(sizeof(KvElement));
   constexpr int kPanels = AttentionSm90Layout::panels(kDim, kBytes),
-                kPanelsV = AttentionSm90Layout::panels(kDimV, kBytes);
+                kPanelsV = AttentionSm90Layout::panels(kDimV, kBytes),
+                kPanelsQuery = AttentionSm90Layout::panels(kDim, static_cast<int>(sizeof(Element)));
   constexpr int kSlots = AttentionSm90Layout::kTileSlots;
   const bool leads = threadIdx.x == 0;
   PieceTiles<kKeys, Shared> tiles(shared);
@@ -89,11 +102,11 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
         return;
       }
     }
-    load_block<Element, kKeys, kPanelsV, false>(p, p.v_map, shared.tile(v_block % kSlots), v_block / kSlots,
-                                                kFp8 ? shared.v_rows(stage) : shared.v(stage),
-                                                kFp8 ? shared.v_rows_full()[stage] : shared.v_full()[stage],
-                                                kFp8 ? shared.v_rows_empty()[stage] : shared.v_empty()[stage],
-                                                (index >> 1 & 1) ^ 1);
+    load_block<KvElement, kKeys, kPanelsV, false>(
+        p, p.v_map, shared.tile(v_block % kSlots), v_block / kSlots,
+        kScaled ? shared.v_rows(stage) : shared.v(stage),
+        kScaled ? shared.v_rows_full()[stage] : shared.v_full()[stage],
+        kScaled ? shared.v_rows_empty()[stage] : shared.v_empty()[stage], (index >> 1 & 1) ^ 1);
   };
   u32 number = TileCounter::first();
 #pragma unroll 1
@@ -113,7 +126,7 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
       shared.q_empty()[buffer].wait(static_cast<u32>(slot / kQueries & 1) ^ 1);
       if (leads) {  // seen by whoever has waited for q_full
         put_tile(shared.tile(slot), tile);
-        if constexpr (kFp8) {
+        if constexpr (kScaled) {
           if (more) put_factors(shared.tile(slot), p, tile);
         }
       }
@@ -126,9 +139,9 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
         q_full.arrive();
       } else {
         const Tile tile = get_tile(shared.tile(slot));
-        q_full.arrive_expect(static_cast<u32>(kPanels * 128 * p.pieces.tile_rows));
+        q_full.arrive_expect(static_cast<u32>(kPanelsQuery * 128 * p.pieces.tile_rows));
 #pragma unroll
-        for (int i = 0; i < kPanels; ++i)
+        for (int i = 0; i < kPanelsQuery; ++i)
           load<5>(
               p.q_map,
               {{i * kPanelColumns, 0, tile.q_row + Tile::query_of(p, tile.row0), tile.head, tile.q_outer}},
@@ -138,7 +151,7 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
     if (!more) break;
     const Blocks blocks = blocks_of<kKeys>(p, get_tile(shared.tile(slot)));
     bool lies_together = false;
-    if constexpr (kFp8) {
+    if constexpr (kScaled) {
       lies_together = !p.pieces.page_table && !p.pieces.v_colmajor;
       if (lies_together) {
         if (leads) number = load_blocks<kPanels, kPanelsV>(p, shared, counter, slot, blocks, done / kSlots);
@@ -149,12 +162,13 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
 #pragma unroll 1
     for (int n = blocks.end - 1; n >= blocks.begin && !lies_together; --n) {
       const int stage = static_cast<int>(done / kSlots % kStages);
-      load_block<Element, kKeys, kPanels, true>(p, p.k_map, shared.tile(slot), n, shared.k(stage),
-                                                shared.k_full()[stage], shared.k_empty()[stage],
-                                                (done / kSlots / kStages & 1) ^ 1);
+      const u32 parity = (done / kSlots / kStages & 1) ^ 1;
+      load_block<KvElement, kKeys, kPanels, true>(p, p.k_map, shared.tile(slot), n, k_place(shared, stage),
+                                                  k_filled(shared)[stage], k_freed(shared)[stage], parity);
       // Late: a block at the head of a long tile must not claim one of the few that are left.
       if (n == blocks.begin && leads) number = counter.claim();
-      if constexpr (kFp8) {  // it is turned before anybody asks for it, so not behind the next K
+      if constexpr (kScaled) {  // it is turned or converted before anybody asks for it, so not behind the
+                                // next K
         load_v(done / kSlots, n * kSlots + slot);
       } else if constexpr (kQueries == 1) {
         if (n + 1 < blocks.end) load_v(done / kSlots - 1, (n + 1) * kSlots + slot);
@@ -165,12 +179,12 @@ ISOMER_DEVICE void produce_pieces(const Parameters& p, const Shared& shared) {
       done += kSlots;
     }
     if constexpr (kQueries == 1 &&
-                  !kFp8)  // the next Q waits for the end of this tile, which waits for its last V
+                  !kScaled)  // the next Q waits for the end of this tile, which waits for its last V
       load_v(done / kSlots - 1, blocks.begin * kSlots + slot);
     number = TileCounter::tile_of(shuffle(number, 0));
     done = done / kSlots * kSlots + (done + 1) % kSlots;
   }
-  if (kQueries == 2 && !kFp8 && done >= kSlots) load_v(done / kSlots - 1, pending());
+  if (kQueries == 2 && !kScaled && done >= kSlots) load_v(done / kSlots - 1, pending());
   if (leads) counter.end(number, tiles.all(p));
 }
 

@@ -42,13 +42,14 @@ struct Query {
   }
 
   /// Σ of a quad's products with the key at `spot`; every lane of the warp takes part.
+  template <class Kv>
   ISOMER_DEVICE f32 score(const Parameters& p, const Spot& spot, i64 head_kv, bool seen) const {
     f32 sum = 0.0f;
-    const T* k = attention::at<const T>(p.k, spot.outer, spot.row, head_kv);
+    const Kv* k = attention::at<const Kv>(p.k, spot.outer, spot.row, head_kv);
     for (int d = lane() % 4 * 2; seen && d < p.head_dim; d += 8)
       sum = fmaf(to_f32(of_k[d]), to_f32(k[d]), fmaf(to_f32(of_k[d + 1]), to_f32(k[d + 1]), sum));
     if (of_v) {
-      const T* v = attention::at<const T>(p.v, spot.outer, spot.row, head_kv);
+      const Kv* v = attention::at<const Kv>(p.v, spot.outer, spot.row, head_kv);
       for (int d = lane() % 4 * 2; seen && d < p.head_dim_v; d += 8)
         sum = fmaf(to_f32(of_v[d]), to_f32(v[d]), fmaf(to_f32(of_v[d + 1]), to_f32(v[d + 1]), sum));
     }
@@ -59,7 +60,7 @@ struct Query {
 
 /// References and sums of the lane's two rows, from the keys that have a page: one whose page does not exist
 /// was copied as zeros, and weighed.
-template <class T, int kKeys, bool kSoftcap, class Scale, class Qv = NoQueriesOfV>
+template <class T, int kKeys, bool kSoftcap, class Kv = T, class Scale, class Qv = NoQueriesOfV>
 ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shift, const Tile& tile, int row,
                                f32 (&references)[2], f32 (&sums)[2], const Qv& qv = {}) {
   const Blocks keys = keys_of<kKeys>(p, tile);
@@ -74,8 +75,8 @@ ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shif
     for (int key = keys.begin; key < keys.end; ++key) {
       const Spot spot = spot_of(p, tile, tile.first_slot + key);
       const bool seen = its < tile.end(p) && key >= low && key < high && spot.outer < p.k.outers;
-      f32 s = query.score(p, spot, head_kv, seen);
-      if constexpr (sizeof(T) == 1) s *= scale.descale;
+      f32 s = query.template score<Kv>(p, spot, head_kv, seen);
+      if constexpr (sizeof(Kv) == 1) s *= scale.descale;
       if constexpr (kSoftcap) s = tanhf(s * scale.cap);
       if (!seen) continue;
       const f32 top = fmaxf(reference, s);
@@ -95,7 +96,7 @@ ISOMER_DEVICE void count_again(const Parameters& p, const Scale& scale, f32 shif
 
 /// Of the lane's two rows `row` and row + 8 of a tile those that are `broken`: Σ P·v·factor of columns first…
 /// in pairs, handed to put(r, column − first, …).
-template <class T, int kKeys, bool kSoftcap, class Scale, class Put, class Qv = NoQueriesOfV>
+template <class T, int kKeys, bool kSoftcap, class Kv = T, class Scale, class Put, class Qv = NoQueriesOfV>
 ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, const Tile& tile, int row,
                           const bool (&broken)[2], const f32 (&max)[2], const f32 (&factor)[2], int first,
                           int columns, Put put, const Qv& qv = {}) {
@@ -119,15 +120,15 @@ ISOMER_DEVICE void repair(const Parameters& p, const Scale& scale, f32 shift, co
       for (int key = keys.begin; key < keys.end; ++key) {
         const Spot spot = spot_of(p, tile, tile.first_slot + key);
         const bool seen = mine && key >= low && key < high && (!kPieces || spot.outer < p.k.outers);
-        f32 s = query.score(p, spot, head_kv, seen);
-        if constexpr (sizeof(T) == 1) s *= scale.descale;
+        f32 s = query.template score<Kv>(p, spot, head_kv, seen);
+        if constexpr (sizeof(Kv) == 1) s *= scale.descale;
         if constexpr (kSoftcap) s = tanhf(s * scale.cap);
-        const f32 weight = seen ? exp2_fast(sizeof(T) == 1 ? (s - base) * scale.scale_log2 + shift
-                                                           : (s - base) * scale.scale_log2) *
+        const f32 weight = seen ? exp2_fast(sizeof(Kv) == 1 ? (s - base) * scale.scale_log2 + shift
+                                                            : (s - base) * scale.scale_log2) *
                                       share
                                 : 0.0f;
-        const i64 step = sizeof(T) == 1 ? p.v.d_stride : 1;
-        const T* v = attention::at<const T>(p.v, spot.outer, spot.row, head_kv) + (first + c) * step;
+        const i64 step = sizeof(Kv) == 1 ? p.v.d_stride : 1;
+        const Kv* v = attention::at<const Kv>(p.v, spot.outer, spot.row, head_kv) + (first + c) * step;
         if (weight != 0.0f) {
 #pragma unroll
           for (int i = 0; i < kColumns; ++i)

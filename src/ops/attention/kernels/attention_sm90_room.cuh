@@ -19,11 +19,22 @@ constexpr bool kSoftcap = ISOMER_SOFTCAP;
 constexpr int kNarrow = kDim + kDimV <= 256 && kGroups == 2 ? kKeys / 32 * 16 : kKeys;
 constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not kept in registers
 constexpr bool kFp8 = sizeof(Element) == 1;
+// Keys and values of e4m3 under queries of 16 bits become what the queries are.
+#ifdef ISOMER_ELEMENT_KV
+using KvElement = ISOMER_ELEMENT_KV;
+#else
+using KvElement = Element;
+#endif
+constexpr bool kConverts = sizeof(KvElement) != sizeof(Element);
+constexpr bool kScaled = kFp8 || kConverts;        // by descales
+constexpr bool kClearsHere = kClears && !kScaled;  // otherwise whoever turns or converts V does it
 // Of 504 that three threads share; 40 of them are enough for whole tiles of 16-bit types.
-constexpr int kProducerRegisters = kPieces && (kFp8 || kQueries == 1 || kChunked) ? 56 : 40;
+constexpr int kProducerRegisters = kPieces && (kScaled || kQueries == 1 || kChunked) ? 56 : 40;
 constexpr int kDepth = 32 / static_cast<int>(sizeof(Element));  // of a product
-constexpr int kPanelColumns = 128 / static_cast<int>(sizeof(Element));
-constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<int>(sizeof(Element)), kRows);
+constexpr int kPanelColumns = 128 / static_cast<int>(sizeof(Element)),
+              kKvPanelColumns = 128 / static_cast<int>(sizeof(KvElement));
+constexpr AttentionSm90Layout kLayout(kDim, kDimV, kKeys, kQueries, static_cast<int>(sizeof(Element)), kRows,
+                                      static_cast<int>(sizeof(KvElement)));
 // Of what is left when the producer has its own.
 constexpr int kWorkRegisters =
     kGroups == 2 ? 252 - kProducerRegisters / 2 : (512 - kProducerRegisters) / kGroups / 8 * 8;
@@ -35,6 +46,7 @@ constexpr bool kInTurn = true;
 #endif
 constexpr int kTurnedRow = kFp8 ? kKeys : 128;  // bytes of turned V: the keys of a column
 constexpr Swizzle kTurnedSwizzle = kTurnedRow == 64 ? Swizzle::bytes_64 : Swizzle::bytes_128;
+static_assert(!kConverts || (kPieces && !kFp8 && kDim <= 128 && kDimV <= 128));
 static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 128)));
 constexpr int kStages = AttentionSm90Layout::stages(static_cast<int>(sizeof(Element)));  // of K and of V
 constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;                           // bytes
@@ -65,6 +77,11 @@ struct Shared {
     return {base + static_cast<u32>(kLayout.barriers + AttentionSm90Layout::kRowBarriers)};
   }
   ISOMER_DEVICE Barrier v_rows_empty() const { return v_rows_full()[2]; }
+  ISOMER_DEVICE u32 k_rows(int i) const {
+    return base + static_cast<u32>(kLayout.k_rows + i * kLayout.k_row_bytes);
+  }
+  ISOMER_DEVICE Barrier k_rows_full() const { return v_rows_full()[4]; }
+  ISOMER_DEVICE Barrier k_rows_empty() const { return v_rows_full()[6]; }
   ISOMER_DEVICE u32 tile(int i) const {
     return base + kLayout.barriers + AttentionSm90Layout::kSlots +
            static_cast<u32>(

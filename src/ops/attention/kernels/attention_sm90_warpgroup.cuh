@@ -83,7 +83,7 @@ struct Warpgroup {
       tile.shift = shuffle(static_cast<int>(piece[0]), 0);
       tile.first = shuffle(static_cast<int>(piece[1]), 0);
       if constexpr (kChunked) tile.origin = shuffle(static_cast<int>(load_shared(slot_of(turn) + 68)), 0);
-      if constexpr (kFp8) {
+      if constexpr (kScaled) {
         factors = get_factors(slot_of(turn), p);
       }
     }

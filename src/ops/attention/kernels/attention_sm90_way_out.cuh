@@ -17,7 +17,7 @@ struct WayOut : BlockWork {
   ISOMER_DEVICE void finish_rows(u32 slot, const Tile& tile, int first, bool writes, const Rows& done,
                                  f32 (&factor)[2]) {
     Factors its{};
-    if constexpr (kFp8) its = get_factors(slot, p);
+    if constexpr (kScaled) its = get_factors(slot, p);
     f32 sink = p.sink && !kPieces ? attention::read(p.sink, p.sink_type, tile.head) * kLog2E : -infinity();
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -27,7 +27,7 @@ struct WayOut : BlockWork {
       }
       f32 sum = done.sum[r] + shuffle_xor(done.sum[r], 1);
       sum += shuffle_xor(sum, 2);
-      f32 base = done.reference[r] * (kFp8 ? its.scale_log2 : p.scale_log2), decay = 1.0f;
+      f32 base = done.reference[r] * (kScaled ? its.scale_log2 : p.scale_log2), decay = 1.0f;
       if constexpr (kFp8) base -= kShift;
       if (sum == 0.0f) base = -infinity();  // sees no key
       if (p.sink) {
@@ -37,7 +37,7 @@ struct WayOut : BlockWork {
         base = joined;
       }
       factor[r] = base == -infinity() ? 0.0f : decay * reciprocal_fast(sum);
-      if constexpr (kFp8) factor[r] *= its.of_values;
+      if constexpr (kScaled) factor[r] *= its.of_values;
       const int row = first + 8 * r;
       if (writes && row < tile.end(p) && p.lse.data)
         *attention::at<f32>(p.lse, tile.q_outer, tile.q_row + Tile::query_of(p, row), tile.head_of(p, row)) =
@@ -51,22 +51,23 @@ struct WayOut : BlockWork {
     for (int j = 0; j < kDimV / 8; ++j) sums[j % 4] += o[4 * j + 2 * r] + o[4 * j + 2 * r + 1];
     return sums[0] + sums[1] + (sums[2] + sums[3]);
   }
+  /// What scores of the tile at `slot` are multiplied by.
+  ISOMER_DEVICE decltype(auto) scale_at(u32 slot) const {
+    if constexpr (kScaled)
+      return get_factors(slot, p);
+    else
+      return (p);
+  }
   template <class Put>
   ISOMER_DEVICE void repair_rows(u32 slot, const Tile& tile, int row, const bool (&broken)[2],
                                  const f32 (&max)[2], const f32 (&factor)[2], int first, int columns,
                                  Put put) const {
-    if constexpr (kFp8)
-      repair<Element, kKeys, kSoftcap>(p, get_factors(slot, p), kShift, tile, row, broken, max, factor, first,
-                                       columns, put);
-    else
-      repair<Element, kKeys, kSoftcap>(p, p, 0.0f, tile, row, broken, max, factor, first, columns, put);
+    repair<Element, kKeys, kSoftcap, KvElement>(p, scale_at(slot), kFp8 ? kShift : 0.0f, tile, row, broken,
+                                                max, factor, first, columns, put);
   }
   ISOMER_DEVICE void count_rows_again(u32 slot, const Tile& tile, int row, Rows& rows) const {
-    if constexpr (kFp8)
-      count_again<Element, kKeys, kSoftcap>(p, get_factors(slot, p), kShift, tile, row, rows.reference,
-                                            rows.sum);
-    else
-      count_again<Element, kKeys, kSoftcap>(p, p, 0.0f, tile, row, rows.reference, rows.sum);
+    count_again<Element, kKeys, kSoftcap, KvElement>(p, scale_at(slot), kFp8 ? kShift : 0.0f, tile, row,
+                                                     rows.reference, rows.sum);
   }
   /// Of a tile that is done: out through shared memory, 128 columns at a time; each warpgroup stores its own
   /// rows.
@@ -178,7 +179,7 @@ struct WayOut : BlockWork {
   ISOMER_DEVICE void store_part(u32 slot, const Tile& tile, int row, int lane, const Rows& done) {
     const f32 undivided[2] = {1.0f, 1.0f};
     f32 scale_log2 = p.scale_log2;
-    if constexpr (kFp8) scale_log2 = get_factors(slot, p).scale_log2;
+    if constexpr (kScaled) scale_log2 = get_factors(slot, p).scale_log2;
     bool broken[2];
     i64 to[2];
 #pragma unroll
