@@ -225,7 +225,25 @@ int main() {
   if (cudaMemset2D(p, 64, 7, 10, 3) || cudaMemset2DAsync(p, 64, 8, 1, 1, 0)) return 1;
   sums<<<1, 1>>>(p, out);
   cudaMemcpy(&got, out, 4, cudaMemcpyDefault);
-  return got != 22 || cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, 0) || pools != 1;
+  return got != 22 || INT_MAX < got || cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, 0) || pools != 1;
+}
+)"},
+      {"a_launch_with_events_round_it", "k.hip.cpp", R"(
+#include <hip/hip_runtime.h>
+#include <hip/hip_ext.h>
+__global__ void adds(int* p, int n) { p[threadIdx.x] += n; }
+int main() {
+  int *d, h[32];
+  hipEvent_t a, b;
+  hipEventCreate(&a), hipEventCreate(&b);
+  if (hipMalloc((void**)&d, 128) != HIP_SUCCESS) return 1;
+  hipMemset(d, 0, 128);
+  hipExtLaunchKernelGGL(adds, dim3(1), dim3(32), 0, 0, a, b, 0, d, 5);
+  float ms = -1;
+  hipEventSynchronize(b);
+  hipEventElapsedTime(&ms, a, b);
+  hipMemcpy(h, d, 128, hipMemcpyDeviceToHost);
+  return h[31] != 5 || ms < 0;
 }
 )"},
       {"a_source_that_asks_which_compiler_reads_it", "asks.cu", R"(

@@ -48,6 +48,8 @@ static inline hipError_t hipMemcpyDtoD(void* to, void* from, std::size_t bytes) 
   return hipMemcpy(to, from, bytes, hipMemcpyDeviceToDevice);
 }
 
+/// The names of old.
+enum { HIP_SUCCESS = 0, HIP_ERROR_INVALID_VALUE, HIP_ERROR_NOT_INITIALIZED, HIP_ERROR_LAUNCH_OUT_OF_RESOURCES };
 static inline hipError_t hipInit(unsigned) { return hipSuccess; }
 static inline hipError_t hipMemsetD8(void* to, unsigned char value, std::size_t count) {
   return hipMemset(to, value, count);

@@ -4,6 +4,7 @@
 #pragma once
 
 // With those of the C library that the device compilers overload for every type: abs of a float.
+#include <limits.h>
 #include <stdlib.h>
 #include <time.h>
 
