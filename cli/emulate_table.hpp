@@ -20,8 +20,8 @@ struct Program {
   std::vector<std::filesystem::path> sources;
   Makefile made;  ///< what its Makefile says of it
 };
-/// What a folder's Makefile names, where it has one main; else each source that has a main, alone where there are
-/// several, with the others beside it where it is the only one.
+/// What a folder's Makefile names, where it has one main; else each source that has a main, alone where there
+/// are several, with the others beside it where it is the only one.
 std::vector<Program> programs_of(const std::filesystem::path& folder);
 
 /// Prints the table and gives the exit code.

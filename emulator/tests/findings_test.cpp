@@ -1,4 +1,5 @@
-// What the watch tells of whole programs: each defect with its clean twin, chosen by the program's first word.
+// What the watch tells of whole programs: each defect with its clean twin, chosen by the program's first
+// word.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -132,8 +133,8 @@ class Findings : public testing::Test {
   }
   static std::uint32_t line_of(const char* text) {
     const std::string program = kProgram;
-    return 1 + static_cast<std::uint32_t>(
-                   std::count(program.begin(), program.begin() + static_cast<long>(program.find(text)), '\n'));
+    return 1 + static_cast<std::uint32_t>(std::count(
+                   program.begin(), program.begin() + static_cast<long>(program.find(text)), '\n'));
   }
   static std::string all(const RunResult& r) {
     std::string text = r.failure;
@@ -180,7 +181,8 @@ TEST_F(Findings, StoresOfOneValueAreAClassOfTheirOwnWithBothValues) {
   const RunResult same = run("same", "ok");
   ASSERT_EQ(same.reports.size(), 1u) << all(same);
   EXPECT_EQ(same.reports[0].kind, Kind::benign_race);
-  EXPECT_NE(same.reports[0].text.find("the values are 0x00000007 and 0x00000007"), std::string::npos) << all(same);
+  EXPECT_NE(same.reports[0].text.find("the values are 0x00000007 and 0x00000007"), std::string::npos)
+      << all(same);
   const RunResult different = run("same", "bad");
   ASSERT_EQ(different.reports.size(), 1u) << all(different);
   EXPECT_EQ(different.reports[0].kind, Kind::race);
@@ -229,7 +231,8 @@ TEST_F(Findings, WhatADeviceThreadAllocatesIsWatched) {
   ASSERT_EQ(deleted.reports.size(), 1u) << all(deleted);
   EXPECT_EQ(deleted.reports[0].kind, Kind::use_after_free) << all(deleted);
   EXPECT_EQ(deleted.reports[0].place.line, line_of("room[1] = shapes"));
-  EXPECT_NE(deleted.reports[0].text.find(":" + std::to_string(line_of("delete shapes[0]"))), std::string::npos)
+  EXPECT_NE(deleted.reports[0].text.find(":" + std::to_string(line_of("delete shapes[0]"))),
+            std::string::npos)
       << all(deleted);
 }
 

@@ -1,4 +1,5 @@
-// A thread's own variables: an index outside of an array of its own, and reads of what nothing was written to.
+// A thread's own variables: an index outside of an array of its own, and reads of what nothing was written
+// to.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -94,7 +95,8 @@ std::string told(const std::string& kernel, int n, int flag) {
   static const Module module = Module::build({.sources = {source.path()}, .watch = true});
   std::vector<WrittenArgument> written;
   std::vector<Argument> arguments;
-  for (const std::string& text : {std::string("out=out:f32:32"), "n=i32:" + std::to_string(n), "flag=i32:" + std::to_string(flag)})
+  for (const std::string& text :
+       {std::string("out=out:f32:32"), "n=i32:" + std::to_string(n), "flag=i32:" + std::to_string(flag)})
     written.push_back(parse_argument(text, 1));
   for (const WrittenArgument& w : written) arguments.push_back(w.argument);
   const RunResult result = module.launch(kernel, {{1, 1, 1}, {32, 1, 1}, 0, false}, arguments, {});
@@ -117,7 +119,8 @@ TEST(Locals, AnIndexOutsideOfAnArrayIsToldAndItsTwinIsNot) {
 TEST(Locals, AReadOfWhatNothingWasWrittenToIsToldAndItsTwinIsNot) {
   EXPECT_NE(told("scalar", 8, 0).find("uninitialised-read 22: "), std::string::npos) << told("scalar", 8, 0);
   EXPECT_NE(told("scalar", 8, 0).find("its variable total"), std::string::npos);
-  EXPECT_NE(told("element", 8, 0).find("element 8 of its array own"), std::string::npos) << told("element", 8, 0);
+  EXPECT_NE(told("element", 8, 0).find("element 8 of its array own"), std::string::npos)
+      << told("element", 8, 0);
   EXPECT_NE(told("branch", 8, 0).find("uninitialised-read 34: "), std::string::npos) << told("branch", 8, 0);
   for (const char* kernel : {"scalar", "element", "branch"}) EXPECT_EQ(told(kernel, 8, 1), "");
 }

@@ -5,7 +5,7 @@ namespace isomer::emulator::tests {
 
 std::vector<Written> programs_of_the_runtime() {
   return {
-    {"what_helpers_ask_of_the_runtime", "k.cu", R"(
+      {"what_helpers_ask_of_the_runtime", "k.cu", R"(
 #include <cuComplex.h>
 #include <cuda_profiler_api.h>
 #include <driver_types.h>
@@ -40,7 +40,7 @@ int main() {
   return error != cudaSuccess || mode != cudaComputeModeDefault || major != 9 || flag != 11 || cuCrealf(*z) != -2 ||
          a.maxThreadsPerBlock != 1024 || p.asyncEngineCount != 1;
 })"},
-    {"graphs_captured_and_made", "k.cu", R"(
+      {"graphs_captured_and_made", "k.cu", R"(
 #include <cuda_runtime.h>
 __global__ void add(int* p, int v) { p[threadIdx.x] += v; }
 int main() {
@@ -89,7 +89,7 @@ int main() {
   return host[0] != 1118;
 }
 )"},
-    {"launches_by_the_address_of_a_template", "k.cu", R"(
+      {"launches_by_the_address_of_a_template", "k.cu", R"(
 #include <cuda_runtime.h>
 struct Pair { double first; char second; };
 template <class T> __global__ void add(T* p, Pair by, char c) { p[threadIdx.x] += by.first + (by.second == c ? 1 : 0); }
@@ -122,7 +122,7 @@ int main() {
   return cudaLaunchKernel((const void*)host, dim3(1), dim3(4), arguments, 0, 0) != cudaErrorInvalidDeviceFunction;
 }
 )"},
-    {"texture_objects_of_linear_memory_and_arrays", "k.cu", R"(
+      {"texture_objects_of_linear_memory_and_arrays", "k.cu", R"(
 #include <cuda_runtime.h>
 __global__ void points(cudaTextureObject_t t, float* out, int n) { if (threadIdx.x < n) out[threadIdx.x] = tex1Dfetch<float>(t, threadIdx.x) * 2; }
 __global__ void plane(cudaTextureObject_t t, float* out) { out[threadIdx.x] = tex2D<float>(t, threadIdx.x + 1.0f, 1.0f); }
@@ -173,7 +173,7 @@ int main() {
   return host[0] != 1 || host[2] != 0.2f || host[5] != 1 || host[8] != 1;
 }
 )"},
-    {"the_driver_pools_and_cuda_atomics", "k.cu", R"(
+      {"the_driver_pools_and_cuda_atomics", "k.cu", R"(
 #include <cuda.h>
 #include <cuda/atomic>
 __global__ void count(int* p, int n) {
