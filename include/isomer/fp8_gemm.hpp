@@ -5,6 +5,8 @@
 #include <isomer/queue.hpp>
 #include <isomer/tensor.hpp>
 
+#include <cstdint>
+
 namespace isomer {
 
 /// Tensors of one block-scaled FP8 product. The last dimension of a, b, c and addend is contiguous; every
@@ -19,8 +21,13 @@ struct Fp8GemmArgs {
   Tensor addend = {};  ///< optional [..., N] of c's dtype, added to the product; c itself accumulates into c
 };
 
-/// fp8_gemm has no options.
-struct Fp8GemmOptions {};
+/// Options of fp8_gemm.
+struct Fp8GemmOptions {
+  /// 1 promises that nothing which is still under way in the queue writes b, as nothing does where b are
+  /// weights; 0 promises nothing. The product may then read its first blocks of b while the launch ahead of
+  /// it still runs. Where the promise is broken c is undefined.
+  std::int64_t b_ready = 0;
+};
 
 /// c[m, n] = Σ_kb (Σ_{k in block kb} a[m, k]·b[n, k]) · a_s[m, kb] · b_s[n/128, kb] + bias[n] + addend[m, n],
 /// blocks of 128 along K, the last one possibly shorter. Products are exact; sums inside a block and across

@@ -384,9 +384,10 @@ typedef struct isomer_fp8_gemm_args {
 
 typedef struct isomer_fp8_gemm_options {
   isomer_uint64 size;
+  isomer_int64 b_ready; /* 1: nothing that is still under way in the queue writes b */
 } isomer_fp8_gemm_options;
 #define ISOMER_FP8_GEMM_OPTIONS_INIT \
-  { sizeof(isomer_fp8_gemm_options) }
+  { sizeof(isomer_fp8_gemm_options), 0 }
 
 ISOMER_C_API isomer_status isomer_fp8_gemm(isomer_queue* queue, const isomer_fp8_gemm_args* args,
                                            const isomer_fp8_gemm_options* options);
@@ -421,6 +422,36 @@ ISOMER_C_API isomer_status isomer_plan_grouped_fp8_gemm(isomer_queue* queue,
                                                         const isomer_grouped_fp8_gemm_args* args,
                                                         const isomer_grouped_fp8_gemm_options* options,
                                                         isomer_plan** plan);
+
+/* fp8_linear: isomer/fp8_linear.hpp
+ * ------------------------------------------------------------------------------- */
+
+typedef struct isomer_fp8_linear_args {
+  isomer_uint64 size;
+  const isomer_tensor* x;
+  const isomer_tensor* b;
+  const isomer_tensor* b_s;
+  const isomer_tensor* c;
+  const isomer_tensor* bias;
+  const isomer_tensor* addend;
+} isomer_fp8_linear_args;
+#define ISOMER_FP8_LINEAR_ARGS_INIT \
+  { sizeof(isomer_fp8_linear_args), 0, 0, 0, 0, 0, 0 }
+
+typedef struct isomer_fp8_linear_options {
+  isomer_uint64 size;
+  int scale_format; /* ISOMER_SCALE_FORMAT_… */
+  double amax_floor;
+  isomer_int64 b_ready; /* 1: nothing that is still under way in the queue writes b */
+} isomer_fp8_linear_options;
+#define ISOMER_FP8_LINEAR_OPTIONS_INIT \
+  { sizeof(isomer_fp8_linear_options), 0, 1e-4, 0 }
+
+ISOMER_C_API isomer_status isomer_fp8_linear(isomer_queue* queue, const isomer_fp8_linear_args* args,
+                                             const isomer_fp8_linear_options* options);
+ISOMER_C_API isomer_status isomer_plan_fp8_linear(isomer_queue* queue, const isomer_fp8_linear_args* args,
+                                                  const isomer_fp8_linear_options* options,
+                                                  isomer_plan** plan);
 
 /* expert_layer: isomer/expert_layer.hpp
  * --------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <isomer/expert_layer.hpp>
 #include <isomer/flash_decode.hpp>
 #include <isomer/fp8_gemm.hpp>
+#include <isomer/fp8_linear.hpp>
 #include <isomer/quantize_copy_kv.hpp>
 #include <isomer/silu_mul_quant.hpp>
 #include <isomer/sin.hpp>

@@ -143,7 +143,7 @@ def weight_quant(x: Tensor, *, y: Tensor | None = None, s: Tensor | None = None,
     Source of the semantics: the inverse of DeepSeek-V3 inference/kernel.py, weight_dequant.
     """
 
-def fp8_gemm(a: Tensor, a_s: Tensor, b: Tensor, b_s: Tensor, *, c: Tensor | None = None, bias: Tensor | None = None, addend: Tensor | None = None, dtype: DType | None = None, queue: Queue | None = None) -> Any:
+def fp8_gemm(a: Tensor, a_s: Tensor, b: Tensor, b_s: Tensor, *, c: Tensor | None = None, bias: Tensor | None = None, addend: Tensor | None = None, b_ready: int = 0, dtype: DType | None = None, queue: Queue | None = None) -> Any:
     """c = sum over kb of (sum over k in kb of a*b) * a_s[m,kb] * b_s[n/128,kb], + bias + addend.
 
     Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
@@ -157,10 +157,14 @@ def fp8_gemm(a: Tensor, a_s: Tensor, b: Tensor, b_s: Tensor, *, c: Tensor | None
         bias: f32 or f16 or bf16 [N]; added to every row in f32.
         addend: f32 or f16 or bf16 [..., N], last dimension contiguous; added to the product in f32.
 
+    Options:
+        b_ready: int, default 0; 1 promises that nothing which is still under way in the queue writes b.
+
     dtype is that of an output that is allocated: a dtype of NumPy or PyTorch or a name as 'bf16'; None
     takes that of the first tensor, or bf16 where it cannot be that.
     queue is where the call runs; None is the CPU, or the current stream of PyTorch or CuPy on the tensors'
     device. Returns the outputs. Raises isomer.Error, with nothing written, where the call breaks a clause:
+        - b_ready is 0 or 1
 
     Tolerance: u_c*|ref| + 2^-20*(sum over kb of |a_s*b_s|*sum|a*b|, + |bias| + |addend|), u_c = 2^-24 f32,
     2^-11 f16, 2^-8 bf16; never below half a subnormal of c; where Hopper's tensor cores sum e4m3 products
@@ -199,6 +203,37 @@ def grouped_fp8_gemm(a: Tensor, a_s: Tensor, b: Tensor, b_s: Tensor, *, c: Tenso
 
     Tolerance: that of fp8_gemm.
     Source of the semantics: DeepGEMM m_grouped_fp8_gemm_nt_contiguous and m_grouped_fp8_gemm_nt_masked.
+    """
+
+def fp8_linear(x: Tensor, b: Tensor, b_s: Tensor, *, c: Tensor | None = None, bias: Tensor | None = None, addend: Tensor | None = None, scale_format: Literal['f32', 'ue8m0'] = 'f32', amax_floor: float = 0.0001, b_ready: int = 0, dtype: DType | None = None, queue: Queue | None = None) -> Any:
+    """c = fp8_gemm of act_quant of x in blocks of 128, + bias + addend.
+
+    Tensors, of NumPy, PyTorch, JAX or CuPy, all on one device; none is copied:
+        x: f32 or f16 or bf16 [..., K], last dimension contiguous; activations; the leading dimensions
+            together are the M rows.
+        b: e4m3fn [N, K], last dimension contiguous; weights, K contiguous.
+        b_s: f32 [ceil(N/128), ceil(K/128)]; scale per 128x128 block of b.
+        c: f32 or f16 or bf16 [..., N], last dimension contiguous; product; the same view as addend
+            accumulates in place; allocated where it is not given.
+        bias: f32 or f16 or bf16 [N]; added to every row in f32.
+        addend: f32 or f16 or bf16 [..., N], last dimension contiguous; added to the product in f32.
+
+    Options:
+        scale_format: f32 | ue8m0, default f32; ue8m0: the scales of x rounded up to a power of two.
+        amax_floor: f32, default 0.0001; least amax of a block of x.
+        b_ready: int, default 0; 1 promises that nothing which is still under way in the queue writes b.
+
+    dtype is that of an output that is allocated: a dtype of NumPy or PyTorch or a name as 'bf16'; None
+    takes that of the first tensor, or bf16 where it cannot be that.
+    queue is where the call runs; None is the CPU, or the current stream of PyTorch or CuPy on the tensors'
+    device. Returns the outputs. Raises isomer.Error, with nothing written, where the call breaks a clause:
+        - K is a multiple of 128
+        - amax_floor is finite and not negative
+        - scale_format is an enumerator
+        - b_ready is 0 or 1
+
+    Tolerance: that of fp8_gemm, of the codes and scales that act_quant gives.
+    Source of the semantics: DeepSeek-V3 inference/model.py, linear, with act_quant and fp8_gemm of inference/kernel.py.
     """
 
 def expert_layer(a: Tensor, a_s: Tensor, gate_up: Tensor, gate_up_s: Tensor, down: Tensor, down_s: Tensor, *, out: Tensor | None = None, expert_ids: Tensor | None = None, row_counts: Tensor | None = None, scale_format: Literal['f32', 'ue8m0'] = 'f32', amax_floor: float = 0.0001, dtype: DType | None = None, queue: Queue | None = None) -> Any:

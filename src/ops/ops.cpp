@@ -34,6 +34,7 @@ const Registry& Registry::builtin() {
     r.add(ops::fp8_gemm::contract(), join(ops::fp8_gemm::cpu(), ops::fp8_gemm::gpu()));
     r.add(ops::fp8_gemm::grouped_contract(),
           join(ops::fp8_gemm::grouped_cpu(), ops::fp8_gemm::grouped_gpu()));
+    r.add(ops::fp8_gemm::linear_contract(), ops::fp8_gemm::linear_implementations(r));
     r.add(ops::expert_layer::contract(), ops::expert_layer::implementations(r));
     r.add(ops::quantize_copy_kv::contract(),
           join(ops::quantize_copy_kv::cpu(), ops::quantize_copy_kv::gpu()));

@@ -22,6 +22,7 @@ const std::vector<Oracle>& oracles() {
       ops::weight_quant::oracle(),
       ops::fp8_gemm::oracle(),
       ops::fp8_gemm::grouped_oracle(),
+      ops::fp8_gemm::linear_oracle(),
       ops::expert_layer::oracle(),
       ops::quantize_copy_kv::oracle(),
       ops::flash_decode::oracle(),

@@ -72,10 +72,21 @@ isomer_status c_weight_quant(isomer_queue* queue, const Call& call, const CTenso
 
 isomer_status c_fp8_gemm(isomer_queue* queue, const Call& call, const CTensors& t) {
   const auto& a = call.args<Fp8GemmArgs>();
-  return t.call(isomer_fp8_gemm, isomer_plan_fp8_gemm, queue,
-                isomer_fp8_gemm_args{sizeof(isomer_fp8_gemm_args), t(a.a), t(a.a_s), t(a.b), t(a.b_s), t(a.c),
-                                     t(a.bias), t(a.addend)},
-                isomer_fp8_gemm_options ISOMER_FP8_GEMM_OPTIONS_INIT);
+  return t.call(
+      isomer_fp8_gemm, isomer_plan_fp8_gemm, queue,
+      isomer_fp8_gemm_args{sizeof(isomer_fp8_gemm_args), t(a.a), t(a.a_s), t(a.b), t(a.b_s), t(a.c),
+                           t(a.bias), t(a.addend)},
+      isomer_fp8_gemm_options{sizeof(isomer_fp8_gemm_options), call.options<Fp8GemmOptions>().b_ready});
+}
+
+isomer_status c_fp8_linear(isomer_queue* queue, const Call& call, const CTensors& t) {
+  const auto& a = call.args<Fp8LinearArgs>();
+  const auto& o = call.options<Fp8LinearOptions>();
+  return t.call(isomer_fp8_linear, isomer_plan_fp8_linear, queue,
+                isomer_fp8_linear_args{sizeof(isomer_fp8_linear_args), t(a.x), t(a.b), t(a.b_s), t(a.c),
+                                       t(a.bias), t(a.addend)},
+                isomer_fp8_linear_options{sizeof(isomer_fp8_linear_options), static_cast<int>(o.scale_format),
+                                          o.amax_floor, o.b_ready});
 }
 
 isomer_status c_grouped_fp8_gemm(isomer_queue* queue, const Call& call, const CTensors& t) {
@@ -231,6 +242,12 @@ const std::vector<Function>& functions() {
        explained<Fp8GemmArgs, Fp8GemmOptions>,
        planned<Fp8GemmArgs, Fp8GemmOptions>,
        c_fp8_gemm},
+      {"fp8_linear",
+       {"fp8_linear m=5 n=130 k=256", "fp8_linear m=5 n=130 k=256 f16 ue8m0 bias=f32 addend=own"},
+       cxx<Fp8LinearArgs, Fp8LinearOptions, fp8_linear>,
+       explained<Fp8LinearArgs, Fp8LinearOptions>,
+       planned<Fp8LinearArgs, Fp8LinearOptions>,
+       c_fp8_linear},
       {"grouped_fp8_gemm",
        {"grouped_fp8_gemm g=3 r=9 n=20 k=130 bias=f32",
         "grouped_fp8_gemm masked g=3 r=9 n=20 k=130 addend=own"},

@@ -54,6 +54,7 @@ void check(const std::vector<Row>& rows) {
 Spoil act_quant_to(void (*change)(ActQuantArgs&, ActQuantOptions&)) { return to(change); }
 Spoil weight_dequant_to(void (*change)(WeightDequantArgs&, WeightDequantOptions&)) { return to(change); }
 Spoil fp8_gemm_to(void (*change)(Fp8GemmArgs&, Fp8GemmOptions&)) { return to(change); }
+Spoil linear_to(void (*change)(Fp8LinearArgs&, Fp8LinearOptions&)) { return to(change); }
 Spoil grouped_to(void (*change)(GroupedFp8GemmArgs&, GroupedFp8GemmOptions&)) { return to(change); }
 Spoil scatter_to(void (*change)(QuantizeCopyKvArgs&, QuantizeCopyKvOptions&)) { return to(change); }
 Spoil decode_to(void (*change)(FlashDecodeArgs&, FlashDecodeOptions&)) { return to(change); }
@@ -162,6 +163,23 @@ TEST(Fp8Gemm, RefusesScalesThatAreNotOneForEachBlock) {
       {"fp8_gemm m=5 n=130 k=260 addend=own",
        fp8_gemm_to([](Fp8GemmArgs& a, Fp8GemmOptions&) { a.addend = a.addend.slice(0, 0, 4); }),
        "fp8_gemm: addend has shape [4, 130], expected [5, 130] (... N)"},
+  });
+}
+
+TEST(Fp8Linear, RefusesHalfABlockOfKAndPromisesThatAreNone) {
+  const char* line = "fp8_linear m=5 n=130 k=256";
+  check({
+      {line, linear_to([](Fp8LinearArgs& a, Fp8LinearOptions&) {
+         a.x = a.x.slice(1, 0, 192);
+         a.b = a.b.slice(1, 0, 192);
+       }),
+       "fp8_linear: x has 192 elements in its last dimension, expected a multiple of 128"},
+      {line, linear_to([](Fp8LinearArgs&, Fp8LinearOptions& o) { o.amax_floor = -1.0f; }),
+       "fp8_linear: amax_floor is -1, expected a finite number that is not negative"},
+      {line, linear_to([](Fp8LinearArgs&, Fp8LinearOptions& o) { o.b_ready = 2; }),
+       "fp8_linear: b_ready is 2, expected 0 or 1"},
+      {"fp8_gemm m=5 n=130 k=260", fp8_gemm_to([](Fp8GemmArgs&, Fp8GemmOptions& o) { o.b_ready = -1; }),
+       "fp8_gemm: b_ready is -1, expected 0 or 1"},
   });
 }
 

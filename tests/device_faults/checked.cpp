@@ -68,9 +68,11 @@ void expect_named(const Planted& planted, const Fault& fault) {
   // At a line of the file that has the fault, of the kernel, or of another file that the kernel includes: one
   // of its own or of the device's words.
   const std::string folder(planted.kernel.substr(0, planted.kernel.rfind('/')));
+  const std::string copies = path.substr(0, path.rfind('.')) + "/";
   EXPECT_TRUE(outcome.reason.find(place_of(fault) + ":") != std::string::npos ||
               outcome.reason.find(path + ":") != std::string::npos ||
               outcome.reason.find(folder) != std::string::npos ||
+              outcome.reason.find(copies) != std::string::npos ||
               outcome.reason.find("gpu/device/") != std::string::npos)
       << outcome.reason;
 }

@@ -50,6 +50,8 @@ Planted attention_append_faults();
 /// The mma.sync kernel of attention.
 Planted attention_sm80_faults();
 Planted fp8_gemm_faults();
+/// Of the same kernel where it quantises rows on their way.
+Planted fp8_linear_faults();
 
 /// What is done to each step of a plan before it runs.
 using ChangeOfStep = std::function<void(gpu::Step&)>;

@@ -108,6 +108,7 @@ TEST(Explain, TouchesNoMemoryOfACaseBeyondTheMachine) {
       "merge_attention b=64 s=100000 h=32 d=128",
       "fp8_gemm m=10000000 n=7168 k=7168",
       "grouped_fp8_gemm g=256 r=100000 n=7168 k=2048",
+      "fp8_linear m=10000000 n=7168 k=7168",
       "expert_layer g=256 r=100000 k=7168 i=2048 n=7168",
       "act_quant m=20000000 k=7168",
       "act_quant m=20000000 k=7168 regime=powers",

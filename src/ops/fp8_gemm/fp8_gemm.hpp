@@ -1,6 +1,7 @@
 #pragma once
 
 #include <isomer/fp8_gemm.hpp>
+#include <isomer/fp8_linear.hpp>
 
 #include "core/expert_rows.hpp"
 #include "core/registry.hpp"
@@ -23,5 +24,16 @@ const core::Contract& grouped_contract();
 core::Call bind(const GroupedFp8GemmArgs& args, const GroupedFp8GemmOptions& options);
 std::vector<std::unique_ptr<const core::Implementation>> grouped_cpu();
 std::vector<std::unique_ptr<const core::Implementation>> grouped_gpu();
+
+const core::Contract& linear_contract();
+core::Call bind(const Fp8LinearArgs& args, const Fp8LinearOptions& options);
+/// The sentence where a promise of b is none.
+std::optional<std::string> broken_b_ready(std::int64_t b_ready);
+/// "cuda/sm90_quantising": few rows in one launch.
+std::vector<std::unique_ptr<const core::Implementation>> linear_gpu();
+/// One for each implementation of fp8_gemm that `registry` has, with its name, in two launches; linear_gpu()
+/// before them. The registry keeps what they are made of.
+std::vector<std::unique_ptr<const core::Implementation>> linear_implementations(
+    const core::Registry& registry);
 
 }  // namespace isomer::ops::fp8_gemm

@@ -2,11 +2,10 @@
 // quotients. A thread has several blocks under way, so that enough reads are in flight. Vectors are 16 bytes
 // of x where every block of x and y is aligned for them, else single elements. Scales go out together, for
 // adjacent ones fill a sector.
+#include "gpu/device/block_scale.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/pairs.cuh"
 #include "gpu/device/portable.cuh"
-#include "gpu/device/power_of_two.cuh"
-#include "gpu/device/quotient.cuh"
 #include "ops/act_quant/kernels/act_quant.h"
 
 namespace isomer::device {
@@ -17,15 +16,6 @@ constexpr int kVectors = kBlock / kVector / kLanes;  // of a block, in one lane
 constexpr int kGroups = kThreads / kLanes, kTogether = kGroups * kUnroll;
 constexpr int kDims = ISOMER_DIMS;
 using Element = ISOMER_ELEMENT;
-
-/// True where a step of the short division is not exact, and for NaN. 0 goes through it.
-ISOMER_DEVICE bool is_unusual(f32 amax) { return !((amax >= 0x1p-70f && amax <= 0x1p100f) || amax == 0); }
-
-/// amax / 448, correctly rounded where amax is not unusual: tests/gpu/test_quotient.cpp tries every mantissa.
-ISOMER_DEVICE f32 over_448(f32 amax) {
-  constexpr f32 kReciprocal = 1.0f / 448.0f;
-  return Quotient::correct(amax, amax * kReciprocal, 448.0f, kReciprocal);
-}
 
 /// Where a block of a tensor begins, in elements.
 template <class Index>
@@ -77,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_act_quant(const Ac
     amax[u] = most < p.amax_floor ? p.amax_floor : most;  // NaN stays
     unusual = unusual || is_unusual(amax[u]);
     f32 scale = over_448(amax[u]);
-    if (p.power_of_two) scale = f32_of((bits_of(scale) + 0x007fffffu) & 0x7f800000u);
+    if (p.power_of_two) scale = usual_power_of_two_above(scale);
     const Quotient quotient(scale);
     if (member == 0) scales[u * kGroups + group] = scale;
     if (block(u) > last) continue;

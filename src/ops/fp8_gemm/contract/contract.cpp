@@ -1,8 +1,14 @@
 #include "core/fields.hpp"
 #include "core/public_plan.hpp"
+#include "core/sentence.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 
 namespace isomer::ops::fp8_gemm {
+
+std::optional<std::string> broken_b_ready(std::int64_t b_ready) {
+  if (b_ready == 0 || b_ready == 1) return {};
+  return core::say("b_ready is ", b_ready, ", expected 0 or 1");
+}
 
 const core::Contract& contract() {
   using Args = Fp8GemmArgs;
@@ -43,7 +49,14 @@ const core::Contract& contract() {
                                                        .shapes = {"... N"},
                                                        .meaning = "added to the product in f32",
                                                        .dtype_same_as = "c"})),
-      .options = core::options<Fp8GemmOptions, isomer_fp8_gemm_options>(),
+      .options = core::options<Fp8GemmOptions, isomer_fp8_gemm_options>(
+          core::option<&Fp8GemmOptions::b_ready, &isomer_fp8_gemm_options::b_ready>(
+              "1 promises that nothing which is still under way in the queue writes b")),
+      .clauses = {{.text = "b_ready is 0 or 1",
+                   .broken =
+                       [](const core::Call& call) {
+                         return broken_b_ready(call.options<Fp8GemmOptions>().b_ready);
+                       }}},
       .tolerance = "u_c*|ref| + 2^-20*(sum over kb of |a_s*b_s|*sum|a*b|, + |bias| + |addend|), u_c = 2^-24 "
                    "f32, 2^-11 "
                    "f16, 2^-8 bf16; never below half a subnormal of c; where "

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <type_traits>
 
 namespace isomer::ops::fp8_gemm {
 namespace {
@@ -44,7 +45,7 @@ gpu::MapOfStep boxed(gpu::TensorMap map, int columns, int rows, std::size_t at) 
   return {map, static_cast<std::uint32_t>(at)};
 }
 
-gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, const gpu::Facts& facts) {
+gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, bool b_ready, const gpu::Facts& facts) {
   gpu::Step step{.source = "ops/fp8_gemm/kernels/fp8_gemm_sm90.cu",
                  .kernel = "isomer_fp8_gemm_sm90",
                  .variant = {{"c", problem.gemm.c},
@@ -57,21 +58,40 @@ gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, const gpu::Fa
                              {"split", t.split},
                              {"bulk_store", problem.bulk_store},
                              {"terms", problem.terms},
-                             {"scales", problem.scales_at_once}},
+                             {"scales", problem.scales_at_once},
+                             {"quantises", problem.quantises},
+                             {"b_ready", b_ready}},
                  .grid = {static_cast<std::uint32_t>(t.blocks), 1, 1},
                  .block = {static_cast<std::uint32_t>(t.threads), 1, 1},
                  .cluster = {static_cast<std::uint32_t>(t.cluster * t.split), 1, 1},
                  .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
                  .overlap_previous = facts.has.overlap};
   constexpr int kBlock = static_cast<int>(kScaleBlock);
-  step.maps = {boxed(problem.a, kBlock, t.tile_m, offsetof(Fp8GemmSm90Parameters, a)),
-               boxed(problem.b, kBlock, t.tile_n / t.cluster, offsetof(Fp8GemmSm90Parameters, b))};
+  if (problem.quantises == DType::none)
+    step.maps.push_back(boxed(problem.a, kBlock, t.tile_m, offsetof(Fp8GemmSm90Parameters, a)));
+  step.maps.push_back(boxed(problem.b, kBlock, t.tile_n / t.cluster, offsetof(Fp8GemmSm90Parameters, b)));
   if (problem.bulk_store)
     step.maps.push_back(boxed(problem.c, sm90_panel_columns(t), 64, offsetof(Fp8GemmSm90Parameters, c)));
   return step;
 }
 
-/// The plan of either op: Args is Fp8GemmArgs or GroupedFp8GemmArgs.
+/// Whose measured choices are taken: rows that are quantised on their way have the tile, and so the bits, of
+/// the two calls.
+template <class Args>
+constexpr const char* kOp = std::is_same_v<Args, GroupedFp8GemmArgs> ? "grouped_fp8_gemm" : "fp8_gemm";
+
+/// Rows of a tile of a block that quantises.
+constexpr int kOneTile = 64;
+
+/// Whether the product may read b while what is ahead of it still runs.
+template <class Args>
+bool b_ready_of([[maybe_unused]] const core::Call& call) {
+  if constexpr (std::is_same_v<Args, Fp8GemmArgs>) return call.options<Fp8GemmOptions>().b_ready != 0;
+  if constexpr (std::is_same_v<Args, Fp8LinearArgs>) return call.options<Fp8LinearOptions>().b_ready != 0;
+  return false;
+}
+
+/// The plan of one of the three ops: Args is Fp8GemmArgs, GroupedFp8GemmArgs or Fp8LinearArgs.
 template <class Args>
 class Sm90Plan : public gpu::Plan {
  public:
@@ -92,11 +112,14 @@ class Sm90Plan : public gpu::Plan {
     if (problem.gemm.empty()) return decision;
     decision.candidates = sm90_candidates(problem, facts);
     if (!gpu::tuned().rows().empty())
-      decision.measured = gpu::tuned().find(sm90_key(problem, call.contract->op, facts));
+      decision.measured = gpu::tuned().find(sm90_key(problem, kOp<Args>, facts));
     const std::ptrdiff_t taken = sm90_choice(decision.candidates, candidate, decision.measured);
     if (taken < 0) return core::Refusal{core::say("has no tile '", candidate, "' for this call")};
     decision.taken = static_cast<std::size_t>(taken);
     const Sm90Tiling& t = decision.candidates[decision.taken];
+    if (problem.quantises != DType::none && t.tile_m > kOneTile)
+      return core::Refusal{core::say("fp8_gemm takes a tile of ", t.tile_m,
+                                     " rows for this product, blocks that quantise have ", kOneTile)};
     if (std::max(t.tiles, t.blocks) > gpu::kMostBlocks)
       return core::Refusal{core::say("c has ", t.tiles, " tiles, a launch has at most 2^31 - 1")};
     Fp8GemmSm90Parameters& p = decision.parameters;
@@ -109,12 +132,17 @@ class Sm90Plan : public gpu::Plan {
     p.high = divisor(p.together);
     p.last = divisor((p.gemm.row_tiles - 1) % p.together + 1);
     p.b_once = t.row_tiles == 1 && p.gemm.layout != GemmRows::contiguous;
-    decision.steps.push_back(step_of(problem, t, facts));
+    if constexpr (std::is_same_v<Args, Fp8LinearArgs>) {
+      const auto& options = call.options<Fp8LinearOptions>();
+      p.amax_floor = options.amax_floor;
+      p.power_of_two = options.scale_format == ScaleFormat::ue8m0 ? 1 : 0;
+    }
+    decision.steps.push_back(step_of(problem, t, b_ready_of<Args>(call), facts));
     return decision;
   }
 
   static gpu::TunedKey tuned_key(const core::Call& call, const gpu::Facts& facts) {
-    return sm90_key(Sm90Problem(call.args<Args>()), call.contract->op, facts);
+    return sm90_key(Sm90Problem(call.args<Args>()), kOp<Args>, facts);
   }
 
   void describe(core::Description& out) const override {
@@ -137,6 +165,7 @@ class Sm90Plan : public gpu::Plan {
 
   std::vector<gpu::Candidate> candidates() const override {
     std::vector<gpu::Candidate> list;
+    if (std::is_same_v<Args, Fp8LinearArgs>) return list;  // the product's own
     for (const Sm90Tiling& t : candidates_) {
       const std::string name = t.name();
       list.push_back({.name = name,
@@ -152,10 +181,17 @@ class Sm90Plan : public gpu::Plan {
     const auto& args = call.args<Args>();
     Fp8GemmSm90Parameters parameters = parameters_;
     parameters.gemm = with_addresses(parameters_.gemm, args);
-    if (bulk_store_)
-      launch(queue, 0, parameters, {args.a.data, args.b.data, args.c.data});
-    else
-      launch(queue, 0, parameters, {args.a.data, args.b.data});
+    if constexpr (std::is_same_v<Args, Fp8LinearArgs>) {
+      if (bulk_store_)
+        launch(queue, 0, parameters, {args.b.data, args.c.data});
+      else
+        launch(queue, 0, parameters, {args.b.data});
+    } else {
+      if (bulk_store_)
+        launch(queue, 0, parameters, {args.a.data, args.b.data, args.c.data});
+      else
+        launch(queue, 0, parameters, {args.a.data, args.b.data});
+    }
   }
 
  private:
@@ -173,6 +209,10 @@ constexpr gpu::Capabilities kNeeds{.bulk_copy = true, .wgmma = true, .clusters =
 gpu::Implementations sm90() { return gpu::on<Sm90Plan<Fp8GemmArgs>>(DeviceType::cuda, "sm90", kNeeds); }
 gpu::Implementations grouped_sm90() {
   return gpu::on<Sm90Plan<GroupedFp8GemmArgs>>(DeviceType::cuda, "sm90", kNeeds);
+}
+
+std::vector<std::unique_ptr<const core::Implementation>> linear_gpu() {
+  return gpu::on<Sm90Plan<Fp8LinearArgs>>(DeviceType::cuda, "sm90_quantising", kNeeds);
 }
 
 }  // namespace isomer::ops::fp8_gemm

@@ -3,10 +3,12 @@
 #include "core/ceil_div.hpp"
 #include "core/sentence.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
+#include "ops/fp8_gemm/kernels/fp8_gemm_sm90.h"
 #include "ops/fp8_gemm/kernels/shared_memory.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 
 namespace isomer::ops::fp8_gemm {
 namespace {
@@ -65,7 +67,7 @@ Sm90Tiling tiling(const Sm90Problem& problem, const TileRow& row, const gpu::Fac
                .cluster = row.cluster,
                .split = row.split,
                .measured = row.measured,
-               .threads = 128 * (row.tile_m / 64 + 1)};
+               .threads = 128 * (row.tile_m / 64 + (problem.quantises != DType::none ? 2 : 1))};
   const int fixed =
       device::sm90_fixed_bytes(row.tile_m, row.tile_n, row.split, row.chunks, problem.bulk_store);
   const auto bytes_with = [&](int stages) {
@@ -143,23 +145,36 @@ void Sm90Problem::look(const Args& args) {
     return;
   }
   const std::int64_t entries = gemm.entries();
-  a = map_of(DType::e4m3fn, p.depth, p.rows, p.a_rows.stride[0], entries, p.a_rows.expert);
+  if constexpr (std::is_same_v<Args, Fp8LinearArgs>) {
+    quantises = args.x.dtype;
+    if (p.rows > device::kMostQuantised) {
+      refusal = say("x has ", p.rows, " rows, blocks quantise up to ", device::kMostQuantised, " themselves");
+      return;
+    }
+    if (gemm.copy != 16 || (p.rows > 1 && p.a_rows.stride[0] * size_of(quantises) % 16 != 0)) {
+      refusal = "rows of x and b do not begin at multiples of 16 bytes";
+      return;
+    }
+  } else {
+    a = map_of(DType::e4m3fn, p.depth, p.rows, p.a_rows.stride[0], entries, p.a_rows.expert);
+    refusal = fault("a", args.a, a, p.a_rows.stride[0], p.a_rows.expert);
+    const auto in_fours = [](std::int64_t size, std::int64_t stride) { return size <= 1 || stride % 4 == 0; };
+    if (p.blocks % 4 == 0 && p.a_s_block == 1 && in_fours(p.rows, p.a_s_rows.stride[0]) &&
+        in_fours(entries, p.a_s_rows.expert) && reinterpret_cast<std::uintptr_t>(args.a_s.data) % 16 == 0)
+      scales_at_once = 4;
+  }
   b = map_of(DType::e4m3fn, p.depth, p.columns, p.b_row, p.experts, p.b_expert);
   c = map_of(gemm.c, p.columns, p.rows, p.c_rows.stride[0], entries, p.c_rows.expert);
-  refusal = fault("a", args.a, a, p.a_rows.stride[0], p.a_rows.expert);
   if (refusal.empty()) refusal = fault("b", args.b, b, p.b_row, p.b_expert);
   // The engine stores whole 16 bytes: behind the last column of a row it would write what is not its own.
   bulk_store = size_of(gemm.c) == 2 && p.columns % 8 == 0 &&
                fault("c", args.c, c, p.c_rows.stride[0], p.c_rows.expert).empty();
   terms = args.bias.defined() || args.addend.defined();
-  const auto in_fours = [](std::int64_t size, std::int64_t stride) { return size <= 1 || stride % 4 == 0; };
-  if (p.blocks % 4 == 0 && p.a_s_block == 1 && in_fours(p.rows, p.a_s_rows.stride[0]) &&
-      in_fours(entries, p.a_s_rows.expert) && reinterpret_cast<std::uintptr_t>(args.a_s.data) % 16 == 0)
-    scales_at_once = 4;
 }
 
 Sm90Problem::Sm90Problem(const Fp8GemmArgs& args) : gemm(args) { look(args); }
 Sm90Problem::Sm90Problem(const GroupedFp8GemmArgs& args) : gemm(args) { look(args); }
+Sm90Problem::Sm90Problem(const Fp8LinearArgs& args) : gemm(args) { look(args); }
 
 std::string Sm90Tiling::name() const {
   std::string text = say(tile_m, "x", tile_n);
@@ -191,6 +206,16 @@ std::ptrdiff_t sm90_choice(const std::vector<Sm90Tiling>& list, std::string_view
   }));
 }
 
+namespace {
+
+/// Rows that fill one tile share a choice: what is measured is that of all of its rows.
+std::int64_t rows_of_key(const device::Fp8GemmParameters& p) {
+  constexpr std::int64_t kTile = 64;
+  return p.layout == GemmRows::single && p.rows < kTile ? kTile : p.rows;
+}
+
+}  // namespace
+
 gpu::TunedKey sm90_key(const Sm90Problem& problem, std::string_view op, const gpu::Facts& facts) {
   const device::Fp8GemmParameters& p = problem.gemm.parameters;
   constexpr const char* kLayouts[] = {"single", "contiguous", "masked"};
@@ -198,7 +223,7 @@ gpu::TunedKey sm90_key(const Sm90Problem& problem, std::string_view op, const gp
           .op = std::string(op),
           .implementation = "sm90",
           .dtypes = say("a=e4m3fn b=e4m3fn c=", name_of(problem.gemm.c)),
-          .shape = say("rows=", kLayouts[static_cast<int>(p.layout)], " m=", p.rows, " n=", p.columns,
+          .shape = say("rows=", kLayouts[static_cast<int>(p.layout)], " m=", rows_of_key(p), " n=", p.columns,
                        " k=", p.depth, " experts=", p.experts, " bulk_store=", problem.bulk_store,
                        " terms=", problem.terms)};
 }

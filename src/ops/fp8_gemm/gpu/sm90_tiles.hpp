@@ -17,12 +17,15 @@ namespace isomer::ops::fp8_gemm {
 struct Sm90Problem {
   explicit Sm90Problem(const Fp8GemmArgs& args);
   explicit Sm90Problem(const GroupedFp8GemmArgs& args);
+  /// Rows that are quantised on their way.
+  explicit Sm90Problem(const Fp8LinearArgs& args);
 
   GpuProblem gemm;
-  std::string refusal;      ///< why the kernel cannot take it; empty where it does
-  bool bulk_store = false;  ///< c is stored by bulk copies, else by the threads
-  bool terms = false;       ///< a bias or an addend
-  int scales_at_once = 1;   ///< of a row of a_s, that are copied together: 4 where they lie so
+  std::string refusal;            ///< why the kernel cannot take it; empty where it does
+  bool bulk_store = false;        ///< c is stored by bulk copies, else by the threads
+  bool terms = false;             ///< a bias or an addend
+  int scales_at_once = 1;         ///< of a row of a_s, that are copied together: 4 where they lie so
+  DType quantises = DType::none;  ///< the type of rows that are
   /// Without their boxes, which are the tile's.
   gpu::TensorMap a, b, c;
 
@@ -62,7 +65,7 @@ std::vector<Sm90Tiling> sm90_candidates(const Sm90Problem& problem, const gpu::F
 /// `measured` takes none of them; -1 where `candidate` is none of them.
 std::ptrdiff_t sm90_choice(const std::vector<Sm90Tiling>& list, std::string_view candidate,
                            const gpu::TunedRow* measured);
-/// What the problem's measured choice is looked up by.
+/// What the problem's measured choice is looked up by: of up to 64 rows that of 64.
 gpu::TunedKey sm90_key(const Sm90Problem& problem, std::string_view op, const gpu::Facts& facts);
 
 }  // namespace isomer::ops::fp8_gemm

@@ -18,52 +18,20 @@
 // kCluster blocks with tiles of rows beside one another each bring a part of b to all of them. kSplit blocks
 // of a cluster divide K; then each hands the others their slices of its columns through their shared memory,
 // and adds up its own in the order of the blocks: no memory beside, and the same bits every time.
+//
+// Where the rows come unquantised (ISOMER_QUANTISES is their type) the warps of one more warpgroup bring
+// them, a block of K in turn, as act_quant would have made them: codes into the stage, scales into the slot.
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/sm90/cluster.cuh"
 #include "gpu/device/sm90/pipeline.cuh"
 #include "gpu/device/sm90/registers.cuh"
 #include "gpu/device/sm90/warpgroup_mma.cuh"
-#include "ops/fp8_gemm/kernels/sm90_result.cuh"
+#include "ops/fp8_gemm/kernels/sm90_quantise.cuh"
 
 namespace isomer::device {
 
-using sm90::Barrier;
 using sm90::SharedMatrix;
-
-constexpr int kTileM = ISOMER_TILE_M, kTileN = ISOMER_TILE_N, kChunks = ISOMER_CHUNKS;
-constexpr int kStages = ISOMER_STAGES, kCluster = ISOMER_CLUSTER, kSplit = ISOMER_SPLIT;
-constexpr GemmRows kLayout = GemmRows::ISOMER_ROWS;
-constexpr bool kBulkStore = ISOMER_BULK_STORE, kTerms = ISOMER_TERMS;
-constexpr int kScalesAtOnce = ISOMER_SCALES;
-using Element = ISOMER_C;
-
-constexpr int kWarpgroups = kTileM / 64, kChunk = kTileN / kChunks, kThreads = 128 * (kWarpgroups + 1);
-constexpr u32 kBytesA = kTileM * 128, kBytesB = kTileN * 128;
-constexpr int kSlots = sm90_slots(kStages, kScalesAtOnce);  // of kScalesAtOnce blocks of K, 1 or 4
-constexpr u32 kBytesRows = kTileM * kScalesAtOnce * 4,
-              kBytesSlot = sm90_slot_bytes(kTileM, kTileN, kScalesAtOnce);
-constexpr int kScaleColumns = sm90_scale_columns(kTileN);  // blocks of columns that a tile meets at most
-constexpr int kOwnColumns = kTileN / kSplit;               // of the tile, that this block stores
-using Panels = Sm90Panels<kOwnColumns>;
-constexpr int kParts = kSplit > 1 ? 1 : kChunks;  // that a warpgroup's rows of a tile are finished in
-constexpr u32 kBytesC = kBulkStore ? kWarpgroups * Panels::kBytes : 0;
-constexpr u32 kBytesResults = kBulkStore ? kWarpgroups * kParts * 2 * Barrier::kBytes : 0;
-constexpr u32 kBytesHanded = kSplit > 1 ? kTileM* kTileN * 4 : 0;  // sums that this block is handed
-// 384 threads begin with 168 registers each; 256 have all they can use.
-constexpr bool kShareRegisters = kWarpgroups == 2;
-constexpr int kCopyRegisters = 40, kSumRegisters = 232;
-
-static_assert(kTileM == 64 || kTileM == 128);
-static_assert(kTileN == 64 || kTileN == 128 || kTileN == 176 || kTileN == 192 || kTileN == 256,
-              "a tile meets kScaleColumns blocks of b_s at most");
-static_assert(kCluster == 1 || kSplit == 1);
-static_assert(kCluster == 1 || kLayout == GemmRows::single, "a cluster has one expert");
-static_assert(kStages * (kBytesA + kBytesB + 2 * Barrier::kBytes) + kBytesC + kBytesResults + kBytesHanded +
-                  kSlots * (kBytesSlot + 2 * Barrier::kBytes) ==
-              sm90_fixed_bytes(kTileM, kTileN, kSplit, kChunks, kBulkStore) +
-                  sm90_staged_bytes(kTileM, kTileN, kStages, kScalesAtOnce));
-static_assert(kOwnColumns % 16 == 0 && kOwnColumns * kSplit == kTileN);
 
 /// Two warpgroups take turns at the tensor cores: one may issue when half of the other's products are done,
 /// so that one multiplies while the other promotes. Left alone they may fall into step, share the tensor
@@ -83,37 +51,20 @@ constexpr bool kIssueBehindLast = ISOMER_SM90;
 /// round the wait costs 6 % of the speed. The emulator takes a second wait for a mistake.
 constexpr bool kWaitsAgain = ISOMER_SM90 && kChunks == 2;
 
-/// Where everything lies in shared memory.
-struct Memory {
-  u32 a, b, c, parts, scales;
-  Barrier full, empty, brought, read, written, stored;
-  ISOMER_DEVICE explicit Memory(u32 base)
-      : a(base),
-        b(a + kStages * kBytesA),
-        c(b + kStages * kBytesB),
-        parts(c + kBytesC),
-        scales(parts + kBytesHanded),
-        full{scales + kSlots * kBytesSlot},
-        empty{full.at + kStages * Barrier::kBytes},
-        brought{empty.at + kStages * Barrier::kBytes},
-        read{brought.at + kSlots * Barrier::kBytes},
-        written{read.at + kSlots * Barrier::kBytes},
-        stored{written.at + kWarpgroups * kParts * Barrier::kBytes} {}
-  ISOMER_DEVICE Panels panels(int warpgroup) const {
-    return {c + static_cast<u32>(warpgroup) * Panels::kBytes};
-  }
-};
+/// b of a block of K into a stage: of a cluster's blocks each brings a part to all.
+ISOMER_DEVICE void load_b(const Fp8GemmSm90Parameters& p, const Sm90Tile& tile, i32 block, u32 b,
+                          Barrier full, u32 rank, sm90::Keep keep) {
+  if constexpr (kCluster == 1)
+    sm90::load<3>(p.b, {{block * kScaleBlock, tile.column, tile.expert}}, b, full, keep);
+  else
+    sm90::load_multicast<3>(
+        p.b, {{block * kScaleBlock, tile.column + static_cast<i32>(rank) * (kTileN / kCluster), tile.expert}},
+        b + rank * (kBytesB / kCluster), full, (1 << kCluster) - 1, keep);
+}
 
-using Tiles = Sm90Tiles<kLayout, kTileM, kTileN, kCluster>;
-
-/// The blocks of K [first, end) of this block.
-struct Depth {
-  i32 first, end;
-};
-
-/// One thread: a and b of every tile.
+/// One thread: a and b of every tile. Of the first `begun` blocks of K b is under way and announced.
 ISOMER_DEVICE void bring_operands(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles,
-                                  Depth depth, u32 rank) {
+                                  Depth depth, u32 rank, i32 begun) {
   const sm90::Keep keep = p.b_once ? sm90::Keep::briefly : sm90::Keep::normal;
   sm90::Pipeline<kStages> ring;
   Sm90Tile tile;
@@ -123,19 +74,35 @@ ISOMER_DEVICE void bring_operands(const Fp8GemmSm90Parameters& p, const Memory& 
     for (i32 block = depth.first; block < depth.end; ++block, ring.advance()) {
       const Barrier full = memory.full[ring.stage];
       memory.empty[ring.stage].wait(ring.phase ^ 1);
-      full.arrive_expect(kBytesA + kBytesB);
-      sm90::load<3>(p.a, {{block * kScaleBlock, tile.row, entry}},
-                    memory.a + static_cast<u32>(ring.stage) * kBytesA, full);
-      const u32 b = memory.b + static_cast<u32>(ring.stage) * kBytesB;
-      if constexpr (kCluster == 1)
-        sm90::load<3>(p.b, {{block * kScaleBlock, tile.column, tile.expert}}, b, full, keep);
-      else
-        sm90::load_multicast<3>(
-            p.b,
-            {{block * kScaleBlock, tile.column + static_cast<i32>(rank) * (kTileN / kCluster), tile.expert}},
-            b + rank * (kBytesB / kCluster), full, (1 << kCluster) - 1, keep);
+      const bool has_b = kBReady && begun > 0;
+      if (!has_b) full.arrive_expect(kBytesBrought);
+      if constexpr (!kQuantises)
+        sm90::load<3>(p.a, {{block * kScaleBlock, tile.row, entry}},
+                      memory.a + static_cast<u32>(ring.stage) * kBytesA, full);
+      if (has_b) {
+        --begun;
+        continue;
+      }
+      load_b(p, tile, block, memory.b + static_cast<u32>(ring.stage) * kBytesB, full, rank, keep);
     }
   }
+}
+
+/// The same thread, where nothing ahead writes b: b of the first tile's first blocks of K, as many as there
+/// are stages, before the launch ahead has ended. How many they are.
+ISOMER_DEVICE i32 begin_b(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles, Depth depth,
+                          u32 rank) {
+  const sm90::Keep keep = p.b_once ? sm90::Keep::briefly : sm90::Keep::normal;
+  Sm90Tile tile;
+  if (!tiles.next(tile)) return 0;
+  const i32 blocks = depth.end - depth.first, count = blocks < kStages ? blocks : kStages;
+#pragma unroll 1
+  for (i32 i = 0; i < count; ++i) {
+    const Barrier full = memory.full[i];
+    full.arrive_expect(kBytesBrought);
+    load_b(p, tile, depth.first + i, memory.b + static_cast<u32>(i) * kBytesB, full, rank, keep);
+  }
+  return count;
 }
 
 /// One warp: the scales of every tile. Of a, four blocks of a row at once where they lie so, else one by one,
@@ -463,14 +430,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const int warpgroup = shuffle(static_cast<int>(threadIdx.x) / 128, 0);
   const u32 rank = kCluster * kSplit > 1 ? sm90::cluster_rank() : 0;
   if (threadIdx.x == 0) {
-    sm90::prefetch(p.a);
+    if constexpr (!kQuantises) sm90::prefetch(p.a);
     sm90::prefetch(p.b);
     for (int i = 0; i < kStages; ++i) {
-      memory.full[i].init(1);
+      memory.full[i].init(kQuantises ? 2 : 1);
       memory.empty[i].init(kWarpgroups * 4 * kCluster);
     }
     for (int i = 0; i < kSlots; ++i) {
-      memory.brought[i].init(32);
+      memory.brought[i].init(kQuantises ? 33 : 32);
       memory.read[i].init(kWarpgroups * 4);
     }
     for (int i = 0; kBulkStore && i < kWarpgroups * kParts; ++i) {
@@ -479,12 +446,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
     sm90::fence_barriers();
   }
+  if constexpr (kQuantises) clear_rows_behind(p, memory);
   if constexpr (kCluster * kSplit > 1)
     sm90::cluster_sync();
   else
     __syncthreads();
   let_next_begin();
-  wait_for_previous();
+  if constexpr (!kBReady) wait_for_previous();
 
   constexpr u32 kTogether = kCluster * kSplit;
   const i32 blocks = static_cast<i32>(p.gemm.blocks), part = static_cast<i32>(kSplit > 1 ? rank : 0);
@@ -493,15 +461,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const auto tiles = [&] {
     return Tiles(p, blockIdx.x / kTogether, gridDim.x / kTogether, kCluster > 1 ? rank : 0);
   };
+  i32 begun = 0;
+  if constexpr (kBReady) {
+    if (threadIdx.x == 0) begun = begin_b(p, memory, tiles(), depth, rank);
+    wait_for_previous();
+  }
   if (warpgroup == 0) {
     if constexpr (kShareRegisters) sm90::keep_registers<kCopyRegisters>();
-    if (threadIdx.x == 0) bring_operands(p, memory, tiles(), depth, rank);
-    if (warp() == 1) bring_scales(p, base, memory, tiles(), depth);
+    if (threadIdx.x == 0) bring_operands(p, memory, tiles(), depth, rank, begun);
+    if (!kQuantises && warp() == 1) bring_scales(p, base, memory, tiles(), depth);
     warp_barrier();
     if constexpr (kSplit > 1) sm90::cluster_sync();  // the one in add_up()
     if (kBulkStore && lane() == 0 && warp() >= 2 && warp() < 2 + kWarpgroups)
       store_results(p, memory, tiles(), rank, warp() - 2);
     warp_barrier();
+  } else if (kQuantises && warpgroup > kWarpgroups) {
+    if constexpr (kQuantises)
+      if (warp() % 4 < kQuantisers) quantise_rows<Wide>(p, base, memory, tiles(), depth, warp() % 4);
+    warp_barrier();
+    if constexpr (kSplit > 1) sm90::cluster_sync();
   } else {
     if constexpr (kShareRegisters) sm90::take_registers<kSumRegisters>();
     if constexpr (kLayout == GemmRows::contiguous) {

@@ -17,4 +17,8 @@ std::vector<oracle::Original> grouped_originals();
 void grouped_reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
 const std::vector<oracle::Variation>& grouped_variations();
 
+oracle::Oracle linear_oracle();
+void linear_reference(const core::Call& call, const oracle::Variations& vary, oracle::Expected& expected);
+const std::vector<oracle::Variation>& linear_variations();
+
 }  // namespace isomer::ops::fp8_gemm
