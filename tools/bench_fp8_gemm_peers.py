@@ -6,13 +6,15 @@
 The device spins while the host puts calls into the stream, so that neither has the host's time in it, and calls rotate
 through copies of the inputs which together outgrow the L2 cache. `single`: the median of launches, each between two
 events and after a rest. `back to back`: many calls one behind the other, the mean of one call. With few rows
-there is a third contender: act_quant of the rows in bf16 with fp8_gemm behind it. A sample of rows is compared with
+there are more contenders: act_quant of the rows in bf16 with fp8_gemm behind it, fp8_linear, which has to have the same bits, and fp8_gemm with
+the promise that nothing ahead writes b. A sample of rows is compared with
 float64. `--experts` times grouped_fp8_gemm instead, beside one dense product of the same work, and expert_layer.
 
 Exit codes: 0 measured · 1 a result is wrong · 2 wrong usage.
 """
 
 import argparse
+import ctypes
 import json
 import statistics
 import sys
@@ -21,7 +23,7 @@ import time
 import torch
 from torch.nn.functional import ScalingType, scaled_mm
 
-from bench_peers import Isomer
+from bench_peers import Isomer, struct
 
 SHAPES = [(4096, 2112, 7168), (4096, 24576, 1536), (4096, 32768, 512), (4096, 7168, 16384), (4096, 4096, 7168),
           (4096, 7168, 2048), (64, 7168, 16384), (64, 24576, 1536), (64, 2112, 7168), (64, 4096, 7168), (64, 7168, 2048),
@@ -86,6 +88,13 @@ def contenders(isomer, m, n, k):
             call()
         torch.cuda.synchronize()
         made["act_quant"] = first
+        at_once = [torch.empty_like(o.c) for o in sets]
+        made["fp8_linear"] = [isomer.op("fp8_linear", [o.wide, o.b, o.b_s, c, None, None]) for o, c in zip(sets, at_once)]
+        made["fp8_linear"][0]()
+        torch.cuda.synchronize()
+        good = good and torch.equal(sets[0].c.view(torch.int16), at_once[0].view(torch.int16))
+        ready = struct([("b_ready", ctypes.c_int64, 1)])
+        made["isomer, b_ready"] = [isomer.op("fp8_gemm", [o.a, o.a_s, o.b, o.b_s, o.c, None, None], ready) for o in sets]
     return made, good
 
 
