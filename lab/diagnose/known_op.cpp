@@ -304,7 +304,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                           numbers.explanation.set,
                           numbers.explanation.others,
                           numbers.explanation.explains,
-                          memory_safe};
+                          memory_safe,
+                          request.source};
   if (!numbers.evidence.empty()) {
     probe_poison(subject, probed);
     probe_strides(subject, probed);

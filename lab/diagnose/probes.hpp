@@ -23,6 +23,7 @@ struct Subjected {
   std::vector<std::vector<std::string>> rivals = {};  ///< others that no problem told from these
   bool explained = true;                              ///< nothing is left over beside them
   bool memory_safe = true;  ///< the plain calls stayed in their buffers and raced for none
+  std::string source = {};  ///< of the candidate, where it is known
 };
 
 /// What probes found. A call that comes to no answer (a crash, a refusal) is a finding too.
@@ -72,6 +73,12 @@ void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::v
                     std::vector<Finding>& list);
 /// Whether what a device refuses for an empty tensor is refused in the same words for others.
 bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings);
+/// How many calls in one process show that a call leaves nothing behind for later ones: ten and the one that
+/// is looked at, since what counts calls or fills something up has done so by then; two of one that takes
+/// long.
+int calls_for_state(const Answer& first, const CallSettings& settings);
+std::string calls_before(
+    const CallSettings& settings);  ///< "10 calls": those before the one that is looked at
 /// Of repeated calls, of which the earlier ones are of zeros: only that one writes what another returned.
 void results_of_device(const Answer& answer, const std::string& line, std::vector<Finding>& list);
 /// Work on the default stream where PyTorch's current one may be another: a finding where the instruction

@@ -51,6 +51,15 @@ bool one_pair(const Finding& a, const Finding& b) {
 
 }  // namespace
 
+int calls_for_state(const Answer& first, const CallSettings& settings) {
+  constexpr int kCalls = 11;
+  return 2 * kCalls * first.worked_seconds < settings.timeout_seconds ? kCalls : 2;
+}
+
+std::string calls_before(const CallSettings& settings) {
+  return settings.repeats == 2 ? "a call" : fmt::format("{} calls", settings.repeats - 1);
+}
+
 std::string without_folders(std::string text, const SourcePlace& place) {
   const std::size_t slash = place.file.rfind('/');
   if (slash == std::string::npos) return text;

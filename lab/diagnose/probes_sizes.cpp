@@ -1,6 +1,7 @@
 #include "lab/diagnose/probes.hpp"
 
 #include "core/codec.hpp"
+#include "lab/diagnose/source_places.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <string_view>
 
 namespace isomer::lab {
 namespace {
@@ -16,6 +18,14 @@ constexpr std::int64_t kSizes[] = {1, 5, 16, 17, 32, 33, 64, 65, 100, 128, 129, 
 
 /// Beyond what a fixed number of blocks covers, and beyond 2^16; only where the work is as small as the size.
 constexpr std::int64_t kLargeSize = 131075;
+/// Beyond 65535 blocks of 256 threads, which is all that a careful launch takes in one dimension, and beyond
+/// what a float counts. Not watched, which would take minutes, and only for code with something that a size
+/// may run into.
+constexpr std::int64_t kHugeSize = (1 << 24) + 3;
+constexpr std::string_view kLimits[] = {
+    R"(\b([6-9]\d\d|5[2-9]\d|51[2-9]|\d{4,})[uUlL]*\b)", R"(\b0[xX][0-9a-fA-F]{3,})", R"(<< *(9|[1-9]\d)\b)",
+    R"(\b(unsigned short|short|u?int16_t|ushort|float|double|min|max|std::min|std::max) *[({<])",
+    R"(\b(short|u?int16_t) +\w+ *=)"};
 
 /// Whether a problem of `size` has no more than a few elements and steps for each.
 bool is_light(const Given& given, std::int64_t size) {
@@ -25,6 +35,10 @@ bool is_light(const Given& given, std::int64_t size) {
   constexpr double kSteps = 64;
   return elements <= 2 * static_cast<std::size_t>(size) && call.contract->work &&
          call.contract->work(call).flops <= kSteps * static_cast<double>(size);
+}
+
+bool may_have_a_limit(const std::string& source) {
+  return line_of(source, {std::begin(kLimits), std::end(kLimits)}) != 0;
 }
 
 bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -90,10 +104,20 @@ void probe_sizes(const Subjected& s, Probed& found) {
       }
       std::size_t elements = 0;
       for (const oracle::ExpectedTensor& tensor : given->plain.tensors) elements += tensor.value.size();
-      if (elements > 12000 && size != kLargeSize) continue;
+      if (elements > 12000 && size < kLargeSize) continue;
       if (size == std::end(kSizes)[-1] && s.explained && is_light(*given, size)) sizes.push_back(kLargeSize);
+      if (size == kLargeSize && wrong.empty() && found.findings.empty() && may_have_a_limit(s.source))
+        sizes.push_back(kHugeSize);
       ++found.calls;
-      const Trial trial = try_call(s.candidate, s.form, s.port, *given, s.settings);
+      CallSettings settings = s.settings;
+      if (size == kHugeSize) settings.watch = false;
+      const Trial trial = try_call(s.candidate, s.form, s.port, *given, settings);
+      using End = Answer::End;
+      // A slow machine, or a slow kernel, is no wrong one.
+      if (size == kHugeSize && (trial.answer.end == End::timed_out || trial.answer.end == End::too_large)) {
+        found.notes.push_back(fmt::format("'{}' is not judged: it takes longer than its limit", given->line));
+        continue;
+      }
       findings_of_device(trial.answer, *given, found.findings);
       // Where the blocks are counted too low, what checks the launch ends the call.
       if (!trial.ok() && trial.answer.no_blocks) {
@@ -147,7 +171,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         listed(right), listed(wrong),
         block > 0 ? fmt::format(" (all sizes that are not a multiple of {})", block) : "", first.elements,
         first.all, first_line, first.output, first.first);
-    finding.fix = wrong == std::vector<std::int64_t>{kLargeSize}
+    finding.fix = wrong.front() >= kLargeSize
                       ? "launch enough blocks for every size, or let each of them go on to the next part"
                       : "process the last, partial block: launch ceil(n / block) blocks, and mask the rest";
     add_once(found.findings, std::move(finding));
@@ -279,7 +303,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     break;
   }
   CallSettings again = once;
-  again.repeats = 2;
+  again.repeats = calls_for_state(base.answer, once);
   ++found.calls;
   const Trial second = try_call(s.candidate, s.form, s.port, *s.given, again);
   const bool stale = second.ok() && (orderly ? outputs_differ(base, second) > 0
@@ -289,8 +313,9 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     Finding finding;
     finding.code = "stale-state";
     finding.evidence = fmt::format(
-        "after a call with zeros at the same addresses, {} elements differ from those of a first call ('{}')",
-        outputs_differ(base, second), s.given->line);
+        "after {} calls with zeros at the same addresses, {} elements differ from those of a first call "
+        "('{}')",
+        calls_before(again), outputs_differ(base, second), s.given->line);
     finding.fix = "keep no state between calls";
     add_once(found.findings, std::move(finding));
   }

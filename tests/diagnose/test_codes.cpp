@@ -54,6 +54,7 @@ constexpr Row kRows[] = {
     {"tail-mask", "sine.cu", "sin_of_whole_blocks", "sin", "sin_right"},
     {"unwritten-output", "sine.cu", "sin_of_every_other", "sin", "sin_right"},
     {"stale-state", "sine.cu", "sin_once", "sin", "sin_right"},
+    {"stale-state", "sine_limits.cu", "sin_for_ten_calls", "sin", "sin_of_any_size"},
     {"stale-state", "sine.cu", "sin_kept_by_address", "sin", "sin_right"},
     {"wrong-stream", "streams.cu", "sin_on_the_default_stream", "sin", "sin_on_the_stream"},
     {"wrong-stream", "streams.cu", "sin_copied_on_the_default_stream", "sin", "sin_copied_on_the_stream"},
@@ -257,6 +258,26 @@ TEST(Codes, DoesNotCompileNamesTheHeaderThatIsMissing) {
   ASSERT_EQ(diagnosis.findings.size(), 1u) << text_of(diagnosis);
   EXPECT_EQ(diagnosis.findings[0].code, "does-not-compile");
   EXPECT_EQ(diagnosis.findings[0].argument, "no/such/header.h");
+}
+
+/// Sizes past what a number in the source allows, which none of the smaller ones shows.
+TEST(Sizes, PastALimitOfTheSourceAreTried) {
+  DiagnoseRequest request;
+  request.op = "sin";
+  std::ifstream file(ISOMER_TEST_DATA "/diagnose/candidates/sine_limits.cu");
+  request.source = {std::istreambuf_iterator<char>(file), {}};
+  request.entry = "sin_up_to_a_limit";
+  const Diagnosis limited = diagnose(*build("sine_limits.cu", 32), request);
+  ASSERT_EQ(limited.findings.size(), 1u) << text_of(limited);
+  EXPECT_EQ(limited.findings[0].code, "tail-mask");
+  EXPECT_NE(limited.findings[0].evidence.find("131075, wrong for 16777219"), std::string::npos)
+      << limited.findings[0].evidence;
+  request.entry = "sin_of_any_size";
+  const Diagnosis any = diagnose(*build("sine_limits.cu", 32), request);
+  EXPECT_TRUE(any.findings.empty()) << text_of(any);
+  // Without such a number the call is not worth its time.
+  request.source.clear();
+  EXPECT_EQ(diagnose(*build("sine_limits.cu", 32), request).calls, any.calls - 1);
 }
 
 }  // namespace

@@ -271,6 +271,30 @@ inline const std::vector<Attack>& attacks() {
        "if (p == "
        "MAP_FAILED) break; memset(p, 1, 1 << 28); } abort();",
        {"crash", "resource-limit", "memory"}},
+      // Memory that belongs to no address space: it stays when it is no longer mapped.
+      {"fills_segments",
+       "#include <sys/shm.h>\n",
+       "for (int made = 0;; ++made) { int id = shmget(IPC_PRIVATE, 1 << 28, 0600 | IPC_CREAT); void* p = id "
+       "< 0 ? "
+       "(void*)-1 : shmat(id, 0, 0); if (p == (void*)-1) { if (made == 0) exit(7); break; } memset(p, 1, 1 "
+       "<< 28); "
+       "shmdt(p); if (made == 16) abort(); }",
+       {"ended the process with exit status 7"},
+       true},
+      {"fills_files_in_memory",
+       "",
+       "static char b[1 << 20]; int made = 0; for (int f; (f = memfd_create(\"a\", 0)) >= 0; ++made) for "
+       "(int i = 0; i < 32; "
+       "++i) if (write(f, b, sizeof b) < 0) abort(); if (made == 0) exit(7);",
+       {"ended the process with exit status 7"}},
+      {"fills_with_many_files",
+       "",
+       "static char b[1 << 20]; int made = 0; for (int k = 0; k < 4000; ++k) { char name[64]; sprintf(name, "
+       "\"%s/fill%d\", k % 2 ? "
+       "\"/dev/shm\" : \"/tmp\", k); int f = open(name, O_CREAT | O_WRONLY, 0600); if (f < 0) continue; "
+       "for (int i = 0; i < 32; ++i) if (write(f, b, sizeof b) == sizeof b) ++made; close(f); } if (made > "
+       "1024) abort(); exit(7);",
+       {"ended the process with exit status 7", "wrote a file larger"}},
       // Time and waits.
       {"loops", "", "for (volatile int i = 0;; ++i) {}", {"did not end"}},
       {"sleeps", "", "for (;;) pause();", {"did not end"}},

@@ -52,6 +52,8 @@ constexpr const char* kRefused[] = {
     // large parts of the kernel
     "io_uring_setup", "io_uring_enter", "io_uring_register", "bpf", "perf_event_open", "userfaultfd",
     "fanotify_init", "keyctl", "add_key", "request_key", "personality", "vmsplice",
+    // memory that no limit counts
+    "memfd_create", "memfd_secret", "shmget", "msgget", "mq_open",
     // the machine
     "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon",
     "swapoff", "acct", "quotactl", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",

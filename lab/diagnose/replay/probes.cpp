@@ -252,7 +252,7 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
     add_once(findings, std::move(finding));
   }
   Approach again = approach;
-  again.settings.repeats = 2;
+  again.settings.repeats = calls_for_state(outcome.answer, again.settings);
   const CallOutcome second = replay_once(again, replayed);
   if (!second.answer.ok()) return;
   results_of_device(second.answer, replayed.line, findings);
@@ -263,8 +263,8 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   Finding finding;
   finding.code = "stale-state";
   finding.evidence = fmt::format(
-      "'{}': after a call with zeros at the same addresses, {} more elements are wrong than in a first call",
-      replayed.line, worse);
+      "'{}': after {} with zeros at the same addresses, {} more elements are wrong than in a first call",
+      replayed.line, calls_before(again.settings), worse);
   finding.fix = "keep no state between calls";
   add_once(findings, std::move(finding));
 }
