@@ -10,7 +10,8 @@
 namespace isomer::lab {
 namespace {
 
-constexpr double kSeconds = 3;  ///< of a call that is only tried
+constexpr double kSeconds = 3;    ///< of a call that is only tried
+constexpr double kSecondsIn = 8;  ///< of all of them together
 
 /// A port and the original that it refers to, in one.
 struct Simpler {
@@ -92,44 +93,66 @@ double correlation(const Given& given, const Trial& trial) {
   return spread > 0 ? (n * xy - x * y) / spread : 0;
 }
 
-/// What speaks for a way of calling, where the answer may be wrong in it too.
+/// What speaks for a way of calling, where the answer may be wrong in it too. Stores of one value by several
+/// threads say nothing of sizes.
 double likelihood(const Given& given, const Trial& trial) {
-  return trial.ok() ? worth(given, trial) + 0.5 * correlation(given, trial) : -2;
+  if (!trial.ok()) return -2;
+  Trial counted = trial;
+  std::erase_if(counted.answer.seen,
+                [](const Seen& seen) { return seen.kind == "race" && seen.stores_twice; });
+  return worth(given, counted) + 0.5 * correlation(given, trial);
 }
 
 struct Way {
   std::shared_ptr<Simpler> simpler;
   Form form;
+  Dtypes dtypes;
   std::shared_ptr<const Given> given;
   Trial trial;
   double score = -3;
   std::string limit;  ///< what becomes of the same call of usual sizes; empty where it is one
 };
 
+/// What became of a call, for the sentence that says which is no longer asked.
+std::string outcome(const Given& given, const Trial& trial) {
+  if (!trial.answer.ok()) return fmt::format("'{}': {}", given.line, trial.answer.message);
+  if (!trial.ok()) return fmt::format("'{}': {}", given.line, trial.misfit);
+  return fmt::format("'{}': {:.0f} % of the answer is right", given.line, 100 * share_right(given, trial));
+}
+
+/// Whether an answer is right, and kept to its memory.
+bool is_right(const Given& given, const Trial& trial) {
+  return trial.ok() && share_right(given, trial) > 0.98;
+}
+
+constexpr double kClearly = 0.2;  // of two as good, the more ordinary
+
 /// The best of the simpler ports of the op's originals.
 Way best_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
   const Entry& entry = *called.form.entry;
   const double least = guess_form(entry, *called.port, true).score - 1;
   Way best;
+  double worked = 0;
   for (const Port& port : ports()) {
     if (port.op != called.port->op || port.original == nullptr) continue;
     const Guess guess = guess_form(entry, port, true);
     if (!guess.findings.empty() || !guess.unsure.empty() || guess.score < least) continue;
     std::string usual;
     for (const std::shared_ptr<Simpler>& simpler : simpler_ports(entry, port)) {
-      if (simpler->original.probes.empty()) continue;
+      if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
       try {
-        Way way = {simpler, guess.form,
+        Way way = {simpler,
+                   guess.form,
+                   called.dtypes,
                    given_by_line(without_what_it_lacks(simpler->port, guess.form),
-                                 simpler->original.probes.front(), called.dtypes)};
+                                 simpler->original.probes.front(), called.dtypes),
+                   {}};
         way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
+        worked += way.trial.answer.worked_seconds;
         way.score = likelihood(*way.given, way.trial);
-        const double share = way.trial.ok() ? share_right(*way.given, way.trial) : 0;
         way.limit = usual;
-        if (usual.empty())
-          usual = fmt::format("'{}': {:.0f} % of the answer is right", way.given->line, 100 * share);
-        if (share > 0.98) return way;
-        constexpr double kClearly = 0.2;  // of two as good, the more ordinary
+        if (usual.empty()) usual = outcome(*way.given, way.trial);
+        if (is_right(*way.given, way.trial)) return way;
         if (way.score > best.score + kClearly) best = std::move(way);
       } catch (const Error&) {  // the op does not take it
       }
@@ -138,35 +161,186 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   return best;
 }
 
+/// Whether a field sizes a leading axis of one of the op's originals.
+bool leads(const std::string& op, const std::string& field) {
+  return std::any_of(ports().begin(), ports().end(), [&](const Port& port) {
+    return port.op == op && port.original != nullptr &&
+           std::find(port.original->leading.begin(), port.original->leading.end(), field) !=
+               port.original->leading.end();
+  });
+}
+
+/// The sizes for which many kernels are written; where one is known, tiles may be twice as large.
+std::vector<std::string> common_sizes(const oracle::Original::Sayable& each) {
+  std::vector<std::string> list = each.values;
+  if (list.size() == 1) list.push_back(std::to_string(2 * std::stoi(list.front())));
+  return list;
+}
+
+/// Copies of the port as functions of tensors may do less than it: without fields that need not be (as many
+/// heads of k as of q, one length), without leading axes, and of common sizes alone. What asks most is first.
+std::vector<std::shared_ptr<Simpler>> narrower_ports(const Port& port) {
+  const auto fixed = [](oracle::Original& original, const std::string& name, const std::string& value) {
+    change_lines(original, name, [&](const Pattern& field, const std::string& line) {
+      return field.replaced(line, fmt::format("$1{}={}", name, value));
+    });
+  };
+  std::vector<std::string> optional;
+  std::vector<std::shared_ptr<Simpler>> sized = {copy_of(port)};
+  for (const oracle::Original::Sayable& each : port.original->sayable) {
+    if (each.values.empty() && !leads(port.op, each.field)) optional.push_back(each.field);
+    const std::size_t before = sized.size();
+    for (const std::string& value : common_sizes(each))
+      for (std::size_t i = 0; i < before; ++i) {
+        sized.push_back(copy_of(sized[i]->port));
+        fixed(sized.back()->original, each.field, value);
+      }
+  }
+  std::vector<std::shared_ptr<Simpler>> list;
+  for (const std::shared_ptr<Simpler>& size : sized) {
+    list.push_back(size);
+    std::shared_ptr<Simpler> less = size;
+    for (const std::string& field : optional) {
+      less = copy_of(less->port);
+      change_lines(less->original, field,
+                   [](const Pattern& of, const std::string& line) { return of.replaced(line, ""); });
+      list.push_back(less);
+    }
+    for (const std::string& field : port.original->leading) {
+      less = copy_of(less->port);
+      fixed(less->original, field, "1");
+      less->original.drops_leading_ones = true;
+      less->original.empties.clear();
+      list.push_back(less);
+    }
+  }
+  return list;
+}
+
+/// The numbers that are nobody's size are those of tiles: the form with each as one that is common.
+std::vector<Form> with_tiles(const Guess& guess) {
+  if (guess.unsure.empty()) return {guess.form};
+  std::vector<Form> list;
+  for (const int tile : {32, 16, 64}) {
+    Form form = guess.form;
+    for (const int at : guess.unsure) {
+      form.passings[static_cast<std::size_t>(at)] = Passing();
+      form.passings[static_cast<std::size_t>(at)].what = Passing::What::constant;
+      form.passings[static_cast<std::size_t>(at)].constant = tile;
+    }
+    list.push_back(std::move(form));
+  }
+  return list;
+}
+
+/// The same of a function of tensors, which are what says its sizes: each of the usual dtypes that it takes.
+Way best_narrower_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
+  const Entry& entry = *called.form.entry;
+  const double least = guess_form(entry, *called.port, true).score - 1;
+  Way best;
+  double worked = 0;
+  struct Tried {
+    const Port* port;
+    Form form;
+    std::vector<std::shared_ptr<Simpler>> ways;
+    std::size_t of_any_size;  ///< so many of them, the first
+  };
+  std::vector<Tried> tried;
+  for (const Port& port : ports()) {
+    if (port.op != called.port->op || port.original == nullptr || port.original->sayable.empty()) continue;
+    const Guess guess = guess_form(entry, port, true);
+    if (!guess.findings.empty() || guess.score < least) continue;
+    const std::vector<std::shared_ptr<Simpler>> ways = narrower_ports(port);
+    std::size_t sizes = 1;
+    for (const oracle::Original::Sayable& each : port.original->sayable)
+      sizes *= common_sizes(each).size() + 1;
+    for (Form& form : with_tiles(guess)) tried.push_back({&port, std::move(form), ways, ways.size() / sizes});
+  }
+  std::vector<Dtypes> dtypes = {called.dtypes};
+  for (const auto& usual : called.port->original->usual) {
+    Dtypes each;
+    for (const auto& [field, dtype] : usual) each[field] = dtype;
+    if (each != called.dtypes) dtypes.push_back(std::move(each));
+  }
+  std::string first;
+  for (const Dtypes& of : dtypes) {
+    bool takes = true;
+    bool answers = false;  // all of it, and keeps to its memory: its sizes are not what is wrong
+    for (std::size_t i = 0; takes; ++i) {
+      bool more = false;
+      for (const Tried& each : tried) {
+        if (!takes || i >= each.ways.size() || (answers && i >= each.of_any_size)) continue;
+        more = true;
+        const std::shared_ptr<Simpler>& simpler = each.ways[i];
+        if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
+        try {
+          Way way = {simpler,
+                     each.form,
+                     of,
+                     given_by_line(without_what_it_lacks(simpler->port, each.form),
+                                   simpler->original.probes.front(), of),
+                     {}};
+          way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
+          worked += way.trial.answer.worked_seconds;
+          takes = way.trial.answer.end != Answer::End::refused || !is_about_dtype(way.trial.answer.message);
+          way.score = likelihood(*way.given, way.trial);
+          way.limit = first;
+          if (takes && first.empty()) first = outcome(*way.given, way.trial);
+          if (is_right(*way.given, way.trial)) return way;
+          answers = answers || likelihood(*way.given, way.trial) > 0.39;
+          if (way.score > best.score + kClearly) best = std::move(way);
+        } catch (const Error&) {  // the op does not take it
+        }
+      }
+      if (!more) break;
+    }
+  }
+  return best;
+}
+
 }  // namespace
+
+bool takes_tensors(const Entry& entry) {
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
+    return p.kind == Parameter::Kind::tensor || p.kind == Parameter::Kind::optional_tensor;
+  });
+}
+
+bool strays(const Trial& trial) {
+  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
+}
 
 void try_simpler(const Candidate& candidate, const CallRequest& request, Called& called) {
   const Entry& entry = *called.form.entry;
-  const bool right = called.trial.ok() && share_right(*called.given, called.trial) > 0.9;
-  const bool tensors = std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
-    return p.kind == Parameter::Kind::tensor || p.kind == Parameter::Kind::optional_tensor;
-  });
-  if (!request.stranger || right || tensors || entry.form == Entry::Form::extension) return;
+  const bool tensors = takes_tensors(entry);
+  // What keeps to its memory and is half right has been asked for what it is made for.
+  const double enough = tensors && !strays(called.trial) ? 0.5 : 0.9;
+  const bool right = called.trial.ok() && share_right(*called.given, called.trial) > enough;
+  if (!request.stranger || right || called.simpler != nullptr) return;
   CallSettings settings = request.settings;
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSeconds);
-  Way best = best_way(candidate, called, settings);
-  // Where its parameters can say all that the original's can, only what is right is believed.
-  const bool less = says_less(entry, *called.port->original);
+  Way best = tensors ? best_narrower_way(candidate, called, settings) : best_way(candidate, called, settings);
+  // Where it can be asked all that the original can, only what is right is believed: of parameters that say
+  // as much, and of tensors with which the call went well.
+  const bool less =
+      tensors ? !called.trial.ok() || strays(called.trial) : says_less(entry, *called.port->original);
   if (!best.trial.ok() || best.score <= likelihood(*called.given, called.trial) ||
-      (!less && share_right(*best.given, best.trial) < 0.98))
+      (!less && !is_right(*best.given, best.trial)))
     return;
-  called.notes.push_back(
-      fmt::format("it is asked for no more than its parameters say, as in '{}'", best.given->line));
-  if (!best.limit.empty() && share_right(*best.given, best.trial) > 0.98) {
+  called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
+                                     tensors ? "tensors" : "parameters", best.given->line));
+  if (!best.limit.empty() && is_right(*best.given, best.trial)) {
     Finding finding;
     finding.code = "shape-refused";
-    finding.evidence = fmt::format("{}; in '{}' it is", best.limit, best.given->line);
+    finding.evidence = fmt::format("{}; in '{}' it is right", best.limit, best.given->line);
     finding.location = entry.place;
     called.findings.push_back(std::move(finding));
   }
   called.simpler = std::shared_ptr<const Port>(best.simpler, &best.simpler->port);
   called.port = called.simpler.get();
   called.form = best.form;
+  called.dtypes = best.dtypes;
   called.unsure.clear();
   called.given = best.given;
   called.trial = std::move(best.trial);

@@ -384,6 +384,8 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       if (called.trial.answer.end != Answer::End::refused) break;
     }
     try_untyped(candidate, request, called);
+    // What it does not take is a limit of a stranger's, and nothing to be adapted.
+    if (!called.callable && takes_tensors(*called.form.entry)) try_simpler(candidate, request, called);
     if (!called.callable && (called.trial.answer.end == Answer::End::refused ||
                              called.trial.answer.end == Answer::End::not_callable)) {
       called.dtypes = usual(*called.port, 0);
@@ -393,30 +395,33 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       if (request.ports.size() > 1) try_other_originals(candidate, request, called);
       called.callable = called.trial.ok() || adapt_to_refusals(candidate, request, called);
     }
-    try_simpler(candidate, request, called);
+    if (!takes_tensors(*called.form.entry) || !called.callable || strays(called.trial))
+      try_simpler(candidate, request, called);
   }
+  const std::vector<int> unsure = called.simpler != nullptr ? std::vector<int>() : guess.unsure;
   if (!called.callable && called.trial.answer.end != Answer::End::refused)
     find_launch(candidate, request, called);
   const auto ended = [&](Answer::End end) { return called.trial.answer.end == end; };
-  if (!called.callable && !guess.unsure.empty() &&
+  if (!called.callable && !unsure.empty() &&
       (ended(Answer::End::crashed) || ended(Answer::End::timed_out) || ended(Answer::End::over_limit) ||
        ended(Answer::End::too_large))) {
     // A number that was taken for another one may be what it crashed on, or what its loop runs to.
-    try_numbers(candidate, request, guess.unsure, called);
+    try_numbers(candidate, request, unsure, called);
     called.callable = called.trial.answer.ok();
   }
   if (!called.callable && called.trial.answer.end == Answer::End::crashed)
     adapt_to_crash(candidate, request, called);
   if (called.callable) {
-    if (!try_whole_blocks(candidate, request, guess, called))
-      try_numbers(candidate, request, guess.unsure, called);
+    if (called.simpler == nullptr && !try_whole_blocks(candidate, request, guess, called))
+      try_numbers(candidate, request, unsure, called);
     if (request.recorded.empty()) {
       follow_returned_dtypes(called);
       called.given = plain_problem(*called.port, called.dtypes);
       called.trial = try_call(candidate, called.form, *called.port, *called.given, request.settings);
     }
     if (!request.recorded.empty() && !request.answered) follow_returned_dtypes(called);
-    if (request.recorded.empty() && (!called.trial.ok() || share_right(*called.given, called.trial) < 0.5))
+    if (request.recorded.empty() && called.simpler == nullptr &&
+        (!called.trial.ok() || share_right(*called.given, called.trial) < 0.5))
       try_other_originals(candidate, request, called);
     // The names may say another order, which the kinds did not refuse.
     if (!guess.by_names.empty() && called.trial.ok() && share_right(*called.given, called.trial) < 0.5) {

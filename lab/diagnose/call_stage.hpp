@@ -80,10 +80,15 @@ void try_numbers(const Candidate& candidate, const CallRequest& request, const s
 /// straying.
 double worth(const Given& given, const Trial& trial);
 
-/// A stranger's function over pointers and numbers that is wrong on the plain problem: whether it is right
-/// where it is asked for no more than its parameters can say (as many heads of k as of q, one length), or for
-/// sizes for which alone many kernels are written. What it is asked later is as simple.
+/// A stranger's function that is wrong on the plain problem: whether it is right where it is asked for less:
+/// for no more than its parameters can say (as many heads of k as of q, one length), for tensors without
+/// leading axes, or for sizes for which alone many kernels are written. What it is asked later is as simple.
 void try_simpler(const Candidate& candidate, const CallRequest& request, Called& called);
+
+/// Whether a function takes tensors, whose shapes say what it is asked.
+bool takes_tensors(const Entry& entry);
+/// Whether a call went past the ends of its buffers.
+bool strays(const Trial& trial);
 
 /// The sentence for a kernel of which nobody says how it is launched.
 std::string launch_is_unknown(const std::string& kernel);

@@ -174,11 +174,25 @@ void tell_limits(std::vector<Finding>& findings) {
   std::erase_if(findings, [](const Finding& each) {
     return each.code == "argument-order" || each.code == "result-order" || each.code == "argument-count";
   });
+  const auto is_limit = [&](const Finding& finding) {
+    return std::find(std::begin(kLimits), std::end(kLimits), finding.code) != std::end(kLimits) &&
+           finding.subject == Subject::candidate && !finding.decides &&
+           finding.strength != Strength::nearest && finding.variations.empty();
+  };
+  // That strides are ignored is one limit, of however many tensors.
+  Finding* first = nullptr;
   for (Finding& finding : findings) {
-    if (std::find(std::begin(kLimits), std::end(kLimits), finding.code) == std::end(kLimits) ||
-        finding.subject != Subject::candidate || finding.decides || finding.strength == Strength::nearest ||
-        !finding.variations.empty())
-      continue;
+    if (finding.code != "assumes-contiguous" || !is_limit(finding)) continue;
+    if (first == nullptr) {
+      first = &finding;
+    } else if (!finding.argument.empty() && !first->argument.empty()) {
+      first->argument += ", " + finding.argument;
+      finding.code.clear();
+    }
+  }
+  std::erase_if(findings, [](const Finding& each) { return each.code.empty(); });
+  for (Finding& finding : findings) {
+    if (!is_limit(finding)) continue;
     finding.evidence = fmt::format("a limit ({}): {}", finding.code, finding.evidence);
     finding.code = "convention";
     finding.fix = "none is needed where its callers never ask for this; a port of the op's original needs it";

@@ -34,6 +34,7 @@ constexpr Code kCodes[] = {
     {"crash", "the call ends its process"},
     {"resource-limit", "the call takes more memory, files or processes than it may"},
     {"launch-failed", "a device would refuse the launch"},
+    {"host-touches-device-memory", "host code reads or writes device memory by its address"},
     {"ignores-index", "an index tensor is ignored"},
     {"out-of-bounds-write", "memory outside a buffer is written"},
     {"out-of-bounds-read", "memory outside a tensor is read"},

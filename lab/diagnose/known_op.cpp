@@ -63,7 +63,7 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
   return false;
 }
 
-bool strays(const Trial& trial) {
+bool strays_or_races(const Trial& trial) {
   const std::vector<Seen>& all = trial.answer.seen;
   return std::any_of(all.begin(), all.end(), [](const Seen& seen) {
     return seen.kind.starts_with("out-of-bounds") || (seen.kind == "race" && !seen.stores_twice);
@@ -86,13 +86,13 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
     called.findings.push_back(std::move(finding));
     called.form = std::move(each.form);
   };
-  const bool strayed = strays(called.trial);
+  const bool strayed = strays_or_races(called.trial);
   std::vector<Convention> list = conventional_forms(called.form, *called.port, *called.given);
   std::vector<Convention> tame;
   for (Convention& each : list) {
     Trial trial = try_call(candidate, each.form, *called.port, *called.given, questions.settings);
     // Memory that a convention has no room for is no convention's.
-    if (!trial.ok() || strays(trial)) continue;
+    if (!trial.ok() || strays_or_races(trial)) continue;
     if (share_right(*called.given, trial) < std::max(0.98, before + 0.2)) {
       tame.push_back(std::move(each));
       continue;
@@ -216,6 +216,20 @@ std::optional<Numbers> of_compact_copies(const Candidate& candidate, const Calle
   return numbers;
 }
 
+/// The inputs of the op for which an entry takes nothing: "a_s and b_s". Empty where it takes each.
+std::string inputs_not_taken(const Form& form, const Port& port) {
+  std::vector<std::string> names;
+  for (std::size_t role = 0; role < port.roles.size(); ++role) {
+    const Port::Role& each = port.roles[role];
+    if (each.tensor && !each.output && !each.optional && !form.takes(static_cast<int>(role)))
+      names.push_back(each.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
 void execute(const Candidate& candidate, const DiagnoseRequest& request, const CallRequest& call,
              Called& called, Diagnosis& diagnosis) {
   Questions questions;
@@ -226,6 +240,16 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
   if (request.stranger && !numbers.explanation.explains && !numbers.evidence.empty())
     take_convention(candidate, questions, called, numbers);
+  // A function of tensors that no convention explains may do less than the op.
+  const std::shared_ptr<const Port> asked_before = called.simpler;
+  std::optional<Port> narrower;
+  if (request.stranger && !numbers.explanation.explains && takes_tensors(*called.form.entry))
+    try_simpler(candidate, call, called);
+  if (called.simpler != asked_before) {
+    called.port = &narrower.emplace(without_what_it_lacks(*called.simpler, called.form));
+    questions.dtypes = {called.dtypes};
+    numbers = explain_numbers(candidate, called.form, *called.port, questions);
+  }
   if (request.stranger) {
     diagnosis.findings.insert(
         diagnosis.findings.end(),
@@ -276,7 +300,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     diagnosis.findings.clear();
     diagnosis.error = fmt::format(
         "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
-        "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port of",
+        "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port "
+        "of",
         guessed_numbers(called), called.port->op);
     return;
   }
@@ -398,6 +423,13 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   diagnosis.entry = called.form.entry->name;
   const bool stranger = request.stranger && called.form.entry->name != called.port->functions.front();
   if (stranger && called.callable) tell_limits(called.findings);
+  // Nobody says that it is the op; of a port it is a finding.
+  if (const std::string without = inputs_not_taken(called.form, *called.port); stranger && !without.empty()) {
+    diagnosis.error =
+        fmt::format("{} takes nothing for {} of {}: it is another operation, and is not judged as this one",
+                    diagnosis.entry, without, called.port->op);
+    return;
+  }
   diagnosis.findings = called.findings;
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
   diagnosis.calls += 1;

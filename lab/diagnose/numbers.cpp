@@ -1,6 +1,7 @@
 #include "lab/diagnose/numbers.hpp"
 
 #include "core/codec.hpp"
+#include "lab/diagnose/answer_patterns.hpp"
 #include "lab/diagnose/changed_answers.hpp"
 #include "lab/diagnose/measured_guards.hpp"
 #include "lab/diagnose/narrow_sums.hpp"
@@ -203,7 +204,9 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     for (const Seen& seen : answer.seen) numbers.raced = numbers.raced || seen.kind == "race";
   // Of numbers that chance makes hardly any set is the cause, and looking for one takes all the time there
   // is.
-  if (numbers.raced) search.set_patience(kPatienceWithRaces);
+  numbers.evidence = search.evidence();
+  if (!numbers.raced && is_exact(port)) numbers.pattern = pattern_of_answers(port, numbers);
+  if (numbers.raced || numbers.pattern) search.set_patience(kPatienceWithRaces);
   numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
     try {
       return ask(given_by_line(port, line));
@@ -247,7 +250,11 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
                              std::any_of(list.begin(), list.end(), [](const Finding& each) {
                                return each.code == "intermediate-precision";
                              });
-  if (!found.explains && !rounding_left) {
+  if (!found.explains && !rounding_left && numbers.pattern) {
+    // What variations say of such an answer is said of elements at other places.
+    list.clear();
+    list.push_back(*numbers.pattern);
+  } else if (!found.explains && !rounding_left) {
     const std::string narrow = narrow_sums(port, numbers);
     Finding finding;
     finding.code = "unexplained";

@@ -5,6 +5,7 @@
 #include "lab/diagnose/trial.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Numbers {
   std::vector<Answer> answers;     ///< of the calls that returned, for what the emulator saw
   std::vector<std::shared_ptr<const Given>> answered;  ///< with what
   std::vector<oracle::Variation> measured;  ///< asked for besides the op's: guards with constants of its own
+  std::optional<Finding> pattern;           ///< that all answers have, and that no variation explains
   bool raced = false;                       ///< in one of them threads raced: its numbers may be chance's
 };
 

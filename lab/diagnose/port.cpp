@@ -29,8 +29,7 @@ Port port_of(const oracle::Oracle& oracle, const Original& original) {
 }
 
 /// A tensor of a problem in a buffer of its own, strides kept.
-Value value_of(const std::string& name, Tensor tensor, bool drop_ones) {
-  while (drop_ones && tensor.rank > 1 && tensor.size(0) == 1) tensor = tensor.select(0, 0);
+Value value_of(const std::string& name, Tensor tensor) {
   std::int64_t last = tensor.empty() ? -1 : 0;
   for (int i = 0; i < tensor.rank && last >= 0; ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
   Value value = tensor_value(name, tensor.dtype, {last + 1});
@@ -56,6 +55,22 @@ Value in_order_of(const Original::Parameter& parameter, Value value) {
   const bool compact = value.tensor.is_contiguous();
   value.tensor = with_axes(value.tensor, parameter.axes);
   return compact && !value.tensor.is_contiguous() ? compact_copy(value) : value;
+}
+
+Tensor without_leading_ones(Tensor tensor) {
+  while (tensor.rank > 1 && tensor.size(0) == 1) tensor = tensor.select(0, 0);
+  return tensor;
+}
+
+Tensor with_leading_ones(const Tensor& tensor, int rank) {
+  Tensor wide = tensor;
+  const int more = rank - tensor.rank;
+  wide.rank = rank;
+  for (int i = rank - 1; i >= 0; --i) {
+    wide.shape[static_cast<std::size_t>(i)] = i < more ? 1 : tensor.size(i - more);
+    wide.strides[static_cast<std::size_t>(i)] = i < more ? 0 : tensor.stride(i - more);
+  }
+  return wide;
 }
 
 double number_of(const Value& value, double fallback) {
@@ -104,9 +119,10 @@ std::vector<Value> Port::values(const oracle::Problem& problem) const {
           break;
         }
         const Tensor& tensor = call.tensor(call.contract->index_of(parameter.argument));
-        values.push_back(tensor.defined() ? in_order_of(parameter, value_of(parameter.name, tensor,
-                                                                            original->drops_leading_ones))
+        values.push_back(tensor.defined() ? in_order_of(parameter, value_of(parameter.name, tensor))
                                           : Value());
+        if (original->drops_leading_ones && values.back().is_tensor())
+          values.back().tensor = without_leading_ones(values.back().tensor);
         values.back().name = parameter.name;
         break;
       }
@@ -169,7 +185,8 @@ Tensor Port::by_contract(std::size_t role, const Tensor& tensor) const {
   const std::vector<int>& axes = original->parameters[role].axes;
   std::vector<int> back(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) back[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);
-  return with_axes(tensor, back);
+  const bool shorter = original->drops_leading_ones && tensor.rank < static_cast<int>(axes.size());
+  return with_axes(shorter ? with_leading_ones(tensor, static_cast<int>(axes.size())) : tensor, back);
 }
 
 int Port::role_of(std::string_view name) const {

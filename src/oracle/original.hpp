@@ -71,6 +71,9 @@ struct Original {
     std::vector<std::string> values = {};
   };
   std::vector<Sayable> sayable = {};
+  /// Fields that size the leading axes of every tensor: kernels of one batch, or of one head, have no such
+  /// axes.
+  std::vector<std::string> leading = {};
   /// Case lines with an empty tensor.
   std::vector<std::string> empties;
   /// Whether callers have such calls: no token, no element. An empty batch is not among them.

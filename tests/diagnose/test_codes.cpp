@@ -43,6 +43,8 @@ constexpr Row kRows[] = {
     {"crash", "sine.cu", "sin_crashes", "sin", "sin_right"},
     {"resource-limit", "sine.cu", "sin_takes_all", "sin", "sin_right"},
     {"launch-failed", "sine.cu", "sin_of_large_blocks", "sin", "sin_right"},
+    {"host-touches-device-memory", "tensors.cu", "wave_and_last_by_address", "sin",
+     "wave_and_last_by_copies"},
     {"empty-input", "sine.cu", "sin_of_no_block", "sin", "sin_right"},
     {"out-of-bounds-write", "sine.cu", "sin_of_one_more", "sin", "sin_right"},
     {"out-of-bounds-read", "sine.cu", "sin_with_neighbour", "sin", "sin_right"},

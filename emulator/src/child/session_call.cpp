@@ -1,5 +1,6 @@
 #include "child/session_call.hpp"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@
 #include "child/session_child.hpp"
 #include "child/signals.hpp"
 #include "child/storages.hpp"
+#include "memory/closed.hpp"
 #include "runtime/stream_order.hpp"
 #include "watch/places.hpp"
 #include "watch/reporter.hpp"
@@ -71,6 +73,7 @@ void send_answer() {
 
 void leave_user_code() {
   in_user_code = false;
+  closed::end();
   end_host_limits();
 }
 
@@ -130,6 +133,7 @@ struct Call {
   CallEnd end = CallEnd::returned;
   std::string message;
   bool settled = false;
+  bool closes = false;  // the device's memory, to host code
   std::string stopped;  // why the device did
   double seconds = 0;
   std::vector<std::uint64_t> sums;  // of what it returned and left, where that is compared
@@ -155,9 +159,11 @@ void on_entered(void* context) {
   forget_denied_memory();
   thrown_frames = 0;
   if (call->measured) real_device()->begin_timing();
+  if (call->closes) closed::begin();
   in_user_code = true;
 }
 void on_result(void* context, const CallValue* value) {
+  closed::end();
   end_host_limits();
   auto& call = *static_cast<Call*>(context);
   if (!real_device() && value->kind == CallKind::tensor) stream_order::returned(value->tensor->storage);
@@ -188,6 +194,38 @@ void note_wrong_streams(const EntryInfo& entry) {
   for (Report& r : stream_order::end_call(given)) answer.result.reports.push_back(std::move(r));
 }
 
+// A function over pointers is given what only kernels and copies can reach. Libraries whose host code
+// computes here, for want of a device, say so with a symbol, and tensors of PyTorch are computed with by its
+// own operators.
+bool closes_memory(const EntryInfo& entry) {
+  if (real_device() || entry.form != EntryInfo::Form::function || entry.takes_tensors ||
+      entry.returned_tensors)
+    return false;
+  void* library = dlopen(watch::users_library_name().c_str(), RTLD_NOLOAD | RTLD_LAZY);
+  if (library == nullptr) return false;
+  const bool computes = dlsym(library, "isomer_emulator_computes_on_the_host") != nullptr;
+  dlclose(library);
+  return !computes;
+}
+
+void report_touch() {
+  const Touched touched = take_touched();
+  const Buffer* buffer = touched.address != nullptr ? Memory::instance().find(touched.address) : nullptr;
+  if (buffer == nullptr) return;
+  Report r;
+  r.kind = Kind::host_touch;
+  r.buffer = buffer->name;
+  r.offset = static_cast<const std::byte*>(touched.address) - buffer->begin;
+  r.place = watch::place_of_frames(touched.frames.data(), static_cast<int>(touched.frames.size()));
+  r.text = fmt::format(
+      "host-touch: host code {} offset {} of buffer {}: that is device memory, where a host's access is a "
+      "segmentation "
+      "fault",
+      touched.writes ? "writes" : "reads", r.offset,
+      buffer->name.empty() ? fmt::format("allocated with {} bytes", buffer->bytes) : buffer->name);
+  answer.result.reports.push_back(std::move(r));
+}
+
 void call_once(const OfferedEntry& entry, const SessionRequest& request, const std::vector<WireValue>& values,
                Call& call) {
   Arguments arguments(storages->places());
@@ -215,9 +253,12 @@ void call_once(const OfferedEntry& entry, const SessionRequest& request, const s
   const bool keeps = call.held && !call.last;
   CallOutcome outcome{&call, &on_entered, &on_result, &on_end, keeps ? &on_kept : nullptr};
   storages->begin_call();
+  call.closes = closes_memory(entry.info);
   entry.call.invoke(entry.call.state, made.data(), &launch, &outcome);
   in_user_code = false;
+  closed::end();
   end_host_limits();
+  report_touch();
   settle(call);
 }
 

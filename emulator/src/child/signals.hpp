@@ -1,6 +1,8 @@
 // What ends the user's code from outside becomes a sentence: signals and the time limit.
 #pragma once
 
+#include <vector>
+
 #include "isomer/emulator/module.hpp"
 
 namespace isomer::emulator {
@@ -11,6 +13,15 @@ struct Stopped {
   std::string sentence;
   Place place;  ///< of host code; a kernel's is in the reports
 };
+
+/// Device memory that host code of the user's touched while it was closed, the first time.
+struct Touched {
+  const void* address = nullptr;  ///< null: it touched none
+  bool writes = false;
+  std::vector<void*> frames;  ///< return addresses, the innermost first
+};
+/// What was touched since this was asked.
+Touched take_touched();
 
 /// "a segmentation fault"
 const char* signal_word(int number);

@@ -12,6 +12,7 @@
 
 #include "execution/worker.hpp"
 #include "isomer_emulator/abi.h"
+#include "memory/closed.hpp"
 #include "memory/memory.hpp"
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
@@ -82,6 +83,7 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
   b->tensor = kind == 2;
   if (settings().watch) watch::forget(*b);
   if (settings().leaks) b->made = callers();
+  closed::close(*b);
   *out = b->begin;
   return error::success;
 }
@@ -100,6 +102,7 @@ EXPORT int isomer_emulator_free(void* pointer) {
 EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind) {
   if (bytes == 0) return error::success;
   if (!to || !from) return refuse(error::invalid_value, "copy: null pointer");
+  const closed::Open open;
   if (kind < host_to_host || kind > any_direction) {
     return refuse(error::invalid_memcpy_direction, fmt::format("copy: direction {}", kind));
   }
@@ -144,6 +147,7 @@ EXPORT int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* f
 EXPORT int isomer_emulator_set(void* to, int value, std::size_t bytes) {
   if (bytes == 0) return error::success;
   if (!to || !is_device(to)) return refuse(error::invalid_value, "memset: the pointer is not device memory");
+  const closed::Open open;
   if (int e = check_range(to, bytes, "destination")) return e;
   std::memset(to, value, bytes);
   if (settings().watch) watch::mark_written(to, bytes);

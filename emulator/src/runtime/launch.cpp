@@ -11,6 +11,7 @@
 
 #include "execution/worker.hpp"
 #include "isomer_emulator/abi.h"
+#include "memory/closed.hpp"
 #include "memory/memory.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/kernels.hpp"
@@ -138,6 +139,7 @@ int launch(const LaunchRequest& request) {
         fmt::format("launches {}: launching from the device is not emulated", request.kernel));
     return error::not_supported;
   }
+  const closed::Open open;
   LaunchRecord record;
   record.kernel = request.kernel;
   record.grid = {request.grid.x, request.grid.y, request.grid.z};

@@ -73,6 +73,8 @@ const char* name(Kind kind) {
       return "float-to-integer";
     case Kind::ragged_store:
       return "ragged-store";
+    case Kind::host_touch:
+      return "host-touch";
   }
   return "?";
 }

@@ -108,6 +108,8 @@ void add_words_beside(const std::string& file) {
 
 void set_users_library(std::string path) { users_library = std::move(path); }
 
+const std::string& users_library_name() { return users_library; }
+
 const void* users_address(void* const* frames, int count) {
   for (int i = 0; i < count; ++i) {
     if (is_in_users_library(frames[i])) return frames[i];

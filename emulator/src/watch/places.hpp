@@ -20,6 +20,7 @@ void add_words_beside(const std::string& file);
 
 /// The library that the user's code lies in: frames of others are nobody's place.
 void set_users_library(std::string path);
+const std::string& users_library_name();
 /// The innermost of these return addresses in the user's library, or null.
 const void* users_address(void* const* frames, int count);
 Place place_of_frames(void* const* frames, int count);

@@ -51,6 +51,36 @@ Finding of_large(const Approach& approach, const Replayed& replayed, const CallO
   return finding;
 }
 
+/// Most elements off by more than cancellation makes them, where the original has an epsilon and larger
+/// values are right.
+Finding clearly_off(const Replayed& replayed, const CallOutcome& outcome) {
+  constexpr double kClearly = 0.2;
+  std::size_t off = 0, all = 0;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const std::vector<double> want = oracle::elements(replayed.outputs[t].want);
+    if (outcome.got[t].size() != want.size() || !is_float(replayed.outputs[t].want.dtype)) continue;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (!std::isfinite(want[i]) || !std::isfinite(outcome.got[t][i])) return {};
+      ++all;
+      off += std::fabs(outcome.got[t][i] - want[i]) > kClearly * std::fabs(want[i]);
+    }
+  }
+  const bool has_epsilon =
+      std::any_of(replayed.values.begin(), replayed.values.end(), [](const Value& value) {
+        return value.kind == Value::Kind::real && value.real > 0 && value.real < 1e-2;
+      });
+  if (!has_epsilon || all == 0 || 2 * off < all) return {};
+  Finding finding;
+  finding.code = "epsilon";
+  finding.evidence = fmt::format(
+      "{} of {} elements are off by more than a fifth, and with larger values all are right: what is added "
+      "to "
+      "the squares is another number",
+      off, all);
+  finding.fix = "use the original's epsilon in the original's place: inside the root, or outside it";
+  return finding;
+}
+
 /// Where squares are as small as an epsilon; what else differs there is a matter of cancellation.
 Finding of_small(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
   if (outcome.right()) return {};
@@ -65,7 +95,7 @@ Finding of_small(const Approach& approach, const Replayed& replayed, const CallO
     finding.fix = "use the original's epsilon in the original's place: inside the root, or outside it";
     return finding;
   }
-  return {};
+  return clearly_off(replayed, outcome);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "lab/diagnose/call_form.hpp"
 #include "lab/diagnose/call_strides.hpp"
+#include "lab/diagnose/lower_case.hpp"
 #include "lab/diagnose/replay/replayed.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -55,6 +57,14 @@ std::string listed(const std::vector<Port::Role>& roles, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + roles[i].name;
   return text;
+}
+
+/// Whether a name says how many of something there are: rows, n_cols, M, batch_size.
+bool is_count(const std::string& name) {
+  static const Pattern count(
+      "[mnkbhdst]|\\w*(rows|cols|columns|size|count|len|length|numel|elements|batch|heads|dim|tokens)|(n|num|"
+      "nr)_\\w+");
+  return count.is(lower_case(name));
 }
 
 bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
@@ -275,6 +285,11 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
   const auto may = [&](std::size_t p, std::size_t r) {
     const Parameter& parameter = parameters[p];
     if (role_at[p] >= 0 || used[r] || arrays[p].what != What::none) return false;
+    // A dimension's number is no count of anything, whatever is left over.
+    if (parameter.kind == Kind::integer && replayed.values[r].kind == Value::Kind::integer &&
+        replayed.values[r].integer < 0 && plain(parameter.name) != plain(replayed.roles[r].name) &&
+        is_count(parameter.name))
+      return false;
     const bool number = replayed.values[r].kind == Value::Kind::integer ||
                         replayed.values[r].kind == Value::Kind::real ||
                         replayed.values[r].kind == Value::Kind::boolean;

@@ -111,6 +111,32 @@ void tell_end(const Approach& approach, const Entry& entry, const Replayed& repl
   if (!said) add_once(diagnosis.findings, std::move(finding));
 }
 
+namespace {
+
+/// Takes back that tensors are ignored, where a call that is right shows that they are not.
+void drop_if_used(const Approach& approach, const std::vector<Replayed>& calls,
+                  const std::vector<CallOutcome>& outcomes, std::size_t told,
+                  std::vector<Finding>& findings) {
+  std::size_t right = calls.size();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (outcomes[i].right() && outcomes[i].elements > 1 &&
+        (right == calls.size() || outcomes[i].elements < outcomes[right].elements))
+      right = i;
+  if (right == calls.size()) return;
+  for (std::size_t i = findings.size(); i-- > told;) {
+    if (findings[i].code != "ignores-argument") continue;
+    const auto role = std::find_if(
+        calls[right].roles.begin(), calls[right].roles.end(),
+        [&](const Port::Role& each) { return each.name == findings[i].argument && each.tensor; });
+    if (role == calls[right].roles.end()) continue;
+    if (depends_on(approach, calls[right], outcomes[right],
+                   static_cast<std::size_t>(role - calls[right].roles.begin())))
+      findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+}  // namespace
+
 void judge(const Approach& approach, const Entry& entry, const Facts* facts, bool adapted,
            const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
            Diagnosis& diagnosis) {
@@ -151,13 +177,19 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     if (reversed == calls.size() || cost_of_order(i) < cost_of_order(reversed)) reversed = i;
   }
   read_too_early(diagnosis);
-  // Threads that meet in no order give one answer as well as another.
+  // Threads that meet in no order give one answer as well as another, unless they store the same.
   const bool raced =
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const Finding& each) { return each.code == "missing-barrier" || each.code == "race"; });
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+        return (each.code == "missing-barrier" || each.code == "race") && !each.same_store;
+      });
   if (probed < calls.size()) {
     probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
-    if (!raced) probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
+    if (!raced) {
+      const std::size_t told = diagnosis.findings.size();
+      probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
+      // Where another call is right, which an argument that is ignored cannot be, that is another fault's.
+      if (!outcomes[reversed].right()) drop_if_used(approach, calls, outcomes, told, diagnosis.findings);
+    }
     // What has no infinity yet shows where one comes from.
     const auto finite = [](const CallOutcome& each) {
       return each.answer.ok() && each.elements > 0 &&
@@ -206,6 +238,12 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
                   [](const Finding& each) { return each.code == "missing-scale"; }))
     std::erase_if(diagnosis.findings, [](const Finding& each) {
       return each.code == "saturation" && each.strength == Strength::observed && each.location.line > 0;
+    });
+  // What is written where an index does not say meets other writers, and leaves its own place as it was.
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& each) { return each.code == "ignores-index"; }))
+    std::erase_if(diagnosis.findings, [](const Finding& each) {
+      return each.code == "unwritten-output" || (each.code == "race" && each.same_store);
     });
   const bool refused_all = !answered;
   if (adapted || refused_all) diagnosis.call = Stage::failed;

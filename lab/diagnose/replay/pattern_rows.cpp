@@ -68,6 +68,10 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
       if (count < 2) continue;
       for (const std::int64_t tile : std::array<std::int64_t, 6>{4, 8, 16, 32, 64, 128}) {
         if (!all_and_only([&](std::int64_t n) { return n % tile != 0; })) continue;
+        // 0 is a multiple of everything.
+        if (std::none_of(numbers.begin(), numbers.end(),
+                         [&](double n) { return n != 0 && static_cast<std::int64_t>(n) % tile == 0; }))
+          continue;
         finding.code = "tail-mask";
         finding.evidence =
             fmt::format("is wrong in all {} rows whose {} is not a multiple of {}, and in no others", count,

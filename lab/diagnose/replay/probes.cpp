@@ -105,6 +105,18 @@ bool writes_nothing(const Replayed& replayed, const CallOutcome& outcome) {
 
 }  // namespace
 
+bool depends_on(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                std::size_t role) {
+  Replayed other = replayed;
+  for (const auto change : {&reverse, &fill_with_first}) {
+    other.values[role] = replayed.values[role];
+    change(other.values[role]);
+    const CallOutcome after = replay_once(approach, other);
+    if (after.answer.ok() && changed_between(outcome, after) > 0) return true;
+  }
+  return false;
+}
+
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings) {
   if (!outcome.answer.ok() || outcome.elements == 0 || writes_nothing(replayed, outcome)) return;

@@ -152,7 +152,12 @@ class Replay {
     }
     if (std::all_of(outcomes_.begin(), outcomes_.end(), [](const CallOutcome& o) { return o.right(); })) {
       ask_beyond(approach_, asked, diagnosis_.findings);
-      ask_sizes(approach_, calls, asked, diagnosis_.findings);
+      ask_sizes(approach_, calls, asked, true, diagnosis_.findings);
+    } else if (std::any_of(outcomes_.begin(), outcomes_.end(),
+                           [](const CallOutcome& o) { return o.right() && o.elements > 1; }) &&
+               diagnosis_.findings.empty()) {
+      // Some calls are right, and others may be wrong for their sizes alone.
+      ask_sizes(approach_, calls, asked, false, diagnosis_.findings);
     }
     judge(approach_, entry_, facts_, adapted_, calls, outcomes_, diagnosis_);
     harmless_races(calls);

@@ -135,6 +135,9 @@ Finding other_side_of_index(const Replayed& replayed, std::size_t output, const 
                             const Facts* facts);
 
 /// What an argument has no influence on although the answer is wrong, or although the label indexes by it.
+/// Whether an element of an answer changes with a tensor, in reverse order or all alike.
+bool depends_on(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                std::size_t role);
 void probe_ignored(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                    const Facts* facts, std::vector<Finding>& findings);
 /// What the inputs say of an output that is wrong for a reason unknown: wrong where an input has one value,
@@ -148,9 +151,10 @@ Finding missing_term(const Replayed& replayed, std::size_t output, const std::ve
 /// asked as well: exponentials that overflow, an epsilon that counts. Small differences are no matter there.
 void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked, std::vector<Finding>& findings);
 /// What they do with sizes that no recorded call has, of which the reference was asked: ends that no whole
-/// block covers, and sizes that are refused. `calls`: the recorded ones, all of them right.
+/// block covers, and sizes that are refused. `calls`: the recorded ones. `all_right`: each of them is;
+/// otherwise only what is wrong for one size and right for another near it is told.
 void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
-               const std::vector<Replayed>& asked, std::vector<Finding>& findings);
+               const std::vector<Replayed>& asked, bool all_right, std::vector<Finding>& findings);
 /// Exponentials that overflow for large inputs, of a label that takes a maximum before its own.
 void probe_overflow(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
                     const Facts* facts, std::vector<Finding>& findings);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 namespace isomer::lab {
@@ -71,13 +72,25 @@ double nearness(const Tensor& want, const std::vector<double>& got) {
   return near / static_cast<double>(elements.size());
 }
 
+/// The call with memory for what the label returns that no answer is near to: NaN, or −1.
+Replayed with_poison(const Replayed& replayed) {
+  Replayed poisoned = replayed;
+  for (std::size_t r = replayed.call->before.size(); r < poisoned.values.size(); ++r) {
+    Value& value = poisoned.values[r];
+    if (!value.is_tensor()) continue;
+    value = deep_copy(value);
+    std::memset(value.storage.get(), 0xff, value.storage_bytes);
+  }
+  return poisoned;
+}
+
 double score(const Approach& approach, const Form& form, const std::vector<const Replayed*>& calls) {
   Approach other = approach;
   other.form = form;
   other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
   double sum = 0;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const CallOutcome outcome = replay_once(other, *calls[i]);
+    const CallOutcome outcome = replay_once(other, with_poison(*calls[i]));
     if (!outcome.answer.ok()) sum -= 4;
     if (lost(outcome)) break;
     std::size_t written = 0;
@@ -86,7 +99,8 @@ double score(const Approach& approach, const Form& form, const std::vector<const
       const Tensor& before = calls[i]->outputs[t].before;
       const std::vector<double> old = before.defined() ? oracle::elements(before) : std::vector<double>();
       for (std::size_t e = 0; e < outcome.got[t].size(); ++e)
-        written += e >= old.size() || outcome.got[t][e] != old[e];
+        written += e < old.size() ? outcome.got[t][e] != old[e]
+                                  : !std::isnan(outcome.got[t][e]) && outcome.got[t][e] != -1;
       near += nearness(calls[i]->outputs[t].want, outcome.got[t]);
     }
     sum += outcome.share();
@@ -95,7 +109,8 @@ double score(const Approach& approach, const Form& form, const std::vector<const
     if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
     for (const Seen& seen : outcome.answer.seen)
       if (seen.kind.starts_with("out-of-bounds")) {
-        sum -= 2;
+        // What is right everywhere has the sizes, and strays with them.
+        sum -= outcome.right() && outcome.elements > 1 ? 0.2 : 2;
         break;
       }
     // Once astray it is not followed through the larger calls.

@@ -105,31 +105,44 @@ Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::st
   return finding;
 }
 
-void judge_group(const Group& group, const std::vector<Replayed>& calls, std::vector<Finding>& findings) {
+/// `adapted`: the answers are right with what an experiment changes. `all_right`: those of the test's own
+/// calls are; otherwise another size has to be right beside the wrong one.
+void judge_group(const Group& group, const std::vector<Replayed>& calls, bool adapted, bool all_right,
+                 std::vector<Finding>& findings) {
   std::string right, wrong;
   bool other_right = false;
   std::size_t first = group.asked.size();
+  // Two halves that lie beside each other are odd where they are no multiple of four.
+  const std::int64_t even =
+      std::all_of(group.asked.begin(), group.asked.end(),
+                  [](const Replayed* replayed) { return replayed->call->size % 2 == 0; })
+          ? 4
+          : 2;
   for (std::size_t i = 0; i < group.asked.size(); ++i) {
     const std::int64_t size = group.asked[i]->call->size;
     const bool here = group.outcomes[i].right();
     // Wrong for a multiple of two as well: not a matter of the end.
-    if (!here && size % 2 == 0) return;
-    other_right = other_right || (here && size % 2 == 0);
+    if (!here && size % even == 0) return;
+    other_right = other_right || (here && size % even == 0);
     std::string& list = here ? right : wrong;
     list += fmt::format("{}{}", list.empty() ? "" : ", ", size);
     if (!here && first == group.asked.size()) first = i;
   }
   right += fmt::format("{}{}", right.empty() ? "" : " and ", group.size);
   if (first == group.asked.size()) {
+    if (!all_right) return;
     for (std::size_t i = 0; i < group.asked.size(); ++i)
       findings_of_device(group.outcomes[i].answer, group.asked[i]->line, group.asked[i]->empty,
                          group.asked[i]->shared, findings);
     return;
   }
-  if (!other_right && !varies(group, calls)) return;
+  if (!other_right && !(all_right && varies(group, calls))) return;
   const Replayed& replayed = *group.asked[first];
   const CallOutcome& outcome = group.outcomes[first];
   if (lost(outcome)) return;
+  // An experiment that was found for the test's sizes need not hold for others: an end leaves something
+  // right.
+  if (adapted && outcome.answer.ok() && outcome.share() == 0) return;
   if (has_cause(outcome)) {
     findings_of_device(outcome.answer, replayed.line, replayed.empty, replayed.shared, findings);
     return;
@@ -149,7 +162,7 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, std::ve
 }  // namespace
 
 void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
-               const std::vector<Replayed>& asked, std::vector<Finding>& findings) {
+               const std::vector<Replayed>& asked, bool all_right, std::vector<Finding>& findings) {
   Approach brief = approach;
   brief.settings.timeout_seconds = std::min(brief.settings.timeout_seconds, kSecondsOfACall);
   std::vector<Group> groups;
@@ -167,7 +180,7 @@ void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
     if (std::any_of(group.outcomes.begin(), group.outcomes.end(),
                     [](const CallOutcome& each) { return each.answer.launch_guessed; }))
       return;
-    judge_group(group, calls, findings);
+    judge_group(group, calls, !approach.adaptations.empty(), all_right, findings);
   }
 }
 

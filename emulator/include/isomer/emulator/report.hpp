@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   leak,                 ///< a buffer that nobody has freed when the program ends
   float_to_integer,     ///< a value that the integer cannot hold: the device saturates, this machine does not
   ragged_store,         ///< a bulk store past a row's end, where the hardware writes whole sixteen bytes
+  host_touch,           ///< host code reads or writes device memory by its address
 };
 ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 

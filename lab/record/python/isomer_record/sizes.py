@@ -87,6 +87,14 @@ def resized(value, size, to):
     return value
 
 
+def halves(size, given):
+    """Sizes in place of one that is two halves beside each other, of which each is odd."""
+    if size % 8 != 0 or size < 16:
+        return []
+    tensors, integers = tensors_of(given), integers_of(given)
+    return [to for to in (size - 2, size - 6, size // 2) if not pointed_at(size, to, tensors, integers)]
+
+
 # Two runs: an answer that is made of memory that nobody wrote is another each time, or is NaN.
 FILLS = ((float("nan"), 85), (37.0, 34))
 
@@ -147,13 +155,17 @@ class Sizes:
         begin = time.process_time()
         try:
             for size, others in self.options(given):
-                for to in others:
+                asked = list(others)
+                while asked:
+                    to = asked.pop(0)
                     if self.spent + time.process_time() - begin > SECONDS_OF_ALL:
                         return
                     answer = self.answer(function, given, size, to, states)
                     if answer is None:
                         if to % 2 != 0:
-                            break  # the even one says nothing alone
+                            asked = halves(size, given) if to == others[0] else []  # the even one says nothing alone
+                        elif to % 4 != 0:
+                            break
                         continue
                     total = storages.total
                     try:

@@ -81,10 +81,12 @@ Original original(bool returned, bool lse, bool heads_first) {
                           return c.args<AttentionArgs>().q.size(-3) != c.args<AttentionArgs>().k.size(-3);
                         }}};
   original.sayable = {{"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
+                      {"hq", "h|hq|nh|.*head.*"},
                       {"hkv", ".*(kv|hk|_k|(^|_)k_|group|rep|gqa|ratio).*"},
                       {"sk", ".*(kv|_k|(^|_)(k_|sk|lk|nk)).*"},
                       {"d", "d|hd|dh|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
                       {"sq", ".*", {"64"}}};
+  original.leading = {"b"};
   original.axis_words = {any, rows, heads, any};
   if (lse) {
     original.parameters.push_back({.name = "lse",
@@ -98,6 +100,7 @@ Original original(bool returned, bool lse, bool heads_first) {
   }
   if (heads_first) {
     std::swap(original.axis_words[1], original.axis_words[2]);
+    original.leading = {"b", "hq"};
     for (Original::Parameter& parameter : original.parameters)
       if (parameter.kind == Original::Kind::tensor && parameter.name != "lse") parameter.axes = {0, 2, 1, 3};
   }
