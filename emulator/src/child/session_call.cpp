@@ -58,6 +58,9 @@ void add_collected() {
   collected.reports.insert(collected.reports.end(), reports.begin(), reports.end());
   reports = std::move(collected.reports);
   answer.result.launches = std::move(collected.launches);
+  // Code that launches nothing may be for no device.
+  if (answer.result.launches.empty())
+    std::erase_if(reports, [](const Report& each) { return each.kind == Kind::host_touch; });
   std::vector<std::string>& refusals = answer.result.refusals;
   refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
   judge_by_memory(answer.result);
