@@ -106,8 +106,6 @@ void probe_sizes(const Subjected& s, Probed& found) {
       for (const oracle::ExpectedTensor& tensor : given->plain.tensors) elements += tensor.value.size();
       if (elements > 12000 && size < kLargeSize) continue;
       if (size == std::end(kSizes)[-1] && s.explained && is_light(*given, size)) sizes.push_back(kLargeSize);
-      if (size == kLargeSize && wrong.empty() && found.findings.empty() && may_have_a_limit(s.source))
-        sizes.push_back(kHugeSize);
       ++found.calls;
       CallSettings settings = s.settings;
       if (size == kHugeSize) settings.watch = false;
@@ -149,6 +147,9 @@ void probe_sizes(const Subjected& s, Probed& found) {
         return wrong_elements(s, *given, trial, rival).elements > 0;
       });
       (here.elements > 0 ? wrong : right).push_back(size);
+      if (size == kLargeSize && wrong.empty() && found.findings.empty() && trial.answer.launches > 0 &&
+          may_have_a_limit(s.source))
+        sizes.push_back(kHugeSize);
       if (here.elements > 0 && first_line.empty()) {
         first = here;
         first_line = given->line;

@@ -23,7 +23,7 @@ def tensors_of(op):
         "grouped_fp8_gemm": lambda: ({"a": _random(2, 4, 128, dtype=E4M3), "a_s": _random(2, 4, 1),
                                       "b": _random(2, 16, 128, dtype=E4M3), "b_s": _random(2, 1, 1),
                                       "row_counts": np.array([3, 0], np.int32)}, {}),
-        "fp8_linear": lambda: ({"x": _random(3, 128), "b": _random(16, 128, dtype=E4M3), "b_s": _random(1, 1)}, {}),
+        "fp8_linear": lambda: ({"x": _random(3, 128), "b": _random(144, 128, dtype=E4M3), "b_s": _random(2, 1)}, {}),
         "expert_layer": lambda: ({"a": _random(2, 4, 128, dtype=E4M3), "a_s": _random(2, 4, 1),
                                   "gate_up": _random(2, 256, 128, dtype=E4M3), "gate_up_s": _random(2, 2, 1),
                                   "down": _random(2, 16, 128, dtype=E4M3), "down_s": _random(2, 1, 1),

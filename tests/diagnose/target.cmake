@@ -7,3 +7,6 @@ set(definitions ISOMER_CANDIDATE_CACHE="${test_cache}"
 set(dependencies isomer-emulator-runner isomer_cli)
 list(APPEND labels timed)
 set(single test_device.cpp test_diagnose.cpp test_measured.cpp)
+# Long searches for causes.
+add_test(NAME Strangers.SearchedLong COMMAND test_diagnose --gtest_also_run_disabled_tests --gtest_filter=DISABLED_SearchedLong/*)
+set_tests_properties(Strangers.SearchedLong PROPERTIES LABELS tier2)

@@ -327,19 +327,20 @@ bool is_hip(const std::vector<fs::path>& sources) {
 std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bool clang) {
   // Integers wrap and pointers of different types meet, as in device code; floating operations round one by
   // one.
-  std::vector<std::string> flags = {"-std=" + options.standard,
-                                    "-fPIC",
-                                    "-fno-semantic-interposition",  // a function that has to be inlined may be
-                                    "-w",
-                                    "-g1",
-                                    "-ffp-contract=off",
-                                    "-fwrapv",
-                                    "-fno-strict-aliasing",
-                                    "-fno-delete-null-pointer-checks",
-                                    "-pthread",
-                                    "-DISOMER_EMULATOR=1",
-                                    "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP",
-                                    "-DISOMER_EMULATOR_LANES=" + std::to_string(options.lanes)};
+  std::vector<std::string> flags = {
+      "-std=" + options.standard,
+      "-fPIC",
+      "-fno-semantic-interposition",  // a function that has to be inlined may be
+      "-w",
+      "-g1",
+      "-ffp-contract=off",
+      "-fwrapv",
+      "-fno-strict-aliasing",
+      "-fno-delete-null-pointer-checks",
+      "-pthread",
+      "-DISOMER_EMULATOR=1",
+      "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP",
+      "-DISOMER_EMULATOR_LANES=" + std::to_string(options.lanes)};
   // The first is told; those behind it are often its consequences, and there may be no end of them.
   flags.push_back(clang ? "-ferror-limit=1" : "-fmax-errors=1");
   if (hip) flags.insert(flags.end(), {"-DISOMER_EMULATOR_HIP=1", "-D__HIP_PLATFORM_AMD__=1"});
@@ -474,7 +475,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       compile_text(rewritten.text);  // whatever was wrong, the source is judged without them
     }
     const ObjectSymbols symbols = symbols_of_object(stem + ".o");
-    if (const std::string own = checkers_own(symbols.defined); !own.empty())
+    if (const std::string own = checkers_own(symbols.defined, read_file(source)); !own.empty())
       throw Error(source.string() + ": it defines " + own + ", which is a function of the checker's own");
     for (std::string& each : reaching_out(symbols, read_file(source)))
       if (std::find(result.reaches.begin(), result.reaches.end(), each) == result.reaches.end())

@@ -212,10 +212,14 @@ ObjectSymbols symbols_of_object(const std::filesystem::path& file) {
   return symbols;
 }
 
-std::string checkers_own(const std::vector<std::string>& defined) {
-  for (const std::string& name : defined)
+std::string checkers_own(const std::vector<std::string>& defined, const std::string& source) {
+  // The emulator's own headers of libraries define it, and no source.
+  constexpr std::string_view kOfLibraries = "isomer_emulator_computes_on_the_host";
+  for (const std::string& name : defined) {
+    if (name == kOfLibraries && source.find(kOfLibraries) == std::string::npos) continue;
     for (const std::string_view own : kOwn)
       if (name != kRenamedMain && name.compare(0, own.size(), own) == 0) return name;
+  }
   return {};
 }
 

@@ -134,6 +134,9 @@ struct Warpgroup {
   }
   /// After the last S of the tile.
   ISOMER_DEVICE void free_q() {
+    // With Q the description of an earlier tile is given back, which every lane has read. Where warpgroups
+    // take turns, their barrier has ordered these reads.
+    if constexpr (!kInTurn) warp_barrier();
     if (first_lane()) shared.q_empty()[query()].arrive();
   }
 };

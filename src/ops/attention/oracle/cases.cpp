@@ -326,6 +326,8 @@ void tiles(List& list) {
         "b=3 sq=200 sk=300 hq=2 d=64 e4m3fn seqused_q seqused_k leftpad_k causal lse",
         "sq=200 sk=200 hq=6 d=128 e4m3fn causal softcap=3 sink=f32 lse",
         "sq=400 sk=150 hq=4 d=128 e4m3fn causal chunk=100 lse",
+        "sq=100 sk=200 hq=2 d=128 e4m3fn causal softcap=3 sink=f32 lse",
+        "sq=200 sk=150 hq=1 d=128 e4m3fn causal chunk=100 lse",
         "sq=200 sk=700 hq=6 d=128 e4m3fn causal num_splits=3 lse",
         "b=40 sq=140 sk=150 hq=4 d=64 e4m3fn causal lse"})
     list.add(line);
