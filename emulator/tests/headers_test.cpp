@@ -66,6 +66,10 @@ class PrecompiledHeaders : public testing::Test {
     options.watch = true;
     return Module::build(options);
   }
+  /// None is made where the disk has less than 4 GiB left.
+  static bool has_room() {
+    return fs::space(fs::temp_directory_path()).available >= (std::uintmax_t{4} << 30);
+  }
   std::size_t made() const {
     std::size_t count = 0;
     if (fs::exists(cache()))
@@ -80,11 +84,9 @@ class PrecompiledHeaders : public testing::Test {
 };
 
 TEST_F(PrecompiledHeaders, AreMadeForTheFourthSourceAndNoAnswerOrLineChanges) {
-  if (fs::space(fs::temp_directory_path()).available < (std::uintmax_t{5} << 30))
-    GTEST_SKIP() << "the disk has less room than they ask for";
   for (int number = 1; number <= 6; ++number) {
     const Module module = built(number);
-    EXPECT_EQ(made(), number < 4 ? 0u : 1u) << number;
+    EXPECT_EQ(made(), number < 4 || !has_room() ? 0u : 1u) << number;
     std::vector<int> p(32);
     const RunResult fits = module.launch("fill", {{1, 1, 1}, {32, 1, 1}}, {Argument::in_out("p", p)});
     EXPECT_TRUE(fits.ok()) << fits.failure;
@@ -104,10 +106,8 @@ TEST_F(PrecompiledHeaders, AreMadeForTheFourthSourceAndNoAnswerOrLineChanges) {
 }
 
 TEST_F(PrecompiledHeaders, ThatAreDamagedAreNotUsed) {
-  if (fs::space(fs::temp_directory_path()).available < (std::uintmax_t{5} << 30))
-    GTEST_SKIP() << "the disk has less room than they ask for";
   for (int number = 1; number <= 4; ++number) built(number);
-  ASSERT_EQ(made(), 1u);
+  ASSERT_EQ(made(), has_room() ? 1u : 0u);
   for (const auto& each : fs::recursive_directory_iterator(cache()))
     if (each.path().extension() == ".gch") std::ofstream(each.path()) << "nothing that a compiler reads";
   std::vector<int> p(32);

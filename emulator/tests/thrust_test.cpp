@@ -1,4 +1,4 @@
-// Thrust's algorithms run on the host, on memory that kernels share. Skipped where Thrust is not installed.
+// Thrust's algorithms run on the host, on memory that kernels share. `./isomer` installs Thrust.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -65,7 +65,7 @@ bool is_there() {
 }
 
 TEST(Thrust, ItsAlgorithmsAndKernelsShareMemoryAndAFaultOfAKernelIsSeen) {
-  if (!is_there()) GTEST_SKIP() << "libthrust-dev is not installed";
+  ASSERT_TRUE(is_there()) << "install libthrust-dev";
   const WrittenSource source(kProgram, "k.cu");
   const Module module = Module::build({.sources = {source.path()}, .watch = true});
   const RunResult clean = module.run_main();
@@ -75,6 +75,16 @@ TEST(Thrust, ItsAlgorithmsAndKernelsShareMemoryAndAFaultOfAKernelIsSeen) {
   const RunResult bad = module.run_main({"past"});
   ASSERT_EQ(bad.reports.size(), 2u);
   EXPECT_EQ(bad.reports[0].kind, Kind::out_of_bounds_read);
+}
+
+TEST(Thrust, WhereAHeaderOfItIsMissingIsSaidWhereToGetIt) {
+  const WrittenSource source("#include <thrust/which_nobody_has.h>\nint main() {}\n", "k.cu");
+  try {
+    Module::build({.sources = {source.path()}});
+    ADD_FAILURE() << "it compiled";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("libthrust-dev"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

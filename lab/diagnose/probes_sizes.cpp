@@ -314,7 +314,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     Finding finding;
     finding.code = "stale-state";
     finding.evidence = fmt::format(
-        "after {} calls with zeros at the same addresses, {} elements differ from those of a first call "
+        "after {} with zeros at the same addresses, {} elements differ from those of a first call "
         "('{}')",
         calls_before(again), outputs_differ(base, second), s.given->line);
     finding.fix = "keep no state between calls";

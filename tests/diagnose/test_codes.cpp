@@ -262,6 +262,18 @@ TEST(Codes, DoesNotCompileNamesTheHeaderThatIsMissing) {
   EXPECT_EQ(diagnosis.findings[0].argument, "no/such/header.h");
 }
 
+TEST(State, IsAskedForByTenCalls) {
+  DiagnoseRequest request;
+  request.op = "sin";
+  request.entry = "sin_for_ten_calls";
+  const Diagnosis said = diagnose(*build("sine_limits.cu", 32), request);
+  const auto stale = std::find_if(said.findings.begin(), said.findings.end(),
+                                  [](const Finding& each) { return each.code == "stale-state"; });
+  ASSERT_NE(stale, said.findings.end()) << text_of(said);
+  EXPECT_EQ(stale->evidence.rfind("after 10 calls with zeros at the same addresses, ", 0), 0u)
+      << stale->evidence;
+}
+
 /// Sizes past what a number in the source allows, which none of the smaller ones shows.
 TEST(Sizes, PastALimitOfTheSourceAreTried) {
   DiagnoseRequest request;

@@ -63,7 +63,10 @@ void forget_handlers() {
   forget_handlers();
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing < 0) fail(prepared);
-  if (nothing != 0) dup2(nothing, 0);
+  if (nothing != 0) {
+    dup2(nothing, 0);
+    close(nothing);
+  }
   for (std::size_t i = 0; i < prepared.count; ++i) {
     const auto [from, to] = prepared.descriptors[i];
     if (from == to ? fcntl(to, F_SETFD, 0) != 0 : dup2(from, to) < 0) fail(prepared);
