@@ -55,6 +55,7 @@ std::vector<std::string> headers_of(const fs::path& program, const fs::path& fol
 struct Row {
   std::string name, ends, findings;
   bool built = false, finished = false;
+  bool stopped = false;  ///< by a limit
   std::size_t found = 0;
   std::vector<std::string> texts;  ///< of the findings
   double steps_per_second = 0, seconds = 0;
@@ -93,8 +94,11 @@ Row run_program(const Program& program, const fs::path& folder, emulator::BuildO
     for (const emulator::LaunchRecord& l : result.launches)
       steps += static_cast<double>(l.thread_steps), seconds += l.seconds;
     row.steps_per_second = seconds > 0 ? steps / seconds : 0;
-    row.finished = result.failure.empty();
-    row.ends = !result.failure.empty() ? result.failure : fmt::format("status {}", result.exit_status);
+    row.stopped = result.failure.empty() && !result.not_finished.empty();
+    row.finished = result.failure.empty() && !row.stopped;
+    row.ends = row.stopped               ? "not finished: " + result.not_finished
+               : !result.failure.empty() ? result.failure
+                                         : fmt::format("status {}", result.exit_status);
     if (row.finished && !result.refusals.empty()) row.ends += "; refused: " + result.refusals.front();
     row.found = result.reports.size();
     row.findings = kinds_of(result);
@@ -111,10 +115,12 @@ Row run_program(const Program& program, const fs::path& folder, emulator::BuildO
 emulator::RunResult run_under_schedules(const emulator::Module& module, const std::vector<std::string>& words,
                                         emulator::RunOptions options, unsigned schedules) {
   emulator::RunResult result = module.run_main(words, options);
-  for (unsigned i = 1; i < schedules && result.failure.empty(); ++i) {
+  for (unsigned i = 1; i < schedules && result.failure.empty() && result.not_finished.empty(); ++i) {
     options.seed = i == 1 ? emulator::RunOptions::kReversed : i - 1;
     emulator::RunResult again = module.run_main(words, options);
-    if (result.failure.empty()) result.failure = std::move(again.failure);
+    result.failure = std::move(again.failure);
+    result.not_finished = std::move(again.not_finished);
+    result.stopped = std::move(again.stopped);
     for (emulator::Report& r : again.reports) {
       const bool known = std::any_of(result.reports.begin(), result.reports.end(), [&](const auto& k) {
         const auto lines = std::minmax(k.place.line, k.other.line),
@@ -181,15 +187,17 @@ std::vector<Program> programs_of(const fs::path& folder) {
 int emulate_table(const fs::path& folder, const emulator::BuildOptions& build,
                   const emulator::RunOptions& run, unsigned schedules, bool json) {
   const fs::path whole = fs::absolute(folder);
-  std::size_t built = 0, finished = 0, with_findings = 0, total = 0;
+  std::size_t built = 0, finished = 0, stopped = 0, with_findings = 0, total = 0;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Program& program : programs_of(whole)) {
     const Row row = run_program(program, whole, build, run, schedules);
-    ++total, built += row.built, finished += row.finished, with_findings += row.found > 0;
+    ++total, built += row.built, finished += row.finished, stopped += row.stopped,
+        with_findings += row.found > 0;
     if (json) {
       rows.push_back({{"program", row.name},
                       {"builds", row.built},
                       {"finished", row.finished},
+                      {"not_finished", row.stopped},
                       {"ends", row.ends},
                       {"findings", row.found},
                       {"kinds", row.findings},
@@ -205,14 +213,20 @@ int emulate_table(const fs::path& folder, const emulator::BuildOptions& build,
   }
   if (total == 0) throw emulator::Error(fmt::format("{}: no source in it has a main", folder.string()));
   if (json) {
-    const nlohmann::ordered_json all{{"version", 1},         {"programs", rows},
-                                     {"total", total},       {"built", built},
-                                     {"finished", finished}, {"with_findings", with_findings}};
+    const nlohmann::ordered_json all{{"version", 1},
+                                     {"programs", rows},
+                                     {"total", total},
+                                     {"built", built},
+                                     {"finished", finished},
+                                     {"not_finished", stopped},
+                                     {"with_findings", with_findings}};
     fmt::print("{}\n", all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print("{} programs: {} build, {} finish, {} have findings\n", total, built, finished, with_findings);
+    fmt::print("{} programs: {} build, {} finish, {} were stopped at a limit, {} have findings\n", total,
+               built, finished, stopped, with_findings);
   }
-  return with_findings > 0 || finished < total ? findings : holds;
+  if (with_findings > 0 || finished + stopped < total) return findings;
+  return stopped > 0 ? nothing_checked : holds;
 }
 
 }  // namespace isomer::cli

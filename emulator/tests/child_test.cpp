@@ -29,6 +29,7 @@ extern "C" int crashes() { *(volatile int*)8 = 1; return 0; }
 extern "C" int sleeps() { sleep(1000); return 0; }
 extern "C" int prints() { for (int i = 0; i < 3000000; ++i) puts("a line of no interest at all"); return 0; }
 extern "C" int forks() { for (int i = 0; i < 20; ++i) if (fork() == 0) { sleep(1000); } return 0; }
+__global__ void counts(int* p) { while (atomicAdd(p, 1) != -2) {} }
 __global__ void reads(volatile int* p, int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += p[0]; if (sum == 1) p[1] = sum; }
 )";
 
@@ -47,15 +48,30 @@ class Child : public testing::Test {
 };
 
 TEST_F(Child, AKernelThatNeverEndsIsStoppedAndItsPlaceNamed) {
-  for (const char* name : {"endless", "endless_without_memory", "waits_for_ever"}) {
+  for (const char* name : {"endless", "endless_without_memory"}) {
     const RunResult r = kernel(name, false, {.timeout_seconds = 0.5});
-    EXPECT_EQ(r.failure, std::string(name) + " did not end within 0.5 s");
+    EXPECT_EQ(r.not_finished, std::string(name) + " did not end within 0.5 s");
     EXPECT_EQ(r.error, 702);
+    EXPECT_EQ(r.failure, "");
+    EXPECT_TRUE(r.reports.empty()) << r.reports[0].text;
+    EXPECT_FALSE(r.ok());
   }
   const RunResult r = kernel("endless", false, {.timeout_seconds = 0.5});
-  ASSERT_EQ(r.reports.size(), 1u);
-  EXPECT_EQ(r.reports[0].kind, Kind::step_limit);
-  EXPECT_EQ(r.reports[0].place.line, 6u) << r.reports[0].text;
+  ASSERT_EQ(r.stopped.size(), 1u);
+  EXPECT_EQ(r.stopped[0].kind, Kind::step_limit);
+  EXPECT_EQ(r.stopped[0].place.line, 6u) << r.stopped[0].text;
+}
+
+// Nobody is left who would write what they wait for; the threads of the other kernel count.
+TEST_F(Child, AWaitThatNobodyCanEndIsAFindingAndALongOneIsNot) {
+  const RunResult wait = kernel("waits_for_ever", false, {.workers = 1, .timeout_seconds = 0.8});
+  EXPECT_EQ(wait.not_finished, "");
+  ASSERT_EQ(wait.reports.size(), 1u);
+  EXPECT_EQ(wait.reports[0].kind, Kind::endless_wait);
+  EXPECT_EQ(wait.reports[0].place.line, 8u) << wait.reports[0].text;
+  const RunResult count = kernel("counts", false, {.workers = 1, .timeout_seconds = 0.8});
+  EXPECT_NE(count.not_finished, "");
+  EXPECT_TRUE(count.reports.empty()) << count.reports[0].text;
 }
 
 TEST_F(Child, AKernelWhoseBlocksEndIsTooLargeAndNotEndless) {
@@ -63,15 +79,17 @@ TEST_F(Child, AKernelWhoseBlocksEndIsTooLargeAndNotEndless) {
   const RunResult r =
       module(false).launch("reads", {{1 << 20, 1, 1}, {1, 1, 1}},
                            {Argument::in_out("p", p), Argument::value(100'000)}, {.timeout_seconds = 0.5});
-  EXPECT_EQ(r.failure.find("too large to be emulated within 0.5 s: "), 0u) << r.failure;
+  EXPECT_EQ(r.not_finished.find("too large to be emulated within 0.5 s: "), 0u) << r.not_finished;
   EXPECT_TRUE(r.reports.empty());
 }
 
 TEST_F(Child, AStepLimitEndsAWatchedKernelAtItsLine) {
   const RunResult r = kernel("endless", true, {.timeout_seconds = 30, .step_limit = 100000});
-  ASSERT_EQ(r.reports.size(), 1u) << r.failure;
-  EXPECT_EQ(r.reports[0].kind, Kind::step_limit);
-  EXPECT_EQ(r.reports[0].place.line, 6u) << r.reports[0].text;
+  EXPECT_EQ(r.not_finished, "endless was stopped at the limit of memory accesses");
+  EXPECT_TRUE(r.reports.empty());
+  ASSERT_EQ(r.stopped.size(), 1u) << r.failure;
+  EXPECT_EQ(r.stopped[0].kind, Kind::step_limit);
+  EXPECT_EQ(r.stopped[0].place.line, 6u) << r.stopped[0].text;
 }
 
 TEST_F(Child, RecursionThatNeverEndsOverflowsTheStackAndShallowRecursionDoesNot) {
@@ -122,7 +140,7 @@ TEST_F(Child, HostCodeThatExitsAbortsCrashesOrSleepsIsOneSentence) {
   EXPECT_NE(crash.failure.find("unruly.cu:17"), std::string::npos) << crash.failure;
   EXPECT_NE(module(false)
                 .call("sleeps", {}, {.timeout_seconds = 0.5})
-                .failure.find("host code did not end within 0.5 s"),
+                .not_finished.find("host code did not end within 0.5 s"),
             std::string::npos);
   EXPECT_NE(module(false).call("no_such", {}).failure.find("exports no function no_such"), std::string::npos);
 }

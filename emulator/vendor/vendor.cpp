@@ -179,7 +179,8 @@ void EmulatedVendor::launch(int, gpu::Stream, const gpu::Launch& launch) {
   if (result.ok()) return;
   const std::string& said = !result.reports.empty()    ? result.reports.front().text
                             : !result.refusals.empty() ? result.refusals.front()
-                                                       : result.failure;
+                            : !result.failure.empty()  ? result.failure
+                                                       : result.not_finished;
   fail(ErrorCode::device, "emulated: ", launch.kernel, ": ", said);
 }
 

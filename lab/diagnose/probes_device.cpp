@@ -30,6 +30,7 @@ constexpr ReportKind kKinds[] = {
     {"writes-input", "writes-input", "do not write to the input"},
     {"misaligned", "ignores-offset", "do not assume that a view is aligned for vector accesses"},
     {"stack-overflow", "resource-limit", "keep large arrays out of the thread's stack"},
+    {"endless-wait", "timeout", "let a thread that still runs write what is waited for"},
     {"step-limit", "timeout", "make sure that the loop ends"},
     {"assertion", "crash", "the kernel's own assertion fails"},
     {"trap", "crash", "the kernel traps"},

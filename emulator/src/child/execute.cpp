@@ -150,8 +150,10 @@ int run_program(const Request& request, void* handle) {
 
 void collect(RunResult& result) {
   if (settings().leaks) watch::report_leaks();
-  auto reports = watch::take_reports();
-  result.reports.insert(result.reports.end(), reports.begin(), reports.end());
+  for (Report& r : watch::take_reports())
+    (r.kind == Kind::step_limit ? result.stopped : result.reports).push_back(std::move(r));
+  if (!result.stopped.empty() && result.not_finished.empty())
+    result.not_finished = result.stopped.front().kernel + " was stopped at the limit of memory accesses";
   auto launches = take_records();
   result.launches.insert(result.launches.end(), launches.begin(), launches.end());
   auto refusals = take_refusals();

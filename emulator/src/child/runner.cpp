@@ -43,7 +43,7 @@ void answer_with(const RunResult& result) {
 void answer_stopped(const Stopped& what) {
   RunResult result;
   result.error = what.signal == SIGALRM ? error::launch_timeout : error::illegal_address;
-  result.failure = what.sentence;
+  (what.signal == SIGALRM && !what.for_ever ? result.not_finished : result.failure) = what.sentence;
   collect(result);
   answer_with(result);
 }

@@ -55,6 +55,7 @@ void add_collected() {
   RunResult collected;
   collect(collected);
   std::vector<Report>& reports = answer.result.reports;
+  reports.insert(reports.begin(), collected.stopped.begin(), collected.stopped.end());
   collected.reports.insert(collected.reports.end(), reports.begin(), reports.end());
   reports = std::move(collected.reports);
   answer.result.launches = std::move(collected.launches);

@@ -201,7 +201,13 @@ void on_signal(int number, siginfo_t* info, void* context) {
   }
   if (const Thread* t = current_thread()) {
     const char* kernel = current_block()->launch().request.kernel;
-    if (number == SIGALRM) {
+    if (number == SIGALRM && current_block()->launch().waits_in_vain) {
+      watch::report_event(
+          Kind::endless_wait, pc,
+          "waits in a loop for a value that nobody writes: so does every thread that is left");
+      stopped.sentence = fmt::format("{} waits for ever", kernel);
+      stopped.for_ever = true;
+    } else if (number == SIGALRM) {
       watch::report_event(Kind::step_limit, pc, fmt::format("was still running after {:g} s", time_limit));
       stopped.sentence = fmt::format("{} did not end within {:g} s", kernel, time_limit);
     } else if (number == SIGSEGV && Worker::current()->pool().is_guard(info->si_addr)) {

@@ -56,15 +56,16 @@ Request unpack_request(const std::string& bytes) {
 
 std::string pack(const RunResult& r) {
   Writer w;
-  w.put(r.failure).put(r.error).put(r.exit_status).put(r.reports).put(r.launches).put(r.refusals);
+  w.put(r.failure).put(r.not_finished).put(r.error).put(r.exit_status);
+  w.put(r.reports).put(r.stopped).put(r.launches).put(r.refusals);
   return w.out;
 }
 
 RunResult unpack_result(const std::string& bytes) {
   RunResult r;
   Reader in(bytes);
-  in.get(r.failure), in.get(r.error), in.get(r.exit_status), in.get(r.reports), in.get(r.launches),
-      in.get(r.refusals);
+  in.get(r.failure), in.get(r.not_finished), in.get(r.error), in.get(r.exit_status);
+  in.get(r.reports), in.get(r.stopped), in.get(r.launches), in.get(r.refusals);
   return r;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "execution/progress.hpp"
+#include "execution/stillness.hpp"
 #include "isomer/emulator/module.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
@@ -15,8 +16,8 @@
 namespace isomer::emulator {
 namespace {
 
-// Rounds in which every thread spins and nothing ever moves: where other workers have blocks that might still
-// end the wait, and where all that are left are here.
+// Rounds in which every thread spins and nothing ever moves: of a cluster, and where all blocks that are left
+// are here.
 constexpr std::uint64_t kHopelessRounds = 2'000'000, kHopelessAlone = 250'000;
 
 void land(boost::context::detail::transfer_t from) { static_cast<Fiber*>(from.data)->context = from.fctx; }
@@ -164,7 +165,7 @@ void Worker::work(Launch& launch) {
   std::deque<Block*> resident;
   std::vector<std::unique_ptr<Block>> owned;
   std::vector<Block*> spare;
-  std::uint64_t hopeless = 0;
+  Stillness stillness;
   while (!launch.cancelled.load()) {
     Block* block = nullptr;
     std::uint64_t linear = 0;
@@ -203,13 +204,16 @@ void Worker::work(Launch& launch) {
       case Block::Outcome::finished:
         block_ends(launch);
         spare.push_back(block);
-        hopeless = 0;
+        stillness.moved(launch);
         break;
       case Block::Outcome::stuck:
         resident.push_back(block);
-        hopeless = block->progressed() ? 0 : hopeless + 1;
-        if (const bool alone = launch.finished.load() + resident.size() >= launch.blocks;
-            hopeless > (alone ? kHopelessAlone : kHopelessRounds)) {
+        if (block->progressed()) {
+          stillness.moved(launch);
+        } else {
+          stillness.round(launch, resident.size());
+        }
+        if (launch.waits_in_vain && stillness.rounds() > kHopelessAlone) {
           watch::report_deadlock(*block);
           launch.fail(error::launch_timeout);
         }

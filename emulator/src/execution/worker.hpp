@@ -29,6 +29,8 @@ struct Launch {
 
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> cancelled{false};
+  std::atomic<std::uint64_t> waiting{0};   ///< blocks of which every thread looks for something
+  std::atomic<bool> waits_in_vain{false};  ///< every thread that is left, as far as can be shown
   std::atomic<int> error{0};
   std::atomic<std::uint64_t> thread_steps{0};
   std::uint64_t watched_steps = 0;  ///< of a watched launch, which runs on one worker

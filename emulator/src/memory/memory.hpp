@@ -26,8 +26,9 @@ struct Buffer {
   bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
   bool sampled = false;      ///< what blocks left out would have written to it, nobody knows
   bool input = false;        ///< the current launch must not write it
-  bool tensor = false;       ///< the host writes it unseen: what is still poison, and no kernel wrote, nobody wrote
-  bool in_shadow = false;    ///< of a tensor: the shadow's bytes are its own
+  bool tensor =
+      false;  ///< the host writes it unseen: what is still poison, and no kernel wrote, nobody wrote
+  bool in_shadow = false;  ///< of a tensor: the shadow's bytes are its own
   bool live = false;
   std::uint32_t id = 0;
   const void* owner = nullptr;     ///< the block that a shared array belongs to
@@ -93,6 +94,7 @@ class Memory {
   /// Host memory that the program has made visible to the device (hipHostRegister).
   void add_host_range(void* begin, std::size_t bytes);
   bool in_host_range(const void* address) const;
+  bool has_host_ranges() const { return !host_ranges_.empty(); }
 
  private:
   Memory();

@@ -63,6 +63,10 @@ Buffer* variable_at(const void* address) {
   return at + kVariableGuard >= (*after)->buffer.begin ? &(*after)->buffer : nullptr;
 }
 
+void for_each_variable(const std::function<void(const Buffer&)>& visit) {
+  for (const auto& each : *table.load(std::memory_order_acquire)) visit(each->buffer);
+}
+
 void add_symbol(const SymbolEntry& entry) {
   Dl_info info{};
   dladdr(entry.address, &info);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include "isomer_emulator/abi.h"
@@ -18,6 +19,7 @@ const SymbolEntry* find_symbol(const void* address);
 /// The device variable that holds the address, or in whose guard bytes it lies; null for all else. Constant
 /// memory is marked as an input.
 Buffer* variable_at(const void* address);
+void for_each_variable(const std::function<void(const Buffer&)>& visit);
 constexpr std::size_t kVariableGuard = 256;
 void forget_module(const void* any_address);
 

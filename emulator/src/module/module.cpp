@@ -97,7 +97,7 @@ RunResult run_in_child(Request request, const std::vector<Argument>& arguments) 
   if (!bytes.empty()) {
     result = unpack_result(bytes);
   } else if (child.timed_out) {
-    result.failure =
+    result.not_finished =
         fmt::format("{} did not end within {:g} s", request.name, request.options.timeout_seconds);
   } else if (WIFSIGNALED(child.status)) {
     result.failure =

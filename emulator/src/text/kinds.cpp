@@ -25,6 +25,8 @@ const char* name(Kind kind) {
       return "misaligned";
     case Kind::stack_overflow:
       return "stack-overflow";
+    case Kind::endless_wait:
+      return "endless-wait";
     case Kind::step_limit:
       return "step-limit";
     case Kind::assertion:

@@ -33,6 +33,8 @@ std::string to_text(const RunResult& result) {
   std::string out;
   for (const std::string& r : result.refusals) out += "refused: " + r + "\n";
   if (!result.failure.empty()) out += "failed: " + result.failure + "\n";
+  if (!result.not_finished.empty()) out += "not finished: " + result.not_finished + "\n";
+  for (const Report& r : result.stopped) out += "  " + r.text + "\n";
   for (const Report& r : result.reports)
     out += r.text + (r.count > 1 ? fmt::format(" ({} times)\n", r.count) : "\n");
   std::uint64_t steps = 0;
@@ -57,13 +59,12 @@ std::string to_text(const RunResult& result) {
 
 std::string to_json(const RunResult& result, const std::vector<WrittenArgument>& arguments) {
   constexpr std::size_t kShown = 16;
-  Json j{{"version", 1},
-         {"failure", result.failure},
-         {"error", result.error},
-         {"exit_status", result.exit_status},
-         {"refusals", result.refusals}};
+  Json j{{"version", 1},          {"failure", result.failure},         {"not_finished", result.not_finished},
+         {"error", result.error}, {"exit_status", result.exit_status}, {"refusals", result.refusals}};
   j["reports"] = Json::array();
   for (const Report& r : result.reports) j["reports"].push_back(json_of(r));
+  j["stopped"] = Json::array();
+  for (const Report& r : result.stopped) j["stopped"].push_back(json_of(r));
   j["launches"] = Json::array();
   for (const LaunchRecord& l : result.launches) {
     j["launches"].push_back({{"kernel", l.kernel},

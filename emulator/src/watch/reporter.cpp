@@ -259,7 +259,7 @@ void report_deadlock(Block& block) {
   } else {
     raw.predicate += " for threads that have ended or never come";
   }
-  const Kind kind = first->wait == Wait::spin                            ? Kind::step_limit
+  const Kind kind = first->wait == Wait::spin                            ? Kind::endless_wait
                     : warp && (!second || second->wait == Wait::meeting) ? Kind::warp_divergence
                                                                          : Kind::barrier_divergence;
   add(kind, block, *first, first->site, second ? second->site : nullptr, std::move(raw));

@@ -158,10 +158,10 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     answer.seen.push_back(seen_of(r));
     // A kernel that stopped the process tells where by its report.
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
-                       r.kind == emulator::Kind::step_limit;
+                       r.kind == emulator::Kind::step_limit || r.kind == emulator::Kind::endless_wait;
     if (ended && answer.place.line == 0) answer.place = place_of(r.place);
     // What the emulator has let go of would never have come back from a device.
-    if (r.kind == emulator::Kind::step_limit && answer.end == Answer::End::returned) {
+    if (r.kind == emulator::Kind::endless_wait && answer.end == Answer::End::returned) {
       answer.end = Answer::End::timed_out;
       answer.waits_for_ever = true;
       answer.message = answer.seen.back().text;

@@ -87,7 +87,9 @@ void read_too_early(Diagnosis& diagnosis) {
 bool cut_short(const CallOutcome& outcome) {
   const std::vector<Seen>& seen = outcome.answer.seen;
   return (outcome.elements > 0 && !outcome.answer.refused_launches.empty()) ||
-         std::any_of(seen.begin(), seen.end(), [](const Seen& each) { return each.kind == "step-limit"; });
+         std::any_of(seen.begin(), seen.end(), [](const Seen& each) {
+           return each.kind == "step-limit" || each.kind == "endless-wait";
+         });
 }
 
 void tell_end(const Approach& approach, const Entry& entry, const Replayed& replayed, const Answer& answer,

@@ -120,14 +120,20 @@ struct RunOptions {
 };
 
 struct RunResult {
-  std::string failure;  ///< one sentence; empty where everything ran to its end
+  std::string failure;  ///< one sentence; empty where nothing failed
+  /// One sentence where a limit of time or of accesses stopped it, which is no fault: what was reported
+  /// stands, what would have come is not judged. Empty where everything ran to its end.
+  std::string not_finished;
   int error = 0;        ///< the runtime's code of the (last) launch; 0 is success
   int exit_status = 0;  ///< of a program's main
   std::vector<Report> reports;
+  std::vector<Report> stopped;  ///< where the kernels were that a limit stopped; none of them is a finding
   std::vector<LaunchRecord> launches;
   std::vector<std::string> refusals;  ///< launches and calls that the device would refuse, one sentence each
   std::string output;                 ///< what the code printed, at most a mebibyte
-  bool ok() const { return failure.empty() && error == 0 && reports.empty() && refusals.empty(); }
+  bool ok() const {
+    return failure.empty() && not_finished.empty() && error == 0 && reports.empty() && refusals.empty();
+  }
 };
 
 class ISOMER_EMULATOR_EXPORT Module {

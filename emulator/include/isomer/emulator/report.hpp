@@ -24,7 +24,8 @@ enum class Kind : std::uint8_t {
   writes_input,
   misaligned,
   stack_overflow,
-  step_limit,
+  endless_wait,  ///< threads wait in loops for values that nobody is left to write
+  step_limit,    ///< no fault: a launch that a limit of time or of accesses stopped
   assertion,
   trap,
   crash,
