@@ -157,7 +157,9 @@ std::vector<Program> programs_of(const fs::path& folder) {
       }
     }
     // A Makefile that names sources with one main among them says what the program is made of.
-    Makefile makefile = read_makefile(where);
+    const bool above = where != folder && where.filename() == "src" && !fs::exists(where / "Makefile");
+    const fs::path made_in = above ? where.parent_path() : where;
+    Makefile makefile = read_makefile(made_in);
     makefile.sources.erase(std::remove_if(makefile.sources.begin(), makefile.sources.end(),
                                           [&](const fs::path& source) {
                                             return included.count(source.filename().string()) != 0;
@@ -167,11 +169,11 @@ std::vector<Program> programs_of(const fs::path& folder) {
     for (const fs::path& source : makefile.sources)
       if (has_main(text_of(source))) made_mains.push_back(source);
     if (made_mains.size() == 1 && std::count(mains.begin(), mains.end(), made_mains[0]) != 0) {
-      programs.push_back({fs::absolute(where), makefile.sources, makefile});
+      programs.push_back({fs::absolute(made_in), makefile.sources, makefile});
       continue;
     }
     for (const fs::path& main : mains) {
-      Program program{fs::absolute(where), {fs::absolute(main)}, {}};
+      Program program{fs::absolute(made_in), {fs::absolute(main)}, {}};
       program.made.definitions = makefile.definitions;
       program.made.folders = makefile.folders;
       if (mains.size() == 1) {

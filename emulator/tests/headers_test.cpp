@@ -105,6 +105,22 @@ TEST_F(PrecompiledHeaders, AreMadeForTheFourthSourceAndNoAnswerOrLineChanges) {
   }
 }
 
+// Boost writes the specifiers where it sees a compiler for devices.
+TEST(SystemHeaders, MayHoldTheSpecifiersOfCuda) {
+  const WrittenSource source(
+      "#include <boost/half.hpp>\n__global__ void fill(int* p) { p[threadIdx.x] = half_of(14); }\n");
+  fs::create_directories(source.directory() / "boost");
+  std::ofstream(source.directory() / "boost/half.hpp")
+      << "#ifdef __CUDACC__\n#define BOTH __host__ __device__\n#else\n#define BOTH\n#endif\n"
+         "BOTH inline int half_of(int x) { return x / 2; }\n";
+  BuildOptions options;
+  options.sources = {source.path()};
+  options.system_directories = {source.directory().string()};
+  std::vector<int> p(4);
+  EXPECT_TRUE(Module::build(options).launch("fill", {{1, 1, 1}, {4, 1, 1}}, {Argument::in_out("p", p)}).ok());
+  EXPECT_EQ(p[3], 7);
+}
+
 TEST_F(PrecompiledHeaders, ThatAreDamagedAreNotUsed) {
   for (int number = 1; number <= 4; ++number) built(number);
   ASSERT_EQ(made(), has_room() ? 1u : 0u);

@@ -55,6 +55,9 @@ int main() {
     return 10;
   cudaMemcpy(got, dh + 2, 2, cudaMemcpyDeviceToHost);
   if (float(got[0]) != 9.015625f) return 11;
+  if (cublasDotEx(h, 2, dh, CUDA_R_16F, 1, dh, CUDA_R_16F, 1, &dot, CUDA_R_32F, CUDA_R_32F) || dot != 9.015625f) return 61;
+  if (cublasScalEx(h, 1, &half, CUDA_R_32F, dh + 1, CUDA_R_16F, 1, CUDA_R_32F)) return 62;
+  if (cublasNrm2Ex(h, 1, dh + 1, CUDA_R_16F, 1, &dot, CUDA_R_32F, CUDA_R_32F) || dot != 1.5f) return 63;
   // A bias for each row, then ReLU.
   cublasLtHandle_t lt;
   cublasLtMatmulDesc_t what;

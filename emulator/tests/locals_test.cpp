@@ -88,6 +88,36 @@ __global__ void hidden(float* out, int n, int flag) {
   asm("add.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
   out[threadIdx.x] = a + b + c + kept + d + four(own) + e[1][2] + p[1] + tile[0][1] + pair.x[1] + q + i;
 }
+struct Box { int sizes[8]; float cells[2][4]; };
+struct Open { int count; int items[1]; };
+__global__ void member(float* out, int n, int) {
+  Box box[2];
+  for (int i = 0; i < n; ++i) box[1].sizes[i] = i;
+  out[threadIdx.x] = box[1].sizes[7];
+}
+__device__ int chosen(const Box& box, int n) { return box.sizes[n - 1] + box.cells[1][n - 5]; }
+__global__ void part(float* out, int n, int) {
+  Box box = {{1, 2, 3, 4, 5, 6, 7, 8}, {{1, 2}}};
+  out[threadIdx.x] = chosen(box, n);
+}
+__global__ void square(float* out, int n, int flag) {
+  float own[3][4];
+  for (int i = 0; i < 8; ++i) own[i / 4][i % 4] = i;
+  out[threadIdx.x] = own[flag ? (n - 1) / 4 : 2][3] * 2 + own[0][0];
+}
+__device__ void fill(float (&row)[4]) { row[3] = 2; }
+__global__ void whole(float* out, int n, int flag) {
+  __shared__ Box shared;
+  float rows[2][4], cube[2][2][2];
+  fill(rows[1]);
+  for (int i = 0; i < n; ++i) cube[i / 4][i / 2 % 2][i % 2] = i;
+  if (threadIdx.x < 8) shared.sizes[threadIdx.x] = n;
+  __syncthreads();
+  float storage[5];
+  Open& open = *reinterpret_cast<Open*>(storage);
+  open.items[flag] = 2;
+  out[threadIdx.x] = rows[1][3] + cube[1][1][1] + shared.sizes[n - 8] + open.items[flag];
+}
 )";
 
 std::string told(const std::string& kernel, int n, int flag) {
@@ -125,7 +155,26 @@ TEST(Locals, AReadOfWhatNothingWasWrittenToIsToldAndItsTwinIsNot) {
   for (const char* kernel : {"scalar", "element", "branch"}) EXPECT_EQ(told(kernel, 8, 1), "");
 }
 
-TEST(Locals, WhatTheTextDoesNotShowIsNotJudged) { EXPECT_EQ(told("hidden", 8, 1), ""); }
+TEST(Locals, AnIndexOutsideOfAMembersArrayIsToldAndItsTwinIsNot) {
+  EXPECT_NE(told("member", 9, 1).find("writes element 8 of the array box[1].sizes, which has 8"),
+            std::string::npos)
+      << told("member", 9, 1);
+  EXPECT_NE(told("part", 9, 1).find("reads element 8 of the array box.sizes, which has 8"), std::string::npos)
+      << told("part", 9, 1);
+  for (const char* kernel : {"member", "part"}) EXPECT_EQ(told(kernel, 8, 1), "");
+}
+
+TEST(Locals, AnUnwrittenElementOfSeveralSubscriptsIsToldAndItsTwinIsNot) {
+  EXPECT_NE(told("square", 8, 0).find("reads own[2][3], to which nothing has been written"),
+            std::string::npos)
+      << told("square", 8, 0);
+  EXPECT_EQ(told("square", 8, 1), "");
+}
+
+TEST(Locals, WhatTheTextDoesNotShowIsNotJudged) {
+  EXPECT_EQ(told("hidden", 8, 1), "");
+  EXPECT_EQ(told("whole", 8, 1), "");
+}
 
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -13,7 +13,6 @@ namespace {
 const char* const kProgram = R"(
 #include <thrust/device_ptr.h>
 #include <thrust/device_vector.h>
-#include <thrust/execution_policy.h>
 #include <thrust/for_each.h>
 #include <thrust/host_vector.h>
 #include <thrust/iterator/counting_iterator.h>

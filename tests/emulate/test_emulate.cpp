@@ -55,6 +55,40 @@ TEST_F(Emulate, ACleanKernelHoldsAndPrintsItsOutput) {
   EXPECT_NE(said.text.find("y = 0 0.5 1 1.5 2 2.5 3 3.5 …"), std::string::npos) << said.text;
 }
 
+TEST_F(Emulate, WhatALimitStoppedIsNotFinishedAndExitThree) {
+  const Said said = isomer_emulate(
+      source() + " --kernel scale --block 100 x=in:f32:100:ramp y=out:f32:100 n=i32:100 f32:0.5 --steps 10");
+  EXPECT_EQ(said.exit, 3) << said.text;
+  EXPECT_NE(said.text.find("not finished: scale was stopped at the limit of memory accesses"),
+            std::string::npos)
+      << said.text;
+  EXPECT_NE(said.text.find(", 0 findings"), std::string::npos) << said.text;
+}
+
+// The Makefile of src/ lies above it: the program gets its words and runs where the Makefile is.
+TEST_F(Emulate, ATableCountsWhatALimitStoppedApartFromFindings) {
+  const std::filesystem::path folder = std::filesystem::path(source()).parent_path() / "table";
+  std::filesystem::create_directories(folder / "a/src");
+  std::ofstream(folder / "a/Makefile") << "run: main\n\t./main 4 here\n";
+  std::ofstream(folder / "a/here") << "1";
+  std::ofstream(folder / "a/src/main.cu")
+      << "#include <cuda_runtime.h>\n#include <cstdlib>\n#include <cstdio>\n"
+         "__global__ void k(int* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = 1; }\n"
+         "int main(int c, char** v) {\n  int* p;\n  cudaMalloc(&p, 16);\n"
+         "  k<<<1, 32>>>(p, atoi(v[1]));\n"
+         "  return cudaDeviceSynchronize() != cudaSuccess || fopen(v[2], \"r\") == nullptr;\n}\n";
+  const Said whole = isomer_emulate("--table " + folder.string());
+  EXPECT_EQ(whole.exit, 0) << whole.text;
+  EXPECT_NE(whole.text.find("1 programs: 1 build, 1 finish, 0 were stopped at a limit, 0 have findings"),
+            std::string::npos)
+      << whole.text;
+  const Said stopped = isomer_emulate("--table --steps 2 " + folder.string());
+  EXPECT_EQ(stopped.exit, 3) << stopped.text;
+  EXPECT_NE(stopped.text.find("1 programs: 1 build, 0 finish, 1 were stopped at a limit, 0 have findings"),
+            std::string::npos)
+      << stopped.text;
+}
+
 TEST_F(Emulate, AFindingIsOneLineWithItsPlaceAndExitOne) {
   const Said said = isomer_emulate(
       source() + " --kernel scale --block 128 x=in:f32:100:ramp y=out:f32:100 n=i32:100 f32:0.5");

@@ -147,9 +147,9 @@ EXPORT void isomer_emulator_outside_array(const char* array, long long index, un
                                           int what) {
   if (!current_thread() || !current_block()->launch().watch) return;
   static constexpr const char* kVerbs[] = {"reads", "writes", "takes the address of"};
-  watch::report_event(
-      what == 1 ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, SITE,
-      fmt::format("{} element {} of the local array {}, which has {}", kVerbs[what], index, array, count));
+  watch::report_event(what == 1 ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, SITE,
+                      fmt::format("{} element {} of the {}array {}, which has {}", kVerbs[what], index,
+                                  std::strchr(array, '.') ? "" : "local ", array, count));
   // What lies there is another variable of the thread's, or what its calls return to.
   current_block()->launch().error = error::illegal_address;
   current_block()->kill_current();
@@ -161,6 +161,15 @@ EXPORT void isomer_emulator_unwritten(const char* variable, long long index) {
                           ? fmt::format("reads its variable {}, to which nothing has been written", variable)
                           : fmt::format("reads element {} of its array {}, to which nothing has been written",
                                         index, variable));
+}
+EXPORT void isomer_emulator_unwritten_row(const char* variable, unsigned long long index,
+                                          const unsigned long long* sizes, unsigned rank) {
+  if (!current_thread() || !current_block()->launch().watch) return;
+  std::string at;
+  for (unsigned level = rank; level-- > 1; index /= sizes[level])
+    at = fmt::format("[{}]", index % sizes[level]) + at;
+  watch::report_event(Kind::uninitialised_read, SITE,
+                      fmt::format("reads {}[{}]{}, to which nothing has been written", variable, index, at));
 }
 EXPORT void isomer_emulator_grid_barrier() { current_block()->grid_barrier(SITE); }
 EXPORT void isomer_emulator_launch_bounds(unsigned threads) {

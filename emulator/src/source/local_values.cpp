@@ -136,10 +136,17 @@ bool is_declared_again(const Tokens& t, const Function& f, const std::vector<Loc
   return false;
 }
 
-struct Tracked {
-  const Local* local;
-  std::vector<std::pair<std::size_t, Use>> uses;
+using Tracked = std::pair<const std::size_t, Use>;
+
+/// An array and its subscripts.
+struct Indexed {
+  std::size_t first;       ///< token of what is indexed
+  std::size_t subscripts;  ///< token of the first bracket
+  std::string name;
+  const Tracked* use = nullptr;  ///< of an array whose written elements are known
 };
+/// What closes two at one place closes the inner one first.
+using Closers = std::vector<std::pair<std::size_t, std::string>>;
 
 /// Its uses, where all of them are seen; false where one is not.
 bool uses_of(const Tokens& t, const Function& f, const Local& local,
@@ -153,13 +160,63 @@ bool uses_of(const Tokens& t, const Function& f, const Local& local,
       return false;
     if (!t[i].is(name) || is_member(t, i)) continue;
     const std::size_t last = past_subscripts(t, i + 1);
-    if (local.sizes.empty() ? last != i + 1 : last == i + 1) return false;
+    std::size_t levels = 0;
+    for (std::size_t open = i + 1; open < last; open = closing(t, open) + 1) {
+      ++levels;
+      // With several subscripts, those of one element are noted one by one.
+      for (std::size_t k = open; k < closing(t, open) && local.sizes.size() > 1; ++k)
+        if (t[k].is(name)) return false;
+    }
+    if (levels != local.sizes.size()) return false;
     const Use use = use_of(t, i, last, f.body);
     if (use == Use::hides) return false;
     reads |= use == Use::reads;
     uses.emplace_back(i, use);
   }
   return reads;
+}
+
+void guard_subscripts(Source& s, const Indexed& array, Closers& closers) {
+  const Tokens& t = s.text.tokens;
+  const std::size_t last = past_subscripts(t, array.subscripts);
+  const int what = takes_address(t, array.first) ? 2 : assigns(t, last) || compounds(t, last) ? 1 : 0;
+  unsigned level = 0;
+  for (std::size_t open = array.subscripts; open < last; open = closing(t, open) + 1, ++level) {
+    const std::size_t close = closing(t, open);
+    bool list = false;
+    for (std::size_t k = open + 1; k < close; ++k) {
+      if (t[k].is("(") || t[k].is("[") || t[k].is("{")) k = closing(t, k);
+      list |= t[k].is(",");
+    }
+    if (list || close == open + 1) continue;
+    std::string front =
+        "::isomer::emulator::" + std::string(array.subscripts > array.first + 1 ? "member" : "local") +
+        "_index<decltype(" + array.name + "), " + std::to_string(level) + ", " + std::to_string(what) + ">(";
+    std::string back = ", " + quoted(array.name) + ")";
+    if (array.use != nullptr) {
+      const bool writes = array.use->second == Use::writes;
+      const std::string written = "isomer_w_" + array.name;
+      if (close + 1 < last) {
+        front = written + ".row<" + std::to_string(level) + ">(" + front;
+        back += ")";
+      } else {
+        front = written + (writes ? ".writes(" : ".needs(") + front;
+        back += writes ? ")" : ", " + quoted(array.name) + ")";
+      }
+    }
+    s.edits.insert(t[open].end(), front);
+    closers.emplace_back(t[close].offset, back);
+  }
+}
+
+/// The arrays that are members of what begins at `i`: `x.values[i]`, `list[2].parts.values[i]`.
+void guard_members(Source& s, std::size_t i, Closers& closers) {
+  const Tokens& t = s.text.tokens;
+  for (std::size_t k = past_subscripts(t, i + 1); t[k].is(".") && t[k + 1].kind == Token::name;
+       k = past_subscripts(t, k)) {
+    k += 2;
+    if (t[k].is("[")) guard_subscripts(s, {i, k, s.written(i, k)}, closers);
+  }
 }
 
 }  // namespace
@@ -175,7 +232,9 @@ void watch_local_values(Source& s) {
     for (const Local& local : locals) {
       declared.insert(local.name);
       if (!local.sizes.empty() && !local.indirect) arrays.emplace(t[local.name].text, &local);
-      if (local.initialised || local.indirect || local.of_loop || !local.arithmetic || local.sizes.size() > 1)
+      constexpr std::size_t kMostSubscripts = 4;
+      if (local.initialised || local.indirect || local.of_loop || !local.arithmetic ||
+          local.sizes.size() > kMostSubscripts)
         continue;
       std::vector<std::pair<std::size_t, Use>> uses;
       if (is_declared_again(t, f, locals, local) || !uses_of(t, f, local, uses)) continue;
@@ -186,12 +245,12 @@ void watch_local_values(Source& s) {
                                              : " ::isomer::emulator::WrittenElements<decltype(" + name +
                                                    ")> isomer_w_" + name + ";");
     }
-    // What closes two at one place closes the inner one first.
-    std::vector<std::pair<std::size_t, std::string>> closers;
+    Closers closers;
     for (std::size_t i = f.body; i < f.end; ++i) {
       if (t[i].kind != Token::name || declared.count(i) != 0 || is_member(t, i)) continue;
       const auto known = tracked.find(i);
       const std::string name(t[i].text);
+      if (t[i + 1].is(".") || t[i + 1].is("[")) guard_members(s, i, closers);
       if (!t[i + 1].is("[")) {
         if (known == tracked.end() || known->second == Use::copies) continue;
         s.edits.insert(t[i].offset, known->second == Use::writes
@@ -200,28 +259,9 @@ void watch_local_values(Source& s) {
         closers.emplace_back(t[i].end(), ")");
         continue;
       }
-      if (arrays.count(t[i].text) == 0 || follows_type(t, i)) continue;
-      const std::size_t last = past_subscripts(t, i + 1);
-      const int what = takes_address(t, i) ? 2 : assigns(t, last) || compounds(t, last) ? 1 : 0;
-      unsigned level = 0;
-      for (std::size_t open = i + 1; open < last; open = closing(t, open) + 1, ++level) {
-        const std::size_t close = closing(t, open);
-        bool list = false;
-        for (std::size_t k = open + 1; k < close; ++k) {
-          if (t[k].is("(") || t[k].is("[") || t[k].is("{")) k = closing(t, k);
-          list |= t[k].is(",");
-        }
-        if (list || close == open + 1) continue;
-        std::string front = "::isomer::emulator::local_index<decltype(" + name + "), " +
-                            std::to_string(level) + ", " + std::to_string(what) + ">(";
-        std::string back = ", " + quoted(name) + ")";
-        if (known != tracked.end() && known->second != Use::copies) {
-          const bool writes = known->second == Use::writes;
-          front = "isomer_w_" + name + (writes ? ".writes(" : ".needs(") + front;
-          back += writes ? ")" : ", " + quoted(name) + ")";
-        }
-        s.edits.insert(t[open].end(), front);
-        closers.emplace_back(t[close].offset, back);
+      if (arrays.count(t[i].text) != 0 && !follows_type(t, i)) {
+        const Tracked* watched = known == tracked.end() || known->second == Use::copies ? nullptr : &*known;
+        guard_subscripts(s, {i, i + 1, name, watched}, closers);
       }
     }
     for (auto closer = closers.rbegin(); closer != closers.rend(); ++closer)

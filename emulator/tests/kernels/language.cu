@@ -160,6 +160,13 @@ KERNEL(directed_rounding) {
   r += 16 * (__fmul_rn(3.0f, 7.0f) == 21.0f) + 32 * (__frcp_rn(8.0f) == 0.125f) + 64 * (__fsqrt_rd(2.0f) < __fsqrt_ru(2.0f)) + 128 * (__fadd_rd(a, -b) < a);
   out[T] = r;
 }
+KERNEL(directed_longs) {
+  const long long big = (1ll << 60) + 1;
+  const unsigned long long most = ~0ull;
+  u64 r = (__ll2float_ru(big) > __ll2float_rd(big)) + 2 * (__ll2float_rz(-big) == __ll2float_ru(-big)) + 4 * (__ll2double_rd(big) == 1152921504606846976.0);
+  r += 8 * (__ll2double_ru(big) > __ll2double_rn(big)) + 16 * (__ull2double_rz(most) < __ull2double_ru(most)) + 32 * (__ull2float_ru(most) == 18446744073709551616.0f) + 64 * (__ll2float_ru(1ll << 60) == __ll2float_rd(1ll << 60));
+  out[T] = r;
+}
 KERNEL(fast_math) {
   const float x = 1.25f;
   out[T] = (fabsf(__expf(x) - expf(x)) < 1e-6f) + 2 * (fabsf(__logf(x) - logf(x)) < 1e-6f) + 4 * (fabsf(__sinf(x) - sinf(x)) < 1e-6f) +

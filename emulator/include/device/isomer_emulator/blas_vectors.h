@@ -113,6 +113,49 @@ ISOMER_EMULATOR_VECTORS(S, s, float)
 ISOMER_EMULATOR_VECTORS(D, d, double)
 #undef ISOMER_EMULATOR_VECTORS
 
+// Of any types, which are named; sums and products are in double where the execution is, else in float.
+static inline cublasStatus_t cublasDotEx(cublasHandle_t, int n, const void* x, cudaDataType_t x_type,
+                                         int incx, const void* y, cudaDataType_t y_type, int incy,
+                                         void* result, cudaDataType_t result_type, cudaDataType_t execution) {
+  isomer::emulator::blas::Matrix a, b;
+  if (!a.bring(x_type, x, 1, n, incx) || !b.bring(y_type, y, 1, n, incy))
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  double sum = 0;
+  for (int i = 0; i < n; ++i) {
+    sum += a.at(0, i) * b.at(0, i);
+    if (execution != CUDA_R_64F) sum = float(sum);
+  }
+  isomer::emulator::blas::put_number(result_type, result, sum);
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasNrm2Ex(cublasHandle_t h, int n, const void* x, cudaDataType_t x_type,
+                                          int incx, void* result, cudaDataType_t result_type,
+                                          cudaDataType_t execution) {
+  double sum = 0;
+  const cublasStatus_t status =
+      cublasDotEx(h, n, x, x_type, incx, x, x_type, incx, &sum, CUDA_R_64F, execution);
+  isomer::emulator::blas::put_number(result_type, result, std::sqrt(sum));
+  return status;
+}
+static inline cublasStatus_t cublasScalEx(cublasHandle_t, int n, const void* alpha, cudaDataType_t alpha_type,
+                                          void* x, cudaDataType_t x_type, int incx, cudaDataType_t) {
+  isomer::emulator::blas::Matrix a;
+  if (!a.bring(x_type, x, 1, n, incx)) return CUBLAS_STATUS_EXECUTION_FAILED;
+  const double factor = isomer::emulator::blas::number(alpha_type, alpha);
+  for (double& v : a.values) v *= factor;
+  return a.take(x_type, x, incx) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+static inline cublasStatus_t cublasAxpyEx(cublasHandle_t, int n, const void* alpha, cudaDataType_t alpha_type,
+                                          const void* x, cudaDataType_t x_type, int incx, void* y,
+                                          cudaDataType_t y_type, int incy, cudaDataType_t) {
+  isomer::emulator::blas::Matrix a, b;
+  if (!a.bring(x_type, x, 1, n, incx) || !b.bring(y_type, y, 1, n, incy))
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  const double factor = isomer::emulator::blas::number(alpha_type, alpha);
+  for (int i = 0; i < n; ++i) b.at(0, i) += factor * a.at(0, i);
+  return b.take(y_type, y, incy) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
 static inline cublasStatus_t cublasSetVector(int n, int bytes, const void* x, int incx, void* y, int incy) {
   return isomer_emulator_copy_2d(y, std::size_t(incy) * bytes, x, std::size_t(incx) * bytes, bytes, n, 4) == 0
              ? CUBLAS_STATUS_SUCCESS

@@ -11,6 +11,9 @@ extern "C" {
 /// `what`: 0 reads, 1 writes, 2 takes the address of.
 void isomer_emulator_outside_array(const char* array, long long index, unsigned long long count, int what);
 void isomer_emulator_unwritten(const char* variable, long long index);  ///< no array: index −1
+/// Of an array of `rank` dimensions, the first of which may be any.
+void isomer_emulator_unwritten_row(const char* variable, unsigned long long index,
+                                   const unsigned long long* sizes, unsigned rank);
 }
 
 namespace isomer::emulator {
@@ -44,6 +47,14 @@ __attribute__((always_inline)) constexpr Index local_index(Index index, [[maybe_
   return index;
 }
 
+/// Of an array that is a member. One of a single element at a structure's end may stand for as many as were
+/// allocated.
+template <class Array, unsigned Level, int What, class Index>
+__attribute__((always_inline)) constexpr Index member_index(Index index, [[maybe_unused]] const char* name) {
+  if constexpr (std::extent_v < Array >> 1) local_index<Array, Level, What>(index, name);
+  return index;
+}
+
 class Written {
  public:
 #ifdef ISOMER_EMULATOR_WATCH
@@ -63,38 +74,66 @@ class Written {
 #endif
 };
 
-/// Of an array of one dimension.
+/// Of an array, whose elements are counted through. The subscripts in front of the last one go through `row`.
 template <class Array>
 class WrittenElements {
+  static constexpr unsigned kRank = std::rank_v<Array>;
+
  public:
 #ifdef ISOMER_EMULATOR_WATCH
+  template <unsigned Level, class Index>
+  __attribute__((always_inline)) Index row(Index index) const {
+    constexpr std::size_t count = elements<Array, Level>();
+    const std::size_t begin =
+        static_cast<std::size_t>(index) * (count > 0 ? elements<Array, kRank - 1>() / count : 0);
+    row_ = Level == 0 ? begin : row_ + begin;
+    return index;
+  }
   template <class Index>
   __attribute__((always_inline)) Index writes(Index index) const {
-    words_[word(index)] |= bit(index);
+    const std::size_t at = flat(index);
+    words_[word(at)] |= bit(at);
     return index;
   }
   template <class Index>
   __attribute__((always_inline)) Index needs(Index index, const char* name) const {
-    if (__builtin_expect(!(words_[word(index)] & bit(index)), false)) {
-      isomer_emulator_unwritten(name, static_cast<long long>(index));
-      writes(index);
+    const std::size_t at = flat(index);
+    if (__builtin_expect(!(words_[word(at)] & bit(at)), false)) {
+      tell(at, name);
+      words_[word(at)] |= bit(at);
     }
     return index;
   }
 
  private:
-  static constexpr std::size_t kBits = 64, kWords = (std::extent_v<Array> + kBits - 1) / kBits;
+  static constexpr std::size_t kBits = 64, kWords = (elements<Array, kRank - 1>() + kBits - 1) / kBits;
+  template <class Index>
+  __attribute__((always_inline)) std::size_t flat(Index index) const {
+    return kRank > 1 ? row_ + static_cast<std::size_t>(index) : static_cast<std::size_t>(index);
+  }
   // An index outside of the array has been told.
-  template <class Index>
-  __attribute__((always_inline)) static constexpr std::size_t word(Index index) {
-    return kWords <= 1 ? 0 : static_cast<std::size_t>(index) / kBits % kWords;
+  __attribute__((always_inline)) static constexpr std::size_t word(std::size_t at) {
+    return kWords <= 1 ? 0 : at / kBits % kWords;
   }
-  template <class Index>
-  __attribute__((always_inline)) static constexpr std::uint64_t bit(Index index) {
-    return std::uint64_t{1} << (static_cast<std::size_t>(index) % kBits);
+  __attribute__((always_inline)) static constexpr std::uint64_t bit(std::size_t at) {
+    return std::uint64_t{1} << (at % kBits);
   }
+  static void tell(std::size_t at, const char* name) {
+    if constexpr (kRank == 1) {
+      isomer_emulator_unwritten(name, static_cast<long long>(at));
+    } else {
+      constexpr unsigned long long sizes[] = {std::extent_v<Array, 0>, std::extent_v<Array, 1>,
+                                              std::extent_v<Array, 2>, std::extent_v<Array, 3>};
+      isomer_emulator_unwritten_row(name, at, sizes, kRank);
+    }
+  }
+  mutable std::size_t row_ = 0;
   mutable std::uint64_t words_[kWords > 0 ? kWords : 1] = {};
 #else
+  template <unsigned Level, class Index>
+  Index row(Index index) const {
+    return index;
+  }
   template <class Index>
   Index writes(Index index) const {
     return index;

@@ -315,8 +315,6 @@ ISOMER_EMULATOR_TO_INTEGER(double2ull, unsigned long long, double)
 ISOMER_EMULATOR_FROM_INTEGER(int, int)
 ISOMER_EMULATOR_FROM_INTEGER(uint, unsigned)
 #undef ISOMER_EMULATOR_FROM_INTEGER
-ISOMER_EMULATOR_FUNCTION float __ll2float_rn(long long x) { return static_cast<float>(x); }
-ISOMER_EMULATOR_FUNCTION float __ull2float_rn(unsigned long long x) { return static_cast<float>(x); }
 ISOMER_EMULATOR_FUNCTION float __double2float_rn(double x) { return static_cast<float>(x); }
 ISOMER_EMULATOR_FUNCTION float __double2float_rz(double x) { return isomer::emulator::directed(x, 0, 0); }
 ISOMER_EMULATOR_FUNCTION float __double2float_ru(double x) { return isomer::emulator::directed(x, 0, 1); }
@@ -344,6 +342,7 @@ ISOMER_EMULATOR_ROUNDED(ru, 1)
 ISOMER_EMULATOR_ROUNDED(rd, -1)
 #undef ISOMER_EMULATOR_ROUNDED
 #include "directed_double.h"
+#include "from_long.h"
 ISOMER_EMULATOR_FUNCTION float __fadd_rn(float a, float b) { return a + b; }
 ISOMER_EMULATOR_FUNCTION float __fsub_rn(float a, float b) { return a - b; }
 ISOMER_EMULATOR_FUNCTION float __fmul_rn(float a, float b) { return a * b; }

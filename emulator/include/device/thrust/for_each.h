@@ -1,0 +1,5 @@
+// As in the toolkit, whose header brings thrust::device with it.
+#pragma once
+#include_next <thrust/for_each.h>
+
+#include <thrust/execution_policy.h>
