@@ -128,6 +128,7 @@ const Row kRows[] = {
      [](unsigned, unsigned, unsigned) -> U { return 3 + 3 - 15 + 100 + 12 + 0x55 + 17 + 3 + 3 + 2; }},
     {"language.cu", "rounding_intrinsics", 1, 64, [](unsigned t, unsigned, unsigned) -> U { return rounding(t); }},
     {"language.cu", "directed_rounding", 1, 32, [](unsigned, unsigned, unsigned) -> U { return 255; }},
+    {"language.cu", "shared_array_of_the_file", 1, 32, [](unsigned t, unsigned, unsigned) -> U { return 2 * (31 - t); }},
     {"language.cu", "directed_longs", 1, 32, [](unsigned, unsigned, unsigned) -> U { return 127; }},
     {"language.cu", "fast_math", 1, 32, [](unsigned, unsigned, unsigned) -> U { return 127; }},
     {"language.cu", "special_functions", 1, 32, [](unsigned, unsigned, unsigned) -> U { return 1023; }},

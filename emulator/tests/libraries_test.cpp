@@ -165,6 +165,36 @@ int main() {
   return got[3] != 6;
 }
 )"},
+    {"runs_segments_and_histograms_of_cub", R"(
+#include <cub/cub.cuh>
+#include <cub/util_debug.cuh>
+__global__ void makes(int* n) { n[threadIdx.x] = threadIdx.x / 3; }  // 0 0 0 1 1 1 2 2
+struct Falls { __host__ __device__ bool operator()(int a, int b) const { return a > b; } };
+int main() {
+  cub::CachingDeviceAllocator allocator(true);
+  int *n, *a, *b, *runs, got[8];
+  CubDebugExit(allocator.DeviceAllocate((void**)&n, 32));
+  cudaMalloc(&a, 32), cudaMalloc(&b, 32), cudaMalloc(&runs, 4);
+  makes<<<1, 8>>>(n);
+  void* room = nullptr;
+  size_t bytes = 0;
+  const auto is = [&](const int* from, int x, int y, int z) {
+    return cudaMemcpy(got, from, 12, cudaMemcpyDefault) == 0 && got[0] == x && got[1] == y && got[2] == z;
+  };
+  CubDebugExit(cub::DeviceRunLengthEncode::Encode(room, bytes, n, a, b, runs, 8));
+  cudaMalloc(&room, bytes);
+  if (cub::DeviceRunLengthEncode::Encode(room, bytes, n, a, b, runs, 8) || !is(a, 0, 1, 2) || !is(b, 3, 3, 2)) return 1;
+  if (cudaMemcpy(got, runs, 4, cudaMemcpyDefault) || got[0] != 3) return 2;
+  const int bounds[4] = {0, 2, 2, 8};
+  cudaMemcpy(a, bounds, 16, cudaMemcpyDefault);
+  if (cub::DeviceSegmentedReduce::Sum(room, bytes, n, b, 3, a, a + 1) || !is(b, 0, 0, 7)) return 3;
+  if (cub::DeviceSegmentedReduce::Max(room, bytes, n, b, 3, a, a + 1) || !is(b, 0, -2147483647 - 1, 2)) return 4;
+  if (cub::DeviceHistogram::HistogramEven(room, bytes, n, b, 4, 0, 3, 8) || !is(b, 3, 3, 2)) return 5;
+  if (cub::DeviceMergeSort::SortKeys(room, bytes, n, 8, Falls()) || !is(n, 2, 2, 1)) return 6;
+  CubDebugExit(allocator.DeviceFree(n));
+  return 0;
+}
+)"},
     {"items_exchanged_in_a_block_and_their_differences", R"(
 #include <cub/cub.cuh>
 struct Minus { __device__ int operator()(int a, int b) const { return a - b; } };

@@ -164,11 +164,11 @@ int main() {
 )"},
     {"null_for_a_pointer_of_a_template", "k.cu", R"(
 #include <cstddef>
-template <class T> __global__ void fills(T* a, T* b, int n) { if (b == nullptr) a[threadIdx.x] = n; }
+template <class T, int Shift> __global__ void fills(T* a, T* b, int n) { if (b == nullptr) a[threadIdx.x] = n + Shift - 4; }
 int main() {
   int *p, got[2];
   cudaMalloc(&p, 8);
-  fills<int><<<1, 2>>>(p, NULL, 3);
+  fills<int, (1 << (1 + 1))><<<1, 2>>>(p, NULL, 3);
   cudaMemcpy(got, p, 8, cudaMemcpyDeviceToHost);
   return got[0] != 3 || got[1] != 3;
 }

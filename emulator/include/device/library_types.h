@@ -1,4 +1,5 @@
 #pragma once
+#define __LIBRARY_TYPES_H__  // those of an installed toolkit, whose headers may come after, are not read again
 // Types of elements as the toolkit's libraries name them.
 enum cudaDataType_t {
   CUDA_R_32F = 0,

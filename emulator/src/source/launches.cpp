@@ -10,6 +10,16 @@
 namespace isomer::emulator::source {
 namespace {
 
+/// The parenthesis that the one at `close` closes.
+std::size_t opened(const std::vector<Token>& t, std::size_t close) {
+  int depth = 1;
+  while (close > 0 && depth > 0) {
+    --close;
+    depth += t[close].is(")") ? 1 : t[close].is("(") ? -1 : 0;
+  }
+  return close;
+}
+
 // The first token of the expression that ends before `end`: `a::b<int>::c<float>`, an element of a table of
 // kernels, or a parenthesis.
 std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
@@ -21,22 +31,14 @@ std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
       std::size_t k = i;
       while (k > 0) {
         --k;
+        if (t[k].is(")")) k = opened(t, k);  // (1 << 3) is one argument
         if (t[k].is(">")) ++depth;
         if (t[k].is("<") && --depth == 0) break;
       }
       i = k;
       continue;
     }
-    if (t[i - 1].is(")")) {
-      int depth = 0;
-      std::size_t k = i;
-      while (k > 0) {
-        --k;
-        if (t[k].is(")")) ++depth;
-        if (t[k].is("(") && --depth == 0) break;
-      }
-      return k;
-    }
+    if (t[i - 1].is(")")) return opened(t, i - 1);
     if (t[i - 1].is("]")) {
       int depth = 0;
       while (i > 0) {

@@ -8,8 +8,6 @@
 namespace isomer::emulator::source {
 
 std::string without_library_specifiers(std::string text) {
-  if (text.find("thrust/detail/config") == std::string::npos && text.find("/boost/") == std::string::npos)
-    return text;
   constexpr std::string_view kWords[] = {"__host__", "__device__", "__forceinline__"};
   std::map<std::string, bool, std::less<>> system_files;
   bool system = false;

@@ -1,4 +1,6 @@
-// Thrust's and Boost's headers are read as any compiler of the host reads them, but for __host__ and __device__.
+// Headers of the system (Thrust's, Boost's) are read as any compiler of the host reads them, but for __host__
+// and
+// __device__.
 #pragma once
 
 #include <string>

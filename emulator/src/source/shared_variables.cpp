@@ -24,7 +24,7 @@ Statement read(const Source& s, std::size_t begin, std::size_t end) {
   std::set<std::size_t> name_tokens;
   int angles = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    if (t[i].is("__shared__") || t[i].is("static") || t[i].is("inline")) continue;
+    if (t[i].is("__shared__") || t[i].is("__device__") || t[i].is("static") || t[i].is("inline")) continue;
     if (t[i].is("extern")) {
       r.dynamic = true;
       continue;

@@ -160,6 +160,12 @@ KERNEL(directed_rounding) {
   r += 16 * (__fmul_rn(3.0f, 7.0f) == 21.0f) + 32 * (__frcp_rn(8.0f) == 0.125f) + 64 * (__fsqrt_rd(2.0f) < __fsqrt_ru(2.0f)) + 128 * (__fadd_rd(a, -b) < a);
   out[T] = r;
 }
+__device__ __shared__ int tile_of_the_file[32];
+KERNEL(shared_array_of_the_file) {
+  tile_of_the_file[T % 32] = 2 * T;
+  __syncthreads();
+  out[T] = tile_of_the_file[31 - T % 32];
+}
 KERNEL(directed_longs) {
   const long long big = (1ll << 60) + 1;
   const unsigned long long most = ~0ull;

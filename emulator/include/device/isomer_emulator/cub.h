@@ -4,4 +4,6 @@
 #include "cub_block.h"
 #include "cub_device.h"
 #include "cub_exchange.h"
+#include "cub_host.h"
 #include "cub_load.h"
+#include "cub_segments.h"
