@@ -1,5 +1,6 @@
-// As in the toolkit, whose header brings thrust::device with it.
+// As in the toolkit, whose header brings thrust::device and more algorithms with it.
 #pragma once
 #include_next <thrust/scan.h>
 
 #include <thrust/execution_policy.h>
+#include <thrust/sequence.h>
