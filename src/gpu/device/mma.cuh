@@ -150,6 +150,22 @@ ISOMER_DEVICE u32 transpose_8x8(u32 pair) {
 ISOMER_DEVICE u32 lows_of(u32 first, u32 second) { return (first & 0xffffu) | second << 16; }
 ISOMER_DEVICE u32 highs_of(u32 first, u32 second) { return first >> 16 | (second & 0xffff0000u); }
 
+/// The low, or the high, two bytes of two words, by turns: a byte of the first before its like of the second.
+ISOMER_DEVICE u32 low_bytes_of(u32 first, u32 second) {
+#if ISOMER_CUDA_ARCH
+  return __byte_perm(first, second, 0x5140);
+#else
+  return (first & 0xffu) | (second & 0xffu) << 8 | (first & 0xff00u) << 8 | (second & 0xff00u) << 16;
+#endif
+}
+ISOMER_DEVICE u32 high_bytes_of(u32 first, u32 second) {
+#if ISOMER_CUDA_ARCH
+  return __byte_perm(first, second, 0x7362);
+#else
+  return low_bytes_of(first >> 16, second >> 16);
+#endif
+}
+
 /// Two values as one word, the first in its low half, each rounded to T.
 template <class T>
 ISOMER_DEVICE u32 pack(f32 first, f32 second) {
@@ -187,6 +203,19 @@ ISOMER_DEVICE void e4m3fn_to_f16(u32 four, u32& low, u32& high) {
   low = half[0] | half[1] << 16;
   high = half[2] | half[3] << 16;
 #endif
+}
+
+/// The same as bf16 for T bf16, else as f16; exactly, too.
+template <class T>
+ISOMER_DEVICE void e4m3fn_to(u32 four, u32& low, u32& high) {
+  e4m3fn_to_f16(four, low, high);
+}
+template <>
+ISOMER_DEVICE void e4m3fn_to<bf16>(u32 four, u32& low, u32& high) {
+  e4m3fn_to_f16(four, low, high);
+  const auto wide = [](u32 half) { return to_f32(f16{static_cast<u16>(half)}); };
+  low = pack<bf16>(wide(low), wide(low >> 16));
+  high = pack<bf16>(wide(high), wide(high >> 16));
 }
 
 }  // namespace isomer::device

@@ -24,6 +24,27 @@ ISOMER_DEVICE void add_products(f32 (&s)[4], const Words (&k)[2][kSteps], const 
                       {q[i].of[w], q[i].of[w + 1]});
 }
 
+/// The same for all columns of q, with rows of e4m3fn that become T: pieces of 16 bytes, which are elements
+/// 64i
+/// + 16t … + 15 of a row; q has as many in two pieces. Each element is converted once.
+template <class T, int kColumns, int kPieces>
+ISOMER_DEVICE void add_byte_products(f32 (&s)[kColumns][4], const Words (&k)[2][kPieces],
+                                     const Words (&q)[kColumns][2 * kPieces]) {
+#pragma unroll
+  for (int i = 0; i < kPieces; ++i)
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      u32 a[4];
+      e4m3fn_to<T>(k[0][i].of[w], a[0], a[2]);
+      e4m3fn_to<T>(k[1][i].of[w], a[1], a[3]);
+#pragma unroll
+      for (int n = 0; n < kColumns; ++n) {
+        const Words& columns = q[n][2 * i + w / 2];
+        multiply_add<T>(s[n], a, {columns.of[w % 2 * 2], columns.of[w % 2 * 2 + 1]});
+      }
+    }
+}
+
 /// The weights of rows 0…7 (or 8…15) as add_rows takes them, from those that a lane has of row g, columns 2t
 /// and 2t + 1.
 template <class T>

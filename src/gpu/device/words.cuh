@@ -8,6 +8,10 @@ namespace isomer::device {
 struct alignas(16) Words {
   u32 of[4];
 };
+/// Eight bytes of a row, alike.
+struct alignas(8) HalfWords {
+  u32 of[2];
+};
 
 /// Loads where index < end and leaves `into` as it is elsewhere, without a branch. For rows that lie anywhere
 /// and are read once: they do not stay in L1, and what is next to them is not fetched along.
@@ -23,6 +27,20 @@ ISOMER_DEVICE void load_words_below(Words& into, const void* from, int index, in
       : "l"(from), "r"(index), "r"(end));
 #else
   if (index < end) into = *static_cast<const Words*>(from);
+#endif
+}
+ISOMER_DEVICE void load_words_below(HalfWords& into, const void* from, int index, int end) {
+#if ISOMER_CUDA_ARCH
+  asm volatile(
+      "{\n"
+      " .reg .pred p;\n"
+      " setp.lt.s32 p, %3, %4;\n"
+      " @p ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];\n"
+      "}"
+      : "+r"(into.of[0]), "+r"(into.of[1])
+      : "l"(from), "r"(index), "r"(end));
+#else
+  if (index < end) into = *static_cast<const HalfWords*>(from);
 #endif
 }
 /// The first `count` elements that lie `step` elements apart, and 0 for the rest.

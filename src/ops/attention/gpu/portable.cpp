@@ -26,6 +26,7 @@ gpu::Step attend_step(const Geometry& g, const GpuTiling& t) {
                           {"block_m", t.block_m}, {"block_n", t.block_n},   {"threads", t.threads}};
   if (t.decode) {
     variant.emplace_back("resident", t.resident);
+    if (g.k.dtype != g.q.dtype) variant.emplace_back("element_kv", g.k.dtype);
   } else {
     variant.emplace_back("element_kv", g.k.dtype);
     variant.emplace_back("shared_bytes", t.shared_bytes);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace isomer::ops::attention {
 namespace {
@@ -51,8 +52,12 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
   return std::max<std::int64_t>(core::ceil_div(g.seqlen_k, size), 1);
 }
 
-/// A decode block reads 128 bytes of each of 16 keys at a time with each warp.
+/// A decode block reads 16 keys at a time with each warp, and twice as many bytes where it has registers for
+/// them.
 constexpr int kDecodeKeys = kThreads / 32 * 16;
+constexpr int kMostDoubledDims = 256;
+/// Of bytes the decode kernel counts in 32 bits, 16 of them at a time.
+constexpr double kMostDecodeBytes = 0x1p36;
 constexpr std::int64_t kMostDecodeRows = 16;
 /// Of a worker, at least; and what is not worth a combine where there are blocks enough without it.
 constexpr std::int64_t kLeastDecodePart = 128, kShortDecode = 1024;
@@ -63,10 +68,25 @@ constexpr double kMostDecodeSlots = 0x1p36;
 /// Rounds of blocks, at most, where one leaves places of the device empty.
 constexpr std::int64_t kMostRounds = 4;
 
-/// Whether few rows share keys that lanes can read 16 bytes at a time into fragments of their own type.
+/// Keys and values of e4m3fn, which become 16 bits on their way into products.
+bool converts(const Geometry& g) { return g.k.dtype == DType::e4m3fn && g.q.dtype != DType::e4m3fn; }
+
+bool counts_bytes_of(const RowView& view, std::int64_t heads) {
+  double end = 0;
+  for (const auto& [count, stride] :
+       {std::pair{view.outers, view.outer_stride}, {view.rows, view.row_stride}, {heads, view.head_stride}}) {
+    if (count > 1 && stride < 0) return false;
+    if (count > 1) end += static_cast<double>(count) * static_cast<double>(stride);
+  }
+  return end < kMostDecodeBytes;
+}
+
+/// Whether few rows share keys that lanes can read 16 bytes at a time into fragments.
 bool decodes(const GpuTiling& t, const Geometry& g) {
-  return t.mma == g.k.dtype && g.q.dtype == g.k.dtype && g.seqlen_q * t.unit_heads <= kMostDecodeRows &&
-         aligned(g.k, g.heads_kv, 16) && aligned(g.v, g.heads_kv, 16);
+  if (t.mma != g.q.dtype || g.seqlen_q * t.unit_heads > kMostDecodeRows) return false;
+  if (!aligned(g.k, g.heads_kv, 16) || !aligned(g.v, g.heads_kv, 16)) return false;
+  return converts(g) ? counts_bytes_of(g.k, g.heads_kv) && counts_bytes_of(g.v, g.heads_kv)
+                     : g.k.dtype == g.q.dtype;
 }
 
 /// Workers and parts so that the blocks fill the device's places and have as many keys each. One part, and no
@@ -212,6 +232,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.decode = shape.kernel == TileShape::decode;
   t.block_m = shape.block_m;
   t.block_n = shape.block_n;
+  if (t.decode && converts(g) && t.head_dim + t.head_dim_v <= kMostDoubledDims) t.block_n *= 2;
   t.shared_bytes = shared_bytes(t, g, shape);
   if (t.decode) t.resident = decode_resident(t);
   t.tiles = core::ceil_div(g.seqlen_q * t.unit_heads, t.block_m);

@@ -1,22 +1,22 @@
 // Attention of few query rows, 16-bit, by tensor cores, at the speed of memory: a block has up to kRows rows
 // of one unit (a group's heads of a query or of a few) and the keys of one part, whose rows of K and V it
 // reads once for all of them, each lane 16 bytes where they lie. Fragments: gpu/device/row_fragments.cuh, g =
-// lane / 4 and t = lane % 4.
+// lane / 4 and t = lane % 4. Keys and values are of q's type or e4m3fn: attention_decode_rows.cuh.
 //
-// Warps take tiles of 16 keys in turn, each with a running maximum of its own; they meet in shared memory.
+// Warps take tiles of 16 keys in turn, of 32 where their bytes are as few, each with a running maximum of its
+// own; they meet in shared memory.
 //
 //   pages of tile i+3 | places of tile i+2 | K of tile i+1, loaded once Sᵀ of tile i is made | V of tile i+1,
 //   once Oᵀ has i
 //
-// A tile is 32·(D + Dv) bytes: 8 KB of a warp under way at 128. A block has one task after the other; memory
+// A tile is 8 KB of a warp under way at 128. A block has one task after the other; memory
 // does not wait between them: the next task and the places of its first tiles are found while the first tile
 // of this one is under way, and its first tile is asked for before this one's result is put together.
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
-#include "gpu/device/row_fragments.cuh"
+#include "ops/attention/kernels/attention_decode_rows.cuh"
 #include "ops/attention/kernels/attention_entry.cuh"
-#include "ops/attention/kernels/attention_non_finite.cuh"
 #include "ops/attention/kernels/attention_result.cuh"
 #include "ops/attention/kernels/attention_stream_k.cuh"
 #include "ops/attention/kernels/attention_tile.cuh"
@@ -24,23 +24,36 @@
 namespace isomer::device {
 
 using Element = ISOMER_ELEMENT;
+#ifdef ISOMER_ELEMENT_KV
+using Key = ISOMER_ELEMENT_KV;
+using Weight = f16;  // holds every e4m3fn, and more digits of a weight than bf16
+#else
+using Key = Element;
+using Weight = Element;
+#endif
+constexpr bool kBytes = sizeof(Key) == 1;
 constexpr int kThreads = ISOMER_THREADS, kRows = ISOMER_BLOCK_M, kResident = ISOMER_RESIDENT;
 constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V;  // rounded up
-constexpr int kWarps = kThreads / 32, kTile = 16, kKeys = kWarps * kTile;
+constexpr int kWarps = kThreads / 32, kGroups = kBytes && kDim + kDimV <= 256 ? 2 : 1;
+constexpr int kTile = kGroups * 16, kKeys = kWarps * kTile;
 constexpr int kColumns = kRows / 8, kSteps = kDim / 32, kChunks = kDimV / 64;
 constexpr int kPitch = kDim + 8;  // 16 bytes more than a row: eight rows of 16 bytes meet different banks
 // Whether a lane has registers for K and V of a tile at once; else V is loaded when K has been used.
-constexpr bool kAhead = kDim + kDimV <= 256;
+constexpr bool kAhead = kBytes || kDim + kDimV <= 256;
 static_assert(kWarpSize == 32 && kRows % 8 == 0 && kDim % 64 == 0 && kDimV % 64 == 0 &&
               kKeys == ISOMER_BLOCK_N);
+
+using KeyRows = attention::KeyRows<Key, kDim>;
+using ValueRows = attention::ValueRows<Key, kDimV>;
+using Place = attention::RowPlace<kBytes>;
 
 /// Of each warp's keys: the largest logit of a row, Σ P and Σ P·v. Logits carry the factor log2(e).
 struct Shared {
   attention::Task task, last, next_one;  // the one in work, the one before it and the one behind it
   alignas(16) Element q[kRows * kPitch];
-  int lo[kRows], hi[kRows];                            // keys that a row sees
-  attention::KeyPlace places[kWarps][2][kTile];        // of two tiles
-  attention::KeyPlace first_places[kWarps][2][kTile];  // of the first two of the task behind it
+  int lo[kRows], hi[kRows];                          // keys that a row sees
+  alignas(16) Place places[kWarps][2][kTile];        // of two tiles
+  alignas(16) Place first_places[kWarps][2][kTile];  // of the first two of the task behind it
   f32 max[kWarps][kRows], sum[kWarps][kRows];
   alignas(16) f32 out[kWarps][kRows][kDimV];
   attention::Division<kThreads> division;
@@ -62,8 +75,8 @@ using Out = f32[kColumns][kChunks][4][4];
 
 /// Adds what elements of V that are not finite make of the sums, and takes them out of V: one that meets a
 /// weight of 0 counts for nothing, any other makes the sum what it is.
-ISOMER_DEVICE void add_non_finite(Out& out, Words (&v)[4][kChunks], const u32 (&weights)[kColumns][2]) {
-  const u32 one = pack<Element>(1.0f, 0.0f);
+ISOMER_DEVICE void add_non_finite(Out& out, ValueRows& v, const u32 (&weights)[kColumns][2]) {
+  const u32 one = pack<Weight>(1.0f, 0.0f);
 #pragma unroll 1
   for (int negative = 0; negative < 2; ++negative) {
     const f32 sign = negative ? -infinity() : infinity();
@@ -78,23 +91,19 @@ ISOMER_DEVICE void add_non_finite(Out& out, Words (&v)[4][kChunks], const u32 (&
       for (int i = 0; i < kChunks; ++i)
 #pragma unroll
         for (int w = 0; w < 4; ++w) {
-          Words ones = columns_of(v, i, w);
+          Words ones = v.factor(i, w);
 #pragma unroll
           for (int r = 0; r < 4; ++r)
-            ones.of[r] = attention::non_finite_ones<Element>(ones.of[r], negative != 0);
+            ones.of[r] = attention::non_finite_ones<Weight>(ones.of[r], negative != 0);
           f32 count[4] = {};
-          multiply_add<Element>(count, ones.of, weighed);
+          multiply_add<Weight>(count, ones.of, weighed);
 #pragma unroll
           for (int c = 0; c < 4; ++c)
             if (count[c] != 0.0f) out[n][i][w][c] += sign;
         }
     }
   }
-#pragma unroll
-  for (int i = 0; i < 16 * kChunks; ++i) {
-    u32& pair = v[i / (4 * kChunks)][i / 4 % kChunks].of[i % 4];
-    pair = attention::finite_only<Element>(pair);
-  }
+  v.make_finite<Weight>();
 }
 
 /// A warp's way through the keys of one task after the other.
@@ -102,11 +111,11 @@ struct Walk {
   const AttentionParameters& p;
   Shared& shared;
   const int g = lane() / 4, t = lane() % 4;
-  // How many pieces of a row this lane has.
-  const int key_pieces = (p.head_dim - 8 * t + 31) / 32, value_pieces = (p.head_dim_v - 8 * g + 63) / 64;
-  Words k[2][kSteps] = {}, v[4][kChunks] = {};  // zero beyond D and Dv, for good
-  bool exists[2] = {};
-  // Lane l looks after key l % 16 of a tile: `page` is its cache row or page, −1 where there is no such key.
+  const int key_pieces = KeyRows::pieces(p.head_dim, t), value_pieces = ValueRows::pieces(p.head_dim_v, g);
+  KeyRows k[kGroups];
+  ValueRows v[kGroups];
+  bool exists[2] = {};  // where registers hold it
+  // A lane looks after one key of a tile: `page` is its cache row or page, −1 where there is no such key.
   int page = -1, row = 0;
 
   ISOMER_DEVICE Walk(const AttentionParameters& parameters, Shared& memory) : p(parameters), shared(memory) {}
@@ -125,42 +134,44 @@ struct Walk {
     its_row = static_cast<int>(place.row);
   }
   /// With the head's offset.
-  ISOMER_DEVICE void put_places(const attention::Task& task, attention::KeyPlace* to, int its_page,
-                                int its_row) const {
-    attention::KeyPlace place{attention::kNowhere, attention::kNowhere};
+  ISOMER_DEVICE void put_places(const attention::Task& task, Place* to, int its_page, int its_row) const {
+    Place place{Place::kNone, Place::kNone};
     if (its_page >= 0)
-      place = {its_page * p.k.outer_stride + its_row * p.k.row_stride + task.head_kv * p.k.head_stride,
-               its_page * p.v.outer_stride + its_row * p.v.row_stride + task.head_kv * p.v.head_stride};
+      place = {
+          Place::of(its_page * p.k.outer_stride + its_row * p.k.row_stride + task.head_kv * p.k.head_stride),
+          Place::of(its_page * p.v.outer_stride + its_row * p.v.row_stride + task.head_kv * p.v.head_stride)};
     if (lane() < kTile) to[lane()] = place;
     warp_barrier();
   }
-  ISOMER_DEVICE void load_keys(const attention::KeyPlace* places) {
+  ISOMER_DEVICE void load_keys(const Place* places) {
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const i64 place = places[g + 8 * r].k;
-      exists[r] = place != attention::kNowhere;
-      const Element* const keys = static_cast<const Element*>(p.k.data) + place + 8 * t;
-#pragma unroll
-      for (int i = 0; i < kSteps; ++i) {
-        if constexpr (!kAhead) k[r][i] = Words{};
-        load_words_below(k[r][i], keys + 32 * i, i, exists[r] ? key_pieces : 0);
-      }
+    for (int r = 0; r < 2 * kGroups; ++r) {
+      const auto place = places[g + 8 * r].k;
+      const bool is = place != Place::kNone;
+      if constexpr (kGroups == 1) exists[r] = is;
+      if constexpr (!kAhead) k[r / 2].clear(r % 2);
+      k[r / 2].load(r % 2,
+                    static_cast<const Key*>(p.k.data) + Place::elements(place) + KeyRows::kElements * t,
+                    is ? key_pieces : 0);
     }
   }
-  ISOMER_DEVICE void load_values(const attention::KeyPlace* places) {
+  ISOMER_DEVICE void load_values(const Place* places) {
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      const i64 place = places[2 * t + r % 2 + r / 2 * 8].v;
-      const bool is = place != attention::kNowhere;
-      const Element* const values = static_cast<const Element*>(p.v.data) + place + 8 * g;
-      // A weight of 0 does not undo an infinity that an earlier tile left here.
-      if (!kAhead || !is) {
-#pragma unroll
-        for (int i = 0; i < kChunks; ++i) v[r][i] = Words{};
-      }
-#pragma unroll
-      for (int i = 0; i < kChunks; ++i) load_words_below(v[r][i], values + 64 * i, i, is ? value_pieces : 0);
+    for (int r = 0; r < 4 * kGroups; ++r) {
+      const auto place = places[2 * t + r % 2 + r / 2 * 8].v;
+      const bool is = place != Place::kNone;
+      // A weight of 0 does not undo what is not finite and an earlier tile left here.
+      if (!kAhead || !is) v[r / 4].clear(r % 4);
+      v[r / 4].load(r % 4,
+                    static_cast<const Key*>(p.v.data) + Place::elements(place) + ValueRows::kElements * g,
+                    is ? value_pieces : 0);
     }
+  }
+
+  /// Whether row g + 8r of 16 keys of the tile in work is one.
+  ISOMER_DEVICE bool is_key(int turn, int sixteen, int r) const {
+    if constexpr (kGroups == 1) return exists[r];
+    return shared.places[warp()][turn][sixteen * 16 + g + 8 * r].k != Place::kNone;
   }
 
   /// Finds the first two tiles of the next task.
@@ -176,10 +187,11 @@ struct Walk {
   }
   /// Asks for the first tile of a task whose first tiles are found.
   ISOMER_DEVICE void begin() {
-    const attention::KeyPlace place = shared.first_places[warp()][lane() / kTile][lane() % kTile];
-    shared.places[warp()][lane() / kTile][lane() % kTile] = place;
+    static_assert(sizeof shared.places[0] == 32 * sizeof(Words));
+    const Words some = reinterpret_cast<const Words*>(shared.first_places[warp()])[lane()];
+    reinterpret_cast<Words*>(shared.places[warp()])[lane()] = some;
     warp_barrier();
-    const attention::KeyPlace* const first = shared.places[warp()][turn_of(first_of(shared.task))];
+    const Place* const first = shared.places[warp()][turn_of(first_of(shared.task))];
     load_keys(first);
     if constexpr (kAhead) load_values(first);
     find_page(shared.task, first_of(shared.task) + 2 * kKeys, page, row);
@@ -204,40 +216,53 @@ ISOMER_DEVICE void Walk::attend() {
       sum[n][e] = 0.0f;
     }
 #pragma unroll
-    for (int i = 0; i < kSteps; ++i)
-      q[n][i] = bit_cast<Words>(load<8>(shared.q + (n * 8 + g) * kPitch + 32 * i + 8 * t));
-#pragma unroll
     for (int i = 0; i < kChunks * 16; ++i) out[n][i / 16][i / 4 % 4][i % 4] = 0.0f;
   }
 
+  const auto load_queries = [&](int row) {
+#pragma unroll
+    for (int n = 0; n < kColumns; ++n)
+#pragma unroll
+      for (int i = 0; i < kSteps; ++i)
+        q[n][i] = bit_cast<Words>(load<8>(shared.q + (n * 8 + row) * kPitch + KeyRows::column(i, t)));
+  };
+  constexpr bool kHeld = !kBytes || kRows == 8;  // else queries have no registers for so long
+  if constexpr (kHeld) load_queries(g);
+
   for (; begin < end; begin += kKeys) {
     const int turn = turn_of(begin);
-    f32 s[kColumns][4];
+    if constexpr (!kHeld) load_queries(from_here(static_cast<u32>(g)));
+    f32 s[kGroups][kColumns][4];
 #pragma unroll
-    for (int n = 0; n < kColumns; ++n) {
+    for (int u = 0; u < kGroups; ++u) {
 #pragma unroll
-      for (int c = 0; c < 4; ++c) s[n][c] = 0.0f;
-      add_products<Element>(s[n], k, q[n]);
+      for (int i = 0; i < kColumns * 4; ++i) s[u][i / 4][i % 4] = 0.0f;
+      k[u].template add_products<Element>(s[u], q);
 #pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        s[n][c] *= task.factor;
-        if (p.softcap > 0) s[n][c] = p.softcap * kLog2E * tanhf(s[n][c]);
-        const int j = begin + g + c / 2 * 8, seen_by = n * 8 + 2 * t + c % 2;
-        if (!exists[c / 2] || j < shared.lo[seen_by] || j >= shared.hi[seen_by]) s[n][c] = -infinity();
-      }
+      for (int n = 0; n < kColumns; ++n)
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          s[u][n][c] *= task.factor;
+          if (p.softcap > 0) s[u][n][c] = p.softcap * kLog2E * tanhf(s[u][n][c]);
+          const int j = begin + u * 16 + g + c / 2 * 8, seen_by = n * 8 + 2 * t + c % 2;
+          if (!is_key(turn, u, c / 2) || j < shared.lo[seen_by] || j >= shared.hi[seen_by])
+            s[u][n][c] = -infinity();
+        }
     }
     if constexpr (kAhead)
       load_keys(shared.places[warp()][turn ^ 1]);
     else
       load_values(shared.places[warp()][turn]);
 
-    u32 weights[kColumns][2];
+    u32 weights[kGroups][kColumns][2];
 #pragma unroll
     for (int n = 0; n < kColumns; ++n) {
       f32 base[2], decay[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        f32 now = fmaxf(max[n][e], fmaxf(s[n][e], s[n][e + 2]));
+        f32 now = max[n][e];
+#pragma unroll
+        for (int u = 0; u < kGroups; ++u) now = fmaxf(now, fmaxf(s[u][n][e], s[u][n][e + 2]));
 #pragma unroll
         for (int mask = 4; mask < 32; mask *= 2) now = fmaxf(now, shuffle_xor(now, mask));
         base[e] = origin_of(now);  // a row that has seen no key keeps −inf
@@ -251,20 +276,21 @@ ISOMER_DEVICE void Walk::attend() {
         for (int i = 0; i < kChunks * 16; ++i) out[n][i / 16][i / 4 % 4][i % 4] *= decay[i % 2];
       }
 #pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        s[n][c] = exp2_fast(s[n][c] - base[c % 2]);
-        sum[n][c % 2] += s[n][c];
+      for (int u = 0; u < kGroups; ++u) {
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          s[u][n][c] = exp2_fast(s[u][n][c] - base[c % 2]);
+          sum[n][c % 2] += s[u][n][c];
+        }
+        weights[u][n][0] = weights_of<Weight>(s[u][n][0], s[u][n][1]);
+        weights[u][n][1] = weights_of<Weight>(s[u][n][2], s[u][n][3]);
       }
-      weights[n][0] = weights_of<Element>(s[n][0], s[n][1]);
-      weights[n][1] = weights_of<Element>(s[n][2], s[n][3]);
     }
-    u32 noted = 0;
 #pragma unroll
-    for (int r = 0; r < 4; ++r)
-#pragma unroll
-      for (int i = 0; i < kChunks * 4; ++i) attention::note_non_finite<Element>(noted, v[r][i / 4].of[i % 4]);
-    if (any_lane((noted & 0x7fff7fffu) != 0)) add_non_finite(out, v, weights);
-    add_rows<Element>(out, v, weights);
+    for (int u = 0; u < kGroups; ++u) {
+      if (any_lane(v[u].template any_non_finite<Weight>())) add_non_finite(out, v[u], weights[u]);
+      v[u].template add_rows<Weight>(out, weights[u]);
+    }
     if constexpr (kAhead)
       load_values(shared.places[warp()][turn ^ 1]);
     else
@@ -289,7 +315,7 @@ ISOMER_DEVICE void Walk::attend() {
       for (int i = 0; i < kChunks; ++i)
 #pragma unroll
         for (int w = 0; w < 4; ++w) {
-          const int d = 64 * i + 8 * g + 2 * w;
+          const int d = ValueRows::column(i, g) + 2 * w;
           shared.out[warp()][row][d] = out[n][i][w][e];
           shared.out[warp()][row][d + 1] = out[n][i][w][e + 2];
         }
@@ -398,7 +424,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
     if (shared.works) walk.begin();
     if (shared.done) finish(p, shared);
     if (shared.done && !shared.works) break;
-    if (threadIdx.x == 0) find_task(p, shared);
+    if (from_here(threadIdx.x) == 0) find_task(p, shared);
     if (shared.works) {
       const attention::Task& task = shared.task;
       attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim,

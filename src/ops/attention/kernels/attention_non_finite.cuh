@@ -33,6 +33,12 @@ ISOMER_DEVICE u32 finite_only(u32 pair) {
   return pair;
 }
 
+/// Of four e4m3fn: the highest bit of a byte is set where it is a NaN, others mean nothing.
+ISOMER_DEVICE u32 non_finite_bytes(u32 four) { return (four & 0x7f7f7f7fu) + 0x01010101u; }
+ISOMER_DEVICE u32 finite_bytes_only(u32 four) {
+  return four & ~((non_finite_bytes(four) >> 7 & 0x01010101u) * 0xffu);
+}
+
 /// Notes in `noted`, 0 at first, whether an element of the pair is not finite.
 template <class T>
 ISOMER_DEVICE void note_non_finite(u32& noted, u32 pair) {

@@ -8,25 +8,14 @@
 
 namespace isomer::device::attention_sm90 {
 
-/// Four adjacent elements as T.
-template <class T>
-ISOMER_DEVICE void widen(u32 four, u32& low, u32& high) {
-  e4m3fn_to_f16(four, low, high);
-  if constexpr (sizeof(T) == 2 && kElementKind<T> != kElementKind<f16>) {
-    const auto wide = [](u32 half) { return to_f32(f16{static_cast<u16>(half)}); };
-    low = pack<T>(wide(low), wide(low >> 16));
-    high = pack<T>(wide(high), wide(high >> 16));
-  }
-}
-
 /// 16 bytes become 32, the second half of which lies where the bit of 16 is the other.
 ISOMER_DEVICE void put_wide(u32 first, u32 second, const u32 (&bytes)[4]) {
   u32 words[4];
-  widen<Element>(bytes[0], words[0], words[1]);
-  widen<Element>(bytes[1], words[2], words[3]);
+  e4m3fn_to<Element>(bytes[0], words[0], words[1]);
+  e4m3fn_to<Element>(bytes[1], words[2], words[3]);
   store_shared(first, words);
-  widen<Element>(bytes[2], words[0], words[1]);
-  widen<Element>(bytes[3], words[2], words[3]);
+  e4m3fn_to<Element>(bytes[2], words[0], words[1]);
+  e4m3fn_to<Element>(bytes[3], words[2], words[3]);
   store_shared(second, words);
 }
 

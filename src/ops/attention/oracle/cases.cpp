@@ -281,7 +281,12 @@ void splits(List& list) {
         "b=2 sq=150 sk=513 hq=1 f32 seqused_k seqused_q lse",
         "b=1 sq=200 sk=400 hq=1 d=192 dv=128 causal bf16",
         "b=2 sq=130 sk=300 hq=2 hkv=1 e4m3fn causal varlen_q varlen_k descale",
-        "b=1 sq=2 sk=1999 hq=2 split_size=256 softcap=10 lse bf16"})
+        "b=1 sq=2 sk=1999 hq=2 split_size=256 softcap=10 lse bf16",
+        // Few queries over bytes: 16 rows, rows of 64 and of 256 columns, places beyond 32 bits.
+        "b=2 sq=1 sk=700 hq=16 hkv=1 d=128 page=5 descale lse bf16 kv=e4m3fn",
+        "b=3 sq=2 sk=1100 hq=8 hkv=2 d=192 dv=64 causal descale lse kv=e4m3fn",
+        "b=1 sq=1 sk=600 hq=8 hkv=1 d=256 num_splits=3 page=16 lse bf16 kv=e4m3fn regime=nan",
+        "b=2 sq=1 sk=20 hq=2 d=32 far page=16 bf16 kv=e4m3fn"})
     list.add(line);
 }
 
