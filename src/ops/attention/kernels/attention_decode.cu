@@ -187,9 +187,9 @@ struct Walk {
   }
   /// Asks for the first tile of a task whose first tiles are found.
   ISOMER_DEVICE void begin() {
-    static_assert(sizeof shared.places[0] == 32 * sizeof(Words));
-    const Words some = reinterpret_cast<const Words*>(shared.first_places[warp()])[lane()];
-    reinterpret_cast<Words*>(shared.places[warp()])[lane()] = some;
+    using Share = attention::PieceOf<sizeof shared.places[0] / 32>::Type;  // of a lane
+    const Share share = reinterpret_cast<const Share*>(shared.first_places[warp()])[lane()];
+    reinterpret_cast<Share*>(shared.places[warp()])[lane()] = share;
     warp_barrier();
     const Place* const first = shared.places[warp()][turn_of(first_of(shared.task))];
     load_keys(first);
