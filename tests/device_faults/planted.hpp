@@ -49,6 +49,8 @@ Planted attention_combine_faults();
 Planted attention_append_faults();
 /// The mma.sync kernel of attention.
 Planted attention_sm80_faults();
+/// The one for few queries, over bytes.
+Planted attention_decode_faults();
 Planted fp8_gemm_faults();
 /// Of the same kernel where it quantises rows on their way.
 Planted fp8_linear_faults();

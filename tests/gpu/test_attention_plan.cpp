@@ -159,21 +159,25 @@ TEST(AttentionPlan, DecodeTakesWhatItCanReadSixteenBytesAtATime) {
 }
 
 TEST(AttentionPlan, DecodeMakesSixteenBitsOfBytesInRegisters) {
-  const auto over_bytes = [](std::int64_t d, std::int64_t dv, DType dtype = DType::bf16) {
-    Problem problem(16, 1, 16384, 64, 8, d, dv, dtype);
+  const auto over_bytes = [](std::int64_t d, std::int64_t heads = 64, DType dtype = DType::bf16) {
+    Problem problem(16, 1, 16384, heads, 8, d, d, dtype);
     problem.args.k.dtype = problem.args.v.dtype = DType::e4m3fn;
     return problem;
   };
-  const Problem narrow = over_bytes(128, 128);
+  const Problem narrow = over_bytes(64);
   EXPECT_EQ(narrow.kernels(), (Names{"isomer_attention_decode", "isomer_attention_combine"}));
   const Planned planned = narrow.planned();
   EXPECT_EQ(planned.variant("element"), "bf16");
   EXPECT_EQ(planned.variant("element_kv"), "e4m3fn");
-  EXPECT_EQ(planned.variant("block_n"), "128");  // 32 keys of a warp, or 16 of wide heads
-  EXPECT_EQ(over_bytes(256, 256).planned().variant("block_n"), "64");
-  EXPECT_EQ(over_bytes(128, 128, DType::f16).planned("sm_80").variant("element_kv"), "e4m3fn");
+  // 32 keys of a warp where that pays, else 16.
+  EXPECT_EQ(planned.variant("block_n"), "128");
+  EXPECT_EQ(over_bytes(128).planned().variant("block_n"), "64");
+  EXPECT_EQ(over_bytes(128).planned().variant("resident"), "4");
+  EXPECT_EQ(over_bytes(128, 128).planned().variant("block_n"), "128");
+  EXPECT_EQ(over_bytes(256).planned().variant("block_n"), "64");
+  EXPECT_EQ(over_bytes(128, 64, DType::f16).planned("sm_80").variant("element_kv"), "e4m3fn");
   // What the kernel cannot count in 32 bits, 16 bytes at a time.
-  Problem far = over_bytes(128, 128);
+  Problem far = over_bytes(128);
   far.args.k.strides[0] = std::int64_t{1} << 33;
   EXPECT_EQ(far.kernels().front(), "isomer_attention_mma");
 }

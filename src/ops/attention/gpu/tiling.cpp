@@ -55,7 +55,6 @@ std::int64_t parts_of_size(const Geometry& g, std::int64_t size) {
 /// A decode block reads 16 keys at a time with each warp, and twice as many bytes where it has registers for
 /// them.
 constexpr int kDecodeKeys = kThreads / 32 * 16;
-constexpr int kMostDoubledDims = 256;
 /// Of bytes the decode kernel counts in 32 bits, 16 of them at a time.
 constexpr double kMostDecodeBytes = 0x1p36;
 constexpr std::int64_t kMostDecodeRows = 16;
@@ -120,9 +119,14 @@ void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
   t.least_part = kLeastDecodePart;
 }
 
+/// Whether a warp takes 32 keys of bytes at a time: narrow heads have registers for them, and 16 rows use
+/// each key that is converted twice.
+bool doubles_keys(const GpuTiling& t) { return t.head_dim + t.head_dim_v <= (t.block_m > 8 ? 256 : 128); }
+
 /// By the registers of queries, of K and V under way, and of accumulators.
-int decode_resident(const GpuTiling& t) {
+int decode_resident(const GpuTiling& t, const Geometry& g) {
   const int wide = t.head_dim + t.head_dim_v;
+  if (converts(g) && t.block_m <= 8) return wide <= 256 ? 4 : 2;
   if (t.block_m > 8) return wide <= 128 ? 3 : 2;
   return wide <= 128 ? 4 : wide <= 256 && t.head_dim == t.head_dim_v ? 3 : 2;
 }
@@ -232,9 +236,9 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.decode = shape.kernel == TileShape::decode;
   t.block_m = shape.block_m;
   t.block_n = shape.block_n;
-  if (t.decode && converts(g) && t.head_dim + t.head_dim_v <= kMostDoubledDims) t.block_n *= 2;
+  if (t.decode && converts(g) && doubles_keys(t)) t.block_n *= 2;
   t.shared_bytes = shared_bytes(t, g, shape);
-  if (t.decode) t.resident = decode_resident(t);
+  if (t.decode) t.resident = decode_resident(t, g);
   t.tiles = core::ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;

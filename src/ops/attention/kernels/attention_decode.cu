@@ -3,15 +3,15 @@
 // reads once for all of them, each lane 16 bytes where they lie. Fragments: gpu/device/row_fragments.cuh, g =
 // lane / 4 and t = lane % 4. Keys and values are of q's type or e4m3fn: attention_decode_rows.cuh.
 //
-// Warps take tiles of 16 keys in turn, of 32 where their bytes are as few, each with a running maximum of its
-// own; they meet in shared memory.
+// Warps take tiles of 16 keys in turn, or of 32 where they are bytes and that pays, each with a running maximum
+// of its own; they meet in shared memory.
 //
 //   pages of tile i+3 | places of tile i+2 | K of tile i+1, loaded once Sᵀ of tile i is made | V of tile i+1,
 //   once Oᵀ has i
 //
-// A tile is 8 KB of a warp under way at 128. A block has one task after the other; memory
-// does not wait between them: the next task and the places of its first tiles are found while the first tile
-// of this one is under way, and its first tile is asked for before this one's result is put together.
+// A tile is 8 KB of a warp under way at 128, or 4 KB of one of more warps. A block has one task after the
+// other; memory does not wait between them: the next task and the places of its first tiles are found while the
+// first tile of this one is under way, and its first tile is asked for before this one's result is put together.
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
@@ -34,14 +34,13 @@ using Weight = Element;
 constexpr bool kBytes = sizeof(Key) == 1;
 constexpr int kThreads = ISOMER_THREADS, kRows = ISOMER_BLOCK_M, kResident = ISOMER_RESIDENT;
 constexpr int kDim = ISOMER_HEAD_DIM, kDimV = ISOMER_HEAD_DIM_V;  // rounded up
-constexpr int kWarps = kThreads / 32, kGroups = kBytes && kDim + kDimV <= 256 ? 2 : 1;
-constexpr int kTile = kGroups * 16, kKeys = kWarps * kTile;
+constexpr int kKeys = ISOMER_BLOCK_N, kWarps = kThreads / 32, kTile = kKeys / kWarps, kGroups = kTile / 16;
 constexpr int kColumns = kRows / 8, kSteps = kDim / 32, kChunks = kDimV / 64;
 constexpr int kPitch = kDim + 8;  // 16 bytes more than a row: eight rows of 16 bytes meet different banks
 // Whether a lane has registers for K and V of a tile at once; else V is loaded when K has been used.
 constexpr bool kAhead = kBytes || kDim + kDimV <= 256;
 static_assert(kWarpSize == 32 && kRows % 8 == 0 && kDim % 64 == 0 && kDimV % 64 == 0 &&
-              kKeys == ISOMER_BLOCK_N);
+              kGroups * 16 * kWarps == kKeys && kGroups <= 2);
 
 using KeyRows = attention::KeyRows<Key, kDim>;
 using ValueRows = attention::ValueRows<Key, kDimV>;
@@ -72,6 +71,7 @@ ISOMER_DEVICE int from_here(u32 number) {
 }
 
 using Out = f32[kColumns][kChunks][4][4];
+using Scores = f32[kGroups][kColumns][4];
 
 /// Adds what elements of V that are not finite make of the sums, and takes them out of V: one that meets a
 /// weight of 0 counts for nothing, any other makes the sum what it is.
@@ -174,6 +174,37 @@ struct Walk {
     return shared.places[warp()][turn][sixteen * 16 + g + 8 * r].k != Place::kNone;
   }
 
+  /// Products become exponents of 2.
+  ISOMER_DEVICE void score(f32 factor, Scores& s) const {
+    constexpr int kAll = kGroups * kColumns * 4;
+    if (p.softcap > 0) {
+#pragma unroll
+      for (int i = 0; i < kAll; ++i) {
+        f32& x = s[i / (kColumns * 4)][i / 4 % kColumns][i % 4];
+        x = p.softcap * kLog2E * tanhf(x * factor);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kAll; ++i) s[i / (kColumns * 4)][i / 4 % kColumns][i % 4] *= factor;
+    }
+  }
+  /// Keys that a row of the tile at `begin` does not see count for nothing.
+  ISOMER_DEVICE void mask(int begin, int turn, Scores& s) const {
+#pragma unroll
+    for (int n = 0; n < kColumns; ++n)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int lo = shared.lo[n * 8 + 2 * t + e] - begin - g,
+                  hi = shared.hi[n * 8 + 2 * t + e] - begin - g;
+#pragma unroll
+        for (int r = 0; r < 2 * kGroups; ++r) {
+          f32& x = s[r / 2][n][r % 2 * 2 + e];
+          const bool seen = is_key(turn, r / 2, r % 2) & (8 * r >= lo) & (8 * r < hi);
+          x = seen ? x : -infinity();
+        }
+      }
+  }
+
   /// Finds the first two tiles of the next task.
   ISOMER_DEVICE void prepare() const {
     int pages[2], rows[2];
@@ -204,7 +235,6 @@ struct Walk {
 ISOMER_DEVICE void Walk::attend() {
   const attention::Task& task = shared.task;
   int begin = first_of(task);
-  const int end = static_cast<int>(task.keys.hi);
   f32 max[kColumns][2], sum[kColumns][2];
   Words q[kColumns][kSteps];
   Out out;
@@ -226,29 +256,17 @@ ISOMER_DEVICE void Walk::attend() {
       for (int i = 0; i < kSteps; ++i)
         q[n][i] = bit_cast<Words>(load<8>(shared.q + (n * 8 + row) * kPitch + KeyRows::column(i, t)));
   };
-  constexpr bool kHeld = !kBytes || kRows == 8;  // else queries have no registers for so long
+  constexpr bool kHeld = kGroups == 1;  // else queries have no registers for so long
   if constexpr (kHeld) load_queries(g);
 
-  for (; begin < end; begin += kKeys) {
+  for (; begin < static_cast<int>(task.keys.hi); begin += kKeys) {
     const int turn = turn_of(begin);
     if constexpr (!kHeld) load_queries(from_here(static_cast<u32>(g)));
-    f32 s[kGroups][kColumns][4];
+    Scores s = {};
 #pragma unroll
-    for (int u = 0; u < kGroups; ++u) {
-#pragma unroll
-      for (int i = 0; i < kColumns * 4; ++i) s[u][i / 4][i % 4] = 0.0f;
-      k[u].template add_products<Element>(s[u], q);
-#pragma unroll
-      for (int n = 0; n < kColumns; ++n)
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-          s[u][n][c] *= task.factor;
-          if (p.softcap > 0) s[u][n][c] = p.softcap * kLog2E * tanhf(s[u][n][c]);
-          const int j = begin + u * 16 + g + c / 2 * 8, seen_by = n * 8 + 2 * t + c % 2;
-          if (!is_key(turn, u, c / 2) || j < shared.lo[seen_by] || j >= shared.hi[seen_by])
-            s[u][n][c] = -infinity();
-        }
-    }
+    for (int u = 0; u < kGroups; ++u) k[u].template add_products<Element>(s[u], q);
+    score(task.factor, s);
+    mask(begin, turn, s);
     if constexpr (kAhead)
       load_keys(shared.places[warp()][turn ^ 1]);
     else
@@ -286,11 +304,15 @@ ISOMER_DEVICE void Walk::attend() {
         weights[u][n][1] = weights_of<Weight>(s[u][n][2], s[u][n][3]);
       }
     }
+    bool noted = false;
 #pragma unroll
-    for (int u = 0; u < kGroups; ++u) {
-      if (any_lane(v[u].template any_non_finite<Weight>())) add_non_finite(out, v[u], weights[u]);
-      v[u].template add_rows<Weight>(out, weights[u]);
+    for (int u = 0; u < kGroups; ++u) noted |= v[u].template any_non_finite<Weight>();
+    if (any_lane(noted)) {
+#pragma unroll
+      for (int u = 0; u < kGroups; ++u) add_non_finite(out, v[u], weights[u]);
     }
+#pragma unroll
+    for (int u = 0; u < kGroups; ++u) v[u].template add_rows<Weight>(out, weights[u]);
     if constexpr (kAhead)
       load_values(shared.places[warp()][turn ^ 1]);
     else
