@@ -27,13 +27,14 @@ constexpr std::string_view kLimits[] = {
     R"(\b(unsigned short|short|u?int16_t|ushort|float|double|min|max|std::min|std::max) *[({<])",
     R"(\b(short|u?int16_t) +\w+ *=)"};
 
-/// Whether a problem of `size` has no more than a few elements and steps for each.
+/// Whether a problem of `size` has no more than a few elements, inputs among them, and steps for each.
 bool is_light(const Given& given, std::int64_t size) {
-  std::size_t elements = 0;
-  for (const oracle::ExpectedTensor& tensor : given.plain.tensors) elements += tensor.value.size();
+  std::int64_t elements = 0;
+  for (const oracle::Problem::Buffer& buffer : given.problem->buffers()) elements += buffer.tensor.numel();
   const core::Call& call = given.problem->call();
+  constexpr std::int64_t kElements = 4;
   constexpr double kSteps = 64;
-  return elements <= 2 * static_cast<std::size_t>(size) && call.contract->work &&
+  return elements <= kElements * size && call.contract->work &&
          call.contract->work(call).flops <= kSteps * static_cast<double>(size);
 }
 

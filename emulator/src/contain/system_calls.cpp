@@ -111,7 +111,7 @@ bool refuse_signals_to_others() {
     // Whose signal a descriptor's news are.
     for (const int what : {F_SETOWN, F_SETSIG, F_SETOWN_EX})
       made = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
-                              SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xffffffffu, what)) == 0 &&
+                              SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xffffffffu, static_cast<scmp_datum_t>(what))) == 0 &&
              made;
     return made;
   });
