@@ -115,11 +115,14 @@ ISOMER_DEVICE void bring_scales(const Fp8GemmSm90Parameters& p, u8* base, const 
   Sm90Tile tile;
   while (tiles.next(tile)) {
     const f32* a_s[kCopies];
+    int valid[kCopies];
 #pragma unroll
-    for (int i = 0; i < kCopies;
-         ++i) {  // rows behind the last may have any scales: their sums are not stored
+    for (int i = 0; i < kCopies; ++i) {
+      // Rows behind the last have scales of zero, of which nothing is read: if all of them asked for those of
+      // the last row, every block would, at the same time, and the L2 cache serves one after the other.
       const i32 row = tile.row + i * 32 + lane(), last = tile.end - 1;
       a_s[i] = g.a_s + row_offset(g, g.a_s_rows, tile.expert, row < last ? row : last);
+      valid[i] = row <= last ? kBytes : 0;
     }
     const i32 last = static_cast<i32>((g.columns - 1) / kScaleBlock),
               column = tile.column / kScaleBlock + lane() / kScalesAtOnce;
@@ -132,7 +135,7 @@ ISOMER_DEVICE void bring_scales(const Fp8GemmSm90Parameters& p, u8* base, const 
       u8* const to = base + (memory.scales - memory.a) + static_cast<u32>(slots.stage) * kBytesSlot;
 #pragma unroll
       for (int j = 0; j < kCopies; ++j)
-        copy_async<kBytes>(to + (j * 32 + lane()) * kBytes, a_s[j] + block * g.a_s_block, kBytes);
+        copy_async<kBytes>(to + (j * 32 + lane()) * kBytes, a_s[j] + block * g.a_s_block, valid[j]);
       if (lane() < kScaleColumns * kScalesAtOnce)
         copy_async<4>(to + kBytesRows + lane() * 4, b_s + block * g.b_s_block, 4);
       memory.brought[slots.stage].arrive_behind_copies();
