@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::string_view kKernel = "ops/fp8_gemm/kernels/fp8_gemm_sm90.cu";
 constexpr std::string_view kBlock = "ops/fp8_gemm/kernels/sm90_block.cuh";
+constexpr std::string_view kBring = "ops/fp8_gemm/kernels/sm90_bring.cuh";
 constexpr std::string_view kQuantise = "ops/fp8_gemm/kernels/sm90_quantise.cuh";
 constexpr std::string_view kResult = "ops/fp8_gemm/kernels/sm90_result.cuh";
 /// More blocks of K than stages and a ragged tail, ragged rows and columns, more tiles than multiprocessors.
@@ -22,7 +23,7 @@ Planted fp8_gemm_faults() {
        "      if (block != 1) promote_chunk(tile, c, scale);", "expected"},
       {"scale_of_the_next_block_of_k", kKernel, "kBytesSlot + in_slot * 4;",
        "kBytesSlot + (in_slot ^ 1) * 4;", "expected", "fp8_gemm m=40 n=72 k=512 bf16 seed=7"},
-      {"scale_of_the_next_columns", kKernel, "column = tile.column / kScaleBlock + lane() / kScalesAtOnce;",
+      {"scale_of_the_next_columns", kBring, "column = tile.column / kScaleBlock + lane() / kScalesAtOnce;",
        "column = tile.column / kScaleBlock + 1 + lane() / kScalesAtOnce;", "expected"},
       {"stage_given_back_before_its_products_end", kKernel,
        "      sm90::warpgroup_wait<0>();\n      sm90::pin(temporary_);\n      if (c == kChunks - 1) {\n"
@@ -30,17 +31,24 @@ Planted fp8_gemm_faults() {
        "      if (c == kChunks - 1) leave(ring_.stage, ends_slot);\n      sm90::warpgroup_wait<0>();\n"
        "      sm90::pin(temporary_);\n      if (c == kChunks - 1) {",
        "early-reuse"},
-      {"scales_brought_into_a_slot_in_use", kKernel,
-       "      memory.read[slots.stage].wait(slots.phase ^ 1);\n", "", "waits for ever"},
+      {"scales_brought_into_a_slot_in_use", kBring, "      memory.read[slots.stage].wait(slots.phase ^ 1);\n",
+       "", "waits for ever"},
       {"scales_not_waited_for", kKernel, "memory_.brought[number].wait(slot_ / kSlots % 2);", ";", "race"},
-      {"producer_begins_with_the_other_parity", kKernel,
+      {"producer_begins_with_the_other_parity", kBring,
        "memory.full[ring.stage];\n      memory.empty[ring.stage].wait(ring.phase ^ 1);",
        "memory.full[ring.stage];\n      memory.empty[ring.stage].wait(ring.phase);", "waits for ever"},
       {"fresh_barriers_unseen", kKernel, "    sm90::fence_barriers();\n", "", "missing-proxy-fence"},
       {"next_stage_not_waited_for", kKernel,
        "    if (kAhead && (!kLast || more)) memory_.full[ring_.stage].wait(ring_.phase);\n", "", "in-flight"},
-      {"announced_with_too_few_bytes", kKernel, "if (!has_b) full.arrive_expect(kBytesBrought)",
-       "if (!has_b) full.arrive_expect(kBytesBrought - 128)", "byte-count"},
+      {"announced_with_too_few_bytes", kBring, "if (!has_b) full.arrive_expect(bytes)",
+       "if (!has_b) full.arrive_expect(bytes - 128)", "byte-count"},
+      {"rows_that_no_copy_brings_left_as_they_were", kKernel,
+       "        sm90::store_shared(memory_.a + stage * kBytesA + at, kZeros);", "        ;",
+       "uninitialised-read"},
+      {"zeros_unfenced", kKernel, "    sm90::fence_async_shared();\n    sm90::sync_threads<128>(kCleared",
+       "    sm90::sync_threads<128>(kCleared", "missing-proxy-fence"},
+      {"zeros_over_rows_that_are_brought", kKernel, "first * 128 + threadIdx.x % 128 * 16; at <",
+       "mine * 128 + threadIdx.x % 128 * 16; at <", "planted"},
       {"products_without_a_fence", kKernel, "    sm90::warpgroup_fence();\n", "", "missing-fence"},
       {"promoted_in_flight", kKernel,
        "      sm90::warpgroup_wait<0>();\n      sm90::pin(temporary_);\n      if",
@@ -78,7 +86,7 @@ Planted fp8_gemm_faults() {
       {"rows_behind_the_count_stored", kKernel,
        "return kLayout != GemmRows::masked || tile.row + warpgroup * 64 + 64 <= tile.end;", "return true;",
        "must stay untouched", kMasked},
-      {"weights_of_the_expert_before", kKernel,
+      {"weights_of_the_expert_before", kBring,
        "{{block * kScaleBlock, tile.column, tile.expert}}, b, full, keep)",
        "{{block * kScaleBlock, tile.column, tile.expert > 0 ? tile.expert - 1 : 0}}, b, full, keep)",
        "expected", kMasked},
@@ -109,7 +117,7 @@ Planted fp8_linear_faults() {
       {"rows_behind_the_last_left_as_they_were", kQuantise,
        "      sm90::store_shared(memory.a + stage * kBytesA + i * 16, kZeros);", "      ;",
        "uninitialised-read"},
-      {"first_blocks_of_b_brought_twice", kKernel, "const bool has_b = kBReady && begun > 0;",
+      {"first_blocks_of_b_brought_twice", kBring, "const bool has_b = kBReady && begun > 0;",
        "const bool has_b = false;", "planted", "fp8_linear m=7 n=72 k=1536 bf16 b_ready=1 seed=7"},
   };
   return {kKernel, "emulated/sm90_quantising", "fp8_linear m=7 n=200 k=1536 bf16 seed=7", kFaults};

@@ -1,5 +1,6 @@
 #include "ops/fp8_gemm/gpu/sm90.hpp"
 
+#include "core/ceil_div.hpp"
 #include "core/sentence.hpp"
 #include "ops/fp8_gemm/fp8_gemm.hpp"
 #include "ops/fp8_gemm/gpu/sm90_tiles.hpp"
@@ -45,6 +46,14 @@ gpu::MapOfStep boxed(gpu::TensorMap map, int columns, int rows, std::size_t at) 
   return {map, static_cast<std::uint32_t>(at)};
 }
 
+/// Rows of a that a copy brings: of one tile no more than there are, in the eights of a swizzle. The copy
+/// engine takes as long for a row that it fills with zeros.
+int rows_brought(const Sm90Problem& problem, const Sm90Tiling& t) {
+  const device::Fp8GemmParameters& p = problem.gemm.parameters;
+  if (p.layout != GemmRows::single || t.cluster > 1 || p.rows >= t.tile_m) return t.tile_m;
+  return static_cast<int>(core::align_up(p.rows, std::int64_t{8}));
+}
+
 gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, bool b_ready, const gpu::Facts& facts) {
   gpu::Step step{.source = "ops/fp8_gemm/kernels/fp8_gemm_sm90.cu",
                  .kernel = "isomer_fp8_gemm_sm90",
@@ -68,7 +77,8 @@ gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, bool b_ready,
                  .overlap_previous = facts.has.overlap};
   constexpr int kBlock = static_cast<int>(kScaleBlock);
   if (problem.quantises == DType::none)
-    step.maps.push_back(boxed(problem.a, kBlock, t.tile_m, offsetof(Fp8GemmSm90Parameters, a)));
+    step.maps.push_back(
+        boxed(problem.a, kBlock, rows_brought(problem, t), offsetof(Fp8GemmSm90Parameters, a)));
   step.maps.push_back(boxed(problem.b, kBlock, t.tile_n / t.cluster, offsetof(Fp8GemmSm90Parameters, b)));
   if (problem.bulk_store)
     step.maps.push_back(boxed(problem.c, sm90_panel_columns(t), 64, offsetof(Fp8GemmSm90Parameters, c)));
@@ -131,6 +141,7 @@ class Sm90Plan : public gpu::Plan {
         std::min<std::int64_t>(std::int64_t{p.together} * t.column_tiles, gpu::kMostBlocks)));
     p.high = divisor(p.together);
     p.last = divisor((p.gemm.row_tiles - 1) % p.together + 1);
+    p.rows_brought = static_cast<std::uint32_t>(rows_brought(problem, t));
     p.b_once = t.row_tiles == 1 && p.gemm.layout != GemmRows::contiguous;
     if constexpr (std::is_same_v<Args, Fp8LinearArgs>) {
       const auto& options = call.options<Fp8LinearOptions>();

@@ -21,12 +21,11 @@
 //
 // Where the rows come unquantised (ISOMER_QUANTISES is their type) the warps of one more warpgroup bring
 // them, a block of K in turn, as act_quant would have made them: codes into the stage, scales into the slot.
-#include "gpu/device/async_copy.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/sm90/cluster.cuh"
-#include "gpu/device/sm90/pipeline.cuh"
 #include "gpu/device/sm90/registers.cuh"
 #include "gpu/device/sm90/warpgroup_mma.cuh"
+#include "ops/fp8_gemm/kernels/sm90_bring.cuh"
 #include "ops/fp8_gemm/kernels/sm90_quantise.cuh"
 
 namespace isomer::device {
@@ -50,98 +49,6 @@ constexpr bool kIssueBehindLast = ISOMER_SM90;
 /// Every block of K waits for its slot, though the first one of a slot would do: with two chunks a branch
 /// round the wait costs 6 % of the speed. The emulator takes a second wait for a mistake.
 constexpr bool kWaitsAgain = ISOMER_SM90 && kChunks == 2;
-
-/// b of a block of K into a stage: of a cluster's blocks each brings a part to all.
-ISOMER_DEVICE void load_b(const Fp8GemmSm90Parameters& p, const Sm90Tile& tile, i32 block, u32 b,
-                          Barrier full, u32 rank, sm90::Keep keep) {
-  if constexpr (kCluster == 1)
-    sm90::load<3>(p.b, {{block * kScaleBlock, tile.column, tile.expert}}, b, full, keep);
-  else
-    sm90::load_multicast<3>(
-        p.b, {{block * kScaleBlock, tile.column + static_cast<i32>(rank) * (kTileN / kCluster), tile.expert}},
-        b + rank * (kBytesB / kCluster), full, (1 << kCluster) - 1, keep);
-}
-
-/// One thread: a and b of every tile. Of the first `begun` blocks of K b is under way and announced.
-ISOMER_DEVICE void bring_operands(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles,
-                                  Depth depth, u32 rank, i32 begun) {
-  const sm90::Keep keep = p.b_once ? sm90::Keep::briefly : sm90::Keep::normal;
-  sm90::Pipeline<kStages> ring;
-  Sm90Tile tile;
-  while (tiles.next(tile)) {
-    const i32 entry = kLayout == GemmRows::masked ? tile.expert : 0;
-#pragma unroll 1
-    for (i32 block = depth.first; block < depth.end; ++block, ring.advance()) {
-      const Barrier full = memory.full[ring.stage];
-      memory.empty[ring.stage].wait(ring.phase ^ 1);
-      const bool has_b = kBReady && begun > 0;
-      if (!has_b) full.arrive_expect(kBytesBrought);
-      if constexpr (!kQuantises)
-        sm90::load<3>(p.a, {{block * kScaleBlock, tile.row, entry}},
-                      memory.a + static_cast<u32>(ring.stage) * kBytesA, full);
-      if (has_b) {
-        --begun;
-        continue;
-      }
-      load_b(p, tile, block, memory.b + static_cast<u32>(ring.stage) * kBytesB, full, rank, keep);
-    }
-  }
-}
-
-/// The same thread, where nothing ahead writes b: b of the first tile's first blocks of K, as many as there
-/// are stages, before the launch ahead has ended. How many they are.
-ISOMER_DEVICE i32 begin_b(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles, Depth depth,
-                          u32 rank) {
-  const sm90::Keep keep = p.b_once ? sm90::Keep::briefly : sm90::Keep::normal;
-  Sm90Tile tile;
-  if (!tiles.next(tile)) return 0;
-  const i32 blocks = depth.end - depth.first, count = blocks < kStages ? blocks : kStages;
-#pragma unroll 1
-  for (i32 i = 0; i < count; ++i) {
-    const Barrier full = memory.full[i];
-    full.arrive_expect(kBytesBrought);
-    load_b(p, tile, depth.first + i, memory.b + static_cast<u32>(i) * kBytesB, full, rank, keep);
-  }
-  return count;
-}
-
-/// One warp: the scales of every tile. Of a, four blocks of a row at once where they lie so, else one by one,
-/// whatever their strides are.
-ISOMER_DEVICE void bring_scales(const Fp8GemmSm90Parameters& p, u8* base, const Memory& memory, Tiles tiles,
-                                Depth depth) {
-  constexpr int kCopies = kTileM / 32, kBytes = 4 * kScalesAtOnce;
-  const Fp8GemmParameters& g = p.gemm;
-  sm90::Pipeline<kSlots> slots;
-  Sm90Tile tile;
-  while (tiles.next(tile)) {
-    const f32* a_s[kCopies];
-    int valid[kCopies];
-#pragma unroll
-    for (int i = 0; i < kCopies; ++i) {
-      // Rows behind the last have scales of zero, of which nothing is read: if all of them asked for those of
-      // the last row, every block would, at the same time, and the L2 cache serves one after the other.
-      const i32 row = tile.row + i * 32 + lane(), last = tile.end - 1;
-      a_s[i] = g.a_s + row_offset(g, g.a_s_rows, tile.expert, row < last ? row : last);
-      valid[i] = row <= last ? kBytes : 0;
-    }
-    const i32 last = static_cast<i32>((g.columns - 1) / kScaleBlock),
-              column = tile.column / kScaleBlock + lane() / kScalesAtOnce;
-    const f32* const b_s = g.b_s + tile.expert * g.b_s_expert + (column < last ? column : last) * g.b_s_row +
-                           lane() % kScalesAtOnce * g.b_s_block;
-#pragma unroll 1
-    for (i32 block = depth.first / kScalesAtOnce * kScalesAtOnce; block < depth.end;
-         block += kScalesAtOnce, slots.advance()) {
-      memory.read[slots.stage].wait(slots.phase ^ 1);
-      u8* const to = base + (memory.scales - memory.a) + static_cast<u32>(slots.stage) * kBytesSlot;
-#pragma unroll
-      for (int j = 0; j < kCopies; ++j)
-        copy_async<kBytes>(to + (j * 32 + lane()) * kBytes, a_s[j] + block * g.a_s_block, valid[j]);
-      if (lane() < kScaleColumns * kScalesAtOnce)
-        copy_async<4>(to + kBytesRows + lane() * 4, b_s + block * g.b_s_block, 4);
-      memory.brought[slots.stage].arrive_behind_copies();
-    }
-  }
-}
 
 /// Whether a warpgroup's rows of a tile are stored by bulk copies: they write all rows, so those past an
 /// expert's count must not be among them.
@@ -219,6 +126,7 @@ class Multiplier {
     Sm90Tile tile, next;
     if (!tiles.next(tile)) return;
     if (kTurns && number_ == 1) sm90::arrive_threads<256>(kTurn + 0);
+    if (kClearsRows && p_.rows_brought < kTileM) clear_rows();
     point();
     memory_.full[ring_.stage].wait(ring_.phase);
     issue(0);
@@ -264,7 +172,20 @@ class Multiplier {
   ISOMER_DEVICE void pass_turn() const {
     if constexpr (kTurns) sm90::arrive_threads<256>(kTurn + 1 - number_);
   }
-  static constexpr int kTurn = 4;  // of two barriers
+  static constexpr int kTurn = 4, kCleared = 6;  // of two barriers each
+
+  /// Zeros for the rows that no copy brings, in every stage, while the first copies are under way. The copy
+  /// engine could write them, but takes as long for each as for one that it fetches.
+  ISOMER_DEVICE void clear_rows() const {
+    constexpr u32 kZeros[4] = {};
+    const u32 mine = static_cast<u32>(number_) * 64, first = mine < p_.rows_brought ? p_.rows_brought : mine;
+#pragma unroll 1
+    for (u32 stage = 0; stage < kStages; ++stage)
+      for (u32 at = first * 128 + threadIdx.x % 128 * 16; at < (mine + 64) * 128; at += 128 * 16)
+        sm90::store_shared(memory_.a + stage * kBytesA + at, kZeros);
+    sm90::fence_async_shared();
+    sm90::sync_threads<128>(kCleared + number_);
+  }
 
   /// Block `block` of K, whose first chunk is under way already; then that of the next stage, which is waited
   /// for if `more` comes. kLast of a tile: each chunk is stored behind the issue of the next one's products.
@@ -455,7 +376,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   else
     __syncthreads();
   let_next_begin();
-  if constexpr (!kBReady) wait_for_previous();
 
   constexpr u32 kTogether = kCluster * kSplit;
   const i32 blocks = static_cast<i32>(p.gemm.blocks), part = static_cast<i32>(kSplit > 1 ? rank : 0);
@@ -464,6 +384,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const auto tiles = [&] {
     return Tiles(p, blockIdx.x / kTogether, gridDim.x / kTogether, kCluster > 1 ? rank : 0);
   };
+  if constexpr (kFetchesAhead)
+    if (warpgroup == 1) fetch_b_ahead(p, tiles(), depth, static_cast<int>(threadIdx.x) - 128);
+  if constexpr (!kBReady) wait_for_previous();
   i32 begun = 0;
   if constexpr (kBReady) {
     if (threadIdx.x == 0) begun = begin_b(p, memory, tiles(), depth, rank);

@@ -22,6 +22,7 @@ struct Fp8GemmSm90Parameters {
   u32 tiles;               ///< of all rows and columns; not masked
   u32 together;            ///< tiles of rows that run through the columns together
   i32 b_once;              ///< nothing of b is read twice
+  u32 rows_brought;        ///< of a tile of a by a copy: not all where there are fewer
   TileDivisor group;       ///< tiles that do so
   TileDivisor high, last;  ///< `together`, and the tiles of rows of the last group
   f32 amax_floor;          ///< of rows that are quantised on their way: gemm.a is x then, strides are x's

@@ -17,6 +17,10 @@ using Element = ISOMER_C;
 /// The launch ahead does not write b: its first stages come while that one still runs.
 constexpr bool kBReady = ISOMER_B_READY;
 
+/// Else so many bytes of them are fetched into the L2 cache meanwhile.
+constexpr bool kFetchesAhead = !kBReady && kLayout == GemmRows::single && kCluster == 1;
+constexpr int kFetchedBytes = 32 * 1024;
+
 /// In place of an element's type: rows come quantised.
 struct none {};
 using Wide = ISOMER_QUANTISES;  // of x
@@ -32,12 +36,13 @@ constexpr int kQuantisers = kStages < 4 ? kStages : 4;
 constexpr int kWarpgroups = kTileM / 64, kChunk = kTileN / kChunks,
               kThreads = 128 * (kWarpgroups + 1) + (kQuantises ? 128 : 0);
 constexpr u32 kBytesA = kTileM * 128, kBytesB = kTileN * 128;
-constexpr u32 kBytesBrought = kQuantises ? kBytesB : kBytesA + kBytesB;  // of a stage, by the copy engine
 constexpr int kSlots = sm90_slots(kStages, kScalesAtOnce);  // of kScalesAtOnce blocks of K, 1 or 4
 constexpr u32 kBytesRows = kTileM * kScalesAtOnce * 4,
               kBytesSlot = sm90_slot_bytes(kTileM, kTileN, kScalesAtOnce);
 constexpr int kScaleColumns = sm90_scale_columns(kTileN);  // blocks of columns that a tile meets at most
-constexpr int kOwnColumns = kTileN / kSplit;               // of the tile, that this block stores
+/// Rows that a tile of a has not, and no copy brings, are zeros in every stage from the start.
+constexpr bool kClearsRows = kLayout == GemmRows::single && kCluster == 1 && !kQuantises;
+constexpr int kOwnColumns = kTileN / kSplit;  // of the tile, that this block stores
 using Panels = Sm90Panels<kOwnColumns>;
 constexpr int kParts = kSplit > 1 ? 1 : kChunks;  // that a warpgroup's rows of a tile are finished in
 constexpr u32 kBytesC = kBulkStore ? kWarpgroups * Panels::kBytes : 0;

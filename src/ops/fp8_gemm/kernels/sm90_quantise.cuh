@@ -20,7 +20,7 @@ class Quantiser {
   ISOMER_DEVICE explicit Quantiser(const Fp8GemmSm90Parameters& p)
       : p_(p), x_(reinterpret_cast<const X*>(p.gemm.a) + lane() % kLanes * kOwn) {}
 
-  /// Asks for a block of K of every row; behind the last row for the last one again.
+  /// Asks for a block of K of every row; rows behind the last are zeros.
   ISOMER_DEVICE void ask(i32 block) {
     const i32 last = static_cast<i32>(p_.gemm.rows) - 1;
 #pragma unroll
@@ -28,7 +28,10 @@ class Quantiser {
       const i32 row = 2 * i + lane() / kLanes;
       const X* const from = at(block, row < last ? row : last);
 #pragma unroll
-      for (int v = 0; v < kVectors; ++v) in_[i][v] = load_once<kVector>(from + v * kVector);
+      for (int v = 0; v < kVectors; ++v) {
+        in_[i][v] = {};
+        if (row <= last) in_[i][v] = load_once<kVector>(from + v * kVector);
+      }
     }
   }
 
