@@ -93,21 +93,26 @@ TEST_P(Fp8Linear, HasTheBitsOfTheTwoCalls) {
     }
 }
 
-TEST_P(Fp8Linear, IsOneLaunchForFewRowsOnHopperAndTwoElsewhere) {
+TEST_P(Fp8Linear, IsTwoLaunchesAndTheProductHasTheCallersPromise) {
   const Queue queue = Queue::on(device());
   // Addresses that nothing is read from.
   const auto at = [&](std::uintptr_t address, DType type, std::initializer_list<std::int64_t> shape) {
     return Tensor(reinterpret_cast<void*>(address << 24), type, shape, device());
   };
-  const auto launches = [&](std::int64_t rows) {
+  const auto product = [&](std::int64_t rows, std::int64_t b_ready) {
     const Fp8LinearArgs args{.x = at(1, DType::bf16, {rows, 256}),
                              .b = at(2, DType::e4m3fn, {64, 256}),
                              .b_s = at(3, DType::f32, {1, 2}),
                              .c = at(4, DType::bf16, {rows, 64})};
-    return explain(queue, args).description.launches.size();
+    const auto description = explain(queue, args, {.b_ready = b_ready}).description;
+    EXPECT_EQ(description.launches.size(), 2u);
+    for (const auto& [name, value] : description.variant)
+      if (name == "product_b_ready") return value;
+    return std::string("none");
   };
-  EXPECT_EQ(launches(1), GetParam() == 0 ? 1u : 2u);
-  EXPECT_EQ(launches(1000), 2u);
+  for (const std::int64_t rows : {1, 1000})
+    for (const std::int64_t b_ready : {0, 1})
+      EXPECT_EQ(product(rows, b_ready), GetParam() != 0 ? "none" : std::to_string(b_ready)) << rows;
 }
 
 INSTANTIATE_TEST_SUITE_P(Lanes, Fp8Linear, testing::Values(0, 1),

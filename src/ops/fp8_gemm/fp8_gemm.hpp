@@ -29,10 +29,19 @@ const core::Contract& linear_contract();
 core::Call bind(const Fp8LinearArgs& args, const Fp8LinearOptions& options);
 /// The sentence where a promise of b is none.
 std::optional<std::string> broken_b_ready(std::int64_t b_ready);
-/// "cuda/sm90_quantising": few rows in one launch.
+/// What a product of Fp8GemmArgs or Fp8LinearArgs reads, writes and multiplies.
+template <class Args>
+core::Work work_of(const core::Call& call) {
+  core::Work work;
+  for (int i = 0; i < call.count; ++i) work.bytes += core::bytes_of(call.tensor(i));
+  const auto& args = call.args<Args>();
+  work.flops = 2.0 * static_cast<double>(args.c.numel()) * static_cast<double>(args.b.size(1));
+  return work;
+}
+/// "cuda/sm90_quantising": few rows in one launch, which takes longer than two; it is taken by name alone.
 std::vector<std::unique_ptr<const core::Implementation>> linear_gpu();
 /// One for each implementation of fp8_gemm that `registry` has, with its name, in two launches; linear_gpu()
-/// before them. The registry keeps what they are made of.
+/// behind them. The registry keeps what they are made of.
 std::vector<std::unique_ptr<const core::Implementation>> linear_implementations(
     const core::Registry& registry);
 

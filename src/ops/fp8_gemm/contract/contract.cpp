@@ -61,14 +61,7 @@ const core::Contract& contract() {
                    "f32, 2^-11 "
                    "f16, 2^-8 bf16; never below half a subnormal of c; where "
                    "Hopper's tensor cores sum e4m3 products 2^-9 of the products' magnitude more",
-      .work =
-          [](const core::Call& call) {
-            core::Work work;
-            for (int i = 0; i < call.count; ++i) work.bytes += core::bytes_of(call.tensor(i));
-            const auto& args = call.args<Fp8GemmArgs>();
-            work.flops = 2.0 * static_cast<double>(args.c.numel()) * static_cast<double>(args.b.size(1));
-            return work;
-          },
+      .work = work_of<Args>,
   });
   return contract;
 }

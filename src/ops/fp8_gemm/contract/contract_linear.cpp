@@ -73,14 +73,7 @@ const core::Contract& linear_contract() {
                          return broken_b_ready(call.options<Fp8LinearOptions>().b_ready);
                        }}},
       .tolerance = "that of fp8_gemm, of the codes and scales that act_quant gives",
-      .work =
-          [](const Call& call) {
-            core::Work work;
-            for (int i = 0; i < call.count; ++i) work.bytes += core::bytes_of(call.tensor(i));
-            const auto& args = call.args<Fp8LinearArgs>();
-            work.flops = 2.0 * static_cast<double>(args.c.numel()) * static_cast<double>(args.b.size(1));
-            return work;
-          },
+      .work = work_of<Args>,
   });
   return contract;
 }
