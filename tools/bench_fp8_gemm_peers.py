@@ -5,7 +5,7 @@
 
 The device spins while the host puts calls into the stream, so that neither has the host's time in it, and calls rotate
 through copies of the inputs which together outgrow the L2 cache. `single`: the median of launches, each between two
-events and after a rest. `back to back`: many calls one behind the other, the mean of one call. With few rows
+events and after a rest. `back to back`: a rest, then many calls one behind the other, the mean of one call. With few rows
 there are more contenders: act_quant of the rows in bf16 with fp8_gemm behind it, fp8_linear, which has to have the same bits, and fp8_gemm with
 the promise that nothing ahead writes b. A sample of rows is compared with
 float64. `--experts` times grouped_fp8_gemm instead, beside one dense product of the same work, and expert_layer.
@@ -28,7 +28,7 @@ from bench_peers import Isomer, struct
 SHAPES = [(4096, 2112, 7168), (4096, 24576, 1536), (4096, 32768, 512), (4096, 7168, 16384), (4096, 4096, 7168),
           (4096, 7168, 2048), (64, 7168, 16384), (64, 24576, 1536), (64, 2112, 7168), (64, 4096, 7168), (64, 7168, 2048),
           (128, 7168, 16384), (128, 24576, 1536), (128, 2112, 7168), (128, 4096, 7168), (128, 7168, 2048)]
-ROTATED, FEW_ROWS = 240 << 20, 128
+ROTATED, FEW_ROWS, REST = 240 << 20, 128, 0.1
 
 
 def codes(*shape):
@@ -110,6 +110,11 @@ def timed(calls, spin):
     return begin.elapsed_time(end) * 1e3
 
 
+def in_turn(names, turn):
+    """Another one is the first in each round: who follows a contender that has heated the chip runs at a lower clock."""
+    return names[turn % len(names):] + names[:turn % len(names)]
+
+
 class Timed:
     """The calls of one contender."""
 
@@ -127,6 +132,7 @@ class Timed:
         return statistics.median(took)
 
     def back_to_back(self):
+        time.sleep(REST)
         return timed(self.many, 20 * len(self.many)) / len(self.many)
 
 
@@ -251,11 +257,11 @@ def main():
         wrong |= not good
         timed = {name: Timed(calls) for name, calls in made.items()}
         seen = {name: {"single": [], "back to back": []} for name in made}
-        for _ in range(given.rounds):
+        for turn in range(given.rounds):
             for name, each in timed.items():
                 seen[name]["single"].append(each.alone(given.launches))
-            for name, each in timed.items():
-                seen[name]["back to back"].append(each.back_to_back())
+            for name in in_turn(list(timed), turn):
+                seen[name]["back to back"].append(timed[name].back_to_back())
         for protocol in ("single", "back to back"):
             text = []
             for name in made:
