@@ -25,12 +25,11 @@ struct Fp8LinearOptions {
   std::int64_t b_ready = 0;
 };
 
-/// c = fp8_gemm of act_quant of x in blocks of 128, with the bits of these two calls; c is rounded once. With
-/// up to eight rows on Hopper it is one launch, whose blocks quantise the rows as they bring them. Else it is
-/// one plan of two launches: codes and scales of x lie in its workspace, K + 4K/128 bytes for each row, and
-/// the product begins its weights while x is still being quantised. Throws Error bad_argument, with nothing
-/// written, when a clause of the contract does not hold. Source of the semantics: DeepSeek-V3
-/// inference/model.py (linear), with act_quant and fp8_gemm of inference/kernel.py.
+/// c = fp8_gemm of act_quant of x in blocks of 128, with the bits of these two calls; c is rounded once. On
+/// a GPU it is one plan of two launches: codes and scales of x lie in its workspace, K + 4K/128 bytes for
+/// each row. Throws Error bad_argument, with nothing written, when a clause of the contract does not hold.
+/// Source of the semantics: DeepSeek-V3 inference/model.py (linear), with act_quant and fp8_gemm of
+/// inference/kernel.py.
 ISOMER_API void fp8_linear(const Queue& queue, const Fp8LinearArgs& args,
                            const Fp8LinearOptions& options = {});
 
