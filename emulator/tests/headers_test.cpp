@@ -121,6 +121,23 @@ TEST(SystemHeaders, MayHoldTheSpecifiersOfCuda) {
   EXPECT_EQ(p[3], 7);
 }
 
+// Makefiles name the folder of the toolkit: what the emulator has is not taken from there, the rest is.
+TEST(SystemHeaders, OfAnInstalledToolkitStandBehindTheEmulators) {
+  const WrittenSource source(
+      "#include <cuda_runtime_api.h>\n#include <of_the_toolkit.h>\n"
+      "__global__ void fill(int* p) { p[threadIdx.x] = kSeven; }\n");
+  const fs::path folder = source.directory() / "toolkit";
+  fs::create_directories(folder / "crt");
+  std::ofstream(folder / "cuda_runtime_api.h") << "#error the toolkit's own\n";
+  std::ofstream(folder / "of_the_toolkit.h") << "constexpr int kSeven = 7;\n";
+  BuildOptions options;
+  options.sources = {source.path()};
+  options.include_directories = {folder.string()};
+  std::vector<int> p(4);
+  EXPECT_TRUE(Module::build(options).launch("fill", {{1, 1, 1}, {4, 1, 1}}, {Argument::in_out("p", p)}).ok());
+  EXPECT_EQ(p[3], 7);
+}
+
 TEST_F(PrecompiledHeaders, ThatAreDamagedAreNotUsed) {
   for (int number = 1; number <= 4; ++number) built(number);
   ASSERT_EQ(made(), has_room() ? 1u : 0u);

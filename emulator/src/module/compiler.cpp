@@ -371,7 +371,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
                   // Modules of one process that define equal names (a kernel in two variants) share nothing.
                   "-fno-gnu-unique"});
   for (const std::string& d : options.definitions) flags.push_back("-D" + d);
-  for (const std::string& d : options.include_directories) flags.push_back("-I" + d);
+  for (const std::string& d : options.include_directories)
+    flags.push_back((is_toolkit(d) ? "-idirafter" : "-I") + d);
   for (const std::string& d : options.system_directories) flags.insert(flags.end(), {"-isystem", d});
   if (const char* thrust = std::getenv("ISOMER_THRUST"); thrust && *thrust)
     flags.insert(flags.end(), {"-isystem", thrust});

@@ -68,6 +68,12 @@ fs::path device_headers() {
                         "device headers");
 }
 
+bool is_toolkit(const fs::path& folder) {
+  std::error_code none;
+  return (fs::exists(folder / "cuda_runtime_api.h", none) && fs::exists(folder / "crt", none)) ||
+         fs::exists(folder / "hip/amd_detail", none);
+}
+
 fs::path toolkit_headers() { return device_headers().parent_path() / "toolkit"; }
 fs::path hip_on_cuda_headers() { return device_headers().parent_path() / "hip_on_cuda"; }
 
