@@ -76,6 +76,28 @@ int main() {
   cublasLtMatrixLayoutCreate(&of_c, CUDA_R_32F, 2, 2, 2);
   if (cublasLtMatmul(lt, what, &one, da, of_a, db, of_b, &none, dc, of_c, dc, of_c, nullptr, nullptr, 0, nullptr))
     return 12;
+  // The factors' scales, the result's own, and the largest value before it.
+  {
+    cublasLtMatmulDesc_t scaled;
+    cublasLtMatmulDescCreate(&scaled, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    const float scales[4] = {2, 0.25f, 10, 0};
+    float *ds, *dd;
+    cudaMalloc(&ds, 16), cudaMalloc(&dd, 16);
+    cudaMemcpy(ds, scales, 16, cudaMemcpyHostToDevice);
+    const float *sa = ds, *sb = ds + 1, *sd = ds + 2;
+    float* most = ds + 3;
+    cublasLtMatmulDescSetAttribute(scaled, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &sa, sizeof sa);
+    cublasLtMatmulDescSetAttribute(scaled, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &sb, sizeof sb);
+    cublasLtMatmulDescSetAttribute(scaled, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, &sd, sizeof sd);
+    cublasLtMatmulDescSetAttribute(scaled, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, &most, sizeof most);
+    if (cublasLtMatmul(lt, scaled, &one, da, of_a, db, of_b, &none, dd, of_c, dd, of_c, nullptr, nullptr, 0, nullptr))
+      return 64;
+    cudaMemcpy(c, dd, 16, cudaMemcpyDeviceToHost);
+    // 7 16 5 11 without a scale
+    if (c[0] != 35 || c[1] != 80 || c[2] != 25 || c[3] != 55) return 65;
+    cudaMemcpy(c, most, 4, cudaMemcpyDeviceToHost);
+    if (c[0] != 8) return 66;
+  }
   if (differs(1, 16, 0, 11)) return 13;
   return cublasDestroy(h);
 }
@@ -169,6 +191,8 @@ int main() {
 #include <cub/cub.cuh>
 #include <cub/util_debug.cuh>
 __global__ void makes(int* n) { n[threadIdx.x] = threadIdx.x / 3; }  // 0 0 0 1 1 1 2 2
+struct Doubles { __host__ __device__ int operator()(int x) const { return 2 * x; } };
+template <class In, class Twice> __global__ void sums(In in, Twice twice, int* out) { out[threadIdx.x] = *(in + 1) + twice[threadIdx.x]; }
 struct Falls { __host__ __device__ bool operator()(int a, int b) const { return a > b; } };
 int main() {
   cub::CachingDeviceAllocator allocator(true);
@@ -191,6 +215,9 @@ int main() {
   if (cub::DeviceSegmentedReduce::Max(room, bytes, n, b, 3, a, a + 1) || !is(b, 0, -2147483647 - 1, 2)) return 4;
   if (cub::DeviceHistogram::HistogramEven(room, bytes, n, b, 4, 0, 3, 8) || !is(b, 3, 3, 2)) return 5;
   if (cub::DeviceMergeSort::SortKeys(room, bytes, n, 8, Falls()) || !is(n, 2, 2, 1)) return 6;
+  if (cub::DeviceReduce::Sum(room, bytes, cub::CountingInputIterator<int>(3), b, 4) || !is(b, 18, 3, 2)) return 7;
+  sums<<<1, 2>>>(cub::ConstantInputIterator<int>(5), cub::TransformInputIterator<int, Doubles, int*>(a, Doubles()), b);
+  if (!is(b, 5, 9, 2)) return 8;
   CubDebugExit(allocator.DeviceFree(n));
   return 0;
 }

@@ -177,7 +177,8 @@ int main() {
 namespace inner { __device__ int last(int n) { return n - 1; } }
 namespace in = inner;
 static double last(double* x, int n) { return x[n - 1]; }
-template <class T> __global__ void takes(T* p) { *p = in::last(*p); }
+namespace of_the_host { inline int max(int a, int b) { return a > b ? a : b; } }
+template <class T> __global__ void takes(T* p) { *p = in::last(max(*p, -5)); }
 int main() {
   int *p, got;
   double x[2] = {0, 0};

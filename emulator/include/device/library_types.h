@@ -1,5 +1,7 @@
 #pragma once
-#define __LIBRARY_TYPES_H__  // those of an installed toolkit, whose headers may come after, are not read again
+// An installed toolkit's libraries that the emulator lacks may bring their own, before or after: one is read.
+#ifndef __LIBRARY_TYPES_H__
+#define __LIBRARY_TYPES_H__
 // Types of elements as the toolkit's libraries name them.
 enum cudaDataType_t {
   CUDA_R_32F = 0,
@@ -32,3 +34,4 @@ enum cudaDataType_t {
 typedef cudaDataType_t cudaDataType;
 enum libraryPropertyType_t { MAJOR_VERSION = 0, MINOR_VERSION = 1, PATCH_LEVEL = 2 };
 typedef libraryPropertyType_t libraryPropertyType;
+#endif

@@ -1,4 +1,5 @@
-// cublasLt's product: one matrix, an epilogue with a bias, ReLU or GELU. The heuristic offers one algorithm.
+// cublasLt's product: one matrix, an epilogue with a bias, ReLU or GELU, and what factors of eight bits have
+// beside: a scale of each tensor and the largest value of the result. The heuristic offers one algorithm.
 #pragma once
 
 #include "blas.h"
@@ -16,7 +17,14 @@ enum cublasLtMatmulDescAttributes_t {
   CUBLASLT_MATMUL_DESC_TRANSA = 3,
   CUBLASLT_MATMUL_DESC_TRANSB = 4,
   CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
-  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8
+  CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+  CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17,
+  CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18,
+  CUBLASLT_MATMUL_DESC_C_SCALE_POINTER = 19,
+  CUBLASLT_MATMUL_DESC_D_SCALE_POINTER = 20,
+  CUBLASLT_MATMUL_DESC_AMAX_D_POINTER = 21,
+  CUBLASLT_MATMUL_DESC_FAST_ACCUM = 25,
+  CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE = 26
 };
 enum cublasLtMatmulPreferenceAttributes_t { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
 typedef struct isomer_emulator_blas_matmul {
@@ -25,6 +33,9 @@ typedef struct isomer_emulator_blas_matmul {
   cublasOperation_t op_a = CUBLAS_OP_N, op_b = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
+  int bias_type = -1;  ///< of cudaDataType_t; none: the result's, or bf16 beside eight bits
+  const void *scale_a = nullptr, *scale_b = nullptr, *scale_c = nullptr, *scale_d = nullptr;
+  void* largest = nullptr;
 } * cublasLtMatmulDesc_t;
 typedef struct isomer_emulator_blas_layout {
   cudaDataType_t type;
@@ -71,6 +82,20 @@ static inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t
       return into(d->epilogue);
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
       return into(d->bias);
+    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+      return into(d->scale_a);
+    case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
+      return into(d->scale_b);
+    case CUBLASLT_MATMUL_DESC_C_SCALE_POINTER:
+      return into(d->scale_c);
+    case CUBLASLT_MATMUL_DESC_D_SCALE_POINTER:
+      return into(d->scale_d);
+    case CUBLASLT_MATMUL_DESC_AMAX_D_POINTER:
+      return into(d->largest);
+    case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
+      return into(d->bias_type);
+    case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
+      return CUBLAS_STATUS_SUCCESS;
   }
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
@@ -110,24 +135,38 @@ static inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cu
 static inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t what, const void* alpha,
                                             const void* a, cublasLtMatrixLayout_t of_a, const void* b,
                                             cublasLtMatrixLayout_t of_b, const void* beta, const void* c,
-                                            cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t of_d,
+                                            cublasLtMatrixLayout_t of_c, void* d, cublasLtMatrixLayout_t of_d,
                                             const cublasLtMatmulAlgo_t*, void*, std::size_t, cudaStream_t) {
   namespace blas = isomer::emulator::blas;
   const long depth = static_cast<long>(what->op_a == CUBLAS_OP_N ? of_a->columns : of_a->rows);
   const long inner = static_cast<long>(what->op_b == CUBLAS_OP_N ? of_b->rows : of_b->columns);
   if (depth != inner) return CUBLAS_STATUS_INVALID_VALUE;
   const long m = static_cast<long>(of_d->rows), n = static_cast<long>(of_d->columns);
+  const auto scale = [](const void* at) { return at != nullptr ? blas::number(CUDA_R_32F, at) : 1.0; };
+  const double factor = blas::number(what->scale, alpha) * scale(what->scale_a) * scale(what->scale_b),
+               kept = blas::number(what->scale, beta) * scale(what->scale_c), scale_d = scale(what->scale_d);
+  if (kept != 0 && of_c->type != of_d->type) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool eight_bits = of_d->type == CUDA_R_8F_E4M3 || of_d->type == CUDA_R_8F_E5M2;
+  const auto of_bias = what->bias_type >= 0 ? static_cast<cudaDataType_t>(what->bias_type)
+                       : eight_bits         ? CUDA_R_16BF
+                                            : of_d->type;
   blas::Matrix bias;
-  if ((what->epilogue & CUBLASLT_EPILOGUE_BIAS) && !bias.bring(of_d->type, what->bias, m, 1, m))
+  if ((what->epilogue & CUBLASLT_EPILOGUE_BIAS) && !bias.bring(of_bias, what->bias, m, 1, m))
     return CUBLAS_STATUS_EXECUTION_FAILED;
-  return blas::gemm(m, n, depth, blas::number(what->scale, alpha), {what->op_a, a, of_a->type, of_a->stride},
-                    {what->op_b, b, of_b->type, of_b->stride}, blas::number(what->scale, beta), c, d,
-                    of_d->type, of_d->stride, blas::computes(what->compute), [&](double x, long row) {
-                      if (what->epilogue & CUBLASLT_EPILOGUE_BIAS) x += bias.at(row, 0);
-                      if (what->epilogue & CUBLASLT_EPILOGUE_RELU) return x > 0 ? x : 0;
-                      // By the hyperbolic tangent, as the library has it.
-                      if (what->epilogue & CUBLASLT_EPILOGUE_GELU)
-                        return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-                      return x;
-                    });
+  double largest = 0;
+  const auto finish = [&](double x, long row) {
+    if (what->epilogue & CUBLASLT_EPILOGUE_BIAS) x += bias.at(row, 0);
+    if (what->epilogue & CUBLASLT_EPILOGUE_RELU) x = x > 0 ? x : 0;
+    // By the hyperbolic tangent, as the library has it.
+    if (what->epilogue & CUBLASLT_EPILOGUE_GELU)
+      x = 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    largest = std::max(largest, std::fabs(x));
+    return x * scale_d;
+  };
+  const cublasStatus_t status = blas::gemm(m, n, depth, factor, {what->op_a, a, of_a->type, of_a->stride},
+                                           {what->op_b, b, of_b->type, of_b->stride}, kept, c, d, of_d->type,
+                                           of_d->stride, blas::computes(what->compute), finish);
+  if (what->largest != nullptr && status == CUBLAS_STATUS_SUCCESS)
+    blas::put_number(CUDA_R_32F, what->largest, largest);
+  return status;
 }

@@ -5,5 +5,6 @@
 #include "cub_device.h"
 #include "cub_exchange.h"
 #include "cub_host.h"
+#include "cub_iterators.h"
 #include "cub_load.h"
 #include "cub_segments.h"
