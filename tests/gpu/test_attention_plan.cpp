@@ -176,6 +176,7 @@ TEST(AttentionPlan, DecodeMakesSixteenBitsOfBytesInRegisters) {
   EXPECT_EQ(over_bytes(128, 128).planned().variant("block_n"), "128");
   EXPECT_EQ(over_bytes(256).planned().variant("block_n"), "64");
   EXPECT_EQ(over_bytes(128, 64, DType::f16).planned("sm_80").variant("element_kv"), "e4m3fn");
+  EXPECT_EQ(over_bytes(128).planned("sm_80").variant("resident"), "2");  // it has no conversion
   // What the kernel cannot count in 32 bits, 16 bytes at a time.
   Problem far = over_bytes(128);
   far.args.k.strides[0] = std::int64_t{1} << 33;

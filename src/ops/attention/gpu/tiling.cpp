@@ -123,10 +123,11 @@ void divide_keys(GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
 /// each key that is converted twice.
 bool doubles_keys(const GpuTiling& t) { return t.head_dim + t.head_dim_v <= (t.block_m > 8 ? 256 : 128); }
 
-/// By the registers of queries, of K and V under way, and of accumulators.
-int decode_resident(const GpuTiling& t, const Geometry& g) {
+/// By the registers of queries, of K and V under way, and of accumulators. Bytes need more of them where no
+/// instruction converts them.
+int decode_resident(const GpuTiling& t, const Geometry& g, const gpu::Facts& facts) {
   const int wide = t.head_dim + t.head_dim_v;
-  if (converts(g) && t.block_m <= 8) return wide <= 256 ? 4 : 2;
+  if (converts(g) && t.block_m <= 8) return facts.has.fp8_mma && wide <= 256 ? 4 : wide <= 128 ? 3 : 2;
   if (t.block_m > 8) return wide <= 128 ? 3 : 2;
   return wide <= 128 ? 4 : wide <= 256 && t.head_dim == t.head_dim_v ? 3 : 2;
 }
@@ -238,7 +239,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
   t.block_n = shape.block_n;
   if (t.decode && converts(g) && doubles_keys(t)) t.block_n *= 2;
   t.shared_bytes = shared_bytes(t, g, shape);
-  if (t.decode) t.resident = decode_resident(t, g);
+  if (t.decode) t.resident = decode_resident(t, g, facts);
   t.tiles = core::ceil_div(g.seqlen_q * t.unit_heads, t.block_m);
   t.partial_rows = g.total_q;
   t.split_size = options.split_size;
