@@ -5,6 +5,7 @@
 #include "lab/diagnose/lower_case.hpp"
 #include "lab/diagnose/role_names.hpp"
 #include "lab/diagnose/size_names.hpp"
+#include "lab/diagnose/width_names.hpp"
 
 #include <fmt/format.h>
 
@@ -26,9 +27,10 @@ bool is_number(const Parameter& p) {
 }
 
 const std::vector<std::string>& count_names() {
-  static const std::vector<std::string> names = {"n",          "numel",        "size",      "total",
-                                                 "n_elements", "num_elements", "nelements", "count",
-                                                 "len",        "length",       "elements",  "num"};
+  static const std::vector<std::string> names = {
+      "n",         "numel", "size",      "total",    "n_elements", "num_elements",   "nelements",
+      "count",     "len",   "length",    "elements", "num",        "total_elements", "elem_cnt",
+      "num_elems", "nelem", "elem_count"};
   return names;
 }
 
@@ -357,7 +359,9 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         passing.role = strides[i]->role;
         passing.dim = strides[i]->dim;
         give_strided(passing.role);
-      } else if (stranger && p.kind == Kind::integer && number_by_words(port, p.name, role_at, passing)) {
+      } else if (stranger && p.kind == Kind::integer &&
+                 (width_of_heads(entry, port, p, passing) || keys_beside_queries(entry, port, p, passing) ||
+                  number_by_words(port, p.name, role_at, passing))) {
         guess.score += 0.5;
       } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower_case(p.name))) {
         passing.what = What::rank;

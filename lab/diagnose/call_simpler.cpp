@@ -79,20 +79,6 @@ std::vector<std::shared_ptr<Simpler>> simpler_ports(const Entry& entry, const Po
   return list;
 }
 
-/// The correlation of the answer with the right one: a fault leaves much of it, another order of axes
-/// nothing.
-double correlation(const Given& given, const Trial& trial) {
-  double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
-      const double want = given.plain.tensors[t].value[i], got = trial.outputs[t][i];
-      if (given.open[t][i] || !std::isfinite(want) || !std::isfinite(got)) continue;
-      n += 1, x += want, y += got, xx += want * want, yy += got * got, xy += want * got;
-    }
-  const double spread = std::sqrt(std::max(0.0, (n * xx - x * x) * (n * yy - y * y)));
-  return spread > 0 ? (n * xy - x * y) / spread : 0;
-}
-
 /// What speaks for a way of calling, where the answer may be wrong in it too. Stores of one value by several
 /// threads say nothing of sizes.
 double likelihood(const Given& given, const Trial& trial) {
@@ -233,6 +219,21 @@ std::vector<Form> with_tiles(const Guess& guess) {
   return list;
 }
 
+/// The least that speaks for a way in the first of its other problems, which have the sizes in another order.
+double likelihood_of_others(const Candidate& candidate, const Way& way, const CallSettings& settings,
+                            double& worked) {
+  constexpr std::size_t kOthers = 2;
+  const Port port = without_what_it_lacks(way.simpler->port, way.form);
+  double least = way.score;
+  for (std::size_t i = 1; i <= kOthers && i < way.simpler->original.probes.size(); ++i) {
+    const std::shared_ptr<Given> given = given_by_line(port, way.simpler->original.probes[i], way.dtypes);
+    const Trial trial = try_call(candidate, way.form, way.simpler->port, *given, settings);
+    worked += trial.answer.worked_seconds;
+    least = std::min(least, likelihood(*given, trial));
+  }
+  return least;
+}
+
 /// The same of a function of tensors, which are what says its sizes: each of the usual dtypes that it takes.
 Way best_narrower_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
   const Entry& entry = *called.form.entry;
@@ -287,7 +288,10 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           way.limit = first;
           if (takes && first.empty()) first = outcome(*way.given, way.trial);
           if (is_right(*way.given, way.trial)) return way;
-          answers = answers || likelihood(*way.given, way.trial) > 0.39;
+          // What is right nowhere is not to be asked for sizes with which it strays.
+          if (way.score > best.score + kClearly)
+            way.score = std::min(way.score, likelihood_of_others(candidate, way, settings, worked));
+          answers = answers || way.score > 0.39;
           if (way.score > best.score + kClearly) best = std::move(way);
         } catch (const Error&) {  // the op does not take it
         }
@@ -299,6 +303,25 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
 }
 
 }  // namespace
+
+double correlation(const Given& given, const Trial& trial) {
+  double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      const double want = given.plain.tensors[t].value[i], got = trial.outputs[t][i];
+      if (given.open[t][i] || !std::isfinite(want) || !std::isfinite(got)) continue;
+      n += 1, x += want, y += got, xx += want * want, yy += got * got, xy += want * got;
+    }
+  const double spread = std::sqrt(std::max(0.0, (n * xx - x * x) * (n * yy - y * y)));
+  return spread > 0 ? (n * xy - x * y) / spread : 0;
+}
+
+bool leaves_out(const Given& given, const Trial& trial) {
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
+      if (given.plain.tensors[t].written[i] && trial.untouched[t][i] != 0) return true;
+  return false;
+}
 
 bool takes_tensors(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
@@ -324,7 +347,8 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   // Where it can be asked all that the original can, only what is right is believed: of parameters that say
   // as much, and of tensors with which the call went well.
   const bool less =
-      tensors ? !called.trial.ok() || strays(called.trial) : says_less(entry, *called.port->original);
+      tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
+              : says_less(entry, *called.port->original);
   if (!best.trial.ok() || best.score <= likelihood(*called.given, called.trial) ||
       (!less && !is_right(*best.given, best.trial)))
     return;

@@ -106,5 +106,10 @@ bool is_about_dtype(const std::string& message);
 
 /// Share of the elements on which the original is not open that are right.
 double share_right(const Given& given, const Trial& trial);
+/// Whether elements that are to be written hold what they held before.
+bool leaves_out(const Given& given, const Trial& trial);
+/// The correlation of the answer with the right one: a fault leaves much of it, another order of axes
+/// nothing.
+double correlation(const Given& given, const Trial& trial);
 
 }  // namespace isomer::lab

@@ -231,7 +231,7 @@ void tell_benign_races(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
     if (!finding.same_store || is_remark(finding)) continue;
     finding.code = "benign-race";
-    finding.evidence += "; the numbers are right in every order of threads that was tried";
+    finding.evidence += "; the answer is the same in every order of threads that was tried";
     finding.fix = "let one thread store it, so that nothing depends on equal values";
   }
   std::erase_if(findings,

@@ -5,6 +5,7 @@
 #include "lab/diagnose/consequences.hpp"
 #include "lab/diagnose/conventions.hpp"
 #include "lab/diagnose/numbers.hpp"
+#include "lab/diagnose/other_kernels.hpp"
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/recorded_problems.hpp"
 #include "lab/diagnose/refusal.hpp"
@@ -128,17 +129,6 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
   numbers = std::move(*nearest);
 }
 
-/// Whether the answers have the same bytes in other orders of threads.
-bool is_right_in_every_order(const Candidate& candidate, const Called& called, CallSettings settings) {
-  const Trial base = try_call(candidate, called.form, *called.port, *called.given, settings);
-  for (const std::uint64_t seed : {7u, 1234u, 99u}) {
-    settings.schedule_seed = seed;
-    const Trial trial = try_call(candidate, called.form, *called.port, *called.given, settings);
-    if (!base.ok() || !trial.ok() || different(*called.given, base.outputs, trial.outputs) > 0) return false;
-  }
-  return true;
-}
-
 /// The names of the numbers that nobody explains, as they were passed: "n2=64, ld=16".
 std::string guessed_numbers(const Called& called) {
   const std::vector<Value> values = passed(called.form, called.given->values);
@@ -216,20 +206,6 @@ std::optional<Numbers> of_compact_copies(const Candidate& candidate, const Calle
   return numbers;
 }
 
-/// The inputs of the op for which an entry takes nothing: "a_s and b_s". Empty where it takes each.
-std::string inputs_not_taken(const Form& form, const Port& port) {
-  std::vector<std::string> names;
-  for (std::size_t role = 0; role < port.roles.size(); ++role) {
-    const Port::Role& each = port.roles[role];
-    if (each.tensor && !each.output && !each.optional && !form.takes(static_cast<int>(role)))
-      names.push_back(each.name);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  return text;
-}
-
 void execute(const Candidate& candidate, const DiagnoseRequest& request, const CallRequest& call,
              Called& called, Diagnosis& diagnosis) {
   Questions questions;
@@ -305,11 +281,16 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         guessed_numbers(called), called.port->op);
     return;
   }
+  if (request.stranger)
+    if (std::string why = is_nothing_like_the_op(called, numbers); !why.empty()) {
+      diagnosis.findings.clear();
+      diagnosis.error = std::move(why);
+      return;
+    }
   const auto harmless_races = [&] {
-    if (numbers.explanation.explains &&
-        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+    if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                     [](const Finding& each) { return each.same_store && !is_remark(each); }) &&
-        is_right_in_every_order(*asked, called, questions.settings))
+        is_same_in_every_order(*asked, called, questions.settings))
       tell_benign_races(diagnosis.findings);
   };
   harmless_races();
@@ -430,6 +411,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
                     diagnosis.entry, without, called.port->op);
     return;
   }
+  if (stranger) diagnosis.error = takes_host_memory(called);
+  if (!diagnosis.error.empty()) return;
   diagnosis.findings = called.findings;
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
   diagnosis.calls += 1;

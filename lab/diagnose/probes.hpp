@@ -11,6 +11,8 @@
 
 namespace isomer::lab {
 
+struct Called;
+
 /// A candidate that can be called, for experiments on what it does to memory.
 struct Subjected {
   const Candidate& candidate;
@@ -38,6 +40,8 @@ struct Probed {
 /// The other fill of fresh memory: large in every type, where the first, all ones, is NaN, or −1, beside
 /// which a maximum is as right as beside 0.
 constexpr std::uint8_t kLargePoison = 0x7b;
+/// Far below zero in every float: what a maximum is begun with.
+constexpr std::uint8_t kNegativePoison = 0xfb;
 
 /// Strided, offset and padded views of every tensor that the original reads by its strides.
 void probe_strides(const Subjected& s, Probed& found);
@@ -71,6 +75,8 @@ void findings_of_device(const Answer& answer, const Given& given, std::vector<Fi
 /// a prebuilt library, and of a source that is for no device.
 void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::vector<Answer>& answers,
                     std::vector<Finding>& list);
+/// Whether the answer has the same bytes in other orders of threads. NaN is no answer.
+bool is_same_in_every_order(const Candidate& candidate, const Called& called, CallSettings settings);
 /// Whether what a device refuses for an empty tensor is refused in the same words for others.
 bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings);
 /// How many calls in one process show that a call leaves nothing behind for later ones: ten and the one that

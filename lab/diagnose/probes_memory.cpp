@@ -301,12 +301,30 @@ void probe_strides(const Subjected& s, Probed& found) {
   strides_of_another(s, misread, base.outputs, found);
 }
 
+namespace {
+
+/// An element is no number where the reference has one.
+bool loses_numbers(const Given& given, const Trial& trial) {
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
+      if (std::isfinite(given.plain.tensors[t].value[i]) && !std::isfinite(trial.outputs[t][i])) return true;
+  return false;
+}
+
+}  // namespace
+
 void probe_poison(const Subjected& s, Probed& found) {
   Subjected other = s;
   other.settings.poison = kLargePoison;
   const Trial a = call(s, *s.given, found, 0x5a);
-  const Trial b = call(other, *s.given, found, 0xa5);
+  Trial b = call(other, *s.given, found, 0xa5);
   if (!a.ok() || !b.ok()) return;
+  // A maximum that is begun with either is NaN, or infinite.
+  if (loses_numbers(*s.given, a) && loses_numbers(*s.given, b)) {
+    other.settings.poison = kNegativePoison;
+    b = call(other, *s.given, found, 0xa5);
+    if (!b.ok()) return;
+  }
   // What the faults that are known already leave out is not said again.
   const oracle::Expected varied = s.given->varied(*s.port.oracle, oracle::Variations(s.set));
   for (std::size_t t = 0; t < a.outputs.size(); ++t) {

@@ -19,7 +19,7 @@ const std::map<std::string, std::vector<std::string>>& size_names() {
       {"M", {"m", "rows", "num_rows", "n_rows", "tokens"}},
       {"K", {"k", "cols", "columns", "hidden", "n_cols", "row_size", "dim", "in_features"}},
       {"Sq",
-       {"sq", "seqlen_q", "q_len", "seq_q", "nq", "lq", "len_q", "seq_len_q", "s", "n", "l", "seq_len",
+       {"sq", "seqlen_q", "q_len", "seq_q", "nq", "lq", "len_q", "seq_len_q", "s", "n", "m", "l", "seq_len",
         "seqlen", "seq", "seq_length", "sequence_length", "n_ctx"}},
       {"Sk", {"sk", "seqlen_k", "k_len", "seq_k", "nk", "lk", "len_k", "seq_len_k", "seqlen_kv", "kv_len"}},
       {"Hq",

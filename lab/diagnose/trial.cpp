@@ -90,8 +90,12 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
     case Passing::What::rows:
       return static_cast<double>(tensor.numel() /
                                  (tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1));
-    case Passing::What::size:
-      return dim >= 0 && dim < tensor.rank ? static_cast<double>(tensor.size(dim)) : 1;
+    case Passing::What::size: {
+      const auto of = [&](int d) {
+        return d >= 0 && d < tensor.rank ? static_cast<double>(tensor.size(d)) : 1;
+      };
+      return of(dim) * (passing.with == 0 ? 1 : of(passing.with + tensor.rank));
+    }
     case Passing::What::scale_of_dot:
       return tensor.rank > 0 && tensor.size(-1) > 0 ? 1 / std::sqrt(static_cast<double>(tensor.size(-1))) : 1;
     case Passing::What::rank:

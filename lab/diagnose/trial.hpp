@@ -56,7 +56,8 @@ struct Passing {
   };
   What what = What::none;
   int role = -1;
-  int dim = 0;  ///< of a size or stride; negative ones count from the last
+  int dim = 0;   ///< of a size or stride; negative ones count from the last
+  int with = 0;  ///< of a size: times that of this dimension, counted from the last; 0: alone
   double constant = 0;
   // Of a tensor role, how it differs from what the original is given:
   DType cast = DType::none;

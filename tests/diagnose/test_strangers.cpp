@@ -86,6 +86,12 @@ constexpr Stranger kStrangers[] = {
     {"wave_and_last_by_copies", "sin", "pass", "", "tensors.cu"},
     {"swing_whole_blocks", "sin", "fail", "tail-mask", "limits.cu"},
     {"swing_up_to_100000", "sin", "fail", "tail-mask", "limits.cu"},
+    {"attend_model_width", "attention", "pass", "", "limits.cu"},
+    {"attend_model_width_unscaled", "attention", "fail", "missing-scale", "limits.cu"},
+    {"attend_one_head", "attention", "pass", "", "limits.cu"},
+    {"attend_one_head_unscaled", "attention", "fail", "missing-scale", "limits.cu"},
+    {"swing_of_copies", "sin", "pass", "", "limits.cu"},
+    {"swing_later", "sin", "fail", "unexplained", "limits.cu"},
     {"fp8_mm_columns", "fp8_gemm", "pass", "convention", "strangers.hip.cpp"},
 };
 /// Whose search for causes takes many seconds: the second tier.
@@ -148,6 +154,20 @@ TEST(WhatIsJudged, IsNothingThatTakesNothingForAnInputOfTheOp) {
   EXPECT_TRUE(said.findings.empty()) << words_of(said);
   EXPECT_NE(said.error.find("takes nothing for a_s of fp8_gemm: it is another operation"), std::string::npos)
       << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatIsUnlikeTheOpAndHasOtherSizes) {
+  const Diagnosis said = said_of_stranger("limits.cu", "swing_of_noise", "sin");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("nothing like an answer of sin"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatTakesMemoryOfTheHost) {
+  const Diagnosis said = said_of_stranger("limits.cu", "swing_of_host", "sin");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("takes pointers of the host"), std::string::npos) << said.error;
 }
 
 TEST(WhatIsJudged, IsNothingWhereTheMachineLacksRoom) {

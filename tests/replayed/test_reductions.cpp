@@ -160,6 +160,36 @@ void mean_of_kept(Recording& recording) {
   }
 }
 
+/// A function of each element alone.
+template <double (*kOf)(double)>
+void elements_of(Recording& recording, const char* label) {
+  for (const int count : {37, 64})
+    answer(recording, label, {drawn("x", {count}), zeros("out", {count})}, [&](std::vector<Value>& v) {
+      for (int i = 0; i < count; ++i) f32(v[1])[i] = static_cast<float>(kOf(f32(v[0])[i]));
+    });
+}
+double above_zero(double x) { return std::max(x, 0.0); }
+double cosine_of(double x) { return std::cos(x); }
+void cosines(Recording& recording) { elements_of<cosine_of>(recording, "cosines"); }
+void ramps(Recording& recording) { elements_of<above_zero>(recording, "ramps"); }
+
+void centred(Recording& recording) {
+  for (const int width : {24, 33})
+    answer(recording, "centred",
+           {drawn("x", {3, 2, width}), drawn("w", {2, width}), zeros("out", {3, 2, width})},
+           [&](std::vector<Value>& v) {
+             for (int r = 0; r < 6; ++r) {
+               const float* row = f32(v[0]) + r * width;
+               double mean = 0, squares = 0;
+               for (int c = 0; c < width; ++c) mean += row[c] / double(width);
+               for (int c = 0; c < width; ++c) squares += (row[c] - mean) * (row[c] - mean) / width;
+               for (int c = 0; c < width; ++c)
+                 f32(v[2])[r * width + c] = static_cast<float>((row[c] - mean) / std::sqrt(squares + 1e-5) *
+                                                               f32(v[1])[r % 2 * width + c]);
+             }
+           });
+}
+
 struct Row {
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.entry; }
   void (*label)(Recording&);
@@ -206,10 +236,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{tiled_softmax, "tiled_softmax", {}},
         Row{tiled_softmax, "tiled_softmax_without_rescale", {"missing-rescale x"}},
         Row{row_extents, "row_extents", {}},
-        Row{row_extents,
-            "row_extents_signed",
-            {"other-reduction scales"},
-            "is, times 0.007874, the largest element"},
+        Row{row_extents, "row_extents_signed", {"missing-absolute x"}, "right if x has no negative elements"},
         Row{row_extents, "row_extents_of_blocks", {"tail-mask x"}, "the last 3 of 35"},
         Row{row_extents, "row_extents_of_columns", {"layout-convention scales"}, "each column"},
         Row{log_softmax_rows, "log_softmax_rows", {}},
@@ -225,6 +252,13 @@ INSTANTIATE_TEST_SUITE_P(
         Row{tanh_sums, "tanh_sums_without_first", {"off-by-one x"}, "the first of 21 indices"},
         Row{batched_products, "batched_products", {}},
         Row{batched_products, "batched_products_of_first", {"layout-convention b"}, "only index 0"},
+        Row{cosines, "cosines", {}},
+        Row{cosines, "cosines_as_sines", {"approximation out"}, "sin(x); the original is cos(x)"},
+        Row{cosines, "cosines_of_degrees", {"missing-scale x"}, "in degrees"}, Row{ramps, "ramps", {}},
+        Row{ramps, "ramps_that_leak", {"approximation out"}, "0.02 x below 0, and 1 x above"},
+        Row{ramps, "ramps_of_magnitudes", {"approximation out"}, "|x|; the original is max(x, 0)"},
+        Row{ramps, "ramps_of_cubes", {"unexplained out"}}, Row{centred, "centred", {}},
+        Row{centred, "centred_without_mean", {"missing-term x"}, "the mean of each row of x is subtracted"},
         Row{mean_of_kept, "mean_of_kept", {}},
         Row{mean_of_kept, "mean_of_kept_over_all", {"missing-scale out"}, "that are not left_out (-100)"},
         Row{rotary_of_both, "rotary_of_both", {}},

@@ -100,6 +100,7 @@ class Experiments {
     numbers_swapped();
     numbers();
     maxima();
+    add_transform_experiments(approach_, replayed_, list_);
     axes();
     add_row_order_experiments(approach_, replayed_, list_);
     emptied();

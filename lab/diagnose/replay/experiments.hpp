@@ -33,6 +33,11 @@ void add_offset_experiments(const Approach& approach, const Replayed& replayed,
 void add_scale_order_experiments(const Approach& approach, const Replayed& replayed,
                                  std::vector<Experiment>& list);
 
+/// Inputs made what a candidate that lacks a step of the original takes them for: rows without their mean,
+/// magnitudes, angles in other units, exponents of another base.
+void add_transform_experiments(const Approach& approach, const Replayed& replayed,
+                               std::vector<Experiment>& list);
+
 /// Everything that a call can be done otherwise, the likeliest first: views copied, arguments in another
 /// order, numbers and tensors made what a candidate with a known fault takes them for.
 std::vector<Experiment> experiments(const Approach& approach, const Replayed& replayed);

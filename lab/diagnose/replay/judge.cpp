@@ -3,6 +3,7 @@
 #include "lab/diagnose/probes.hpp"
 #include "lab/diagnose/refusal.hpp"
 #include "lab/diagnose/replay/answer.hpp"
+#include "lab/diagnose/replay/functions.hpp"
 #include "lab/diagnose/replay/reductions.hpp"
 #include "lab/diagnose/replay/row_factors.hpp"
 #include "oracle/expected.hpp"
@@ -217,6 +218,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
       reduced = reduced || !finding.code.empty();
     }
     if (!rescaled && finding.code.empty()) finding = factor_of_counts(calls, outcomes, t);
+    if (!rescaled && finding.code.empty()) finding = function_of_elements(approach, calls, outcomes, t);
     if (finding.code.empty() && !rescaled) continue;
     factored.insert(calls.front().outputs[t].name);
     if (!finding.code.empty()) add_once(diagnosis.findings, std::move(finding));

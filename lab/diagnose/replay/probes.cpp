@@ -236,7 +236,12 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   // Fresh memory with other contents: what changes was never written, or depends on what was not.
   Approach other = approach;
   other.settings.poison = kLargePoison;
-  const CallOutcome poisoned = replay_once(other, replayed);
+  CallOutcome poisoned = replay_once(other, replayed);
+  // A maximum that is begun with either is NaN, or infinite.
+  if (poisoned.answer.ok() && lost_in_infinities(outcome) && lost_in_infinities(poisoned)) {
+    other.settings.poison = kNegativePoison;
+    poisoned = replay_once(other, replayed);
+  }
   // Shared memory that nobody has written yet carries the fill into what is written; who never ends writes
   // nothing.
   const bool caused = std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
@@ -244,7 +249,7 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   });
   for (std::size_t t = 0; poisoned.answer.ok() && !caused && t < replayed.outputs.size(); ++t) {
     std::size_t changed = 0, kept = 0, first = 0;
-    const double filled = filled_with(poisoned.values[t].tensor.dtype, kLargePoison);
+    const double filled = filled_with(poisoned.values[t].tensor.dtype, other.settings.poison);
     for (std::size_t i = 0; i < std::min(outcome.got[t].size(), poisoned.got[t].size()); ++i) {
       if (same_value(outcome.got[t][i], poisoned.got[t][i])) continue;
       if (changed++ == 0) first = i;

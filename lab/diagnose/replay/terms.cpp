@@ -26,7 +26,8 @@ std::vector<Term> terms(const Replayed& replayed, const Tensor& want, std::size_
     const Value& value = replayed.values[r];
     if (!value.is_tensor() || !is_float(value.tensor.dtype)) continue;
     const Elements all = oracle::elements(value.tensor);
-    if (all.size() != count && all.size() != width) continue;
+    // Weights of heads have rows of their own, which the answer's go through in turn.
+    if (all.empty() || count % all.size() != 0 || all.size() % width != 0) continue;
     Term term{replayed.roles[r].name, Elements(count)};
     for (std::size_t i = 0; i < count; ++i) term.elements[i] = all[i % all.size()];
     (all.size() == count ? whole : rows).push_back(std::move(term));

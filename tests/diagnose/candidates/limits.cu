@@ -98,3 +98,86 @@ extern "C" void swing_whole_blocks(const float* x, float* y, int n) {
 extern "C" void swing_up_to_100000(const float* x, float* y, int n) {
   if (n > 0 && n <= 100000) swing<<<(n + 255) / 256, 256>>>(x, y, n);
 }
+
+// Tensors as wide as a model, which is heads times the dimension of one; a thread a row of one head. The twin
+// does not divide by the root of that dimension.
+template <bool kScaled>
+__global__ void attend_of_width(const float* Q, const float* K, const float* V, float* out, int n, int width, int heads) {
+  const int at = blockIdx.x * 64 + threadIdx.x, row = at / heads, of = at % heads * (width / heads), dim = width / heads;
+  if (row >= n) return;
+  float most = -INFINITY, sum = 0, o[64] = {};
+  for (int j = 0; j < n; ++j) {
+    float s = 0;
+    for (int d = 0; d < dim; ++d) s += Q[row * width + of + d] * K[j * width + of + d];
+    if (kScaled) s /= sqrtf((float)dim);
+    const float larger = fmaxf(most, s), before = expf(most - larger), p = expf(s - larger);
+    sum = sum * before + p;
+    for (int d = 0; d < dim; ++d) o[d] = o[d] * before + p * V[j * width + of + d];
+    most = larger;
+  }
+  for (int d = 0; d < dim; ++d) out[row * width + of + d] = o[d] / sum;
+}
+extern "C" void attend_model_width(const float* Q, const float* K, const float* V, float* output, int N, int d_model,
+                                   int h) {
+  attend_of_width<true><<<(N * h + 63) / 64, 64>>>(Q, K, V, output, N, d_model, h);
+}
+extern "C" void attend_model_width_unscaled(const float* Q, const float* K, const float* V, float* output, int N,
+                                            int d_model, int h) {
+  attend_of_width<false><<<(N * h + 63) / 64, 64>>>(Q, K, V, output, N, d_model, h);
+}
+
+// M queries and N keys of one head. The twin does not divide by the root of the dimension.
+template <bool kScaled>
+__global__ void attend_head(const float* Q, const float* K, const float* V, float* out, int m, int n, int dim) {
+  const int row = blockIdx.x * 64 + threadIdx.x;
+  if (row >= m) return;
+  float most = -INFINITY, sum = 0;
+  for (int d = 0; d < dim; ++d) out[row * dim + d] = 0;
+  for (int j = 0; j < n; ++j) {
+    float s = 0;
+    for (int d = 0; d < dim; ++d) s += Q[row * dim + d] * K[j * dim + d];
+    if (kScaled) s /= sqrtf((float)dim);
+    const float larger = fmaxf(most, s), before = expf(most - larger), p = expf(s - larger);
+    sum = sum * before + p;
+    for (int d = 0; d < dim; ++d) out[row * dim + d] = out[row * dim + d] * before + p * V[j * dim + d];
+    most = larger;
+  }
+  for (int d = 0; d < dim; ++d) out[row * dim + d] /= sum;
+}
+extern "C" void attend_one_head(const float* Q, const float* K, const float* V, float* output, int M, int N, int d) {
+  attend_head<true><<<(M + 63) / 64, 64>>>(Q, K, V, output, M, N, d);
+}
+extern "C" void attend_one_head_unscaled(const float* Q, const float* K, const float* V, float* output, int M, int N,
+                                         int d) {
+  attend_head<false><<<(M + 63) / 64, 64>>>(Q, K, V, output, M, N, d);
+}
+
+// Copies of its own: from and to the host, or between memory of the device.
+template <cudaMemcpyKind kIn, cudaMemcpyKind kOut>
+void swing_copied(const float* a, float* b, int n) {
+  if (n < 1) return;
+  float *x = nullptr, *y = nullptr;
+  cudaMalloc(&x, n * sizeof(float)), cudaMalloc(&y, n * sizeof(float));
+  cudaMemcpy(x, a, n * sizeof(float), kIn);
+  swing<<<(n + 255) / 256, 256>>>(x, y, n);
+  cudaMemcpy(b, y, n * sizeof(float), kOut);
+  cudaFree(x), cudaFree(y);
+}
+extern "C" void swing_of_host(const float* x, float* y, int n) {
+  swing_copied<cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost>(x, y, n);
+}
+extern "C" void swing_of_copies(const float* x, float* y, int n) {
+  swing_copied<cudaMemcpyDeviceToDevice, cudaMemcpyDeviceToDevice>(x, y, n);
+}
+
+// Nothing to do with a sine, of half of the elements; and a sine of another phase, which is like one.
+__global__ void scatter_bits(const float* x, float* y, int n, bool bits) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < (bits ? n / 2 : n)) y[i] = bits ? (i * 2654435761u >> 16 & 1023) / 1024.f - 0.5f : sinf(x[i] + 0.5f);
+}
+extern "C" void swing_of_noise(const float* x, float* y, int n) {
+  if (n > 0) scatter_bits<<<(n + 255) / 256, 256>>>(x, y, n, true);
+}
+extern "C" void swing_later(const float* x, float* y, int n) {
+  if (n > 0) scatter_bits<<<(n + 255) / 256, 256>>>(x, y, n, false);
+}

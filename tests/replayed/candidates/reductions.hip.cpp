@@ -170,3 +170,47 @@ extern "C" void batched_products(const DLTensor* a, const DLTensor* b, DLTensor*
 extern "C" void batched_products_of_first(const DLTensor* a, const DLTensor* b, DLTensor* out) {
   batches<<<a->shape[0], b->shape[2]>>>(f32(a), f32(b), f32(out), b->shape[1], b->shape[2], 0);
 }
+
+/// A function of each element; `how` says which.
+enum How { kCosine, kSine, kDegrees, kRamp, kLeak, kMagnitude, kBent };
+__global__ void elements(const float* x, float* out, int n, How how) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  if (i >= n) return;
+  const float v = x[i];
+  out[i] = how == kCosine      ? cosf(v)
+           : how == kSine      ? sinf(v)
+           : how == kDegrees   ? cosf(v * 0.017453293f)
+           : how == kRamp      ? fmaxf(v, 0.0f)
+           : how == kLeak      ? (v > 0.0f ? v : 0.02f * v)
+           : how == kMagnitude ? fabsf(v)
+                               : v * v * v + 0.3f * v;
+}
+#define OF_ELEMENTS(name, how)                                                         \
+  extern "C" void name(const DLTensor* x, DLTensor* out) {                             \
+    const int n = x->shape[0];                                                         \
+    if (n > 0) elements<<<(n + 63) / 64, 64>>>(f32(x), f32(out), n, how);              \
+  }
+OF_ELEMENTS(cosines, kCosine)
+OF_ELEMENTS(cosines_as_sines, kSine)
+OF_ELEMENTS(cosines_of_degrees, kDegrees)
+OF_ELEMENTS(ramps, kRamp)
+OF_ELEMENTS(ramps_that_leak, kLeak)
+OF_ELEMENTS(ramps_of_magnitudes, kMagnitude)
+OF_ELEMENTS(ramps_of_cubes, kBent)
+
+/// Rows over their spread, with weights for each of two heads; less their mean or not.
+__global__ void centred_rows(const float* x, const float* w, float* out, int width, bool centred) {
+  const float* row = x + blockIdx.x * width;
+  float mean = 0.0f, squares = 0.0f;
+  for (int c = 0; c < width; ++c) mean += row[c] / width;
+  if (!centred) mean = 0.0f;
+  for (int c = 0; c < width; ++c) squares += (row[c] - mean) * (row[c] - mean) / width;
+  for (int c = threadIdx.x; c < width; c += 32)
+    out[blockIdx.x * width + c] = (row[c] - mean) / sqrtf(squares + 1e-5f) * w[blockIdx.x % 2 * width + c];
+}
+extern "C" void centred(const DLTensor* x, const DLTensor* w, DLTensor* out) {
+  centred_rows<<<x->shape[0] * 2, 32>>>(f32(x), f32(w), f32(out), x->shape[2], true);
+}
+extern "C" void centred_without_mean(const DLTensor* x, const DLTensor* w, DLTensor* out) {
+  centred_rows<<<x->shape[0] * 2, 32>>>(f32(x), f32(w), f32(out), x->shape[2], false);
+}
