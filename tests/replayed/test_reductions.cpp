@@ -244,6 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
             "log_softmax_rows_binary",
             {"log-base out"},
             "the original has the logarithm of the sum of exponentials of each row"},
+        Row{log_softmax_rows, "log_softmax_rows_in_bits", {"log-base x"}, "have base 2"},
         Row{window_sums, "window_sums", {}},
         Row{window_sums, "window_sums_early", {"off-by-one out"}, "one place later along dimension 1"},
         Row{biased_tanh, "biased_tanh", {}},

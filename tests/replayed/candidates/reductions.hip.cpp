@@ -214,3 +214,14 @@ extern "C" void centred(const DLTensor* x, const DLTensor* w, DLTensor* out) {
 extern "C" void centred_without_mean(const DLTensor* x, const DLTensor* w, DLTensor* out) {
   centred_rows<<<x->shape[0] * 2, 32>>>(f32(x), f32(w), f32(out), x->shape[2], false);
 }
+
+/// Powers and logarithms of 2 throughout.
+__global__ void in_bits(const float* x, float* out, int width) {
+  const float* row = x + blockIdx.x * width;
+  float sum = 0.0f;
+  for (int c = 0; c < width; ++c) sum += exp2f(row[c]);
+  for (int c = threadIdx.x; c < width; c += 32) out[blockIdx.x * width + c] = row[c] - log2f(sum);
+}
+extern "C" void log_softmax_rows_in_bits(const DLTensor* x, DLTensor* out) {
+  in_bits<<<x->shape[0], 32>>>(f32(x), f32(out), x->shape[1]);
+}
