@@ -31,11 +31,13 @@ constexpr std::string_view kLimits[] = {
 bool is_light(const Given& given, std::int64_t size) {
   std::int64_t elements = 0;
   for (const oracle::Problem::Buffer& buffer : given.problem->buffers()) elements += buffer.tensor.numel();
+  std::size_t answers = 0;
+  for (const oracle::ExpectedTensor& tensor : given.plain.tensors) answers += tensor.value.size();
   const core::Call& call = given.problem->call();
   constexpr std::int64_t kElements = 4;
   constexpr double kSteps = 64;
-  return elements <= kElements * size && call.contract->work &&
-         call.contract->work(call).flops <= kSteps * static_cast<double>(size);
+  return elements <= kElements * size && answers <= 2 * static_cast<std::size_t>(size) &&
+         call.contract->work && call.contract->work(call).flops <= kSteps * static_cast<double>(size);
 }
 
 bool may_have_a_limit(const std::string& source) {
