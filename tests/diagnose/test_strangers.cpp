@@ -109,8 +109,9 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   EXPECT_EQ(said.verdict(), row.verdict) << words_of(said);
   EXPECT_EQ(said.entry, row.entry);
   // Tensors say their sizes themselves.
-  if (std::string(row.entry).find("attend_") != 0 || row.file != std::string("tensors.cu"))
+  if (std::string(row.entry).find("attend_") != 0 || row.file != std::string("tensors.cu")) {
     EXPECT_FALSE(said.called_with.empty());
+  }
   if (*row.code != 0) EXPECT_TRUE(has(said, row.code)) << words_of(said);
   if (std::string(row.verdict) == "pass")
     for (const Finding& each : said.findings) EXPECT_TRUE(is_remark(each)) << words_of(said);
