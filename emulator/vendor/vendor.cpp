@@ -44,8 +44,8 @@ class EmulatedVendor : public gpu::Vendor {
       facts_[i].name = core::say("emulated GPU with ", kLanes[i], " lanes");
       facts_[i].architecture = core::say("emulated-", kLanes[i]);
       // Fragments and warpgroups have warps of 32 lanes.
-      facts_[i].has.mma = facts_[i].has.bulk_copy = facts_[i].has.wgmma = facts_[i].has.clusters =
-          kLanes[i] == 32;
+      facts_[i].has.mma = facts_[i].has.fp8_mma = facts_[i].has.bulk_copy = facts_[i].has.wgmma =
+          facts_[i].has.clusters = kLanes[i] == 32;
       facts_[i].warp_size = kLanes[i];
       facts_[i].multiprocessors = 4;
       facts_[i].shared_per_block = facts_[i].shared_per_multiprocessor = i == 0 ? 227 << 10 : 64 << 10;

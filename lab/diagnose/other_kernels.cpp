@@ -8,13 +8,14 @@
 namespace isomer::lab {
 namespace {
 
-/// The share of an answer that is a number; the largest share of one of its tensors that is right.
+/// The share of an answer that is a number, and of one that the call has written; the largest share of one of
+/// its tensors that is right.
 struct Parts {
-  double finite = 0, right = 0;
+  double finite = 0, written = 0, right = 0;
 };
 Parts parts_of(const Given& given, const Trial& trial) {
   Parts parts;
-  std::size_t all = 0, finite = 0;
+  std::size_t all = 0, finite = 0, written = 0;
   for (std::size_t t = 0; t < given.plain.tensors.size(); ++t) {
     const oracle::ExpectedTensor& want = given.plain.tensors[t];
     std::size_t asked = 0, right = 0;
@@ -23,12 +24,15 @@ Parts parts_of(const Given& given, const Trial& trial) {
       ++asked;
       right += holds(want, i, trial.outputs[t][i]);
       finite += std::isfinite(trial.outputs[t][i]);
+      written += trial.untouched[t][i] == 0;
     }
     all += asked;
     if (asked > 0)
       parts.right = std::max(parts.right, static_cast<double>(right) / static_cast<double>(asked));
   }
-  parts.finite = all == 0 ? 0 : static_cast<double>(finite) / static_cast<double>(all);
+  if (all == 0) return parts;
+  parts.finite = static_cast<double>(finite) / static_cast<double>(all);
+  parts.written = static_cast<double>(written) / static_cast<double>(all);
   return parts;
 }
 
@@ -72,7 +76,8 @@ std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers)
       if (seen.kind == "uninitialised-read" || seen.kind == "race" || seen.kind == "missing-barrier")
         return {};
   const Parts parts = parts_of(*called.given, called.trial);
-  if (parts.finite < kFinite || parts.right > kRight) return {};
+  // What writes nothing is no other operation.
+  if (parts.finite < kFinite || parts.written == 0 || parts.right > kRight) return {};
   const double like = correlation(*called.given, called.trial);
   if (std::fabs(like) > kLike) return {};
   return fmt::format(

@@ -25,13 +25,14 @@ std::unique_ptr<const gpu::Plan> plan_of(const oracle::Oracle& oracle, const ora
 
 /// Whether the device has memory for what the tensors span, pages that lie far apart included.
 bool fits(const core::Call& call, const gpu::Facts& facts) {
+  std::int64_t bytes = 0;
   for (int i = 0; i < call.count; ++i) {
     const Tensor& tensor = call.tensor(i);
     std::int64_t last = 0;
     for (int axis = 0; axis < tensor.rank; ++axis) last += (tensor.size(axis) - 1) * tensor.stride(axis);
-    if (tensor.defined() && last * size_of(tensor.dtype) >= facts.memory_bytes) return false;
+    if (tensor.defined()) bytes += last * size_of(tensor.dtype);
   }
-  return true;
+  return bytes < facts.memory_bytes;
 }
 
 Taken look_at(const oracle::Oracle& oracle, const oracle::Case& c, const gpu::Implementation& implementation,
