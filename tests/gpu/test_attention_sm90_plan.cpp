@@ -162,7 +162,9 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
     change(p);
     EXPECT_EQ(p.refusal(), "");
     const Sm90Tiling t = p.tiling();
-    if (d <= 128) EXPECT_EQ(t.block_n, t.rows == 192 ? 64 : 128) << "rows and keys go together";
+    if (d <= 128) {
+      EXPECT_EQ(t.block_n, t.rows == 192 ? 64 : 128) << "rows and keys go together";
+    }
     EXPECT_LE(t.shared_bytes, hopper().shared_per_block);
     return t.rows;
   };

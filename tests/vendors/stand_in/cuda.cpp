@@ -284,7 +284,7 @@ Result tensor_map_encode_tiled(TensorMapObject* map, TensorMapType type, unsigne
   *map = {};
   map->opaque[0] = reinterpret_cast<std::uintptr_t>(data);
   map->opaque[1] = static_cast<std::uint64_t>(type) | rank << 8 | interleave << 16 | swizzle << 24 |
-                   std::uint64_t{promotion} << 32 | std::uint64_t{fill} << 40;
+                   static_cast<std::uint64_t>(promotion) << 32 | static_cast<std::uint64_t>(fill) << 40;
   for (unsigned d = 0; d < rank; ++d) {
     if (sizes[d] < 1 || sizes[d] > std::uint64_t{1} << 32 || box[d] < 1 || box[d] > 256 || steps[d] != 1)
       return kInvalidValue;

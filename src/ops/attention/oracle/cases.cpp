@@ -245,9 +245,11 @@ void queries_of_values(List& list) {
   for (const char* how : {"", "causal", "scale=0.25 softcap=2", "page=8", "varlen_q varlen_k", "num_splits=3",
                           "append=3 causal", "append=3 rotary=neox causal", "leftpad_k seqused_k",
                           "sink=f32 left=9", "hkv=1 pack_gqa=always", "padded", "offset", "transposed",
-                          "broadcast", "regime=outlier", "regime=tiny", "regime=zero"})
-    list.say("b=2 sq=5 sk=39 hq=4 d=24 dv=", variant % 2 == 0 ? 72 : 40, " qv lse ", how, " ",
-             kTypes[variant++ % 3]);
+                          "broadcast", "regime=outlier", "regime=tiny", "regime=zero"}) {
+    list.say("b=2 sq=5 sk=39 hq=4 d=24 dv=", variant % 2 == 0 ? 40 : 72, " qv lse ", how, " ",
+             kTypes[variant % 3]);
+    ++variant;
+  }
   for (const char* line :
        {"b=2 sq=3 sk=50 hq=2 d=64 dv=256 regime=nan qv lse",
         "b=2 sq=3 sk=50 hq=2 d=64 dv=256 regime=inf bf16 qv lse",

@@ -183,7 +183,6 @@ class Maker {
 
   template <class Function>
   static void for_each(const Tensor& t, Function&& function) {
-    std::array<std::int64_t, Tensor::kMaxRank> index{};
     std::int64_t count = 1;
     for (int i = 0; i < t.rank; ++i) count *= t.size(i);
     for (std::int64_t n = 0; n < count; ++n) {
