@@ -78,8 +78,8 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
         fmt::format("malloc: {} bytes wanted, the device has {} of {} free", bytes,
                     Memory::instance().limit() - Memory::instance().in_use(), Memory::instance().limit()));
   }
-  // Host writes to it go unseen.
-  if (kind != 0 || settings().host_writes_unseen) b->initialised = true;
+  // Host writes to it go unseen; of a tensor each launch looks whether there were any.
+  if (kind == 1 || settings().host_writes_unseen) b->initialised = true;
   b->tensor = kind == 2;
   if (settings().watch) watch::forget(*b);
   if (settings().leaks) b->made = callers();
