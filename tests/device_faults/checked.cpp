@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <ostream>
+#include <set>
 
 namespace isomer::planted {
 namespace {
@@ -75,6 +76,18 @@ void expect_named(const Planted& planted, const Fault& fault) {
               outcome.reason.find(copies) != std::string::npos ||
               outcome.reason.find("gpu/device/") != std::string::npos)
       << outcome.reason;
+}
+
+void expect_right(const Planted& planted, std::size_t cases) {
+  std::set<std::string_view> lines = {planted.line};
+  for (const Fault& fault : planted.faults)
+    if (!fault.line.empty()) lines.insert(fault.line);
+  EXPECT_EQ(lines.size(), cases);
+  for (const std::string_view line : lines) {
+    const lab::Outcome outcome = checked(
+        planted, [](gpu::Step&) {}, line);
+    EXPECT_EQ(outcome.status, lab::Status::passed) << line << ": " << outcome.reason;
+  }
 }
 
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }

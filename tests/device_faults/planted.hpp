@@ -5,6 +5,7 @@
 #include "gpu/sources.hpp"
 #include "lab/check/outcome.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <iosfwd>
 #include <span>
@@ -62,6 +63,9 @@ lab::Outcome checked(const Planted& planted, const ChangeOfStep& change, std::st
                      std::string_view candidate = {});
 /// Fails the test that asks, unless the check names the fault.
 void expect_named(const Planted& planted, const Fault& fault);
+/// Fails the test that asks, unless the kernel itself passes in each case that shows a fault, of which there are
+/// so many.
+void expect_right(const Planted& planted, std::size_t cases);
 
 /// Prints its name.
 void PrintTo(const Fault& fault, std::ostream* out);
