@@ -59,9 +59,8 @@ std::string takes_host_memory(const Called& called) {
     return {};
   return fmt::format(
       "{} takes pointers of the host and copies to the device by itself: it is called with memory of the "
-      "device, "
-      "so nothing can be said of it; judge its kernel, or a function over memory of the device that launches "
-      "it",
+      "device, so nothing can be said of it; judge its kernel, or a function over memory of the device that "
+      "launches it",
       called.form.entry->name);
 }
 
