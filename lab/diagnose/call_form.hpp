@@ -20,6 +20,10 @@ struct Guess {
   double score = 0;               ///< how much of the entry the guess accounts for
 };
 
+/// Whether the entry's names say that it is a port of this original: its function's name, and the names of
+/// its tensors; where the function is named after the op alone, those of its numbers too.
+bool names_the_original(const Entry& entry, const Port& port);
+
 /// Of an entry and one port of the op.
 /// `stranger`: nobody says that it is called as the original is.
 Guess guess_form(const Entry& entry, const Port& port, bool stranger = false);

@@ -1,8 +1,10 @@
 #include "lab/diagnose/call_stage.hpp"
+#include "lab/diagnose/call_strides.hpp"
 #include "lab/diagnose/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -145,6 +147,17 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
     }
   }
   return best;
+}
+
+/// The axes of tensors that lie in another order than the op's: "q [B, Hq, Sq, D], k [B, Hkv, Sk, D]".
+std::string layouts(const Port& port) {
+  std::string text;
+  for (std::size_t role = 0; role < port.roles.size(); ++role) {
+    if (port.original->parameters[role].axes.empty()) continue;
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", port.roles[role].name,
+                        fmt::join(shape_words(port, static_cast<int>(role)), ", "));
+  }
+  return text.empty() ? "its own arguments" : text;
 }
 
 /// Whether a field sizes a leading axis of one of the op's originals.
@@ -340,7 +353,7 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   // What keeps to its memory and is half right has been asked for what it is made for.
   const double enough = tensors && !strays(called.trial) ? 0.5 : 0.9;
   const bool right = called.trial.ok() && share_right(*called.given, called.trial) > enough;
-  if (!request.stranger || right || called.simpler != nullptr) return;
+  if (!is_stranger(request, entry) || right || called.simpler != nullptr) return;
   CallSettings settings = request.settings;
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSeconds);
   Way best = tensors ? best_narrower_way(candidate, called, settings) : best_way(candidate, called, settings);
@@ -356,8 +369,13 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
                                      tensors ? "tensors" : "parameters", best.given->line));
   if (!best.limit.empty() && is_right(*best.given, best.trial)) {
     Finding finding;
-    finding.code = "shape-refused";
-    finding.evidence = fmt::format("{}; in '{}' it is right", best.limit, best.given->line);
+    if (best.given->line == called.given->line) {
+      finding.code = "layout-convention";
+      finding.evidence = fmt::format("{}; with {} it is right", best.limit, layouts(best.simpler->port));
+    } else {
+      finding.code = "shape-refused";
+      finding.evidence = fmt::format("{}; in '{}' it is right", best.limit, best.given->line);
+    }
     finding.location = entry.place;
     called.findings.push_back(std::move(finding));
   }

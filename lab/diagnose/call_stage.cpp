@@ -58,7 +58,7 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     Guess own;
     for (const Port* port : request.ports) {
       if (request.recorded_port != nullptr && port != request.recorded_port) continue;
-      Guess guess = guess_form(entry, *port, request.stranger);
+      Guess guess = guess_form(entry, *port, is_stranger(request, entry));
       // A struct is filled by host code, not by callers.
       if (std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
             return p.kind == Parameter::Kind::unknown && !p.has_default;
@@ -211,7 +211,7 @@ void try_other_originals(const Candidate& candidate, const CallRequest& request,
     for (std::size_t way = 0; way < port->original->usual.size() && best < 0.9; ++way) {
       Called other = first;
       other.port = port;
-      const Guess guess = guess_form(*first.form.entry, *port, request.stranger);
+      const Guess guess = guess_form(*first.form.entry, *port, is_stranger(request, *first.form.entry));
       if (!guess.findings.empty()) continue;
       if (port != first.port) {
         other.form = guess.form;
@@ -282,6 +282,11 @@ Form in_order_of_names(const Guess& guess, const Form& form) {
 }
 
 }  // namespace
+
+bool is_stranger(const CallRequest& request, const Entry& entry) {
+  return request.stranger && std::none_of(request.ports.begin(), request.ports.end(),
+                                          [&](const Port* port) { return names_the_original(entry, *port); });
+}
 
 bool can_be_the_entry(const Candidate& candidate, const Entry& entry) {
   if (entry.form != Entry::Form::function || entry.linkage == Linkage::c) return true;

@@ -44,6 +44,9 @@ struct Called {
   Trial trial;                 ///< the last call
 };
 
+/// Whether nobody says that the entry is called as the original is: neither a caller nor its own names do.
+bool is_stranger(const CallRequest& request, const Entry& entry);
+
 /// Whether a function without a name that callers use may be what is meant: what C++ callers alone can reach
 /// is not, beside one with C linkage that launches kernels.
 bool can_be_the_entry(const Candidate& candidate, const Entry& entry);

@@ -1,5 +1,5 @@
 // op: attention
-// finds: log-base
+// finds: convention
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime.h>
 #include <torch/extension.h>
