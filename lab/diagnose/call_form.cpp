@@ -405,9 +405,7 @@ bool names_the_original(const Entry& entry, const Port& port) {
   if (entry.name != port.functions.front()) return false;
   const bool of_the_op = entry.name == port.op;
   return std::all_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
-    if (!of_the_op && !is_memory(p)) return true;
-    return std::any_of(port.roles.begin(), port.roles.end(),
-                       [&](const Port::Role& role) { return role.name == p.name; });
+    return (!of_the_op && !is_memory(p)) || port.role_of(p.name) >= 0;
   });
 }
 

@@ -338,8 +338,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     tell_no_kernel(*asked, *called.form.entry, numbers.answers, diagnosis.findings);
   if (request.stranger) {
     tell_conventions(called.port->op, diagnosis.findings);
-    // By the original's own names its callers take it for a port.
-    if (is_stranger(call, *called.form.entry)) tell_limits(diagnosis.findings);
+    // By the original's own name its callers take it for a port.
+    if (called.form.entry->name != called.port->functions.front()) tell_limits(diagnosis.findings);
   }
   add_unobservable(numbers, request.source, request.source_file, diagnosis.findings);
   diagnosis.differences = differences_of(numbers);
@@ -402,7 +402,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     return;
   }
   diagnosis.entry = called.form.entry->name;
-  const bool stranger = is_stranger(call, *called.form.entry);
+  const bool stranger = request.stranger && called.form.entry->name != called.port->functions.front();
   if (stranger && called.callable) tell_limits(called.findings);
   // Nobody says that it is the op; of a port it is a finding.
   if (const std::string without = inputs_not_taken(called.form, *called.port); stranger && !without.empty()) {

@@ -52,7 +52,8 @@ bool write_whole(int socket, const void* data, std::size_t bytes) {
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status))
     return core::say("the process that judges was stopped by signal ", WTERMSIG(status), " (",
-                     strsignal(WTERMSIG(status)), ")");
+                     strsignal(WTERMSIG(status)), ")",
+                     WTERMSIG(status) == SIGKILL ? ", as the kernel stops one when memory runs out" : "");
   return core::say("the process that judges ended with exit status ", WEXITSTATUS(status));
 }
 

@@ -1,5 +1,5 @@
 // op: attention
-// finds: convention
+// finds: layout-convention
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 #include <torch/extension.h>
