@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,14 @@
 #include "isomer_emulator/abi.h"
 
 namespace isomer::emulator {
+
+/// A launch that a device thread asked for, with its arguments: it runs when the grid that asked has ended.
+struct ChildLaunch {
+  LaunchRequest request;
+  std::vector<std::max_align_t> package;
+  std::vector<const void*> arguments;
+  std::vector<std::size_t> bytes;
+};
 
 struct Launch {
   explicit Launch(const LaunchRequest& request);
@@ -41,6 +50,10 @@ struct Launch {
   std::atomic<std::uint64_t> finished{0};
   std::atomic<std::int64_t> last_end{0};  ///< of a block, steady, in nanoseconds
   std::mutex grid_mutex;
+
+  unsigned depth = 0;  ///< of launches from the device, one in the other
+  std::mutex children_mutex;
+  std::deque<ChildLaunch> children;
 
   bool take(std::uint64_t& linear);  ///< the next block, or first of a cluster, in the order of the seed
   void fail(int code);               ///< the launch's error; the first one stays

@@ -174,7 +174,9 @@ Buffer* Memory::nearest(const void* address, bool shared) const {
   return best;
 }
 
+// What host and device share begins as the zero pages that an operating system gives.
 void Memory::fill_poison(Buffer& buffer) const {
+  if (buffer.space == Space::managed) return;
   if (buffer.bytes <= kPoisonLimit) std::memset(buffer.begin, poison_, buffer.bytes);
 }
 

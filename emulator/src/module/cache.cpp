@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "isomer/emulator/leftovers.hpp"
+#include "module/language.hpp"
 #include "module/paths.hpp"
 
 namespace isomer::emulator {

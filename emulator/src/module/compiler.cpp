@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <initializer_list>
 #include <sstream>
 #include <utility>
 
 #include "contain/room.hpp"
 #include "isomer/emulator/containment.hpp"
 #include "module/headers.hpp"
+#include "module/language.hpp"
 #include "module/object_symbols.hpp"
 #include "module/paths.hpp"
 #include "module/process.hpp"
@@ -252,6 +252,7 @@ std::string first_complaint(const std::string& output) {
     // g++ says first which line of the user's asks for the template that then fails in some header.
     if (const auto at = line.find("required from here"); at != std::string::npos)
       asked_for = place_before(line, at);
+    if (line.find(": multiple definition of ") != std::string::npos) return line;
     if (const auto at = line.find("undefined reference to "); at != std::string::npos) {
       std::string name = line.substr(at + 23);
       while (!name.empty() && (name.front() == '`' || name.front() == '\'')) name.erase(0, 1);
@@ -309,26 +310,11 @@ fs::path find_compiler(const BuildOptions& options) {
       "no C++ compiler found to build kernels with: install g++ or clang++, or name one in ISOMER_CXX");
 }
 
-bool is_hip(const std::vector<fs::path>& sources) {
-  for (const fs::path& source : sources) {
-    const std::string text = read_file(source);
-    const auto has = [&](std::initializer_list<const char*> marks) {
-      return std::any_of(marks.begin(), marks.end(),
-                         [&](const char* mark) { return text.find(mark) != std::string::npos; });
-    };
-    if (has({"hip/hip_", "<ATen/hip/", "<c10/hip/", "hipLaunchKernelGGL"})) return true;
-    // Folders name every candidate .hip.cpp; what includes CUDA's headers alone is CUDA.
-    const bool cuda = has({"cuda_runtime", "<ATen/cuda/", "<c10/cuda/", "<cuda_fp16.h>", "<cuda_bf16.h>"});
-    if (!cuda && source.filename().string().find(".hip") != std::string::npos) return true;
-  }
-  return false;
-}
-
 std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bool clang) {
   // Integers wrap and pointers of different types meet, as in device code; floating operations round one by
   // one.
   std::vector<std::string> flags = {
-      "-std=" + options.standard,
+      "-std=" + at_least_17(options.standard),
       "-fPIC",
       "-fno-semantic-interposition",  // a function that has to be inlined may be
       "-w",
@@ -402,14 +388,37 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
   std::vector<std::string> link = {compiler.string(), "-shared", "-o", library.string()};
   bool uses_openmp =
       false;  // its pragmas are ignored: one thread does all the work, and asks how many there are
+  const auto note_dependencies = [&](const fs::path& source, std::vector<fs::path> read) {
+    for (fs::path& p : read) {
+      if (is_foreign(p, source, options, compiler)) result.reaches.push_back("reads " + p.string());
+      result.dependencies.push_back(std::move(p));
+    }
+  };
+  const auto take_object = [&](const fs::path& source, const std::string& object) {
+    const ObjectSymbols symbols = symbols_of_object(object);
+    if (const std::string own = checkers_own(symbols.defined, read_file(source)); !own.empty())
+      throw Error(source.string() + ": it defines " + own + ", which is a function of the checker's own");
+    for (std::string& each : reaching_out(symbols, read_file(source)))
+      if (std::find(result.reaches.begin(), result.reaches.end(), each) == result.reaches.end())
+        result.reaches.push_back(std::move(each));
+    link.push_back(object);
+  };
   for (std::size_t i = 0; i < options.sources.size(); ++i) {
     const fs::path& source = options.sources[i];
     const std::string stem = (directory / std::to_string(i)).string();
+    if (is_plain_c(source)) {
+      Compiled c = compile_c(options, compiler, source, directory, stem);
+      result.has_main |= c.has_main;
+      note_dependencies(source, std::move(c.dependencies));
+      take_object(source, stem + ".o");
+      continue;
+    }
     // Before the other system directories: some of its headers stand in front of theirs.
     std::vector<std::string> command = {compiler.string(), "-isystem", device_headers().string()};
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-include", "isomer_emulator/cmath.h"});
-    const bool cuda = source.extension() == ".cu" || source.extension() == ".cuh";
+    const bool cuda =
+        source.extension() == ".cu" || source.extension() == ".cuh" || (!result.hip && has_kernels(source));
     // As the vendors' compilers say who they are.
     if (!tells_architecture(options)) {
       if (result.hip) {
@@ -448,11 +457,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     if (rewritten.uses_special_functions) needed.emplace_back("-DISOMER_EMULATOR_SPECIAL_FUNCTIONS=1");
     if (rewritten.uses_ptx) needed.insert(needed.end(), {"-include", "isomer_emulator/ptx.h"});
     if (!needed.empty()) rewritten = preprocess(needed);
-    for (fs::path& p : parse_dependencies(stem + ".d")) {
-      if (is_foreign(p, source, options, compiler)) result.reaches.push_back("reads " + p.string());
-      result.dependencies.push_back(std::move(p));
-    }
-
+    note_dependencies(source, parse_dependencies(stem + ".d"));
     result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());
     result.has_main |= rewritten.has_main;
     uses_openmp |= preprocessed.find("omp_get_") != std::string::npos;
@@ -475,13 +480,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       if (shorter.empty()) throw;
       compile_text(rewritten.text);  // whatever was wrong, the source is judged without them
     }
-    const ObjectSymbols symbols = symbols_of_object(stem + ".o");
-    if (const std::string own = checkers_own(symbols.defined, read_file(source)); !own.empty())
-      throw Error(source.string() + ": it defines " + own + ", which is a function of the checker's own");
-    for (std::string& each : reaching_out(symbols, read_file(source)))
-      if (std::find(result.reaches.begin(), result.reaches.end(), each) == result.reaches.end())
-        result.reaches.push_back(std::move(each));
-    link.push_back(stem + ".o");
+    take_object(source, stem + ".o");
   }
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
   link.push_back(own_library().string());

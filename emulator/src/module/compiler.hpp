@@ -19,11 +19,15 @@ struct Compiled {
 
 /// The compiler that `options` mean, as a path. Throws Error where none is found.
 std::filesystem::path find_compiler(const BuildOptions& options);
-bool is_hip(const std::vector<std::filesystem::path>& sources);
 /// All flags that decide what comes out, for the cache's key.
 std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bool clang);
 Compiled compile(const BuildOptions& options, const std::filesystem::path& compiler,
                  const std::filesystem::path& directory, const std::filesystem::path& library);
+
+/// A source in C into `stem`.o (c_compiler.cpp).
+Compiled compile_c(const BuildOptions& options, const std::filesystem::path& compiler,
+                   const std::filesystem::path& source, const std::filesystem::path& directory,
+                   const std::string& stem);
 
 /// The same with the vendor's compiler, for a real device (device_compiler.cpp).
 Compiled compile_for_device(const BuildOptions& options, const std::filesystem::path& directory,

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "module/compiler.hpp"
+#include "module/language.hpp"
 #include "module/paths.hpp"
 #include "source/rewrite.hpp"
 

@@ -57,6 +57,8 @@ const char* describe(int code) {
       return "invalid device function";
     case error::no_device:
       return "no device";
+    case error::launch_max_depth_exceeded:
+      return "launch would exceed maximum depth of nested launches";
     case error::invalid_device:
       return "invalid device ordinal";
     case error::invalid_handle:

@@ -1,6 +1,8 @@
 // A launch: what the device would refuse is refused here, with the sentence that says why; the rest runs.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <string>
@@ -111,6 +113,33 @@ std::vector<Buffer*> mark_inputs(const LaunchRequest& r) {
   return marked;
 }
 
+/// As deep as a device goes.
+constexpr unsigned kDeepest = 24;
+
+/// From a device thread: the grid runs when the one that asks for it has ended, which is no earlier than a
+/// device may run it, and before anything that the host asks for next.
+int launch_child(const LaunchRequest& request) {
+  Launch& parent = current_block()->launch();
+  if (parent.depth + 1 >= kDeepest)
+    return refuse(
+        error::launch_max_depth_exceeded,
+        fmt::format("{}: launched from the device at a depth of more than {}", request.kernel, kDeepest));
+  if (const int code = check_geometry(request); code != error::success) return code;
+  ChildLaunch child{request, {}, {}, {}};
+  child.request.stream = parent.request.stream;
+  child.package.resize(request.package_bytes / sizeof(std::max_align_t) + 1);
+  std::memcpy(child.package.data(), request.package, request.package_bytes);
+  const auto* from = static_cast<const std::byte*>(request.package);
+  auto* to = reinterpret_cast<std::byte*>(child.package.data());
+  for (unsigned i = 0; i < request.argument_count; ++i) {
+    child.arguments.push_back(to + (static_cast<const std::byte*>(request.arguments[i]) - from));
+    child.bytes.push_back(request.argument_bytes[i]);
+  }
+  const std::lock_guard lock(parent.children_mutex);
+  parent.children.push_back(std::move(child));
+  return error::success;
+}
+
 /// Whether the filters of the run let the watch see this launch.
 bool is_watched(const LaunchRequest& r) {
   static std::uint64_t launches = 0;
@@ -132,13 +161,7 @@ std::vector<LaunchRecord> take_records() {
   return std::exchange(launch_records, {});
 }
 
-int launch(const LaunchRequest& request) {
-  if (current_thread()) {
-    watch::report_event(
-        Kind::host_call, __builtin_return_address(0),
-        fmt::format("launches {}: launching from the device is not emulated", request.kernel));
-    return error::not_supported;
-  }
+int launch_grid(const LaunchRequest& request, unsigned depth) {
   const closed::Open open;
   LaunchRecord record;
   record.kernel = request.kernel;
@@ -147,9 +170,11 @@ int launch(const LaunchRequest& request) {
   record.shared_bytes = request.shared_bytes;
   record.stream = stream_order::number_of(request.stream);
   record.error = check_geometry(request);
+  std::deque<ChildLaunch> children;
   if (record.error == error::success) {
     stream_order::launched(request, parameter_kinds(request.kernel));
     Launch run(request);
+    run.depth = depth;
     run.watch = run.watch && is_watched(request);
     std::vector<Buffer*> inputs;
     if (run.watch) {
@@ -166,6 +191,7 @@ int launch(const LaunchRequest& request) {
     record.thread_steps = run.thread_steps.load();
     record.blocks = run.blocks;
     record.error = run.error.load();
+    if (record.error == error::success) children = std::move(run.children);
     for (Buffer* b : inputs) b->input = false;
     // What the blocks that did not run would have written, nobody knows.
     if (run.blocks < run.of_grid) {
@@ -182,7 +208,17 @@ int launch(const LaunchRequest& request) {
   }
   const int code = record.error;
   add_record(std::move(record));
+  for (ChildLaunch& child : children) {
+    child.request.package = child.package.data();
+    child.request.arguments = child.arguments.data();
+    child.request.argument_bytes = child.bytes.data();
+    launch_grid(child.request, depth + 1);
+  }
   return code;
+}
+
+int launch(const LaunchRequest& request) {
+  return current_thread() ? launch_child(request) : launch_grid(request, 0);
 }
 
 }  // namespace isomer::emulator

@@ -76,8 +76,7 @@ void rewrite_launches(Source& s) {
         end = closing(t, end);
         continue;
       }
-      if (t[end].is(">") && t[end + 1].is(">") && t[end + 2].is(">") &&
-          t[end + 2].offset == t[end].offset + 2 && t[end + 3].is("(")) {
+      if (t[end].is(">") && t[end + 1].is(">") && t[end + 2].is(">") && t[end + 3].is("(")) {
         found = true;
         break;
       }

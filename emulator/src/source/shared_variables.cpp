@@ -135,10 +135,12 @@ void rewrite_shared(Source& s) {
     const Statement r = read(s, begin, end);
     std::string out = "typedef" + r.specifiers_and_declarators + ";";
     for (const std::string& name : r.names) {
+      // Not auto: inside of a template the name's own members need to be known where it is used.
       if (r.dynamic) {
-        out += " auto& " + name + " = ::isomer::emulator::dynamic_shared<isomer_T_" + name + ">();";
+        out += " isomer_T_" + name + "& " + name + " = ::isomer::emulator::dynamic_shared<isomer_T_" + name +
+               ">();";
       } else {
-        out += " " + site(s, r, name, i) + " auto& " + name +
+        out += " " + site(s, r, name, i) + " isomer_T_" + name + "& " + name +
                " = ::isomer::emulator::shared_variable<isomer_T_" + name + ">(isomer_S_" + name + ");";
       }
     }

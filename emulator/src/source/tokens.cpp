@@ -120,14 +120,29 @@ class Lexer {
       return;
     }
     // Only the marks that matter are read as one: `<<<`, `::`, `->`.
-    if (text_.substr(at_, 3) == "<<<") {
-      at_ += 3;
-    } else if (text_.substr(at_, 2) == "::" || text_.substr(at_, 2) == "->") {
+    if (const std::size_t launch = launch_mark()) {
+      at_ += launch;
+      add(Token::mark, begin);
+      result_.tokens.back().text = "<<<";
+      return;
+    }
+    if (text_.substr(at_, 2) == "::" || text_.substr(at_, 2) == "->") {
       at_ += 2;
     } else {
       ++at_;
     }
     add(Token::mark, begin);
+  }
+
+  /// The length of a launch's beginning: `<<<`, or `<< <`, which some editors make of it and nvcc takes as
+  /// well.
+  std::size_t launch_mark() const {
+    if (text_.substr(at_, 3) == "<<<") return 3;
+    if (text_.substr(at_, 2) != "<<" || result_.tokens.empty() || result_.tokens.back().is("operator"))
+      return 0;
+    std::size_t i = at_ + 2;
+    while (i < text_.size() && (text_[i] == ' ' || text_[i] == '\t')) ++i;
+    return i < text_.size() && text_[i] == '<' ? i + 1 - at_ : 0;
   }
 
   void quoted(std::size_t begin, char quote) {

@@ -42,7 +42,21 @@ enum cublasComputeType_t {
 enum cublasGemmAlgo_t {
   CUBLAS_GEMM_DFALT = -1,
   CUBLAS_GEMM_DEFAULT = -1,
-  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
+  CUBLAS_GEMM_ALGO0 = 0,
+  CUBLAS_GEMM_ALGO1 = 1,
+  CUBLAS_GEMM_ALGO2 = 2,
+  CUBLAS_GEMM_ALGO3 = 3,
+  CUBLAS_GEMM_ALGO4 = 4,
+  CUBLAS_GEMM_ALGO5 = 5,
+  CUBLAS_GEMM_ALGO6 = 6,
+  CUBLAS_GEMM_ALGO7 = 7,
+  CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
+  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99,
+  CUBLAS_GEMM_ALGO0_TENSOR_OP = 100,
+  CUBLAS_GEMM_ALGO1_TENSOR_OP = 101,
+  CUBLAS_GEMM_ALGO2_TENSOR_OP = 102,
+  CUBLAS_GEMM_ALGO3_TENSOR_OP = 103,
+  CUBLAS_GEMM_ALGO4_TENSOR_OP = 104
 };
 typedef struct isomer_emulator_blas {
   cudaStream_t stream = nullptr;
@@ -127,6 +141,17 @@ inline bool bring(Matrix& m, const Operand& of, long rows, long columns) {
   m = m.transposed();
   return true;
 }
+/// Programs of before CUDA 11 name the type of the sums in place of the way they are made.
+struct Compute {
+  cublasComputeType_t type;
+  Compute(cublasComputeType_t named) : type(named) {}
+  Compute(cudaDataType_t sums)
+      : type(sums == CUDA_R_16F   ? CUBLAS_COMPUTE_16F
+             : sums == CUDA_R_64F ? CUBLAS_COMPUTE_64F
+             : sums == CUDA_R_32I ? CUBLAS_COMPUTE_32I
+                                  : CUBLAS_COMPUTE_32F) {}
+};
+
 inline Computes computes(cublasComputeType_t type) {
   return type == CUBLAS_COMPUTE_64F || type == CUBLAS_COMPUTE_64F_PEDANTIC   ? Computes::in_double
          : type == CUBLAS_COMPUTE_32I || type == CUBLAS_COMPUTE_32I_PEDANTIC ? Computes::in_integers
@@ -171,8 +196,10 @@ static inline cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, const void* alpha,
     const void* a, cudaDataType_t type_a, int lda, long long stride_a, const void* b, cudaDataType_t type_b,
     int ldb, long long stride_b, const void* beta, void* c, cudaDataType_t type_c, int ldc,
-    long long stride_c, int count, cublasComputeType_t compute, cublasGemmAlgo_t = CUBLAS_GEMM_DEFAULT) {
+    long long stride_c, int count, isomer::emulator::blas::Compute how,
+    cublasGemmAlgo_t = CUBLAS_GEMM_DEFAULT) {
   namespace blas = isomer::emulator::blas;
+  const cublasComputeType_t compute = how.type;
   const cudaDataType_t scale = blas::scale_type(compute);
   for (int i = 0; i < count; ++i) {
     const cublasStatus_t status =
@@ -190,7 +217,8 @@ static inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation
                                           cublasOperation_t op_b, int m, int n, int k, const void* alpha,
                                           const void* a, cudaDataType_t type_a, int lda, const void* b,
                                           cudaDataType_t type_b, int ldb, const void* beta, void* c,
-                                          cudaDataType_t type_c, int ldc, cublasComputeType_t compute,
+                                          cudaDataType_t type_c, int ldc,
+                                          isomer::emulator::blas::Compute compute,
                                           cublasGemmAlgo_t algo = CUBLAS_GEMM_DEFAULT) {
   return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, 0, b, type_b, ldb, 0,
                                     beta, c, type_c, ldc, 0, 1, compute, algo);

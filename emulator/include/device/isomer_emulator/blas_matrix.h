@@ -2,10 +2,7 @@
 // and brought back, so that reads and writes past a buffer are refused as those of a copy are.
 #pragma once
 
-// The host does what a device would: its memory stays open to host code of a file that has this.
-extern "C" {
-__attribute__((visibility("default"), weak, used)) int isomer_emulator_computes_on_the_host = 1;
-}
+#include "host_library.h"
 
 #include <algorithm>
 #include <cstring>

@@ -175,3 +175,21 @@ static inline cublasStatus_t cublasGetMatrix(int rows, int columns, int bytes, c
                                              void* b, int ldb) {
   return cublasSetMatrix(rows, columns, bytes, a, lda, b, ldb);
 }
+template <class Stream>
+cublasStatus_t cublasSetVectorAsync(int n, int bytes, const void* x, int incx, void* y, int incy, Stream) {
+  return cublasSetVector(n, bytes, x, incx, y, incy);
+}
+template <class Stream>
+cublasStatus_t cublasGetVectorAsync(int n, int bytes, const void* x, int incx, void* y, int incy, Stream) {
+  return cublasSetVector(n, bytes, x, incx, y, incy);
+}
+template <class Stream>
+cublasStatus_t cublasSetMatrixAsync(int rows, int columns, int bytes, const void* a, int lda, void* b, int ldb,
+                                    Stream) {
+  return cublasSetMatrix(rows, columns, bytes, a, lda, b, ldb);
+}
+template <class Stream>
+cublasStatus_t cublasGetMatrixAsync(int rows, int columns, int bytes, const void* a, int lda, void* b, int ldb,
+                                    Stream) {
+  return cublasSetMatrix(rows, columns, bytes, a, lda, b, ldb);
+}

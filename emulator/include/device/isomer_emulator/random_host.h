@@ -1,10 +1,7 @@
 // cuRAND's generators of the host. Every kind is Philox 4×32-10: a device's numbers are others.
 #pragma once
 
-// The host does what a device would: its memory stays open to host code of a file that has this.
-extern "C" {
-__attribute__((visibility("default"), weak, used)) int isomer_emulator_computes_on_the_host = 1;
-}
+#include "host_library.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // HIP gives its vector types elementwise operators; CUDA does not, and code that defines its own must compile
-// there. Included by vector_types.h alone, behind the types.
+// there. Included by vector_types.h, behind the types, and by helper_math.h.
 #pragma once
 
 #include <type_traits>

@@ -20,6 +20,13 @@
 #define hipDeviceScheduleSpin cudaDeviceScheduleSpin
 #define hipDeviceScheduleYield cudaDeviceScheduleYield
 #define hipDeviceSetLimit cudaDeviceSetLimit
+#define hipDeviceSetSharedMemConfig cudaDeviceSetSharedMemConfig
+#define hipDeviceGetSharedMemConfig cudaDeviceGetSharedMemConfig
+#define hipFuncSetSharedMemConfig cudaFuncSetSharedMemConfig
+#define hipSharedMemConfig cudaSharedMemConfig
+#define hipSharedMemBankSizeDefault cudaSharedMemBankSizeDefault
+#define hipSharedMemBankSizeFourByte cudaSharedMemBankSizeFourByte
+#define hipSharedMemBankSizeEightByte cudaSharedMemBankSizeEightByte
 #define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipDriverGetVersion cudaDriverGetVersion
 #define hipErrorAssert cudaErrorAssert

@@ -1,0 +1,47 @@
+// Which language a source is written in.
+#include "module/language.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "module/compiler.hpp"
+
+namespace isomer::emulator {
+
+bool is_hip(const std::vector<std::filesystem::path>& sources) {
+  for (const std::filesystem::path& source : sources) {
+    const std::string text = read_file(source);
+    const auto has = [&](std::initializer_list<const char*> marks) {
+      return std::any_of(marks.begin(), marks.end(),
+                         [&](const char* mark) { return text.find(mark) != std::string::npos; });
+    };
+    if (has({"hip/hip_", "<ATen/hip/", "<c10/hip/", "hipLaunchKernelGGL"})) return true;
+    // Folders name every candidate .hip.cpp; what includes CUDA's headers alone is CUDA.
+    const bool cuda = has({"cuda_runtime", "<ATen/cuda/", "<c10/cuda/", "<cuda_fp16.h>", "<cuda_bf16.h>"});
+    if (!cuda && source.filename().string().find(".hip") != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool has_kernels(const std::filesystem::path& source) {
+  const std::string text = read_file(source);
+  return text.find("__global__") != std::string::npos || text.find("<<<") != std::string::npos;
+}
+
+bool is_plain_c(const std::filesystem::path& source) {
+  if (source.extension() != ".c") return false;
+  const std::string text = read_file(source);
+  for (const char* mark :
+       {"__global__", "<<<", "<cuda", "\"cuda", "cudaMalloc", "cudaMemcpy", "hip/", "namespace "})
+    if (text.find(mark) != std::string::npos) return false;
+  return true;
+}
+
+std::string at_least_17(const std::string& standard) {
+  const std::string year = standard.substr(std::min(standard.size(), standard.find("++") + 2));
+  for (const char* older : {"98", "03", "0x", "11", "1y", "14"})
+    if (year == older) return "gnu++17";
+  return standard;
+}
+
+}  // namespace isomer::emulator
