@@ -44,6 +44,7 @@ const Fault kFaults[] = {
     {"shared_read_behind", Kind::out_of_bounds_read},
     {"dynamic_shared_behind", Kind::out_of_bounds_write, 256},
     {"uninitialised_shared", Kind::uninitialised_read},
+    {"uninitialised_word", Kind::uninitialised_read},
     {"uninitialised_output", Kind::uninitialised_read},
     {"uninitialised_accumulator", Kind::uninitialised_read},
     {"race_missing_barrier", Kind::race},

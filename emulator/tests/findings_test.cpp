@@ -93,6 +93,19 @@ int main(int count, char** words) {
     follows<<<32, 32>>>(index, p, bad ? 1024 : 0);
     cudaFree(index);
   }
+  if (what == "returned") {
+    int *index, zeros[1024] = {}, got[1024];
+    cudaMalloc(&index, 4096);
+    cudaMemcpy(index, zeros, 4096, cudaMemcpyDefault);
+    numbers<<<32, 32>>>(index);
+    cudaMemcpy(got, index, 4096, cudaMemcpyDefault);
+    for (int i = 0; i < 1024; ++i) got[i] = 2 * got[i] - i;
+    cudaMemcpy(index, got, 4096, cudaMemcpyDefault);
+    follows<<<32, 32>>>(index, p, 0);
+    cudaMemcpy(index, zeros, 4096, cudaMemcpyDefault);
+    if (bad) follows<<<1, 1>>>(index, p, 1024);
+    cudaFree(index);
+  }
   if (what == "much") {
     int* more = nullptr;
     const bool got = cudaMalloc(&more, size_t{3} << 30) == cudaSuccess;
@@ -245,6 +258,17 @@ TEST_F(Findings, SampledBlocksAreTheFirstTheLastAndSomeBetween) {
   EXPECT_EQ(sampled.reports[0].block[0], 1024u);
   EXPECT_NE(to_text(sampled).find("sampled: 16 of 2025 blocks ran in 2 launches"), std::string::npos)
       << to_text(sampled);
+}
+
+TEST_F(Findings, WhatTheHostMakesOfASampleIsAGuess) {
+  for (const std::uint64_t blocks : {0, 5}) {
+    const RunResult good = run("returned", "good", {.blocks = blocks});
+    EXPECT_TRUE(good.ok()) << good.failure << good.not_finished << all(good);
+    // What it had sent before it saw a result is none.
+    const RunResult faulty = run("returned", "bad", {.blocks = blocks});
+    ASSERT_EQ(faulty.reports.size(), 1u) << all(faulty);
+    EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
+  }
 }
 
 TEST_F(Findings, FiltersSayWhichLaunchesAreWatched) {

@@ -17,6 +17,7 @@
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/graphs.hpp"
+#include "runtime/host_guesses.hpp"
 #include "runtime/kernels.hpp"
 #include "runtime/limits.hpp"
 #include "runtime/settings.hpp"
@@ -125,7 +126,13 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
   if (int e = check_range(to, bytes, "destination")) return e;
   if (int e = check_range(from, bytes, "source")) return e;
   std::memmove(to, from, bytes);
-  if (settings().watch) watch::copy_state(to, from, bytes);
+  if (!settings().watch) return error::success;
+  if (source && !target) host_guesses::reads(*source);
+  if (target && !source && host_guesses::sends(from, bytes)) {
+    watch::mark_guessed(to, bytes);
+  } else {
+    watch::copy_state(to, from, bytes);
+  }
   return error::success;
 }
 

@@ -136,7 +136,8 @@ std::uintptr_t away(const Buffer& b, const void* address) {
   }
   // On the buffer's own pages the access does no harm and the thread may show more; elsewhere it would fault.
   if (owner && owner->live) return;
-  block.launch().error = error::illegal_address;
+  // With a guess for an index it says nothing of the program.
+  if (!current_thread()->clock.guesses) block.launch().error = error::illegal_address;
   block.kill_current();
 }
 
@@ -225,12 +226,22 @@ void note_polling(watch::ThreadClock& clock, const void* address, unsigned how, 
   }
 }
 
+/// Of shared memory: whether another byte of the word around `i` was written. What fills a word up behind a
+/// thread's values is only copied with them.
+bool fills_word_up(const Buffer& buffer, const std::byte* at, std::size_t i, std::size_t bytes) {
+  const std::size_t word = std::min<std::size_t>(bytes, 8);
+  if (buffer.space != Space::shared || word < 4 || reinterpret_cast<std::uintptr_t>(at) % word != 0)
+    return false;
+  const std::uint8_t* written = &shadow().written[position(at + i / word * word)];
+  return std::any_of(written, written + word, [](std::uint8_t w) { return w != 0; });
+}
+
 void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::size_t bytes,
                     const void* site) {
   if (buffer.initialised) return;
   const std::uint8_t* written = &shadow().written[position(at)];
   for (std::size_t i = 0; i < bytes; ++i) {
-    if (written[i]) continue;
+    if (written[i] || fills_word_up(buffer, at, i, bytes)) continue;
     if (buffer.sampled) {
       thread.clock.guesses = true;
       return;
@@ -402,6 +413,17 @@ void mark_written(const void* address, std::size_t bytes) {
   }
   std::memset(&shadow().written[position(address)], 1,
               std::min<std::size_t>(bytes, buffer->end() - static_cast<const std::byte*>(address)));
+}
+
+void mark_guessed(const void* address, std::size_t bytes) {
+  Buffer* buffer = Memory::instance().find(address);
+  if (!buffer || buffer->space == Space::managed) return;
+  if (buffer->initialised) std::memset(&shadow().written[position(buffer->begin)], 1, buffer->bytes);
+  buffer->initialised = false;
+  buffer->sampled = true;
+  std::memset(&shadow().written[position(address)], 0,
+              std::min<std::size_t>(
+                  bytes, static_cast<std::size_t>(buffer->end() - static_cast<const std::byte*>(address))));
 }
 
 void copy_state(const void* to, const void* from, std::size_t bytes) {

@@ -72,6 +72,9 @@ void reserve_all();
 void forget(Buffer& buffer);
 /// The host wrote these bytes.
 void mark_written(const void* address, std::size_t bytes);
+/// The host wrote these bytes, and what it wrote comes of an unfinished result: who reads them is judged no
+/// further.
+void mark_guessed(const void* address, std::size_t bytes);
 /// Whether the host wrote to a tensor: some byte is not poison that no kernel wrote. So too where the whole
 /// was written.
 bool host_wrote(Buffer& buffer);

@@ -94,6 +94,18 @@ OK(uninitialised_shared) {
   __syncthreads();
   out[T] = s[threadIdx.x ^ 1];
 }
+BAD(uninitialised_word) {
+  __shared__ long long words[64];
+  char* const bytes = reinterpret_cast<char*>(words + threadIdx.x);
+  for (int i = 0; i < 5; ++i) bytes[i] = i;
+  out[T] = static_cast<int>(words[threadIdx.x]) + reinterpret_cast<short*>(bytes)[3];  // fault: uninitialised_word
+}
+OK(uninitialised_word) {  // what fills a word up is copied with it
+  __shared__ long long words[64];
+  char* const bytes = reinterpret_cast<char*>(words + threadIdx.x);
+  for (int i = 0; i < 5; ++i) bytes[i] = i;
+  out[T] = static_cast<int>(words[threadIdx.x]);
+}
 BAD(uninitialised_output) { out[T] += in[T]; }  // fault: uninitialised_output
 OK(uninitialised_output) { out[T] = in[T]; }
 BAD(uninitialised_accumulator) {
