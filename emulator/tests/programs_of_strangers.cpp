@@ -154,5 +154,48 @@ TEST(ProgramOfStrangers, AHostInCAndLaunchesFromTheDeviceThatAreJudged) {
             std::string::npos);
 }
 
+// Texture references, and a copy by the compiler's own word whose length no access has.
+const char* const kBeforeObjects = R"(
+texture<float, 1, cudaReadModeElementType> line;
+texture<uchar4, 2, cudaReadModeNormalizedFloat> image;
+static texture<float, 2> plane;
+texture<int2> pairs;
+__global__ void k(float* o, int n) {
+  int i = threadIdx.x;
+  if (i < n) { float4 c = tex2D(image, i + 0.5f, 0.5f); int2 p = tex1Dfetch(pairs, i); o[i] = tex1Dfetch(line, i) * 2 + tex2D(plane, i + 1.0f, 1.0f) + c.x + p.y; }
+}
+__global__ void copies(char* p, int n) { __builtin_memcpy(p + threadIdx.x * n, p + 64 + 8 * threadIdx.x, 12); }
+int main(int argc, char**) {
+  float h[8] = {0, 1, 2, 3, 10, 11, 12, 13}, *d, *o; uchar4 px[4] = {{255,0,0,0},{51,0,0,0},{0,0,0,0},{255,0,0,0}}; int2 pr[4] = {{1,2},{3,4},{5,6},{7,8}};
+  cudaMalloc(&d, sizeof h); cudaMalloc(&o, 32); cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);
+  cudaBindTexture(0, line, d, sizeof h);
+  cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
+  cudaArray* a; cudaMallocArray(&a, &desc, 4, 2); cudaMemcpyToArray(a, 0, 0, h, sizeof h, cudaMemcpyHostToDevice);
+  plane.filterMode = cudaFilterModeLinear; plane.addressMode[0] = cudaAddressModeClamp; plane.normalized = false;
+  cudaBindTextureToArray(plane, a, desc);
+  uchar4* di; cudaMalloc(&di, 16); cudaMemcpy(di, px, 16, cudaMemcpyHostToDevice);
+  cudaBindTexture2D(NULL, image, di, image.channelDesc, 4, 1, 16);
+  int2* dp; cudaMalloc(&dp, 32); cudaMemcpy(dp, pr, 32, cudaMemcpyHostToDevice); cudaBindTexture(NULL, &pairs, dp, &pairs.channelDesc, 32);
+  k<<<1, 4>>>(o, 4);
+  float r[4]; cudaMemcpy(r, o, 16, cudaMemcpyDeviceToHost); if (r[0] != 8.5f || fabsf(r[1] - 12.7f) > 1e-5f || r[2] != 17.5f || r[3] != 23) return 1;
+  cudaUnbindTexture(line);
+  char* p; cudaMalloc(&p, 128); cudaMemset(p, 1, 128); copies<<<1, 4>>>(p, argc > 1 ? 6 : 12);
+  return cudaDeviceSynchronize();
+}
+)";
+
+TEST(ProgramOfStrangers, TextureReferencesAndCopiesByTheCompilersWord) {
+  const WrittenSource source(kBeforeObjects, "textures.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_TRUE(good.ok()) << good.failure;
+  EXPECT_EQ(good.exit_status, 0);
+  // Copies that overlap.
+  const RunResult faulty = module.run_main({"faulty"});
+  ASSERT_EQ(faulty.reports.size(), 1u);
+  EXPECT_EQ(faulty.reports[0].kind, Kind::benign_race);
+  EXPECT_EQ(faulty.reports[0].kernel, "copies");
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -455,6 +455,8 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     source::Rewritten rewritten = preprocess({});
     std::vector<std::string> needed;
     if (rewritten.uses_special_functions) needed.emplace_back("-DISOMER_EMULATOR_SPECIAL_FUNCTIONS=1");
+    if (rewritten.uses_texture_references)
+      needed.insert(needed.end(), {"-include", "isomer_emulator/texture_reference.h"});
     if (rewritten.uses_ptx) needed.insert(needed.end(), {"-include", "isomer_emulator/ptx.h"});
     if (!needed.empty()) rewritten = preprocess(needed);
     note_dependencies(source, parse_dependencies(stem + ".d"));

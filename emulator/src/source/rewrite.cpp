@@ -113,6 +113,24 @@ void rewrite_dependent_templates(Source& s) {
   }
 }
 
+/// A copy by the compiler's own word, whose length no single access has: it has no hooks, and the C library's
+/// has.
+bool copies_unseen(const std::vector<Token>& t, std::size_t i) {
+  if (!t[i].is("__builtin_memcpy") && !t[i].is("__builtin_memmove") && !t[i].is("__builtin_memset"))
+    return false;
+  if (i + 1 >= t.size() || !t[i + 1].is("(")) return false;
+  const std::size_t close = closing(t, i + 1);
+  std::size_t last = i + 2;
+  for (std::size_t at = last; at < close; ++at) {
+    if (t[at].is("(") || t[at].is("[") || t[at].is("{")) at = closing(t, at);
+    if (t[at].is(",")) last = at + 1;
+  }
+  if (t[last].is("sizeof")) return false;
+  for (const char* length : {"1", "2", "4", "8", "16"})
+    if (t[last].is(length) && last + 1 == close) return false;
+  return true;
+}
+
 void rewrite_specifiers(Source& s) {
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
@@ -121,6 +139,8 @@ void rewrite_specifiers(Source& s) {
     if (token.is("__global__") || token.is("__device__") || token.is("__host__") ||
         token.is("__constant__") || token.is("__managed__") || token.is("__grid_constant__")) {
       s.edits.remove(token);
+    } else if (copies_unseen(t, i)) {
+      s.edits.replace(token.offset, 10, "::");
     } else if (token.is("__forceinline__")) {
       s.edits.replace(token.offset, token.text.size(), "inline");
     } else if (token.is("__noinline__") && !is_attribute_word(t, i)) {
@@ -211,6 +231,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   }
   result.text = s.edits.apply(preprocessed) + tail;
   result.uses_ptx = s.uses_ptx;
+  result.uses_texture_references = names_texture_reference(s.text);
   result.uses_special_functions = names_special_function(s.text);
   return result;
 }
