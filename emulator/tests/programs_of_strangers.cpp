@@ -154,7 +154,8 @@ TEST(ProgramOfStrangers, AHostInCAndLaunchesFromTheDeviceThatAreJudged) {
             std::string::npos);
 }
 
-// Texture references, and a copy by the compiler's own word whose length no access has.
+// Texture references, arguments that the host's functions copy and destroy, and a copy by the compiler's own
+// word whose length no access has.
 const char* const kBeforeObjects = R"(
 texture<float, 1, cudaReadModeElementType> line;
 texture<uchar4, 2, cudaReadModeNormalizedFloat> image;
@@ -164,6 +165,15 @@ __global__ void k(float* o, int n) {
   int i = threadIdx.x;
   if (i < n) { float4 c = tex2D(image, i + 0.5f, 0.5f); int2 p = tex1Dfetch(pairs, i); o[i] = tex1Dfetch(line, i) * 2 + tex2D(plane, i + 1.0f, 1.0f) + c.x + p.y; }
 }
+struct Owner {  // its functions are the host's
+  static int copied, gone;
+  char* p;
+  Owner(char* begin) : p(begin) {}
+  Owner(const Owner& of) : p(of.p) { ++copied; }
+  ~Owner() { ++gone; }
+};
+int Owner::copied = 0, Owner::gone = 0;
+__global__ void fills(Owner to, float by, Owner) { to.p[threadIdx.x] = by; to.p = nullptr; }
 __global__ void copies(char* p, int n) { __builtin_memcpy(p + threadIdx.x * n, p + 64 + 8 * threadIdx.x, 12); }
 int main(int argc, char**) {
   float h[8] = {0, 1, 2, 3, 10, 11, 12, 13}, *d, *o; uchar4 px[4] = {{255,0,0,0},{51,0,0,0},{0,0,0,0},{255,0,0,0}}; int2 pr[4] = {{1,2},{3,4},{5,6},{7,8}};
@@ -180,11 +190,14 @@ int main(int argc, char**) {
   float r[4]; cudaMemcpy(r, o, 16, cudaMemcpyDeviceToHost); if (r[0] != 8.5f || fabsf(r[1] - 12.7f) > 1e-5f || r[2] != 17.5f || r[3] != 23) return 1;
   cudaUnbindTexture(line);
   char* p; cudaMalloc(&p, 128); cudaMemset(p, 1, 128); copies<<<1, 4>>>(p, argc > 1 ? 6 : 12);
+  const Owner owner(p);
+  fills<<<1, 4>>>(owner, 2, owner);
+  if (Owner::copied != 2 || Owner::gone != 2) return 2;
   return cudaDeviceSynchronize();
 }
 )";
 
-TEST(ProgramOfStrangers, TextureReferencesAndCopiesByTheCompilersWord) {
+TEST(ProgramOfStrangers, TextureReferencesArgumentsAsBytesAndCopiesByTheCompilersWord) {
   const WrittenSource source(kBeforeObjects, "textures.cu");
   const Module module = Module::build({.sources = {source.path()}, .watch = true});
   const RunResult good = module.run_main();

@@ -2,6 +2,7 @@
 // library's own order is another.
 #pragma once
 
+#include "complex.h"
 #include "blas_matrix.h"
 
 #define CUBLAS_API_H_  // as headers of others ask whether cuBLAS is there

@@ -92,5 +92,3 @@ static inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
 #define CUDART_INF __builtin_inf()
-
-#include "complex.h"

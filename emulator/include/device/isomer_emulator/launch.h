@@ -87,15 +87,47 @@ struct Launcher {
   }
 };
 
+/// A class that copies or destroys itself by functions of its own reaches a kernel as its bytes: no thread copies it,
+/// and none destroys it.
+template <class T>
+constexpr bool kSentAsBytes =
+    std::is_class_v<T> &&
+    (!std::is_trivially_destructible_v<T> || (std::is_copy_constructible_v<T> && !std::is_trivially_copy_constructible_v<T>));
+template <class T>
+struct Bytes {
+  alignas(T) unsigned char bytes[sizeof(T)];
+  explicit Bytes(const T& of) { __builtin_memcpy(bytes, &reinterpret_cast<const unsigned char&>(of), sizeof(T)); }
+};
+template <class P, class T = std::remove_reference_t<P>>
+using Kept = std::conditional_t<kSentAsBytes<T> && !std::is_reference_v<P>, Bytes<T>, T>;
+
+/// A parameter as a thread hands it to the kernel. The address of such a class stands for it in a call.
+template <class P, bool = std::is_same_v<Kept<P>, std::remove_reference_t<P>>>
+struct Handed {
+  using Type = P;
+  std::remove_reference_t<P>& kept;
+  P get() { return static_cast<P>(kept); }
+};
+template <class P>
+struct Handed<P, false> {
+  using Type = Bytes<P>*;
+  Bytes<P> own;  // of this thread
+  Bytes<P>* get() { return &own; }
+};
+
 template <class... P>
 struct FunctionLauncher {
   LaunchRequest request;
   void (*function)(P...);
   // The parameters' own types, so that an argument converts once and on the host, as in a call.
   void operator()(typename Same<P>::type... a) {
-    auto call = [f = function](std::remove_reference_t<P>&... x) { f(x...); };
-    Package<decltype(call), std::remove_reference_t<P>...> package{
-        call, std::tuple<std::remove_reference_t<P>...>(static_cast<P&&>(a)...)};
+    auto call = [f = function](Kept<P>&... x) {
+      if constexpr ((std::is_same_v<Kept<P>, std::remove_reference_t<P>> && ...))
+        f(x...);
+      else
+        reinterpret_cast<void (*)(typename Handed<P>::Type...)>(f)(Handed<P>{x}.get()...);
+    };
+    Package<decltype(call), Kept<P>...> package{call, std::tuple<Kept<P>...>(Kept<P>(static_cast<P&&>(a))...)};
     if (!captured_launch(request, package)) launch_package(request, package);
   }
 };
