@@ -4,9 +4,7 @@ namespace isomer::planted {
 namespace {
 
 constexpr std::string_view kKernel = "ops/fp8_gemm/kernels/fp8_gemm_sm90.cu";
-constexpr std::string_view kBlock = "ops/fp8_gemm/kernels/sm90_block.cuh";
 constexpr std::string_view kBring = "ops/fp8_gemm/kernels/sm90_bring.cuh";
-constexpr std::string_view kQuantise = "ops/fp8_gemm/kernels/sm90_quantise.cuh";
 constexpr std::string_view kResult = "ops/fp8_gemm/kernels/sm90_result.cuh";
 /// More blocks of K than stages and a ragged tail, ragged rows and columns, more tiles than multiprocessors.
 constexpr std::string_view kCase = "fp8_gemm m=40 n=392 k=1168 bf16 seed=7";
@@ -93,34 +91,10 @@ Planted fp8_gemm_faults() {
       {"padding_not_cleared", kKernel,
        "    if constexpr (kLayout == GemmRows::contiguous) clear_padding(g, rows, sum);\n", "", "expected",
        kContiguous},
+      {"first_blocks_of_b_brought_twice", kBring, "const bool has_b = kBReady && begun > 0;",
+       "const bool has_b = false;", "planted", "fp8_gemm m=7 n=72 k=1536 bf16 b_ready=1 seed=7"},
   };
   return {kKernel, "emulated/sm90", kCase, kFaults};
-}
-
-Planted fp8_linear_faults() {
-  static constexpr Fault kFaults[] = {
-      {"codes_unfenced", kQuantise, "      sm90::fence_async_shared();\n      warp_barrier();\n",
-       "      warp_barrier();\n", "missing-proxy-fence"},
-      {"codes_put_into_a_stage_in_use", kQuantise, "      memory.empty[ring.stage].wait(ring.phase ^ 1);\n",
-       "", "barrier-misuse", "fp8_linear m=8 n=200 k=4096 bf16 seed=7", "64x128"},
-      {"more_warps_than_stages", kBlock, "kQuantisers = kStages < 4 ? kStages : 4;", "kQuantisers = 4;",
-       "race", "fp8_linear m=1 n=264 k=16384 bf16 seed=7", "64x256 split 4"},
-      {"block_of_k_of_the_warp_beside", kQuantise, "(at + kQuantisers) % blocks", "(at + 1) % blocks",
-       "expected"},
-      {"scale_of_the_row_beside", kQuantise, "scales + static_cast<u32>(row) * 4, scale)",
-       "scales + static_cast<u32>(row ^ 1) * 4, scale)", "expected",
-       "fp8_linear m=8 n=200 k=1536 bf16 seed=7"},
-      {"unusual_blocks_divided_shortly", kQuantise, "    if (unusual) {", "    if (false) {", "expected",
-       "fp8_linear m=7 n=72 k=256 f32 x=f32 scale=1e-38 floor=0 seed=7"},
-      {"floor_left_out", kQuantise, "most < p_.amax_floor ? p_.amax_floor : most;", "most;", "expected",
-       "fp8_linear m=7 n=72 k=256 f32 floor=1 scale=0.01 seed=7"},
-      {"rows_behind_the_last_left_as_they_were", kQuantise,
-       "      sm90::store_shared(memory.a + stage * kBytesA + i * 16, kZeros);", "      ;",
-       "uninitialised-read"},
-      {"first_blocks_of_b_brought_twice", kBring, "const bool has_b = kBReady && begun > 0;",
-       "const bool has_b = false;", "planted", "fp8_linear m=7 n=72 k=1536 bf16 b_ready=1 seed=7"},
-  };
-  return {kKernel, "emulated/sm90_quantising", "fp8_linear m=7 n=200 k=1536 bf16 seed=7", kFaults};
 }
 
 }  // namespace isomer::planted

@@ -61,8 +61,7 @@ std::vector<gpu::Source> with_faults() {
   };
   for (const Planted& planted :
        {attention_faults(), attention_wide_faults(), attention_piece_faults(), attention_combine_faults(),
-        attention_append_faults(), attention_sm80_faults(), attention_decode_faults(), fp8_gemm_faults(),
-        fp8_linear_faults()})
+        attention_append_faults(), attention_sm80_faults(), attention_decode_faults(), fp8_gemm_faults()})
     for (const Fault& fault : planted.faults) {
       const auto copies = copies_of(fault, planted.kernel);
       for (const auto& [path, copy] : copies) {

@@ -53,8 +53,6 @@ Planted attention_sm80_faults();
 /// The one for few queries, over bytes.
 Planted attention_decode_faults();
 Planted fp8_gemm_faults();
-/// Of the same kernel where it quantises rows on their way.
-Planted fp8_linear_faults();
 
 /// What is done to each step of a plan before it runs.
 using ChangeOfStep = std::function<void(gpu::Step&)>;
@@ -63,8 +61,8 @@ lab::Outcome checked(const Planted& planted, const ChangeOfStep& change, std::st
                      std::string_view candidate = {});
 /// Fails the test that asks, unless the check names the fault.
 void expect_named(const Planted& planted, const Fault& fault);
-/// Fails the test that asks, unless the kernel itself passes in each case that shows a fault, of which there are
-/// so many.
+/// Fails the test that asks, unless the kernel itself passes in each case that shows a fault, of which there
+/// are so many.
 void expect_right(const Planted& planted, std::size_t cases);
 
 /// Prints its name.

@@ -18,21 +18,6 @@ TEST_P(Fp8GemmFault, IsNamed) { planted::expect_named(planted::fp8_gemm_faults()
 INSTANTIATE_TEST_SUITE_P(All, Fp8GemmFault, testing::ValuesIn(planted::fp8_gemm_faults().faults),
                          [](const auto& info) { return std::string(info.param.name); });
 
-class Fp8LinearFault : public testing::TestWithParam<planted::Fault> {};
-
-TEST_P(Fp8LinearFault, IsNamed) { planted::expect_named(planted::fp8_linear_faults(), GetParam()); }
-
-INSTANTIATE_TEST_SUITE_P(All, Fp8LinearFault, testing::ValuesIn(planted::fp8_linear_faults().faults),
-                         [](const auto& info) { return std::string(info.param.name); });
-
-TEST(Fp8LinearFaults, AreNoneInTheKernelItself) {
-  for (const std::string_view candidate : {"", "64x64 split 2"}) {
-    const lab::Outcome outcome = planted::checked(
-        planted::fp8_linear_faults(), [](gpu::Step&) {}, {}, candidate);
-    EXPECT_EQ(outcome.status, lab::Status::passed) << outcome.reason;
-  }
-}
-
 /// The cases and candidates that show the faults, each once.
 std::vector<planted::Fault> shown_by() {
   std::vector<planted::Fault> list;

@@ -38,10 +38,8 @@ core::Work work_of(const core::Call& call) {
   work.flops = 2.0 * static_cast<double>(args.c.numel()) * static_cast<double>(args.b.size(1));
   return work;
 }
-/// "cuda/sm90_quantising": few rows in one launch, which takes longer than two; it is taken by name alone.
-std::vector<std::unique_ptr<const core::Implementation>> linear_gpu();
-/// One for each implementation of fp8_gemm that `registry` has, with its name, in two launches; linear_gpu()
-/// behind them. The registry keeps what they are made of.
+/// One for each implementation of fp8_gemm that `registry` has, with its name, in two launches. The registry
+/// keeps what they are made of.
 std::vector<std::unique_ptr<const core::Implementation>> linear_implementations(
     const core::Registry& registry);
 

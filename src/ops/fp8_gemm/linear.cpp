@@ -60,17 +60,12 @@ struct Calls {
 
 std::vector<std::unique_ptr<const core::Implementation>> linear_implementations(
     const core::Registry& registry) {
-  std::vector<std::unique_ptr<const core::Implementation>> list;
   const core::Registry::Op& quantise = *registry.find("act_quant");
-  for (auto& of :
-       gpu::chains<Calls>(*registry.find("fp8_gemm"), quantise,
-                          [&](const core::Implementation&product, const core::Implementation&before) {
-                            return std::array{gpu::ChainStep{quantise.contract, &before},
-                                              gpu::ChainStep{&contract(), &product}};
-                          }))
-    list.push_back(std::move(of));
-  for (auto& in_one_launch : linear_gpu()) list.push_back(std::move(in_one_launch));
-  return list;
+  return gpu::chains<Calls>(
+      *registry.find("fp8_gemm"), quantise,
+      [&](const core::Implementation& product, const core::Implementation& before) {
+        return std::array{gpu::ChainStep{quantise.contract, &before}, gpu::ChainStep{&contract(), &product}};
+      });
 }
 
 }  // namespace isomer::ops::fp8_gemm

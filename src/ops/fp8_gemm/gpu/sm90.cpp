@@ -68,7 +68,6 @@ gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, bool b_ready,
                              {"bulk_store", problem.bulk_store},
                              {"terms", problem.terms},
                              {"scales", problem.scales_at_once},
-                             {"quantises", problem.quantises},
                              {"b_ready", b_ready}},
                  .grid = {static_cast<std::uint32_t>(t.blocks), 1, 1},
                  .block = {static_cast<std::uint32_t>(t.threads), 1, 1},
@@ -76,32 +75,25 @@ gpu::Step step_of(const Sm90Problem& problem, const Sm90Tiling& t, bool b_ready,
                  .shared_bytes = static_cast<std::uint32_t>(t.shared_bytes),
                  .overlap_previous = facts.has.overlap};
   constexpr int kBlock = static_cast<int>(kScaleBlock);
-  if (problem.quantises == DType::none)
-    step.maps.push_back(
-        boxed(problem.a, kBlock, rows_brought(problem, t), offsetof(Fp8GemmSm90Parameters, a)));
+  step.maps.push_back(boxed(problem.a, kBlock, rows_brought(problem, t), offsetof(Fp8GemmSm90Parameters, a)));
   step.maps.push_back(boxed(problem.b, kBlock, t.tile_n / t.cluster, offsetof(Fp8GemmSm90Parameters, b)));
   if (problem.bulk_store)
     step.maps.push_back(boxed(problem.c, sm90_panel_columns(t), 64, offsetof(Fp8GemmSm90Parameters, c)));
   return step;
 }
 
-/// Whose measured choices are taken: rows that are quantised on their way have the tile, and so the bits, of
-/// the two calls.
+/// Whose measured choices are taken.
 template <class Args>
 constexpr const char* kOp = std::is_same_v<Args, GroupedFp8GemmArgs> ? "grouped_fp8_gemm" : "fp8_gemm";
-
-/// Rows of a tile of a block that quantises.
-constexpr int kOneTile = 64;
 
 /// Whether the product may read b while what is ahead of it still runs.
 template <class Args>
 bool b_ready_of([[maybe_unused]] const core::Call& call) {
   if constexpr (std::is_same_v<Args, Fp8GemmArgs>) return call.options<Fp8GemmOptions>().b_ready != 0;
-  if constexpr (std::is_same_v<Args, Fp8LinearArgs>) return call.options<Fp8LinearOptions>().b_ready != 0;
   return false;
 }
 
-/// The plan of one of the three ops: Args is Fp8GemmArgs, GroupedFp8GemmArgs or Fp8LinearArgs.
+/// The plan of either op: Args is Fp8GemmArgs or GroupedFp8GemmArgs.
 template <class Args>
 class Sm90Plan : public gpu::Plan {
  public:
@@ -127,9 +119,6 @@ class Sm90Plan : public gpu::Plan {
     if (taken < 0) return core::Refusal{core::say("has no tile '", candidate, "' for this call")};
     decision.taken = static_cast<std::size_t>(taken);
     const Sm90Tiling& t = decision.candidates[decision.taken];
-    if (problem.quantises != DType::none && t.tile_m > kOneTile)
-      return core::Refusal{core::say("fp8_gemm takes a tile of ", t.tile_m,
-                                     " rows for this product, blocks that quantise have ", kOneTile)};
     if (std::max(t.tiles, t.blocks) > gpu::kMostBlocks)
       return core::Refusal{core::say("c has ", t.tiles, " tiles, a launch has at most 2^31 - 1")};
     Fp8GemmSm90Parameters& p = decision.parameters;
@@ -143,11 +132,6 @@ class Sm90Plan : public gpu::Plan {
     p.last = divisor((p.gemm.row_tiles - 1) % p.together + 1);
     p.rows_brought = static_cast<std::uint32_t>(rows_brought(problem, t));
     p.b_once = t.row_tiles == 1 && p.gemm.layout != GemmRows::contiguous;
-    if constexpr (std::is_same_v<Args, Fp8LinearArgs>) {
-      const auto& options = call.options<Fp8LinearOptions>();
-      p.amax_floor = options.amax_floor;
-      p.power_of_two = options.scale_format == ScaleFormat::ue8m0 ? 1 : 0;
-    }
     decision.steps.push_back(step_of(problem, t, b_ready_of<Args>(call), facts));
     return decision;
   }
@@ -176,7 +160,6 @@ class Sm90Plan : public gpu::Plan {
 
   std::vector<gpu::Candidate> candidates() const override {
     std::vector<gpu::Candidate> list;
-    if (std::is_same_v<Args, Fp8LinearArgs>) return list;  // the product's own
     for (const Sm90Tiling& t : candidates_) {
       const std::string name = t.name();
       list.push_back({.name = name,
@@ -192,17 +175,10 @@ class Sm90Plan : public gpu::Plan {
     const auto& args = call.args<Args>();
     Fp8GemmSm90Parameters parameters = parameters_;
     parameters.gemm = with_addresses(parameters_.gemm, args);
-    if constexpr (std::is_same_v<Args, Fp8LinearArgs>) {
-      if (bulk_store_)
-        launch(queue, 0, parameters, {args.b.data, args.c.data});
-      else
-        launch(queue, 0, parameters, {args.b.data});
-    } else {
-      if (bulk_store_)
-        launch(queue, 0, parameters, {args.a.data, args.b.data, args.c.data});
-      else
-        launch(queue, 0, parameters, {args.a.data, args.b.data});
-    }
+    if (bulk_store_)
+      launch(queue, 0, parameters, {args.a.data, args.b.data, args.c.data});
+    else
+      launch(queue, 0, parameters, {args.a.data, args.b.data});
   }
 
  private:
@@ -220,10 +196,6 @@ constexpr gpu::Capabilities kNeeds{.bulk_copy = true, .wgmma = true, .clusters =
 gpu::Implementations sm90() { return gpu::on<Sm90Plan<Fp8GemmArgs>>(DeviceType::cuda, "sm90", kNeeds); }
 gpu::Implementations grouped_sm90() {
   return gpu::on<Sm90Plan<GroupedFp8GemmArgs>>(DeviceType::cuda, "sm90", kNeeds);
-}
-
-std::vector<std::unique_ptr<const core::Implementation>> linear_gpu() {
-  return gpu::on<Sm90Plan<Fp8LinearArgs>>(DeviceType::cuda, "sm90_quantising", kNeeds);
 }
 
 }  // namespace isomer::ops::fp8_gemm

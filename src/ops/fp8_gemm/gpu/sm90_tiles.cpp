@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <type_traits>
 
 namespace isomer::ops::fp8_gemm {
 namespace {
@@ -67,7 +66,7 @@ Sm90Tiling tiling(const Sm90Problem& problem, const TileRow& row, const gpu::Fac
                .cluster = row.cluster,
                .split = row.split,
                .measured = row.measured,
-               .threads = 128 * (row.tile_m / 64 + (problem.quantises != DType::none ? 2 : 1))};
+               .threads = 128 * (row.tile_m / 64 + 1)};
   const int fixed =
       device::sm90_fixed_bytes(row.tile_m, row.tile_n, row.split, row.chunks, problem.bulk_store);
   const auto bytes_with = [&](int stages) {
@@ -145,24 +144,12 @@ void Sm90Problem::look(const Args& args) {
     return;
   }
   const std::int64_t entries = gemm.entries();
-  if constexpr (std::is_same_v<Args, Fp8LinearArgs>) {
-    quantises = args.x.dtype;
-    if (p.rows > device::kMostQuantised) {
-      refusal = say("x has ", p.rows, " rows, blocks quantise up to ", device::kMostQuantised, " themselves");
-      return;
-    }
-    if (gemm.copy != 16 || (p.rows > 1 && p.a_rows.stride[0] * size_of(quantises) % 16 != 0)) {
-      refusal = "rows of x and b do not begin at multiples of 16 bytes";
-      return;
-    }
-  } else {
-    a = map_of(DType::e4m3fn, p.depth, p.rows, p.a_rows.stride[0], entries, p.a_rows.expert);
-    refusal = fault("a", args.a, a, p.a_rows.stride[0], p.a_rows.expert);
-    const auto in_fours = [](std::int64_t size, std::int64_t stride) { return size <= 1 || stride % 4 == 0; };
-    if (p.blocks % 4 == 0 && p.a_s_block == 1 && in_fours(p.rows, p.a_s_rows.stride[0]) &&
-        in_fours(entries, p.a_s_rows.expert) && reinterpret_cast<std::uintptr_t>(args.a_s.data) % 16 == 0)
-      scales_at_once = 4;
-  }
+  a = map_of(DType::e4m3fn, p.depth, p.rows, p.a_rows.stride[0], entries, p.a_rows.expert);
+  refusal = fault("a", args.a, a, p.a_rows.stride[0], p.a_rows.expert);
+  const auto in_fours = [](std::int64_t size, std::int64_t stride) { return size <= 1 || stride % 4 == 0; };
+  if (p.blocks % 4 == 0 && p.a_s_block == 1 && in_fours(p.rows, p.a_s_rows.stride[0]) &&
+      in_fours(entries, p.a_s_rows.expert) && reinterpret_cast<std::uintptr_t>(args.a_s.data) % 16 == 0)
+    scales_at_once = 4;
   b = map_of(DType::e4m3fn, p.depth, p.columns, p.b_row, p.experts, p.b_expert);
   c = map_of(gemm.c, p.columns, p.rows, p.c_rows.stride[0], entries, p.c_rows.expert);
   if (refusal.empty()) refusal = fault("b", args.b, b, p.b_row, p.b_expert);
@@ -174,7 +161,6 @@ void Sm90Problem::look(const Args& args) {
 
 Sm90Problem::Sm90Problem(const Fp8GemmArgs& args) : gemm(args) { look(args); }
 Sm90Problem::Sm90Problem(const GroupedFp8GemmArgs& args) : gemm(args) { look(args); }
-Sm90Problem::Sm90Problem(const Fp8LinearArgs& args) : gemm(args) { look(args); }
 
 std::string Sm90Tiling::name() const {
   std::string text = say(tile_m, "x", tile_n);

@@ -17,15 +17,12 @@ namespace isomer::ops::fp8_gemm {
 struct Sm90Problem {
   explicit Sm90Problem(const Fp8GemmArgs& args);
   explicit Sm90Problem(const GroupedFp8GemmArgs& args);
-  /// Rows that are quantised on their way.
-  explicit Sm90Problem(const Fp8LinearArgs& args);
 
   GpuProblem gemm;
-  std::string refusal;            ///< why the kernel cannot take it; empty where it does
-  bool bulk_store = false;        ///< c is stored by bulk copies, else by the threads
-  bool terms = false;             ///< a bias or an addend
-  int scales_at_once = 1;         ///< of a row of a_s, that are copied together: 4 where they lie so
-  DType quantises = DType::none;  ///< the type of rows that are
+  std::string refusal;      ///< why the kernel cannot take it; empty where it does
+  bool bulk_store = false;  ///< c is stored by bulk copies, else by the threads
+  bool terms = false;       ///< a bias or an addend
+  int scales_at_once = 1;   ///< of a row of a_s, that are copied together: 4 where they lie so
   /// Without their boxes, which are the tile's.
   gpu::TensorMap a, b, c;
 

@@ -172,28 +172,6 @@ GpuProblem::GpuProblem(const GroupedFp8GemmArgs& args) : c(args.c.dtype), copy(c
   (masked ? p.count_step : p.id_step) = masked ? args.row_counts.stride(0) : args.expert_ids.stride(0);
 }
 
-GpuProblem::GpuProblem(const Fp8LinearArgs& args) : c(args.c.dtype), copy(copy_bytes(args.x, args.b)) {
-  auto& p = parameters;
-  p.layout = GemmRows::single;
-  std::vector<std::int64_t> scales(args.x.shape.begin(), args.x.shape.begin() + args.x.rank);
-  scales.back() = core::ceil_div(args.x.size(-1), kScaleBlock);
-  const Tensor a_s(nullptr, DType::f32, scales, args.x.device);
-  set_rows(p, args.x, a_s, args.c, args.addend, 0);
-  set_columns(p, a_s, args.b.unsqueeze(0), args.b_s.unsqueeze(0),
-              args.bias.defined() ? args.bias.unsqueeze(0) : Tensor());
-  p.in_pairs = in_pairs(args.c, args.addend);
-}
-
-device::Fp8GemmParameters with_addresses(Fp8GemmParameters p, const Fp8LinearArgs& args) {
-  p.a = static_cast<const std::uint8_t*>(args.x.data);
-  p.b = static_cast<const std::uint8_t*>(args.b.data);
-  p.b_s = static_cast<const float*>(args.b_s.data);
-  p.c = args.c.data;
-  p.bias = args.bias.data;
-  p.addend = args.addend.data;
-  return p;
-}
-
 device::Fp8GemmParameters with_addresses(Fp8GemmParameters parameters, const Fp8GemmArgs& args) {
   set_addresses(parameters, args);
   return parameters;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <isomer/fp8_gemm.hpp>
-#include <isomer/fp8_linear.hpp>
 
 #include "gpu/facts.hpp"
 #include "ops/fp8_gemm/kernels/fp8_gemm.h"
@@ -15,8 +14,6 @@ namespace isomer::ops::fp8_gemm {
 struct GpuProblem {
   explicit GpuProblem(const Fp8GemmArgs& args);
   explicit GpuProblem(const GroupedFp8GemmArgs& args);
-  /// With x for a; its scales, which lie nowhere, are in the order of its rows.
-  explicit GpuProblem(const Fp8LinearArgs& args);
 
   /// Products with one b each: experts where every one has its rows, else 1.
   std::int64_t entries() const {
@@ -33,7 +30,6 @@ struct GpuProblem {
 device::Fp8GemmParameters with_addresses(device::Fp8GemmParameters parameters, const Fp8GemmArgs& args);
 device::Fp8GemmParameters with_addresses(device::Fp8GemmParameters parameters,
                                          const GroupedFp8GemmArgs& args);
-device::Fp8GemmParameters with_addresses(device::Fp8GemmParameters parameters, const Fp8LinearArgs& args);
 
 /// What computes a problem: fp8_gemm_tile and fp8_gemm_skinny by fragments of 32 lanes, fp8_gemm_plain
 /// anywhere.

@@ -18,15 +18,11 @@
 // kCluster blocks with tiles of rows beside one another each bring a part of b to all of them. kSplit blocks
 // of a cluster divide K; then each hands the others their slices of its columns through their shared memory,
 // and adds up its own in the order of the blocks: no memory beside, and the same bits every time.
-//
-// Where the rows come unquantised (ISOMER_QUANTISES is their type) the warps of one more warpgroup bring
-// them, a block of K in turn, as act_quant would have made them: codes into the stage, scales into the slot.
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/sm90/cluster.cuh"
 #include "gpu/device/sm90/registers.cuh"
 #include "gpu/device/sm90/warpgroup_mma.cuh"
 #include "ops/fp8_gemm/kernels/sm90_bring.cuh"
-#include "ops/fp8_gemm/kernels/sm90_quantise.cuh"
 
 namespace isomer::device {
 
@@ -354,14 +350,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const int warpgroup = shuffle(static_cast<int>(threadIdx.x) / 128, 0);
   const u32 rank = kCluster * kSplit > 1 ? sm90::cluster_rank() : 0;
   if (threadIdx.x == 0) {
-    if constexpr (!kQuantises) sm90::prefetch(p.a);
+    sm90::prefetch(p.a);
     sm90::prefetch(p.b);
     for (int i = 0; i < kStages; ++i) {
-      memory.full[i].init(kQuantises ? 2 : 1);
+      memory.full[i].init(1);
       memory.empty[i].init(kWarpgroups * 4 * kCluster);
     }
     for (int i = 0; i < kSlots; ++i) {
-      memory.brought[i].init(kQuantises ? 33 : 32);
+      memory.brought[i].init(32);
       memory.read[i].init(kWarpgroups * 4);
     }
     for (int i = 0; kBulkStore && i < kWarpgroups * kParts; ++i) {
@@ -370,7 +366,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
     sm90::fence_barriers();
   }
-  if constexpr (kQuantises) clear_rows_behind(p, memory);
   if constexpr (kCluster * kSplit > 1)
     sm90::cluster_sync();
   else
@@ -395,17 +390,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   if (warpgroup == 0) {
     if constexpr (kShareRegisters) sm90::keep_registers<kCopyRegisters>();
     if (threadIdx.x == 0) bring_operands(p, memory, tiles(), depth, rank, begun);
-    if (!kQuantises && warp() == 1) bring_scales(p, base, memory, tiles(), depth);
+    if (warp() == 1) bring_scales(p, base, memory, tiles(), depth);
     warp_barrier();
     if constexpr (kSplit > 1) sm90::cluster_sync();  // the one in add_up()
     if (kBulkStore && lane() == 0 && warp() >= 2 && warp() < 2 + kWarpgroups)
       store_results(p, memory, tiles(), rank, warp() - 2);
     warp_barrier();
-  } else if (kQuantises && warpgroup > kWarpgroups) {
-    if constexpr (kQuantises)
-      if (warp() % 4 < kQuantisers) quantise_rows<Wide>(p, base, memory, tiles(), depth, warp() % 4);
-    warp_barrier();
-    if constexpr (kSplit > 1) sm90::cluster_sync();
   } else {
     if constexpr (kShareRegisters) sm90::take_registers<kSumRegisters>();
     if constexpr (kLayout == GemmRows::contiguous) {

@@ -5,9 +5,6 @@
 
 namespace isomer::device {
 
-/// Rows that blocks quantise themselves at most.
-constexpr int kMostQuantised = 8;
-
 /// Division of numbers below 2^31 by one that the host knows: a product and a shift in place of some fifty
 /// instructions between two tiles.
 struct TileDivisor {
@@ -25,8 +22,6 @@ struct Fp8GemmSm90Parameters {
   u32 rows_brought;        ///< of a tile of a by a copy: not all where there are fewer
   TileDivisor group;       ///< tiles that do so
   TileDivisor high, last;  ///< `together`, and the tiles of rows of the last group
-  f32 amax_floor;          ///< of rows that are quantised on their way: gemm.a is x then, strides are x's
-  i32 power_of_two;        ///< their scales are rounded up to one
 };
 
 }  // namespace isomer::device

@@ -21,27 +21,14 @@ constexpr bool kBReady = ISOMER_B_READY;
 constexpr bool kFetchesAhead = !kBReady && kLayout == GemmRows::single && kCluster == 1;
 constexpr int kFetchedBytes = 32 * 1024;
 
-/// In place of an element's type: rows come quantised.
-struct none {};
-using Wide = ISOMER_QUANTISES;  // of x
-template <class T>
-constexpr bool kIsElement = true;
-template <>
-constexpr bool kIsElement<none> = false;
-constexpr bool kQuantises = kIsElement<Wide>;
-/// Warps that quantise, of a warpgroup. Who waits for a stage that was used twice in between would take the
-/// end of the first use for that of the second; no warp is so far ahead where there are no more than stages.
-constexpr int kQuantisers = kStages < 4 ? kStages : 4;
-
-constexpr int kWarpgroups = kTileM / 64, kChunk = kTileN / kChunks,
-              kThreads = 128 * (kWarpgroups + 1) + (kQuantises ? 128 : 0);
+constexpr int kWarpgroups = kTileM / 64, kChunk = kTileN / kChunks, kThreads = 128 * (kWarpgroups + 1);
 constexpr u32 kBytesA = kTileM * 128, kBytesB = kTileN * 128;
 constexpr int kSlots = sm90_slots(kStages, kScalesAtOnce);  // of kScalesAtOnce blocks of K, 1 or 4
 constexpr u32 kBytesRows = kTileM * kScalesAtOnce * 4,
               kBytesSlot = sm90_slot_bytes(kTileM, kTileN, kScalesAtOnce);
 constexpr int kScaleColumns = sm90_scale_columns(kTileN);  // blocks of columns that a tile meets at most
 /// Rows that a tile of a has not, and no copy brings, are zeros in every stage from the start.
-constexpr bool kClearsRows = kLayout == GemmRows::single && kCluster == 1 && !kQuantises;
+constexpr bool kClearsRows = kLayout == GemmRows::single && kCluster == 1;
 constexpr int kOwnColumns = kTileN / kSplit;  // of the tile, that this block stores
 using Panels = Sm90Panels<kOwnColumns>;
 constexpr int kParts = kSplit > 1 ? 1 : kChunks;  // that a warpgroup's rows of a tile are finished in
@@ -62,9 +49,6 @@ static_assert(kStages * (kBytesA + kBytesB + 2 * Barrier::kBytes) + kBytesC + kB
               sm90_fixed_bytes(kTileM, kTileN, kSplit, kChunks, kBulkStore) +
                   sm90_staged_bytes(kTileM, kTileN, kStages, kScalesAtOnce));
 static_assert(kOwnColumns % 16 == 0 && kOwnColumns * kSplit == kTileN);
-static_assert(!kQuantises || (kWarpgroups == 1 && kLayout == GemmRows::single && kScalesAtOnce == 1 &&
-                              kSlots >= kStages),
-              "one tile of rows, for which two warps are enough");
 
 /// Where everything lies in shared memory.
 struct Memory {

@@ -25,9 +25,7 @@ ISOMER_DEVICE void load_b(const Fp8GemmSm90Parameters& p, const Sm90Tile& tile, 
 }
 
 /// Of a stage, by the copy engine.
-ISOMER_DEVICE u32 bytes_brought(const Fp8GemmSm90Parameters& p) {
-  return kBytesB + (kQuantises ? 0 : p.rows_brought * 128);
-}
+ISOMER_DEVICE u32 bytes_brought(const Fp8GemmSm90Parameters& p) { return kBytesB + p.rows_brought * 128; }
 
 /// One thread: a and b of every tile. Of the first `begun` blocks of K b is under way and announced.
 ISOMER_DEVICE void bring_operands(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles,
@@ -44,9 +42,8 @@ ISOMER_DEVICE void bring_operands(const Fp8GemmSm90Parameters& p, const Memory& 
       memory.empty[ring.stage].wait(ring.phase ^ 1);
       const bool has_b = kBReady && begun > 0;
       if (!has_b) full.arrive_expect(bytes);
-      if constexpr (!kQuantises)
-        sm90::load<3>(p.a, {{block * kScaleBlock, tile.row, entry}},
-                      memory.a + static_cast<u32>(ring.stage) * kBytesA, full);
+      sm90::load<3>(p.a, {{block * kScaleBlock, tile.row, entry}},
+                    memory.a + static_cast<u32>(ring.stage) * kBytesA, full);
       if (has_b) {
         --begun;
         continue;

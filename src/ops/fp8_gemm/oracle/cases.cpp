@@ -15,7 +15,8 @@ const oracle::CaseSchema& schema() {
       operand_fields({oracle::integer("rank", 2, "dimensions of a: [k], [m k], [b m k] or [b 2 m k]"),
                       oracle::integer("b", 2, "size of a third dimension of a"),
                       oracle::integer("m", 33, "rows of a"), oracle::integer("n", 140, "rows of b"),
-                      oracle::integer("k", 300, "columns of a and b")}));
+                      oracle::integer("k", 300, "columns of a and b"),
+                      oracle::option(contract(), "b_ready", "b_ready")}));
   return fields;
 }
 
@@ -121,6 +122,11 @@ void add_bulk(std::vector<Case>& list, const Case& base) {
   add(64, 72, 1552);
   add(100, 136, 1040);
   add(128, 128, 1536);
+  // b ahead of the launch before: fewer blocks of K than stages, and more.
+  for (const std::int64_t m : {7, 70}) {
+    list.push_back(Case(base).set("b_ready", "1").set("m", m).set("n", 72).set("k", 256));
+    list.push_back(Case(base).set("b_ready", "1").set("m", m).set("n", 400).set("k", 1536));
+  }
   // Enough tiles for large ones, in clusters.
   add(2056, 1544, 32);
   if (base.dtype("dtype") != DType::f16) add(1160, 1544, 144);
@@ -164,6 +170,7 @@ void make(const Case& c, Problem& problem) {
   args.c = out.c;
   args.bias = out.bias;
   args.addend = out.addend;
+  oracle::set_options(c, contract(), &options);
   problem.bind(bind(args, options));
 }
 
