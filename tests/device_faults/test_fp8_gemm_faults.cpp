@@ -51,7 +51,8 @@ TEST_P(Fp8GemmTile, GivesWhatTheOpAsksFor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Fp8GemmTile,
-                         testing::Values("64x192 split 3", "64x256 split 4", "128x256 cluster 2"),
+                         testing::Values("64x192 split 3", "64x256 split 4", "128x256 cluster 2", "128x64",
+                                         "128x64 split 2"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), ' ', '_');

@@ -133,10 +133,16 @@ struct Barrier {
 };
 
 /// Fresh barriers are seen by the copy engine and by the cluster's other blocks behind the next barrier of
-/// the block, or of the cluster.
+/// the block, or of the cluster. kShared: of what was written before, shared memory alone is waited for; all
+/// memory is a way to the L2 cache and back.
+template <bool kShared = false>
 ISOMER_DEVICE void fence_barriers() {
 #if ISOMER_SM90
-  asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" ::: "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  if constexpr (kShared)
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  else
+    asm volatile("fence.proxy.async;" ::: "memory");
 #elif defined(ISOMER_EMULATED)
   isomer_emulator_proxy_fence();
 #endif

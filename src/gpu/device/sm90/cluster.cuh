@@ -35,6 +35,16 @@ ISOMER_DEVICE void cluster_sync() {
   cluster_arrive();
   cluster_wait();
 }
+/// The same where barriers behind fence_barriers() are all that is to be seen: nobody waits for what it
+/// stored before.
+ISOMER_DEVICE void cluster_begin() {
+#if ISOMER_SM90
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#elif defined(ISOMER_EMULATED)
+  isomer_emulator_cluster_arrive();
+#endif
+  cluster_wait();
+}
 
 /// What lies at that address of shared memory in block `rank` of the cluster.
 ISOMER_DEVICE f32 load_shared_of(u32 rank, u32 at) {

@@ -34,7 +34,8 @@ constexpr TileRow kTable[] = {{128, 256, 2, 2, 1, 0.755, 0.8},       {128, 256, 
                               {64, 128, 1, 1, 4, 0.330, 3.7},        {64, 64, 1, 1, 1, 0.245, 0.4},
                               {64, 64, 1, 1, 2, 0.245, 2.4},         {64, 192, 1, 1, 3, 0.460, 3.4, false},
                               {64, 256, 2, 1, 4, 0.640, 4.6, false}, {128, 176, 1, 2, 1, 0.585, 0.9},
-                              {128, 176, 1, 1, 1, 0.595, 0.9}};
+                              {128, 176, 1, 1, 1, 0.595, 0.9},       {128, 64, 1, 1, 1, 0.270, 0.5, false},
+                              {128, 64, 1, 1, 2, 0.270, 2.4}};
 /// Of the device that the times are of. The same tile everywhere: what runs emulated is what runs on the
 /// device.
 constexpr int kMultiprocessors = 132;

@@ -31,8 +31,9 @@ using sm90::SharedMatrix;
 /// Two warpgroups take turns at the tensor cores: one may issue when half of the other's products are done,
 /// so that one multiplies while the other promotes. Left alone they may fall into step, share the tensor
 /// cores and promote together, for a seventh of the speed. Two chunks to a block of K keep them apart by
-/// themselves, and turns cost 1 to 3 %.
-constexpr bool kTurns = kWarpgroups == 2 && kChunks == 1;
+/// themselves, and turns cost 1 to 3 %; with 64 columns most of a block of K is waiting for its own products,
+/// and turns cost 3 to 26 %.
+constexpr bool kTurns = kWarpgroups == 2 && kChunks == 1 && kTileN > 64;
 
 /// With one chunk the next products' descriptors are computed beside the promotion, not behind the turn.
 constexpr bool kPointsEarly = kChunks == 1;
@@ -41,6 +42,10 @@ constexpr bool kPointsEarly = kChunks == 1;
 /// at them: a branch round them would make the compiler wait for all products in front of every store. The
 /// emulator, which knows no such compiler, reports them.
 constexpr bool kIssueBehindLast = ISOMER_SM90;
+
+/// The start waits for shared memory alone, not for the L2 cache: 0.1 to 0.6 µs of a single launch. Blocks of
+/// larger clusters lose by it where launches follow one another.
+constexpr bool kBeginsLightly = kCluster == 1 && kSplit <= 2;
 
 /// Every block of K waits for its slot, though the first one of a slot would do: with two chunks a branch
 /// round the wait costs 6 % of the speed. The emulator takes a second wait for a mistake.
@@ -56,6 +61,7 @@ ISOMER_DEVICE bool stored_by_copies(const Sm90Tile& tile, int warpgroup) {
 ISOMER_DEVICE void store_results(const Fp8GemmSm90Parameters& p, const Memory& memory, Tiles tiles, u32 rank,
                                  int number) {
   constexpr int kPanels = kOwnColumns / Panels::kWidth / kParts;
+  if constexpr (kCluster == 1) sm90::prefetch(p.c);
   u32 phase = 0;
   Sm90Tile tile;
   while (tiles.next(tile)) {
@@ -241,7 +247,8 @@ class Multiplier {
     } else {
       if (lane() < kCluster) memory_.empty[stage].arrive_in_having_read(static_cast<u32>(lane()));
     }
-    if (ends_slot && lane() == 0) memory_.read[static_cast<int>(slot_ % kSlots)].arrive();
+    // Every lane for itself, behind its own reads: racecheck does not follow the warp's barrier.
+    if (ends_slot) memory_.read[static_cast<int>(slot_ % kSlots)].arrive();
   }
 
   ISOMER_DEVICE void promote_chunk(const Sm90Tile& tile, int chunk, const f32 (&scale)[kScaleColumns][2]) {
@@ -358,18 +365,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
     for (int i = 0; i < kSlots; ++i) {
       memory.brought[i].init(32);
-      memory.read[i].init(kWarpgroups * 4);
+      memory.read[i].init(kWarpgroups * 128);
     }
     for (int i = 0; kBulkStore && i < kWarpgroups * kParts; ++i) {
       memory.written[i].init(4);
       memory.stored[i].init(1);
     }
-    sm90::fence_barriers();
+    sm90::fence_barriers<kBeginsLightly>();
   }
-  if constexpr (kCluster * kSplit > 1)
-    sm90::cluster_sync();
-  else
+  if constexpr (kCluster * kSplit == 1)
     __syncthreads();
+  else if constexpr (kBeginsLightly)
+    sm90::cluster_begin();
+  else
+    sm90::cluster_sync();
   let_next_begin();
 
   constexpr u32 kTogether = kCluster * kSplit;
