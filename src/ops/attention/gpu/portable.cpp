@@ -75,6 +75,7 @@ class PortablePlan : public gpu::Plan {
     if (g.batch * g.heads * g.seqlen_q == 0) return decision;
     decision.attends = decision.steps.size();
     decision.steps.push_back(attend_step(g, t));
+    decision.steps.back().overlap_previous = t.decode && facts.has.overlap;
     if (t.parts == 1) return decision;
     decision.steps.push_back(combine_step(g, facts, t.head_dim_v, t.block_n, t.expected_parts(g)));
     decision.steps.back().overlap_previous = t.decode && facts.has.overlap;

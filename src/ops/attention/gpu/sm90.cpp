@@ -124,7 +124,10 @@ class Sm90Plan : public gpu::Plan {
       decision.rotates = decision.steps.size();
       decision.steps.push_back(rotate_step(asked));
     }
-    if (t.grid > 0) decision.steps.push_back(step_of(g, t));
+    if (t.grid > 0) {
+      decision.steps.push_back(step_of(g, t));
+      decision.steps.back().overlap_previous = facts.has.overlap;
+    }
     if (!t.pieces) return decision;
     GpuTiling common = tile_up(g, options, facts);
     common.parts = t.parts;
@@ -137,8 +140,10 @@ class Sm90Plan : public gpu::Plan {
       decision.workspace_bytes =
           decision.turned + static_cast<std::size_t>(g.q.outers * g.q.outer_stride * size_of(g.q.dtype));
     }
-    if (t.grid > 0 && t.parts > 1)
+    if (t.grid > 0 && t.parts > 1) {
       decision.steps.push_back(combine_step(g, facts, t.head_dim_v, t.block_n, t.parts));
+      decision.steps.back().overlap_previous = facts.has.overlap;
+    }
     return decision;
   }
 

@@ -1,8 +1,9 @@
 // Joins the partial results of an entry's parts. Where parts are few, 16 lanes have a row (32 or 64 a wide
 // one), eight columns each, and go through its parts four at a time. Where rows are few and parts many, all
 // warps of a block share a row: they take its parts in turn, the lanes of a warp read the states of as many
-// parts at once, and a lane has four adjacent columns, or eight. Behind a decode launch it begins while that
-// ends.
+// parts at once, and a lane has four adjacent columns, or eight. It begins while the launch that made the
+// parts ends, and finds its first row before it waits for them: that launch has waited for all in front of
+// it.
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
 #include "gpu/device/softmax_state.cuh"
@@ -17,7 +18,8 @@ constexpr bool kTogether = ISOMER_TOGETHER;  // a block for each row
 constexpr int kWarps = kThreads / kWarpSize, kLanes = kTogether ? kWarpSize : kColumns / 8;  // of a row
 constexpr int kRows = kTogether ? 1 : kThreads / kLanes;                                     // of a block
 constexpr int kVectors = kTogether ? (kColumns + kWarpSize * 4 - 1) / (kWarpSize * 4) : 2;   // of a lane
-constexpr int kUnroll = kVectors > 2 ? 2 : 4;  // parts whose values are under way: registers
+// Parts whose values are under way: registers.
+constexpr int kUnroll = kVectors > 2 ? 2 : kTogether&& kVectors == 1 ? 16 : 4;
 using Element = ISOMER_ELEMENT_OUT;
 using Out = f32[kVectors][4];
 
@@ -74,10 +76,11 @@ ISOMER_DEVICE SoftmaxState gather(const AttentionParameters& p, i64 row, int fir
     const auto fetch = [&](int from) {
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
-        const i64 part = row + (begin + (from + u < count ? from + u : from) * kWarps) * step;
+        const i64 part = row + (begin + (from + u) * kWarps) * step;
 #pragma unroll
         for (int v = 0; v < kVectors; ++v)
-          if (column(v) < p.head_dim_v) some[u][v] = load<4>(p.partial_out + part * p.head_dim_v + column(v));
+          if (from + u < count && column(v) < p.head_dim_v)
+            some[u][v] = load<4>(p.partial_out + part * p.head_dim_v + column(v));
       }
     };
     fetch(0);
@@ -111,32 +114,61 @@ ISOMER_DEVICE SoftmaxState gather(const AttentionParameters& p, i64 row, int fir
   return all;
 }
 
+/// One of the rows that a thread, or the block, joins.
+struct Row {
+  i64 b, i, head;
+  AttentionEntry entry;
+  bool exists;
+
+  ISOMER_DEVICE Row(const AttentionParameters& p, i64 begin) {
+    const i64 n = begin + (kTogether ? 0 : static_cast<int>(threadIdx.x) / kLanes);
+    const i64 query = quotient_of(n, p.of_heads);
+    b = quotient_of(query, p.of_seqlen_q);
+    head = n - query * p.heads;
+    i = query - b * p.seqlen_q;
+    entry = {};
+    if (n < p.batch * p.seqlen_q * p.heads) entry = attention::entry_of(p, b);
+    exists = i < entry.q_len;
+  }
+  ISOMER_DEVICE int parts(const AttentionParameters& p) const {
+    if (!exists) return 0;
+    if (p.workers > 0) {
+      const u32 before = static_cast<u32>(p.division[b]), behind = static_cast<u32>(p.division[b + 1]),
+                share = static_cast<u32>(p.division[p.batch + 1]);
+      return behind > before ? static_cast<int>((behind - 1) / share - before / share) + 1 : 0;
+    }
+    const i64 size = attention::part_keys(p, entry, kKeys);
+    if (size <= 0 || entry.k_len <= 0) return 0;
+    const i64 parts =
+        size >= entry.k_len ? 1 : (static_cast<int>(entry.k_len) - 1) / static_cast<int>(size) + 1;
+    return static_cast<int>(least(parts, p.parts));
+  }
+};
+
+ISOMER_DEVICE void write_row(const AttentionParameters& p, const Row& row, const Out& o,
+                             const SoftmaxState& state) {
+  const attention::Result result = attention::result_of(p, row.b, row.head, state);
+  const i64 outer = row.entry.q_outer, at = row.entry.q_row + row.i;
+  Element* to = attention::at<Element>(p.out, outer, at, row.head);
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v)
+    if (column(v) < p.head_dim_v) attention::write<Element>(p, to + column(v), o[v], result.factor);
+  if (column(0) == 0 && p.lse.data) *attention::at<f32>(p.lse, outer, at, row.head) = result.lse;
+}
+
 extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 640 / kThreads))
     isomer_attention_combine(const AttentionParameters p) {
   __shared__ SoftmaxState states[kWarps];
   __shared__ Vector<f32, 4> outs[kTogether ? kWarps : 1][kVectors][kWarpSize];
   const i64 all = p.batch * p.seqlen_q * p.heads;
+  i64 begin = static_cast<i64>(blockIdx.x) * kRows;
+  Row at(p, begin);
   wait_for_previous();
-  for (i64 begin = static_cast<i64>(blockIdx.x) * kRows; begin < all;
-       begin += static_cast<i64>(gridDim.x) * kRows) {
-    const i64 n = begin + (kTogether ? 0 : static_cast<int>(threadIdx.x) / kLanes);
-    const i64 query = quotient_of(n, p.of_heads), b = quotient_of(query, p.of_seqlen_q);
-    const i64 head = n - query * p.heads, i = query - b * p.seqlen_q;
-    AttentionEntry e{};
-    if (n < all) e = attention::entry_of(p, b);
-    int parts = 0;
-    if (i < e.q_len) {
-      if (p.workers > 0) {
-        const int before = p.division[b], behind = p.division[b + 1], share = p.division[p.batch + 1];
-        if (behind > before) parts = (behind - 1) / share - before / share + 1;
-      } else if (const i64 size = attention::part_keys(p, e, kKeys); size > 0) {
-        parts = size >= e.k_len ? e.k_len > 0 : (static_cast<int>(e.k_len) - 1) / static_cast<int>(size) + 1;
-        if (parts > p.parts) parts = static_cast<int>(p.parts);
-      }
-    }
+  for (;;) {
+    const int parts = at.parts(p);
     Out o = {};
     SoftmaxState state;
-    const i64 row = head * p.partial_rows + e.q_outer * p.q.rows + e.q_row + i;
+    const i64 row = at.head * p.partial_rows + at.entry.q_outer * p.q.rows + at.entry.q_row + at.i;
     if constexpr (kTogether) {
       state = gather(p, row, warp(), parts, o);
       if (lane() == 0) states[warp()] = state;
@@ -157,13 +189,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads,
     } else {
       state = gather_few(p, row, parts, o);
     }
-    if (i >= e.q_len || (kTogether && warp() > 0)) continue;
-    const attention::Result result = attention::result_of(p, b, head, state);
-    Element* to = attention::at<Element>(p.out, e.q_outer, e.q_row + i, head);
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v)
-      if (column(v) < p.head_dim_v) attention::write<Element>(p, to + column(v), o[v], result.factor);
-    if (column(0) == 0 && p.lse.data) *attention::at<f32>(p.lse, e.q_outer, e.q_row + i, head) = result.lse;
+    if (at.exists && !(kTogether && warp() > 0)) write_row(p, at, o, state);
+    begin += static_cast<i64>(gridDim.x) * kRows;
+    if (begin >= all) break;
+    at = Row(p, begin);
   }
 }
 

@@ -3,15 +3,16 @@
 // reads once for all of them, each lane 16 bytes where they lie. Fragments: gpu/device/row_fragments.cuh, g =
 // lane / 4 and t = lane % 4. Keys and values are of q's type or e4m3fn: attention_decode_rows.cuh.
 //
-// Warps take tiles of 16 keys in turn, or of 32 where they are bytes and that pays, each with a running maximum
-// of its own; they meet in shared memory.
+// Warps take tiles of 16 keys in turn, or of 32 where they are bytes and that pays, each with a running
+// maximum of its own; they meet in shared memory.
 //
 //   pages of tile i+3 | places of tile i+2 | K of tile i+1, loaded once Sᵀ of tile i is made | V of tile i+1,
 //   once Oᵀ has i
 //
 // A tile is 8 KB of a warp under way at 128, or 4 KB of one of more warps. A block has one task after the
-// other; memory does not wait between them: the next task and the places of its first tiles are found while the
-// first tile of this one is under way, and its first tile is asked for before this one's result is put together.
+// other; memory does not wait between them: the next task and the places of its first tiles are found while
+// the first tile of this one is under way, and its first tile is asked for before this one's result is put
+// together.
 #include "gpu/device/async_copy.cuh"
 #include "gpu/device/overlap.cuh"
 #include "gpu/device/portable.cuh"
@@ -56,6 +57,8 @@ struct Shared {
   f32 max[kWarps][kRows], sum[kWarps][kRows];
   alignas(16) f32 out[kWarps][kRows][kDimV];
   attention::Division<kThreads> division;
+  attention::RowsOfBlock rows;  // where a worker has a share
+  int worker;
   bool works, done, more;  // there is a task in work, a result of the one before it, a task behind it
   i64 next;  // task, where each entry's keys are divided by itself; entry, where a worker has a share
 };
@@ -115,7 +118,8 @@ struct Walk {
   KeyRows k[kGroups];
   ValueRows v[kGroups];
   bool exists[2] = {};  // where registers hold it
-  // A lane looks after one key of a tile: `page` is its cache row or page, −1 where there is no such key.
+  // A lane looks after one key of a tile: `page` is its cache row or what the page table says, which nobody
+  // looks at before it is wanted: until then it is on its way. −1 where there is no such key.
   int page = -1, row = 0;
 
   ISOMER_DEVICE Walk(const AttentionParameters& parameters, Shared& memory) : p(parameters), shared(memory) {}
@@ -129,14 +133,14 @@ struct Walk {
     const int j = tile + lane() % kTile;
     its_page = -1;
     if (j < static_cast<int>(task.keys.lo) || j >= static_cast<int>(task.keys.hi)) return;
-    const AttentionPlace place = attention::place_of(p, task.entry, j);
+    const AttentionPlace place = attention::entry_place_of(p, task.entry, j);
     its_page = static_cast<int>(place.outer);
     its_row = static_cast<int>(place.row);
   }
   /// With the head's offset.
   ISOMER_DEVICE void put_places(const attention::Task& task, Place* to, int its_page, int its_row) const {
     Place place{Place::kNone, Place::kNone};
-    if (its_page >= 0)
+    if (its_page >= 0 && its_page < p.k.outers)
       place = {
           Place::of(its_page * p.k.outer_stride + its_row * p.k.row_stride + task.head_kv * p.k.head_stride),
           Place::of(its_page * p.v.outer_stride + its_row * p.v.row_stride + task.head_kv * p.v.head_stride)};
@@ -205,8 +209,15 @@ struct Walk {
       }
   }
 
-  /// Finds the first two tiles of the next task.
+  /// Finds the first two tiles of the next task, and brings its queries nearer.
   ISOMER_DEVICE void prepare() const {
+    const attention::Task& next = shared.next_one;
+    constexpr int kLines = kDim / 64;  // of a query
+    if (const int i = from_here(threadIdx.x), r = i / kLines;
+        r < next.tile.rows && i % kLines * 64 < p.head_dim)
+      fetch_ahead(attention::at<const Element>(p.q, next.entry.q_outer, next.entry.q_row + next.tile.query(r),
+                                               next.tile.head(r)) +
+                  i % kLines * 64);
     int pages[2], rows[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
@@ -377,10 +388,6 @@ ISOMER_DEVICE void finish(const AttentionParameters& p, const Shared& shared) {
   }
 }
 
-ISOMER_DEVICE i64 worker_of(const AttentionParameters& p) {
-  return quotient_of(quotient_of(static_cast<i64>(from_here(blockIdx.x)), p.of_tiles), p.of_units);
-}
-
 /// Puts down the next task, whether there is work in it or not.
 ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared, attention::Task& task) {
   if (p.workers == 0) {
@@ -390,16 +397,16 @@ ISOMER_DEVICE bool next_task(const AttentionParameters& p, Shared& shared, atten
     return true;
   }
   const attention::Division<kThreads>& d = shared.division;
-  const int blocks = static_cast<int>(p.tiles * p.units), worker = static_cast<int>(worker_of(p));
-  const i64 begin = static_cast<i64>(worker) * d.share, end = begin + d.share;
+  const i64 begin = static_cast<i64>(shared.worker) * d.share, end = begin + d.share;
   if (shared.next >= p.batch || d.before[shared.next] >= end) return false;
   const i64 b = shared.next++;
   const i64 before = d.before[b], after = d.before[b + 1];
   const AttentionEntry entry = attention::entry_of(p, b);
   const i64 shift = attention::seen_tiles<kKeys>(p, entry).first - before;
   const i64 from = (begin > before ? begin : before) + shift, to = least(end, after) + shift;
-  task = attention::task_between<kRows, kKeys>(p, from_here(blockIdx.x) - worker * blocks, b, entry,
-                                               worker - d.before[b] / d.share, from * kKeys, to * kKeys);
+  const u32 first_worker = static_cast<u32>(d.before[b]) / static_cast<u32>(d.share);
+  task = attention::task_between<kRows, kKeys>(p, shared.rows, b, entry, shared.worker - first_worker,
+                                               from * kKeys, to * kKeys);
   return true;
 }
 /// The block's next task, and whether there is one. One thread does it.
@@ -428,18 +435,25 @@ ISOMER_DEVICE void go_on(Shared& shared, bool works) {
 extern "C" __global__ void __launch_bounds__(kThreads, kResident)
     isomer_attention_decode(const AttentionParameters p) {
   __shared__ Shared shared;
+  wait_for_previous();
   let_next_begin();
-  if (p.workers > 0) {
-    shared.division.template fill<kKeys>(p);
-    if (blockIdx.x == 0) shared.division.note(p);
-  }
+  if (threadIdx.x < kTaskWords) reinterpret_cast<u32*>(&shared.next_one)[threadIdx.x] = 0;
   if (threadIdx.x == 0) {
-    shared.next =
-        p.workers > 0 ? shared.division.entry_at(p, worker_of(p) * shared.division.share) : blockIdx.x;
+    shared.next = blockIdx.x;
     shared.works = shared.done = false;
   }
-  if (threadIdx.x < kTaskWords) reinterpret_cast<u32*>(&shared.next_one)[threadIdx.x] = 0;
-  __syncthreads();
+  if (p.workers > 0) {
+    const u32 worker = quotient_of(quotient_of(blockIdx.x, p.of_tiles), p.of_units);
+    if (threadIdx.x == kThreads - 1) {  // a warp that has the fewest entries to look at
+      shared.worker = static_cast<int>(worker);
+      shared.rows = attention::rows_of_block(p, blockIdx.x - worker * static_cast<u32>(p.tiles * p.units));
+    }
+    shared.division.template fill<kKeys>(p, static_cast<int>(worker));
+    if (threadIdx.x == 0) shared.next = shared.division.first;
+    if (blockIdx.x == 0) shared.division.note(p);
+  } else {
+    __syncthreads();
+  }
   Walk walk(p, shared);
   // What is known of tasks stays in shared memory: registers are all taken.
   for (;;) {
@@ -451,7 +465,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
       const attention::Task& task = shared.task;
       attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim,
                                                                         shared.q);
-      if (const int row = from_here(threadIdx.x); row < kRows)
+      // By a warp that finds no task.
+      if (const int row = from_here(threadIdx.x) - (kThreads - 32); row >= 0 && row < kRows)
         task.seen_by(p, row, shared.lo[row], shared.hi[row]);
     }
     __syncthreads();

@@ -69,13 +69,19 @@ ISOMER_DEVICE AttentionEntry entry_of(const AttentionParameters& p, i64 b) {
   return e;
 }
 
-/// Of key j, 0 <= j < k_len. Reads one entry of the page table.
-ISOMER_DEVICE AttentionPlace place_of(const AttentionParameters& p, const AttentionEntry& e, i64 j) {
+/// Of key j, 0 <= j < k_len: what the page table says, which may be no page. Reads one entry of it.
+ISOMER_DEVICE AttentionPlace entry_place_of(const AttentionParameters& p, const AttentionEntry& e, i64 j) {
   const i64 slot = e.first_slot + j;
   if (!p.page_table) return {e.kv_outer, slot};
   const u32 column = static_cast<u32>(slot) / p.page_size;
-  const i64 page = p.page_table[e.kv_outer * p.page_table_stride + column];
-  return {page < p.k.outers ? page : -1, static_cast<i64>(static_cast<u32>(slot) - column * p.page_size)};
+  return {p.page_table[e.kv_outer * p.page_table_stride + column],
+          static_cast<i64>(static_cast<u32>(slot) - column * p.page_size)};
+}
+/// The same, nowhere where there is no such page.
+ISOMER_DEVICE AttentionPlace place_of(const AttentionParameters& p, const AttentionEntry& e, i64 j) {
+  AttentionPlace place = entry_place_of(p, e, j);
+  if (place.outer >= p.k.outers) place.outer = -1;
+  return place;
 }
 
 /// Where the chunk of a place begins, which may lie before the first key.

@@ -16,6 +16,7 @@
 // The producer: attention_sm90_producer.cuh, or _pieces.cuh with _turn.cuh or _convert.cuh. The others, in
 // three steps each of which adds to the one before: _warpgroup.cuh (registers, stages, the next tile),
 // _blocks.cuh (products and softmax), _way_out.cuh (what a tile leaves). Here: how they follow one another.
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/sm90/barrier.cuh"
 #include "gpu/device/sm90/registers.cuh"
 #include "ops/attention/kernels/attention_sm90_convert.cuh"
@@ -104,6 +105,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const Shared shared{(shared_address(memory) + 1023) & ~1023u};
   const int role = shuffle(static_cast<int>(threadIdx.x) / 128, 0);
   if (threadIdx.x == 0) {
+    prefetch(p.q_map);
+    prefetch(p.k_map);
+    prefetch(p.v_map);
     for (int i = 0; i < 2; ++i) {
       shared.q_full()[i].init(1);
       shared.q_empty()[i].init(4 * kGroups);
@@ -128,6 +132,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (p.pieces.tile_rows < kRows) clear_spare_rows(p, shared);
   }
   __syncthreads();
+  wait_for_previous();
+  let_next_begin();
   if (role == 0) {
     keep_registers<kProducerRegisters>();
     if constexpr (kPieces) {

@@ -24,18 +24,19 @@ struct Division {
   static constexpr int kEntries = 1024;
   int before[kEntries + 1];  ///< tiles of the entries before each, and of all
   int share;                 ///< tiles of a worker
+  int first;                 ///< entry in which the block's worker begins; past the last one where in none
   int sums[kThreads], longest[kThreads];
 
   /// Every thread of the block takes part. No entry falls into more than p.parts parts, of which two may be
   /// less than a share.
   template <int kKeys>
-  ISOMER_DEVICE void fill(const AttentionParameters& p) {
+  ISOMER_DEVICE void fill(const AttentionParameters& p, int worker) {
     const int thread = static_cast<int>(threadIdx.x), batch = static_cast<int>(p.batch);
     const int each = (batch + kThreads - 1) / kThreads;
-    const int first = thread * each < batch ? thread * each : batch,
-              last = first + each < batch ? first + each : batch;
+    const int begin = thread * each < batch ? thread * each : batch,
+              end = begin + each < batch ? begin + each : batch;
     int sum = 0, most = 0;
-    for (int b = first; b < last; ++b) {
+    for (int b = begin; b < end; ++b) {
       const int count = static_cast<int>(seen_tiles<kKeys>(p, entry_of(p, b)).count);
       before[b + 1] = count;
       sum += count;
@@ -43,25 +44,33 @@ struct Division {
     }
     sums[thread] = sum;
     longest[thread] = most;
+    if (thread == 0) {
+      before[0] = 0;
+      first = batch;
+    }
     __syncthreads();
     int start = 0;
     sum = 0;
-    const int filled = (batch + each - 1) / each;  // threads that have entries
+    const int filled = batch < kThreads ? batch : kThreads;  // threads that may have entries
 #pragma unroll 16
     for (int other = 0; other < filled; ++other) {
       if (other < thread) start += sums[other];
       sum += sums[other];
       most = most > longest[other] ? most : longest[other];
     }
-    for (int b = first; b < last; ++b) before[b + 1] = start += before[b + 1];
-    if (thread == 0) {
-      before[0] = 0;
-      const int even = static_cast<int>((sum + p.workers - 1) / p.workers),
-                parts = static_cast<int>(p.parts) - 1;
-      const int least = (most + parts - 1) / parts, few = static_cast<int>(p.least_part / kKeys);
-      share = even > least ? even : least;
-      share = share > few ? share : few;
+    // In 32 bits without signs, which is the quicker division; the plan has seen that they suffice.
+    const u32 workers = static_cast<u32>(p.workers), parts = static_cast<u32>(p.parts) - 1;
+    const int even = static_cast<int>((static_cast<u32>(sum) + workers - 1) / workers),
+              least = static_cast<int>((static_cast<u32>(most) + parts - 1) / parts),
+              few = static_cast<int>(p.least_part) / kKeys;
+    const int its = even > least ? even : least, share_of_all = its > few ? its : few;
+    const i64 mine = static_cast<i64>(worker) * share_of_all;
+    for (int b = begin; b < end; ++b) {
+      const int from = start;
+      before[b + 1] = start += before[b + 1];
+      if (from <= mine && mine < start) first = b;
     }
+    if (thread == 0) share = share_of_all;
     __syncthreads();
   }
 
@@ -70,19 +79,6 @@ struct Division {
     for (int b = static_cast<int>(threadIdx.x); b <= static_cast<int>(p.batch); b += kThreads)
       p.division[b] = before[b];
     if (threadIdx.x == 0) p.division[p.batch + 1] = share;
-  }
-
-  /// The entry that a tile belongs to; past the last one where there is none.
-  ISOMER_DEVICE int entry_at(const AttentionParameters& p, i64 tile) const {
-    int low = 0, high = static_cast<int>(p.batch);
-    while (low < high) {
-      const int middle = (low + high) / 2;
-      if (before[middle + 1] > tile)
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    return low;
   }
 };
 

@@ -233,21 +233,32 @@ struct Task {
   }
 };
 
-/// A tile of rows against the keys [part_begin, part_end); `which` counts the tiles of an entry's units.
+/// Which rows of an entry a block takes, whatever the entry is.
+struct RowsOfBlock {
+  i64 unit, index;  ///< tile `index` of the unit
+  i64 head_kv;
+};
+/// `which` counts the tiles of an entry's units. The last rows first: under a causal mask they see the most
+/// keys.
+ISOMER_DEVICE RowsOfBlock rows_of_block(const AttentionParameters& p, i64 which) {
+  const i64 unit = quotient_of(which, p.of_tiles);
+  return {unit, p.tiles - 1 - (which - unit * p.tiles), quotient_of(unit * p.unit_heads, p.of_group)};
+}
+
+/// A tile of rows against the keys [part_begin, part_end).
 template <int kRows, int kKeys>
-ISOMER_DEVICE Task task_between(const AttentionParameters& p, i64 which, i64 b, const AttentionEntry& entry,
-                                i64 part, i64 part_begin, i64 part_end) {
+ISOMER_DEVICE Task task_between(const AttentionParameters& p, const RowsOfBlock& rows, i64 b,
+                                const AttentionEntry& entry, i64 part, i64 part_begin, i64 part_end) {
   Task t{};
-  // The last rows first: under a causal mask they see the most keys.
-  const i64 unit = quotient_of(which, p.of_tiles), index = p.tiles - 1 - (which - unit * p.tiles);
   t.b = b;
   t.part = part;
   t.entry = entry;
-  const i64 rest = t.entry.q_len * p.unit_heads - index * kRows;
+  const i64 rest = t.entry.q_len * p.unit_heads - rows.index * kRows;
   // Parts past the keys have no result.
   t.exists = rest > 0 && (p.parts == 1 || part_begin < t.entry.k_len);
   if (!t.exists) return t;
-  t.tile = {index * kRows, static_cast<int>(least(rest, kRows)), unit * p.unit_heads, p.of_unit_heads};
+  t.tile = {rows.index * kRows, static_cast<int>(least(rest, kRows)), rows.unit * p.unit_heads,
+            p.of_unit_heads};
   t.keys = visible(p, t.entry, t.tile.query(0), t.tile.query(t.tile.rows - 1) + 1);
   if (p.parts > 1) {
     t.keys.lo = t.keys.lo > part_begin ? t.keys.lo : part_begin;
@@ -255,7 +266,7 @@ ISOMER_DEVICE Task task_between(const AttentionParameters& p, i64 which, i64 b, 
   }
   // Blocks begin where they would whatever the tile sees: a row's bits do not depend on its neighbours.
   t.begin = part_begin + (t.keys.lo - part_begin) / kKeys * kKeys;
-  t.head_kv = quotient_of(t.tile.first_head, p.of_group);
+  t.head_kv = rows.head_kv;
   t.factor = p.scale * factor(p.q_descale, t.b, t.head_kv) * factor(p.k_descale, t.b, t.head_kv);
   t.factor = p.softcap > 0 ? t.factor / p.softcap : t.factor * kLog2E;
   return t;
@@ -269,7 +280,8 @@ ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
   const i64 which = work - rest * p.tiles * p.units, b = rest - part * p.batch;
   const AttentionEntry entry = entry_of(p, b);
   const i64 size = part_keys(p, entry, kKeys);
-  return task_between<kRows, kKeys>(p, which, b, entry, part, part * size, part * size + size);
+  return task_between<kRows, kKeys>(p, rows_of_block(p, which), b, entry, part, part * size,
+                                    part * size + size);
 }
 
 /// Where row r of the tile has its partial result of the task's part.
