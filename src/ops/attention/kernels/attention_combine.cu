@@ -83,13 +83,14 @@ ISOMER_DEVICE SoftmaxState gather(const AttentionParameters& p, i64 row, int fir
             some[u][v] = load<4>(p.partial_out + part * p.head_dim_v + column(v));
       }
     };
-    fetch(0);
+    // States first: they say what the values count, which come one behind the other.
     SoftmaxState mine{-infinity(), 0.0f};
     if (lane() < count) {
       const i64 part = row + (begin + lane() * kWarps) * step;
       const Vector<f32, 2> state = load<2>(p.partial_state + part * 2);
       mine = {state.of[0], state.of[1]};
     }
+    fetch(0);
     f32 now = fmaxf(all.max, mine.max);
 #pragma unroll
     for (int mask = 1; mask < kWarpSize; mask *= 2) now = fmaxf(now, shuffle_xor(now, mask));

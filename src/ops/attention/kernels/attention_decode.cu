@@ -109,6 +109,38 @@ ISOMER_DEVICE void add_non_finite(Out& out, ValueRows& v, const u32 (&weights)[k
   v.make_finite<Weight>();
 }
 
+/// The queries of a task on their way to shared.q, which begins before its keys are asked for: a thread
+/// copies 16 bytes at a time. Where they cannot be copied so, or are to be rotated, they are read when they
+/// are put down.
+struct Queries {
+  static constexpr int kPieces = kDim / 8, kCopies = (kRows * kPieces + kThreads - 1) / kThreads;
+  AsyncCopies<kCopies> copies;
+
+  static ISOMER_DEVICE bool by_pieces(const AttentionParameters& p) { return p.q_vectors && !p.rotary_cos; }
+  ISOMER_DEVICE void ask(const AttentionParameters& p, const attention::Task& task, Element* to) {
+    if (!by_pieces(p)) return;
+#pragma unroll
+    for (int i = from_here(threadIdx.x); i < kRows * kPieces; i += kThreads) {
+      const int r = i / kPieces, d = i % kPieces * 8;
+      const bool is = r < task.tile.rows && d < p.head_dim;
+      const Element* from = static_cast<const Element*>(p.q.data);
+      if (is)
+        from = attention::at<const Element>(p.q, task.entry.q_outer, task.entry.q_row + task.tile.query(r),
+                                            task.tile.head(r)) +
+               d;
+      copies.template copy<16>(to + r * kPitch + d, from,
+                               is ? static_cast<int>(least(p.head_dim - d, 8)) * 2 : 0);
+    }
+    copies.end_group();
+  }
+  ISOMER_DEVICE void put(const AttentionParameters& p, const attention::Task& task, Element* to) {
+    if (by_pieces(p))
+      copies.template wait<0>();
+    else
+      attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim, to);
+  }
+};
+
 /// A warp's way through the keys of one task after the other.
 struct Walk {
   const AttentionParameters& p;
@@ -209,15 +241,8 @@ struct Walk {
       }
   }
 
-  /// Finds the first two tiles of the next task, and brings its queries nearer.
+  /// Finds the first two tiles of the next task.
   ISOMER_DEVICE void prepare() const {
-    const attention::Task& next = shared.next_one;
-    constexpr int kLines = kDim / 64;  // of a query
-    if (const int i = from_here(threadIdx.x), r = i / kLines;
-        r < next.tile.rows && i % kLines * 64 < p.head_dim)
-      fetch_ahead(attention::at<const Element>(p.q, next.entry.q_outer, next.entry.q_row + next.tile.query(r),
-                                               next.tile.head(r)) +
-                  i % kLines * 64);
     int pages[2], rows[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
@@ -457,28 +482,34 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
   Walk walk(p, shared);
   // What is known of tasks stays in shared memory: registers are all taken.
   for (;;) {
-    if (shared.works) walk.begin();
-    if (shared.done) finish(p, shared);
-    if (shared.done && !shared.works) break;
-    if (from_here(threadIdx.x) == 0) find_task(p, shared);
-    if (shared.works) {
-      const attention::Task& task = shared.task;
-      attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim,
-                                                                        shared.q);
-      // By a warp that finds no task.
-      if (const int row = from_here(threadIdx.x) - (kThreads - 32); row >= 0 && row < kRows)
-        task.seen_by(p, row, shared.lo[row], shared.hi[row]);
+    const attention::Task& task = shared.task;
+    const bool works = shared.works;
+    {
+      Queries queries;
+      if (works) {
+        queries.ask(p, task, shared.q);
+        walk.begin();
+      }
+      if (from_here(threadIdx.x) == 0) find_task(p, shared);
+      if (shared.done) finish(p, shared);
+      if (shared.done && !works) break;
+      if (works) {
+        queries.put(p, task, shared.q);
+        // By a warp that finds no task.
+        if (const int row = from_here(threadIdx.x) - (kThreads - 32); row >= 0 && row < kRows)
+          task.seen_by(p, row, shared.lo[row], shared.hi[row]);
+      }
     }
     __syncthreads();
     if (shared.more) walk.prepare();
-    if (shared.works) {
+    if (works) {
       walk.attend();
-    } else if (!shared.more) {
-      break;
+      __syncthreads();
+      go_on(shared, true);
+    } else {
+      if (!shared.more) break;
+      go_on(shared, false);
     }
-    const bool works = shared.works;
-    __syncthreads();
-    go_on(shared, works);
     __syncthreads();
   }
 }

@@ -28,7 +28,9 @@ struct Division {
   int sums[kThreads], longest[kThreads];
 
   /// Every thread of the block takes part. No entry falls into more than p.parts parts, of which two may be
-  /// less than a share.
+  /// less than a share. Where all entries have as many tiles, each is divided by itself if that makes shares
+  /// hardly longer: a second task of a worker costs as much as two or three tiles. Then an entry counts as
+  /// whole shares, the last of which may be longer than what is left of its keys.
   template <int kKeys>
   ISOMER_DEVICE void fill(const AttentionParameters& p, int worker) {
     const int thread = static_cast<int>(threadIdx.x), batch = static_cast<int>(p.batch);
@@ -60,17 +62,28 @@ struct Division {
     }
     // In 32 bits without signs, which is the quicker division; the plan has seen that they suffice.
     const u32 workers = static_cast<u32>(p.workers), parts = static_cast<u32>(p.parts) - 1;
-    const int even = static_cast<int>((static_cast<u32>(sum) + workers - 1) / workers),
-              least = static_cast<int>((static_cast<u32>(most) + parts - 1) / parts),
-              few = static_cast<int>(p.least_part) / kKeys;
-    const int its = even > least ? even : least, share_of_all = its > few ? its : few;
-    const i64 mine = static_cast<i64>(worker) * share_of_all;
+    const auto ceil_div = [](int tiles, u32 by) {
+      return static_cast<int>((static_cast<u32>(tiles) + by - 1) / by);
+    };
+    const int least = ceil_div(most, parts), few = static_cast<int>(p.least_part) / kKeys,
+              enough = least > few ? least : few;
+    const auto at_least = [&](int tiles) { return tiles > enough ? tiles : enough; };
+    int its = at_least(ceil_div(sum, workers)), whole = 0;
+    if (static_cast<i64>(most) * batch == sum && workers >= static_cast<u32>(batch)) {
+      const int alike = at_least(ceil_div(most, workers / static_cast<u32>(batch)));
+      if (alike * 16 <= its * 17) {
+        its = alike;
+        whole = ceil_div(most, static_cast<u32>(alike)) * alike;
+      }
+    }
+    const i64 mine = static_cast<i64>(worker) * its;
     for (int b = begin; b < end; ++b) {
-      const int from = start;
-      before[b + 1] = start += before[b + 1];
+      const int from = whole > 0 ? b * whole : start;
+      start = from + (whole > 0 ? whole : before[b + 1]);
+      before[b + 1] = start;
       if (from <= mine && mine < start) first = b;
     }
-    if (thread == 0) share = share_of_all;
+    if (thread == 0) share = its;
     __syncthreads();
   }
 
