@@ -132,7 +132,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (p.pieces.tile_rows < kRows) clear_spare_rows(p, shared);
   }
   __syncthreads();
-  wait_for_previous();
+  // Lengths and pages are read to find a tile; elsewhere the thread that copies waits when it has one.
+  if (kPieces || p.lengths) wait_for_previous();
   let_next_begin();
   if (role == 0) {
     keep_registers<kProducerRegisters>();

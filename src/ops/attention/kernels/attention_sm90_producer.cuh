@@ -1,6 +1,7 @@
 // The thread that fills shared memory.
 #pragma once
 
+#include "gpu/device/overlap.cuh"
 #include "gpu/device/sm90/pipeline.cuh"
 #include "gpu/device/sm90/scheduler.cuh"
 #include "gpu/device/sm90/tensor_copy.cuh"
@@ -48,6 +49,7 @@ ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
       q_full.arrive();
       break;
     }
+    wait_for_previous();  // in front of the first copy; later ones find it done
     q_full.arrive_expect(kLayout.q_bytes);
     load_panels<kPanels>(p.q_map, tile.q_row + tile.row0, tile.head, tile.q_outer, shared.q(query.stage),
                          kPanelQ, q_full, Keep::briefly);
