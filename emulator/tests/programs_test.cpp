@@ -108,7 +108,7 @@ __device__ int sum(cg::thread_group g, int* room, int v) {
   const int rank = g.thread_rank();
   for (int i = g.size() / 2; i > 0; i /= 2) {
     room[rank] = v;
-    g.sync();
+    synchronize(g);
     if (rank < i) v += room[rank + i];
     g.sync();
   }

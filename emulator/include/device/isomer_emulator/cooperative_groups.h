@@ -198,6 +198,10 @@ template <class Group>
 __attribute__((always_inline)) inline void sync(const Group& g) {
   g.sync();
 }
+template <class Group>
+__attribute__((always_inline)) inline void synchronize(const Group& g) {
+  g.sync();
+}
 
 template <class T>
 struct plus {
