@@ -427,7 +427,15 @@ Guess guess_form(const Entry& entry, const Port& port, bool stranger) {
             const auto at = static_cast<std::size_t>(&each - by_names.form.passings.data());
             return each.what != What::none || entry.parameters[at].kind != Kind::tensor;
           });
-      if (by_names.findings.empty() && (whole || !guess.findings.empty())) {
+      // A mask is no flag, wherever it stands.
+      const bool boxed =
+          std::any_of(guess.form.passings.begin(), guess.form.passings.end(), [&](const Passing& each) {
+            const auto at = static_cast<std::size_t>(&each - guess.form.passings.data());
+            return each.what == What::role && is_tensor(entry.parameters[at]) &&
+                   !port.roles[static_cast<std::size_t>(each.role)].tensor &&
+                   port.role_of(entry.parameters[at].name) != each.role;
+          });
+      if (by_names.findings.empty() && (whole || boxed || !guess.findings.empty())) {
         if (whole) by_names.score += 10;
         guess = std::move(by_names);
       }

@@ -80,7 +80,9 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
                         found("warp-size") || found("uninitialised-read") || found("unwritten-output") ||
                         found("tail-mask") || found("out-of-bounds-write") || found("stale-state") ||
                         wrapped || found("ignores-index") || found("nondeterministic");
-    if (finding.code == "unexplained" && memory) continue;
+    const bool unexplained =
+        finding.code == "unexplained" || (finding.code == "nan-inf" && finding.variations.empty());
+    if (unexplained && memory) continue;
     // One fault, one finding: the probe's has the better evidence.
     const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
                             finding.code == "assumes-contiguous";

@@ -23,6 +23,7 @@ constexpr Known kKnown[] = {
     {"max=240", "8-bit floats are scaled to 240, the largest e4m3fnuz"},
     {"quotient=x*(448/amax)", "values are multiplied by 448 / amax instead of divided by the scale"},
     {"quotient=(x*448)/amax", "values are multiplied by 448 and divided by amax"},
+    {"quotient_floor=", "448 / amax has a least amax, and the scale has none"},
     {"quotient=x*(1/s)", "values are multiplied by the reciprocal of the scale"},
     {"scale=amax*(1/448)", "the scale is the maximum times the rounded 1 / 448"},
     {"scale=ue8m0", "scales are powers of two (scale_format ue8m0)"},

@@ -75,7 +75,7 @@ constexpr Code kCodes[] = {
     {"saturation", "values outside the range of a type wrap, or saturate at another value"},
     {"zero-guard", "a guard against zero changes the answer"},
     {"epsilon", "a small constant differs"},
-    {"nan-inf", "NaN or infinity is not propagated"},
+    {"nan-inf", "NaN or infinity is not propagated, or comes where the original has a number"},
     {"index-overflow", "an index is computed in 32 bits and wraps"},
     {"no-kernel", "it launches no kernel: the answer is computed by the host"},
     {"library-call", "it launches no kernel: a library's operator computes the answer"},

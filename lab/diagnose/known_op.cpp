@@ -3,6 +3,7 @@
 #include "lab/diagnose/call_dtypes.hpp"
 #include "lab/diagnose/call_stage.hpp"
 #include "lab/diagnose/consequences.hpp"
+#include "lab/diagnose/conventional_calls.hpp"
 #include "lab/diagnose/conventions.hpp"
 #include "lab/diagnose/numbers.hpp"
 #include "lab/diagnose/other_kernels.hpp"
@@ -62,71 +63,6 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
     return true;
   }
   return false;
-}
-
-bool strays_or_races(const Trial& trial) {
-  const std::vector<Seen>& all = trial.answer.seen;
-  return std::any_of(all.begin(), all.end(), [](const Seen& seen) {
-    return seen.kind.starts_with("out-of-bounds") || (seen.kind == "race" && !seen.stores_twice);
-  });
-}
-
-/// A layout that other houses have: the answer is right with it, or explained. Then it is told.
-void take_convention(const Candidate& candidate, const Questions& questions, Called& called,
-                     Numbers& numbers) {
-  const double before = share_right(*called.given, called.trial);
-  const auto take = [&](Convention& each) {
-    Finding finding;
-    finding.code = "convention";
-    finding.argument = each.argument;
-    finding.evidence =
-        fmt::format("{}: without this {:.1f} % of the answer is right", each.said, 100 * before);
-    finding.fix =
-        "none is needed where its callers expect this; a port of the op's original needs the op's way";
-    finding.location = each.form.entry->place;
-    called.findings.push_back(std::move(finding));
-    called.form = std::move(each.form);
-  };
-  const bool strayed = strays_or_races(called.trial);
-  std::vector<Convention> list = conventional_forms(called.form, *called.port, *called.given);
-  std::vector<Convention> tame;
-  for (Convention& each : list) {
-    Trial trial = try_call(candidate, each.form, *called.port, *called.given, questions.settings);
-    // Memory that a convention has no room for is no convention's.
-    if (!trial.ok() || strays_or_races(trial)) continue;
-    if (share_right(*called.given, trial) < std::max(0.98, before + 0.2)) {
-      tame.push_back(std::move(each));
-      continue;
-    }
-    take(each);
-    called.trial = std::move(trial);
-    numbers = explain_numbers(candidate, called.form, *called.port, questions);
-    return;
-  }
-  // Beside another convention, such as base-2 log-sum-exps, which the numbers say.
-  constexpr std::size_t kSearched = 5;
-  std::optional<Numbers> nearest;
-  std::size_t nearest_at = 0;
-  for (std::size_t i = 0; i < tame.size() && i < kSearched; ++i) {
-    // Where it strayed, no longer to stray is half of the answer.
-    if (strayed && i > 1) break;
-    Numbers other = explain_numbers(candidate, tame[i].form, *called.port, questions);
-    if (!other.explanation.explains) {
-      const auto left = [](const Numbers& of) { return of.explanation.left.wrong; };
-      if (left(other) < (nearest ? left(*nearest) : left(numbers) / 4 * 3)) {
-        nearest = std::move(other);
-        nearest_at = i;
-      }
-      continue;
-    }
-    take(tame[i]);
-    numbers = std::move(other);
-    return;
-  }
-  // A fault beside a convention: what is left is told as it is with the convention.
-  if (!nearest) return;
-  take(tame[nearest_at]);
-  numbers = std::move(*nearest);
 }
 
 /// The names of the numbers that nobody explains, as they were passed: "n2=64, ld=16".
@@ -226,6 +162,9 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     questions.dtypes = {called.dtypes};
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
   }
+  std::optional<Port> flagged;
+  if (request.stranger && !numbers.explanation.explains)
+    take_flag(candidate, questions, called, flagged, numbers);
   if (request.stranger) {
     diagnosis.findings.insert(
         diagnosis.findings.end(),
@@ -279,6 +218,18 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port "
         "of",
         guessed_numbers(called), called.port->op);
+    return;
+  }
+  // What strays where no answer is right may stray for the launch, which was guessed.
+  const bool stray = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
+    return f.code == "out-of-bounds-write" || f.code == "out-of-bounds-read";
+  });
+  if (request.stranger && called.form.launch != nullptr && !numbers.explanation.explains &&
+      (stray || (!numbers.raced && share_right(*called.given, called.trial) < 0.5))) {
+    diagnosis.findings.clear();
+    std::erase_if(diagnosis.notes,
+                  [](const std::string& note) { return note.starts_with("the source does not say how"); });
+    diagnosis.error = launch_is_unknown(called.form.entry->name);
     return;
   }
   if (request.stranger)
@@ -412,6 +363,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     return;
   }
   if (stranger) diagnosis.error = takes_host_memory(called);
+  if (stranger && diagnosis.error.empty()) diagnosis.error = takes_more_memory(called);
   if (!diagnosis.error.empty()) return;
   diagnosis.findings = called.findings;
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
@@ -471,6 +423,16 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   diagnosis.called_with = numbers_in_words(called.form, called.given->values);
   const Port narrowed = without_what_it_lacks(*called.port, called.form);
   called.port = &narrowed;
+  // What it is not given, the problem that it answered does not have either.
+  if (!narrowed.left_off.empty() && call.recorded.empty()) {
+    const std::shared_ptr<const Given> plain =
+        given_by_line(narrowed, narrowed.original->probes.front(), called.dtypes);
+    Trial trial = try_call(candidate, called.form, narrowed, *plain, call.settings);
+    if (trial.ok()) {
+      called.given = plain;
+      called.trial = std::move(trial);
+    }
+  }
   if (called.judgeable) execute(candidate, request, call, called, diagnosis);
 }
 

@@ -88,6 +88,22 @@ bool is_confirmed(const Port& port, const Numbers& numbers, const std::string& n
          2 * wrong_with <= wrong_without;
 }
 
+/// Whether all that is wrong is no number, where the op has one.
+bool is_only_nan(const Numbers& numbers) {
+  std::size_t wrong = 0;
+  for (const Evidence& evidence : numbers.evidence)
+    for (std::size_t t = 0; t < evidence.outputs.size(); ++t) {
+      const oracle::ExpectedTensor& want = evidence.given->plain.tensors[t];
+      for (std::size_t i = 0; i < want.value.size(); ++i) {
+        if (evidence.given->open[t][i] || !want.written[i] || holds(want, i, evidence.outputs[t][i]))
+          continue;
+        if (std::isfinite(evidence.outputs[t][i]) || !std::isfinite(want.value[i])) return false;
+        ++wrong;
+      }
+    }
+  return wrong > 0;
+}
+
 Strength strength_of(const Port& port, const Explanation& found) {
   if (!found.explains) return Strength::nearest;
   if (is_exact(port)) return found.separated ? Strength::proved : Strength::consistent;
@@ -283,6 +299,13 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
           "intermediate result is kept in a narrower type: {}",
           found.plain.worst, finding.evidence);
       finding.fix = "keep intermediate results in the types that the op states: products and sums in f32";
+    }
+    if (found.set.empty() && is_only_nan(numbers)) {
+      finding.code = "nan-inf";
+      finding.evidence = "all that is wrong is NaN or infinity: " + finding.evidence;
+      finding.fix =
+          "guard what has no elements: the maximum of a tile that is masked as a whole is -inf, and "
+          "exp(-inf - -inf) is NaN";
     }
     if (!narrow.empty()) {
       finding.code = "intermediate-precision";

@@ -64,6 +64,23 @@ std::string takes_host_memory(const Called& called) {
       called.form.entry->name);
 }
 
+std::string takes_more_memory(const Called& called) {
+  const std::vector<Seen>& all = called.trial.answer.seen;
+  const bool touched = std::any_of(all.begin(), all.end(), [](const Seen& seen) {
+    return seen.text.find("through a null pointer") != std::string::npos;
+  });
+  if (!touched) return {};
+  const std::vector<Parameter>& parameters = called.form.entry->parameters;
+  for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i)
+    if (called.form.passings[i].what == Passing::What::none &&
+        parameters[i].kind == Parameter::Kind::pointer && !parameters[i].has_default)
+      return fmt::format(
+          "{} also reads or writes {} ({}), for which {} has no tensor: it may be another operation, and is "
+          "not judged as this one",
+          called.form.entry->name, parameters[i].name, parameters[i].type, called.port->op);
+  return {};
+}
+
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers) {
   if (numbers.explanation.explains || numbers.pattern || numbers.raced || !called.trial.ok()) return {};
   // What keeps to its memory and fills its outputs is called for what it is made for.

@@ -14,6 +14,10 @@ std::string inputs_not_taken(const Form& form, const Port& port);
 /// empty where it does not.
 std::string takes_host_memory(const Called& called);
 
+/// Why nothing can be said of a stranger that reads or writes memory that the op does not have, and that was
+/// therefore null: the sentence; empty where it does not.
+std::string takes_more_memory(const Called& called);
+
 /// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
 /// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
 /// something else is seen to be the reason.

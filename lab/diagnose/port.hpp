@@ -30,6 +30,8 @@ struct Port {
       nullptr;  ///< null of an op that is not known: its roles alone say what they are
   /// Options that a candidate has no parameter for: case lines are asked with their defaults.
   std::vector<std::string> left_off;
+  /// Flags of a case line that are set in each problem: the candidate cannot be asked without.
+  std::vector<std::string> always;
 
   /// A problem of the op, as the original would be called with it: one value per role, each in a buffer of
   /// its own that holds exactly what the view spans; returned ones too, as they will be.

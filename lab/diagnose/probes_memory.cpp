@@ -314,15 +314,16 @@ bool loses_numbers(const Given& given, const Trial& trial) {
 }  // namespace
 
 void probe_poison(const Subjected& s, Probed& found) {
+  constexpr std::uint8_t kOfNan = 0xff;  // 0 times it is no 0
   Subjected other = s;
   other.settings.poison = kLargePoison;
   const Trial a = call(s, *s.given, found, 0x5a);
-  Trial b = call(other, *s.given, found, 0xa5);
+  Trial b = call(other, *s.given, found, kOfNan);
   if (!a.ok() || !b.ok()) return;
   // A maximum that is begun with either is NaN, or infinite.
   if (loses_numbers(*s.given, a) && loses_numbers(*s.given, b)) {
     other.settings.poison = kNegativePoison;
-    b = call(other, *s.given, found, 0xa5);
+    b = call(other, *s.given, found, kOfNan);
     if (!b.ok()) return;
   }
   // What the faults that are known already leave out is not said again.

@@ -14,7 +14,10 @@
 namespace isomer::lab {
 namespace {
 
-constexpr std::int64_t kSizes[] = {1, 5, 16, 17, 32, 33, 64, 65, 100, 128, 129, 256, 257, 1000};
+/// Those first that no block divides: of a kernel that takes long they are the ones that are asked.
+constexpr std::int64_t kSizes[] = {1, 5, 17, 33, 65, 129, 257, 16, 32, 64, 100, 128, 256, 1000};
+/// Of the processor, for all sizes of one axis, and of one that is wrong anyway.
+constexpr double kWork = 3, kWorkOfWrong = 1;
 
 /// Beyond what a fixed number of blocks covers, and beyond 2^16; only where the work is as small as the size.
 constexpr std::int64_t kLargeSize = 131075;
@@ -65,6 +68,7 @@ std::int64_t block_of(const std::vector<std::int64_t>& right, const std::vector<
 struct Wrong {
   std::size_t elements = 0, all = 0, last_right = 0, first = 0;
   std::string output;
+  std::size_t not_finite = 0;  ///< of the wrong ones, where the op's are
 };
 
 /// Against the reference with variations that explain the rest.
@@ -78,6 +82,7 @@ Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
       if (given.open[t][i] || unknown || !want.tensors[t].written[i]) continue;
       ++wrong.all;
       if (holds(want.tensors[t], i, trial.outputs[t][i])) continue;
+      wrong.not_finite += !std::isfinite(trial.outputs[t][i]) && std::isfinite(want.tensors[t].value[i]);
       if (wrong.elements++ == 0) {
         wrong.first = i;
         wrong.output = want.tensors[t].name;
@@ -96,9 +101,16 @@ void probe_sizes(const Subjected& s, Probed& found) {
     std::vector<std::vector<std::string>> rivals = s.rivals;
     std::string first_line, name = line.substr(line.rfind(' ') + 1);
     name = name.substr(0, name.find('='));
-    std::vector<std::int64_t> sizes(std::begin(kSizes), std::end(kSizes));
+    std::vector<std::int64_t> sizes(std::begin(kSizes), std::end(kSizes)), left_out;
+    double worked = 0, of_an_element = 0;
     for (std::size_t next = 0; next < sizes.size(); ++next) {
       const std::int64_t size = sizes[next];
+      // So long as the smaller ones say it will take.
+      if (size > 33 && size <= 1000 &&
+          worked + of_an_element * static_cast<double>(size) > (s.explained ? kWork : kWorkOfWrong)) {
+        left_out.push_back(size);
+        continue;
+      }
       std::shared_ptr<const Given> given;
       try {
         given = given_by_line(s.port, line + std::to_string(size), s.dtypes);
@@ -108,11 +120,14 @@ void probe_sizes(const Subjected& s, Probed& found) {
       std::size_t elements = 0;
       for (const oracle::ExpectedTensor& tensor : given->plain.tensors) elements += tensor.value.size();
       if (elements > 12000 && size < kLargeSize) continue;
-      if (size == std::end(kSizes)[-1] && s.explained && is_light(*given, size)) sizes.push_back(kLargeSize);
+      if (size == std::end(kSizes)[-1] && left_out.empty() && s.explained && is_light(*given, size))
+        sizes.push_back(kLargeSize);
       ++found.calls;
       CallSettings settings = s.settings;
       if (size == kHugeSize) settings.watch = false;
       const Trial trial = try_call(s.candidate, s.form, s.port, *given, settings);
+      worked += trial.answer.worked_seconds;
+      of_an_element = trial.answer.worked_seconds / static_cast<double>(size);
       using End = Answer::End;
       // A slow machine, or a slow kernel, is no wrong one.
       if (size == kHugeSize && (trial.answer.end == End::timed_out || trial.answer.end == End::too_large)) {
@@ -158,6 +173,10 @@ void probe_sizes(const Subjected& s, Probed& found) {
         first_line = given->line;
       }
     }
+    for (std::vector<std::int64_t>* list : {&right, &wrong, &left_out}) std::sort(list->begin(), list->end());
+    if (!left_out.empty())
+      found.notes.push_back(fmt::format("{} = {} was not asked: the smaller sizes took the time there is",
+                                        name, listed(left_out)));
     for (const auto& [said, sizes] : refused)
       found.notes.push_back(fmt::format("{} = {} is refused: {}", name, listed(sizes), said));
     // Wrong everywhere, or all but where there is a single element: not a matter of size.
@@ -175,6 +194,19 @@ void probe_sizes(const Subjected& s, Probed& found) {
         listed(right), listed(wrong),
         block > 0 ? fmt::format(" (all sizes that are not a multiple of {})", block) : "", first.elements,
         first.all, first_line, first.output, first.first);
+    // A tail is left out, or overrun. What has no number for an answer is another matter.
+    if (block == 0 && first.not_finite == first.elements && first.not_finite > 0) {
+      finding.code = "nan-inf";
+      finding.evidence = fmt::format(
+          "right for {} = {}, and NaN or infinity for {}: {} of {} elements in '{}', the first is {}[{}]",
+          name, listed(right), listed(wrong), first.elements, first.all, first_line, first.output,
+          first.first);
+      finding.fix =
+          "guard what has no elements: the maximum of a tile that is masked as a whole is -inf, and "
+          "exp(-inf - -inf) is NaN";
+      add_once(found.findings, std::move(finding));
+      continue;
+    }
     finding.fix = wrong.front() >= kLargeSize
                       ? "launch enough blocks for every size, or let each of them go on to the next part"
                       : "process the last, partial block: launch ceil(n / block) blocks, and mask the rest";

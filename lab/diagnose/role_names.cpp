@@ -70,14 +70,27 @@ Said said_by_name(const std::string& name, bool op_has_lse) {
   return said;
 }
 
+/// dQ or d_weight, as host code calls memory of the device: what stands behind the d. Itself where none does.
+std::string without_device(const std::string& name) {
+  if (name.size() < 2 || name[0] != 'd') return name;
+  if (name[1] == '_' && name.size() > 2) return name.substr(2);
+  return std::isupper(static_cast<unsigned char>(name[1])) != 0 ? name.substr(1) : name;
+}
+
 double agreement(bool of_role, bool of_name) { return of_role && of_name ? 3 : of_role != of_name ? -4 : 0; }
 
 /// What speaks for a parameter being that role; not above 0 where nothing does.
 double fit(const Port& port, std::size_t role, const Parameter& p, bool op_has_lse, bool op_has_sides) {
   double score = 0;
   const Port::Role& of = port.roles[role];
+  // What is added to scores, or worked in, is no tensor of an op that has none such.
+  if (holds_any(words_said(p.name), {"mask", "masks", "bias", "alibi", "workspace", "scratch", "ms"}) &&
+      port.role_of(p.name) < 0)
+    return -10;
   if (p.is_const && p.kind == Kind::pointer && of.output) return -10;
-  if (port.role_of(p.name) == static_cast<int>(role)) score += 10;
+  if (port.role_of(p.name) == static_cast<int>(role) ||
+      port.role_of(without_device(p.name)) == static_cast<int>(role))
+    score += 10;
   const Said wanted = said_by_role(of), got = said_by_name(p.name, op_has_lse);
   // "output" beside "output_q": the plain word is the first of the outputs, whichever it is.
   if (got.output != got.input || of.output != got.output)

@@ -257,6 +257,7 @@ std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, 
   for (const oracle::Field& field : port.oracle->schema->fields)
     if (std::find(port.left_off.begin(), port.left_off.end(), field.name) != port.left_off.end())
       c.set(field.name, field.kind == oracle::Field::Kind::flag ? "0" : field.fallback);
+  for (const std::string& flag : port.always) c.set(flag, "1");
   if (c.seed() == 0) c = c.with_seed(20240607);
   auto problem = std::make_shared<oracle::Problem>(c);
   port.oracle->make(c, *problem);

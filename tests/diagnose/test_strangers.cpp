@@ -90,10 +90,19 @@ constexpr Stranger kStrangers[] = {
     {"attend_one_head", "attention", "pass", "", "limits.cu"},
     {"attend_one_head_unscaled", "attention", "fail", "missing-scale", "limits.cu"},
     {"swing_later", "sin", "fail", "unexplained", "limits.cu"},
+    {"attend_heads_in_groups", "attention", "pass", "", "houses.cu"},
+    {"attend_heads_in_turn", "attention", "fail", "head-mapping", "houses.cu"},
+    {"attend_always_causal", "attention", "pass", "convention", "houses.cu"},
+    {"attend_one_key_further", "attention", "fail", "", "houses.cu"},
+    {"attend_guarded_tiles", "attention", "pass", "", "houses.cu"},
+    {"attend_unguarded_tiles", "attention", "fail", "nan-inf", "houses.cu"},
+    {"attend_onto_output", "attention", "fail", "uninitialised-read", "houses.cu"},
+    {"quantize_tiles_by_factor", "weight_quant", "pass", "convention", "houses.cu"},
     {"fp8_mm_columns", "fp8_gemm", "pass", "convention", "strangers.hip.cpp"},
 };
 /// Whose search for causes takes many seconds: the second tier.
 constexpr Stranger kSearchedLong[] = {
+    {"quantize_tiles_by_signed_factor", "weight_quant", "fail", "missing-absolute", "houses.cu"},
     {"quantise_groups_neighbours_exchanged", "act_quant", "fail", "layout-convention", "tensors.cu"},
     {"swing_of_copies", "sin", "pass", "", "limits.cu"},
     {"quantise_groups_by_own_maxima", "act_quant", "fail", "other-reduction", "tensors.cu"},
@@ -162,6 +171,12 @@ TEST(WhatIsJudged, IsNothingThatIsUnlikeTheOpAndHasOtherSizes) {
   EXPECT_EQ(said.verdict(), "error") << words_of(said);
   EXPECT_TRUE(said.findings.empty()) << words_of(said);
   EXPECT_NE(said.error.find("nothing like an answer of sin"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatReadsMemoryThatTheOpDoesNotHave) {
+  const Diagnosis said = said_of_stranger("houses.cu", "attend_scaled_keys", "attention");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_NE(said.error.find("also reads or writes k_norms (const float*)"), std::string::npos) << said.error;
 }
 
 TEST(WhatIsJudged, IsNothingThatTakesMemoryOfTheHost) {

@@ -72,6 +72,12 @@ Original original(bool returned, bool lse, bool heads_first) {
   const std::string any = "\\w+",
                     heads = "h|hq|hkv|nh|n_?heads?\\w*|num_\\w*heads?|\\w*_heads?|heads?|heads?_\\w+",
                     rows = "s|sq|sk|n|m|l|t|lq|lk|\\w*seq\\w*|n_?ctx\\w*|ctx|\\w*_?len|tokens?|queries|keys";
+  // num_kv_heads says no length, and seq_k no heads.
+  const std::string heads_of_keys =
+      ".*(kv_?n?_?h|k_h|heads?_?(kv|k)\\b|hkv|h_kv|h_k|hk|value_h|group|rep|gqa|ratio).*";
+  const std::string length_of_keys =
+      "([a-z]*_)*((sk|lk|nk|skv|lkv|nkv|keys|(kv|k)_?(seq|len|tok|ctx|size|n|l|s|t)\\w*)|"
+      "(s|n|l|t|num|max)_?(kv|k)|\\w*(seq|len|ctx|tok|cache)\\w*_?(kv|k))(_ptr|_max)?";
   original.probes.emplace_back("b=1 sq=2 sk=140 hq=2 hkv=1 d=16 scale=1");  // more than one tile of keys
   original.features = {{"hkv",
                         [](const core::Call& c) {
@@ -82,8 +88,8 @@ Original original(bool returned, bool lse, bool heads_first) {
                         }}};
   original.sayable = {{"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
                       {"hq", "h|hq|nh|.*head.*"},
-                      {"hkv", ".*(kv|hk|_k|(^|_)k_|group|rep|gqa|ratio).*"},
-                      {"sk", ".*(kv|_k|(^|_)(k_|sk|lk|nk)).*"},
+                      {"hkv", heads_of_keys},
+                      {"sk", length_of_keys},
                       {"d", "d|hd|dh|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
                       {"sq", ".*", {"64"}}};
   original.leading = {"b"};

@@ -42,13 +42,19 @@ float power_of_two(float scale) {
   return fraction == 0.5f ? scale : std::ldexp(1.0f, exponent);
 }
 
-float scale_of(float amax, const WeightQuantOptions& options, const Variations& vary) {
-  float floor = vary.has("floor=none") ? 0.0f : options.amax_floor;
+float floor_of(const WeightQuantOptions& options, const Variations& vary) {
   if (const std::string_view measured = vary.after("floor="); !measured.empty() && measured != "none")
-    floor = oracle::number_in(measured);
+    return oracle::number_in(measured);
+  if (vary.has("quotient_floor=1e-10")) return 0.0f;
+  return vary.has("floor=none") ? 0.0f : options.amax_floor;
+}
+
+float scale_of(float amax, const WeightQuantOptions& options, const Variations& vary) {
+  const float floor = floor_of(options, vary);
   if (amax < floor) amax = floor;
   float scale = amax / (vary.has("max=240") ? 240.0f : 448.0f);
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
+  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (448.0f / amax);
   scale = oracle::guarded(amax, scale, vary);
   if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0")) scale = power_of_two(scale);
   if (vary.has("scale=bf16")) scale = static_cast<float>(round_to(DType::bf16, static_cast<double>(scale)));
@@ -91,6 +97,8 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       const float block_amax = amax_of(args.x, shared, vary);
       const auto at = static_cast<std::size_t>(vary.has("s=transposed") ? j * down + i : i * across + j);
       float scale = scale_of(block_amax, options, vary);
+      const float least = vary.has("quotient_floor=1e-10") ? 1e-10f : floor_of(options, vary);
+      const float floored = block_amax < least ? least : block_amax;
       const double inverse = 1.0 / static_cast<double>(scale);
       if (vary.has("s=inverse"))
         s.set(at, inverse, 0x1p-22 * inverse);
@@ -107,6 +115,10 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
           const auto value = static_cast<float>(oracle::read(args.x, m, n));
           float quotient = value / scale;
           if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
+          // The maximum itself, of which a power of two says nothing.
+          const bool by_amax = options.scale_format != ScaleFormat::ue8m0 && floored != 0;
+          if (vary.has("quotient=x*(448/amax)") && by_amax) quotient = value * (448.0f / floored);
+          if (vary.has("quotient=(x*448)/amax") && by_amax) quotient = value * 448.0f / floored;
           if (vary.has("quotient=x*s")) quotient = value * scale;
           for (const DType narrow : {DType::f16, DType::bf16})
             if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
@@ -121,7 +133,10 @@ const std::vector<oracle::Variation>& variations() {
   static const std::vector<oracle::Variation> list = {
       {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
       {"quotient=x*(1/s)", "multiplied by the rounded reciprocal of the scale"},
+      {"quotient=x*(448/amax)", "multiplied by 448 / amax instead of divided by amax / 448"},
+      {"quotient=(x*448)/amax", "multiplied by 448, then divided by amax, instead of divided by amax / 448"},
       {"scale=amax*(1/448)", "the scale by a multiplication with the rounded 1/448"},
+      {"scale=1/(448/amax)", "the scale as the rounded reciprocal of 448 / amax"},
       {"encoding=fnuz", "y encoded as e4m3fnuz, whose exponents are one less"},
       {"rounding=truncation", "quotients rounded toward zero"},
       {"subnormals=flushed", "quotients below the normal numbers of e4m3 taken as 0"},
@@ -136,6 +151,7 @@ const std::vector<oracle::Variation>& variations() {
       {"s=inverse", "448 / amax stored, by which x is multiplied, instead of amax / 448"},
       {"scale=ue8m0", "the scale rounded up to a power of two"},
       {"floor=none", "no floor: an all-zero block is 0/0"},
+      {"quotient_floor=1e-10", "amax at least 1e-10 in 448 / amax, and no floor in the scale"},
       {"scale=bf16", "the scale rounded to bf16 before it divides and is stored"},
       {"nan=ignored", "NaN left out of the maximum"},
   };
