@@ -61,7 +61,7 @@ RecordedCall double_rows(std::int64_t width) {
                   });
 }
 
-Diagnosis said_of(const char* entry, Recording recording) {
+Diagnosis said_of(const char* entry, Recording recording, const std::string& label = {}) {
   static const std::shared_ptr<const Candidate> built = [] {
     setenv("ISOMER_CACHE", ISOMER_CANDIDATE_CACHE, 1);
     BuildFailure failure;
@@ -72,6 +72,7 @@ Diagnosis said_of(const char* entry, Recording recording) {
   DiagnoseRequest request;
   request.entry = entry;
   request.recording = std::make_shared<Recording>(std::move(recording));
+  if (!label.empty()) request.texts = {label};
   return diagnose(*built, request);
 }
 
@@ -99,6 +100,59 @@ TEST(Overruns, OfTwoArgumentsInOneLineAreBothTold) {
     if (each.code == "out-of-bounds-write") found.push_back(each.argument);
   EXPECT_EQ(found, (std::vector<std::string>{"keys", "values"})) << diagnosis.findings.at(0).evidence;
   for (const Finding& each : diagnosis.findings) EXPECT_EQ(each.code, "out-of-bounds-write") << each.evidence;
+}
+
+/// A label that returns what it makes, over tiles whose size its callers say.
+Recording double_by_tiles() {
+  Value x = counted("x", {100}), y = tensor_value("", DType::f32, {100});
+  for (int i = 0; i < 100; ++i) f32(y)[i] = 2 * f32(x)[i];
+  RecordedCall call{.function = "double_by_tiles", .before = {x, integer_value("BLOCK_SIZE", 1024)}};
+  call.keyword = {false, true};
+  call.after = call.before;
+  call.returned = {y};
+  return {.calls = {call}};
+}
+
+TEST(ANumber, IsACountAndNotTheSizeOfATile) {
+  const Diagnosis right = said_of("double_by_tiles", double_by_tiles());
+  EXPECT_EQ(right.verdict(), "pass") << right.called_with;
+  EXPECT_EQ(right.called_with, "n=100");
+  EXPECT_EQ(said_of("double_all_but_last", double_by_tiles()).verdict(), "fail");
+}
+
+/// Sums of rows, of a tensor whose leading dimensions the label makes one.
+Recording sum_flat() {
+  Recording recording;
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{4, 5}, std::vector<std::int64_t>{2, 3, 5}}) {
+    Value x = counted("x", shape);
+    Value z = tensor_value("", DType::f32, {shape.begin(), shape.end() - 1});
+    for (std::int64_t r = 0; r < z.tensor.numel(); ++r) {
+      f32(z)[r] = 0;
+      for (int c = 0; c < 5; ++c) f32(z)[r] += f32(x)[r * 5 + c];
+    }
+    RecordedCall call{.function = "sum_flat", .before = {x}, .keyword = {false}};
+    call.after = call.before;
+    call.returned = {z};
+    recording.calls.push_back(call);
+  }
+  return recording;
+}
+
+TEST(ANumber, OfRowsIsThatOfAllLeadingDimensionsWhereTheLabelMakesThemOne) {
+  const std::string label = "def sum_flat(x):\n    x = x.view(-1, x.shape[-1])\n    N, D = x.shape\n";
+  EXPECT_EQ(said_of("sum_flat", sum_flat(), label).verdict(), "pass");
+  EXPECT_EQ(said_of("sum_flat_but_first", sum_flat(), label).verdict(), "fail");
+}
+
+TEST(AResult, ThatIsAnArgumentIsNotTheMemoryOfTheOther) {
+  Value a = counted("a", {50}), c = tensor_value("", DType::f32, {50});
+  for (int i = 0; i < 50; ++i) f32(c)[i] = 2 * f32(a)[i];
+  RecordedCall call{.function = "keep_and_double", .before = {a}, .keyword = {false}};
+  call.after = call.before;
+  call.returned = {a, c};
+  const Diagnosis said = said_of("keep_and_double", {.calls = {call}});
+  EXPECT_EQ(said.verdict(), "pass") << (said.findings.empty() ? said.error : said.findings.front().evidence);
 }
 
 struct Row {

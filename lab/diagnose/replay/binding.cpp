@@ -67,6 +67,12 @@ bool is_count(const std::string& name) {
   return count.is(lower_case(name));
 }
 
+/// Whether a name says how the original is launched: BLOCK_SIZE, tile_m, num_warps.
+bool is_of_tiles(const std::string& name) {
+  static const Pattern tiles("block_?\\w*|tile_?\\w*|num_(warps|stages|ctas)|bs|\\w+_block_size|\\w+_tile");
+  return tiles.is(lower_case(name));
+}
+
 bool fits(const Parameter& p, const Port::Role& role, const Value& value) {
   if (p.kind == Kind::any) return true;
   if (role.tensor || value.kind == Value::Kind::none) return is_memory(p) || p.kind == Kind::unknown;
@@ -97,9 +103,14 @@ std::optional<Passing> size_of_label(const Parameter& parameter, const Replayed&
     for (std::size_t r = 0; r < replayed.roles.size(); ++r) {
       if (!replayed.values[r].is_tensor() || plain(replayed.roles[r].name) != plain(size.tensor)) continue;
       const int rank = replayed.values[r].tensor.rank;
-      if (size.rank >= 0 && size.rank != rank) continue;
       Passing passing;
       passing.role = static_cast<int>(r);
+      if (size.flattened && size.rank == 2) {
+        passing.what = size.dim == 0 ? What::rows : What::size;
+        passing.dim = -1;
+        return passing;
+      }
+      if (size.rank >= 0 && size.rank != rank) continue;
       passing.what = size.all ? What::elements : What::size;
       passing.dim = size.dim < 0 ? size.dim + rank : size.dim;
       if (!size.all && (passing.dim < 0 || passing.dim >= rank)) continue;
@@ -290,6 +301,11 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         replayed.values[r].integer < 0 && plain(parameter.name) != plain(replayed.roles[r].name) &&
         is_count(parameter.name))
       return false;
+    // Nor is the size of a tile, which only the original launches with.
+    if (parameter.kind == Kind::integer && is_of_tiles(replayed.roles[r].name) &&
+        plain(parameter.name) != plain(replayed.roles[r].name) && is_count(parameter.name) &&
+        !is_of_tiles(parameter.name))
+      return false;
     const bool number = replayed.values[r].kind == Value::Kind::integer ||
                         replayed.values[r].kind == Value::Kind::real ||
                         replayed.values[r].kind == Value::Kind::boolean;
@@ -302,10 +318,16 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
       if (!parameters[p].name.empty() && may(p, r) &&
           plain(parameters[p].name) == plain(replayed.roles[r].name))
         take(p, r);
+  // A result that is an argument again is returned by nobody who is given memory for the others.
+  const auto again = [&](std::size_t r) {
+    return std::any_of(replayed.outputs.begin(), replayed.outputs.end(), [&](const Replayed::Output& each) {
+      return each.again && each.role == static_cast<int>(r) && r >= replayed.call->before.size();
+    });
+  };
   for (const bool exact : {true, false})
     for (std::size_t p = 0; p < parameters.size(); ++p)
       for (std::size_t r = 0; r < replayed.roles.size(); ++r)
-        if (is_memory(parameters[p]) && may(p, r) &&
+        if (is_memory(parameters[p]) && may(p, r) && !again(r) &&
             (!exact || (replayed.roles[r].output == !parameters[p].is_const &&
                         (parameters[p].element == DType::none ||
                          parameters[p].element == replayed.values[r].tensor.dtype))))

@@ -2,6 +2,7 @@
 
 #include "lab/text/pattern.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace isomer::lab {
@@ -29,12 +30,22 @@ NamedSizes named_sizes(const std::vector<std::string>& texts) {
       "([A-Za-z_]\\w*)[ \\t]*,[ \\t]*([A-Za-z_]\\w*)[ \\t]*=[ "
       "\\t]*([A-Za-z_]\\w*)\\.(?:shape\\[|size\\()(-?\\d+)[\\])][ \\t]*,[ \\t]*"
       "([A-Za-z_]\\w*)\\.(?:shape\\[|size\\()(-?\\d+)[\\])]");
+  static const Pattern rows(
+      "(?:^|\\n)[ \\t]*([A-Za-z_]\\w*)[ \\t]*=[ "
+      "\\t]*([A-Za-z_]\\w*)(?:\\.contiguous\\(\\))?\\.(?:view|reshape)"
+      "\\(-1[ \\t]*,[ \\t]*\\w");
   NamedSizes found;
   for (const std::string& text : texts) {
+    const std::vector<Match> flat = rows.all(text);
+    const auto flattened = [&](const std::string& tensor) {
+      return std::any_of(flat.begin(), flat.end(),
+                         [&](const Match& each) { return each[1] == tensor && each[2] == tensor; });
+    };
     for (const Match& match : all_sizes.all(text)) {
       const std::vector<std::string> names = words(match[1]);
       for (std::size_t i = 0; i < names.size(); ++i)
-        found.push_back({names[i], match[2], static_cast<int>(i), static_cast<int>(names.size()), false});
+        found.push_back({names[i], match[2], static_cast<int>(i), static_cast<int>(names.size()), false,
+                         flattened(match[2])});
     }
     for (const Match& match : one.all(text))
       found.push_back({match[1], match[2], std::atoi(match[3].c_str()), -1, false});

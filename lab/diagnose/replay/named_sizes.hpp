@@ -8,9 +8,10 @@ namespace isomer::lab {
 /// What a label calls a size of a tensor: `m, k = x.shape`, `n = x.shape[0]`, `count = x.numel()`.
 struct NamedSize {
   std::string name, tensor;
-  int dim = 0;       ///< negative ones count from the last
-  int rank = -1;     ///< of the tensor, where the label takes all of its sizes at once
-  bool all = false;  ///< all elements
+  int dim = 0;             ///< negative ones count from the last
+  int rank = -1;           ///< of the tensor, where the label takes all of its sizes at once
+  bool all = false;        ///< all elements
+  bool flattened = false;  ///< of a tensor whose leading dimensions the label has made one: x.view(-1, n)
 };
 using NamedSizes = std::vector<NamedSize>;
 

@@ -84,3 +84,22 @@ extern "C" void store_both_anywhere(const DLTensor* k, const DLTensor* v, const 
                                     DLTensor* keys, DLTensor* values) {
   store(k, v, slots, keys, values, false);
 }
+
+/// Numbers of functions over raw memory: a count that no caller passes, rows that a label has made of all leading
+/// dimensions, and one result of two, for the other is an argument.
+__global__ void doubled(const float* x, float* y, int n) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+extern "C" void double_by_tiles(const float* x, float* out, int n) { doubled<<<(n + 63) / 64, 64>>>(x, out, n); }
+extern "C" void double_all_but_last(const float* x, float* out, int n) {
+  doubled<<<(n + 63) / 64, 64>>>(x, out, n - 1);
+}
+__global__ void summed(const float* x, float* z, int D, int first) {
+  float sum = 0;
+  for (int c = first; c < D; ++c) sum += x[blockIdx.x * D + c];
+  z[blockIdx.x] = sum;
+}
+extern "C" void sum_flat(const float* x, float* z, int N, int D) { summed<<<N, 1>>>(x, z, D, 0); }
+extern "C" void sum_flat_but_first(const float* x, float* z, int N, int D) { summed<<<N, 1>>>(x, z, D, 1); }
+extern "C" void keep_and_double(const float* a, float* c, int n) { doubled<<<(n + 63) / 64, 64>>>(a, c, n); }
