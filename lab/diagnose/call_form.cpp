@@ -300,7 +300,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
   }
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
-    if (!is_memory(p) || role_at[i] >= 0 || is_array(i)) continue;
+    if (!is_memory(p) || role_at[i] >= 0 || is_array(i) || (stranger && is_of_no_op(port, p))) continue;
     for (int pass = 0; pass < 2 && role_at[i] < 0; ++pass)
       for (std::size_t r = 0; r < port.roles.size(); ++r) {
         const Port::Role& role = port.roles[r];

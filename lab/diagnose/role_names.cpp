@@ -83,10 +83,7 @@ double agreement(bool of_role, bool of_name) { return of_role && of_name ? 3 : o
 double fit(const Port& port, std::size_t role, const Parameter& p, bool op_has_lse, bool op_has_sides) {
   double score = 0;
   const Port::Role& of = port.roles[role];
-  // What is added to scores, or worked in, is no tensor of an op that has none such.
-  if (holds_any(words_said(p.name), {"mask", "masks", "bias", "alibi", "workspace", "scratch", "ms"}) &&
-      port.role_of(p.name) < 0)
-    return -10;
+  if (is_of_no_op(port, p)) return -10;
   if (p.is_const && p.kind == Kind::pointer && of.output) return -10;
   if (port.role_of(p.name) == static_cast<int>(role) ||
       port.role_of(without_device(p.name)) == static_cast<int>(role))
@@ -138,6 +135,12 @@ struct Assignment {
 };
 
 }  // namespace
+
+bool is_of_no_op(const Port& port, const Parameter& parameter) {
+  return port.role_of(parameter.name) < 0 &&
+         holds_any(words_said(parameter.name),
+                   {"mask", "masks", "bias", "alibi", "workspace", "scratch", "ms"});
+}
 
 std::vector<int> roles_by_words(const Entry& entry, const Port& port) {
   std::vector<int> role_at(entry.parameters.size(), -1);

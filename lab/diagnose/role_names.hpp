@@ -12,4 +12,8 @@ namespace isomer::lab {
 /// name that says little takes what the others leave. -1 where nothing speaks for any.
 std::vector<int> roles_by_words(const Entry& entry, const Port& port);
 
+/// Whether a parameter's name says what is added to scores, or worked in, which is no tensor of an op that
+/// has none of that name: a mask, a workspace.
+bool is_of_no_op(const Port& port, const Parameter& parameter);
+
 }  // namespace isomer::lab

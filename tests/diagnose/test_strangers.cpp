@@ -95,6 +95,7 @@ constexpr Stranger kStrangers[] = {
     {"attend_always_causal", "attention", "pass", "convention", "houses.cu"},
     {"attend_one_key_further", "attention", "fail", "", "houses.cu"},
     {"attend_guarded_tiles", "attention", "pass", "", "houses.cu"},
+    {"attend_with_mask", "attention", "pass", "", "houses.cu"},
     {"attend_unguarded_tiles", "attention", "fail", "nan-inf", "houses.cu"},
     {"attend_onto_output", "attention", "fail", "uninitialised-read", "houses.cu"},
     {"quantize_tiles_by_factor", "weight_quant", "pass", "convention", "houses.cu"},

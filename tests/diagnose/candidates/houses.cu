@@ -106,6 +106,17 @@ ATTEND_IN_TILES(attend_guarded_tiles, Tile::guarded)
 ATTEND_IN_TILES(attend_unguarded_tiles, Tile::unguarded)
 ATTEND_IN_TILES(attend_onto_output, Tile::added)
 
+// A mask that may be null stands where other kernels have their output.
+__global__ void mask_before(const float* mask, float* scores, int n) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  if (mask != nullptr && i < n) scores[i] += mask[i];
+}
+extern "C" void attend_with_mask(const float* Q, const float* K, const float* V, float* mask, float* dst, int S, int D,
+                                 bool causal) {
+  attend_in_tiles<Tile::guarded><<<(S + 63) / 64, 64>>>(Q, K, V, dst, S, D, causal);
+  mask_before<<<(S * D + 63) / 64, 64>>>(mask, dst, S * D);
+}
+
 // Scales that no tensor of the op is: another operation.
 __global__ void attend_normed(const float* q, const float* k, const float* v, const float* norms, float* out, int length,
                               int dim) {
