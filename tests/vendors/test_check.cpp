@@ -27,10 +27,13 @@ TEST_P(Check, Holds) {
   while (const std::size_t count = std::fread(chunk, 1, sizeof chunk, pipe)) said.append(chunk, count);
   EXPECT_EQ(WEXITSTATUS(::pclose(pipe)), 0) << said;
   EXPECT_NE(said.find(std::string(GetParam().vendor) + "/portable"), said.npos) << said;
-  // A sample may draw cases whose pages lie farther apart than the stand-in has memory.
-  int too_large = 0;
-  for (std::size_t at = 0; (at = said.find("the case's buffers span", at)) != said.npos; ++at) ++too_large;
-  EXPECT_NE(said.find(" 0 failed, " + std::to_string(too_large) + " refused"), said.npos) << said;
+  // A sample may draw cases whose pages lie farther apart than the stand-in has memory, and cases of few
+  // queries, which cuda/sm80 leaves to the decode kernel. Nothing else is refused.
+  int refused = 0;
+  for (const char* sentence :
+       {"the case's buffers span", "the decode kernel, which splits their keys, is faster"})
+    for (std::size_t at = 0; (at = said.find(sentence, at)) != said.npos; ++at) ++refused;
+  EXPECT_NE(said.find(" 0 failed, " + std::to_string(refused) + " refused"), said.npos) << said;
   EXPECT_NE(said.find(" hold"), said.npos) << said;
 }
 
