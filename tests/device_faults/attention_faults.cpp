@@ -96,8 +96,8 @@ Planted attention_combine_faults() {
        "expected"},
       {"last_part_left_out", kCombine, "if (begin + u >= parts) continue;",
        "if (begin + u >= parts - 1) continue;", "expected"},
-      {"parts_of_the_next_head", kCombine, "const i64 row = head * p.partial_rows",
-       "const i64 row = (head ^ 1) * p.partial_rows", "expected"},
+      {"parts_of_the_next_head", kCombine, "const i64 row = at.head * p.partial_rows",
+       "const i64 row = (at.head ^ 1) * p.partial_rows", "expected"},
   };
   return {kCombine, "emulated/sm90", kSplit, kFaults};
 }
