@@ -33,7 +33,8 @@ constexpr std::string_view kLimits[] = {
 /// Whether a problem of `size` has no more than a few elements, inputs among them, and steps for each.
 bool is_light(const Given& given, std::int64_t size) {
   std::int64_t elements = 0;
-  for (const oracle::Problem::Buffer& buffer : given.problem->buffers()) elements += buffer.tensor.numel();
+  for (const Value& value : given.values)
+    if (value.is_tensor()) elements += value.tensor.numel();
   std::size_t answers = 0;
   for (const oracle::ExpectedTensor& tensor : given.plain.tensors) answers += tensor.value.size();
   const core::Call& call = given.problem->call();
