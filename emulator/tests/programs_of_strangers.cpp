@@ -66,6 +66,8 @@ int main(int argc, char** argv) {
   int* reached;
   cudaMallocManaged(&reached, 64);  // zero, as an operating system gives it
   if (reached[15] != 0) return 2;
+  int* tensor;  // as PyTorch's allocator asks for it: poison, by which unwritten elements are known
+  if (isomer_emulator_malloc((void**)&tensor, 64, 2) != 0 || tensor[15] == 0) return 10;
   deeper<<<1, 1>>>(reached, 0);
   cudaDeviceSynchronize();
   for (int i = 0; i < 5; ++i) if (reached[i] != (i < 4 ? 3 : 0)) return 3;

@@ -90,7 +90,8 @@ Buffer* Memory::allocate(std::size_t bytes, Space space, std::string name, std::
   buffer.id = id;
   for (std::size_t p = 0; p < pages; ++p) pages_[first + p] = id;
   if (counted) in_use_ += bytes;
-  fill_poison(buffer);
+  // What host and device share begins as the zero pages that an operating system gives.
+  if (space != Space::managed) fill_poison(buffer);
   lay_canary(buffer);
   return &buffer;
 }
@@ -174,9 +175,7 @@ Buffer* Memory::nearest(const void* address, bool shared) const {
   return best;
 }
 
-// What host and device share begins as the zero pages that an operating system gives.
 void Memory::fill_poison(Buffer& buffer) const {
-  if (buffer.space == Space::managed) return;
   if (buffer.bytes <= kPoisonLimit) std::memset(buffer.begin, poison_, buffer.bytes);
 }
 

@@ -81,7 +81,9 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
   }
   // Host writes to it go unseen; of a tensor each launch looks whether there were any.
   if (kind == 1 || settings().host_writes_unseen) b->initialised = true;
+  // A tensor's unwritten elements are known by their poison.
   b->tensor = kind == 2;
+  if (b->tensor) Memory::instance().fill_poison(*b);
   if (settings().watch) watch::forget(*b);
   if (settings().leaks) b->made = callers();
   closed::close(*b);
