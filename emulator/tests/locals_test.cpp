@@ -105,6 +105,21 @@ __global__ void square(float* out, int n, int flag) {
   for (int i = 0; i < 8; ++i) own[i / 4][i % 4] = i;
   out[threadIdx.x] = own[flag ? (n - 1) / 4 : 2][3] * 2 + own[0][0];
 }
+// In the buffer of 32 numbers: a member in the middle, and one at the end that stands for what is left.
+struct Entry { int kind; float sizes[8]; float more[3]; };
+struct Head { Entry in; float rest[2]; };
+__global__ void pointed(float* out, int n, int) {
+  Head* head = reinterpret_cast<Head*>(out);
+  if (threadIdx.x > 0) return;
+  for (int i = 0; i < n; ++i) head->in.sizes[i] = i;
+  for (int i = 0; i < n; ++i) head->rest[i] = 1;
+  out[n] = head->in.sizes[n - 1] + *(&head->in.sizes[8] - n);
+}
+__device__ float last(const Entry* entry, int n) { return entry->sizes[n - 1]; }
+__global__ void pointed_read(float* out, int n, int) {
+  Entry own = {1, {1, 2, 3, 4, 5, 6, 7, 8}, {1}};
+  out[threadIdx.x] = last(&own, n);
+}
 __device__ void fill(float (&row)[4]) { row[3] = 2; }
 __global__ void whole(float* out, int n, int flag) {
   __shared__ Box shared;
@@ -162,6 +177,18 @@ TEST(Locals, AnIndexOutsideOfAMembersArrayIsToldAndItsTwinIsNot) {
   EXPECT_NE(told("part", 9, 1).find("reads element 8 of the array box.sizes, which has 8"), std::string::npos)
       << told("part", 9, 1);
   for (const char* kernel : {"member", "part"}) EXPECT_EQ(told(kernel, 8, 1), "");
+}
+
+TEST(Locals, AnIndexOutsideOfAMembersArrayBehindAPointerIsToldAndItsTwinIsNot) {
+  EXPECT_NE(
+      told("pointed", 9, 1).find("writes element 8 of the array head->in.sizes, which has 8: another member"),
+      std::string::npos)
+      << told("pointed", 9, 1);
+  EXPECT_NE(told("pointed_read", 9, 1).find("reads element 8 of the array entry->sizes, which has 8"),
+            std::string::npos)
+      << told("pointed_read", 9, 1);
+  EXPECT_NE(told("pointed_read", 0, 1).find("reads element -1"), std::string::npos);
+  for (const char* kernel : {"pointed", "pointed_read"}) EXPECT_EQ(told(kernel, 8, 1), "");
 }
 
 TEST(Locals, AnUnwrittenElementOfSeveralSubscriptsIsToldAndItsTwinIsNot) {

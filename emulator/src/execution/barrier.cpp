@@ -25,8 +25,8 @@ int Block::barrier(int combine, int predicate, const void* site) {
   self.returned_early = false;
   if (++arrived_ == alive_) {
     self.wait = Wait::barrier;
-    if (launch_.watch) check_barrier_sites();
-    if (launch_.watch && alive_ < size()) check_barrier_is_whole();
+    if (launch_.watch) check_barrier_sites(Wait::barrier);
+    if (launch_.watch && alive_ < size()) check_barrier_is_whole(Wait::barrier);
     self.wait = Wait::none;
     release_barrier();
   } else {
@@ -50,10 +50,10 @@ void Block::release_barrier() {
   }
 }
 
-void Block::check_barrier_sites() {
+void Block::check_barrier_sites(Wait at) {
   const Thread* first = nullptr;
   for (const Thread& t : threads_) {
-    if (t.wait != Wait::barrier) continue;
+    if (t.wait != at) continue;
     if (!first) {
       first = &t;
     } else if (t.site != first->site) {
@@ -65,10 +65,10 @@ void Block::check_barrier_sites() {
 
 /// Threads that have returned are not waited for; whoever only came to the kernel's end went around a barrier
 /// that stands under a condition.
-void Block::check_barrier_is_whole() {
+void Block::check_barrier_is_whole(Wait at) {
   const Thread *waits = nullptr, *left = nullptr;
   for (const Thread& t : threads_) {
-    if (!waits && t.wait == Wait::barrier) waits = &t;
+    if (!waits && t.wait == at) waits = &t;
     if (!left && t.ended && t.ran_off) left = &t;
   }
   if (waits && left) watch::report_left_out(*this, *waits, *left);
@@ -120,7 +120,47 @@ void Block::grid_barrier(const void* site) {
     abandon();
   }
   ++at_grid_;
+  current_->returned_early = false;
   wait(Wait::grid, site);
+}
+
+/// All threads that are left have come to the grid's barrier. On CUDA's devices that is a barrier of the
+/// block, then its thread (0,0,0) alone counts the block in and looks whether the others have come, then a
+/// barrier of the block again. So where that thread has ended, the block is not counted, and the rest of it
+/// goes on.
+bool Block::counts_in_grid() {
+  if (launch_.watch) {
+    check_barrier_sites(Wait::grid);
+    if (alive_ < size()) check_barrier_is_whole(Wait::grid);
+  }
+  if (threads_[0].ended && launch_.blocks > 1 && !launch_.hip) {
+    for (const Thread& t : threads_)
+      if (t.wait == Wait::grid) {
+        watch::report_violation(Kind::barrier_divergence, *this, t, {t.site, t.clock.calls}, {},
+                                "waits in the grid's barrier, where thread (0,0,0) of each block counts its "
+                                "block in: here it has ended, so that this block is not counted and does not "
+                                "wait for the others");
+        break;
+      }
+    if (launch_.watch) watch::block_barrier(*this);
+    leave_grid_barrier();
+    return false;
+  }
+  in_grid_barrier_ = true;
+  grid_generation_ = launch_.grid_generation.load();
+  launch_.arrive_at_grid_barrier();
+  return true;
+}
+
+void Block::leave_grid_barrier() {
+  at_grid_ = 0;
+  progressed_ = true;
+  yields_ = 0;
+  begin_epoch(epoch_ + 1);
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    Thread& t = threads_[permuted(i)];
+    if (t.wait == Wait::grid) wake(t);
+  }
 }
 
 Block* Block::mate(std::uint32_t rank) {

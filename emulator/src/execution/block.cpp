@@ -127,13 +127,7 @@ Block::Outcome Block::resume() {
   yields_ = 0;
   if (in_grid_barrier_ && launch_.grid_generation.load() != grid_generation_) {
     in_grid_barrier_ = false;
-    at_grid_ = 0;
-    begin_epoch(epoch_ + 1);
-    for (std::uint32_t i = 0; i < size(); ++i) {
-      Thread& t = threads_[permuted(i)];
-      if (t.wait == Wait::grid) wake(t);
-    }
-    progressed_ = true;
+    leave_grid_barrier();
   }
   if (spinning_ > 0) {
     spinning_ = 0;
@@ -210,11 +204,7 @@ Fiber* Block::next() {
     // The asynchronous units are as late as can be: they go on where no thread can without them.
     if (units_used_ && units_->advance()) continue;
     if (at_grid_ > 0 && at_grid_ == alive_) {
-      if (!in_grid_barrier_) {
-        in_grid_barrier_ = true;
-        grid_generation_ = launch_.grid_generation.load();
-        launch_.arrive_at_grid_barrier();
-      }
+      if (!in_grid_barrier_ && !counts_in_grid()) continue;
       return leave();
     }
     if (spinning_ > 0 || cluster_ != nullptr) return leave();
@@ -252,7 +242,7 @@ void Block::ended(Thread& thread) {
   while (settle(warp)) {
   }
   if (arrived_ > 0 && arrived_ == alive_) {
-    if (launch_.watch) check_barrier_is_whole();
+    if (launch_.watch) check_barrier_is_whole(Wait::barrier);
     release_barrier();
   }
   if (cluster_ != nullptr) release_cluster_if_all();

@@ -152,8 +152,10 @@ class Block {
   void wake(Thread& thread);
   void ended(Thread& thread);
   void release_barrier();
-  void check_barrier_sites();
-  void check_barrier_is_whole();
+  void check_barrier_sites(Wait at);
+  void check_barrier_is_whole(Wait at);
+  bool counts_in_grid();
+  void leave_grid_barrier();
   void complete(Warp& warp, std::size_t which);
   bool complete_converged();
   bool settle(Warp& warp);

@@ -20,6 +20,22 @@ using namespace isomer::emulator;
 #define EXPORT __attribute__((visibility("default")))
 #define SITE __builtin_return_address(0)
 
+namespace {
+
+void tell_outside(const void* site, int what, const std::string& element) {
+  static constexpr const char* kVerbs[] = {"reads", "writes", "takes the address of"};
+  watch::report_event(what == 1 ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, site,
+                      fmt::format("{} {}", kVerbs[what], element));
+}
+
+/// What lies there is another variable of the thread's, or what its calls return to.
+[[noreturn]] void end_thread() {
+  current_block()->launch().error = error::illegal_address;
+  current_block()->kill_current();
+}
+
+}  // namespace
+
 extern "C" {
 
 EXPORT int isomer_emulator_barrier(int combine, int predicate) {
@@ -146,13 +162,24 @@ EXPORT void isomer_emulator_saturates(double value, const char* from, const char
 EXPORT void isomer_emulator_outside_array(const char* array, long long index, unsigned long long count,
                                           int what) {
   if (!current_thread() || !current_block()->launch().watch) return;
-  static constexpr const char* kVerbs[] = {"reads", "writes", "takes the address of"};
-  watch::report_event(what == 1 ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, SITE,
-                      fmt::format("{} element {} of the {}array {}, which has {}", kVerbs[what], index,
-                                  std::strchr(array, '.') ? "" : "local ", array, count));
-  // What lies there is another variable of the thread's, or what its calls return to.
-  current_block()->launch().error = error::illegal_address;
-  current_block()->kill_current();
+  tell_outside(SITE, what,
+               fmt::format("element {} of the {}array {}, which has {}", index,
+                           std::strchr(array, '.') ? "" : "local ", array, count));
+  end_thread();
+}
+EXPORT void isomer_emulator_outside_member(const char* array, long long index, unsigned long long count,
+                                           int what, const volatile void* object, const volatile void* end,
+                                           const volatile void* element) {
+  if (!current_thread() || !current_block()->launch().watch) return;
+  const bool inside = element >= object && element < end;
+  const Buffer* const buffer = Memory::instance().find(const_cast<const void*>(object));
+  // What lies outside of the buffer is told by its address.
+  if (buffer != nullptr && (element < buffer->begin || element >= buffer->end())) return;
+  tell_outside(SITE, what,
+               fmt::format("element {} of the array {}, which has {}: {}", index, array, count,
+                           inside ? "another member of the structure lies there"
+                                  : "it lies outside of the structure"));
+  if (buffer == nullptr && !inside) end_thread();
 }
 EXPORT void isomer_emulator_unwritten(const char* variable, long long index) {
   if (!current_thread() || !current_block()->launch().watch) return;

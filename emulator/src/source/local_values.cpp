@@ -144,6 +144,7 @@ struct Indexed {
   std::size_t subscripts;  ///< token of the first bracket
   std::string name;
   const Tracked* use = nullptr;  ///< of an array whose written elements are known
+  std::string object = {};       ///< the pointer behind which it is a member
 };
 /// What closes two at one place closes the inner one first.
 using Closers = std::vector<std::pair<std::size_t, std::string>>;
@@ -189,10 +190,13 @@ void guard_subscripts(Source& s, const Indexed& array, Closers& closers) {
       list |= t[k].is(",");
     }
     if (list || close == open + 1) continue;
-    std::string front =
-        "::isomer::emulator::" + std::string(array.subscripts > array.first + 1 ? "member" : "local") +
-        "_index<decltype(" + array.name + "), " + std::to_string(level) + ", " + std::to_string(what) + ">(";
-    std::string back = ", " + quoted(array.name) + ")";
+    const char* const kind = !array.object.empty()                ? "pointed"
+                             : array.subscripts > array.first + 1 ? "member"
+                                                                  : "local";
+    std::string front = std::string("::isomer::emulator::") + kind + "_index<decltype(" + array.name + "), " +
+                        std::to_string(level) + ", " + std::to_string(what) + ">(";
+    std::string back = ", " + quoted(array.name) +
+                       (array.object.empty() ? "" : ", " + array.object + ", " + array.name) + ")";
     if (array.use != nullptr) {
       const bool writes = array.use->second == Use::writes;
       const std::string written = "isomer_w_" + array.name;
@@ -209,13 +213,18 @@ void guard_subscripts(Source& s, const Indexed& array, Closers& closers) {
   }
 }
 
-/// The arrays that are members of what begins at `i`: `x.values[i]`, `list[2].parts.values[i]`.
+/// The arrays that are members of what begins at `i`: `x.values[i]`, `list[2].parts.values[i]`; and behind a
+/// pointer, `p->parts.values[i]`, where nothing in front of the array is computed: it is named twice.
 void guard_members(Source& s, std::size_t i, Closers& closers) {
   const Tokens& t = s.text.tokens;
-  for (std::size_t k = past_subscripts(t, i + 1); t[k].is(".") && t[k + 1].kind == Token::name;
-       k = past_subscripts(t, k)) {
+  std::size_t arrow = 0;
+  for (std::size_t k = past_subscripts(t, i + 1);
+       (t[k].is(".") || t[k].is("->")) && t[k + 1].kind == Token::name; k = past_subscripts(t, k)) {
+    if (t[k].is("->")) arrow = k;
     k += 2;
-    if (t[k].is("[")) guard_subscripts(s, {i, k, s.written(i, k)}, closers);
+    if (!t[k].is("[")) continue;
+    guard_subscripts(s, {i, k, s.written(i, k), nullptr, arrow != 0 ? s.written(i, arrow) : ""}, closers);
+    if (arrow != 0) return;
   }
 }
 
@@ -250,7 +259,7 @@ void watch_local_values(Source& s) {
       if (t[i].kind != Token::name || declared.count(i) != 0 || is_member(t, i)) continue;
       const auto known = tracked.find(i);
       const std::string name(t[i].text);
-      if (t[i + 1].is(".") || t[i + 1].is("[")) guard_members(s, i, closers);
+      if (t[i + 1].is(".") || t[i + 1].is("[") || t[i + 1].is("->")) guard_members(s, i, closers);
       if (!t[i + 1].is("[")) {
         if (known == tracked.end() || known->second == Use::copies) continue;
         s.edits.insert(t[i].offset, known->second == Use::writes

@@ -11,67 +11,46 @@
 
 #include "source/ptx.hpp"
 #include "source/ptx_table.hpp"
+#include "source/ptx_text.hpp"
 
 namespace isomer::emulator::source {
 namespace {
-
-using Words = std::vector<std::string>;
-
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\n\r"), last = text.find_last_not_of(" \t\n\r");
-  return first == std::string_view::npos ? "" : std::string(text.substr(first, last - first + 1));
-}
-
-/// Parts between commas that stand in no bracket.
-Words split(const std::string& text, char by) {
-  Words parts;
-  int depth = 0;
-  std::string part;
-  for (char c : text) {
-    depth += c == '{' || c == '[' || c == '(';
-    depth -= c == '}' || c == ']' || c == ')';
-    if (c == by && depth == 0) {
-      parts.push_back(trimmed(part));
-      part.clear();
-    } else {
-      part += c;
-    }
-  }
-  if (!trimmed(part).empty() || !parts.empty()) parts.push_back(trimmed(part));
-  return parts;
-}
-
-std::optional<std::string> type_of(const std::string& word) {
-  static const std::set<std::string> known = {"u8",  "u16", "u32", "u64", "s8",
-                                              "s16", "s32", "s64", "f32", "f64"};
-  if (known.count(word)) return word;
-  if (word == "b8" || word == "b16" || word == "b32" || word == "b64") return "u" + word.substr(1);
-  if (word == "b128" || word == "pred") return word;
-  return std::nullopt;
-}
 
 struct Unknown {};  // an instruction or operand that the table lacks
 
 /// One asm statement.
 class Assembly {
  public:
-  Assembly(std::map<std::string, std::string> operands) : operands_(std::move(operands)) {}
+  Assembly(std::map<std::string, std::string> operands, bool jumps)
+      : operands_(std::move(operands)), jumps_(jumps) {}
 
   std::string translate(const std::string& text) {
+    waits_only_ = only_waits(text);
     std::string out, statement;
     for (std::size_t i = 0; i < text.size(); ++i) {
       const char c = text[i];
-      const bool begins = trimmed(statement).empty();
-      if (begins && (c == '{' || c == '}')) {
+      const std::string so_far = trimmed(statement);
+      if (so_far.empty() && (c == '{' || c == '}')) {
         out += c;
       } else if (c == ';') {
-        out += one(trimmed(statement));
+        out += one(so_far);
+        statement.clear();
+      } else if (c == ':' && is_label(so_far) && text.compare(i, 2, "::") != 0) {
+        labels_.insert(label(so_far));
+        out += label(so_far) + ":; ";
         statement.clear();
       } else {
         statement += c;
       }
     }
-    return out + one(trimmed(statement));
+    out += one(trimmed(statement));
+    for (const std::string& each : targets_)
+      if (labels_.count(each) == 0) throw Unknown{};
+    if (labels_.empty()) return declarations_ + out;
+    // Labels of this statement alone, and no declaration between a jump and its label.
+    std::string local;
+    for (const std::string& each : labels_) local += (local.empty() ? "__label__ " : ", ") + each;
+    return "{ " + local + "; " + declarations_ + out + " }";
   }
   const std::string& failed() const { return failed_; }
 
@@ -91,7 +70,17 @@ class Assembly {
     failed_ = name;
     const Words operands = end == std::string::npos ? Words{} : split(statement.substr(end), ',');
     if (name == ".reg") return declared(operands);
+    if (name == "bra" || name == "bra.uni") return guard + jump(operands.at(0));
     return guard + "{ " + instruction(name, split(name, '.'), operands) + "; } ";
+  }
+
+  /// Who jumps back looks again, and lets other threads run.
+  std::string jump(const std::string& to) {
+    if (!is_label(to)) throw Unknown{};
+    targets_.insert(label(to));
+    const bool back = labels_.count(label(to)) != 0;
+    return std::string("{ ") + (back ? "::isomer::emulator::patience(); " : "") + "goto " + label(to) +
+           "; } ";
   }
 
   /// `.reg .b32 a, b<4>`
@@ -102,8 +91,14 @@ class Assembly {
     names[0] = trimmed(names[0].substr(blank));
     std::string out;
     const auto add = [&](const std::string& name) {
-      operands_[name] = "isomer_" + name.substr(name[0] == '%');
-      out += fmt::format("{} {}{{}}; ", *type, operands_[name]);
+      const std::string variable = "isomer_" + name.substr(name[0] == '%');
+      const auto before = registers_.find(variable);
+      // Of two scopes, in one that jumps.
+      if (jumps_ && before != registers_.end() && before->second != *type) throw Unknown{};
+      if (!jumps_ || before == registers_.end())
+        (jumps_ ? declarations_ : out) += fmt::format("{} {}{{}}; ", *type, variable);
+      registers_[variable] = *type;
+      operands_[name] = variable;
     };
     for (const std::string& name : names) {
       const auto many = name.find('<');
@@ -187,7 +182,9 @@ class Assembly {
     if (base == "setp") return compared(parts, operands);
     if (base == "ldmatrix") return matrices(parts, operands);
     if (base == "mma") return product(parts, operands);
-    if (base == "cp" && parts.size() > 4 && parts[1] == "async" && parts[3] == "shared") {
+    if (base == "elect") return elected(operands);
+    if (base == "cp" && parts.size() > 4 && parts[1] == "async" && parts[4] == "global" &&
+        (parts[3] == "shared" || parts[3] == "shared::cta")) {
       const std::string most = operands.size() > 3 && operands[3][0] != '%' && !std::isdigit(operands[3][0])
                                    ? operands.at(2)
                                : operands.size() > 3 ? operands[3]
@@ -195,16 +192,29 @@ class Assembly {
       return fmt::format("copy_to_shared<{}>({}, {}, as<u32>({}))", operand(operands.at(2)),
                          address(operands.at(0)), address(operands.at(1)), operand(most));
     }
+    if (const std::string expression = ptx_of_units(parts, operands.size(), waits_only_); !expression.empty())
+      return of_units(expression, operands);
     for (const PtxRow& row : ptx_actions()) {
-      if (name == row.name) return row.expression;
+      if (name == row.name || name.rfind(row.name + std::string("."), 0) == 0) return row.expression;
     }
     return value(parts, operands);
   }
-
-  static bool has(const Words& parts, const char* what) {
-    for (const std::string& part : parts)
-      if (part == what) return true;
-    return false;
+  /// `#1`: a number; `&1`: an address; `@1`: one in shared memory; `=1`: what is written, `_` for nothing.
+  std::string of_units(const std::string& expression, const Words& operands) const {
+    std::string out, to;
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+      const char c = expression[i];
+      if (c != '#' && c != '&' && c != '@' && c != '=') {
+        out += c;
+        continue;
+      }
+      const std::string& text = operands.at(static_cast<std::size_t>(expression[++i] - '0'));
+      if (c == '#') out += "as<u32>(" + operand(text) + ")";
+      if (c == '&') out += "reinterpret_cast<void*>(" + address(text) + ")";
+      if (c == '@') out += "in_shared(" + address(text) + ")";
+      if (c == '=' && text != "_") to = operand(text);
+    }
+    return to.empty() ? "static_cast<void>(" + out + ")" : fmt::format("put({}, {})", to, out);
   }
 
   /// The longest name of the table with which the instruction begins; what stands between it and the type is
@@ -335,6 +345,16 @@ class Assembly {
       out += fmt::format("; put({}, isomer_in)", operand(trimmed(operands[0].substr(bar + 1))));
     return out;
   }
+  /// `elect.sync d|p, mask`: the first of the lanes.
+  std::string elected(const Words& operands) const {
+    const auto bar = operands.at(0).find('|');
+    if (bar == std::string::npos || operands.size() != 2) throw Unknown{};
+    const std::string lane = trimmed(operands[0].substr(0, bar));
+    std::string out = "const u32 isomer_first = u32(__builtin_ctz(as<u32>(" + operand(operands[1]) + ")))";
+    if (lane != "_") out += fmt::format("; put({}, isomer_first)", operand(lane));
+    return out + fmt::format("; put({}, isomer_emulator_lane() == isomer_first)",
+                             operand(trimmed(operands[0].substr(bar + 1))));
+  }
   std::string vote(const Words& parts, const Words& operands) const {
     if (parts.size() < 4 || parts[1] != "sync" || operands.size() < 3) throw Unknown{};
     static const std::map<std::string, const char*> calls = {
@@ -436,35 +456,17 @@ class Assembly {
     return out;
   }
 
-  std::map<std::string, std::string> operands_;
+  std::map<std::string, std::string> operands_, registers_;
+  std::set<std::string> labels_, targets_;
+  std::string declarations_;  ///< of one that jumps
+  bool jumps_, waits_only_ = false;
   std::string failed_;
 };
-
-/// With the names of ptx.h in full: the user's own may be the same.
-std::string qualified(const std::string& code) {
-  std::string out;
-  for (std::size_t i = 0; i < code.size();) {
-    const auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    std::size_t end = i;
-    while (end < code.size() && part_of_name(code[end])) ++end;
-    if (end == i) {
-      out += code[i++];
-      continue;
-    }
-    const std::string word = code.substr(i, end - i);
-    const bool member = i > 0 && (code[i - 1] == '.' || code[i - 1] == ':' || code[i - 1] == '\'');
-    if (!member && ptx_names().count(word)) out += "::isomer::emulator::ptx::";
-    if (!member && word == "Reach_block") out += "::isomer::emulator::";
-    out += word;
-    i = end;
-  }
-  return out;
-}
 
 }  // namespace
 
 PtxAsCpp translated_ptx(const std::string& text, std::map<std::string, std::string> operands) {
-  Assembly assembly(std::move(operands));
+  Assembly assembly(std::move(operands), text.find("bra") != std::string::npos);
   try {
     return {qualified(assembly.translate(text)), ""};
   } catch (const Unknown&) {

@@ -10,6 +10,11 @@
 extern "C" {
 /// `what`: 0 reads, 1 writes, 2 takes the address of.
 void isomer_emulator_outside_array(const char* array, long long index, unsigned long long count, int what);
+/// Of the object that lies from `object` to `end`: the element, which is none of the array, is elsewhere in
+/// it.
+void isomer_emulator_outside_member(const char* array, long long index, unsigned long long count, int what,
+                                    const volatile void* object, const volatile void* end,
+                                    const volatile void* element);
 void isomer_emulator_unwritten(const char* variable, long long index);  ///< no array: index −1
 /// Of an array of `rank` dimensions, the first of which may be any.
 void isomer_emulator_unwritten_row(const char* variable, unsigned long long index,
@@ -52,6 +57,33 @@ __attribute__((always_inline)) constexpr Index local_index(Index index, [[maybe_
 template <class Array, unsigned Level, int What, class Index>
 __attribute__((always_inline)) constexpr Index member_index(Index index, [[maybe_unused]] const char* name) {
   if constexpr (std::extent_v < Array >> 1) local_index<Array, Level, What>(index, name);
+  return index;
+}
+
+/// Of an array that is a member of what a pointer points to. Behind its end lie other members; where it is
+/// the last of them, it may stand for as many elements as were allocated.
+template <class Array, unsigned Level, int What, class Index, class Pointer, class Member>
+__attribute__((always_inline)) inline Index pointed_index(Index index, [[maybe_unused]] const char* name,
+                                                          [[maybe_unused]] const Pointer& pointer,
+                                                          [[maybe_unused]] const Member& member) {
+#ifdef ISOMER_EMULATOR_WATCH
+  if constexpr (std::extent_v < Array >> 1 && std::rank_v < Array >> Level && std::is_integral_v<Index> &&
+                std::is_pointer_v<Pointer>) {
+    constexpr std::size_t count = elements<Array, Level>();
+    const auto at = static_cast<std::size_t>(static_cast<long long>(index));
+    const bool inside = Level == 0 ? at < count + (What == 2) : at + count < 2 * count + 1;
+    if (__builtin_expect(!inside, false)) {
+      const auto* first = reinterpret_cast<const volatile char*>(&member);
+      const auto* end = reinterpret_cast<const volatile char*>(pointer + 1);
+      const bool last = first + sizeof(Member) + alignof(std::remove_pointer_t<Pointer>) > end;
+      if (!last || static_cast<long long>(index) < 0)
+        isomer_emulator_outside_member(
+            name, static_cast<long long>(index), count, What, pointer, end,
+            first + static_cast<long long>(index) *
+                        static_cast<long long>(sizeof(Member) / elements<Array, Level>()));
+    }
+  }
+#endif
   return index;
 }
 

@@ -296,6 +296,26 @@ ISOMER_EMULATOR_INLINE void copy_to_shared(u64 to, u64 from, u32 from_bytes) {
   *at<W>(true, to) = whole;
 }
 
+// Barriers in shared memory. Which phase an arrival belongs to is all that its state has to say.
+ISOMER_EMULATOR_INLINE u32 in_shared(u64 address) {
+  return address < (u64{1} << 24) ? static_cast<u32>(address)
+                                  : isomer_emulator_shared_address(reinterpret_cast<const void*>(address));
+}
+ISOMER_EMULATOR_INLINE u64 arrived(u32 barrier, u32 count, u32 bytes) {
+  const u64 parity = isomer_emulator_barrier_parity(barrier);
+  isomer_emulator_barrier_arrive(barrier, count, bytes);
+  return parity;
+}
+/// One that is not among those that were counted on.
+ISOMER_EMULATOR_INLINE void arrived_beside(u32 barrier) {
+  isomer_emulator_barrier_expect(barrier, 1);
+  isomer_emulator_barrier_arrive(barrier, 1, 0);
+}
+/// Whether that phase is over; true in the end, unless the thread would only look.
+ISOMER_EMULATOR_INLINE bool waited(u32 barrier, u32 parity, bool only_look) {
+  return isomer_emulator_barrier_wait(barrier, parity, only_look) != 0;
+}
+
 // Warps.
 ISOMER_EMULATOR_INLINE u32 shfl(char mode, u32 value, u32 lane_or_mask, u32 clamp, u32 mask, bool& in_range) {
   const u32 lane = isomer_emulator_lane(), segments = clamp >> 8 & 31, bound = clamp & 31;

@@ -1,0 +1,81 @@
+// Inline PTX of Hopper's asynchronous units: the barriers that count bytes, the bulk copies without a tensor
+// map, and what goes with them. They become the calls that the words of the project's own kernels are.
+#include <algorithm>
+#include <set>
+
+#include "source/ptx_table.hpp"
+#include "source/ptx_text.hpp"
+
+namespace isomer::emulator::source {
+namespace {
+
+struct UnitRow {
+  const char* name;         ///< the words with which it begins
+  const char* words;        ///< those that have to follow somewhere
+  std::size_t least, most;  ///< operands
+  const char* expression;
+};
+
+const UnitRow kRows[] = {
+    {"mbarrier.init", "", 2, 2, "isomer_emulator_barrier_init(@0, #1)"},
+    {"mbarrier.inval", "", 1, 1, "isomer_emulator_barrier_invalidate(@0)"},
+    {"mbarrier.expect_tx", "", 2, 2, "isomer_emulator_barrier_arrive(@0, 0, #1)"},
+    {"mbarrier.arrive.expect_tx", "", 3, 3, "=0arrived(@1, 1, #2)"},
+    {"mbarrier.arrive", "", 2, 2, "=0arrived(@1, 1, 0)"},
+    {"mbarrier.arrive", "", 3, 3, "=0arrived(@1, #2, 0)"},
+    {"mbarrier.test_wait", "", 3, 3, "=0waited(@1, #2, true)"},
+    {"mbarrier.try_wait", "", 3, 4, "=0waited(@1, #2, true)"},
+    {"cp.async.mbarrier.arrive", "noinc", 1, 1, "isomer_emulator_barrier_arrive(@0, 1, 0)"},
+    {"cp.async.mbarrier.arrive", "", 1, 1, "arrived_beside(@0)"},
+    {"cp.async.bulk", "global mbarrier::complete_tx::bytes shared::cluster", 4, 5,
+     "isomer_emulator_stretch_load(&1, #2, @0, @3)"},
+    {"cp.async.bulk", "global mbarrier::complete_tx::bytes shared::cta", 4, 5,
+     "isomer_emulator_stretch_load(&1, #2, @0, @3)"},
+    {"cp.async.bulk", "bulk_group global shared::cta", 3, 4, "isomer_emulator_stretch_store(&0, #2, @1)"},
+    {"cp.async.bulk.commit_group", "", 0, 0, "isomer_emulator_stores_commit()"},
+    {"cp.async.bulk.wait_group", "", 1, 1, "isomer_emulator_stores_wait(#0)"},
+    {"cp.async.bulk.prefetch.L2", "global", 2, 3, "0"},
+    {"createpolicy.fractional", "", 1, 2, "=0 0"},
+    {"fence.proxy.async", "", 0, 0, "isomer_emulator_proxy_fence()"},
+    {"fence.mbarrier_init", "", 0, 0, "isomer_emulator_proxy_fence()"},
+    {"setmaxnreg.inc", "", 1, 1, "isomer_emulator_set_registers(#0, 1)"},
+    {"setmaxnreg.dec", "", 1, 1, "isomer_emulator_set_registers(#0, 0)"},
+};
+
+/// Words that change nothing here: types, scopes, the order of memory, hints.
+bool is_modifier(const std::string& word) {
+  static const std::set<std::string> known = {"b64",     "u32",     "b32",  "shared",  "shared::cta",
+                                              "release", "acquire", "cta",  "relaxed", "shared::cluster",
+                                              "parity",  "cluster", "sync", "aligned", "noComplete",
+                                              "global",  "read"};
+  return known.count(word) != 0 || word.rfind("L2::", 0) == 0;
+}
+
+}  // namespace
+
+std::string ptx_of_units(const Words& parts, std::size_t operands, bool waits_only) {
+  const UnitRow* found = nullptr;
+  std::size_t longest = 0;
+  for (const UnitRow& row : kRows) {
+    const Words name = split(row.name, '.'), words = split(row.words, ' ');
+    if (operands < row.least || operands > row.most || parts.size() < name.size() || name.size() < longest ||
+        !std::equal(name.begin(), name.end(), parts.begin()))
+      continue;
+    const Words rest(parts.begin() + static_cast<std::ptrdiff_t>(name.size()), parts.end());
+    const bool fits =
+        std::all_of(words.begin(), words.end(), [&](const std::string& w) { return has(rest, w.c_str()); }) &&
+        std::all_of(rest.begin(), rest.end(),
+                    [&](const std::string& w) { return has(words, w.c_str()) || is_modifier(w); });
+    if (!fits || (found != nullptr && name.size() == longest)) continue;
+    found = &row;
+    longest = name.size();
+  }
+  if (found == nullptr) return "";
+  std::string expression = found->expression;
+  // A loop that does nothing but look is a wait, of which more can be said where it never ends.
+  if (const auto look = expression.find("true"); waits_only && look != std::string::npos)
+    expression.replace(look, 4, "false");
+  return expression;
+}
+
+}  // namespace isomer::emulator::source

@@ -1,0 +1,105 @@
+// The grid's barrier where some threads or blocks have ended: what holds, what hangs, and what is told of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "isomer/emulator/module.hpp"
+#include "isomer/emulator/written.hpp"
+#include "written_source.hpp"
+
+namespace isomer::emulator::tests {
+namespace {
+
+// Each block reads what the next one wrote, on the two sides of the grid's barrier.
+const char* const kKernel = R"(#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+enum { whole, ends_early, block_ends, first_ends, first_of_one_ends, leaves_second, goes_around, parts };
+__global__ void turns(int* out, int how) {
+  const cg::grid_group grid = cg::this_grid();
+  const int me = blockIdx.x * blockDim.x + threadIdx.x;
+  const int next = (blockIdx.x + 1) % gridDim.x * blockDim.x + threadIdx.x;
+  if (how == ends_early && threadIdx.x >= 20) return;
+  if (how == block_ends && blockIdx.x == 1) return;
+  if (how == first_ends && threadIdx.x == 0) return;
+  if (how == first_of_one_ends && threadIdx.x + blockIdx.x == 0) return;
+  out[me] = me;
+  if (how == goes_around) {
+    if (threadIdx.x < 40)
+      grid.sync();
+  } else if (how == parts && threadIdx.x < 32) {
+    grid.sync();
+  } else {
+    grid.sync();
+  }
+  if (how == leaves_second && blockIdx.x == 2) return;
+  const int got = how == whole || how == ends_early || how == first_ends ? out[next] : 0;
+  if (how != goes_around) grid.sync();
+  out[me] = got;
+}
+)";
+enum How { whole, ends_early, block_ends, first_ends, first_of_one_ends, leaves_second, goes_around, parts };
+
+class Grids : public testing::Test {
+ protected:
+  static RunResult run(How how, unsigned blocks = 3, bool watch = true) {
+    static const WrittenSource source(kKernel);
+    static const Module watched = Module::build({.sources = {source.path()}, .watch = true});
+    static const Module plain = Module::build({.sources = {source.path()}});
+    const WrittenArgument out = parse_argument("out=inout:i32:192:zero", 1),
+                          number = parse_argument("how=i32:" + std::to_string(how), 1);
+    return (watch ? watched : plain)
+        .launch("turns", {{blocks, 1, 1}, {64, 1, 1}, 0, true}, {out.argument, number.argument}, {});
+  }
+  static void expect_clean(const RunResult& r) {
+    EXPECT_EQ(r.failure, "");
+    EXPECT_EQ(r.error, 0);
+    for (const Report& each : r.reports) ADD_FAILURE() << each.text;
+  }
+  static void expect_told(const RunResult& r, unsigned line, const char* words) {
+    for (const Report& each : r.reports)
+      if (each.kind == Kind::barrier_divergence && each.place.line == line &&
+          each.text.find(words) != std::string::npos)
+        return;
+    ADD_FAILURE() << "not told at line " << line << ": " << words;
+    for (const Report& each : r.reports) ADD_FAILURE() << each.text;
+  }
+};
+
+TEST_F(Grids, HoldWhereThreadsHaveReturnedAndTheFirstOfEachBlockHasNot) {
+  expect_clean(run(whole));
+  expect_clean(run(ends_early));
+  expect_clean(run(ends_early, 3, false));
+}
+
+TEST_F(Grids, OfOneBlockNeedNobodyToCountItIn) { expect_clean(run(first_ends, 1)); }
+
+TEST_F(Grids, HangWhereABlockHasEndedAndThatIsTold) {
+  for (const bool watch : {true, false}) {
+    const RunResult r = run(block_ends, 3, watch);
+    EXPECT_EQ(r.error, 719);
+    EXPECT_FALSE(r.reports.empty());
+    EXPECT_NE(run(leaves_second, 3, watch).error, 0);
+  }
+  expect_told(run(block_ends), 19, "waits for ever in the grid's barrier");
+  expect_told(run(leaves_second), 23, "waits for ever in the grid's barrier");
+}
+
+TEST_F(Grids, DoNotCountABlockWhoseFirstThreadHasEnded) {
+  const RunResult all = run(first_ends), one = run(first_of_one_ends);
+  expect_told(all, 19, "this block is not counted");
+  EXPECT_EQ(all.error, 0);  // nobody waits, and so nothing is ordered
+  EXPECT_EQ(std::count_if(all.reports.begin(), all.reports.end(),
+                          [](const Report& each) { return each.kind == Kind::race; }),
+            2);
+  expect_told(one, 19, "this block is not counted");
+  EXPECT_EQ(one.error, 719);  // the other blocks wait for it
+}
+
+TEST_F(Grids, AreDivergentWhereThreadsGoAroundThemOrWaitElsewhere) {
+  expect_told(run(goes_around), 15, "which thread (40,0,0) has left out");
+  expect_told(run(goes_around, 1), 15, "which thread (40,0,0) has left out");
+  expect_told(run(parts), 17, "while thread (32,0,0) waits at another one");
+}
+
+}  // namespace
+}  // namespace isomer::emulator::tests
