@@ -160,7 +160,7 @@ class Layer {
   /// Element n of the row's result into `out`.
   void finish(const std::vector<Block>& blocks, std::int64_t expert, std::int64_t n, std::size_t flat,
               oracle::ExpectedTensor& out) const {
-    const double* down = &down_[static_cast<std::size_t>((expert * columns_ + n) * inner_)];
+    const double* down = down_.data() + (expert * columns_ + n) * inner_;
     const std::int64_t grid = inner_ / kBlock, rows = (columns_ + kBlock - 1) / kBlock;
     double value = 0, magnitude = 0, of_scales = 0, worst = 0, squares = 0;
     bool unknown = false;
