@@ -91,6 +91,27 @@ __global__ void states(const float4* in, float* out, char how) {
   room[threadIdx.x].x = 3 * v;
   out[threadIdx.x] = room[threadIdx.x].x;
 }
+// Two stages of copies in groups, each thread's read by another; the last eight bytes of a row are zeros.
+__global__ void stages(const float4* in, float* out, char how) {
+  __shared__ float4 stage[2][64];
+  const auto begin = [&](int tile) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared(&stage[tile % 2][threadIdx.x])), "l"(in + threadIdx.x), "r"(8));
+    asm volatile("cp.async.commit_group;");
+  };
+  begin(0);
+  float sum = 0;
+  for (int tile = 0; tile < 4; ++tile) {
+    if (tile < 3) begin(tile + 1);
+    if (how == 'g') asm volatile("cp.async.wait_group 2;");
+    else if (how != 'c' && tile < 3) asm volatile("cp.async.wait_group %0;" ::"n"(1));
+    else if (how != 'c') asm volatile("cp.async.wait_all;");
+    if (how != 'y') __syncthreads();
+    const float4 v = stage[tile % 2][63 - threadIdx.x];
+    sum += v.x + v.y + v.z + v.w;
+    __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
 // A loop of jumps that counts.
 __device__ int sum(int n) {
   int total;
@@ -112,6 +133,9 @@ int main(int, char** words) {
   states<<<1, 64>>>((float4*)in, out, how);
   cudaDeviceSynchronize();
   if (out[5] != 3 * 4 * 58) return 2;
+  stages<<<1, 64>>>((float4*)in, out, how);
+  cudaDeviceSynchronize();
+  if (out[5] != 4 * (2 * 4 * 58 + 1)) return 3;
   sums<<<1, 32>>>(counts);
   cudaDeviceSynchronize();
   return counts[5] != 18;
@@ -146,6 +170,9 @@ TEST_F(PtxUnits, AreSeenWhereNobodyWaits) {
   expect_told("m", Kind::in_flight, "reads shared memory at offset");
   expect_told("n", Kind::race, "room");
   expect_told("s", Kind::early_reuse, "that the bulk store at");
+  expect_told("c", Kind::in_flight, "still writes: its thread has not waited for it");
+  expect_told("g", Kind::in_flight, "still writes: its thread has not waited for it");
+  expect_told("y", Kind::race, "stage");
 }
 
 TEST_F(PtxUnits, AreSeenWhereTheWaitIsForAnotherPhase) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "execution/async_copies.hpp"
 #include "execution/worker.hpp"
 #include "hopper/units.hpp"
 #include "isomer/emulator/module.hpp"
@@ -105,7 +106,7 @@ void Block::begin(std::uint64_t linear, Cluster* cluster, std::uint32_t rank) {
   next_shared_address_ = 0;
   named_.clear();
   cluster_carried_ = cluster_done_ = {};
-  units_used_ = false;
+  units_used_ = copies_used_ = false;
   // Shared memory is named before any thread runs, so that a report can name the block's arrays.
 }
 
@@ -253,6 +254,13 @@ hopper::Units& Block::units() {
   if (!units_used_) units_->begin();
   units_used_ = true;
   return *units_;
+}
+
+AsyncCopies& Block::copies() {
+  if (!copies_) copies_ = std::make_unique<AsyncCopies>(*this);
+  if (!copies_used_) copies_->begin();
+  copies_used_ = true;
+  return *copies_;
 }
 
 std::uint32_t Block::clock_entries() const { return size() + (units_used_ ? units_->agents() : 0); }

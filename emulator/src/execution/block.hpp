@@ -18,6 +18,7 @@ namespace hopper {
 class Units;
 }
 
+class AsyncCopies;
 class Worker;
 struct Launch;
 
@@ -130,6 +131,9 @@ class Block {
   /// The asynchronous units, from their first use on; and whether they were used.
   hopper::Units& units();
   hopper::Units* used_units() const { return units_used_ ? units_.get() : nullptr; }
+  /// Copies of its threads, from their first on; null before.
+  AsyncCopies& copies();
+  const AsyncCopies* used_copies() const { return copies_used_ ? copies_.get() : nullptr; }
   /// Clocks have an entry for each thread, then for each agent of the units.
   std::uint32_t clock_entries() const;
   std::uint32_t agent_tick(std::uint32_t entry) const;
@@ -194,7 +198,8 @@ class Block {
   std::uint32_t next_shared_address_ = 0;
   std::vector<NamedBarrier> named_;
   std::unique_ptr<hopper::Units> units_;
-  bool units_used_ = false;
+  std::unique_ptr<AsyncCopies> copies_;
+  bool units_used_ = false, copies_used_ = false;
   std::vector<PendingMeeting*> spare_;
   std::vector<std::unique_ptr<PendingMeeting>> meetings_;
   std::vector<Fiber*> dead_fibers_;

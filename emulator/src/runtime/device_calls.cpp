@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "execution/async_copies.hpp"
 #include "execution/worker.hpp"
 #include "isomer_emulator/abi.h"
 #include "runtime/errors.hpp"
@@ -152,6 +153,24 @@ EXPORT void isomer_emulator_fence(int scope) {
 EXPORT void isomer_emulator_yield() {
   isomer_emulator_patience = 256;
   if (current_thread()) current_block()->yield(SITE);
+}
+EXPORT void isomer_emulator_copy_begins(void* to, const void* from, unsigned bytes, unsigned from_bytes) {
+  from_bytes = std::min(from_bytes, bytes);
+  if (current_block()->launch().watch) {
+    current_block()->copies().copy(to, from, bytes, from_bytes, {SITE, current_thread()->clock.calls});
+    return;
+  }
+  std::memcpy(to, from, from_bytes);
+  std::memset(static_cast<std::byte*>(to) + from_bytes, 0, bytes - from_bytes);
+}
+EXPORT void isomer_emulator_copies_commit() {
+  if (current_block()->launch().watch) current_block()->copies().commit();
+}
+EXPORT void isomer_emulator_copies_wait(unsigned groups) {
+  if (current_block()->launch().watch) current_block()->copies().wait(groups);
+}
+EXPORT void isomer_emulator_copies_wait_for_all() {
+  if (current_block()->launch().watch) current_block()->copies().wait_for_all();
 }
 EXPORT void isomer_emulator_returns() {
   if (Thread* t = current_thread()) t->returned_early = true;

@@ -1,5 +1,6 @@
-// Inline PTX of Hopper's asynchronous units: the barriers that count bytes, the bulk copies without a tensor
-// map, and what goes with them. They become the calls that the words of the project's own kernels are.
+// Inline PTX of what runs beside the threads: copies in groups, barriers that count bytes, bulk copies
+// without a tensor map, and what goes with them. They become calls, most of them those that the words of the
+// project's own kernels are.
 #include <algorithm>
 #include <set>
 
@@ -25,8 +26,11 @@ const UnitRow kRows[] = {
     {"mbarrier.arrive", "", 3, 3, "=0arrived(@1, #2, 0)"},
     {"mbarrier.test_wait", "", 3, 3, "=0waited(@1, #2, true)"},
     {"mbarrier.try_wait", "", 3, 4, "=0waited(@1, #2, true)"},
-    {"cp.async.mbarrier.arrive", "noinc", 1, 1, "isomer_emulator_barrier_arrive(@0, 1, 0)"},
+    {"cp.async.mbarrier.arrive", "noinc", 1, 1, "arrived_behind(@0)"},
     {"cp.async.mbarrier.arrive", "", 1, 1, "arrived_beside(@0)"},
+    {"cp.async.commit_group", "", 0, 0, "isomer_emulator_copies_commit()"},
+    {"cp.async.wait_group", "", 1, 1, "isomer_emulator_copies_wait(#0)"},
+    {"cp.async.wait_all", "", 0, 0, "isomer_emulator_copies_wait_for_all()"},
     {"cp.async.bulk", "global mbarrier::complete_tx::bytes shared::cluster", 4, 5,
      "isomer_emulator_stretch_load(&1, #2, @0, @3)"},
     {"cp.async.bulk", "global mbarrier::complete_tx::bytes shared::cta", 4, 5,

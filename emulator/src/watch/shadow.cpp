@@ -7,6 +7,9 @@
 #include <cstring>
 #include <new>
 
+#include <fmt/format.h>
+
+#include "execution/async_copies.hpp"
 #include "execution/worker.hpp"
 #include "hopper/units.hpp"
 #include "memory/module_images.hpp"
@@ -236,11 +239,22 @@ bool fills_word_up(const Buffer& buffer, const std::byte* at, std::size_t i, std
   return std::any_of(written, written + word, [](std::uint8_t w) { return w != 0; });
 }
 
+void tell_under_way(Thread& thread, const Buffer& buffer, const std::byte* at, const void* site) {
+  Block& block = *current_block();
+  const Site* begun = block.used_copies() ? block.used_copies()->begun_at(at) : nullptr;
+  report_violation(Kind::in_flight, block, thread, {site, thread.clock.calls}, begun ? *begun : Site{},
+                   fmt::format("reads shared memory at offset {} of {} that {} still writes: its thread has "
+                               "not waited for it (cp.async.wait_group)",
+                               at - buffer.begin, buffer.name,
+                               begun ? "the copy at {other}" : "a copy of a thread that has ended"));
+}
+
 void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::size_t bytes,
                     const void* site) {
   if (buffer.initialised) return;
   const std::uint8_t* written = &shadow().written[position(at)];
   for (std::size_t i = 0; i < bytes; ++i) {
+    if (written[i] == kUnderWay) return tell_under_way(thread, buffer, at + i, site);
     if (written[i] || fills_word_up(buffer, at, i, bytes)) continue;
     if (buffer.sampled) {
       thread.clock.guesses = true;
@@ -379,6 +393,10 @@ void set_written(const void* at, std::size_t bytes, std::uint32_t segment, std::
       shadow().bytes[at_byte++] = cell;
     }
   }
+}
+
+void set_state(const void* at, std::size_t bytes, std::uint8_t state) {
+  std::memset(&shadow().written[position(at)], state, bytes);
 }
 
 void reserve_all() { shadow(); }

@@ -65,6 +65,11 @@ Touches touches(const void* at);
 /// An asynchronous unit wrote these bytes.
 void set_written(const void* at, std::size_t bytes, std::uint32_t segment, std::uint32_t site);
 
+/// Whether they count as written, without a word of who did it. kUnderWay: a copy of a thread's is to write
+/// them, and nobody has waited for it.
+constexpr std::uint8_t kUnderWay = 2;
+void set_state(const void* at, std::size_t bytes, std::uint8_t state);
+
 /// Reserves what the watch of all device memory needs, which its first use would.
 void reserve_all();
 

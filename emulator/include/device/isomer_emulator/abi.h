@@ -113,6 +113,11 @@ std::size_t isomer_emulator_dynamic_shared_bytes();
 void isomer_emulator_fence(int scope);       ///< 0: the block; 1: the device; 2: the system
 void isomer_emulator_scope(int block_only);  ///< of the atomics that follow; only a watched module says it
 void isomer_emulator_yield();
+/// Copies of the running thread into shared memory, in groups: waits until at most so many are under way.
+void isomer_emulator_copy_begins(void* to, const void* from, unsigned bytes, unsigned from_bytes);
+void isomer_emulator_copies_commit();
+void isomer_emulator_copies_wait(unsigned groups);
+void isomer_emulator_copies_wait_for_all();
 void isomer_emulator_grid_barrier();
 void isomer_emulator_launch_bounds(unsigned threads);
 void isomer_emulator_trap(const char* what);

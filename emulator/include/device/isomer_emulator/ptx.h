@@ -285,15 +285,10 @@ ISOMER_EMULATOR_INLINE void store_several(bool shared, u64 address, const Severa
 /// Of sixteen, eight or four bytes; what lies behind `from_bytes` is zeros.
 template <int Bytes>
 ISOMER_EMULATOR_INLINE void copy_to_shared(u64 to, u64 from, u32 from_bytes) {
-  using W = std::conditional_t<Bytes == 16, b128, std::conditional_t<Bytes == 8, u64, u32>>;
-  if (from_bytes >= Bytes) {
-    *at<W>(true, to) = *reinterpret_cast<const W*>(from);
-    return;
-  }
-  W whole{};
-  for (u32 i = 0; i < from_bytes; ++i)
-    reinterpret_cast<char*>(&whole)[i] = reinterpret_cast<const char*>(from)[i];
-  *at<W>(true, to) = whole;
+  struct Whole {
+    u8 bytes[Bytes];
+  };
+  isomer_emulator_copy_begins(at<Whole>(true, to), reinterpret_cast<const void*>(from), Bytes, from_bytes);
 }
 
 // Barriers in shared memory. Which phase an arrival belongs to is all that its state has to say.
@@ -306,10 +301,15 @@ ISOMER_EMULATOR_INLINE u64 arrived(u32 barrier, u32 count, u32 bytes) {
   isomer_emulator_barrier_arrive(barrier, count, bytes);
   return parity;
 }
-/// One that is not among those that were counted on.
+/// Behind all copies that the thread has begun.
+ISOMER_EMULATOR_INLINE void arrived_behind(u32 barrier) {
+  isomer_emulator_copies_wait_for_all();
+  isomer_emulator_barrier_arrive(barrier, 1, 0);
+}
+/// The same, and not among those that were counted on.
 ISOMER_EMULATOR_INLINE void arrived_beside(u32 barrier) {
   isomer_emulator_barrier_expect(barrier, 1);
-  isomer_emulator_barrier_arrive(barrier, 1, 0);
+  arrived_behind(barrier);
 }
 /// Whether that phase is over; true in the end, unless the thread would only look.
 ISOMER_EMULATOR_INLINE bool waited(u32 barrier, u32 parity, bool only_look) {
