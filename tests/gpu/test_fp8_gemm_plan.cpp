@@ -161,7 +161,8 @@ TEST(Fp8GemmPlan, EmptyProductsLaunchNothingAndEmptySumsDo) {
 
 TEST(Fp8GemmPlan, MoreTilesThanALaunchHasAreRefused) {
   GroupedFp8GemmArgs args = grouped(true, std::int64_t{1} << 31, 1, 1, 1);
-  const core::Call call = bind(args, {});
+  const GroupedFp8GemmOptions options;
+  const core::Call call = bind(args, options);
   for (const auto& implementation : core::Registry::builtin().find("grouped_fp8_gemm")->implementations)
     if (const auto* gpu = dynamic_cast<const gpu::Implementation*>(implementation.get());
         gpu != nullptr && gpu->name().ends_with("/portable")) {

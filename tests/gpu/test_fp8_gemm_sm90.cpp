@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <type_traits>
 
 namespace isomer::ops::fp8_gemm {
 namespace {
@@ -48,7 +49,9 @@ GroupedFp8GemmArgs grouped(bool masked, std::int64_t g, std::int64_t rows, std::
 /// The plan of "cuda/sm90", or its refusal.
 template <class Args>
 core::PlanOrRefusal plan_of(const Args& args, std::string_view architecture = "sm_90a") {
-  const core::Call call = bind(args, {});
+  // A call points to its options as to its tensors.
+  const std::conditional_t<std::is_same_v<Args, Fp8GemmArgs>, Fp8GemmOptions, GroupedFp8GemmOptions> options;
+  const core::Call call = bind(args, options);
   for (const auto& implementation : core::Registry::builtin().find(call.contract->op)->implementations)
     if (implementation->name() == "cuda/sm90")
       return dynamic_cast<const gpu::Implementation&>(*implementation)
