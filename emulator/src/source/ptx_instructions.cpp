@@ -434,13 +434,19 @@ class Assembly {
     const Words d = vector(operands[0]), ra = vector(operands[1]), rb = vector(operands[2]),
                 c = vector(operands[3]);
     const bool floats = parts[6] == "f32" && parts[9] == "f32" && a->second.second != 8,
+               halves = parts[6] == "f16" && parts[9] == "f16" && parts[7] == "f16" && parts[8] == "f16",
                integers = parts[6] == "s32" && parts[9] == "s32" && a->second.second == 8;
     const int k = std::stoi(parts[3].substr(parts[3].find('k') + 1));
     const auto registers = static_cast<std::size_t>(16 * k * a->second.second / 32 / 32);
-    if (parts[3].rfind("m16n8k", 0) != 0 || (!floats && !integers) || d.size() != 4 || c.size() != 4 ||
-        ra.size() != registers || rb.size() * 2 != registers || registers > 4)
+    const std::size_t sums = halves ? 2 : 4;
+    if (parts[3].rfind("m16n8k", 0) != 0 || (!floats && !integers && !halves) || d.size() != sums ||
+        c.size() != sums || ra.size() != registers || rb.size() * 2 != registers || registers > 4)
       throw Unknown{};
-    const char* sum = floats ? "f32" : "s32";
+    const char* sum = integers ? "s32" : "f32";
+    std::string start;  // sums of f16 are carried out in f32 and rounded at the end
+    for (const std::string& each : halves ? c : Words{})
+      start += fmt::format("{0}of_f16(u16(as<u32>({1}))), of_f16(u16(as<u32>({1}) >> 16))",
+                           start.empty() ? "" : ", ", each);
     const auto list = [](const char* type, const Words& of) {
       std::string all;
       for (const std::string& each : of)
@@ -451,8 +457,12 @@ class Assembly {
         "{0} isomer_d[4]; const {0} isomer_c[4] = {{{1}}}; const u32 isomer_a[] = {{{2}}}, isomer_b[] = "
         "{{{3}}}; "
         "mma<{4}, {5}, {0}, {6}>(isomer_d, isomer_a, isomer_b, isomer_c)",
-        sum, list(sum, c), list("u32", ra), list("u32", rb), a->second.first, b->second.first, registers);
-    for (std::size_t i = 0; i < 4; ++i) out += fmt::format("; put({}, isomer_d[{}])", d[i], i);
+        sum, halves ? start : list(sum, c), list("u32", ra), list("u32", rb), a->second.first,
+        b->second.first, registers);
+    for (std::size_t i = 0; i < d.size(); ++i)
+      out += halves ? fmt::format("; put({}, u32(f16_of(isomer_d[{}])) | u32(f16_of(isomer_d[{}])) << 16)",
+                                  d[i], 2 * i, 2 * i + 1)
+                    : fmt::format("; put({}, isomer_d[{}])", d[i], i);
     return out;
   }
 
