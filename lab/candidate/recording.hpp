@@ -21,8 +21,11 @@ struct RecordedCall {
   std::vector<int> strided = {};
   std::vector<Value> after = {};  ///< the same arguments after the call; empty where no answer was recorded
   std::vector<Value> returned = {};  ///< flattened; empty for None
-  std::string raised = {};           ///< the exception's text; empty where there was none
-  std::string group = {};            ///< the test case or line that made the call
+  /// Per returned value, true and false of its shape: where the reference left it as the memory was, or none.
+  /// Empty where it set everything.
+  std::vector<Value> unset = {};
+  std::string raised = {};  ///< the exception's text; empty where there was none
+  std::string group = {};   ///< the test case or line that made the call
   std::string asked =
       {};  ///< of a call that no test makes: "large" or "small", the size of its values; "size"
   std::int64_t size = 0, size_before = 0;  ///< of "size": what a dimension has, and had in the test's call

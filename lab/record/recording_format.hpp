@@ -9,10 +9,11 @@
 
 /// A recording as a bundle. Every storage is one compact tensor; the metadata key "calls" holds a JSON list:
 ///   {"function", "group", "raised", "before": [value…], "left_out": [value…], "after": [value…], "returned":
-///   [value…], "seconds": [number…]}
-/// ("seconds" only where the device's times of the call were taken, on the device that the key "device"
-/// names; "left_out", numbers that are the defaults of parameters which the call leaves out, only where there
-/// are any) with each value {"kind", "name"} and
+///   [value…], "unset": [value…], "seconds": [number…]}
+/// ("unset" only where the label leaves elements of what it returns as the memory was: of each returned value
+/// which, as true and false, or none; "seconds" only where the device's times of the call were taken, on the
+/// device that the key "device" names; "left_out", numbers that are the defaults of parameters which the call
+/// leaves out, only where there are any) with each value {"kind", "name"} and
 ///   tensor   "storage" (the tensor's name in the file), "dtype", "shape", "strides" in elements, "offset" in
 ///            bytes, "boolean": true of a u8 tensor that holds true and false
 ///   integer, real, boolean, text, dtype   "value"; a real that JSON lacks is "nan", "inf" or "-inf"

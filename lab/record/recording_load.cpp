@@ -123,6 +123,8 @@ class Reading {
     call.left_out = list("left_out");
     call.after = list("after");
     call.returned = list("returned");
+    call.unset = list("unset");
+    check_unset(call, place);
     if (text.contains("seconds"))
       for (const json& each : place.field(text, "seconds", json::value_t::array, "a list")) {
         if (!each.is_number() || each.get<double>() < 0) place.refuse("seconds is not a list of times");
@@ -132,6 +134,18 @@ class Reading {
       place.refuse("it has ", call.before.size(), " arguments before the call and ", call.after.size(),
                    " after it");
     return call;
+  }
+
+  static void check_unset(const RecordedCall& call, const Place& place) {
+    if (!call.unset.empty() && call.unset.size() != call.returned.size())
+      place.refuse("unset has ", call.unset.size(), " values, and returned ", call.returned.size());
+    for (std::size_t i = 0; i < call.unset.size(); ++i) {
+      const Value &mask = call.unset[i], &value = call.returned[i];
+      if (!mask.is_tensor()) continue;
+      if (!mask.boolean || !value.is_tensor() || mask.tensor.rank != value.tensor.rank ||
+          mask.tensor.shape != value.tensor.shape)
+        place.refuse("unset ", i, " is not true and false of the shape of what was returned");
+    }
   }
 
   static int strided(const json& text, const Value& value, const Place& place) {

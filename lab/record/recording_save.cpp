@@ -155,6 +155,7 @@ void save_recording(const std::string& path, const Recording& recording) {
       if (call.strided[i] > 0) text["before"][i]["strided"] = call.strided[i];
     list("after", call.after, answers);
     list("returned", call.returned, answers);
+    if (!call.unset.empty()) list("unset", call.unset, answers);
     if (!call.seconds.empty()) text["seconds"] = call.seconds;
     if (!call.asked.empty()) text["asked"] = call.asked;
     if (call.asked == "size") text["size"] = {call.size_before, call.size};

@@ -28,6 +28,22 @@ TEST_F(RecordTorch, WhatIsWrittenInPlaceIsSeenBeforeAndAfter) {
   EXPECT_EQ(*twice.after[0].tensor.at<float>(5), 2.0f);
 }
 
+TEST_F(RecordTorch, ElementsThatTheLabelLeavesUnsetAreKeptAsThat) {
+  const Recorded got = recorded(
+      "import torch\n\ndef halves(x):\n    y = torch.empty_like(x)\n    y[:, :2] = 2 * x[:, :2]\n    return "
+      "x, y\n\n"
+      "def whole(x):\n    y = torch.empty_like(x)\n    y.copy_(2 * x)\n    return y\n",
+      "x = torch.full((3, 5), 18.5)\nhalves(x)\nwhole(x)\n");
+  ASSERT_EQ(got.recording.calls.size(), 2u);
+  const RecordedCall& call = got.recording.calls[0];
+  ASSERT_EQ(call.unset.size(), 2u);
+  EXPECT_FALSE(call.unset[0].is_tensor());
+  ASSERT_TRUE(call.unset[1].is_tensor());
+  for (int i = 0; i < 15; ++i)
+    EXPECT_EQ(static_cast<const std::uint8_t*>(call.unset[1].tensor.data)[i], i % 5 < 2 ? 0 : 1) << i;
+  EXPECT_TRUE(got.recording.calls[1].unset.empty());
+}
+
 TEST_F(RecordTorch, RandomInputsAreTheSameEveryTime) {
   const char* test = "import torch\ntwice(torch.randn(4))\n";
   const Recorded a = recorded(kPlain, test), b = recorded(kPlain, test);

@@ -63,6 +63,24 @@ TEST_F(RecordedCalls, WhatTheRecorderAskedForComesBackApartFromTheCalls) {
   EXPECT_TRUE(back.metadata.empty());
 }
 
+TEST_F(RecordedCalls, WhatTheLabelLeavesUnsetComesBackAndHasTheShapeOfTheAnswer) {
+  Value unset = tensor_value("", DType::u8, {4, 3});
+  unset.boolean = true;
+  static_cast<std::uint8_t*>(unset.storage.get())[7] = 1;
+  RecordedCall call{.function = "f", .before = {view("x", 4)}, .keyword = {false}};
+  call.after = {deep_copy(call.before[0])};
+  call.returned = {tensor_value("", DType::f32, {4, 3}), real_value("", 1)};
+  call.unset = {unset, Value()};
+  const Recording back = again({.calls = {call}});
+  ASSERT_EQ(back.calls[0].unset.size(), 2u);
+  EXPECT_TRUE(same_bytes(back.calls[0].unset[0], unset));
+  EXPECT_FALSE(back.calls[0].unset[1].is_tensor());
+  call.unset = {tensor_value("", DType::u8, {4, 2}), Value()};
+  call.unset[0].boolean = true;
+  save_recording(path(), {.calls = {call}});
+  EXPECT_THROW(load_recording(path()), Error);
+}
+
 TEST_F(RecordedCalls, AViewComesBackInItsWholeStorage) {
   RecordedCall call{.function = "f", .before = {view("x", 4)}, .keyword = {true}, .group = "case 1"};
   call.after = {deep_copy(call.before[0])};
@@ -201,8 +219,7 @@ TEST_F(BrokenRecordings, AreRefusedWithOneSentence) {
       {"[{}]", "call 0: function is not a text"},
       {R"([{"function":"f"}])", "call 0 (f): before is not a list"},
       {before + "[3]}]", "call 0 (f): before: 0: it is not a JSON object"},
-      {before + R"([{"kind":"matrix"}]}])",
-       "call 0 (f): before: 0: kind 'matrix' is not a kind of value"},
+      {before + R"([{"kind":"matrix"}]}])", "call 0 (f): before: 0: kind 'matrix' is not a kind of value"},
       {before + R"([{"kind":"integer","name":"n","value":1.5}]}])",
        "call 0 (f): before: 0: n: value is not a whole number"},
       {before + R"([{"kind":"integer","value":18446744073709551615}]}])",

@@ -42,6 +42,19 @@ double rtol_of(DType dtype) {
 /// Of an f32 answer to 16-bit inputs, which a reference may multiply in their own type.
 constexpr double kOfHalves = 2e-3;
 
+/// What nobody wrote has no value: it is zero in what is wanted of an output.
+void leave_open(const Value& unset, const Value& answer, Replayed& replayed) {
+  if (!unset.is_tensor()) return;
+  Replayed::Output& output = replayed.outputs.back();
+  for (const double each : oracle::elements(unset.tensor))
+    output.open.push_back(static_cast<std::uint8_t>(each != 0));
+  replayed.kept.push_back(compact_copy(answer));
+  output.want = replayed.kept.back().tensor;
+  const auto size = static_cast<std::size_t>(size_of(output.want.dtype));
+  for (std::size_t i = 0; i < output.open.size(); ++i)
+    if (output.open[i] != 0) std::memset(static_cast<std::byte*>(output.want.data) + i * size, 0, size);
+}
+
 }  // namespace
 
 std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts) {
@@ -98,6 +111,7 @@ std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* fa
         made.boolean = value.boolean;
         replayed.outputs.push_back({role.name, static_cast<int>(replayed.roles.size()), static_cast<int>(i),
                                     value.tensor, Tensor()});
+        if (i < call.unset.size()) leave_open(call.unset[i], value, replayed);
         // A label that writes an argument and returns it has said all with the argument.
         for (const Value& after : call.after)
           replayed.outputs.back().again =
@@ -221,6 +235,8 @@ CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
     if (got.size() == want.size())
       for (auto it = approach.adaptations.rbegin(); it != approach.adaptations.rend(); ++it)
         if (it->after) got = it->after(output, std::move(got));
+    for (std::size_t i = 0; i < std::min(got.size(), output.open.size()); ++i)
+      if (output.open[i] != 0) got[i] = 0;
     std::size_t wrong = 0;
     if (!came.is_tensor() || got.size() != want.size()) {
       wrong = output.again && !came.is_tensor() ? 0 : std::max<std::size_t>(want.size(), 1);

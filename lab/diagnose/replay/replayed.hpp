@@ -29,10 +29,13 @@ struct Replayed {
     Tensor want;
     Tensor before;       ///< of an argument that is written, as it was given
     bool again = false;  ///< returned, and an argument as well: need not come back
+    /// Elements that the reference left unset, which are zero in `want`, and no matter; empty: none.
+    std::vector<std::uint8_t> open = {};
     double rtol =
         0;  ///< 0: of its dtype; more where inputs of fewer bits make the reference round on its way
   };
   std::vector<Output> outputs;
+  std::vector<Value> kept;      ///< memory of what the outputs want
   std::vector<Value> left_out;  ///< defaults of the reference's that the call makes use of, by their names
   bool empty = false;           ///< an argument has no elements
   bool shared = false;          ///< several writers are asked for one row

@@ -2,10 +2,13 @@
 overflows, and so small that an epsilon beside their squares counts."""
 
 import copy
+import math
 import random
 import time
 
 import torch
+
+from .unwritten import Filled
 
 LARGEST = 4 << 20
 SECONDS_OF_A_CALL = 1.0
@@ -70,7 +73,8 @@ class Beyond:
                     return
                 before = copy.deepcopy((args, kwargs))
                 self.launches.reset()
-                result = function(*args, **kwargs)
+                with Filled(math.nan):
+                    result = function(*args, **kwargs)
                 if self.launches.unanswered or not is_finite([args, kwargs, result]):
                     continue
                 index = len(self.asked)

@@ -12,6 +12,7 @@ import torch
 
 from . import beyond, device_time, sizes, views
 from .smaller import Smaller
+from .unwritten import Unset, flat
 
 # Whole storages are kept, of larger ones only what the view spans.
 LARGE_STORAGE = 64 << 20
@@ -255,6 +256,7 @@ class Calls:
         self.beyond = beyond.Beyond(self.launches)
         self.sizes = sizes.Sizes(self.launches)
         self.views = views.Views(self.launches)
+        self.unset = Unset(self.launches)
         self.made = []
         self.outside = []
         self.unfinished = False
@@ -336,6 +338,7 @@ class Calls:
             self.unfinished = True
             given = device_time.copies(args, kwargs)
             again = self.views.copies(args, kwargs)
+            refilled = None if state else self.unset.copies(args, kwargs)
             whole = None if state or hasattr(function, "grid") else self.smaller.copies(name, args, kwargs)
             self.launches.reset()
             self.inside = True
@@ -357,6 +360,9 @@ class Calls:
                 call["after"] = [side.value(value, key, key) for key, value, _ in arguments]
                 call["returned"] = side.flattened(result, place="returned")
                 self.inside = True
+                masks = self.unset.masks(function, refilled, flat(result), lasted)
+                if any(each is not None for each in masks) and len(masks) == len(call["returned"]):
+                    call["unset"] = [side.value(each, "", f"unset.{i}") for i, each in enumerate(masks)]
                 side_of = functools.partial(Side, self.storages)
                 self.beyond.ask(name, function, spare, call["group"], lasted, self.storages, side_of, names)
                 self.sizes.ask(name, function, resizable, call["group"], lasted, self.storages, side_of, names)
