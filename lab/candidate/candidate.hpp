@@ -85,6 +85,7 @@ struct CallSettings {
   /// Calls in one process, at the same addresses: of zeros, and last, the answer, as given. What the earlier
   /// ones return is held meanwhile: who writes it in a later one is seen ("stale-state").
   int repeats = 1;
+  bool kernels_idle = false;  ///< no thread of what is launched runs: what is left is computed by the host
   // On a real device:
   bool fresh = false;  ///< in a process that no call was made in
   int measured = 0;    ///< that many more calls after the answer, timed and compared

@@ -59,18 +59,41 @@ bool says_less(const Entry& entry, const oracle::Original& original) {
                      [&](const oracle::Original::Sayable& each) { return !says(entry, each); });
 }
 
+/// What is called, with the name of its file.
+struct Named {
+  const Entry& entry;
+  std::string file;
+  bool after(const std::string& word) const {
+    return holds(file, word) || holds(entry.name, word) || holds(entry.function, word);
+  }
+  static bool holds(const std::string& name, const std::string& word) {
+    return lower_case(name).find(word) != std::string::npos;
+  }
+};
+
+Named named_of(const Candidate& candidate, const Entry& entry) {
+  return {entry, candidate.path().filename().string()};
+}
+
+/// The sizes for which this one is written by its name, and those for which many kernels are.
+std::vector<std::string> written_for(const Named& named, const oracle::Original::Sayable& each) {
+  std::vector<std::string> list = each.values;
+  if (!each.word.empty() && named.after(each.word)) list.insert(list.begin(), each.value_of_word);
+  return list;
+}
+
 /// Copies of the port without what no parameter says, of the usual sizes first, then of those for which many
 /// kernels are written.
-std::vector<std::shared_ptr<Simpler>> simpler_ports(const Entry& entry, const Port& port) {
+std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, const Port& port) {
   std::vector<std::shared_ptr<Simpler>> list = {copy_of(port)};
   for (const oracle::Original::Sayable& each : port.original->sayable) {
-    if (each.values.empty() && says(entry, each)) continue;
+    if (each.values.empty() && says(named.entry, each)) continue;
     const std::size_t before = list.size();
     for (std::size_t i = 0; i < before; ++i) {
       if (each.values.empty())
         change_lines(list[i]->original, each.field,
                      [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
-      for (const std::string& value : each.values) {
+      for (const std::string& value : written_for(named, each)) {
         list.push_back(copy_of(list[i]->port));
         change_lines(list.back()->original, each.field, [&](const Pattern& field, const std::string& line) {
           return field.replaced(line, fmt::format("$1{}={}", each.field, value));
@@ -126,7 +149,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
     const Guess guess = guess_form(entry, port, true);
     if (!guess.findings.empty() || !guess.unsure.empty() || guess.score < least) continue;
     std::string usual;
-    for (const std::shared_ptr<Simpler>& simpler : simpler_ports(entry, port)) {
+    for (const std::shared_ptr<Simpler>& simpler : simpler_ports(named_of(candidate, entry), port)) {
       if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
       try {
         Way way = {simpler,
@@ -170,15 +193,15 @@ bool leads(const std::string& op, const std::string& field) {
 }
 
 /// The sizes for which many kernels are written; where one is known, tiles may be twice as large.
-std::vector<std::string> common_sizes(const oracle::Original::Sayable& each) {
-  std::vector<std::string> list = each.values;
-  if (list.size() == 1) list.push_back(std::to_string(2 * std::stoi(list.front())));
+std::vector<std::string> common_sizes(const Named& named, const oracle::Original::Sayable& each) {
+  std::vector<std::string> list = written_for(named, each);
+  if (each.values.size() == 1) list.push_back(std::to_string(2 * std::stoi(each.values.front())));
   return list;
 }
 
 /// Copies of the port as functions of tensors may do less than it: without fields that need not be (as many
 /// heads of k as of q, one length), without leading axes, and of common sizes alone. What asks most is first.
-std::vector<std::shared_ptr<Simpler>> narrower_ports(const Port& port) {
+std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const Port& port) {
   const auto fixed = [](oracle::Original& original, const std::string& name, const std::string& value) {
     change_lines(original, name, [&](const Pattern& field, const std::string& line) {
       return field.replaced(line, fmt::format("$1{}={}", name, value));
@@ -189,7 +212,7 @@ std::vector<std::shared_ptr<Simpler>> narrower_ports(const Port& port) {
   for (const oracle::Original::Sayable& each : port.original->sayable) {
     if (each.values.empty() && !leads(port.op, each.field)) optional.push_back(each.field);
     const std::size_t before = sized.size();
-    for (const std::string& value : common_sizes(each))
+    for (const std::string& value : common_sizes(named, each))
       for (std::size_t i = 0; i < before; ++i) {
         sized.push_back(copy_of(sized[i]->port));
         fixed(sized.back()->original, each.field, value);
@@ -264,10 +287,10 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
     if (port.op != called.port->op || port.original == nullptr || port.original->sayable.empty()) continue;
     const Guess guess = guess_form(entry, port, true);
     if (!guess.findings.empty() || guess.score < least) continue;
-    const std::vector<std::shared_ptr<Simpler>> ways = narrower_ports(port);
+    const std::vector<std::shared_ptr<Simpler>> ways = narrower_ports(named_of(candidate, entry), port);
     std::size_t sizes = 1;
     for (const oracle::Original::Sayable& each : port.original->sayable)
-      sizes *= common_sizes(each).size() + 1;
+      sizes *= common_sizes(named_of(candidate, entry), each).size() + 1;
     for (Form& form : with_tiles(guess)) tried.push_back({&port, std::move(form), ways, ways.size() / sizes});
   }
   std::vector<Dtypes> dtypes = {called.dtypes};

@@ -286,7 +286,9 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
   harmless_races();
   if (numbers.explanation.explains)
-    tell_no_kernel(*asked, *called.form.entry, numbers.answers, diagnosis.findings);
+    tell_no_kernel(
+        *asked, *called.form.entry, numbers.answers,
+        [&] { return is_same_without_kernels(*asked, called, questions.settings); }, diagnosis.findings);
   if (request.stranger) {
     tell_conventions(called.port->op, diagnosis.findings);
     // By the original's own name its callers take it for a port.
@@ -364,9 +366,12 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   }
   if (stranger) diagnosis.error = takes_host_memory(called);
   if (stranger && diagnosis.error.empty()) diagnosis.error = takes_more_memory(called);
+  if (stranger && diagnosis.error.empty()) diagnosis.error = takes_more_tensors(called);
   if (!diagnosis.error.empty()) return;
   diagnosis.findings = called.findings;
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
+  if (std::string note = given_without_elements(called); !note.empty())
+    diagnosis.notes.push_back(std::move(note));
   diagnosis.calls += 1;
   diagnosis.call = called.callable && std::all_of(called.findings.begin(), called.findings.end(), is_remark)
                        ? Stage::passed

@@ -72,13 +72,36 @@ std::string takes_more_memory(const Called& called) {
   if (!touched) return {};
   const std::vector<Parameter>& parameters = called.form.entry->parameters;
   for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i)
-    if (called.form.passings[i].what == Passing::What::none &&
-        parameters[i].kind == Parameter::Kind::pointer && !parameters[i].has_default)
+    if ((called.form.passings[i].what == Passing::What::none &&
+         parameters[i].kind == Parameter::Kind::pointer && !parameters[i].has_default) ||
+        wants_a_tensor(called.form, i))
       return fmt::format(
           "{} also reads or writes {} ({}), for which {} has no tensor: it may be another operation, and is "
           "not judged as this one",
           called.form.entry->name, parameters[i].name, parameters[i].type, called.port->op);
   return {};
+}
+
+std::string takes_more_tensors(const Called& called) {
+  for (std::size_t i = 0; i < called.form.passings.size(); ++i) {
+    if (!wants_a_tensor(called.form, i)) continue;
+    const std::string& name = called.form.entry->parameters[i].name;
+    if (!called.callable)
+      return fmt::format(
+          "{} takes {}, for which {} has no tensor, and does not take one without elements ({}): it may be "
+          "another operation, and is not judged as this one",
+          called.form.entry->name, name, called.port->op, called.trial.answer.message);
+  }
+  return {};
+}
+
+std::string given_without_elements(const Called& called) {
+  std::string names;
+  for (std::size_t i = 0; i < called.form.passings.size(); ++i)
+    if (wants_a_tensor(called.form, i))
+      names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
+  if (names.empty()) return {};
+  return fmt::format("{} has no tensor for {}: it is given one without elements", called.port->op, names);
 }
 
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers) {

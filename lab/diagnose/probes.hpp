@@ -71,10 +71,14 @@ void probe_measured(const Subjected& s, const std::vector<std::shared_ptr<const 
 void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
                         std::vector<Finding>& list);
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
-/// Of a source whose right answers came without a launch: that no kernel of its own computes them. Nothing of
-/// a prebuilt library, and of a source that is for no device.
+/// Of a source whose right answers came without a launch, or come as well where no thread of its kernels runs
+/// (`idle`, which is asked where it launches any): that no kernel of its own computes them. Nothing of a
+/// prebuilt library, and of a source that is for no device.
 void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::vector<Answer>& answers,
-                    std::vector<Finding>& list);
+                    const std::function<bool()>& idle, std::vector<Finding>& list);
+/// Whether a call gives the same answer, one that could not be told by chance, where no thread of its kernels
+/// runs.
+bool is_same_without_kernels(const Candidate& candidate, const Called& called, CallSettings settings);
 /// Whether the answer has the same bytes in other orders of threads. NaN is no answer.
 bool is_same_in_every_order(const Candidate& candidate, const Called& called, CallSettings settings);
 /// Whether what a device refuses for an empty tensor is refused in the same words for others.

@@ -135,25 +135,53 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
 }
 
 void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::vector<Answer>& answers,
-                    std::vector<Finding>& list) {
-  if (candidate.backend() != Backend::emulated || candidate.path().extension() == ".so" || answers.empty())
+                    const std::function<bool()>& idle, std::vector<Finding>& list) {
+  if (candidate.backend() != Backend::emulated || candidate.path().extension() == ".so" || answers.empty() ||
+      entry.form == Entry::Form::kernel)
     return;
   if (std::any_of(answers.begin(), answers.end(),
-                  [](const Answer& each) { return each.launches > 0 || !each.refused_launches.empty(); }))
+                  [](const Answer& each) { return !each.refused_launches.empty(); }))
     return;
+  const bool launches =
+      std::any_of(answers.begin(), answers.end(), [](const Answer& each) { return each.launches > 0; });
+  if (launches && !idle()) return;
   std::ifstream in(candidate.path(), std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const auto includes = [&](const char* header) { return text.find(header) != std::string::npos; };
   const bool torch = includes("torch/") || includes("ATen/");
-  if (!torch && !includes("cuda_") && !includes("hip/")) return;
+  const bool library = torch || includes("thrust/") || includes("cub/") || includes("hipcub/") ||
+                       includes("cublas") || includes("hipblas") || includes("rocblas");
+  if (!library && !includes("cuda_") && !includes("hip/")) return;
   Finding finding;
-  finding.code = torch ? "library-call" : "no-kernel";
-  finding.evidence = fmt::format("{} was called {} times, and launched no kernel in any of these calls",
-                                 entry.name, answers.size());
-  finding.fix = torch ? "compute the op by a kernel of its own, not by PyTorch's operators"
-                      : "compute the op by a kernel on the device, not by the host";
+  finding.code = library ? "library-call" : "no-kernel";
+  finding.evidence = launches ? fmt::format(
+                                    "{} gives the same answer where no thread of the kernels that it "
+                                    "launches runs: they have no part in it",
+                                    entry.name)
+                              : fmt::format(
+                                    "{} was called {} times, and launched no kernel in any of these "
+                                    "calls",
+                                    entry.name, answers.size());
+  finding.fix = torch     ? "compute the op by a kernel of its own, not by PyTorch's operators"
+                : library ? "compute the op by a kernel of its own, not by a library's functions"
+                          : "compute the op by a kernel on the device, not by the host";
   finding.location = entry.place;
   add_once(list, std::move(finding));
+}
+
+bool is_same_without_kernels(const Candidate& candidate, const Called& called, CallSettings settings) {
+  constexpr double kSeconds = 3;
+  const Trial base = try_call(candidate, called.form, *called.port, *called.given, settings);
+  settings.kernels_idle = true;
+  settings.timeout_seconds = std::min(settings.timeout_seconds, kSeconds);
+  const Trial idle = try_call(candidate, called.form, *called.port, *called.given, settings);
+  if (!base.ok() || !idle.ok() || leaves_out(*called.given, idle) ||
+      different(*called.given, base.outputs, idle.outputs) > 0)
+    return false;
+  // What is one number everywhere may be there already.
+  return std::any_of(base.outputs.begin(), base.outputs.end(), [](const std::vector<double>& output) {
+    return std::any_of(output.begin(), output.end(), [&](double each) { return each != output.front(); });
+  });
 }
 
 bool is_same_in_every_order(const Candidate& candidate, const Called& called, CallSettings settings) {

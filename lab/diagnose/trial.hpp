@@ -101,6 +101,10 @@ struct Form {
 /// no call of that candidate.
 Port without_what_it_lacks(const Port& port, const Form& form);
 
+/// Whether a parameter for which the original has nothing has to be given a tensor all the same: an
+/// extension's, which is given one without elements.
+bool wants_a_tensor(const Form& form, std::size_t parameter);
+
 /// The values that a form makes of those of the original.
 std::vector<Value> passed(const Form& form, const std::vector<Value>& values);
 

@@ -69,6 +69,8 @@ struct Original {
   struct Sayable {
     std::string field, names;
     std::vector<std::string> values = {};
+    /// And of what is named after that word, this one: kernels that decode take one query.
+    std::string word = {}, value_of_word = {};
   };
   std::vector<Sayable> sayable = {};
   /// Fields that size the leading axes of every tensor: kernels of one batch, or of one head, have no such

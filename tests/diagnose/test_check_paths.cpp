@@ -89,7 +89,8 @@ TEST_F(CheckPaths, RunOnOneBackendThatCandidatesHave) {
   EXPECT_EQ(nlohmann::json::parse(emulated.out)["candidates"][0]["backend"], "emulated");
   const Said cpu = check(file.string() + " --op sin --backend cpu");
   EXPECT_EQ(cpu.exit, 2);
-  EXPECT_NE(cpu.err.find("expected the backend emulated, cuda or hip for candidates, got 'cpu'"), std::string::npos)
+  EXPECT_NE(cpu.err.find("expected the backend emulated, cuda or hip for candidates, got 'cpu'"),
+            std::string::npos)
       << cpu.err;
   const Said both = check(file.string() + " --op sin --backend cuda --backend hip");
   EXPECT_EQ(both.exit, 2);
@@ -102,6 +103,20 @@ TEST_F(CheckPaths, OnAMachineWithoutThatDeviceItIsSaidInOneSentence) {
   if (said.err.empty()) GTEST_SKIP() << "not run: this machine has an AMD device and hipcc";
   EXPECT_EQ(said.exit, 2);
   EXPECT_NE(said.err.find("no candidate can run on hip here: "), std::string::npos) << said.err;
+}
+
+// The lab's own room is not the candidate's: with 4 GB of addresses the emulated device cannot be had.
+TEST_F(CheckPaths, JudgesNothingUnderALimitThatLeavesNoRoomForTheDevice) {
+  const fs::path port = write("sine.hip.cpp", sine("call_kernel", "false"));
+  const int status = std::system(("ulimit -v 4000000; " + std::string(ISOMER_CLI) + " check --op sin " +
+                                  port.string() + " >" + (folder / "out").string() + " 2>&1")
+                                     .c_str());
+  const std::string said = read(folder / "out");
+  EXPECT_EQ(WEXITSTATUS(status), 2) << said;
+  EXPECT_NE(said.find("reserves more addresses than it may have: the limit (ulimit -v) is 3906 MiB"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(check("--op sin " + port.string()).exit, 0);
 }
 
 TEST_F(CheckPaths, FindsTheFaultAndWritesEveryReport) {
@@ -159,7 +174,8 @@ TEST_F(CheckPaths, SaysInOneSentenceWhatIsNoCandidate) {
   }
   const Said said = check(write("sine.hip.cpp", sine("call_kernel", "false")).string() + " --op no_such_op");
   EXPECT_EQ(said.exit, 2) << said.out;
-  EXPECT_NE((said.out + said.err).find("'no_such_op' is not an op"), std::string::npos) << said.out << said.err;
+  EXPECT_NE((said.out + said.err).find("'no_such_op' is not an op"), std::string::npos)
+      << said.out << said.err;
 }
 
 TEST_F(CheckPaths, WhatIsForOpsIsRefusedRatherThanIgnored) {

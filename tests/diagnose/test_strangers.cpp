@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/diagnose/diagnose.hpp"
+#include "lab/diagnose/trial.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -99,6 +100,9 @@ constexpr Stranger kStrangers[] = {
     {"attend_unguarded_tiles", "attention", "fail", "nan-inf", "houses.cu"},
     {"attend_onto_output", "attention", "fail", "uninitialised-read", "houses.cu"},
     {"quantize_tiles_by_factor", "weight_quant", "pass", "convention", "houses.cu"},
+    {"decode_one_query", "attention", "pass", "convention", "decode.cu"},
+    {"decode_one_query_unscaled", "attention", "fail", "missing-scale", "decode.cu"},
+    {"wave_computed_beside", "sin", "fail", "no-kernel", "tensors.cu"},
     {"fp8_mm_columns", "fp8_gemm", "pass", "convention", "strangers.hip.cpp"},
 };
 /// Whose search for causes takes many seconds: the second tier.
@@ -178,6 +182,28 @@ TEST(WhatIsJudged, IsNothingThatReadsMemoryThatTheOpDoesNotHave) {
   const Diagnosis said = said_of_stranger("houses.cu", "attend_scaled_keys", "attention");
   EXPECT_EQ(said.verdict(), "error") << words_of(said);
   EXPECT_NE(said.error.find("also reads or writes k_norms (const float*)"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsPassed, ForATensorThatTheOpDoesNotHaveIsOneWithoutElementsWhereOneIsWanted) {
+  Entry entry;
+  entry.form = Entry::Form::extension;
+  for (const auto kind :
+       {Parameter::Kind::tensor, Parameter::Kind::tensor, Parameter::Kind::optional_tensor}) {
+    entry.parameters.emplace_back();
+    entry.parameters.back().kind = kind;
+  }
+  Form form;
+  form.entry = &entry;
+  form.passings.resize(3);
+  form.passings[0].what = Passing::What::role;
+  form.passings[0].role = 0;
+  const std::vector<Value> values = {tensor_value("q", DType::f16, {2, 3})};
+  const std::vector<Value> given = passed(form, values);
+  ASSERT_TRUE(given[1].is_tensor());
+  EXPECT_EQ(given[1].tensor.describe(), "f16[0]");
+  EXPECT_EQ(given[2].kind, Value::Kind::none);
+  entry.form = Entry::Form::function;  // who takes pointers is given null
+  EXPECT_EQ(passed(form, values)[1].kind, Value::Kind::none);
 }
 
 TEST(WhatIsJudged, IsNothingThatTakesMemoryOfTheHost) {

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@
 #include "memory/memory.hpp"
 #include "runtime/entries.hpp"
 #include "runtime/settings.hpp"
+#include "watch/shadow.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -83,6 +85,30 @@ void tell(SessionEvent event) {
   _exit(72);
 }
 
+// Of the limit that the process was started with, which is not its own.
+std::string addresses_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return "the machine leaves it fewer";
+  return fmt::format("the limit (ulimit -v) is {} MiB", limit.rlim_cur >> 20);
+}
+
+// The emulated device's memory and the watch over it, before anything of the module's runs: where there is no
+// room for them nothing can be said of any code.
+void reserve_device() {
+  if (setup.real_device) return;
+  try {
+    Memory::instance();
+    watch::reserve_all();
+  } catch (const std::bad_alloc&) {
+    std::fputs(
+        fmt::format("the emulated device reserves more addresses than it may have: {}\n", addresses_left())
+            .c_str(),
+        stderr);
+    give_up();
+  }
+}
+
 bool run_call() {
   const SessionRequest request = read_arena_header(unpack_session_request);
   std::uint64_t storages = 0;
@@ -93,6 +119,7 @@ bool run_call() {
   s.seed = request.options.seed;
   s.workers = request.options.workers;
   s.step_limit = request.options.step_limit;
+  s.kernels_idle = request.options.kernels_idle;
   answer_calls_with(&write_answer);
   const bool again = make_call(request, offered, setup.library);
   std::fflush(nullptr);
@@ -232,6 +259,7 @@ int isomer_emulator_session() {
   keeps_processes = forks_with != 0 && refuse_new_processes(forks_with);
   forks_with = 0;
   if (keeps_processes && !setup.room) refuse_signals_to_all();
+  reserve_device();
   tell({'s', getpid(), 0, {}});
   // Each tensor that PyTorch allocates is one of the device's, with its own poison and guard.
   if (setup.real_device) setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);

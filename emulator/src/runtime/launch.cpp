@@ -171,7 +171,7 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
   record.stream = stream_order::number_of(request.stream);
   record.error = check_geometry(request);
   std::deque<ChildLaunch> children;
-  if (record.error == error::success) {
+  if (record.error == error::success && !settings().kernels_idle) {
     stream_order::launched(request, parameter_kinds(request.kernel));
     Launch run(request);
     run.depth = depth;

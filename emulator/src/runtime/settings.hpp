@@ -9,13 +9,14 @@ namespace isomer::emulator {
 struct Settings {
   int lanes = 32;
   std::uint64_t seed = 0;
-  bool watch = false;              ///< the module carries hooks, and they are obeyed
-  int workers = 0;                 ///< 0: as many as the machine has cores
-  std::uint64_t step_limit = 0;    ///< watched memory accesses of one launch; 0: none
-  std::uint64_t blocks = 0;        ///< of a launch that run; 0: all
+  bool watch = false;               ///< the module carries hooks, and they are obeyed
+  int workers = 0;                  ///< 0: as many as the machine has cores
+  std::uint64_t step_limit = 0;     ///< watched memory accesses of one launch; 0: none
+  std::uint64_t blocks = 0;         ///< of a launch that run; 0: all
+  bool kernels_idle = false;        ///< launches are taken, and none of their threads runs
   bool host_writes_unseen = false;  ///< the host writes device memory by itself: a library runs there
   bool allocation_refused = false;  ///< the program asked for more memory than the device has
-  bool leaks = false;              ///< where memory was allocated is kept
+  bool leaks = false;               ///< where memory was allocated is kept
   std::uint64_t first_watched = 1, last_watched = ~std::uint64_t{0};
   std::string watched_kernel;      ///< empty: any
   bool hip = false;                ///< which vendor's limits and defaults hold

@@ -370,6 +370,7 @@ class CompiledCandidate final : public Candidate {
     options.poison = settings.poison;
     options.memory_limit = settings.memory_limit;
     options.repeats = std::max(settings.repeats, 1);
+    options.kernels_idle = settings.kernels_idle;
     options.fresh = settings.fresh;
     options.measured = settings.measured;
     std::string launch;

@@ -164,7 +164,9 @@ class Replay {
     std::vector<Answer> answers;
     for (const CallOutcome& outcome : outcomes_)
       if (outcome.right() && outcome.elements > 0) answers.push_back(outcome.answer);
-    tell_no_kernel(*approach_.candidate, entry_, answers, diagnosis_.findings);
+    tell_no_kernel(
+        *approach_.candidate, entry_, answers,
+        [&] { return are_same_without_kernels(approach_, calls, outcomes_); }, diagnosis_.findings);
   }
 
   /// Races of one line's stores with each other, where every answer is right, and the same in other orders.

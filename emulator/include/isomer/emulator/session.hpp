@@ -96,6 +96,8 @@ struct CallOptions {
   /// Calls in one process, at the same addresses: of zeros, and last, the answer, as given. What the earlier
   /// ones return is held meanwhile: who writes it in a later one is reported.
   int repeats = 1;
+  bool kernels_idle =
+      false;  ///< launches are taken, and none of their threads runs: what is left is the host's
   // Of a module for a real device:
   bool fresh = false;  ///< in a process that no call was made in; otherwise one serves until a call harms it
   int measured = 0;    ///< that many more calls after the answer and three more, as given, timed and compared

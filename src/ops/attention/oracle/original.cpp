@@ -86,12 +86,13 @@ Original original(bool returned, bool lse, bool heads_first) {
                        {"sk", [](const core::Call& c) {
                           return c.args<AttentionArgs>().q.size(-3) != c.args<AttentionArgs>().k.size(-3);
                         }}};
-  original.sayable = {{"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
-                      {"hq", "h|hq|nh|.*head.*"},
-                      {"hkv", heads_of_keys},
-                      {"sk", length_of_keys},
-                      {"d", "d|hd|dh|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
-                      {"sq", ".*", {"64"}}};
+  original.sayable = {
+      {"b", "b|bs|z|n_?b|nbatch|.*(batch|bsz|seqs|bh).*"},
+      {"hq", "h|hq|nh|.*heads.*|.*head(_?(q|kv|k|v|n|nb|num|number|count))?"},  // head_dim says none
+      {"hkv", heads_of_keys},
+      {"sk", length_of_keys},
+      {"d", "d|hd|dh|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
+      {"sq", ".*", {"64"}, "decode", "1"}};
   original.leading = {"b"};
   original.axis_words = {any, rows, heads, any};
   if (lse) {
