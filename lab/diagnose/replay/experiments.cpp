@@ -8,8 +8,10 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 namespace isomer::lab {
 namespace {
@@ -320,7 +322,36 @@ class Experiments {
                   fmt::format("the answer is right if {} is multiplied by {} ({:g}) beforehand", of, name,
                               value),
                   fmt::format("multiply {} by {}", of, name)));
+        // And it is that number which the candidate applies elsewhere.
+        Adaptation moved = scaled;
+        moved.before = [role, scale = scaled.before](std::vector<Value>& values) {
+          scale(values);
+          values[static_cast<std::size_t>(role)].real = 1;
+        };
+        add(approach_.form, {std::move(moved)},
+            named("missing-scale", name,
+                  fmt::format("the answer is right if {} is multiplied by {} ({:g}) beforehand, and 1 is "
+                              "passed for {}: it is applied in another place",
+                              of, name, value, name),
+                  fmt::format("multiply {} by {}, and nothing else", of, name)));
       }
+      if (small) continue;
+      Adaptation behind;
+      const auto by = std::make_shared<double>(1);
+      behind.before = [role, by](std::vector<Value>& values) {
+        *by = std::exchange(values[static_cast<std::size_t>(role)].real, 1.0);
+      };
+      behind.after = [by](const Replayed::Output& output, std::vector<double> got) {
+        if (is_float(output.want.dtype))
+          for (double& each : got) each *= *by;
+        return got;
+      };
+      add(approach_.form, {std::move(behind)},
+          named("missing-scale", name,
+                fmt::format("the answer is right if 1 is passed for {}, and the answer is multiplied by it "
+                            "({:g}): it is applied in another place",
+                            name, value),
+                fmt::format("multiply the answer by {}, and nothing else", name)));
     }
   }
 

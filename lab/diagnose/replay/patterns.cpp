@@ -153,7 +153,10 @@ bool constant_ratio(const Wrong& w, std::size_t begin, std::size_t count, double
   for (std::size_t i = begin; i < begin + count; ++i)
     off = std::max(off, std::fabs(w.got()[i] - ratio * w.want[i]));
   const double typical = std::sqrt(squares / static_cast<double>(count));
-  return ratio != 0 && off < 2e-3 * std::fabs(ratio) * typical;
+  // Elements that are off by little, and by different parts of themselves, have no ratio.
+  const double beside_one = std::fabs(ratio - 1);
+  const double slack = beside_one > 1e-3 ? std::min(2e-3 * std::fabs(ratio), 0.2 * beside_one) : 2e-3;
+  return ratio != 0 && off < slack * typical;
 }
 
 Finding ratio_of(const Wrong& w) {

@@ -50,6 +50,29 @@ double filled_with(DType dtype, std::uint8_t byte) {
   return core::decode(dtype, bytes);
 }
 
+/// What of an answer is no finite number is -inf.
+bool is_below_all(const CallOutcome& outcome) {
+  return std::all_of(outcome.got.begin(), outcome.got.end(), [](const std::vector<double>& got) {
+    return std::all_of(got.begin(), got.end(), [](double each) { return std::isfinite(each) || each < 0; });
+  });
+}
+
+/// Takes its largest element from each row.
+void lower_rows(Value& value) {
+  if (value.tensor.rank == 0) return;
+  Value lowered = compact_copy(value);
+  const std::vector<double> elements = oracle::elements(value.tensor);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype)),
+             width = static_cast<std::size_t>(value.tensor.size(-1));
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto row = elements.begin() + static_cast<std::ptrdiff_t>(i / width * width);
+    core::encode(value.tensor.dtype,
+                 elements[i] - *std::max_element(row, row + static_cast<std::ptrdiff_t>(width)),
+                 static_cast<std::byte*>(lowered.storage.get()) + i * size);
+  }
+  value = std::move(lowered);
+}
+
 bool is_index_of_label(const Facts* facts, const Replayed& replayed, const std::string& name) {
   const LabelFunction* label = facts == nullptr ? nullptr : facts->function(replayed.call->function);
   return label != nullptr && std::any_of(label->indexes.begin(), label->indexes.end(),
@@ -217,6 +240,13 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
     const CallOutcome after = replay_once(approach, other);
     const std::size_t count = after.answer.ok() ? not_finite(after) : 0;
     if (count == 0) continue;
+    // The logarithm of nothing is -inf as well: where rows have a largest element of 0 no exponential
+    // overflows.
+    if (is_below_all(after)) {
+      lower_rows(other.values[role]);
+      const CallOutcome lowered = replay_once(approach, other);
+      if (lowered.answer.ok() && not_finite(lowered) > 0) continue;
+    }
     Finding finding;
     finding.code = "missing-max-subtraction";
     finding.argument = replayed.roles[role].name;

@@ -246,6 +246,7 @@ class Reductions {
     const std::string of_a = groups_.front()[kind].said, of_b = groups_.front()[b.kind].said;
     Finding finding;
     finding.code = b.kind != kind               ? "layout-convention"
+                   : b.part == kWithoutFirst    ? "off-by-one"
                    : !b.part.empty()            ? "tail-mask"
                    : is_other_base(a, b.number) ? "log-base"
                                                 : "other-reduction";

@@ -130,7 +130,7 @@ const std::vector<RowPart>& row_parts() {
   static const std::vector<RowPart> parts = [] {
     std::vector<RowPart> list = {
         {"all but the last element", [](const Elements& row) { return front(row, row.size() - 1); }},
-        {"all but the first element",
+        {kWithoutFirst,
          [](const Elements& row) {
            return row.size() < 2 ? Elements() : Elements(row.begin() + 1, row.end());
          }},

@@ -24,6 +24,7 @@ struct RowPart {
   std::function<std::vector<double>(const std::vector<double>&)> cut;
 };
 const std::vector<RowPart>& row_parts();
+constexpr const char* kWithoutFirst = "all but the first element";  ///< one of them: a loop begins too late
 
 /// One way of taking a tensor apart: along its last dimension, along one of the others, along the last two …,
 /// or as a whole. `order`: the place of each element of the rows, one after the other, in row-major order.

@@ -13,8 +13,10 @@ namespace {
 
 using What = Passing::What;
 constexpr int kPeeled = 3;  ///< faults that are peeled off one after the other
-/// For the experiments on one candidate: so many seconds, or where its calls are slow so many calls' worth.
-constexpr double kSeconds = 3, kCalls = 100, kMostSeconds = 20;
+/// For the experiments on one candidate: so many calls and, where those are quick, so many seconds; but no
+/// more than so many of the processor's on the calls themselves. How busy the machine is decides nothing.
+constexpr int kCalls = 120;
+constexpr double kSeconds = 3, kMostSeconds = 20, kMostOfTheClock = 90;
 
 /// Whether an input is another after the call: the mark of arguments in another order.
 bool writes_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
@@ -109,8 +111,18 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  double seconds = kSeconds;
-  const auto late = [&] { return elapsed() > seconds; };
+  int count = 0;
+  double worked = 0;
+  const auto replayed = [&](const Approach& how, const Replayed& call) {
+    ++count;
+    CallOutcome outcome = replay_once(how, call);
+    worked += outcome.answer.worked_seconds;
+    return outcome;
+  };
+  const auto late = [&] {
+    const double now = elapsed();
+    return worked > kMostSeconds || now > kMostOfTheClock || (count > kCalls && now > kSeconds);
+  };
   std::vector<bool> given_up(calls.size());
   for (int step = 0; step < kPeeled && !late();) {
     const std::size_t at = smallest_wrong(outcomes, given_up);
@@ -122,11 +134,6 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     if (refused || chooses_other_of_equals(calls[at], outcomes[at])) {
       given_up[at] = true;
       continue;
-    }
-    if (step == 0 && seconds == kSeconds) {
-      const double before = elapsed();
-      replay_once(approach, calls[at]);
-      seconds = std::clamp(kCalls * (elapsed() - before), kSeconds, kMostSeconds);
     }
     std::vector<Experiment> list = experiments(approach, calls[at]);
     // What is left out holds what it held: zeros there would only look right.
@@ -141,7 +148,7 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
       other.form = each.form;
       other.rtol = std::max(other.rtol, each.rtol);
       other.adaptations.insert(other.adaptations.begin(), each.adaptations.begin(), each.adaptations.end());
-      const CallOutcome outcome = replay_once(other, calls[at]);
+      const CallOutcome outcome = replayed(other, calls[at]);
       if (outcome.right_outputs() <= outcomes[at].right_outputs()) continue;
       if (is_worse(outcome, outcomes[at])) continue;
       // A fault is one of all calls: what helps here and harms there is none.
@@ -149,7 +156,7 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
       std::size_t before = 0, after = 0;
       bool harms = false;
       for (std::size_t i = 0; i < calls.size(); ++i) {
-        all.push_back(i == at ? outcome : replay_once(other, calls[i]));
+        all.push_back(i == at ? outcome : replayed(other, calls[i]));
         harms = harms || is_worse(all[i], outcomes[i]);
         before += outcomes[i].right();
         after += all[i].right();

@@ -88,6 +88,18 @@ std::vector<Transform> transforms_of(const Value& value, bool multiple) {
                     "take the magnitudes of {} where the original does"});
   if (multiple) return list;
   constexpr double kDegrees = 180 / std::numbers::pi;
+  struct Factor {
+    double by;
+    const char* said;
+  };
+  const double root = std::sqrt(static_cast<double>(value.tensor.size(-1)));
+  const std::vector<Factor> factors = {{0.5, "if {} is multiplied by 0.5"},
+                                       {2, "if {} is multiplied by 2"},
+                                       {-1, "if {} has the other sign"},
+                                       {1 / root, "if {} is divided by the root of its last size"},
+                                       {root, "if {} is multiplied by the root of its last size"},
+                                       {0.25, "if {} is multiplied by 0.25"},
+                                       {4, "if {} is multiplied by 4"}};
   list.push_back({"missing-scale", times(kDegrees), 1,
                   "if {} is given in degrees, that is, multiplied by 180 / pi",
                   "take {} in radians, as the original does"});
@@ -102,6 +114,9 @@ std::vector<Transform> transforms_of(const Value& value, bool multiple) {
                   "if {} is multiplied by log2(e), and the answer by ln(2): its exponentials and logarithms "
                   "have base 2",
                   "take exponentials and logarithms of {} with base e"});
+  for (const Factor& factor : factors)
+    list.push_back({"missing-scale", times(factor.by), 1, factor.said,
+                    "multiply {} by the factor that the original multiplies it by"});
   return list;
 }
 
