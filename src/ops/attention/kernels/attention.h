@@ -26,13 +26,29 @@ enum class AttentionWide : i32 { f32, f16, bf16 };
 /// One attention call, for every kernel of it. Lengths and indices that lie on the device are read and
 /// clamped there.
 struct AttentionParameters {
-  AttentionRows q, k, v, out, lse, k_new, v_new;
+  // What a block of decode reads before it asks for its first keys lies together: parameters come to a
+  // multiprocessor in lines, each of which is waited for.
+  i64 batch;
+  i64 workers;     ///< of stream-K, which the keys of all entries are divided over; 0: each entry's by
+                   ///< themselves
+  i64 tiles;       ///< of a unit, at most
+  i64 units;       ///< of an entry
+  i64 unit_heads;  ///< query heads that share a tile: the group where packed, else 1
+  i64 parts;       ///< of an entry's keys, at most
+  i64 least_part;  ///< keys of a worker at least
+  // What indices are divided by, at least 1 each.
+  Divisor of_tiles, of_units, of_group, of_unit_heads;
 
+  const i32 *seqused_k, *leftpad_k, *kv_batch_idx, *cache_seqlens, *seqused_q;  ///< [batch] or null
   const i32 *cu_seqlens_q, *cu_seqlens_k, *cu_seqlens_k_new;                    ///< [batch + 1] or null
-  const i32 *seqused_q, *seqused_k, *leftpad_k, *kv_batch_idx, *cache_seqlens;  ///< [batch] or null
   const i32* page_table;                                                        ///< null: not paged
   i64 page_table_stride, table_rows, max_pages;
   u32 page_size;
+  i32 head_dim, head_dim_v;
+  i64 window_left, window_right;  ///< −1 unbounded
+  i64 chunk;                      ///< keys of a chunk; 0 none
+
+  AttentionRows k, v, q, out, lse, k_new, v_new;
 
   const void *rotary_cos, *rotary_sin;  ///< null: no rotary
   i64 cos_stride, sin_stride, positions;
@@ -43,24 +59,14 @@ struct AttentionParameters {
   const void* sink;
   AttentionWide sink_type;
 
-  i64 batch, heads, heads_kv, group;  ///< group: query heads of one kv head
-  i32 head_dim, head_dim_v;
-  i64 window_left, window_right;  ///< −1 unbounded
-  i64 chunk;                      ///< keys of a chunk; 0 none
-  f32 scale, softcap;             ///< softcap 0: off
-  AttentionWide out_type;         ///< of an e4m3fn q
+  i64 heads, heads_kv, group;  ///< group: query heads of one kv head
+  f32 scale, softcap;          ///< softcap 0: off
+  AttentionWide out_type;      ///< of an e4m3fn q
 
   // Accesses of 16 bytes (q, k, v, k_new, v_new) or four elements (out) are aligned.
   i32 q_vectors, k_vectors, v_vectors, out_vectors, k_new_vectors, v_new_vectors;
 
-  i64 unit_heads;  ///< query heads that share a tile: the group where packed, else 1
-  i64 units;       ///< of an entry
-  i64 tiles;       ///< of a unit, at most
-  i64 parts;       ///< of an entry's keys, at most
   i64 split_size;  ///< keys of a part; 0: an entry's keys are divided by `parts`
-  i64 workers;     ///< of stream-K, which the keys of all entries are divided over; 0: each entry's by
-                   ///< themselves
-  i64 least_part;  ///< keys of a worker at least
   i64 seqlen_q;    ///< longest query length
 
   // Partial results where parts > 1: row r of head h of part s lies at (s·heads + h)·partial_rows + r, r
@@ -73,8 +79,7 @@ struct AttentionParameters {
 
   i64 new_rows;  ///< longest number of appended keys
 
-  // What indices are divided by, at least 1 each.
-  Divisor of_heads, of_group, of_unit_heads, of_units, of_tiles, of_batch, of_parts, of_seqlen_q;
+  Divisor of_heads, of_batch, of_parts, of_seqlen_q;
 };
 
 /// The same of the launch that rotates queries.

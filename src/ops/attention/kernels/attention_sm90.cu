@@ -146,7 +146,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         turn_values(p, shared, static_cast<int>(threadIdx.x / 32) - 1);
       }
     } else {
-      if (threadIdx.x == 0) produce(p, shared);
+      if (threadIdx.x == 0) {
+        produce(p, shared);
+      } else if constexpr (kQueries == 2) {  // with wide heads it spills
+        if (threadIdx.x >= 32 && !p.lengths) fetch_first<96>(p, static_cast<int>(threadIdx.x) - 32);
+      }
     }
   } else {
     take_registers<kWorkRegisters>();

@@ -18,6 +18,30 @@ ISOMER_DEVICE void load_panels(const TensorMap& map, int row, int head, int oute
     load<4>(map, {{i * 64, row, head, outer}}, to + static_cast<u32>(i * panel_bytes), full, keep);
 }
 
+/// Has the block's first tile of queries and the keys that it begins with brought into the L2 cache, by
+/// threads that have nothing else to do: 0 to kFetching − 1. Nothing is read, so the launch ahead need not
+/// have ended; the copies behind the wait for it find them near.
+template <int kFetching>
+ISOMER_DEVICE void fetch_first(const Parameters& p, int thread) {
+  Tiles tiles(p);
+  Tile tile;
+  if (!tiles.find(p, TileCounter::first(), tile)) return;
+  const auto fetch = [&](const AttentionRows& of, int columns, int outer, int head, int first, int end) {
+    constexpr int kBytes = static_cast<int>(sizeof(Element)), kLine = 128;
+    const int lines = (columns * kBytes + kLine - 1) / kLine;
+    const char* const from =
+        static_cast<const char*>(of.data) + (outer * of.outer_stride + head * of.head_stride) * kBytes;
+#pragma unroll 1
+    for (int i = thread; i < (end - first) * lines; i += kFetching) {
+      const int row = i / lines;
+      fetch_ahead(from + (first + row) * of.row_stride * kBytes + (i - row * lines) * kLine);
+    }
+  };
+  fetch(p.q, p.head_dim, tile.q_outer, tile.head, tile.row0, least(tile.row0 + kRows, tile.q_len));
+  const int first = (blocks_of<kKeys>(p, tile).end - 1) * kKeys;
+  fetch(p.k, p.head_dim, tile.kv_outer, tile.head_kv(p), first, least(first + kKeys, tile.k_len));
+}
+
 /// The producer's one thread.
 ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
   constexpr int kPanels = AttentionSm90Layout::panels(kDim), kPanelsV = AttentionSm90Layout::panels(kDimV);

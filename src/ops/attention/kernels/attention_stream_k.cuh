@@ -25,7 +25,8 @@ struct Division {
   int before[kEntries + 1];  ///< tiles of the entries before each, and of all
   int share;                 ///< tiles of a worker
   int first;                 ///< entry in which the block's worker begins; past the last one where in none
-  int sums[kThreads], longest[kThreads];
+  static constexpr int kWarps = kThreads / kWarpSize;
+  int sums[kWarps], longest[kWarps];
 
   /// Every thread of the block takes part. No entry falls into more than p.parts parts, of which two may be
   /// less than a share. Where all entries have as many tiles, each is divided by itself if that makes shares
@@ -38,25 +39,35 @@ struct Division {
     const int begin = thread * each < batch ? thread * each : batch,
               end = begin + each < batch ? begin + each : batch;
     int sum = 0, most = 0;
+#pragma unroll 1
     for (int b = begin; b < end; ++b) {
       const int count = static_cast<int>(seen_tiles<kKeys>(p, entry_of(p, b)).count);
       before[b + 1] = count;
       sum += count;
       most = most > count ? most : count;
     }
-    sums[thread] = sum;
-    longest[thread] = most;
+    int start = sum;  // of the warp's entries up to this thread's last
+#pragma unroll
+    for (int distance = 1; distance < kWarpSize; distance *= 2) {
+      const int others = shuffle(start, (lane() - distance) & (kWarpSize - 1)),
+                its = shuffle_xor(most, distance);
+      if (lane() >= distance) start += others;
+      most = most > its ? most : its;
+    }
+    if (lane() == kWarpSize - 1) {
+      sums[warp()] = start;
+      longest[warp()] = most;
+    }
+    start -= sum;
+    sum = 0;
     if (thread == 0) {
       before[0] = 0;
       first = batch;
     }
     __syncthreads();
-    int start = 0;
-    sum = 0;
-    const int filled = batch < kThreads ? batch : kThreads;  // threads that may have entries
-#pragma unroll 16
-    for (int other = 0; other < filled; ++other) {
-      if (other < thread) start += sums[other];
+#pragma unroll
+    for (int other = 0; other < kWarps; ++other) {
+      if (other < warp()) start += sums[other];
       sum += sums[other];
       most = most > longest[other] ? most : longest[other];
     }
@@ -77,6 +88,7 @@ struct Division {
       }
     }
     const i64 mine = static_cast<i64>(worker) * its;
+#pragma unroll 1
     for (int b = begin; b < end; ++b) {
       const int from = whole > 0 ? b * whole : start;
       start = from + (whole > 0 ? whole : before[b + 1]);
@@ -89,6 +101,7 @@ struct Division {
 
   /// Tells the launch that combines the parts.
   ISOMER_DEVICE void note(const AttentionParameters& p) const {
+#pragma unroll 1
     for (int b = static_cast<int>(threadIdx.x); b <= static_cast<int>(p.batch); b += kThreads)
       p.division[b] = before[b];
     if (threadIdx.x == 0) p.division[p.batch + 1] = share;
