@@ -389,6 +389,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   }
   if (!called.unknown_launch.empty()) {
     diagnosis.error = called.unknown_launch;
+    if (stranger) diagnosis.findings.clear();  // what it takes otherwise is nobody's
     return;
   }
   if (!called.callable) {

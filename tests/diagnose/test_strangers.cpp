@@ -171,6 +171,12 @@ TEST(WhatIsJudged, IsNothingThatTakesNothingForAnInputOfTheOp) {
       << said.error;
 }
 
+TEST(WhatIsJudged, IsNothingThatTakesANumberForATensorAndHasNoLaunch) {
+  const Diagnosis said = said_of_stranger("static_scale.cu", "quantise_by_number", "act_quant");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+}
+
 TEST(WhatIsJudged, IsNothingThatIsUnlikeTheOpAndHasOtherSizes) {
   const Diagnosis said = said_of_stranger("limits.cu", "swing_of_noise", "sin");
   EXPECT_EQ(said.verdict(), "error") << words_of(said);
