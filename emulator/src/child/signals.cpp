@@ -49,10 +49,14 @@ constexpr double kWorks = 0.05;  ///< of the clock's time, by which a process th
 double time_limit = 0;
 
 constexpr double kLook = 0.25;  ///< seconds between two looks at whether it waits
-// Seconds of the clock and of this process on the processor, and how often a thread of it lay down to wait.
+// Pages that were new since the last look, by which a process takes memory. It is no loop without an end:
+// what it may take has a limit, and on some machines that is seconds away.
+constexpr long kTakesMemory = 1 << 14;
+// Seconds of the clock and of this process on the processor, how often a thread of it lay down to wait, and
+// its new pages.
 struct Times {
   double clock = 0, processor = 0;
-  long waits = 0;
+  long waits = 0, pages = 0;
 };
 struct Limit {
   double seconds = 0, idle = 0;
@@ -74,7 +78,7 @@ double seconds_of(clockid_t clock) {
 Times now() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  return {seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID), used.ru_nvcsw};
+  return {seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_PROCESS_CPUTIME_ID), used.ru_nvcsw, used.ru_minflt};
 }
 
 void alarm_in(double seconds) {
@@ -94,7 +98,8 @@ bool goes_on() {
       t.waits > before.waits && t.processor - before.processor < kWorks * (t.clock - before.clock);
   moves = hopeless || progress(waits).moves;
   if (hopeless) return false;
-  time_limit = moves || limit.idle <= 0 ? limit.seconds : limit.idle;
+  const bool takes_memory = t.pages - before.pages > kTakesMemory;
+  time_limit = moves || takes_memory || limit.idle <= 0 ? limit.seconds : limit.idle;
   const double clock = t.clock - limit.began.clock, processor = t.processor - limit.began.processor;
   const double had = waits ? clock : processor;
   if (had >= 0.95 * time_limit || clock >= kPatience * limit.seconds) return false;

@@ -43,9 +43,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_append(c
     const AttentionPlace place = attention::place_of(p, e, e.k_len - e.new_len + t);
     if (place.outer < 0) continue;
     const New* from = attention::at<const New>(p.k_new, e.new_outer, e.new_row + t, head);
-    const New* from_v = attention::at<const New>(p.v_new, e.new_outer, e.new_row + t, head);
     Element* to = attention::at<Element>(p.k, place.outer, place.row, head);
-    Element* to_v = attention::at<Element>(p.v, place.outer, place.row, head);
 #ifdef ISOMER_ELEMENT_NEW
     const f32 descale = attention::factor(p.k_descale, b, head);
     if (p.rotary_cos) {
@@ -54,6 +52,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_append(c
     } else {
       quantise_row(from, to, 1, p.head_dim, descale, lane);
     }
+    const New* from_v = attention::at<const New>(p.v_new, e.new_outer, e.new_row + t, head);
+    Element* to_v = attention::at<Element>(p.v, place.outer, place.row, head);
     quantise_row(from_v, to_v, p.v.d_stride, p.head_dim_v, attention::factor(p.v_descale, b, head), lane);
 #else
     if (p.rotary_cos) {
@@ -62,6 +62,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_append(c
     } else {
       copy_row(from, to, 1, p.head_dim, p.k_vectors && p.k_new_vectors, lane);
     }
+    const New* from_v = attention::at<const New>(p.v_new, e.new_outer, e.new_row + t, head);
+    Element* to_v = attention::at<Element>(p.v, place.outer, place.row, head);
     copy_row(from_v, to_v, p.v.d_stride, p.head_dim_v, p.v_vectors && p.v_new_vectors, lane);
 #endif
   }
