@@ -141,6 +141,21 @@ int main() {
   return fabs(host[0] - 0.7651976865579666) > 1e-12;
 }
 )"},
+    {"headers_that_hipcc_brings_along", "k.hip.cpp", R"(
+#include <hip/hip_runtime.h>
+__global__ void one(int* p) { *p = 1; }
+void check(hipError_t code) {
+  if (code != hipSuccess) throw std::runtime_error("error " + std::to_string(code));
+}
+int main() {
+  int *p, host = 0;
+  check(hipMalloc(&p, sizeof host));
+  one<<<1, 1>>>(p);
+  check(hipMemcpy(&host, p, sizeof host, hipMemcpyDeviceToHost));
+  const std::string said = "one";
+  return host != 1 || said.size() != 3;
+}
+)"},
     {"two_threads_of_a_block_wait_for_another_block", "k.cu", R"(
 __device__ int flag = 0;
 __global__ void waits(int* out) {

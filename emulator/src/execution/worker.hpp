@@ -14,8 +14,13 @@
 
 namespace isomer::emulator {
 
-/// A launch that a device thread asked for, with its arguments: it runs when the grid that asked has ended.
-struct ChildLaunch {
+/// A launch with a copy of its arguments, which runs later: when the grid whose thread asked for it has
+/// ended, or in a graph.
+struct KeptLaunch {
+  explicit KeptLaunch(const LaunchRequest& launch);
+  KeptLaunch(KeptLaunch&&) = default;
+  KeptLaunch& operator=(KeptLaunch&&) = default;
+
   LaunchRequest request;
   std::vector<std::max_align_t> package;
   std::vector<const void*> arguments;
@@ -53,7 +58,7 @@ struct Launch {
 
   unsigned depth = 0;  ///< of launches from the device, one in the other
   std::mutex children_mutex;
-  std::deque<ChildLaunch> children;
+  std::deque<KeptLaunch> children;
 
   bool take(std::uint64_t& linear);  ///< the next block, or first of a cluster, in the order of the seed
   void fail(int code);               ///< the launch's error; the first one stays

@@ -458,6 +458,8 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     if (rewritten.uses_texture_references)
       needed.insert(needed.end(), {"-include", "isomer_emulator/texture_reference.h"});
     if (rewritten.uses_ptx) needed.insert(needed.end(), {"-include", "isomer_emulator/ptx.h"});
+    for (const std::string& header : rewritten.missing_headers)
+      needed.insert(needed.end(), {"-include", header});
     if (!needed.empty()) rewritten = preprocess(needed);
     note_dependencies(source, parse_dependencies(stem + ".d"));
     result.kernels.insert(result.kernels.end(), rewritten.kernels.begin(), rewritten.kernels.end());

@@ -125,16 +125,8 @@ int launch_child(const LaunchRequest& request) {
         error::launch_max_depth_exceeded,
         fmt::format("{}: launched from the device at a depth of more than {}", request.kernel, kDeepest));
   if (const int code = check_geometry(request); code != error::success) return code;
-  ChildLaunch child{request, {}, {}, {}};
+  KeptLaunch child(request);
   child.request.stream = parent.request.stream;
-  child.package.resize(request.package_bytes / sizeof(std::max_align_t) + 1);
-  std::memcpy(child.package.data(), request.package, request.package_bytes);
-  const auto* from = static_cast<const std::byte*>(request.package);
-  auto* to = reinterpret_cast<std::byte*>(child.package.data());
-  for (unsigned i = 0; i < request.argument_count; ++i) {
-    child.arguments.push_back(to + (static_cast<const std::byte*>(request.arguments[i]) - from));
-    child.bytes.push_back(request.argument_bytes[i]);
-  }
   const std::lock_guard lock(parent.children_mutex);
   parent.children.push_back(std::move(child));
   return error::success;
@@ -170,7 +162,7 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
   record.shared_bytes = request.shared_bytes;
   record.stream = stream_order::number_of(request.stream);
   record.error = check_geometry(request);
-  std::deque<ChildLaunch> children;
+  std::deque<KeptLaunch> children;
   if (record.error == error::success && !settings().kernels_idle) {
     stream_order::launched(request, parameter_kinds(request.kernel));
     Launch run(request);
@@ -208,17 +200,36 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
   }
   const int code = record.error;
   add_record(std::move(record));
-  for (ChildLaunch& child : children) {
-    child.request.package = child.package.data();
-    child.request.arguments = child.arguments.data();
-    child.request.argument_bytes = child.bytes.data();
-    launch_grid(child.request, depth + 1);
-  }
+  for (const KeptLaunch& child : children) launch_grid(child.request, depth + 1);
   return code;
 }
 
 int launch(const LaunchRequest& request) {
-  return current_thread() ? launch_child(request) : launch_grid(request, 0);
+  if (current_thread()) return launch_child(request);
+  Graph* const graph = request.copyable ? isomer_emulator_captured(request.stream) : nullptr;
+  if (graph == nullptr) return launch_grid(request, 0);
+  const auto run = [](void* state, void* stream) {
+    LaunchRequest again = static_cast<const KeptLaunch*>(state)->request;
+    again.stream = stream;
+    launch(again);
+  };
+  isomer_emulator_graph_add(
+      graph, {run, [](void* state) { delete static_cast<KeptLaunch*>(state); }, new KeptLaunch(request)});
+  return error::success;
+}
+
+KeptLaunch::KeptLaunch(const LaunchRequest& launch)
+    : request(launch), package(launch.package_bytes / sizeof(std::max_align_t) + 1) {
+  std::memcpy(package.data(), launch.package, launch.package_bytes);
+  const auto* from = static_cast<const std::byte*>(launch.package);
+  auto* to = reinterpret_cast<std::byte*>(package.data());
+  for (unsigned i = 0; i < launch.argument_count; ++i) {
+    arguments.push_back(to + (static_cast<const std::byte*>(launch.arguments[i]) - from));
+    bytes.push_back(launch.argument_bytes[i]);
+  }
+  request.package = package.data();
+  request.arguments = arguments.data();
+  request.argument_bytes = bytes.data();
 }
 
 }  // namespace isomer::emulator

@@ -233,6 +233,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   result.uses_ptx = s.uses_ptx;
   result.uses_texture_references = names_texture_reference(s.text);
   result.uses_special_functions = names_special_function(s.text);
+  result.missing_headers = missing_headers(s.text, preprocessed);
   return result;
 }
 

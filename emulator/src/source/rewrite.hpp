@@ -16,9 +16,10 @@ struct Rewritten {
   std::string text;
   std::vector<std::string> kernels;  ///< names as they register, templates without arguments
   bool has_main = false;
-  bool uses_ptx = false;                 ///< isomer_emulator/ptx.h has to stand in front
-  bool uses_texture_references = false;  ///< isomer_emulator/texture_reference.h has to stand in front
-  bool uses_special_functions = false;   ///< those of C++17, which isomer_emulator/cmath.h leaves out
+  bool uses_ptx = false;                     ///< isomer_emulator/ptx.h has to stand in front
+  bool uses_texture_references = false;      ///< isomer_emulator/texture_reference.h has to stand in front
+  bool uses_special_functions = false;       ///< those of C++17, which isomer_emulator/cmath.h leaves out
+  std::vector<std::string> missing_headers;  ///< of the C++ library, which have to stand in front
 };
 
 /// `instantiate` names template kernels with their arguments (`scale<float, 4>`) that have to be launchable
@@ -78,6 +79,7 @@ std::string rewrite_assembly(Source& source, std::size_t token);
 void refuse_what_cannot_run(Source& source);
 bool names_special_function(const Text& text);
 bool names_texture_reference(const Text& text);
+std::vector<std::string> missing_headers(const Text& text, std::string_view preprocessed);
 std::string registrations(const Source& source, const std::vector<std::string>& instantiate,
                           std::vector<std::string>& kernels);
 /// `flatten`: structs by value are taken as their fields.

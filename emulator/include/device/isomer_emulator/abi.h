@@ -40,6 +40,7 @@ struct LaunchRequest {
   void (*invoke)(void* package);
   void* package;  ///< callable and arguments: the only host memory that a kernel may read
   std::size_t package_bytes;
+  int copyable;  ///< the package's bytes are a copy of it, wherever they are
   const void* const* arguments;
   const std::size_t* argument_bytes;
   unsigned argument_count;

@@ -2,16 +2,15 @@
 // with its parameter types as the compiler deduced them, and with a call that converts from plain values.
 #pragma once
 
+// No header of the C++ library that kernels do not need anyway: every source with entries pays for them.
+#include <bits/stringfwd.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <stdexcept>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
-#include <vector>
 
 #include "entries_abi.h"
 #if defined(ISOMER_REAL_DEVICE)
@@ -20,20 +19,17 @@
 #include "launch.h"
 #endif
 
+// What follows is templates only, so that a declaration serves where the source has no vectors.
+namespace std {
+template <class, class>
+class vector;
+}
+
 namespace isomer::emulator {
 
-/// An argument that does not fit its parameter, or is not there: the function was not entered.
-struct CallMismatch : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-inline const char* kind_word(CallKind kind) {
-  const char* const words[] = {"nothing",   "a tensor", "an integer", "a real number",
-                               "a boolean", "a text",   "a dtype",    "a list"};
-  return words[static_cast<int>(kind)];
-}
+/// An argument does not fit its parameter, or is not there: the function is not entered.
 [[noreturn]] inline void mismatch(const char* wanted, const CallValue& got) {
-  throw CallMismatch(std::string("expected ") + wanted + ", got " + kind_word(got.kind));
+  isomer_emulator_mismatch(wanted, &got);
 }
 
 /// How a parameter of (decayed) type T is made from a value. `Held` lives as long as the call.
@@ -48,21 +44,10 @@ struct Accept<T, std::enable_if_t<std::is_arithmetic_v<T> || std::is_enum_v<T>>>
   using Held = T;
   static constexpr bool possible = true;
   static void make(Held& held, const CallValue& v) {
-    if (v.kind == CallKind::integer || v.kind == CallKind::boolean) {
-      held = static_cast<T>(v.integer);
-    } else if (v.kind == CallKind::real &&
-               (std::is_floating_point_v<T> || v.real == static_cast<double>(v.integer))) {
-      if constexpr (std::is_enum_v<T>) {
-        held = static_cast<T>(v.integer);
-      } else {
-        held = static_cast<T>(v.real);
-      }
-    } else {
-      mismatch(std::is_floating_point_v<T> ? "a real number"
-               : std::is_same_v<T, bool>   ? "a boolean"
-                                           : "an integer",
-               v);
-    }
+    if constexpr (std::is_floating_point_v<T>)
+      held = static_cast<T>(isomer_emulator_real_of(&v));
+    else
+      held = static_cast<T>(isomer_emulator_integer_of(&v, std::is_same_v<T, bool>));
   }
   static T& pass(Held& held) { return held; }
 };
@@ -74,22 +59,20 @@ struct Accept<T,
   using Held = T;
   static constexpr bool possible = true;
   static void make(Held& held, const CallValue& v) {
-    float number = 0;
-    Accept<float>::make(number, v);
-    held = T(number);
+    held = T(static_cast<float>(isomer_emulator_real_of(&v)));
   }
   static T& pass(Held& held) { return held; }
 };
 
-template <>
-struct Accept<std::string> {
-  using Held = std::string;
+template <class Traits, class Allocator>
+struct Accept<std::basic_string<char, Traits, Allocator>, void> {
+  using Held = std::basic_string<char, Traits, Allocator>;
   static constexpr bool possible = true;
   static void make(Held& held, const CallValue& v) {
     if (v.kind != CallKind::text) mismatch("a text", v);
     held = v.text;
   }
-  static std::string& pass(Held& held) { return held; }
+  static Held& pass(Held& held) { return held; }
 };
 
 template <class T, class = void>
@@ -129,6 +112,18 @@ struct DlpackTensor {
   }
 };
 
+template <class T>
+constexpr CallNumber number_of() {
+  if constexpr (!std::is_arithmetic_v<T>)
+    return CallNumber::none;
+  else if constexpr (std::is_floating_point_v<T>)
+    return CallNumber::real;
+  else if constexpr (std::is_same_v<T, bool>)
+    return CallNumber::boolean;
+  else
+    return CallNumber::integer;
+}
+
 /// A pointer: the address of a tensor's first element, whatever its type; null for nothing; a host array for
 /// a list of numbers.
 template <class T>
@@ -136,31 +131,19 @@ struct Accept<T*, void> {
   using Element = std::remove_cv_t<T>;
   using Number = std::conditional_t<std::is_arithmetic_v<Element>, Element, char>;
   struct Held {
+    CallPointer made{};
     T* pointer = nullptr;
-    // As plain memory: a vector of bool has none.
-    std::vector<unsigned char> own;
-    std::string text;
+    Held() = default;
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() {
+      if (made.own != nullptr) isomer_emulator_release_pointer(&made);
+    }
   };
   static constexpr bool possible = !std::is_function_v<T>;
   static void make(Held& held, const CallValue& v) {
-    if (v.kind == CallKind::tensor) {
-      held.pointer = reinterpret_cast<T*>(v.tensor->data);
-    } else if (v.kind == CallKind::none) {
-      held.pointer = nullptr;
-    } else if (v.kind == CallKind::text && sizeof(Number) == 1) {
-      held.text = v.text;
-      held.pointer = reinterpret_cast<T*>(const_cast<char*>(held.text.c_str()));
-    } else if (v.kind == CallKind::list && std::is_arithmetic_v<Element>) {
-      held.own.resize((v.count + 1) * sizeof(Number));
-      for (std::uint64_t i = 0; i < v.count; ++i) {
-        Number number{};
-        Accept<Number>::make(number, v.items[i]);
-        __builtin_memcpy(held.own.data() + i * sizeof(Number), &number, sizeof(Number));
-      }
-      held.pointer = reinterpret_cast<T*>(held.own.data());
-    } else {
-      mismatch("a tensor for a pointer", v);
-    }
+    isomer_emulator_pointer_of(&held.made, &v, number_of<Element>(), sizeof(Number));
+    held.pointer = reinterpret_cast<T*>(held.made.address);
   }
   static T*& pass(Held& held) { return held.pointer; }
 };
@@ -192,10 +175,10 @@ struct Acceptor<T*> {
 template <class P>
 using AcceptorOf = typename Acceptor<std::remove_cv_t<std::remove_reference_t<P>>>::type;
 
-template <class T>
-struct Accept<std::vector<T>, void> {
+template <class T, class Allocator>
+struct Accept<std::vector<T, Allocator>, void> {
   using Item = Accept<T>;
-  using Held = std::vector<T>;
+  using Held = std::vector<T, Allocator>;
   static constexpr bool possible = Item::possible;
   static void make(Held& held, const CallValue& v) {
     if (v.kind != CallKind::list) mismatch("a list", v);
@@ -205,7 +188,7 @@ struct Accept<std::vector<T>, void> {
       held.push_back(Item::pass(item));
     }
   }
-  static std::vector<T>& pass(Held& held) { return held; }
+  static Held& pass(Held& held) { return held; }
 };
 
 // results
@@ -226,9 +209,9 @@ struct Give<T, std::enable_if_t<std::is_arithmetic_v<T>>> {
     out.give(out.context, &v);
   }
 };
-template <>
-struct Give<std::string> {
-  static void give(const std::string& text, CallOutcome& out) {
+template <class Traits, class Allocator>
+struct Give<std::basic_string<char, Traits, Allocator>, void> {
+  static void give(const std::basic_string<char, Traits, Allocator>& text, CallOutcome& out) {
     CallValue v{};
     v.kind = CallKind::text;
     v.text = text.c_str();
@@ -248,9 +231,9 @@ struct Give<std::pair<A, B>, void> {
     Give<B>::give(both.second, out);
   }
 };
-template <class T>
-struct Give<std::vector<T>, void> {
-  static void give(const std::vector<T>& all, CallOutcome& out) {
+template <class T, class Allocator>
+struct Give<std::vector<T, Allocator>, void> {
+  static void give(const std::vector<T, Allocator>& all, CallOutcome& out) {
     for (const T& one : all) Give<T>::give(one, out);
   }
 };
@@ -260,41 +243,15 @@ struct Give<std::vector<T>, void> {
 /// What PyTorch's exceptions say without their stack; set where its headers are.
 inline bool (*describe_tensor_exception)(CallOutcome&) = nullptr;
 
-template <class Call>
-void guarded(CallOutcome& out, Call call) {
-  try {
-    call();
-  } catch (const CallMismatch& e) {
-    out.end(out.context, CallEnd::not_callable, e.what());
-  } catch (...) {
-    if (describe_tensor_exception && describe_tensor_exception(out)) return;
-    try {
-      throw;
-    } catch (const std::bad_alloc&) {
-      out.end(out.context, CallEnd::out_of_memory, "it asked for more host memory than the limit allows");
-    } catch (const std::exception& e) {
-      out.end(out.context, CallEnd::refused, e.what());
-    } catch (...) {
-      out.end(out.context, CallEnd::refused, "an exception that is no std::exception");
-    }
-  }
-}
-
-template <class Acceptor>
-void make_argument(typename Acceptor::Held& held, const CallValue* values, std::size_t index) {
-  try {
-    Acceptor::make(held, values[index]);
-  } catch (const CallMismatch& e) {
-    throw CallMismatch("argument " + std::to_string(index + 1) + ": " + e.what());
-  }
-}
-
-/// Calls `f` with parameters P, each made from its value, in order.
+/// Calls `f` with parameters P, each made from its value, in order. `argument` counts, from 1, the one that
+/// is being made, and is 0 once all are.
 template <class R, class... P, class F, std::size_t... I>
-void call_with_values(F& f, const CallValue* values, CallOutcome& out, std::index_sequence<I...>) {
+void call_with_values(F& f, const CallValue* values, CallOutcome& out, std::uint32_t& argument,
+                      std::index_sequence<I...>) {
   // Made in their places: what is held may point into itself.
   std::tuple<typename AcceptorOf<P>::Held...> held;
-  (make_argument<AcceptorOf<P>>(std::get<I>(held), values, I), ...);
+  ((argument = I + 1, AcceptorOf<P>::make(std::get<I>(held), values[I])), ...);
+  argument = 0;
   out.entered(out.context);
   if constexpr (std::is_void_v<R>) {
     f(static_cast<P&&>(AcceptorOf<P>::pass(std::get<I>(held)))...);
@@ -304,16 +261,21 @@ void call_with_values(F& f, const CallValue* values, CallOutcome& out, std::inde
   }
 }
 
+template <class R, class... P, class F>
+void guarded_call(F& f, const CallValue* values, CallOutcome* out) {
+  std::uint32_t argument = 0;
+  try {
+    call_with_values<R, P...>(f, values, *out, argument, std::index_sequence_for<P...>{});
+  } catch (...) {
+    isomer_emulator_call_threw(out, argument, describe_tensor_exception);
+  }
+}
+
 template <class R, class F, class... P>
 struct FunctionCall {
   static constexpr bool possible = (AcceptorOf<P>::possible && ...);
   static void invoke(const void* state, const CallValue* values, const CallLaunch*, CallOutcome* out) {
-    if constexpr (possible) {
-      guarded(*out, [&] {
-        call_with_values<R, P...>(*static_cast<F*>(const_cast<void*>(state)), values, *out,
-                                  std::index_sequence_for<P...>{});
-      });
-    }
+    if constexpr (possible) guarded_call<R, P...>(*static_cast<F*>(const_cast<void*>(state)), values, out);
   }
 };
 
@@ -334,8 +296,7 @@ struct KernelCall {
   static void invoke(const void* state, const CallValue* values, const CallLaunch* launch, CallOutcome* out) {
     if constexpr (possible) {
       auto launcher = launcher_of(*launch, *static_cast<void (*const*)(P...)>(state));
-      guarded(*out,
-              [&] { call_with_values<void, P...>(launcher, values, *out, std::index_sequence_for<P...>{}); });
+      guarded_call<void, P...>(launcher, values, out);
     }
   }
 };
@@ -345,8 +306,7 @@ template <class R, class... P>
 const CallSignature* signature_of(bool possible) {
   // With the reference kept in a pointer, so that const stays.
   static const char* const types[sizeof...(P) + 1] = {typeid(std::remove_reference_t<P>*).name()..., nullptr};
-  static const std::size_t bytes[sizeof...(P) + 1] = {sizeof(typename AcceptorOf<P>::Held)..., 0};
-  static CallSignature signature{types, bytes, sizeof...(P), "", 0};
+  static CallSignature signature{types, sizeof...(P), "", 0};
   if constexpr (std::is_void_v<R>) {
     signature.result = "v";
   } else {

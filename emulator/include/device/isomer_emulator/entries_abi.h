@@ -48,6 +48,15 @@ struct CallOutcome {
   void (*keep)(void* context, void* result, void (*let_go)(void* result));
 };
 
+/// What a list of numbers becomes behind a pointer.
+enum class CallNumber : std::int32_t { none, boolean, integer, real };
+
+/// What a pointer parameter is given, and the memory that was made for it.
+struct CallPointer {
+  void* address;
+  void* own;
+};
+
 /// How a bare kernel is launched.
 struct CallLaunch {
   const char* kernel;
@@ -62,7 +71,6 @@ enum class CallForm : std::int32_t { kernel, function, exported };
 
 struct CallSignature {
   const char* const* types;  ///< mangled, each as a pointer to the parameter's type
-  const std::size_t* bytes;
   std::uint32_t count;
   const char* result;  ///< mangled
   int possible;        ///< every parameter can be made from a value
@@ -105,6 +113,18 @@ struct DeviceTable {
 extern "C" {
 void isomer_emulator_register_device(const isomer::emulator::DeviceTable* table);
 void isomer_emulator_register_entry(const isomer::emulator::CallEntry* entry);
+// What a value is as a parameter. Each throws where it does not fit.
+[[noreturn]] void isomer_emulator_mismatch(const char* wanted, const isomer::emulator::CallValue* got);
+std::int64_t isomer_emulator_integer_of(const isomer::emulator::CallValue* value, bool boolean);
+double isomer_emulator_real_of(const isomer::emulator::CallValue* value);
+/// `bytes` of an element: those of a list's numbers; a text fits behind pointers to single bytes.
+void isomer_emulator_pointer_of(isomer::emulator::CallPointer* made, const isomer::emulator::CallValue* value,
+                                isomer::emulator::CallNumber number, std::size_t bytes);
+void isomer_emulator_release_pointer(isomer::emulator::CallPointer* made);
+/// In a handler: tells the outcome what was thrown. `argument`: the one that was being made, 0 none;
+/// `describe`: knows more kinds of exceptions, and may be null.
+void isomer_emulator_call_threw(isomer::emulator::CallOutcome* out, std::uint32_t argument,
+                                bool (*describe)(isomer::emulator::CallOutcome&));
 /// A function that registers exported entries when the module is looked into; it may throw.
 void isomer_emulator_register_exports(void (*exports)());
 }

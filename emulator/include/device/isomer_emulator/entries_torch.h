@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "call_mismatch.h"
 #include "entries.h"
 #if !defined(ISOMER_REAL_DEVICE)
 #include "torch_device.h"

@@ -44,6 +44,10 @@ struct Package {
   }
 };
 
+template <class P>
+constexpr bool kCopiedAsBytes = std::is_trivially_copy_constructible_v<P> &&
+                                std::is_trivially_destructible_v<P> && alignof(P) <= alignof(std::max_align_t);
+
 template <class Call, class... A>
 int launch_package(LaunchRequest request, Package<Call, A...>& package) {
   std::apply(
@@ -56,16 +60,18 @@ int launch_package(LaunchRequest request, Package<Call, A...>& package) {
         request.invoke = &Package<Call, A...>::invoke;
         request.package = &package;
         request.package_bytes = sizeof(package);
+        request.copyable = kCopiedAsBytes<Package<Call, A...>>;
         isomer_emulator_launch(&request);
       },
       package.arguments);
   return isomer_emulator_last_error(0);
 }
 
-/// Where the stream is captured, the launch goes into its graph, with the arguments that it has now.
+/// Where the stream is captured, the launch goes into its graph, with the arguments that it has now. What is
+/// copied as bytes needs no code for it: the library does that.
 template <class P>
 bool captured_launch(const LaunchRequest& request, const P& package) {
-  if constexpr (std::is_copy_constructible_v<P>) {
+  if constexpr (!kCopiedAsBytes<P> && std::is_copy_constructible_v<P>) {
     return capture(request.stream, [request, kept = package](void* stream) mutable {
       LaunchRequest launch = request;
       launch.stream = stream;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "call_mismatch.h"
 #include "entries.h"
 
 namespace pybind11 {
