@@ -263,3 +263,4 @@ ISOMER_EMULATOR_BLAS(H, __half, CUBLAS_COMPUTE_16F)
 #undef ISOMER_EMULATOR_BLAS
 
 #include "blas_vectors.h"
+#include "blas_triangular.h"

@@ -154,3 +154,40 @@ ISOMER_EMULATOR_INLINE unsigned curand_poisson(State* state, double lambda) {
     ++count;
   return count;
 }
+template <class State>
+ISOMER_EMULATOR_INLINE double curand_log_normal_double(State* state, double mean, double deviation) {
+  return std::exp(mean + deviation * curand_normal_double(state));
+}
+template <class State>
+ISOMER_EMULATOR_INLINE float2 curand_log_normal2(State* state, float mean, float deviation) {
+  const float2 n = curand_normal2(state);
+  return float2{std::exp(mean + deviation * n.x), std::exp(mean + deviation * n.y)};
+}
+template <class State>
+ISOMER_EMULATOR_INLINE float4 curand_log_normal4(State* state, float mean, float deviation) {
+  const float2 a = curand_log_normal2(state, mean, deviation), b = curand_log_normal2(state, mean, deviation);
+  return float4{a.x, a.y, b.x, b.y};
+}
+template <class State>
+ISOMER_EMULATOR_INLINE double2 curand_uniform2_double(State* state) {
+  const double x = curand_uniform_double(state), y = curand_uniform_double(state);
+  return double2{x, y};
+}
+template <class State>
+ISOMER_EMULATOR_INLINE uint4 curand_poisson4(State* state, double lambda) {
+  const unsigned x = curand_poisson(state, lambda), y = curand_poisson(state, lambda),
+                 z = curand_poisson(state, lambda), w = curand_poisson(state, lambda);
+  return uint4{x, y, z, w};
+}
+/// A subsequence is 2⁶⁶ numbers, as the upper half of the counter counts them.
+template <class State>
+ISOMER_EMULATOR_INLINE void skipahead_sequence(unsigned long long n, State* state) {
+  const unsigned long long at = (static_cast<unsigned long long>(state->counter[3]) << 32 | state->counter[2]) + n;
+  state->counter[2] = static_cast<std::uint32_t>(at);
+  state->counter[3] = static_cast<std::uint32_t>(at >> 32);
+  isomer::emulator::philox_block(*state);
+}
+template <class State>
+ISOMER_EMULATOR_INLINE void skipahead_subsequence(unsigned long long n, State* state) {
+  skipahead_sequence(n, state);
+}

@@ -116,6 +116,18 @@ static inline curandStatus_t curandGenerateLogNormal(curandGenerator_t g, float*
   if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   return isomer::emulator::generate(to, n, [=] { return curand_log_normal(&g->state, mean, deviation); });
 }
+static inline curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t g, double* to, std::size_t n,
+                                                           double mean, double deviation) {
+  if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+  return isomer::emulator::generate(to, n,
+                                    [=] { return curand_log_normal_double(&g->state, mean, deviation); });
+}
+static inline curandStatus_t curandGenerateLongLong(curandGenerator_t g, unsigned long long* to, std::size_t n) {
+  return isomer::emulator::generate(to, n, [g] {
+    const unsigned long long high = curand(&g->state);
+    return high << 32 | curand(&g->state);
+  });
+}
 static inline curandStatus_t curandGeneratePoisson(curandGenerator_t g, unsigned* to, std::size_t n,
                                                    double lambda) {
   return isomer::emulator::generate(to, n, [=] { return curand_poisson(&g->state, lambda); });
