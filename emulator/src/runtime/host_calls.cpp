@@ -40,6 +40,7 @@ struct Event {
 
 std::mutex handles_mutex;
 std::set<void*> streams, events;
+std::set<const void*> pinned;  ///< where memory of the host begins that the runtime has given
 
 std::vector<void*> callers() {
   std::vector<void*> frames(16);
@@ -80,13 +81,21 @@ EXPORT int isomer_emulator_malloc(void** out, std::size_t bytes, int kind) {
                     Memory::instance().limit() - Memory::instance().in_use(), Memory::instance().limit()));
   }
   // Host writes to it go unseen; of a tensor each launch looks whether there were any.
-  if (kind == 1 || settings().host_writes_unseen) b->initialised = true;
+  if (kind == 1 || kind == 3 || settings().host_writes_unseen) b->initialised = true;
   // A tensor's unwritten elements are known by their poison.
   b->tensor = kind == 2;
   if (b->tensor) Memory::instance().fill_poison(*b);
   if (settings().watch) watch::forget(*b);
   if (settings().leaks) b->made = callers();
   closed::close(*b);
+  {
+    const std::lock_guard lock(handles_mutex);
+    if (kind == 3) {
+      pinned.insert(b->begin);
+    } else {
+      pinned.erase(b->begin);
+    }
+  }
   *out = b->begin;
   return error::success;
 }
@@ -191,7 +200,10 @@ EXPORT int isomer_emulator_symbol(const void* symbol, void** address, std::size_
 EXPORT int isomer_emulator_pointer_kind(const void* pointer, std::size_t* bytes) {
   const Buffer* b = Memory::instance().find(pointer);
   if (bytes) *bytes = b ? b->bytes : 0;
-  return !b ? 0 : b->space == Space::global ? 2 : 3;
+  if (!b) return Memory::instance().in_host_range(pointer) ? 4 : variable_at(pointer) != nullptr ? 2 : 0;
+  if (b->space == Space::global) return 2;
+  const std::lock_guard lock(handles_mutex);
+  return pinned.count(b->begin) != 0 ? 4 : 3;
 }
 
 EXPORT int isomer_emulator_register_host(void* pointer, std::size_t bytes) {

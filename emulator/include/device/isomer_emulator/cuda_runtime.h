@@ -89,6 +89,19 @@ static inline cudaError_t cudaStreamSetAttribute(cudaStream_t, cudaStreamAttrID,
 static inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
 static inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 static inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
+static inline cudaError_t cudaThreadSetLimit(cudaLimit which, std::size_t value) {
+  return cudaDeviceSetLimit(which, value);
+}
+static inline cudaError_t cudaThreadGetLimit(std::size_t* value, cudaLimit which) {
+  return cudaDeviceGetLimit(value, which);
+}
+static inline cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }
+static inline cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* config) { return cudaDeviceGetCacheConfig(config); }
+static inline cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
+#define cudaInvalidDeviceId (-2)
+// The default stream, by the names of its two kinds.
+#define cudaStreamLegacy static_cast<cudaStream_t>(nullptr)
+#define cudaStreamPerThread static_cast<cudaStream_t>(nullptr)
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
 #define CUDART_INF __builtin_inf()

@@ -4,7 +4,9 @@
 #include "atomics.h"
 #include "language.h"
 #include "math.h"
+#include "simd.h"
 #include "special_functions.h"
+#include "surface.h"
 #include "texture.h"
 #include "warp.h"
 

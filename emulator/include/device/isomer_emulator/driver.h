@@ -106,6 +106,9 @@ static inline CUresult cuDevicePrimaryCtxRetain(CUcontext* c, CUdevice d) { retu
 static inline CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 static inline CUresult cuCtxGetCurrent(CUcontext* c) { return cuCtxCreate(c, 0, 0); }
 static inline CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+static inline CUresult cuCtxPushCurrent(CUcontext) { return CUDA_SUCCESS; }
+static inline CUresult cuCtxPopCurrent(CUcontext* c) { return c ? cuCtxCreate(c, 0, 0) : CUDA_SUCCESS; }
+static inline CUresult cuCtxGetDevice(CUdevice* device) { return isomer_emulator_cu(cudaGetDevice(device)); }
 static inline CUresult cuCtxDestroy(CUcontext) { return CUDA_SUCCESS; }
 static inline CUresult cuCtxDetach(CUcontext) { return CUDA_SUCCESS; }
 static inline CUresult cuCtxSynchronize() { return isomer_emulator_cu(cudaDeviceSynchronize()); }
@@ -120,6 +123,18 @@ static inline CUresult cuMemAlloc(CUdeviceptr* out, std::size_t bytes) {
   const auto e = cudaMalloc(&p, bytes);
   *out = reinterpret_cast<CUdeviceptr>(p);
   return isomer_emulator_cu(e);
+}
+static inline CUresult cuMemAllocManaged(CUdeviceptr* out, std::size_t bytes, unsigned) {
+  void* p = nullptr;
+  const auto e = cudaMallocManaged(&p, bytes);
+  *out = reinterpret_cast<CUdeviceptr>(p);
+  return isomer_emulator_cu(e);
+}
+static inline CUresult cuMemHostAlloc(void** out, std::size_t bytes, unsigned) {
+  return isomer_emulator_cu(cudaMallocHost(out, bytes));
+}
+static inline CUresult cuMemGetInfo(std::size_t* available, std::size_t* total) {
+  return isomer_emulator_cu(cudaMemGetInfo(available, total));
 }
 static inline CUresult cuMemFree(CUdeviceptr p) {
   return isomer_emulator_cu(cudaFree(isomer_emulator_pointer(p)));
@@ -160,6 +175,11 @@ static inline CUresult cuStreamCreate(CUstream* s, unsigned flags) {
 static inline CUresult cuStreamSynchronize(CUstream s) {
   return isomer_emulator_cu(cudaStreamSynchronize(s));
 }
+static inline CUresult cuStreamQuery(CUstream s) { return isomer_emulator_cu(cudaStreamQuery(s)); }
+static inline CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned) {
+  return isomer_emulator_cu(cudaStreamWaitEvent(s, e));
+}
+static inline CUresult cuEventQuery(CUevent e) { return isomer_emulator_cu(cudaEventQuery(e)); }
 static inline CUresult cuStreamDestroy(CUstream s) { return isomer_emulator_cu(cudaStreamDestroy(s)); }
 static inline CUresult cuEventCreate(CUevent* e, unsigned) { return isomer_emulator_cu(cudaEventCreate(e)); }
 static inline CUresult cuEventRecord(CUevent e, CUstream s) {

@@ -127,3 +127,6 @@ ISOMER_EMULATOR_INLINE int isomer_emulator_read_first_lane(int v) {
                                     static_cast<unsigned>(__builtin_ctzll(together.members)));
 }
 ISOMER_EMULATOR_INLINE int isomer_emulator_bpermute(int address, int v) { return __shfl(v, address >> 2); }
+
+#include "hip_builtins.h"
+#include "hip_driver.h"

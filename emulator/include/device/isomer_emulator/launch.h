@@ -24,6 +24,9 @@ struct Configuration {
   template <class Grid, class Block>
   Configuration(Grid g, Block b, std::size_t bytes = 0, const void* s = nullptr)
       : grid(whole(g)), block(whole(b)), shared_bytes(bytes), stream(const_cast<void*>(s)) {}
+  /// Braces for a size have no type to deduce.
+  Configuration(dim3 g, dim3 b, std::size_t bytes = 0, const void* s = nullptr)
+      : grid(g), block(b), shared_bytes(bytes), stream(const_cast<void*>(s)) {}
 
  private:
   static dim3 whole(dim3 d) { return d; }
