@@ -133,6 +133,20 @@ __global__ void whole(float* out, int n, int flag) {
   open.items[flag] = 2;
   out[threadIdx.x] = rows[1][3] + cube[1][1][1] + shared.sizes[n - 8] + open.items[flag];
 }
+__device__ int nothing() {
+  int value;
+  return value;
+}
+__device__ int sometimes(int flag) {
+  int value;
+  if (flag) value = 1;
+  return value;
+}
+__global__ void returned(float* out, int n, int flag) {
+  int copy = sometimes(flag);
+  if (n > 8) copy = nothing();
+  if (flag || n > 8) out[threadIdx.x] = copy;
+}
 )";
 
 std::string told(const std::string& kernel, int n, int flag) {
@@ -168,6 +182,11 @@ TEST(Locals, AReadOfWhatNothingWasWrittenToIsToldAndItsTwinIsNot) {
       << told("element", 8, 0);
   EXPECT_NE(told("branch", 8, 0).find("uninitialised-read 34: "), std::string::npos) << told("branch", 8, 0);
   for (const char* kernel : {"scalar", "element", "branch"}) EXPECT_EQ(told(kernel, 8, 1), "");
+}
+
+TEST(Locals, WhatNothingWritesIsReadWhereItIsReturned) {
+  EXPECT_NE(told("returned", 9, 1).find("its variable value"), std::string::npos) << told("returned", 9, 1);
+  for (const int flag : {0, 1}) EXPECT_EQ(told("returned", 8, flag), "");
 }
 
 TEST(Locals, AnIndexOutsideOfAMembersArrayIsToldAndItsTwinIsNot) {

@@ -174,6 +174,15 @@ bool uses_of(const Tokens& t, const Function& f, const Local& local,
     reads |= use == Use::reads;
     uses.emplace_back(i, use);
   }
+  // What nothing in the function writes is read where it is returned: no caller can know when to leave it
+  // alone.
+  const bool written =
+      std::any_of(uses.begin(), uses.end(), [](const auto& u) { return u.second == Use::writes; });
+  for (auto& [at, use] : uses) {
+    if (written || use != Use::copies || !t[at - 1].is("return")) continue;
+    use = Use::reads;
+    reads = true;
+  }
   return reads;
 }
 
