@@ -131,6 +131,7 @@ const char* const kOfHip = R"(
 #include <hip/hip_runtime.h>
 #include <hipblas/hipblas.h>
 #include <hiprand/hiprand_kernel.h>
+bool is_named(const std::string& name) { return !name.empty(); }  // HIP's headers bring it
 template <int Scope>
 __global__ void hands_over(int* data, int* flag, int* out) {
   if (blockIdx.x == 0) {
@@ -154,7 +155,7 @@ __global__ void lanes(unsigned* out, float* drawn) {
 int main(int argc, char**) {
   hipDevice_t device;
   char name[64];
-  if (hipInit(0) || hipDeviceGet(&device, 0) || hipDeviceGetName(name, 64, device) || name[0] == 0) return 1;
+  if (hipInit(0) || hipDeviceGet(&device, 0) || hipDeviceGetName(name, 64, device) || !is_named(name)) return 1;
   hipDeviceProp_t p;
   if (hipGetDeviceProperties(&p, device) || !p.arch.hasDoubles) return 2;
   int *data, *flag, *out;
