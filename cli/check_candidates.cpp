@@ -8,7 +8,7 @@
 #include "lab/batch/signature.hpp"
 #include "lab/batch/totals.hpp"
 #include "lab/candidate/folder.hpp"
-#include "lab/diagnose/mend/verify_fixes.hpp"
+#include "lab/findings/mend/verify_fixes.hpp"
 #include "lab/report/batch_report.hpp"
 #include "lab/report/candidate_report.hpp"
 #include "lab/report/terminal.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lab/candidate/folder.hpp"
-#include "lab/diagnose/finding.hpp"
+#include "lab/findings/finding.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,6 +1,6 @@
 #include "lab/report/findings_document.hpp"
 
-#include "lab/diagnose/finding.hpp"
+#include "lab/findings/finding.hpp"
 
 #include <fmt/format.h>
 

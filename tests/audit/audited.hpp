@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/diagnose/audit/audit.hpp"
+#include "lab/audit/audit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "lab/ask/port.hpp"
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/port.hpp"
 
 #include <string>
 #include <vector>

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/fake_candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
-#include "lab/diagnose/reading.hpp"
-#include "lab/diagnose/trial.hpp"
+#include "lab/ask/reading.hpp"
+#include "lab/ask/trial.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 #include "lab/report/findings_document.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <isomer/error.hpp>
 

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/fake_candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
-#include "lab/diagnose/numbers.hpp"
-#include "lab/diagnose/variation_codes.hpp"
+#include "lab/evidence/variations/numbers.hpp"
+#include "lab/findings/variation_codes.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // A port of an older or newer version of an original is a port of it: its label says which.
-#include "lab/diagnose/label_version.hpp"
+#include "lab/findings/label_version.hpp"
 
-#include "lab/diagnose/trial.hpp"
+#include "lab/ask/trial.hpp"
 
 #include <gtest/gtest.h>
 

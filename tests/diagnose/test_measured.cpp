@@ -3,8 +3,8 @@
 
 #include "diagnose/fake_candidate.hpp"
 #include "lab/candidate/recording.hpp"
-#include "lab/diagnose/diagnose.hpp"
-#include "lab/diagnose/speed.hpp"
+#include "lab/evidence/probes/speed.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <isomer/error.hpp>
 

@@ -1,7 +1,7 @@
 // What a port puts under its maxima has a constant that no list has: it is measured, and named.
 #include "diagnose/fake_candidate.hpp"
-#include "lab/diagnose/measured_guards.hpp"
-#include "lab/diagnose/numbers.hpp"
+#include "lab/evidence/variations/measured_guards.hpp"
+#include "lab/evidence/variations/numbers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 // offered.
 #include <gtest/gtest.h>
 
-#include "lab/diagnose/mend/edits.hpp"
-#include "lab/diagnose/mend/unified_diff.hpp"
-#include "lab/diagnose/mend/verify_fixes.hpp"
+#include "lab/findings/mend/edits.hpp"
+#include "lab/findings/mend/unified_diff.hpp"
+#include "lab/findings/mend/verify_fixes.hpp"
 
 #include <algorithm>
 #include <cstdlib>

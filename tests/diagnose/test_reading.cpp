@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "core/codec.hpp"
-#include "lab/diagnose/diagnose.hpp"
-#include "lab/diagnose/reading.hpp"
-#include "lab/diagnose/trial.hpp"
+#include "lab/ask/reading.hpp"
+#include "lab/ask/trial.hpp"
+#include "lab/judge/diagnose.hpp"
 
 namespace isomer::lab {
 namespace {

@@ -1,7 +1,7 @@
 // What the words of a refused call say is refused.
 #include <gtest/gtest.h>
 
-#include "lab/diagnose/refusal.hpp"
+#include "lab/ask/adapting/refusal.hpp"
 
 namespace isomer::lab {
 namespace {

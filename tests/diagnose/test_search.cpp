@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/fake_candidate.hpp"
-#include "lab/diagnose/numbers.hpp"
-#include "lab/diagnose/search.hpp"
+#include "lab/evidence/variations/numbers.hpp"
+#include "lab/evidence/variations/search.hpp"
 
 #include <algorithm>
 #include <chrono>

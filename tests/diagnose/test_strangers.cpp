@@ -2,8 +2,8 @@
 // other houses or formally undefined, beside twins in which the same place is wrong.
 #include <gtest/gtest.h>
 
-#include "lab/diagnose/diagnose.hpp"
-#include "lab/diagnose/trial.hpp"
+#include "lab/ask/trial.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <algorithm>
 #include <cstdlib>

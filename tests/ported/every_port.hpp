@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // A port of an op beside recorded calls that have no answers, as on a machine with no Triton.
 #include <gtest/gtest.h>
 
+#include "lab/ask/port.hpp"
+#include "lab/ask/trial.hpp"
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
-#include "lab/diagnose/port.hpp"
-#include "lab/diagnose/trial.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <cstdlib>
 #include <filesystem>

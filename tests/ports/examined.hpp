@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <gtest/gtest.h>
 

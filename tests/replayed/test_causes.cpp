@@ -1,7 +1,7 @@
 // Faults whose cause shows in one experiment alone, and labels that leave elements of their answer unset: who
 // leaves them as well, or writes them, is right.
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <gtest/gtest.h>
 

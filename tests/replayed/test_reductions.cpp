@@ -1,6 +1,6 @@
 // Labels that reduce rows, or slide over them, by ports that do something else with them.
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <gtest/gtest.h>
 

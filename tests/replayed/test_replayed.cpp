@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 #include "replayed/label_calls.hpp"
 
 #include <cstdlib>
@@ -185,7 +185,8 @@ TEST(ReplayedCalls, AnAnswerThatIsReturnedInsteadOfWrittenIsToldSo) {
   ASSERT_EQ(found.findings.size(), 1u) << text_of(found);
   EXPECT_EQ(found.findings[0].code, "unwritten-output");
   EXPECT_EQ(found.findings[0].argument, "x");
-  EXPECT_NE(found.findings[0].evidence.find("returns the answer as a tensor"), std::string::npos) << text_of(found);
+  EXPECT_NE(found.findings[0].evidence.find("returns the answer as a tensor"), std::string::npos)
+      << text_of(found);
   // Another answer is none, wherever it lies.
   const Diagnosis wrong = diagnose(Returns(0.75f), request);
   ASSERT_FALSE(wrong.findings.empty());

@@ -1,9 +1,9 @@
 // Operators on rows and elements: what the recorded values show, and what only values beyond them do.
 #include <gtest/gtest.h>
 
-#include "oracle/expected.hpp"
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
+#include "oracle/expected.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -301,7 +301,8 @@ TEST(LargeCalls, ThatAreRightAreJudgedAsTheyAre) {
   const Diagnosis diagnosis = said_of_many("plain_softmax_of_64_rows");
   EXPECT_EQ(diagnosis.verdict(), "pass") << diagnosis.error;
   EXPECT_EQ(diagnosis.calls, 1);
-  EXPECT_NE(last_note(diagnosis).find("is right, so the latter is judged"), std::string::npos) << last_note(diagnosis);
+  EXPECT_NE(last_note(diagnosis).find("is right, so the latter is judged"), std::string::npos)
+      << last_note(diagnosis);
 }
 
 }  // namespace

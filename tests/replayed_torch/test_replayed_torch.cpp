@@ -1,6 +1,6 @@
 // PyTorch extensions of operators of which only a label's calls are recorded, with answers and without.
 #include "lab/candidate/candidate.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "lab/batch/results_file.hpp"
 #include "lab/batch/running/wire.hpp"
 #include "lab/batch/running/workers.hpp"
-#include "lab/diagnose/diagnose.hpp"
+#include "lab/judge/diagnose.hpp"
 
 #include <isomer/emulator/leftovers.hpp>
 

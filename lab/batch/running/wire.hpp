@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lab/diagnose/finding.hpp"
+#include "lab/findings/finding.hpp"
 
 #include <string>
 #include <vector>

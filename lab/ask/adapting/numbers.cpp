@@ -1,0 +1,96 @@
+#include "lab/ask/find_call.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+/// Every number that the tensors of a problem could mean, each value once.
+std::vector<Passing> numbers_of(const Port& port, const Given& given) {
+  std::vector<Passing> guesses;
+  std::set<std::int64_t> values;
+  for (std::size_t r = 0; r < port.roles.size(); ++r) {
+    const Value& value = given.values[r];
+    if (value.kind == Value::Kind::integer && values.insert(value.integer).second) {
+      guesses.emplace_back();
+      guesses.back().what = What::role;
+      guesses.back().role = static_cast<int>(r);
+    }
+    if (!value.is_tensor()) continue;
+    const auto add = [&](What what, int dim, std::int64_t number) {
+      if (!values.insert(number).second) return;
+      guesses.emplace_back();
+      guesses.back().what = what;
+      guesses.back().role = static_cast<int>(r);
+      guesses.back().dim = dim;
+    };
+    for (int dim = 0; dim < value.tensor.rank; ++dim) add(What::size, dim, value.tensor.size(dim));
+    add(What::elements, 0, value.tensor.numel());
+    if (value.tensor.rank > 0 && value.tensor.size(-1) > 0)
+      add(What::rows, 0, value.tensor.numel() / value.tensor.size(-1));
+  }
+  return guesses;
+}
+
+}  // namespace
+
+double worth(const Given& given, const Trial& trial) {
+  if (!trial.ok()) return -2;
+  std::size_t written = 0, all = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      if (!given.plain.tensors[t].written[i]) continue;
+      ++all;
+      written += trial.untouched[t][i] == 0;
+    }
+  const bool strays = std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [](const Seen& seen) {
+    return seen.kind.starts_with("out-of-bounds") || seen.kind == "race" || seen.kind == "index-overflow";
+  });
+  return share_right(given, trial) +
+         (all == 0 ? 0 : 0.4 * static_cast<double>(written) / static_cast<double>(all)) - (strays ? 0.9 : 0);
+}
+
+void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
+                 Called& called) {
+  double best = worth(*called.given, called.trial);
+  // A wrong size may make a loop endless: each call gets little, and all of them together no more than a few.
+  constexpr double kSecondsEach = 1, kSecondsLost = 8;
+  CallSettings settings = request.settings;
+  settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsEach);
+  double lost = 0;
+  const std::vector<Passing> guesses = numbers_of(*called.port, *called.given);
+  const auto attempt = [&](const Form& form) {
+    if (lost > kSecondsLost) return;
+    Trial trial = try_call(candidate, form, *called.port, *called.given, settings);
+    if (trial.answer.end == Answer::End::timed_out || trial.answer.end == Answer::End::too_large)
+      lost += kSecondsEach;
+    const double now = worth(*called.given, trial);
+    if (now <= best) return;
+    best = now;
+    called.form = form;
+    called.trial = std::move(trial);
+  };
+  constexpr double kPerfect = 1.39;
+  for (std::size_t first = 0; first < unsure.size() && best < kPerfect; ++first) {
+    const Form form = called.form;
+    for (const Passing& guess : guesses) {
+      Form one = form;
+      one.passings[static_cast<std::size_t>(unsure[first])] = guess;
+      attempt(one);
+    }
+    for (std::size_t second = first + 1; second < unsure.size() && best < kPerfect; ++second)
+      for (const Passing& guess : guesses)
+        for (const Passing& other : guesses) {
+          if (best >= kPerfect) return;
+          Form two = form;
+          two.passings[static_cast<std::size_t>(unsure[first])] = guess;
+          two.passings[static_cast<std::size_t>(unsure[second])] = other;
+          attempt(two);
+        }
+  }
+}
+
+}  // namespace isomer::lab

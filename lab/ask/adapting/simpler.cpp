@@ -1,0 +1,415 @@
+#include "lab/ask/find_call.hpp"
+#include "lab/ask/names/stride_names.hpp"
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer::lab {
+namespace {
+
+constexpr double kSeconds = 3;    ///< of a call that is only tried
+constexpr double kSecondsIn = 8;  ///< of all of them together
+
+/// A port and the original that it refers to, in one.
+struct Simpler {
+  oracle::Original original;
+  Port port;
+};
+
+std::shared_ptr<Simpler> copy_of(const Port& port) {
+  auto copy = std::make_shared<Simpler>(Simpler{*port.original, port});
+  copy->port.original = &copy->original;
+  return copy;
+}
+
+Pattern field_of(const std::string& name) { return Pattern("(^|\\s)" + name + "=(\\S*)"); }
+
+/// Changes every line that has a value for the field; those that vary it, which end with it, go.
+template <class Change>
+void change_lines(oracle::Original& original, const std::string& name, const Change& change) {
+  const Pattern field = field_of(name);
+  for (std::vector<std::string>* lines : {&original.probes, &original.sizes, &original.empties}) {
+    std::vector<std::string> kept;
+    for (const std::string& line : *lines) {
+      const std::optional<Match> match = field.find(line);
+      if (match && (*match)[2].empty()) continue;
+      std::string changed = match ? change(field, line) : line;
+      if (std::find(kept.begin(), kept.end(), changed) == kept.end()) kept.push_back(std::move(changed));
+    }
+    *lines = std::move(kept);
+  }
+}
+
+/// Whether a parameter of the entry says it.
+bool says(const Entry& entry, const oracle::Original::Sayable& sayable) {
+  const Pattern names(sayable.names);
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
+    return p.kind != Parameter::Kind::pointer && names.is(lower_case(p.name));
+  });
+}
+
+/// Whether its parameters say less than the original's.
+bool says_less(const Entry& entry, const oracle::Original& original) {
+  return std::any_of(original.sayable.begin(), original.sayable.end(),
+                     [&](const oracle::Original::Sayable& each) { return !says(entry, each); });
+}
+
+/// What is called, with the name of its file.
+struct Named {
+  const Entry& entry;
+  std::string file;
+  bool after(const std::string& word) const {
+    return holds(file, word) || holds(entry.name, word) || holds(entry.function, word);
+  }
+  static bool holds(const std::string& name, const std::string& word) {
+    return lower_case(name).find(word) != std::string::npos;
+  }
+};
+
+Named named_of(const Candidate& candidate, const Entry& entry) {
+  return {entry, candidate.path().filename().string()};
+}
+
+/// The sizes for which this one is written by its name, and those for which many kernels are.
+std::vector<std::string> written_for(const Named& named, const oracle::Original::Sayable& each) {
+  std::vector<std::string> list = each.values;
+  if (!each.word.empty() && named.after(each.word)) list.insert(list.begin(), each.value_of_word);
+  return list;
+}
+
+/// Copies of the port without what no parameter says, of the usual sizes first, then of those for which many
+/// kernels are written.
+std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, const Port& port) {
+  std::vector<std::shared_ptr<Simpler>> list = {copy_of(port)};
+  for (const oracle::Original::Sayable& each : port.original->sayable) {
+    if (each.values.empty() && says(named.entry, each)) continue;
+    const std::size_t before = list.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      if (each.values.empty())
+        change_lines(list[i]->original, each.field,
+                     [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
+      for (const std::string& value : written_for(named, each)) {
+        list.push_back(copy_of(list[i]->port));
+        change_lines(list.back()->original, each.field, [&](const Pattern& field, const std::string& line) {
+          return field.replaced(line, fmt::format("$1{}={}", each.field, value));
+        });
+      }
+    }
+  }
+  return list;
+}
+
+/// What speaks for a way of calling, where the answer may be wrong in it too. Stores of one value by several
+/// threads say nothing of sizes.
+double likelihood(const Given& given, const Trial& trial) {
+  if (!trial.ok()) return -2;
+  Trial counted = trial;
+  std::erase_if(counted.answer.seen,
+                [](const Seen& seen) { return seen.kind == "race" && seen.stores_twice; });
+  return worth(given, counted) + 0.5 * correlation(given, trial);
+}
+
+struct Way {
+  std::shared_ptr<Simpler> simpler;
+  Form form;
+  Dtypes dtypes;
+  std::shared_ptr<const Given> given;
+  Trial trial;
+  double score = -3;
+  std::string limit;  ///< what becomes of the same call of usual sizes; empty where it is one
+};
+
+/// What became of a call, for the sentence that says which is no longer asked.
+std::string outcome(const Given& given, const Trial& trial) {
+  if (!trial.answer.ok()) return fmt::format("'{}': {}", given.line, trial.answer.message);
+  if (!trial.ok()) return fmt::format("'{}': {}", given.line, trial.misfit);
+  return fmt::format("'{}': {:.0f} % of the answer is right", given.line, 100 * share_right(given, trial));
+}
+
+/// Whether an answer is right, and kept to its memory.
+bool is_right(const Given& given, const Trial& trial) {
+  return trial.ok() && share_right(given, trial) > 0.98;
+}
+
+constexpr double kClearly = 0.2;  // of two as good, the more ordinary
+
+/// The best of the simpler ports of the op's originals.
+Way best_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
+  const Entry& entry = *called.form.entry;
+  const double least = guess_form(entry, *called.port, true).score - 1;
+  Way best;
+  double worked = 0;
+  for (const Port& port : ports()) {
+    if (port.op != called.port->op || port.original == nullptr) continue;
+    const Guess guess = guess_form(entry, port, true);
+    if (!guess.findings.empty() || !guess.unsure.empty() || guess.score < least) continue;
+    std::string usual;
+    for (const std::shared_ptr<Simpler>& simpler : simpler_ports(named_of(candidate, entry), port)) {
+      if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
+      try {
+        Way way = {simpler,
+                   guess.form,
+                   called.dtypes,
+                   given_by_line(without_what_it_lacks(simpler->port, guess.form),
+                                 simpler->original.probes.front(), called.dtypes),
+                   {}};
+        way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
+        worked += way.trial.answer.worked_seconds;
+        way.score = likelihood(*way.given, way.trial);
+        way.limit = usual;
+        if (usual.empty()) usual = outcome(*way.given, way.trial);
+        if (is_right(*way.given, way.trial)) return way;
+        if (way.score > best.score + kClearly) best = std::move(way);
+      } catch (const Error&) {  // the op does not take it
+      }
+    }
+  }
+  return best;
+}
+
+/// The axes of tensors that lie in another order than the op's: "q [B, Hq, Sq, D], k [B, Hkv, Sk, D]".
+std::string layouts(const Port& port) {
+  std::string text;
+  for (std::size_t role = 0; role < port.roles.size(); ++role) {
+    if (port.original->parameters[role].axes.empty()) continue;
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", port.roles[role].name,
+                        fmt::join(shape_words(port, static_cast<int>(role)), ", "));
+  }
+  return text.empty() ? "its own arguments" : text;
+}
+
+/// Whether a field sizes a leading axis of one of the op's originals.
+bool leads(const std::string& op, const std::string& field) {
+  return std::any_of(ports().begin(), ports().end(), [&](const Port& port) {
+    return port.op == op && port.original != nullptr &&
+           std::find(port.original->leading.begin(), port.original->leading.end(), field) !=
+               port.original->leading.end();
+  });
+}
+
+/// The sizes for which many kernels are written; where one is known, tiles may be twice as large.
+std::vector<std::string> common_sizes(const Named& named, const oracle::Original::Sayable& each) {
+  std::vector<std::string> list = written_for(named, each);
+  if (each.values.size() == 1) list.push_back(std::to_string(2 * std::stoi(each.values.front())));
+  return list;
+}
+
+/// Copies of the port as functions of tensors may do less than it: without fields that need not be (as many
+/// heads of k as of q, one length), without leading axes, and of common sizes alone. What asks most is first.
+std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const Port& port) {
+  const auto fixed = [](oracle::Original& original, const std::string& name, const std::string& value) {
+    change_lines(original, name, [&](const Pattern& field, const std::string& line) {
+      return field.replaced(line, fmt::format("$1{}={}", name, value));
+    });
+  };
+  std::vector<std::string> optional;
+  std::vector<std::shared_ptr<Simpler>> sized = {copy_of(port)};
+  for (const oracle::Original::Sayable& each : port.original->sayable) {
+    if (each.values.empty() && !leads(port.op, each.field)) optional.push_back(each.field);
+    const std::size_t before = sized.size();
+    for (const std::string& value : common_sizes(named, each))
+      for (std::size_t i = 0; i < before; ++i) {
+        sized.push_back(copy_of(sized[i]->port));
+        fixed(sized.back()->original, each.field, value);
+      }
+  }
+  std::vector<std::shared_ptr<Simpler>> list;
+  for (const std::shared_ptr<Simpler>& size : sized) {
+    list.push_back(size);
+    std::shared_ptr<Simpler> less = size;
+    for (const std::string& field : optional) {
+      less = copy_of(less->port);
+      change_lines(less->original, field,
+                   [](const Pattern& of, const std::string& line) { return of.replaced(line, ""); });
+      list.push_back(less);
+    }
+    for (const std::string& field : port.original->leading) {
+      less = copy_of(less->port);
+      fixed(less->original, field, "1");
+      less->original.drops_leading_ones = true;
+      less->original.empties.clear();
+      list.push_back(less);
+    }
+  }
+  return list;
+}
+
+/// The numbers that are nobody's size are those of tiles: the form with each as one that is common.
+std::vector<Form> with_tiles(const Guess& guess) {
+  if (guess.unsure.empty()) return {guess.form};
+  std::vector<Form> list;
+  for (const int tile : {32, 16, 64}) {
+    Form form = guess.form;
+    for (const int at : guess.unsure) {
+      form.passings[static_cast<std::size_t>(at)] = Passing();
+      form.passings[static_cast<std::size_t>(at)].what = Passing::What::constant;
+      form.passings[static_cast<std::size_t>(at)].constant = tile;
+    }
+    list.push_back(std::move(form));
+  }
+  return list;
+}
+
+/// The least that speaks for a way in the first of its other problems, which have the sizes in another order.
+double likelihood_of_others(const Candidate& candidate, const Way& way, const CallSettings& settings,
+                            double& worked) {
+  constexpr std::size_t kOthers = 2;
+  const Port port = without_what_it_lacks(way.simpler->port, way.form);
+  double least = way.score;
+  for (std::size_t i = 1; i <= kOthers && i < way.simpler->original.probes.size(); ++i) {
+    const std::shared_ptr<Given> given = given_by_line(port, way.simpler->original.probes[i], way.dtypes);
+    const Trial trial = try_call(candidate, way.form, way.simpler->port, *given, settings);
+    worked += trial.answer.worked_seconds;
+    least = std::min(least, likelihood(*given, trial));
+  }
+  return least;
+}
+
+/// The same of a function of tensors, which are what says its sizes: each of the usual dtypes that it takes.
+Way best_narrower_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
+  const Entry& entry = *called.form.entry;
+  const double least = guess_form(entry, *called.port, true).score - 1;
+  Way best;
+  double worked = 0;
+  struct Tried {
+    const Port* port;
+    Form form;
+    std::vector<std::shared_ptr<Simpler>> ways;
+    std::size_t of_any_size;  ///< so many of them, the first
+  };
+  std::vector<Tried> tried;
+  for (const Port& port : ports()) {
+    if (port.op != called.port->op || port.original == nullptr || port.original->sayable.empty()) continue;
+    const Guess guess = guess_form(entry, port, true);
+    if (!guess.findings.empty() || guess.score < least) continue;
+    const std::vector<std::shared_ptr<Simpler>> ways = narrower_ports(named_of(candidate, entry), port);
+    std::size_t sizes = 1;
+    for (const oracle::Original::Sayable& each : port.original->sayable)
+      sizes *= common_sizes(named_of(candidate, entry), each).size() + 1;
+    for (Form& form : with_tiles(guess)) tried.push_back({&port, std::move(form), ways, ways.size() / sizes});
+  }
+  std::vector<Dtypes> dtypes = {called.dtypes};
+  for (const auto& usual : called.port->original->usual) {
+    Dtypes each;
+    for (const auto& [field, dtype] : usual) each[field] = dtype;
+    if (each != called.dtypes) dtypes.push_back(std::move(each));
+  }
+  std::string first;
+  for (const Dtypes& of : dtypes) {
+    bool takes = true;
+    bool answers = false;  // all of it, and keeps to its memory: its sizes are not what is wrong
+    for (std::size_t i = 0; takes; ++i) {
+      bool more = false;
+      for (const Tried& each : tried) {
+        if (!takes || i >= each.ways.size() || (answers && i >= each.of_any_size)) continue;
+        more = true;
+        const std::shared_ptr<Simpler>& simpler = each.ways[i];
+        if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
+        try {
+          Way way = {simpler,
+                     each.form,
+                     of,
+                     given_by_line(without_what_it_lacks(simpler->port, each.form),
+                                   simpler->original.probes.front(), of),
+                     {}};
+          way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
+          worked += way.trial.answer.worked_seconds;
+          takes = way.trial.answer.end != Answer::End::refused || !is_about_dtype(way.trial.answer.message);
+          way.score = likelihood(*way.given, way.trial);
+          way.limit = first;
+          if (takes && first.empty()) first = outcome(*way.given, way.trial);
+          if (is_right(*way.given, way.trial)) return way;
+          // What is right nowhere is not to be asked for sizes with which it strays.
+          if (way.score > best.score + kClearly)
+            way.score = std::min(way.score, likelihood_of_others(candidate, way, settings, worked));
+          answers = answers || way.score > 0.39;
+          if (way.score > best.score + kClearly) best = std::move(way);
+        } catch (const Error&) {  // the op does not take it
+        }
+      }
+      if (!more) break;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+double correlation(const Given& given, const Trial& trial) {
+  double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      const double want = given.plain.tensors[t].value[i], got = trial.outputs[t][i];
+      if (given.open[t][i] || !std::isfinite(want) || !std::isfinite(got)) continue;
+      n += 1, x += want, y += got, xx += want * want, yy += got * got, xy += want * got;
+    }
+  const double spread = std::sqrt(std::max(0.0, (n * xx - x * x) * (n * yy - y * y)));
+  return spread > 0 ? (n * xy - x * y) / spread : 0;
+}
+
+bool leaves_out(const Given& given, const Trial& trial) {
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
+      if (given.plain.tensors[t].written[i] && trial.untouched[t][i] != 0) return true;
+  return false;
+}
+
+bool takes_tensors(const Entry& entry) {
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
+    return p.kind == Parameter::Kind::tensor || p.kind == Parameter::Kind::optional_tensor;
+  });
+}
+
+bool strays(const Trial& trial) {
+  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
+}
+
+void try_simpler(const Candidate& candidate, const CallRequest& request, Called& called) {
+  const Entry& entry = *called.form.entry;
+  const bool tensors = takes_tensors(entry);
+  // What keeps to its memory and is half right has been asked for what it is made for.
+  const double enough = tensors && !strays(called.trial) ? 0.5 : 0.9;
+  const bool right = called.trial.ok() && share_right(*called.given, called.trial) > enough;
+  if (!is_stranger(request, entry) || right || called.simpler != nullptr) return;
+  CallSettings settings = request.settings;
+  settings.timeout_seconds = std::min(settings.timeout_seconds, kSeconds);
+  Way best = tensors ? best_narrower_way(candidate, called, settings) : best_way(candidate, called, settings);
+  // Where it can be asked all that the original can, only what is right is believed: of parameters that say
+  // as much, and of tensors with which the call went well.
+  const bool less =
+      tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
+              : says_less(entry, *called.port->original);
+  if (!best.trial.ok() || best.score <= likelihood(*called.given, called.trial) ||
+      (!less && !is_right(*best.given, best.trial)))
+    return;
+  called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
+                                     tensors ? "tensors" : "parameters", best.given->line));
+  if (!best.limit.empty() && is_right(*best.given, best.trial)) {
+    Finding finding;
+    if (best.given->line == called.given->line) {
+      finding.code = "layout-convention";
+      finding.evidence = fmt::format("{}; with {} it is right", best.limit, layouts(best.simpler->port));
+    } else {
+      finding.code = "shape-refused";
+      finding.evidence = fmt::format("{}; in '{}' it is right", best.limit, best.given->line);
+    }
+    finding.location = entry.place;
+    called.findings.push_back(std::move(finding));
+  }
+  called.simpler = std::shared_ptr<const Port>(best.simpler, &best.simpler->port);
+  called.port = called.simpler.get();
+  called.form = best.form;
+  called.dtypes = best.dtypes;
+  called.unsure.clear();
+  called.given = best.given;
+  called.trial = std::move(best.trial);
+  called.callable = true;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "lab/ask/port.hpp"
+#include "lab/candidate/candidate.hpp"
+
+#include <vector>
+
+namespace isomer::lab {
+
+/// Which of the op's tensors each parameter of an entry takes that nobody calls as the original is called: by
+/// what the words of its name say, what type it points to, and whether it may be written. All together: a
+/// name that says little takes what the others leave. -1 where nothing speaks for any.
+std::vector<int> roles_by_words(const Entry& entry, const Port& port);
+
+/// Whether a parameter's name says what is added to scores, or worked in, which is no tensor of an op that
+/// has none of that name: a mask, a workspace.
+bool is_of_no_op(const Port& port, const Parameter& parameter);
+
+}  // namespace isomer::lab

@@ -1,0 +1,164 @@
+#include "lab/ask/recorded/replayed.hpp"
+#include "oracle/expected.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+constexpr std::size_t kTried = 4;  ///< recorded calls that say what a number is
+
+/// Element counts, rows and sizes of the tensors; of those that are the same in every call one.
+std::vector<Passing> sizes(const std::vector<Replayed>& calls) {
+  std::vector<Passing> options;
+  std::set<std::vector<std::int64_t>> known;
+  const auto add = [&](const Passing& passing) {
+    std::vector<std::int64_t> numbers;
+    for (const Replayed& replayed : calls) {
+      const Tensor& tensor = replayed.values[static_cast<std::size_t>(passing.role)].tensor;
+      const std::int64_t last = tensor.rank > 0 ? std::max<std::int64_t>(tensor.size(-1), 1) : 1;
+      numbers.push_back(passing.what == What::elements ? tensor.numel()
+                        : passing.what == What::rows   ? tensor.numel() / last
+                        : passing.dim < tensor.rank    ? tensor.size(passing.dim)
+                                                       : 1);
+    }
+    if (known.insert(numbers).second) options.push_back(passing);
+  };
+  for (std::size_t r = 0; r < calls.front().roles.size(); ++r) {
+    const Value& value = calls.front().values[r];
+    if (!value.is_tensor()) continue;
+    Passing passing;
+    passing.role = static_cast<int>(r);
+    passing.what = What::elements;
+    add(passing);
+    passing.what = What::rows;
+    add(passing);
+    passing.what = What::size;
+    for (passing.dim = 0; passing.dim < value.tensor.rank; ++passing.dim) add(passing);
+  }
+  return options;
+}
+
+/// The first of the calls, small ones before large ones: most guesses go astray in the first.
+std::vector<const Replayed*> by_size(const std::vector<Replayed>& calls) {
+  std::vector<const Replayed*> list;
+  for (std::size_t i = 0; i < calls.size() && i < kTried; ++i) list.push_back(&calls[i]);
+  const auto elements = [](const Replayed* replayed) {
+    std::int64_t sum = 0;
+    for (const Value& value : replayed->values)
+      if (value.is_tensor()) sum += value.tensor.numel();
+    return sum;
+  };
+  std::stable_sort(list.begin(), list.end(),
+                   [&](const Replayed* a, const Replayed* b) { return elements(a) < elements(b); });
+  return list;
+}
+
+/// How near an answer comes, 0 to 1: what has a fault is right nowhere, and yet near with the right sizes.
+double nearness(const Tensor& want, const std::vector<double>& got) {
+  const std::vector<double> elements = oracle::elements(want);
+  double squares = 0, near = 0;
+  for (const double each : elements) squares += std::isfinite(each) ? each * each : 0;
+  if (got.size() != elements.size() || squares == 0) return 0;
+  const double typical = std::sqrt(squares / static_cast<double>(elements.size()));
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double off = std::fabs(got[i] - elements[i]) / typical;
+    if (off < 1) near += 1 - off;
+  }
+  return near / static_cast<double>(elements.size());
+}
+
+/// The call with memory for what the label returns that no answer is near to: NaN, or −1.
+Replayed with_poison(const Replayed& replayed) {
+  Replayed poisoned = replayed;
+  for (std::size_t r = replayed.call->before.size(); r < poisoned.values.size(); ++r) {
+    Value& value = poisoned.values[r];
+    if (!value.is_tensor()) continue;
+    value = deep_copy(value);
+    std::memset(value.storage.get(), 0xff, value.storage_bytes);
+  }
+  return poisoned;
+}
+
+double score(const Approach& approach, const Form& form, const std::vector<const Replayed*>& calls) {
+  Approach other = approach;
+  other.form = form;
+  other.settings.timeout_seconds = std::min(other.settings.timeout_seconds, 5.0);
+  double sum = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallOutcome outcome = replay_once(other, with_poison(*calls[i]));
+    if (!outcome.answer.ok()) sum -= 4;
+    if (lost(outcome)) break;
+    std::size_t written = 0;
+    double near = 0;
+    for (std::size_t t = 0; t < outcome.got.size(); ++t) {
+      const Tensor& before = calls[i]->outputs[t].before;
+      const std::vector<double> old = before.defined() ? oracle::elements(before) : std::vector<double>();
+      for (std::size_t e = 0; e < outcome.got[t].size(); ++e)
+        written += e < old.size() ? outcome.got[t][e] != old[e]
+                                  : !std::isnan(outcome.got[t][e]) && outcome.got[t][e] != -1;
+      near += nearness(calls[i]->outputs[t].want, outcome.got[t]);
+    }
+    sum += outcome.share();
+    if (outcome.elements > 0)
+      sum += 0.5 * static_cast<double>(written) / static_cast<double>(outcome.elements);
+    if (!outcome.got.empty()) sum += 0.5 * near / static_cast<double>(outcome.got.size());
+    for (const Seen& seen : outcome.answer.seen)
+      if (seen.kind.starts_with("out-of-bounds")) {
+        // What is right everywhere has the sizes, and strays with them.
+        sum -= outcome.right() && outcome.elements > 1 ? 0.2 : 2;
+        break;
+      }
+    // Once astray it is not followed through the larger calls.
+    if (sum < 0) return sum - 4 * static_cast<double>(calls.size() - i);
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool lost(const CallOutcome& outcome) {
+  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit ||
+         outcome.answer.end == Answer::End::too_large;
+}
+
+void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
+  if (unsure.empty()) return;
+  const std::vector<Passing> options = sizes(calls);
+  const std::vector<const Replayed*> tried = by_size(calls);
+  const double all = 2 * static_cast<double>(tried.size());
+  double best = -INFINITY;
+  const auto attempt = [&](const Form& form) {
+    if (best >= all) return;
+    const double got = score(approach, form, tried);
+    if (got <= best) return;
+    best = got;
+    approach.form = form;
+  };
+  const auto at = [&](std::size_t i) { return static_cast<std::size_t>(unsure[i]); };
+  if (unsure.size() <= 2) {
+    for (const Passing& first : options)
+      for (const Passing& second : unsure.size() > 1 ? options : std::vector<Passing>{first}) {
+        Form form = approach.form;
+        form.passings[at(0)] = first;
+        if (unsure.size() > 1) form.passings[at(1)] = second;
+        attempt(form);
+      }
+    return;
+  }
+  for (int round = 0; round < 3; ++round)
+    for (std::size_t i = 0; i + 1 < unsure.size(); ++i)
+      for (const Passing& first : options)
+        for (const Passing& second : options) {
+          Form form = approach.form;
+          form.passings[at(i)] = first;
+          form.passings[at(i + 1)] = second;
+          attempt(form);
+        }
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,264 @@
+#include "lab/ask/recorded/replayed.hpp"
+
+#include "core/codec.hpp"
+#include "oracle/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+bool same_content(const Value& a, const Value& b) {
+  return a.storage_bytes == b.storage_bytes && a.tensor.rank == b.tensor.rank &&
+         (a.storage_bytes == 0 || std::memcmp(a.storage.get(), b.storage.get(), a.storage_bytes) == 0);
+}
+
+bool has_duplicates(const Value& value) {
+  if (!value.is_tensor() || is_float(value.tensor.dtype)) return false;
+  std::set<double> seen;
+  for (const double each : oracle::elements(value.tensor))
+    if (each >= 0 && !seen.insert(each).second) return true;
+  return false;
+}
+
+double share_of(std::size_t wrong, std::size_t all) {
+  return all == 0 ? 1 : 1 - static_cast<double>(wrong) / static_cast<double>(all);
+}
+
+double rtol_of(DType dtype) {
+  return dtype == DType::bf16  ? 1.6e-2
+         : dtype == DType::f16 ? 1e-3
+         : is_fp8(dtype)       ? 0.07
+         : dtype == DType::f64 ? 1e-9
+         : is_float(dtype)     ? 1e-5
+                               : 0;
+}
+
+/// Of an f32 answer to 16-bit inputs, which a reference may multiply in their own type.
+constexpr double kOfHalves = 2e-3;
+
+/// What nobody wrote has no value: it is zero in what is wanted of an output.
+void leave_open(const Value& unset, const Value& answer, Replayed& replayed) {
+  if (!unset.is_tensor()) return;
+  Replayed::Output& output = replayed.outputs.back();
+  for (const double each : oracle::elements(unset.tensor))
+    output.open.push_back(static_cast<std::uint8_t>(each != 0));
+  replayed.kept.push_back(compact_copy(answer));
+  output.want = replayed.kept.back().tensor;
+  const auto size = static_cast<std::size_t>(size_of(output.want.dtype));
+  for (std::size_t i = 0; i < output.open.size(); ++i)
+    if (output.open[i] != 0) std::memset(static_cast<std::byte*>(output.want.data) + i * size, 0, size);
+}
+
+}  // namespace
+
+std::vector<Replayed> replayed_calls(const Recording& recording, const Facts* facts) {
+  // What one call writes, every call may write.
+  std::set<std::pair<std::string, std::size_t>> written;
+  for (const RecordedCall& call : recording.calls)
+    for (std::size_t i = 0; i < call.after.size() && i < call.before.size(); ++i)
+      if (call.before[i].is_tensor() && call.after[i].is_tensor() &&
+          !same_content(call.before[i], call.after[i]))
+        written.emplace(call.function, i);
+  std::vector<Replayed> list;
+  int index = 0;
+  const auto add = [&](const RecordedCall& call) {
+    ++index;
+    if (!call.raised.empty()) return;
+    Replayed replayed;
+    replayed.call = &call;
+    replayed.line = call.asked == "size"  ? fmt::format("{} with a size of {} instead of {}", call.function,
+                                                        call.size, call.size_before)
+                    : !call.asked.empty() ? fmt::format("{} with {} values ({} at most)", call.function,
+                                                        call.asked, call.asked == "large" ? "400" : "0.001")
+                                          : fmt::format("{} call {}{}", call.function, index,
+                                                        call.group.empty() ? "" : " of " + call.group);
+    const LabelFunction* label = facts == nullptr ? nullptr : facts->function(call.function);
+    for (std::size_t i = 0; i < call.before.size(); ++i) {
+      const Value& value = call.before[i];
+      Port::Role role;
+      role.name = value.name.empty() ? fmt::format("argument {}", i + 1) : value.name;
+      role.argument = role.name;
+      role.tensor = value.is_tensor();
+      role.output = i < call.after.size() && value.is_tensor() && written.count({call.function, i}) > 0;
+      if (role.output)
+        replayed.outputs.push_back({role.name, static_cast<int>(i), -1, call.after[i].tensor, value.tensor});
+      if (label != nullptr)
+        for (const IndexUse& use : label->indexes)
+          replayed.shared =
+              replayed.shared || (use.write && use.index == value.name && has_duplicates(value));
+      replayed.empty = replayed.empty || (value.is_tensor() && value.tensor.empty());
+      replayed.roles.push_back(std::move(role));
+      replayed.values.push_back(value);
+    }
+    replayed.left_out = call.left_out;
+    for (std::size_t i = 0; i < call.returned.size(); ++i) {
+      const Value& value = call.returned[i];
+      Port::Role role;
+      role.name = call.returned.size() == 1 ? "the returned tensor" : fmt::format("result {}", i);
+      role.argument = role.name;
+      role.output = role.returned = true;
+      role.tensor = value.is_tensor();
+      Value made;
+      if (value.is_tensor()) {
+        made = tensor_value(role.name, value.tensor.dtype,
+                            {value.tensor.shape.begin(), value.tensor.shape.begin() + value.tensor.rank});
+        made.boolean = value.boolean;
+        replayed.outputs.push_back({role.name, static_cast<int>(replayed.roles.size()), static_cast<int>(i),
+                                    value.tensor, Tensor()});
+        if (i < call.unset.size()) leave_open(call.unset[i], value, replayed);
+        // A label that writes an argument and returns it has said all with the argument.
+        for (const Value& after : call.after)
+          replayed.outputs.back().again =
+              replayed.outputs.back().again ||
+              (after.is_tensor() && same_content(after, value) && after.tensor.dtype == value.tensor.dtype &&
+               after.tensor.shape == value.tensor.shape && after.tensor.strides == value.tensor.strides);
+      }
+      replayed.roles.push_back(std::move(role));
+      replayed.values.push_back(std::move(made));
+    }
+    const bool halves = std::any_of(call.before.begin(), call.before.end(), [](const Value& value) {
+      return value.is_tensor() && (value.tensor.dtype == DType::f16 || value.tensor.dtype == DType::bf16);
+    });
+    for (Replayed::Output& output : replayed.outputs)
+      if (halves && output.want.dtype == DType::f32) output.rtol = kOfHalves;
+    if (!replayed.outputs.empty()) list.push_back(std::move(replayed));
+  };
+  for (const RecordedCall& call : recording.calls) add(call);
+  for (const RecordedCall& call : recording.asked) add(call);
+  return list;
+}
+
+std::vector<Replayed> unanswered_calls(const Recording& recording) {
+  std::vector<Replayed> list;
+  int index = 0;
+  for (const RecordedCall& call : recording.calls) {
+    ++index;
+    if (!call.raised.empty() || !call.after.empty() || !call.returned.empty()) continue;
+    Replayed replayed;
+    replayed.call = &call;
+    replayed.line =
+        fmt::format("{} call {}{}", call.function, index, call.group.empty() ? "" : " of " + call.group);
+    for (std::size_t i = 0; i < call.before.size(); ++i) {
+      Port::Role role;
+      role.name = role.argument =
+          call.before[i].name.empty() ? fmt::format("argument {}", i + 1) : call.before[i].name;
+      role.tensor = call.before[i].is_tensor();
+      replayed.roles.push_back(std::move(role));
+    }
+    replayed.values = call.before;
+    list.push_back(std::move(replayed));
+  }
+  return list;
+}
+
+double rtol_for(const Approach& approach, const Replayed::Output& output) {
+  if (approach.rtol > 0 || approach.atol > 0) return approach.rtol;
+  // Of what is given in a narrower type, since no other is taken, no more can be asked than that type has.
+  double rtol = output.rtol;
+  for (const Passing& passing : approach.form.passings)
+    if (passing.what == Passing::What::role && is_float(passing.cast))
+      if (const double narrow = 2 * rtol_of(passing.cast); narrow > 4 * rtol_of(output.want.dtype))
+        rtol = std::max(rtol, narrow);
+  return rtol;
+}
+
+std::vector<double> bounds_of(const Tensor& want, const std::vector<double>& elements, double rtol,
+                              double atol) {
+  const double relative = rtol > 0 || atol > 0 ? rtol : rtol_of(want.dtype);
+  std::vector<double> bounds(elements.size());
+  const auto size_of_rows = [&](std::size_t begin, std::size_t count) {
+    double squares = 0;
+    std::size_t finite = 0;
+    for (std::size_t i = begin; i < begin + count; ++i)
+      if (std::isfinite(elements[i])) {
+        squares += elements[i] * elements[i];
+        ++finite;
+      }
+    return finite == 0 ? 0.0 : std::sqrt(squares / static_cast<double>(finite));
+  };
+  const std::size_t width =
+      want.rank > 0 ? static_cast<std::size_t>(std::max<std::int64_t>(want.size(-1), 1)) : 1;
+  const bool columns = width == 1 && elements.size() > 1;
+  // Of one number for each row the rows are no measure of one another: a tenth of them all is.
+  const double all = columns ? 0.1 * size_of_rows(0, elements.size()) : 0;
+  for (std::size_t begin = 0; begin + width <= elements.size(); begin += width) {
+    const double around = columns ? all : size_of_rows(begin, width);
+    for (std::size_t i = begin; i < begin + width; ++i) {
+      const double own = std::isfinite(elements[i]) ? std::fabs(elements[i]) : 0;
+      bounds[i] = relative * own + (atol > 0 ? atol : relative * around);
+    }
+  }
+  return bounds;
+}
+
+std::size_t CallOutcome::right_outputs() const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < wrong.size(); ++i) count += wrong[i] == 0;
+  return answer.ok() ? count : 0;
+}
+
+double CallOutcome::share() const {
+  std::size_t all = 0;
+  for (const std::size_t each : wrong) all += each;
+  return answer.ok() ? share_of(all, elements) : 0;
+}
+
+CallOutcome replay_once(const Approach& approach, const Replayed& replayed) {
+  std::vector<Value> values = replayed.values;
+  if (!approach.adaptations.empty())
+    for (Value& value : values) value = deep_copy(value);
+  for (const Adaptation& adaptation : approach.adaptations)
+    if (adaptation.before) adaptation.before(values);
+  CallOutcome outcome;
+  const std::vector<Value> arguments = passed(approach.form, values);
+  outcome.answer = approach.candidate->call(*approach.form.entry, arguments, approach.settings);
+  for (const Replayed::Output& output : replayed.outputs) {
+    Value came;
+    if (outcome.answer.ok()) {
+      for (std::size_t i = 0; i < approach.form.returned.size() && i < outcome.answer.returned.size(); ++i)
+        if (approach.form.returned[i] == output.role) came = outcome.answer.returned[i];
+      for (std::size_t i = 0; i < approach.form.passings.size() && i < outcome.answer.arguments.size(); ++i)
+        if (!came.is_tensor() && approach.form.passings[i].what == Passing::What::role &&
+            approach.form.passings[i].role == output.role)
+          came = outcome.answer.arguments[i];
+    }
+    const std::vector<double> want = oracle::elements(output.want);
+    outcome.elements += want.size();
+    std::vector<double> got;
+    if (came.is_tensor()) got = oracle::elements(came.tensor);
+    if (got.size() == want.size())
+      for (auto it = approach.adaptations.rbegin(); it != approach.adaptations.rend(); ++it)
+        if (it->after) got = it->after(output, std::move(got));
+    for (std::size_t i = 0; i < std::min(got.size(), output.open.size()); ++i)
+      if (output.open[i] != 0) got[i] = 0;
+    std::size_t wrong = 0;
+    if (!came.is_tensor() || got.size() != want.size()) {
+      wrong = output.again && !came.is_tensor() ? 0 : std::max<std::size_t>(want.size(), 1);
+      got.clear();
+    } else {
+      const std::vector<double> bounds =
+          bounds_of(output.want, want, rtol_for(approach, output), approach.atol);
+      for (std::size_t i = 0; i < want.size(); ++i) wrong += !is_close(want[i], got[i], bounds[i]);
+    }
+    outcome.values.push_back(std::move(came));
+    outcome.got.push_back(std::move(got));
+    outcome.wrong.push_back(wrong);
+  }
+  return outcome;
+}
+
+std::size_t bytes_of(const Replayed& replayed) {
+  std::size_t bytes = 0;
+  for (const Value& value : replayed.values) bytes += value.storage_bytes;
+  return bytes;
+}
+
+bool same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace isomer::lab

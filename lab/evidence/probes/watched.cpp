@@ -1,0 +1,277 @@
+#include "lab/ask/find_call.hpp"
+#include "lab/evidence/probes/probes.hpp"
+#include "lab/evidence/variations/changed_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+namespace isomer::lab {
+namespace {
+
+struct ReportKind {
+  const char* kind;
+  const char* code;
+  const char* fix;
+};
+
+/// The emulator's words and ours. A race on shared memory is a barrier that is missing. A cast of what no
+/// integer holds is none of them: rows of zeros make such quotients in originals too, and the numbers say
+/// where it matters.
+constexpr ReportKind kKinds[] = {
+    {"out-of-bounds-read", "out-of-bounds-read", "bound the index by the tensor's size"},
+    {"out-of-bounds-write", "out-of-bounds-write", "bound the index by the tensor's size"},
+    {"index-overflow", "index-overflow", "compute the offset in 64 bits"},
+    {"use-after-free", "out-of-bounds-read", "keep the buffer until every launch that uses it has ended"},
+    {"uninitialised-read", "uninitialised-read", "write the memory before it is read"},
+    {"race", "race", "order the accesses, or let one thread own the address"},
+    {"barrier-divergence", "missing-barrier", "let every thread of the block reach the same barrier"},
+    {"warp-divergence", "warp-size", "let all lanes of the mask reach the warp operation"},
+    {"writes-input", "writes-input", "do not write to the input"},
+    {"misaligned", "ignores-offset", "do not assume that a view is aligned for vector accesses"},
+    {"stack-overflow", "resource-limit", "keep large arrays out of the thread's stack"},
+    {"endless-wait", "timeout", "let a thread that still runs write what is waited for"},
+    {"step-limit", "timeout", "make sure that the loop ends"},
+    {"assertion", "crash", "the kernel's own assertion fails"},
+    {"trap", "crash", "the kernel traps"},
+    {"crash", "crash", "the kernel crashes"},
+    {"host-call", "does-not-compile", "call only device functions in device code"},
+    {"host-touch", "host-touches-device-memory",
+     "copy it to the host first (cudaMemcpy), or compute it in a kernel"},
+    {"stale-state", "stale-state", "return a new tensor from each call"},
+    {"wrong-stream", "wrong-stream", "launch on the caller's stream, or order the two streams by events"},
+};
+
+/// Whether two races are the two orders of one pair of lines: what is written here is read there.
+bool one_pair(const Finding& a, const Finding& b) {
+  const auto names = [](const Finding& finding, int line) {
+    const std::string place = fmt::format(":{} ", line);
+    return line > 0 && finding.evidence.find(place) != std::string::npos;
+  };
+  return a.code == "missing-barrier" && b.code == a.code && a.argument == b.argument &&
+         a.location.file == b.location.file && names(a, b.location.line) && names(b, a.location.line);
+}
+
+}  // namespace
+
+int calls_for_state(const Answer& first, const CallSettings& settings) {
+  constexpr int kCalls = 11;
+  return 2 * kCalls * first.worked_seconds < settings.timeout_seconds ? kCalls : 2;
+}
+
+std::string calls_before(const CallSettings& settings) {
+  return settings.repeats == 2 ? "a call" : fmt::format("{} calls", settings.repeats - 1);
+}
+
+std::string without_folders(std::string text, const SourcePlace& place) {
+  const std::size_t slash = place.file.rfind('/');
+  if (slash == std::string::npos) return text;
+  const std::string folder = place.file.substr(0, slash + 1);
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
+    text.erase(at, folder.size());
+  return text;
+}
+
+void add_once(std::vector<Finding>& list, Finding finding) {
+  const bool known = std::any_of(list.begin(), list.end(), [&](const Finding& each) {
+    return each.code == finding.code &&
+           (finding.code == "suspicious" ||
+            (each.argument == finding.argument && each.location.line == finding.location.line));
+  });
+  if (!known) list.push_back(std::move(finding));
+}
+
+void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list) {
+  bool empty = false, shared = false;
+  for (const Value& value : given.values) empty = empty || (value.is_tensor() && value.tensor.empty());
+  for (const oracle::ExpectedTensor& tensor : given.plain.tensors) shared = shared || !tensor.others.empty();
+  findings_of_device(answer, given.line, empty, shared, list);
+}
+
+void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
+                        std::vector<Finding>& list) {
+  for (const Seen& seen : answer.seen) {
+    // What launches no kernel is told as that, where it is made for a device.
+    if (seen.kind == "host-touch" && answer.launches == 0) continue;
+    // Several writers of one row were asked for.
+    if (shared && seen.kind == "race") continue;
+    const ReportKind* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                          [&](const ReportKind& each) { return seen.kind == each.kind; });
+    if (kind == std::end(kKinds)) continue;
+    Finding finding;
+    finding.code = kind->code;
+    finding.fix = kind->fix;
+    finding.same_store = seen.stores_twice;
+    if (seen.unnamed_lane) {
+      // Said once, however many such operations there are: hardware runs them with the lanes that are there.
+      if (std::any_of(list.begin(), list.end(),
+                      [](const Finding& each) { return each.code == "suspicious"; }))
+        continue;
+      finding.code = "suspicious";
+      finding.fix = "name the caller's own lanes in the mask, or all of the warp's";
+    }
+    if (seen.kind == "race" && seen.shared) {
+      finding.code = "missing-barrier";
+      finding.fix = "put a __syncthreads() between the write and the read";
+    }
+    finding.argument = seen.buffer;
+    finding.evidence =
+        fmt::format("{} ({} times in '{}')", without_folders(seen.text, seen.place), seen.count, line);
+    finding.location = seen.place;
+    if (std::none_of(list.begin(), list.end(), [&](const Finding& each) { return one_pair(each, finding); }))
+      add_once(list, std::move(finding));
+  }
+  if (answer.refused_launches.empty()) return;
+  Finding finding;
+  finding.code = empty ? "empty-input" : "launch-failed";
+  finding.evidence = fmt::format("in '{}': {}", line, answer.refused_launches.front());
+  finding.fix =
+      empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
+  finding.no_blocks = answer.no_blocks;
+  add_once(list, std::move(finding));
+}
+
+void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::vector<Answer>& answers,
+                    const std::function<bool()>& idle, std::vector<Finding>& list) {
+  if (candidate.backend() != Backend::emulated || candidate.path().extension() == ".so" || answers.empty() ||
+      entry.form == Entry::Form::kernel)
+    return;
+  if (std::any_of(answers.begin(), answers.end(),
+                  [](const Answer& each) { return !each.refused_launches.empty(); }))
+    return;
+  const bool launches =
+      std::any_of(answers.begin(), answers.end(), [](const Answer& each) { return each.launches > 0; });
+  if (launches && !idle()) return;
+  std::ifstream in(candidate.path(), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto includes = [&](const char* header) { return text.find(header) != std::string::npos; };
+  const bool torch = includes("torch/") || includes("ATen/");
+  const bool library = torch || includes("thrust/") || includes("cub/") || includes("hipcub/") ||
+                       includes("cublas") || includes("hipblas") || includes("rocblas");
+  if (!library && !includes("cuda_") && !includes("hip/")) return;
+  Finding finding;
+  finding.code = library ? "library-call" : "no-kernel";
+  finding.evidence = launches ? fmt::format(
+                                    "{} gives the same answer where no thread of the kernels that it "
+                                    "launches runs: they have no part in it",
+                                    entry.name)
+                              : fmt::format(
+                                    "{} was called {} times, and launched no kernel in any of these "
+                                    "calls",
+                                    entry.name, answers.size());
+  finding.fix = torch     ? "compute the op by a kernel of its own, not by PyTorch's operators"
+                : library ? "compute the op by a kernel of its own, not by a library's functions"
+                          : "compute the op by a kernel on the device, not by the host";
+  finding.location = entry.place;
+  add_once(list, std::move(finding));
+}
+
+bool is_same_without_kernels(const Candidate& candidate, const Called& called, CallSettings settings) {
+  constexpr double kSeconds = 3;
+  const Trial base = try_call(candidate, called.form, *called.port, *called.given, settings);
+  settings.kernels_idle = true;
+  settings.timeout_seconds = std::min(settings.timeout_seconds, kSeconds);
+  const Trial idle = try_call(candidate, called.form, *called.port, *called.given, settings);
+  if (!base.ok() || !idle.ok() || leaves_out(*called.given, idle) ||
+      different(*called.given, base.outputs, idle.outputs) > 0)
+    return false;
+  // What is one number everywhere may be there already.
+  return std::any_of(base.outputs.begin(), base.outputs.end(), [](const std::vector<double>& output) {
+    return std::any_of(output.begin(), output.end(), [&](double each) { return each != output.front(); });
+  });
+}
+
+bool is_same_in_every_order(const Candidate& candidate, const Called& called, CallSettings settings) {
+  const auto answer = [&] { return try_call(candidate, called.form, *called.port, *called.given, settings); };
+  Trial base = answer();
+  const auto says_nothing = [&] {
+    return std::any_of(base.outputs.begin(), base.outputs.end(), [](const std::vector<double>& output) {
+      return std::any_of(output.begin(), output.end(), [](double each) { return !std::isfinite(each); });
+    });
+  };
+  // NaN is one answer to many questions: it may come of memory that nobody has written.
+  if (base.ok() && says_nothing()) {
+    settings.poison = kNegativePoison;
+    base = answer();
+    if (base.ok() && says_nothing()) return false;
+  }
+  for (const std::uint64_t seed : {7u, 1234u, 99u}) {
+    settings.schedule_seed = seed;
+    const Trial trial = answer();
+    if (!base.ok() || !trial.ok() || different(*called.given, base.outputs, trial.outputs) > 0) return false;
+  }
+  return true;
+}
+
+bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings) {
+  const auto words = [](const Finding& finding) {
+    return finding.evidence.substr(std::min(finding.evidence.find("': "), finding.evidence.size()));
+  };
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+    return each.code == "launch-failed" && words(each) == words(of_empty);
+  });
+}
+
+void results_of_device(const Answer& answer, const std::string& line, std::vector<Finding>& list) {
+  Answer results;
+  std::copy_if(answer.seen.begin(), answer.seen.end(), std::back_inserter(results.seen),
+               [](const Seen& seen) { return seen.kind == "stale-state"; });
+  findings_of_device(results, line, false, false, list);
+}
+
+void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found) {
+  for (const Seen& seen : answer.seen) {
+    if (seen.kind != "default-stream") continue;
+    const std::string text = without_folders(seen.text, seen.place);
+    if (demanded) {
+      Finding finding;
+      finding.code = "wrong-stream";
+      finding.argument = seen.buffer;
+      finding.evidence =
+          fmt::format("the instruction demands the current stream, but in '{}' {}", line, text);
+      finding.location = seen.place;
+      finding.fix = "launch on PyTorch's current stream";
+      add_once(found.findings, std::move(finding));
+    } else {
+      std::string note = fmt::format("{}: correct only while callers do not change PyTorch's current stream",
+                                     text.substr(0, text.find(',')));
+      if (std::find(found.notes.begin(), found.notes.end(), note) == found.notes.end())
+        found.notes.push_back(std::move(note));
+    }
+  }
+}
+
+Finding finding_of_end(const Answer& answer, const std::string& line) {
+  Finding finding;
+  finding.location = answer.place;
+  finding.no_blocks = answer.no_blocks;
+  finding.evidence = fmt::format("'{}': {}", line, without_folders(answer.message, answer.place));
+  switch (answer.end) {
+    case Answer::End::timed_out:
+      finding.code = "timeout";
+      finding.fix = "make sure that every loop and every wait ends";
+      break;
+    case Answer::End::too_large:  // what is asked of it is small
+      finding.code = "timeout";
+      finding.fix = "launch no more blocks, and launch no more often, than the answer needs";
+      break;
+    case Answer::End::over_limit:
+      finding.code = "resource-limit";
+      finding.fix = "use no more memory, files, output and processes than the answer needs";
+      break;
+    case Answer::End::refused:
+    case Answer::End::not_callable:
+      finding.code = "shape-refused";
+      finding.fix = "accept the sizes that the original accepts";
+      break;
+    default:
+      finding.code = "crash";
+      finding.fix = "make sure that the call returns";
+  }
+  return finding;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,280 @@
+#include "core/codec.hpp"
+#include "lab/ask/recorded/replayed.hpp"
+#include "lab/evidence/probes/probes.hpp"
+#include "oracle/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+/// The elements whose index in dimension `dim` is `begin` to `end` − 1, each made another.
+Value with_others(const Value& value, int dim, std::int64_t begin, std::int64_t end) {
+  Value other = compact_copy(value);
+  const std::vector<double> elements = oracle::elements(value.tensor);
+  const auto size = static_cast<std::size_t>(size_of(value.tensor.dtype));
+  std::int64_t behind = 1;
+  for (int d = dim + 1; d < value.tensor.rank; ++d) behind *= value.tensor.size(d);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const std::int64_t at = static_cast<std::int64_t>(i) / behind % value.tensor.size(dim);
+    // Larger than all that it was: a maximum would see it too.
+    if (at >= begin && at < end)
+      core::encode(value.tensor.dtype, 3 + 2 * std::fabs(elements[i]),
+                   static_cast<std::byte*>(other.storage.get()) + i * size);
+  }
+  return other;
+}
+
+/// The answer's elements that are others then, per output.
+std::vector<std::vector<std::size_t>> changed(const Approach& approach, const Replayed& replayed,
+                                              const CallOutcome& outcome, std::size_t role,
+                                              const Value& value, bool& asked) {
+  Replayed other = replayed;
+  other.values[role] = value;
+  const CallOutcome after = replay_once(approach, other);
+  asked = after.answer.ok();
+  std::vector<std::vector<std::size_t>> list(outcome.got.size());
+  for (std::size_t t = 0; asked && t < list.size(); ++t)
+    for (std::size_t i = 0; i < std::min(outcome.got[t].size(), after.got[t].size()); ++i)
+      if (outcome.got[t][i] != after.got[t][i] &&
+          !(std::isnan(outcome.got[t][i]) && std::isnan(after.got[t][i])))
+        list[t].push_back(i);
+  return list;
+}
+
+/// How many of those have an index of their own in that dimension.
+std::int64_t spread(const Tensor& tensor, int dim, const std::vector<std::size_t>& places) {
+  std::int64_t behind = 1;
+  for (int d = dim + 1; d < tensor.rank; ++d) behind *= tensor.size(d);
+  std::set<std::int64_t> indices;
+  for (const std::size_t each : places)
+    indices.insert(static_cast<std::int64_t>(each) / behind % tensor.size(dim));
+  return static_cast<std::int64_t>(indices.size());
+}
+
+class Influence {
+ public:
+  Influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+            std::vector<Finding>& findings)
+      : approach_(approach), replayed_(replayed), outcome_(outcome), findings_(findings) {}
+
+  void look(bool softmax) {
+    for (const Passing& passing : approach_.form.passings)
+      if (softmax && passing.what == What::role &&
+          causal_from_the_first(static_cast<std::size_t>(passing.role)))
+        return;
+    for (const Passing& passing : approach_.form.passings) {
+      if (passing.what != What::role) continue;
+      const auto role = static_cast<std::size_t>(passing.role);
+      const Value& value = replayed_.values[role];
+      if (replayed_.roles[role].output || !value.is_tensor() || value.tensor.empty() ||
+          !is_float(value.tensor.dtype))
+        continue;
+      if (value.tensor.rank == 1 && along_other_axis(role)) continue;
+      for (int dim = 0; dim < value.tensor.rank; ++dim) ends(role, dim);
+    }
+  }
+
+ private:
+  /// Row i of an answer sees i + 1 rows of an input, as under a causal mask that begins with the first one,
+  /// and rows that see a single one are wrong already: the original's see what came before.
+  bool causal_from_the_first(std::size_t role) {
+    constexpr std::int64_t kMostRows = 64;
+    const Value& value = replayed_.values[role];
+    if (replayed_.roles[role].output || !value.is_tensor() || value.tensor.empty() || value.tensor.rank < 2 ||
+        !is_float(value.tensor.dtype))
+      return false;
+    for (int dim = 0; dim + 1 < value.tensor.rank; ++dim) {
+      if (value.tensor.size(dim) < 4 || value.tensor.size(dim) > kMostRows) continue;
+      for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
+        const Tensor& want = replayed_.outputs[t].want;
+        for (int rows = 0; rows + 1 < want.rank; ++rows) {
+          if (want.size(rows) < 3 || want.size(rows) > kMostRows || outcome_.wrong[t] == 0) continue;
+          if (!sees_one_more_each(role, dim, t, rows)) continue;
+          const std::string &name = replayed_.roles[role].name, &out = replayed_.outputs[t].name;
+          tell("mask-alignment", role,
+               fmt::format("index i of dimension {} of {} depends on i + 1 indices of dimension {} of {}, as "
+                           "under a causal mask that begins at the first key, and elements that depend on a "
+                           "single index are already wrong",
+                           rows, out, dim, name),
+               "shift the causal bound by the number of keys before the queries");
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  bool sees_one_more_each(std::size_t role, int dim, std::size_t t, int rows) {
+    const Tensor &tensor = replayed_.values[role].tensor, &want = replayed_.outputs[t].want;
+    std::int64_t behind = 1;
+    for (int d = rows + 1; d < want.rank; ++d) behind *= want.size(d);
+    const auto row_of = [&](std::size_t i) {
+      return static_cast<std::size_t>(static_cast<std::int64_t>(i) / behind % want.size(rows));
+    };
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(want.size(rows)));
+    for (std::int64_t j = 0; j < tensor.size(dim); ++j) {
+      bool asked = false;
+      const auto places = changed(approach_, replayed_, outcome_, role,
+                                  with_others(replayed_.values[role], dim, j, j + 1), asked);
+      if (!asked) return false;
+      std::set<std::size_t> reached;
+      for (const std::size_t i : places[t]) reached.insert(row_of(i));
+      // Sums over all rows, or a row for each of its own: no mask.
+      if (j == 0 && reached.empty() && tensor.size(dim) == want.size(rows)) return false;
+      for (const std::size_t row : reached) ++seen[row];
+    }
+    std::int64_t most = 0;
+    std::size_t sequences = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      most = std::max(most, seen[i]);
+      sequences += seen[i] == 1;
+      if (seen[i] != 1 && (i == 0 || seen[i] != seen[i - 1] + 1)) return false;
+    }
+    if (most < 3 || 3 * sequences > seen.size()) return false;
+    const std::vector<double> reference = oracle::elements(want);
+    for (std::size_t i = 0; i < reference.size(); ++i)
+      if (seen[row_of(i)] == 1 &&
+          std::fabs(reference[i] - outcome_.got[t][i]) > 0.05 * (1 + std::fabs(reference[i])))
+        return true;
+    return false;
+  }
+
+  /// A vector as long as just one dimension of the answer, each element of which should reach one index of
+  /// that.
+  bool along_other_axis(std::size_t role) {
+    const Value& value = replayed_.values[role];
+    const std::int64_t length = value.tensor.size(0);
+    if (length < 3) return false;
+    for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
+      const Tensor& want = replayed_.outputs[t].want;
+      int own = -1, count = 0;
+      for (int d = 0; d < want.rank; ++d)
+        if (want.size(d) == length) {
+          own = d;
+          ++count;
+        }
+      if (count != 1 || want.rank < 2 || outcome_.wrong[t] == 0) continue;
+      bool asked = false;
+      const auto places = changed(approach_, replayed_, outcome_, role, with_others(value, 0, 1, 2), asked);
+      if (!asked || places[t].size() < 2 || 2 * spread(want, own, places[t]) <= length) continue;
+      for (int d = 0; d < want.rank; ++d) {
+        if (d == own || want.size(d) < 3 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
+        tell("layout-convention", role,
+             fmt::format(
+                 "one element of {} influences {} of {} indices of dimension {} of {}, which is as long as "
+                 "{}, and {} of dimension {}: it is addressed by the index of the wrong dimension",
+                 replayed_.roles[role].name, spread(want, own, places[t]), length, own,
+                 replayed_.outputs[t].name, replayed_.roles[role].name, spread(want, d, places[t]), d),
+             fmt::format("address {} by the index of dimension {}", replayed_.roles[role].name, own));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool matters(std::size_t role, int dim, std::int64_t begin, std::int64_t end) {
+    bool asked = false;
+    const auto places = changed(approach_, replayed_, outcome_, role,
+                                with_others(replayed_.values[role], dim, begin, end), asked);
+    return !asked ||
+           std::any_of(places.begin(), places.end(), [](const auto& each) { return !each.empty(); });
+  }
+
+  /// Whether the answer is right wherever it has those indices too. A row of the answer that is right lacks
+  /// nothing: what has no influence on it needs none, as a query that sees a single key.
+  bool right_there(std::size_t role, int dim, std::int64_t begin, std::int64_t end) const {
+    const Tensor& given = replayed_.values[role].tensor;
+    bool shared = false;
+    for (std::size_t t = 0; t < replayed_.outputs.size(); ++t) {
+      const Tensor& want = replayed_.outputs[t].want;
+      if (dim >= want.rank || want.size(dim) != given.size(dim) || outcome_.got[t].empty()) continue;
+      shared = true;
+      const std::vector<double> elements = oracle::elements(want);
+      const std::vector<double> bounds =
+          bounds_of(want, elements, rtol_for(approach_, replayed_.outputs[t]), approach_.atol);
+      std::int64_t behind = 1;
+      for (int d = dim + 1; d < want.rank; ++d) behind *= want.size(d);
+      for (std::size_t i = 0; i < elements.size(); ++i) {
+        const std::int64_t at = static_cast<std::int64_t>(i) / behind % want.size(dim);
+        if (at >= begin && at < end && !(std::fabs(outcome_.got[t][i] - elements[i]) <= bounds[i]))
+          return false;
+      }
+    }
+    return shared;
+  }
+
+  /// The first or last elements along a dimension that nothing depends on.
+  void ends(std::size_t role, int dim) {
+    const std::int64_t size = replayed_.values[role].tensor.size(dim);
+    if (size < 2) return;
+    for (const bool last : {true, false}) {
+      const auto ignored = [&](std::int64_t count) {
+        return last ? !matters(role, dim, size - count, size) : !matters(role, dim, 0, count);
+      };
+      if (!ignored(1)) continue;
+      std::int64_t least = 1, most = size;  // ignored, not ignored
+      if (ignored(size)) continue;          // all of it: another fault
+      while (most - least > 1) {
+        const std::int64_t middle = (least + most) / 2;
+        (ignored(middle) ? least : most) = middle;
+      }
+      if (last ? right_there(role, dim, size - least, size) : right_there(role, dim, 0, least)) continue;
+      const std::string& name = replayed_.roles[role].name;
+      if (last && least == size - 1) {
+        tell("layout-convention", role,
+             fmt::format("only index 0 of dimension {1} of {0} (size {2}) influences any element", name, dim,
+                         size),
+             fmt::format("step along dimension {} of {} as the original does", dim, name));
+        return;
+      }
+      if (last)
+        tell("tail-mask", role,
+             fmt::format("the last {} of {} indices of dimension {} of {} influence no element", least, size,
+                         dim, name),
+             fmt::format("check where the loop over dimension {} of {} ends", dim, name));
+      else
+        tell("off-by-one", role,
+             least == 1 ? fmt::format("the first of {} indices of dimension {} of {} influences no element: "
+                                      "the loop begins at 1 instead of 0",
+                                      size, dim, name)
+                        : fmt::format("the first {} of {} indices of dimension {} of {} influence no "
+                                      "element: the loop begins at {} instead of 0",
+                                      least, size, dim, name, least),
+             fmt::format("begin the loop over dimension {} of {} at 0", dim, name));
+      return;
+    }
+  }
+
+  void tell(std::string code, std::size_t role, const std::string& evidence, std::string fix) {
+    Finding finding;
+    finding.code = std::move(code);
+    finding.argument = replayed_.roles[role].name;
+    finding.strength = Strength::observed;
+    finding.evidence = fmt::format("'{}': the answer is wrong, and {}", replayed_.line, evidence);
+    finding.fix = std::move(fix);
+    add_once(findings_, std::move(finding));
+  }
+
+  const Approach& approach_;
+  const Replayed& replayed_;
+  const CallOutcome& outcome_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+void probe_influence(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                     bool softmax, std::vector<Finding>& findings) {
+  constexpr std::size_t kMostElements = 1 << 18;  // it takes some dozens of calls
+  if (!outcome.answer.ok() || outcome.elements == 0 || outcome.elements > kMostElements) return;
+  Influence(approach, replayed, outcome, findings).look(softmax);
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,187 @@
+#include "lab/ask/recorded/replayed.hpp"
+#include "lab/evidence/probes/probes.hpp"
+#include "oracle/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+namespace isomer::lab {
+namespace {
+
+/// One size of the test's calls, and others in its place.
+struct Group {
+  std::int64_t size = 0;
+  std::vector<const Replayed*> asked;
+  std::vector<CallOutcome> outcomes;
+};
+
+/// The arguments that have that size, and which dimension it is of each; a whole number has dimension −1.
+std::vector<std::pair<std::size_t, int>> places(const Replayed& replayed) {
+  std::vector<std::pair<std::size_t, int>> list;
+  for (std::size_t i = 0; i < replayed.call->before.size(); ++i) {
+    const Value& value = replayed.values[i];
+    if (value.kind == Value::Kind::integer && value.integer == replayed.call->size) list.emplace_back(i, -1);
+    for (int d = 0; value.is_tensor() && d < value.tensor.rank; ++d)
+      if (value.tensor.size(d) == replayed.call->size) list.emplace_back(i, d);
+  }
+  return list;
+}
+
+std::string dimensions(const Replayed& replayed) {
+  std::string text;
+  for (const auto& [role, dim] : places(replayed))
+    text += (text.empty() ? "" : ", ") + replayed.roles[role].name +
+            (dim < 0 ? std::string() : fmt::format(" (dimension {})", dim));
+  return text;
+}
+
+/// Whether the test itself has another size there: then that it is another is no cause.
+bool varies(const Group& group, const std::vector<Replayed>& calls) {
+  const auto list = places(*group.asked.front());
+  return std::any_of(calls.begin(), calls.end(), [&](const Replayed& call) {
+    return std::any_of(list.begin(), list.end(), [&](const std::pair<std::size_t, int>& place) {
+      if (place.second < 0 || place.first >= call.values.size()) return false;
+      const Tensor& tensor = call.values[place.first].tensor;
+      return place.second < tensor.rank && tensor.size(place.second) > 1 &&
+             tensor.size(place.second) != group.size;
+    });
+  });
+}
+
+bool saw(const CallOutcome& outcome, std::string_view kind) {
+  return std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                     [&](const Seen& seen) { return seen.kind.starts_with(kind); });
+}
+
+/// Threads that meet are a cause of their own, as is a launch that no device takes.
+bool has_cause(const CallOutcome& outcome) {
+  constexpr std::array<std::string_view, 5> kKinds = {"race", "barrier-divergence", "warp-divergence", "trap",
+                                                      "assertion"};
+  return !outcome.answer.refused_launches.empty() ||
+         std::any_of(kKinds.begin(), kKinds.end(), [&](std::string_view kind) { return saw(outcome, kind); });
+}
+
+Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std::string& right) {
+  Finding finding = finding_of_end(outcome.answer, replayed.line);
+  const std::string& said = outcome.answer.message;
+  finding.code = "shape-refused";
+  finding.evidence = fmt::format(
+      "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} are accepted", replayed.line,
+      dimensions(replayed), std::string_view(said).substr(0, said.find('\n')), right);
+  finding.fix = "accept every size that the original accepts";
+  return finding;
+}
+
+Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::string& right,
+             const std::string& wrong) {
+  Finding finding;
+  finding.code = "tail-mask";
+  std::string elements;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    if (outcome.wrong[t] == 0) continue;
+    finding.argument += (finding.argument.empty() ? "" : ", ") + replayed.outputs[t].name;
+    elements += fmt::format("{}{} of {} elements of {}", elements.empty() ? "" : ", ", outcome.wrong[t],
+                            replayed.outputs[t].want.numel(), replayed.outputs[t].name);
+  }
+  finding.evidence = fmt::format(
+      "right for {} and wrong for {}, which no call of the test has but the original answers ({}): {} are "
+      "wrong in '{}'",
+      right, wrong, dimensions(replayed), elements, replayed.line);
+  finding.fix =
+      "process the last, partial block: handle the elements that no whole vector, tile or block covers one "
+      "by one or masked";
+  for (const Seen& seen : outcome.answer.seen) {
+    if (!seen.kind.starts_with("out-of-bounds") && seen.kind != "uninitialised-read") continue;
+    finding.location = seen.place;
+    finding.evidence += "; " + without_folders(seen.text, seen.place);
+    break;
+  }
+  if (saw(outcome, "misaligned"))
+    finding.fix += "; use vector accesses only if each row begins at a multiple of the vector's size";
+  return finding;
+}
+
+/// `adapted`: the answers are right with what an experiment changes. `all_right`: those of the test's own
+/// calls are; otherwise another size has to be right beside the wrong one.
+void judge_group(const Group& group, const std::vector<Replayed>& calls, bool adapted, bool all_right,
+                 std::vector<Finding>& findings) {
+  std::string right, wrong;
+  bool other_right = false;
+  std::size_t first = group.asked.size();
+  // Two halves that lie beside each other are odd where they are no multiple of four.
+  const std::int64_t even =
+      std::all_of(group.asked.begin(), group.asked.end(),
+                  [](const Replayed* replayed) { return replayed->call->size % 2 == 0; })
+          ? 4
+          : 2;
+  for (std::size_t i = 0; i < group.asked.size(); ++i) {
+    const std::int64_t size = group.asked[i]->call->size;
+    const bool here = group.outcomes[i].right();
+    // Wrong for a multiple of two as well: not a matter of the end.
+    if (!here && size % even == 0) return;
+    other_right = other_right || (here && size % even == 0);
+    std::string& list = here ? right : wrong;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", size);
+    if (!here && first == group.asked.size()) first = i;
+  }
+  right += fmt::format("{}{}", right.empty() ? "" : " and ", group.size);
+  if (first == group.asked.size()) {
+    if (!all_right) return;
+    for (std::size_t i = 0; i < group.asked.size(); ++i)
+      findings_of_device(group.outcomes[i].answer, group.asked[i]->line, group.asked[i]->empty,
+                         group.asked[i]->shared, findings);
+    return;
+  }
+  if (!other_right && !(all_right && varies(group, calls))) return;
+  const Replayed& replayed = *group.asked[first];
+  const CallOutcome& outcome = group.outcomes[first];
+  if (lost(outcome)) return;
+  // An experiment that was found for the test's sizes need not hold for others: an end leaves something
+  // right.
+  if (adapted && outcome.answer.ok() && outcome.share() == 0) return;
+  if (has_cause(outcome)) {
+    findings_of_device(outcome.answer, replayed.line, replayed.empty, replayed.shared, findings);
+    return;
+  }
+  Finding finding;
+  if (outcome.answer.ok()) {
+    finding = tail(replayed, outcome, right, wrong);
+  } else if (outcome.answer.end == Answer::End::refused) {
+    finding = refusal(replayed, outcome, right);
+  } else if (outcome.answer.end != Answer::End::not_callable) {
+    finding = finding_of_end(outcome.answer, replayed.line);
+    finding.evidence += fmt::format("; right for {}", right);
+  }
+  if (!finding.code.empty()) add_once(findings, std::move(finding));
+}
+
+}  // namespace
+
+void ask_sizes(const Approach& approach, const std::vector<Replayed>& calls,
+               const std::vector<Replayed>& asked, bool all_right, std::vector<Finding>& findings) {
+  Approach brief = approach;
+  brief.settings.timeout_seconds = std::min(brief.settings.timeout_seconds, kSecondsOfACall);
+  std::vector<Group> groups;
+  for (const Replayed& replayed : asked) {
+    if (replayed.call->asked != "size") continue;
+    // What follows a call's own size again: the sizes in its place get no larger.
+    const bool same = !groups.empty() && groups.back().size == replayed.call->size_before &&
+                      groups.back().asked.back()->call->size > replayed.call->size;
+    if (!same) groups.push_back({replayed.call->size_before, {}, {}});
+    groups.back().asked.push_back(&replayed);
+  }
+  for (Group& group : groups) {
+    for (const Replayed* replayed : group.asked) group.outcomes.push_back(replay_once(brief, *replayed));
+    // As nothing says how a kernel is launched, nothing says how it is for another size.
+    if (std::any_of(group.outcomes.begin(), group.outcomes.end(),
+                    [](const CallOutcome& each) { return each.answer.launch_guessed; }))
+      return;
+    judge_group(group, calls, !approach.adaptations.empty(), all_right, findings);
+  }
+}
+
+}  // namespace isomer::lab

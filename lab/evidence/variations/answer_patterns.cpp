@@ -1,0 +1,120 @@
+#include "lab/evidence/variations/answer_patterns.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace isomer::lab {
+namespace {
+
+constexpr double kMost = 0.995;  // of the elements that are compared
+
+struct Count {
+  std::size_t right = 0, right_before = 0, all = 0;
+  bool explains() const {
+    return all >= 64 && static_cast<double>(right) >= kMost * static_cast<double>(all) &&
+           static_cast<double>(right_before) < 0.8 * static_cast<double>(all);
+  }
+};
+
+/// Elements i and i ^ mask of each row in each other's place.
+Count exchanged(const Numbers& numbers, std::size_t output, std::size_t mask) {
+  Count count;
+  for (const Evidence& evidence : numbers.evidence) {
+    const oracle::ExpectedTensor& want = evidence.given->plain.tensors[output];
+    const std::size_t row = want.shape.empty() ? 1 : static_cast<std::size_t>(want.shape.back());
+    if (row == 0) continue;
+    for (std::size_t i = 0; i < want.value.size(); ++i) {
+      const std::size_t other = i / row * row + ((i % row) ^ mask);
+      if (other >= want.value.size() || other / row != i / row) continue;
+      if (evidence.given->open[output][i] || evidence.given->open[output][other] || !want.written[i] ||
+          !want.written[other])
+        continue;
+      ++count.all;
+      count.right += holds(want, other, evidence.outputs[output][i]);
+      count.right_before += holds(want, i, evidence.outputs[output][i]);
+    }
+  }
+  return count;
+}
+
+Finding neighbours(const Numbers& numbers, std::size_t output, std::size_t mask, const Count& count) {
+  const std::string& name = numbers.evidence.front().given->plain.tensors[output].name;
+  Finding finding;
+  finding.code = "layout-convention";
+  finding.argument = name;
+  finding.decides = true;
+  finding.evidence =
+      mask == 1 ? fmt::format(
+                      "neighbours are exchanged in {}: element 0 holds what is element 1's, and so on", name)
+                : fmt::format(
+                      "elements of each row of {} are in each other's place: element 0 holds what is "
+                      "element {}'s, element {} what is element 0's, and so on",
+                      name, mask, mask);
+  finding.evidence += fmt::format(": so read {} of {} elements are right, as they are {}", count.right,
+                                  count.all, count.right_before);
+  finding.fix = fmt::format("store each element of {} at its own index", name);
+  return finding;
+}
+
+/// Scales that are right beside elements that are too large, and never too small, wherever they are wrong,
+/// while the first of each block is right: a reduction whose result only its first thread has.
+std::optional<Finding> not_broadcast(const Port& port, const Numbers& numbers) {
+  if (port.original == nullptr || !port.original->scaling.maxima) return std::nullopt;
+  const std::size_t scales = port.original->scaling.output;
+  std::size_t larger = 0, largest = 0, firsts = 0, blocks = 0;
+  std::string name;
+  for (const Evidence& evidence : numbers.evidence) {
+    const auto& tensors = evidence.given->plain.tensors;
+    if (tensors.size() != 2 || scales >= tensors.size()) return std::nullopt;
+    const oracle::ExpectedTensor &s = tensors[scales], &y = tensors[1 - scales];
+    if (s.value.empty() || y.value.size() % s.value.size() != 0) return std::nullopt;
+    const std::size_t block = y.value.size() / s.value.size();
+    name = y.name;
+    for (std::size_t i = 0; i < s.value.size(); ++i)
+      if (!evidence.given->open[scales][i] && !holds(s, i, evidence.outputs[scales][i])) return std::nullopt;
+    for (std::size_t i = 0; i < y.value.size(); ++i) {
+      if (evidence.given->open[1 - scales][i] || !std::isfinite(y.value[i])) continue;
+      const double got = evidence.outputs[1 - scales][i];
+      const bool right = holds(y, i, got);
+      if (i % block == 0) {
+        ++blocks;
+        firsts += right;
+      }
+      if (right) continue;
+      if (!(std::fabs(got) > std::fabs(y.value[i])) || std::signbit(got) != std::signbit(y.value[i]))
+        return std::nullopt;
+      ++larger;
+      largest += std::fabs(got) >= port.original->scaling.largest;
+    }
+  }
+  if (blocks < 4 || firsts != blocks || larger < 64 || largest < blocks) return std::nullopt;
+  Finding finding;
+  finding.code = "other-reduction";
+  finding.argument = name;
+  finding.evidence = fmt::format(
+      "the scales are right, the first element of each of {} blocks is too, and {} others are too large, "
+      "none too "
+      "small, {} of them as large as can be: they are divided by the maximum of a part of their block, as by "
+      "a "
+      "reduction of which the first thread alone has the result",
+      blocks, larger, largest);
+  finding.fix =
+      "give every thread the block's maximum before it divides: __shfl_xor_sync, or __shfl_sync from the "
+      "first lane";
+  return finding;
+}
+
+}  // namespace
+
+std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbers) {
+  if (numbers.evidence.empty()) return std::nullopt;
+  for (std::size_t t = 0; t < numbers.evidence.front().given->plain.tensors.size(); ++t)
+    for (const std::size_t mask : std::array<std::size_t, 8>{1, 2, 3, 4, 8, 16, 32, 64})
+      if (const Count count = exchanged(numbers, t, mask); count.explains())
+        return neighbours(numbers, t, mask, count);
+  return not_broadcast(port, numbers);
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,107 @@
+#include "lab/evidence/variations/conventional_calls.hpp"
+
+#include "lab/findings/conventions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+bool strays_or_races(const Trial& trial) {
+  const std::vector<Seen>& all = trial.answer.seen;
+  return std::any_of(all.begin(), all.end(), [](const Seen& seen) {
+    return seen.kind.starts_with("out-of-bounds") || (seen.kind == "race" && !seen.stores_twice);
+  });
+}
+
+}  // namespace
+
+void take_convention(const Candidate& candidate, const Questions& questions, Called& called,
+                     Numbers& numbers) {
+  const double before = share_right(*called.given, called.trial);
+  const auto take = [&](Convention& each) {
+    Finding finding;
+    finding.code = "convention";
+    finding.argument = each.argument;
+    finding.evidence =
+        fmt::format("{}: without this {:.1f} % of the answer is right", each.said, 100 * before);
+    finding.fix =
+        "none is needed where its callers expect this; a port of the op's original needs the op's way";
+    finding.location = each.form.entry->place;
+    called.findings.push_back(std::move(finding));
+    called.form = std::move(each.form);
+  };
+  const bool strayed = strays_or_races(called.trial);
+  std::vector<Convention> list = conventional_forms(called.form, *called.port, *called.given);
+  std::vector<Convention> tame;
+  for (Convention& each : list) {
+    Trial trial = try_call(candidate, each.form, *called.port, *called.given, questions.settings);
+    // Memory that a convention has no room for is no convention's.
+    if (!trial.ok() || strays_or_races(trial)) continue;
+    if (share_right(*called.given, trial) < std::max(0.98, before + 0.2)) {
+      tame.push_back(std::move(each));
+      continue;
+    }
+    take(each);
+    called.trial = std::move(trial);
+    numbers = explain_numbers(candidate, called.form, *called.port, questions);
+    return;
+  }
+  // Beside another convention, such as base-2 log-sum-exps, which the numbers say.
+  constexpr std::size_t kSearched = 5;
+  std::optional<Numbers> nearest;
+  std::size_t nearest_at = 0;
+  for (std::size_t i = 0; i < tame.size() && i < kSearched; ++i) {
+    // Where it strayed, no longer to stray is half of the answer.
+    if (strayed && i > 1) break;
+    Numbers other = explain_numbers(candidate, tame[i].form, *called.port, questions);
+    if (!other.explanation.explains) {
+      const auto left = [](const Numbers& of) { return of.explanation.left.wrong; };
+      if (left(other) < (nearest ? left(*nearest) : left(numbers) / 4 * 3)) {
+        nearest = std::move(other);
+        nearest_at = i;
+      }
+      continue;
+    }
+    take(tame[i]);
+    numbers = std::move(other);
+    return;
+  }
+  // A fault beside a convention: what is left is told as it is with the convention.
+  if (!nearest) return;
+  take(tame[nearest_at]);
+  numbers = std::move(*nearest);
+}
+
+bool take_flag(const Candidate& candidate, const Questions& questions, Called& called,
+               std::optional<Port>& narrowed, Numbers& numbers) {
+  for (std::size_t role = 0; role < called.port->roles.size(); ++role) {
+    if (called.port->original->parameters[role].kind != oracle::Original::Kind::boolean ||
+        called.form.takes(static_cast<int>(role)))
+      continue;
+    Port flagged = *called.port;
+    flagged.always = {called.port->roles[role].argument};
+    const std::shared_ptr<const Given> given =
+        given_by_line(flagged, flagged.original->probes.front(), called.dtypes);
+    Trial trial = try_call(candidate, called.form, flagged, *given, questions.settings);
+    if (!trial.ok() || share_right(*given, trial) < 0.98 || strays_or_races(trial)) continue;
+    Finding finding;
+    finding.code = "convention";
+    finding.evidence = fmt::format(
+        "it is always {0}, and no parameter says so: all of '{1}' is right, and without {0} {2:.0f} %",
+        flagged.always.front(), given->line, 100 * share_right(*called.given, called.trial));
+    finding.fix = "none is needed where its callers expect this; a port of the op's original takes the flag";
+    finding.location = called.form.entry->place;
+    called.findings.push_back(std::move(finding));
+    called.port = &narrowed.emplace(std::move(flagged));
+    called.given = given;
+    called.trial = std::move(trial);
+    numbers = explain_numbers(candidate, called.form, *called.port, questions);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "lab/ask/find_call.hpp"
+#include "lab/evidence/variations/numbers.hpp"
+
+#include <optional>
+
+namespace isomer::lab {
+
+/// A layout that other houses have: the answer is right with it, or explained. Then it is told.
+void take_convention(const Candidate& candidate, const Questions& questions, Called& called,
+                     Numbers& numbers);
+
+/// A flag of the op that no parameter says, such as causal: where the answer is right with it, the candidate
+/// has it for good, and is asked for nothing else.
+bool take_flag(const Candidate& candidate, const Questions& questions, Called& called,
+               std::optional<Port>& narrowed, Numbers& numbers);
+
+}  // namespace isomer::lab

@@ -1,0 +1,120 @@
+#include "lab/evidence/variations/measured_guards.hpp"
+
+#include "core/codec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace isomer::lab {
+namespace {
+
+/// A scale may be so far from its maximum's and still be its own: it is rounded, or another fault changes it.
+constexpr double kOwn = 1.25;
+
+/// One scale of one answer.
+struct Scaled {
+  double own;      ///< the maximum over the largest value of the type
+  double stored;   ///< what the candidate wrote
+  double spacing;  ///< of the type that stores it, near 0
+};
+
+std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
+                              const std::vector<Evidence>& evidence) {
+  std::vector<Scaled> list;
+  for (const Evidence& each : evidence) {
+    const oracle::ExpectedTensor& tensor = each.given->plain.tensors[scaling.output];
+    const std::vector<double> maxima = scaling.maxima(each.given->problem->call());
+    const std::vector<double>& stored = each.outputs[scaling.output];
+    const double spacing = tensor.dtype == DType::f16 ? 0x1p-24 : tensor.dtype == DType::bf16 ? 0x1p-133 : 0;
+    for (std::size_t i = 0; i < std::min(maxima.size(), stored.size()); ++i)
+      if (tensor.written[i] && !each.untouched[scaling.output][i] && std::isfinite(maxima[i]) &&
+          std::isfinite(stored[i]))
+        list.push_back({maxima[i] / scaling.largest, stored[i], spacing});
+  }
+  return list;
+}
+
+/// The scale that most of the scales above their own share.
+double shared_value(const std::vector<Scaled>& scales) {
+  std::map<double, int> counts;
+  int raised = 0;
+  for (const Scaled& each : scales)
+    if (each.stored > kOwn * each.own + 2 * each.spacing) {
+      ++counts[each.stored];
+      ++raised;
+    }
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const bool shared = most != counts.end() && most->second >= 3 && 4 * most->second >= 3 * raised;
+  return shared ? most->first : 0;
+}
+
+oracle::Variation under(const std::string& prefix, const std::string& number, const char* what) {
+  return {prefix + number, fmt::format("{} is at least {}", what, number)};
+}
+
+}  // namespace
+
+std::string simplest_between(double low, double high) {
+  for (int digits = 0; digits < 9; ++digits) {
+    // Of as many digits, those nearest the middle; 0 digits: a power of ten alone.
+    const double power = std::floor(std::log10(high));
+    for (double exponent = power; exponent >= std::floor(std::log10(low)); --exponent) {
+      const double unit = std::pow(10.0, exponent - std::max(0, digits - 1));
+      const double middle = std::sqrt(low * high);
+      const double near = digits == 0 ? unit : std::round(middle / unit) * unit;
+      if (near < low || near > high) continue;
+      std::string text = fmt::format("{:.{}e}", near, std::max(0, digits - 1));
+      const std::size_t at = text.find('e');
+      const int tens = std::stoi(text.substr(at + 1));
+      text = tens == 0 ? text.substr(0, at) : fmt::format("{}e{}", text.substr(0, at), tens);
+      return text;
+    }
+  }
+  return fmt::format("{:.9g}", std::sqrt(low * high));
+}
+
+std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
+  const oracle::Original::Scaling& scaling = port.original->scaling;
+  if (!scaling.maxima || evidence.empty()) return {};
+  const std::vector<Scaled> scales = scales_of(scaling, evidence);
+  const double value = shared_value(scales);
+  if (value == 0) return {};
+  double below = 0,
+         above = INFINITY;  // own scales of those that have the shared one, and of the smallest other
+  double precision = 0x1p-23;
+  for (const Scaled& each : scales) {
+    if (each.stored == value && each.own < value / kOwn) below = std::max(below, each.own);
+    if (each.stored != value && each.own > 0) above = std::min(above, each.own);
+    if (each.spacing > 0) precision = each.spacing == 0x1p-24 ? 0x1p-10 : 0x1p-7;
+  }
+  std::vector<oracle::Variation> list;
+  if (above >= value / kOwn) {
+    const double low = value * (1 - precision), high = value * (1 + precision);
+    const std::string scale = simplest_between(low, high);
+    const std::string maximum = simplest_between(low * scaling.largest, high * scaling.largest);
+    // Nobody writes a constant of many digits: the shorter of the two is the one.
+    if (maximum.size() <= scale.size()) list.push_back(under(scaling.under_maximum, maximum, "the maximum"));
+    if (scale.size() <= maximum.size()) list.push_back(under("zero_guard=scale-", scale, "the scale"));
+  } else if (above > below) {
+    const std::string constant = simplest_between(value * (1 - precision), value * (1 + precision));
+    if (below == 0)
+      return {{"zero_guard=zeros-" + constant,
+               fmt::format("the scale of a group that is all zero is {}", constant)}};
+    const std::string limit = simplest_between(below * 1.0001 * scaling.largest, above * scaling.largest);
+    // The commonest of them has a name of its own.
+    const bool known =
+        constant == "1" &&
+        std::any_of(port.oracle->variations.begin(), port.oracle->variations.end(),
+                    [&](const oracle::Variation& each) { return each.name == "zero_guard=" + limit; });
+    if (known) return list;
+    list.push_back({fmt::format("zero_guard=below-{}-{}", limit, constant),
+                    fmt::format("the scale is {} where the maximum is below {}", constant, limit)});
+  }
+  return list;
+}
+
+}  // namespace isomer::lab

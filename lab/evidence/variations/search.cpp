@@ -1,0 +1,360 @@
+#include "lab/evidence/variations/search.hpp"
+
+#include "core/codec.hpp"
+#include "lab/evidence/variations/changed_answers.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace isomer::lab {
+namespace {
+
+/// Seconds of this thread's own work: what else a machine does must not change what is found.
+double seconds_worked() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+/// Faults of one port; more are not told apart in the time that there is.
+constexpr std::size_t kLargest = 7;
+constexpr std::size_t kBeam = 10;
+
+double error_of(const oracle::ExpectedTensor& want, std::size_t i, double got) {
+  const double value = want.value[i];
+  if (got == value || (std::isnan(got) && std::isnan(value))) return 0;
+  if (!std::isfinite(got) || !std::isfinite(value)) return INFINITY;
+  return want.bound[i] > 0 ? std::fabs(got - value) / want.bound[i] : INFINITY;
+}
+
+bool differs(const oracle::ExpectedTensor& a, const oracle::ExpectedTensor& b, std::size_t i) {
+  if (a.written[i] != b.written[i]) return true;
+  if (!a.written[i] || (!b.unknown.empty() && b.unknown[i] != 0)) return false;
+  oracle::ExpectedTensor const& bounded = a;
+  return !holds(bounded, i, core::round_to(b.dtype, b.value[i]));
+}
+
+}  // namespace
+
+void Search::add(Evidence evidence) { evidence_.push_back(std::move(evidence)); }
+
+std::vector<std::string> Search::names(const Set& set) const {
+  std::vector<std::string> list;
+  for (const int i : set) list.push_back(oracle_.variations[static_cast<std::size_t>(i)].name);
+  return list;
+}
+
+const oracle::Expected& Search::expected(const Set& set, std::size_t evidence) const {
+  const auto key = std::pair(set, evidence);
+  const auto at = cache_.find(key);
+  if (at != cache_.end()) return at->second;
+  return cache_.emplace(key, evidence_[evidence].given->varied(oracle_, oracle::Variations(names(set))))
+      .first->second;
+}
+
+Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const {
+  Distance distance;
+  // Single variations are asked for again and again; larger sets hardly.
+  const auto index = static_cast<std::size_t>(&evidence - evidence_.data());
+  oracle::Expected large = set.size() > 1 ? evidence.given->varied(oracle_, oracle::Variations(names(set)))
+                                          : oracle::Expected(core::Call(evidence.given->problem->call()));
+  const oracle::Expected& varied = set.size() > 1 ? large : expected(set, index);
+  for (std::size_t t = 0; t < varied.tensors.size(); ++t) {
+    const oracle::ExpectedTensor& want = varied.tensors[t];
+    for (std::size_t i = 0; i < want.value.size(); ++i) {
+      if (!open && evidence.given->open[t][i]) continue;
+      ++distance.elements;
+      if (!want.written[i]) {
+        if (!evidence.untouched[t][i]) {
+          ++distance.wrong;
+          distance.error += 1000;
+        }
+      } else if (!want.unknown.empty() && want.unknown[i] != 0 && evidence.outside) {
+        ++distance.unknown;
+      } else if (const double got = evidence.outputs[t][i]; !holds(want, i, got)) {
+        ++distance.wrong;
+        const double error = error_of(want, i, got);
+        distance.worst = std::max(distance.worst, error);
+        distance.error += std::min(error, 1000.0);
+      } else if (want.bound[i] > 0) {
+        const double error = error_of(want, i, got);
+        distance.worst = std::max(distance.worst, error);
+        distance.error += std::min(error, 1000.0);
+      }
+      if (distance.wrong >= enough) return distance;
+    }
+  }
+  return distance;
+}
+
+Distance Search::distance(const Set& set, bool open, std::size_t enough) const {
+  Distance sum;
+  for (const Evidence& evidence : evidence_) {
+    const Distance one = of(set, evidence, open, enough == kAll ? kAll : enough - sum.wrong);
+    sum.wrong += one.wrong;
+    sum.elements += one.elements;
+    sum.unknown += one.unknown;
+    sum.worst = std::max(sum.worst, one.worst);
+    sum.error += one.error;
+    if (sum.wrong >= enough) break;
+  }
+  return sum;
+}
+
+/// What is read from outside may be anything: a set that says so of nearly all that is wrong explains
+/// nothing.
+bool Search::explains(const Set& set, bool open) const {
+  // The smallest calls first: most sets fail there, and of the large ones the reference takes longest.
+  std::vector<const Evidence*> list;
+  for (const Evidence& evidence : evidence_) list.push_back(&evidence);
+  const auto elements = [](const Evidence* evidence) {
+    std::size_t count = 0;
+    for (const oracle::ExpectedTensor& tensor : evidence->given->plain.tensors) count += tensor.value.size();
+    return count;
+  };
+  std::stable_sort(list.begin(), list.end(),
+                   [&](const Evidence* a, const Evidence* b) { return elements(a) < elements(b); });
+  std::size_t unknown = 0;
+  for (const Evidence* evidence : list) {
+    const Distance one = of(set, *evidence, open, 1);
+    if (one.wrong > 0) return false;
+    unknown += one.unknown;
+  }
+  return 4 * unknown <= 3 * plain_wrong_;
+}
+
+Distance Search::distance(const std::vector<std::string>& set, bool open) const {
+  Set indices;
+  for (std::size_t i = 0; i < oracle_.variations.size(); ++i)
+    if (std::find(set.begin(), set.end(), oracle_.variations[i].name) != set.end())
+      indices.push_back(static_cast<int>(i));
+  return distance(indices, open, kAll);
+}
+
+/// Whether two sets give one answer on all inputs, within the op's bound.
+bool Search::same(const Set& a, const Set& b) const {
+  for (std::size_t e = 0; e < evidence_.size(); ++e) {
+    const oracle::Expected x = evidence_[e].given->varied(oracle_, oracle::Variations(names(a)));
+    const oracle::Expected y = evidence_[e].given->varied(oracle_, oracle::Variations(names(b)));
+    for (std::size_t t = 0; t < x.tensors.size(); ++t)
+      for (std::size_t i = 0; i < x.tensors[t].value.size(); ++i)
+        if (!evidence_[e].given->open[t][i] && differs(x.tensors[t], y.tensors[t], i)) return false;
+  }
+  return true;
+}
+
+std::vector<int> Search::active(bool open) const {
+  std::vector<int> list;
+  for (int v = 0; v < static_cast<int>(oracle_.variations.size()); ++v) {
+    bool shows = false;
+    for (std::size_t e = 0; e < evidence_.size() && !shows; ++e) {
+      const oracle::Expected &plain = evidence_[e].given->plain, &varied = expected({v}, e);
+      for (std::size_t t = 0; t < plain.tensors.size() && !shows; ++t)
+        for (std::size_t i = 0; i < plain.tensors[t].value.size() && !shows; ++i)
+          shows =
+              (open || !evidence_[e].given->open[t][i]) && differs(plain.tensors[t], varied.tensors[t], i);
+    }
+    if (shows) list.push_back(v);
+  }
+  return list;
+}
+
+/// Best sets first, each grown by one variation at a time, pairs at once.
+Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool open) {
+  struct Node {
+    Set set;
+    Distance distance;
+  };
+  const auto better = [](const Node& a, const Node& b) {
+    return std::tuple(a.distance.wrong, a.set.size(), a.distance.error) <
+           std::tuple(b.distance.wrong, b.set.size(), b.distance.error);
+  };
+  const double begin = seconds_worked();
+  const auto late = [&] { return seconds_worked() - begin > patience_; };
+  std::vector<Node> beam = {{from, distance(from, open, kAll)}};
+  Node best = beam.front();
+  std::set<Set> seen = {from};
+  for (std::size_t size = from.size(); best.distance.wrong > 0 && size < from.size() + kLargest; ++size) {
+    std::vector<Node> next;
+    std::size_t lowest = best.distance.wrong;
+    for (const Node& node : beam)
+      for (const int v : active) {
+        if (std::find(node.set.begin(), node.set.end(), v) != node.set.end() || late()) continue;
+        Set grown = node.set;
+        grown.insert(std::upper_bound(grown.begin(), grown.end(), v), v);
+        if (!seen.insert(grown).second) continue;
+        // What is far behind the best so far needs no exact count.
+        const std::size_t enough = size == from.size() ? kAll : 2 * lowest + 50;
+        next.push_back({grown, distance(grown, open, enough)});
+        lowest = std::min(lowest, next.back().distance.wrong);
+      }
+    if (next.empty()) break;
+    std::sort(next.begin(), next.end(), better);
+    // Two faults may each look harmless, or even harmful, until the other is there: of single ones keep all.
+    if (size > from.size() && next.size() > kBeam) next.resize(kBeam);
+    if (better(next.front(), best)) best = next.front();
+    beam = std::move(next);
+  }
+  // What the explanation does not need.
+  for (std::size_t i = 0; i < best.set.size();) {
+    Set without = best.set;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    const bool needed = std::find(from.begin(), from.end(), best.set[i]) != from.end() ||
+                        distance(without, open, best.distance.wrong + 1).wrong > best.distance.wrong;
+    if (needed)
+      ++i;
+    else
+      best.set = std::move(without);
+  }
+  return best.set;
+}
+
+/// The other sets, none larger, that explain everything too.
+std::vector<Search::Set> Search::equals(const Set& set, const std::vector<int>& active) const {
+  std::vector<Set> found;
+  const double begin = seconds_worked();
+  // The evidence that kills most is asked first.
+  const auto grow = [&](const auto& self, Set& partial, std::size_t next) -> void {
+    if (seconds_worked() - begin > patience_) return;
+    if (!partial.empty() && partial != set && explains(partial)) found.push_back(partial);
+    if (partial.size() == set.size()) return;
+    for (std::size_t i = next; i < active.size(); ++i) {
+      partial.push_back(active[i]);
+      self(self, partial, i + 1);
+      partial.pop_back();
+    }
+  };
+  Set partial;
+  grow(grow, partial, 0);
+  return found;
+}
+
+/// A case of the op's own list on which the two sets give different answers, or the empty text.
+std::string Search::separating_line(const Set& a, const Set& b) const {
+  const double begin = seconds_worked();
+  const core::Call& like = evidence_.front().given->problem->call();
+  for (const oracle::Case& c : oracle_.cases()) {
+    if (seconds_worked() - begin > patience_) break;
+    try {
+      const oracle::Case fixed = c.with_seed(77);
+      // Its shapes say whether it is of use: no data is drawn for that.
+      oracle::Problem shape(fixed, oracle::Contents::none);
+      oracle_.make(fixed, shape);
+      bool fits = true;
+      for (int i = 0; i < like.count && fits; ++i) {
+        const Tensor& tensor = shape.call().tensor(i);
+        fits = tensor.dtype == like.tensor(i).dtype && tensor.numel() < 20000 && tensor.is_contiguous();
+      }
+      if (!fits) continue;
+      oracle::Problem problem(fixed);
+      oracle_.make(fixed, problem);
+      oracle::Expected x(problem.call()), y(problem.call());
+      oracle_.reference(problem.call(), oracle::Variations(names(a)), x);
+      oracle_.reference(problem.call(), oracle::Variations(names(b)), y);
+      apply_changes(oracle::Variations(names(a)), x);
+      apply_changes(oracle::Variations(names(b)), y);
+      for (std::size_t t = 0; t < x.tensors.size(); ++t)
+        for (std::size_t i = 0; i < x.tensors[t].value.size(); ++i)
+          if (differs(x.tensors[t], y.tensors[t], i)) return fixed.line();
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return {};
+}
+
+Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std::string&)>& more) {
+  Explanation found;
+  const auto finish = [&] {
+    found.plain = distance(Set(), false, kAll);
+    plain_wrong_ = found.plain.wrong;
+    found.open_differs = distance(Set(), true, kAll).wrong > found.plain.wrong;
+  };
+  finish();
+  Set set;
+  if (found.plain.wrong > 0) {
+    std::vector<int> live = active(false);
+    set = greedy(live, {}, false);
+    found.explains = explains(set);
+    if (!found.explains) {
+      // Beside a fault more may show than alone: what the original leaves open, in other rows; a product
+      // with a reciprocal, where the scale is another.
+      std::vector<int> all(oracle_.variations.size());
+      std::iota(all.begin(), all.end(), 0);
+      const Set wider = greedy(all, {}, false);
+      if (explains(wider)) {
+        const std::vector<int> with_open = active(true);
+        for (const int v : wider)
+          if (std::find(live.begin(), live.end(), v) == live.end() &&
+              std::find(with_open.begin(), with_open.end(), v) != with_open.end())
+            found.beside.push_back(names({v}).front());
+        set = wider;
+        live = all;
+        found.explains = true;
+      }
+    }
+    // What leaves most of it wrong is no explanation, not even a near one.
+    if (!found.explains && 2 * distance(set, false, kAll).wrong > found.plain.wrong) set.clear();
+    for (int round = 0; found.explains && round < 6; ++round) {
+      std::vector<Set> rivals = equals(set, live);
+      // The smallest first: an explanation with less in it is the better one.
+      std::stable_sort(rivals.begin(), rivals.end(),
+                       [](const Set& a, const Set& b) { return a.size() < b.size(); });
+      if (!rivals.empty() && rivals.front().size() < set.size()) {
+        set = rivals.front();
+        continue;
+      }
+      bool asked = false;
+      for (const Set& rival : rivals) {
+        const std::string line = more ? separating_line(set, rival) : std::string();
+        if (line.empty()) continue;
+        const std::shared_ptr<Evidence> answer = more(line);
+        if (answer == nullptr) continue;
+        cache_.clear();
+        add(*answer);
+        asked = true;
+        break;
+      }
+      if (!asked) {
+        found.separated = rivals.empty();
+        for (const Set& rival : rivals) found.others.push_back(names(rival));
+        break;
+      }
+      if (live.size() < oracle_.variations.size()) live = active(false);
+      if (!explains(set)) {
+        const auto holding =
+            std::find_if(rivals.begin(), rivals.end(), [&](const Set& rival) { return explains(rival); });
+        set = holding != rivals.end() ? *holding : greedy(live, {}, false);
+        found.explains = explains(set);
+      }
+    }
+    finish();
+    for (const int v : live) {
+      if (std::find(set.begin(), set.end(), v) != set.end()) continue;
+      Set grown = set;
+      grown.insert(std::upper_bound(grown.begin(), grown.end(), v), v);
+      if (found.explains && !same({v}, {}) && same(set, grown)) found.masked.push_back(names({v}).front());
+    }
+  } else {
+    found.explains = true;
+    found.separated = true;
+  }
+  found.set = names(set);
+  found.left = distance(set, false, kAll);
+  if (found.explains && distance(set, true, 1).wrong > 0) {
+    found.open_differs = true;
+    const Set wider = greedy(active(true), set, true);
+    if (explains(wider, true))
+      for (const int v : wider)
+        if (std::find(set.begin(), set.end(), v) == set.end()) found.open_set.push_back(names({v}).front());
+  }
+  return found;
+}
+
+}  // namespace isomer::lab

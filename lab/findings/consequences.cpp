@@ -1,0 +1,140 @@
+#include "lab/findings/consequences.hpp"
+
+#include "lab/evidence/probes/probes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace isomer::lab {
+namespace {
+
+/// A kernel that reads astray is stopped, and leaves its block as it was: as one that nobody has counted is.
+void blame_stray_reads(Finding& finding) {
+  if (std::find(finding.variations.begin(), finding.variations.end(), "blocks=floor") ==
+          finding.variations.end() ||
+      finding.code != "tail-mask")
+    return;
+  const std::size_t counts = finding.evidence.find(": ");
+  finding.evidence =
+      "the last, short block is not written, because its kernel reads beyond the sequence's end" +
+      (counts == std::string::npos ? std::string() : finding.evidence.substr(counts));
+  const std::size_t set = finding.evidence.find("the reference with {blocks=floor}");
+  if (set != std::string::npos)
+    finding.evidence.replace(set, std::string_view("the reference with {blocks=floor}").size(),
+                             "the reference without that block");
+  finding.fix = "do not read tokens past the sequence's length";
+}
+
+/// The variations that take a scale from beyond its matrix wherever the matrix is small, and whose it is.
+struct ReadsBeyond {
+  std::string_view variation;
+  std::array<std::string_view, 2> arguments;
+};
+constexpr ReadsBeyond kReadsBeyond[] = {{"b_s=columns-of-", {"b_s", ""}},
+                                        {"scale=steps-of-", {"a_s", "b_s"}},
+                                        {"scale=rows-of-steps-of-", {"a_s", "b_s"}}};
+
+/// Whether an access outside is what a wrong index of scales, which is told, comes to.
+bool is_wrong_index(const Finding& access, const std::vector<Finding>& numbers) {
+  if (access.code != "out-of-bounds-read") return false;
+  for (const Finding& finding : numbers)
+    for (const std::string& variation : finding.variations)
+      for (const ReadsBeyond& each : kReadsBeyond)
+        if (finding.strength != Strength::nearest && variation.starts_with(each.variation) &&
+            std::find(each.arguments.begin(), each.arguments.end(), access.argument) != each.arguments.end())
+          return true;
+  return false;
+}
+
+}  // namespace
+
+void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::vector<Finding>& findings,
+                bool recorded) {
+  const auto by_wrong_index = [&](const Finding& each) { return is_wrong_index(each, numbers); };
+  std::erase_if(findings, by_wrong_index);
+  std::erase_if(probed, by_wrong_index);
+  const auto found = [&](std::string_view code) {
+    const auto has = [&](const std::vector<Finding>& list) {
+      return std::any_of(list.begin(), list.end(), [&](const Finding& f) { return f.code == code; });
+    };
+    return has(probed) || has(findings);
+  };
+  // Too few blocks are none at all where the size is small: the tail is the fault.
+  const auto without_blocks = [](const Finding& f) {
+    return f.no_blocks && (f.code == "launch-failed" || f.code == "crash");
+  };
+  if (std::any_of(probed.begin(), probed.end(),
+                  [](const Finding& f) { return f.code == "tail-mask" || f.code == "unwritten-output"; })) {
+    std::erase_if(findings, without_blocks);
+    std::erase_if(probed, without_blocks);
+  }
+  // Rows far apart are a probe's: nearer ones are right, or wrong for another reason.
+  const bool wrapped = std::any_of(findings.begin(), findings.end(),
+                                   [](const Finding& f) { return f.code == "index-overflow"; });
+  for (Finding& finding : numbers) {
+    // Numbers that no set explains have their cause where memory or threads go wrong.
+    const bool memory = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
+                        found("warp-size") || found("uninitialised-read") || found("unwritten-output") ||
+                        found("tail-mask") || found("out-of-bounds-write") || found("stale-state") ||
+                        wrapped || found("ignores-index") || found("nondeterministic");
+    const bool unexplained =
+        finding.code == "unexplained" || (finding.code == "nan-inf" && finding.variations.empty());
+    if (unexplained && memory) continue;
+    // One fault, one finding: the probe's has the better evidence.
+    const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
+                            finding.code == "assumes-contiguous";
+    if (probed_too && found(finding.code)) continue;
+    if (found("out-of-bounds-read")) blame_stray_reads(finding);
+    add_once(findings, std::move(finding));
+  }
+  const bool read_by_kernel = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+    return f.code == "uninitialised-read" && f.location.line != 0;
+  });
+  for (Finding& finding : probed) {
+    // On a real device these are seen as other answers to one call, which chance gives as well.
+    if ((finding.code == "stale-state" || finding.code == "uninitialised-read") && found("nondeterministic"))
+      continue;
+    // What is not written at the end of every size is the tail; what was not launched writes nothing.
+    if (finding.code == "unwritten-output" && (found("tail-mask") || found("launch-failed"))) continue;
+    // Sizes that cannot be launched are wrong for no mask.
+    if (finding.code == "tail-mask" && found("launch-failed")) continue;
+    // What a device refuses with elements as well is nothing of the empty tensor's.
+    if (finding.code == "empty-input" && refused_anyway(finding, findings)) continue;
+    // Rows that another output of the same index leaves out are not where the index says.
+    if (finding.code == "unwritten-output" && found("ignores-index")) continue;
+    // What the kernel was seen to read is said with its line.
+    if (finding.code == "uninitialised-read" && finding.location.line == 0 && read_by_kernel) continue;
+    // Answers that depend on the order of threads are right for some sizes and wrong for others as well.
+    if (finding.code == "tail-mask" &&
+        (found("missing-barrier") || found("race") || found("uninitialised-read") || found("stale-state")))
+      continue;
+    add_once(findings, std::move(finding));
+  }
+  // A store that leaves its row meets those of the next, and one past the end those of the memory behind it.
+  const std::vector<Finding> all = findings;
+  std::erase_if(findings, [&](const Finding& f) {
+    return f.code == "race" && std::any_of(all.begin(), all.end(), [&](const Finding& other) {
+             return other.code == "out-of-bounds-write" && other.argument == f.argument &&
+                    other.location.line == f.location.line;
+           });
+  });
+  const auto unwritten_shared = [](const Finding& f) {
+    return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
+  };
+  if (found("missing-barrier"))  // what another thread has not written yet
+    std::erase_if(findings, unwritten_shared);
+  // Rows that no index names hold none either: threads that read through them stray, and end before they have
+  // written what others wait for. The callers' own rows are all filled.
+  const auto strayed = [&](const Finding& f) {
+    const bool made = f.evidence.find("seed=") != std::string::npos;
+    return f.code == "out-of-bounds-read" &&
+           ((recorded && made) || f.evidence.find("no index of this launch") != std::string::npos);
+  };
+  if (found("ignores-index") && std::erase_if(findings, strayed) > 0)
+    std::erase_if(findings, unwritten_shared);
+}
+
+}  // namespace isomer::lab

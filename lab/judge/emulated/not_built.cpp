@@ -1,0 +1,59 @@
+#include "lab/judge/emulated/not_built.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace isomer::lab {
+namespace {
+
+bool says(const BuildFailure& failure, const char* words) {
+  return failure.message.find(words) != std::string::npos;
+}
+
+std::string fix_of(const BuildFailure& failure, const std::string& source) {
+  if (!failure.missing_header.empty())
+    return fmt::format(
+        "install the package that has {}, name its folder in case.toml (include_directories), or do not "
+        "include it",
+        failure.missing_header);
+  if (says(failure, "nowhere defined") || says(failure, "undefined symbol"))
+    return source.empty() ? "link the code that defines it into the library"
+                          : "define it in this file, which alone is compiled";
+  if (says(failure, "cannot be loaded")) return "build the library again, for this machine";
+  if (says(failure, "conflicting declaration of C function"))
+    return "give it another name, or leave extern \"C\" off: the C library has a function of this name";
+  const bool extension =
+      source.find("ATen/") != std::string::npos || source.find("torch/") != std::string::npos;
+  constexpr const char* kOfTorch[] = {"at::", "c10::", "torch", "AT_", "TORCH_", "C10_"};
+  if (extension && std::any_of(std::begin(kOfTorch), std::end(kOfTorch),
+                               [&](const char* each) { return says(failure, each); }))
+    return "mend what the compiler complains of; where a newer PyTorch has it, name that one's torch folder "
+           "in "
+           "ISOMER_TORCH";
+  return "mend what the compiler complains of";
+}
+
+}  // namespace
+
+bool lacks_on_device(const BuildFailure& failure) {
+  return says(failure, "is not on the emulated device") || says(failure, "cannot be emulated");
+}
+
+Finding not_built(const BuildFailure& failure, const std::string& source) {
+  Finding finding;
+  finding.code = "does-not-compile";
+  finding.argument = failure.missing_header;
+  finding.evidence = failure.message;
+  finding.location = failure.place;
+  finding.fix = fix_of(failure, source);
+  // It compiles; what its static objects and its module's initialisation do when it is loaded is its own.
+  if (says(failure, "a static constructor") || says(failure, "initialisation threw")) {
+    finding.code = says(failure, "does not end") ? "timeout" : "crash";
+    finding.fix = "leave to the first call what is done when the module is loaded";
+  }
+  return finding;
+}
+
+}  // namespace isomer::lab

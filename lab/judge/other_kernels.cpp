@@ -1,0 +1,131 @@
+#include "lab/judge/other_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer::lab {
+namespace {
+
+/// The share of an answer that is a number, and of one that the call has written; the largest share of one of
+/// its tensors that is right.
+struct Parts {
+  double finite = 0, written = 0, right = 0;
+};
+Parts parts_of(const Given& given, const Trial& trial) {
+  Parts parts;
+  std::size_t all = 0, finite = 0, written = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t) {
+    const oracle::ExpectedTensor& want = given.plain.tensors[t];
+    std::size_t asked = 0, right = 0;
+    for (std::size_t i = 0; i < want.value.size(); ++i) {
+      if (given.open[t][i] || !want.written[i]) continue;
+      ++asked;
+      right += holds(want, i, trial.outputs[t][i]);
+      finite += std::isfinite(trial.outputs[t][i]);
+      written += trial.untouched[t][i] == 0;
+    }
+    all += asked;
+    if (asked > 0)
+      parts.right = std::max(parts.right, static_cast<double>(right) / static_cast<double>(asked));
+  }
+  if (all == 0) return parts;
+  parts.finite = static_cast<double>(finite) / static_cast<double>(all);
+  parts.written = static_cast<double>(written) / static_cast<double>(all);
+  return parts;
+}
+
+}  // namespace
+
+std::string inputs_not_taken(const Form& form, const Port& port) {
+  std::vector<std::string> names;
+  for (std::size_t role = 0; role < port.roles.size(); ++role) {
+    const Port::Role& each = port.roles[role];
+    if (each.tensor && !each.output && !each.optional && !form.takes(static_cast<int>(role)))
+      names.push_back(each.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
+std::string takes_host_memory(const Called& called) {
+  const std::vector<std::string>& refused = called.trial.answer.refused_launches;
+  if (std::none_of(refused.begin(), refused.end(), [](const std::string& said) {
+        return said.find("is host memory, it is not") != std::string::npos;
+      }))
+    return {};
+  return fmt::format(
+      "{} takes pointers of the host and copies to the device by itself: it is called with memory of the "
+      "device, so nothing can be said of it; judge its kernel, or a function over memory of the device that "
+      "launches it",
+      called.form.entry->name);
+}
+
+std::string takes_more_memory(const Called& called) {
+  const std::vector<Seen>& all = called.trial.answer.seen;
+  const bool touched = std::any_of(all.begin(), all.end(), [](const Seen& seen) {
+    return seen.text.find("through a null pointer") != std::string::npos;
+  });
+  if (!touched) return {};
+  const std::vector<Parameter>& parameters = called.form.entry->parameters;
+  for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i)
+    if ((called.form.passings[i].what == Passing::What::none &&
+         parameters[i].kind == Parameter::Kind::pointer && !parameters[i].has_default) ||
+        wants_a_tensor(called.form, i))
+      return fmt::format(
+          "{} also reads or writes {} ({}), for which {} has no tensor: it may be another operation, and is "
+          "not judged as this one",
+          called.form.entry->name, parameters[i].name, parameters[i].type, called.port->op);
+  return {};
+}
+
+std::string takes_more_tensors(const Called& called) {
+  for (std::size_t i = 0; i < called.form.passings.size(); ++i) {
+    if (!wants_a_tensor(called.form, i)) continue;
+    const std::string& name = called.form.entry->parameters[i].name;
+    if (!called.callable)
+      return fmt::format(
+          "{} takes {}, for which {} has no tensor, and does not take one without elements ({}): it may be "
+          "another operation, and is not judged as this one",
+          called.form.entry->name, name, called.port->op, called.trial.answer.message);
+  }
+  return {};
+}
+
+std::string given_without_elements(const Called& called) {
+  std::string names;
+  for (std::size_t i = 0; i < called.form.passings.size(); ++i)
+    if (wants_a_tensor(called.form, i))
+      names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
+  if (names.empty()) return {};
+  return fmt::format("{} has no tensor for {}: it is given one without elements", called.port->op, names);
+}
+
+std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers) {
+  if (numbers.explanation.explains || numbers.pattern || numbers.raced || !called.trial.ok()) return {};
+  // What keeps to its memory and fills its outputs is called for what it is made for.
+  if (!strays(called.trial) && !leaves_out(*called.given, called.trial)) return {};
+  constexpr double kFinite = 0.9, kRight = 0.5, kLike = 0.2;
+  // What reads memory that nothing has written answers by chance.
+  for (const Answer& answer : numbers.answers)
+    for (const Seen& seen : answer.seen)
+      if (seen.kind == "uninitialised-read" || seen.kind == "race" || seen.kind == "missing-barrier")
+        return {};
+  const Parts parts = parts_of(*called.given, called.trial);
+  // What writes nothing is no other operation.
+  if (parts.finite < kFinite || parts.written == 0 || parts.right > kRight) return {};
+  const double like = correlation(*called.given, called.trial);
+  if (std::fabs(like) > kLike) return {};
+  return fmt::format(
+      "{} gives nothing like an answer of {}: in '{}' {:.0f} % is right, the rest has nothing to do with it "
+      "(correlation {:.2f}), and it {}; it may be another operation, be made for other sizes, or take its "
+      "arguments otherwise",
+      called.form.entry->name, called.port->op, called.given->line,
+      100 * share_right(*called.given, called.trial), like,
+      strays(called.trial) ? "leaves its buffers" : "does not fill its outputs");
+}
+
+}  // namespace isomer::lab

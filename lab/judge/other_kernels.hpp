@@ -1,0 +1,32 @@
+#pragma once
+
+#include "lab/ask/find_call.hpp"
+#include "lab/evidence/variations/numbers.hpp"
+
+#include <string>
+
+namespace isomer::lab {
+
+/// The inputs of the op for which an entry takes nothing: "a_s and b_s". Empty where it takes each.
+std::string inputs_not_taken(const Form& form, const Port& port);
+
+/// Why nothing can be said of a stranger that takes pointers of the host and copies by itself: the sentence;
+/// empty where it does not.
+std::string takes_host_memory(const Called& called);
+
+/// Why nothing can be said of a stranger that reads or writes memory that the op does not have, and that was
+/// therefore null: the sentence; empty where it does not.
+std::string takes_more_memory(const Called& called);
+
+/// Why nothing can be said of a stranger that takes a tensor that the op does not have, and that refuses one
+/// without elements: the sentence; empty where it does not.
+std::string takes_more_tensors(const Called& called);
+/// Which tensors it is given without elements, in a sentence; empty where none.
+std::string given_without_elements(const Called& called);
+
+/// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
+/// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
+/// something else is seen to be the reason.
+std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers);
+
+}  // namespace isomer::lab

@@ -1,0 +1,157 @@
+#include "lab/judge/recorded_answer.hpp"
+
+#include "lab/evidence/probes/probes.hpp"
+#include "lab/evidence/recorded/patterns/patterns.hpp"
+#include "oracle/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+/// An answer follows the dtypes that it was asked with.
+bool casts(const Approach& approach) {
+  return std::any_of(approach.form.passings.begin(), approach.form.passings.end(),
+                     [](const Passing& each) { return each.cast != DType::none; });
+}
+
+}  // namespace
+
+void form_of_answers(const Approach& approach, const Entry& entry, const Replayed& replayed,
+                     const CallOutcome& outcome, Diagnosis& diagnosis) {
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Replayed::Output& output = replayed.outputs[t];
+    const Value& came = outcome.values[t];
+    const bool passed_in = approach.form.takes(output.role);
+    if (output.returned < 0 || passed_in || (output.again && !came.is_tensor())) continue;
+    Finding finding;
+    finding.argument = output.name;
+    finding.location = entry.place;
+    if (!came.is_tensor()) {
+      finding.code = "unwritten-output";
+      finding.evidence =
+          fmt::format("'{}': the original returns {} tensors, but the candidate returned {}", replayed.line,
+                      replayed.call->returned.size(), outcome.answer.returned.size());
+      finding.fix = fmt::format("also return {}", output.name);
+    } else if (came.tensor.numel() != output.want.numel()) {
+      finding.code = "shape-refused";
+      finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
+                                     came.tensor.describe(), output.want.describe());
+      finding.fix = "return the reference's shape";
+    } else if (came.tensor.rank != output.want.rank ||
+               !std::equal(came.tensor.shape.begin(), came.tensor.shape.begin() + came.tensor.rank,
+                           output.want.shape.begin())) {
+      finding.code = came.tensor.rank != output.want.rank ? "rank-refused" : "layout-convention";
+      finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
+                                     came.tensor.describe(), output.want.describe());
+      finding.fix = "return the reference's shape";
+    } else if (came.tensor.dtype != output.want.dtype && !casts(approach)) {
+      finding.code = "dtype-refused";
+      finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
+                                     came.tensor.describe(), output.want.describe());
+      finding.fix = fmt::format("return {}", name_of(output.want.dtype));
+    } else {
+      continue;
+    }
+    add_once(diagnosis.findings, std::move(finding));
+  }
+}
+
+void inputs_kept(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                 Diagnosis& diagnosis) {
+  if (!approach.adaptations.empty()) return;
+  const std::vector<Value> given = passed(approach.form, replayed.values);
+  for (std::size_t i = 0; i < given.size() && i < outcome.answer.arguments.size(); ++i) {
+    const Passing& passing = approach.form.passings[i];
+    if (passing.what != What::role || !given[i].is_tensor()) continue;
+    const Port::Role& role = replayed.roles[static_cast<std::size_t>(passing.role)];
+    if (role.output) continue;
+    const std::vector<double> before = oracle::elements(given[i].tensor),
+                              after = oracle::elements(outcome.answer.arguments[i].tensor);
+    std::size_t changed = 0;
+    for (std::size_t e = 0; e < before.size(); ++e)
+      changed += before[e] != after[e] && !(before[e] != before[e] && after[e] != after[e]);
+    if (changed == 0) continue;
+    Finding finding;
+    finding.code = "writes-input";
+    finding.argument = role.name;
+    finding.evidence =
+        fmt::format("'{}': the call changes {} of {} elements of {}; the original does not write to it",
+                    replayed.line, changed, before.size(), role.name);
+    finding.fix = "do not write to the input";
+    add_once(diagnosis.findings, std::move(finding));
+  }
+}
+
+void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis) {
+  const auto& [approach, replayed, outcome, facts, factored] = answered;
+  const auto found = [&](std::string_view code) {
+    return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                       [&](const Finding& each) { return each.code == code; });
+  };
+  std::vector<Diagnosis::Difference> differences;
+  bool wrong = false;
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Replayed::Output& output = replayed.outputs[t];
+    if (outcome.got[t].empty()) continue;
+    const std::vector<double> want = oracle::elements(output.want);
+    const std::vector<double> bounds =
+        bounds_of(output.want, want, rtol_for(approach, output), approach.atol);
+    Diagnosis::Difference difference{
+        output.name, {output.want.shape.begin(), output.want.shape.begin() + output.want.rank}, {}, {}};
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      const bool off = !is_close(want[i], outcome.got[t][i], bounds[i]);
+      wrong = wrong || off;
+      difference.wrong.push_back(off);
+      difference.error.push_back(outcome.got[t][i] - want[i]);
+    }
+    differences.push_back(std::move(difference));
+    if (factored.count(output.name) > 0) continue;
+    if (outcome.wrong[t] == 0) continue;
+    Finding finding = other_of_equals(replayed, t, outcome.got[t]);
+    if (finding.code.empty()) finding = other_side_of_index(replayed, t, outcome.got[t], facts);
+    if (finding.code.empty())
+      finding = pattern_of({output.name, output.want, outcome.got[t], output.before,
+                            rtol_for(approach, output), approach.atol});
+    if (finding.code == "unexplained" || finding.code == "nan-inf")
+      if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong); !rows.code.empty())
+        finding = std::move(rows);
+    if (finding.code.empty()) continue;
+    if (finding.strength == Strength::nearest && is_float(output.want.dtype))
+      if (Finding better = pattern_of_inputs(approach, replayed, outcome, t); !better.code.empty())
+        finding = std::move(better);
+    finding.evidence = fmt::format("'{}': {} {}", replayed.line, output.name, finding.evidence);
+    // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
+    const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
+                        found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
+                        found("stale-state") || found("ignores-index") || found("ignores-argument") ||
+                        found("empty-input") || found("intermediate-precision");
+    const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
+    if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
+    if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
+      continue;
+    // Where threads meet in no order, so do the places that are wrong.
+    if (finding.code == "tail-mask" && (found("race") || found("missing-barrier"))) continue;
+    if (finding.code == "tail-mask")
+      std::erase_if(diagnosis.findings, [&](const Finding& each) {
+        return each.code == "unwritten-output" && each.argument == output.name;
+      });
+    // What one call says exactly, another need not say again without a name.
+    if (finding.code == "unexplained" &&
+        std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& each) {
+          return each.argument == output.name && each.code != "dtype-refused";
+        }))
+      continue;
+    if (finding.code == "missing-scale" && (found("missing-scale") || found("epsilon") ||
+                                            found("ignores-argument") || found("intermediate-precision")))
+      continue;
+    add_once(diagnosis.findings, std::move(finding));
+  }
+  if (wrong && diagnosis.differences.empty()) diagnosis.differences = std::move(differences);
+}
+
+}  // namespace isomer::lab

@@ -1,0 +1,257 @@
+#include "lab/judge/recorded_calls.hpp"
+
+#include "lab/ask/adapting/refusal.hpp"
+#include "lab/evidence/probes/probes.hpp"
+#include "lab/evidence/recorded/patterns/functions.hpp"
+#include "lab/evidence/recorded/patterns/reductions.hpp"
+#include "lab/evidence/recorded/patterns/row_factors.hpp"
+#include "lab/judge/recorded_answer.hpp"
+#include "oracle/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace isomer::lab {
+namespace {
+
+constexpr std::size_t kFewElements = 8;  ///< of which a part shows little
+
+/// An answer is wrong, and of the candidate's numbers nothing is said yet. The first `mended` findings are
+/// those of faults that the calls were adapted to, so that they make no answer wrong any more.
+bool nothing_told(const std::vector<CallOutcome>& outcomes, const Diagnosis& diagnosis, std::size_t mended) {
+  const auto first =
+      diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(std::min(mended, diagnosis.findings.size()));
+  return std::any_of(outcomes.begin(), outcomes.end(),
+                     [](const CallOutcome& each) { return each.answer.ok() && !each.right(); }) &&
+         std::none_of(first, diagnosis.findings.end(), [](const Finding& each) {
+           return each.subject == Subject::candidate && each.code != "dtype-refused" &&
+                  each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon" &&
+                  each.code != "assumes-contiguous" && each.code != "ignores-offset";
+         });
+}
+
+/// Errors that are no rounding: a quarter of an output and more is off by a twentieth of a typical element.
+bool far_off(const Replayed& replayed, const CallOutcome& outcome) {
+  for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
+    const Tensor& tensor = replayed.outputs[t].want;
+    if (!is_float(tensor.dtype) || outcome.got[t].empty()) continue;
+    const std::vector<double> want = oracle::elements(tensor);
+    double squares = 0;
+    for (const double each : want) squares += each * each;
+    const double typical = std::sqrt(squares / static_cast<double>(want.size()));
+    std::size_t far = 0;
+    for (std::size_t i = 0; i < want.size(); ++i)
+      far += std::fabs(outcome.got[t][i] - want[i]) > typical / 20;
+    if (4 * far > want.size()) return true;
+  }
+  return false;
+}
+
+/// Where sums are said to be rounded and one call is far off, that one has another fault besides.
+std::size_t another_fault(const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+                          const Diagnosis& diagnosis, std::size_t mended) {
+  const auto first =
+      diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(std::min(mended, diagnosis.findings.size()));
+  const bool rounded = std::any_of(first, diagnosis.findings.end(), [](const Finding& each) {
+    return each.code == "intermediate-precision" && each.strength == Strength::nearest;
+  });
+  for (std::size_t i = 0; rounded && i < calls.size(); ++i)
+    if (outcomes[i].answer.ok() && !cut_short(outcomes[i]) && far_off(calls[i], outcomes[i])) return i;
+  return calls.size();
+}
+
+/// How many of the tensors that are given have one element.
+std::size_t single_elements(const Replayed& replayed) {
+  std::size_t count = 0;
+  for (std::size_t r = 0; r < replayed.roles.size(); ++r)
+    count +=
+        !replayed.roles[r].output && replayed.values[r].is_tensor() && replayed.values[r].tensor.numel() == 1;
+  return count;
+}
+
+/// What is read before the barrier that is missing was not written yet.
+void read_too_early(Diagnosis& diagnosis) {
+  std::set<std::string> arrays;
+  for (const Finding& each : diagnosis.findings)
+    if (each.code == "missing-barrier") arrays.insert(each.argument);
+  std::erase_if(diagnosis.findings, [&](const Finding& each) {
+    return each.code == "uninitialised-read" && arrays.count(each.argument) > 0;
+  });
+}
+
+}  // namespace
+
+bool cut_short(const CallOutcome& outcome) {
+  const std::vector<Seen>& seen = outcome.answer.seen;
+  return (outcome.elements > 0 && !outcome.answer.refused_launches.empty()) ||
+         std::any_of(seen.begin(), seen.end(), [](const Seen& each) {
+           return each.kind == "step-limit" || each.kind == "endless-wait";
+         });
+}
+
+void tell_end(const Approach& approach, const Entry& entry, const Replayed& replayed, const Answer& answer,
+              Diagnosis& diagnosis) {
+  Finding finding = finding_of_end(answer, replayed.line);
+  if (answer.end == Answer::End::not_callable) {
+    const bool count = entry.parameters.size() != approach.form.passings.size();
+    finding.code = count ? "argument-count" : "argument-kind";
+    finding.fix = count ? fmt::format("take the {} arguments that are passed", replayed.call->before.size())
+                        : "accept what the original accepts";
+  } else if (answer.end == Answer::End::refused) {
+    // A launch that the device refuses has been told, and the candidate has only passed it on.
+    if (!answer.refused_launches.empty()) return;
+    say_what_is_refused(answer.message, entry, replayed.roles, finding);
+  }
+  if (finding.location.line == 0) finding.location = entry.place;
+  const bool said =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& each) {
+        return each.code == finding.code && (finding.argument.empty() || each.argument == finding.argument);
+      });
+  if (!said) add_once(diagnosis.findings, std::move(finding));
+}
+
+namespace {
+
+/// Takes back that tensors are ignored, where a call that is right shows that they are not.
+void drop_if_used(const Approach& approach, const std::vector<Replayed>& calls,
+                  const std::vector<CallOutcome>& outcomes, std::size_t told,
+                  std::vector<Finding>& findings) {
+  std::size_t right = calls.size();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (outcomes[i].right() && outcomes[i].elements > 1 &&
+        (right == calls.size() || outcomes[i].elements < outcomes[right].elements))
+      right = i;
+  if (right == calls.size()) return;
+  for (std::size_t i = findings.size(); i-- > told;) {
+    if (findings[i].code != "ignores-argument") continue;
+    const auto role = std::find_if(
+        calls[right].roles.begin(), calls[right].roles.end(),
+        [&](const Port::Role& each) { return each.name == findings[i].argument && each.tensor; });
+    if (role == calls[right].roles.end()) continue;
+    if (depends_on(approach, calls[right], outcomes[right],
+                   static_cast<std::size_t>(role - calls[right].roles.begin())))
+      findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+}  // namespace
+
+void judge(const Approach& approach, const Entry& entry, const Facts* facts, bool adapted,
+           const std::vector<Replayed>& calls, const std::vector<CallOutcome>& outcomes,
+           Diagnosis& diagnosis) {
+  const std::size_t mended = diagnosis.findings.size();
+  std::set<std::string> factored;  // outputs whose rows are the reference's times a factor that is told
+  bool rescaled = false;           // sums that are not rescaled are told
+  bool reduced = false;            // a wrong reduction is told
+  bool answered = false, overrun = false;
+  std::size_t probed = calls.size(), reversed = calls.size();
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallOutcome& outcome = outcomes[i];
+    if (outcome.answer.end == Answer::End::timed_out && outcome.answer.message.empty()) continue;
+    findings_of_device(outcome.answer, calls[i].line, calls[i].empty, calls[i].shared, diagnosis.findings);
+    if (!overrun && std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
+                                [](const Seen& each) { return each.kind.starts_with("out-of-bounds"); })) {
+      probe_overruns(approach, calls[i], outcome, diagnosis.findings);
+      overrun = true;
+    }
+    if (!outcome.answer.ok()) {
+      tell_end(approach, entry, calls[i], outcome.answer, diagnosis);
+      continue;
+    }
+    answered = true;
+    ++diagnosis.calls;
+    if (cut_short(outcome)) continue;
+    form_of_answers(approach, entry, calls[i], outcome, diagnosis);
+    inputs_kept(approach, calls[i], outcome, diagnosis);
+    // The smallest wrong call, else the smallest with anything in it, is the one for probes.
+    const auto cost = [&](std::size_t at) {
+      return std::tuple(outcomes[at].right(), outcomes[at].elements == 0,
+                        outcomes[at].elements < kFewElements, outcomes[at].elements);
+    };
+    if (probed == calls.size() || cost(i) < cost(probed)) probed = i;
+    // Of single elements nothing can be said that is said of an order.
+    const auto cost_of_order = [&](std::size_t at) {
+      return std::tuple(outcomes[at].right(), single_elements(calls[at]), cost(at));
+    };
+    if (reversed == calls.size() || cost_of_order(i) < cost_of_order(reversed)) reversed = i;
+  }
+  read_too_early(diagnosis);
+  // Threads that meet in no order give one answer as well as another, unless they store the same.
+  const bool raced =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
+        return (each.code == "missing-barrier" || each.code == "race") && !each.same_store;
+      });
+  if (probed < calls.size()) {
+    probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    if (!raced) {
+      const std::size_t told = diagnosis.findings.size();
+      probe_ignored(approach, calls[reversed], outcomes[reversed], facts, diagnosis.findings);
+      // Where another call is right, which an argument that is ignored cannot be, that is another fault's.
+      if (!outcomes[reversed].right()) drop_if_used(approach, calls, outcomes, told, diagnosis.findings);
+    }
+    // What has no infinity yet shows where one comes from.
+    const auto finite = [](const CallOutcome& each) {
+      return each.answer.ok() && each.elements > 0 &&
+             std::all_of(each.got.begin(), each.got.end(), [](const std::vector<double>& got) {
+               return std::all_of(got.begin(), got.end(), [](double value) { return std::isfinite(value); });
+             });
+    };
+    const auto whole =
+        static_cast<std::size_t>(std::find_if(outcomes.begin(), outcomes.end(), finite) - outcomes.begin());
+    const std::size_t overflown = finite(outcomes[probed]) || whole == outcomes.size() ? probed : whole;
+    probe_overflow(approach, calls[overflown], outcomes[overflown], facts, diagnosis.findings);
+    rescaled = probe_rescale(approach, calls, outcomes, facts, diagnosis.findings);
+    probe_ignored_bits(approach, calls[probed], outcomes[probed], diagnosis.findings);
+    probe_views(approach, calls, outcomes, diagnosis.findings);
+    probe_short_blocks(approach, calls[probed], outcomes[probed], diagnosis.findings);
+  }
+  for (std::size_t t = 0; t < calls.front().outputs.size(); ++t) {
+    if (std::any_of(outcomes.begin(), outcomes.end(), cut_short)) break;
+    Finding finding;
+    if (!rescaled) finding = factor_of_rows(approach, calls, outcomes, t);
+    if (!rescaled && finding.code.empty()) {
+      finding = reduction_of_rows(approach, calls, outcomes, t);
+      reduced = reduced || !finding.code.empty();
+    }
+    if (!rescaled && finding.code.empty()) finding = factor_of_counts(calls, outcomes, t);
+    if (!rescaled && finding.code.empty()) finding = function_of_elements(approach, calls, outcomes, t);
+    if (finding.code.empty() && !rescaled) continue;
+    factored.insert(calls.front().outputs[t].name);
+    if (!finding.code.empty()) add_once(diagnosis.findings, std::move(finding));
+  }
+  const bool softmax = facts != nullptr && facts->subtracts_maximum;
+  // What is vague of another output is made of the numbers that are explained.
+  const std::vector<int> vaguer = reduced ? std::vector<int>{0} : std::vector<int>{0, 1, 2};
+  for (const int vague : vaguer) {
+    if (vague == 2 && probed < calls.size() && nothing_told(outcomes, diagnosis, mended)) {
+      probe_influence(approach, calls[probed], outcomes[probed], softmax, diagnosis.findings);
+      if (!nothing_told(outcomes, diagnosis, mended)) break;
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      if (outcomes[i].answer.ok() && !cut_short(outcomes[i]))
+        numbers_of_answer({approach, calls[i], outcomes[i], facts, factored}, vague, diagnosis);
+  }
+  if (const std::size_t at = another_fault(calls, outcomes, diagnosis, mended); at < calls.size())
+    probe_influence(approach, calls[at], outcomes[at], softmax, diagnosis.findings);
+  // What does not fit an integer because its scale is another is no fault of its own.
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& each) { return each.code == "missing-scale"; }))
+    std::erase_if(diagnosis.findings, [](const Finding& each) {
+      return each.code == "saturation" && each.strength == Strength::observed && each.location.line > 0;
+    });
+  // What is written where an index does not say meets other writers, and leaves its own place as it was.
+  if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& each) { return each.code == "ignores-index"; }))
+    std::erase_if(diagnosis.findings, [](const Finding& each) {
+      return each.code == "unwritten-output" || (each.code == "race" && each.same_store);
+    });
+  const bool refused_all = !answered;
+  if (adapted || refused_all) diagnosis.call = Stage::failed;
+  if (diagnosis.call == Stage::not_reached && answered) diagnosis.call = Stage::passed;
+}
+
+}  // namespace isomer::lab

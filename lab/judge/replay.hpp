@@ -1,0 +1,30 @@
+#pragma once
+
+#include "lab/ask/names/named_sizes.hpp"
+#include "lab/candidate/candidate.hpp"
+#include "lab/candidate/recording.hpp"
+#include "lab/findings/finding.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace isomer::lab {
+
+/// What a candidate of an op that is not known is held against.
+struct ReplayRequest {
+  const Recording& recording;
+  double rtol = 0, atol = 0;
+  CallSettings settings;
+  /// The same candidate built for warps of 64 lanes; null where that makes no difference.
+  std::function<std::shared_ptr<const Candidate>()> wide;
+  bool narrow_warps = false;  ///< the instruction asks for warps of 32 lanes
+  NamedSizes sizes = {};      ///< what the label calls the sizes of its tensors
+};
+
+/// Replays the calls of a recording against a candidate of an op that is not known: adapts the call until it
+/// is answered, finds by experiments what makes a wrong answer right, and says the rest by its pattern. Adds
+/// to `diagnosis`.
+void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest& request,
+            Diagnosis& diagnosis);
+
+}  // namespace isomer::lab

@@ -1,0 +1,101 @@
+#include "lab/record/facts.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace isomer::lab {
+namespace {
+
+using nlohmann::json;
+
+// A recording may come from anywhere: what is of another type than expected counts as absent.
+const json& member(const json& object, const char* key) {
+  static const json nothing;
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return object.is_object() && found != object.end() ? *found : nothing;
+}
+std::string text(const json& object, const char* key) {
+  const json& value = member(object, key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+int number(const json& object, const char* key, int otherwise = 0) {
+  const json& value = member(object, key);
+  return value.is_number_integer() ? value.get<int>() : otherwise;
+}
+bool flag(const json& object, const char* key, bool otherwise = false) {
+  const json& value = member(object, key);
+  return value.is_boolean() ? value.get<bool>() : otherwise;
+}
+const json& list(const json& object, const char* key) {
+  static const json empty = json::array();
+  const json& value = member(object, key);
+  return value.is_array() ? value : empty;
+}
+
+LabelFunction function_of(const json& object) {
+  LabelFunction function;
+  function.name = text(object, "name");
+  function.line = number(object, "line");
+  function.returns = number(object, "returns");
+  for (const json& each : list(object, "parameters"))
+    function.parameters.push_back({text(each, "name"), flag(each, "default")});
+  for (const json& each : list(object, "writes"))
+    if (each.is_string()) function.writes.push_back(each.get<std::string>());
+  for (const json& each : list(object, "indexes"))
+    function.indexes.push_back({text(each, "index"), text(each, "tensor"), number(each, "dim", -1),
+                                text(each, "access") == "write"});
+  for (const json& each : list(object, "constants")) {
+    LabelConstant constant{text(each, "name"), {}, number(each, "line")};
+    for (const json& value : list(each, "values"))
+      if (value.is_number_integer()) constant.values.push_back(value.get<std::int64_t>());
+    function.constants.push_back(std::move(constant));
+  }
+  return function;
+}
+
+std::vector<Observed> observed_of(const json& all) {
+  std::vector<Observed> observed;
+  for (const json& each : all)
+    observed.push_back({text(each, "name"), text(each, "text"), flag(each, "observed", true)});
+  return observed;
+}
+
+TestCall call_of(const json& object) {
+  TestCall call;
+  call.function = text(object, "function");
+  call.line = number(object, "line");
+  call.open = flag(object, "open");
+  call.arguments = observed_of(list(object, "arguments"));
+  if (member(object, "returned").is_array()) call.returned = observed_of(list(object, "returned"));
+  return call;
+}
+
+}  // namespace
+
+const LabelFunction* Facts::function(const std::string& name) const {
+  for (const LabelFunction& each : functions)
+    if (each.name == name) return &each;
+  return nullptr;
+}
+
+std::optional<Facts> facts_of(const Recording& recording) {
+  const auto found = recording.metadata.find("facts");
+  if (found == recording.metadata.end()) return std::nullopt;
+  const json all = json::parse(found->second, nullptr, false);
+  if (!all.is_object()) return std::nullopt;
+  const json &label = member(all, "label"), &test = member(all, "test");
+  Facts facts;
+  facts.label_file = text(label, "file");
+  facts.test_file = text(test, "file");
+  for (const json& each : list(label, "functions")) facts.functions.push_back(function_of(each));
+  for (const json& scope : list(test, "functions"))
+    for (const json& each : list(scope, "calls")) facts.calls.push_back(call_of(each));
+  facts.subtracts_maximum = flag(label, "subtracts_maximum");
+  facts.observes = flag(test, "observes", true);
+  for (const json& each : list(test, "idle"))
+    facts.idle.push_back({text(each, "text"), text(each, "why"), number(each, "line")});
+  facts.draws = number(test, "draws");
+  facts.seeds = flag(test, "seeds", true);
+  return facts;
+}
+
+}  // namespace isomer::lab
