@@ -1,8 +1,15 @@
 #include "lab/ask/find_call.hpp"
 
 #include "core/sentence.hpp"
+#include "lab/ask/adapting/adapting.hpp"
+#include "lab/ask/adapting/changes.hpp"
+#include "lab/ask/adapting/kinds.hpp"
+#include "lab/ask/adapting/launch.hpp"
+#include "lab/ask/adapting/numbers.hpp"
 #include "lab/ask/adapting/refusal.hpp"
+#include "lab/ask/adapting/simpler.hpp"
 #include "lab/ask/dtypes.hpp"
+#include "lab/ask/nearness.hpp"
 #include "lab/text/lower_case.hpp"
 
 #include <fmt/format.h>
@@ -312,18 +319,6 @@ std::string several_entries(const std::vector<const Entry*>& entries) {
     if (entries[i]->place.line > 0) list += fmt::format(" at line {}", entries[i]->place.line);
   }
   return fmt::format("{} functions can be meant, {}: name one with --entry", entries.size(), list);
-}
-
-double share_right(const Given& given, const Trial& trial) {
-  std::size_t right = 0, all = 0;
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
-      const oracle::ExpectedTensor& want = given.plain.tensors[t];
-      if (given.open[t][i] || !want.written[i]) continue;
-      ++all;
-      right += holds(want, i, trial.outputs[t][i]);
-    }
-  return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
 }
 
 Called find_call(const Candidate& candidate, const CallRequest& request) {

@@ -1,10 +1,10 @@
 #include "lab/ask/form.hpp"
 
+#include "lab/ask/names/number_names.hpp"
 #include "lab/ask/names/role_names.hpp"
 #include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/ask/names/width_names.hpp"
-#include "lab/findings/conventions.hpp"
 #include "lab/text/lower_case.hpp"
 
 #include <fmt/format.h>

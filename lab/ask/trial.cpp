@@ -3,7 +3,6 @@
 #include "core/codec.hpp"
 #include "core/sentence.hpp"
 #include "lab/ask/passed_values.hpp"
-#include "lab/evidence/variations/changed_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -83,13 +82,6 @@ void take(const Passing& passing, const Port& port, const Value& value, const Va
 }
 
 }  // namespace
-
-oracle::Expected Given::varied(const oracle::Oracle& oracle, const oracle::Variations& variations) const {
-  oracle::Expected expected(problem->call());
-  oracle.reference(problem->call(), variations, expected);
-  apply_changes(variations, expected);
-  return expected;
-}
 
 std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, const Dtypes& dtypes) {
   const bool named = oracle::op_of(line) == port.op;

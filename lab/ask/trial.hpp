@@ -21,8 +21,6 @@ struct Given {
   std::vector<double>
       original_seconds;  ///< of a recorded call: the original's times, and where they were taken
   std::string original_device;
-
-  oracle::Expected varied(const oracle::Oracle& oracle, const oracle::Variations& variations) const;
 };
 
 /// Dtypes by the field of a case line that sets them: {"dtype": f32, "scales": f32}.

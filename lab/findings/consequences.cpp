@@ -1,7 +1,5 @@
 #include "lab/findings/consequences.hpp"
 
-#include "lab/evidence/probes/probes.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -47,6 +45,16 @@ bool is_wrong_index(const Finding& access, const std::vector<Finding>& numbers) 
             std::find(each.arguments.begin(), each.arguments.end(), access.argument) != each.arguments.end())
           return true;
   return false;
+}
+
+/// Whether what a device refuses for an empty tensor is refused in the same words for others.
+bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings) {
+  const auto words = [](const Finding& finding) {
+    return finding.evidence.substr(std::min(finding.evidence.find("': "), finding.evidence.size()));
+  };
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
+    return each.code == "launch-failed" && words(each) == words(of_empty);
+  });
 }
 
 }  // namespace

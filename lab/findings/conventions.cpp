@@ -1,7 +1,5 @@
 #include "lab/findings/conventions.hpp"
 
-#include "lab/text/lower_case.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +8,6 @@
 
 namespace isomer::lab {
 namespace {
-
-using What = Passing::What;
 
 /// Variations that other houses have on purpose, and how to say it.
 struct Known {
@@ -47,83 +43,7 @@ const Known* known(const std::string& variation) {
   return nullptr;
 }
 
-bool holds(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
-
-/// A matrix or more as it is passed, the last two axes exchanged.
-bool turn(const Form& form, std::size_t at, const Given& given, Form& turned) {
-  const Passing& passing = form.passings[at];
-  if (passing.what != What::role || !passing.axes.empty() || passing.drop != 0) return false;
-  const Value& value = given.values[static_cast<std::size_t>(passing.role)];
-  if (!value.is_tensor() || value.tensor.rank < 2) return false;
-  std::vector<int> axes;
-  for (int i = 0; i < value.tensor.rank; ++i) axes.push_back(i);
-  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-  turned.passings[at].axes = std::move(axes);
-  turned.passings[at].compact = true;
-  return true;
-}
-
-/// A matrix or more of the same shape, that lies column by column; columns begin at multiples of `multiple`.
-bool lay_in_columns(const Form& form, std::size_t at, const Given& given, int multiple, Form& laid) {
-  const Passing& passing = form.passings[at];
-  if (passing.what != What::role || !passing.axes.empty() || passing.drop != 0) return false;
-  const Value& value = given.values[static_cast<std::size_t>(passing.role)];
-  if (!value.is_tensor() || value.tensor.rank < 2) return false;
-  laid.passings[at].columns = multiple;
-  laid.passings[at].compact = true;
-  return true;
-}
-
 }  // namespace
-
-std::vector<Convention> conventional_forms(const Form& form, const Port& port, const Given& given) {
-  std::vector<Convention> list;
-  const auto name_of = [&](std::size_t at) {
-    return at < form.entry->parameters.size() && !form.entry->parameters[at].name.empty()
-               ? form.entry->parameters[at].name
-               : port.roles[static_cast<std::size_t>(form.passings[at].role)].name;
-  };
-  const auto each_wanted = [&](const auto& wanted, const char* said, const auto& change) {
-    Form changed = form;
-    std::string names;
-    for (std::size_t i = 0; i < form.passings.size(); ++i) {
-      if (form.passings[i].what != What::role) continue;
-      const Port::Role& role = port.roles[static_cast<std::size_t>(form.passings[i].role)];
-      if (wanted(role) && change(i, changed)) names += (names.empty() ? "" : ", ") + name_of(i);
-    }
-    if (!names.empty()) list.push_back({std::move(changed), names, said});
-  };
-  const auto turned = [&](std::size_t i, Form& changed) { return turn(form, i, given, changed); };
-  const auto together = [&](const auto& wanted, const char* said) { each_wanted(wanted, said, turned); };
-  // Of a tensor, which carries its shape, memory alone is another; of memory, the two are one.
-  const auto in_columns = [&](int multiple) {
-    return [&, multiple](std::size_t i, Form& changed) {
-      const bool tensor =
-          i < form.entry->parameters.size() && form.entry->parameters[i].kind != Parameter::Kind::pointer;
-      return (tensor || multiple > 1) && lay_in_columns(form, i, given, multiple, changed);
-    };
-  };
-  together([](const Port::Role& role) { return role.tensor && role.argument.starts_with("lse"); },
-           "log-sum-exps lie [heads, tokens]");
-  const auto is_scale = [](const Port::Role& role) {
-    return role.tensor &&
-           (role.argument == "s" || role.argument.ends_with("_s") || holds(role.argument, "scale"));
-  };
-  const auto is_input = [](const Port::Role& role) { return role.tensor && !role.output; };
-  each_wanted(is_scale, "scales lie column by column", in_columns(1));
-  each_wanted(is_input, "every input lies column by column", in_columns(1));
-  together(is_scale, "scales lie column by column");
-  together(is_input, "every input lies column by column");
-  constexpr int kOfTma = 4;  // of f32, the 16 bytes that bulk copies begin at
-  each_wanted(is_scale, "scales lie column by column, each column beginning at a multiple of 16 bytes",
-              in_columns(kOfTma));
-  for (std::size_t i = 0; i < form.passings.size(); ++i) {
-    Form turned = form;
-    if (turn(form, i, given, turned))
-      list.push_back({std::move(turned), name_of(i), "it is taken transposed"});
-  }
-  return list;
-}
 
 void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
   Finding* first = nullptr;
@@ -198,33 +118,6 @@ void tell_limits(std::vector<Finding>& findings) {
     finding.code = "convention";
     finding.fix = "none is needed where its callers never ask for this; a port of the op's original needs it";
   }
-}
-
-std::optional<double> number_by_name(const Port& port, std::string_view name) {
-  const std::string asked = lower_case(name);
-  const core::Contract& contract = *port.oracle->contract;
-  for (const core::Option& option : contract.options) {
-    if (option.kind != core::Option::Kind::f32) continue;
-    const std::string own = lower_case(option.name);
-    const bool floor = holds(own, "floor") || holds(own, "eps") || holds(own, "min");
-    if (asked == own || (floor && (holds(asked, "eps") || holds(asked, "floor") || holds(asked, "amax_min") ||
-                                   holds(asked, "min_amax"))))
-      return option.value;
-  }
-  const bool most = holds(asked, "max"), least = holds(asked, "min");
-  if (!most && !least) return std::nullopt;
-  for (const core::Arg& argument : contract.args) {
-    if (argument.role == core::Role::in) continue;
-    for (const DType dtype : argument.dtypes) {
-      const double largest = dtype == DType::e4m3fn     ? 448
-                             : dtype == DType::e4m3fnuz ? 240
-                             : dtype == DType::e5m2     ? 57344
-                             : dtype == DType::i8       ? 127
-                                                        : 0;
-      if (largest > 0) return most ? largest : -largest;
-    }
-  }
-  return std::nullopt;
 }
 
 void tell_benign_races(std::vector<Finding>& findings) {

@@ -151,6 +151,15 @@ void order(std::vector<Finding>& findings) {
   });
 }
 
+void add_once(std::vector<Finding>& list, Finding finding) {
+  const bool known = std::any_of(list.begin(), list.end(), [&](const Finding& each) {
+    return each.code == finding.code &&
+           (finding.code == "suspicious" ||
+            (each.argument == finding.argument && each.location.line == finding.location.line));
+  });
+  if (!known) list.push_back(std::move(finding));
+}
+
 std::string Diagnosis::verdict() const {
   if (!error.empty()) return "error";
   const bool wrong = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {

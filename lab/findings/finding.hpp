@@ -42,6 +42,9 @@ bool is_remark(const Finding& finding);
 /// Sorts by what to fix first; findings of one code stay in their order.
 void order(std::vector<Finding>& findings);
 
+/// Keeps one finding of each code, argument and place, the first.
+void add_once(std::vector<Finding>& list, Finding finding);
+
 enum class Stage : std::uint8_t { not_reached, passed, failed };
 const char* name_of(Stage stage);
 

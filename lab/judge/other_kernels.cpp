@@ -1,5 +1,7 @@
 #include "lab/judge/other_kernels.hpp"
 
+#include "lab/ask/nearness.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "lab/judge/recorded_answer.hpp"
 
-#include "lab/evidence/probes/probes.hpp"
 #include "lab/evidence/recorded/patterns/patterns.hpp"
 #include "oracle/expected.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lab/ask/recorded/replayed.hpp"
-#include "lab/judge/diagnose.hpp"
+#include "lab/findings/finding.hpp"
 
 #include <set>
 #include <string>

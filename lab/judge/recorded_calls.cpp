@@ -1,10 +1,11 @@
 #include "lab/judge/recorded_calls.hpp"
 
 #include "lab/ask/adapting/refusal.hpp"
-#include "lab/evidence/probes/probes.hpp"
+#include "lab/evidence/probes/watched.hpp"
 #include "lab/evidence/recorded/patterns/functions.hpp"
 #include "lab/evidence/recorded/patterns/reductions.hpp"
 #include "lab/evidence/recorded/patterns/row_factors.hpp"
+#include "lab/evidence/recorded/probes/probes.hpp"
 #include "lab/judge/recorded_answer.hpp"
 #include "oracle/expected.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lab/ask/recorded/replayed.hpp"
-#include "lab/judge/diagnose.hpp"
+#include "lab/findings/finding.hpp"
 
 #include <vector>
 
@@ -14,11 +14,6 @@ bool cut_short(const CallOutcome& outcome);
 /// Tells why a call came to no answer, once of each argument.
 void tell_end(const Approach& approach, const Entry& entry, const Replayed& replayed, const Answer& answer,
               Diagnosis& diagnosis);
-
-/// Whether the calls that are right, of which some could not be right by chance, are the same where no thread
-/// of their kernels runs.
-bool are_same_without_kernels(const Approach& approach, const std::vector<Replayed>& calls,
-                              const std::vector<CallOutcome>& outcomes);
 
 /// Findings of the calls (one at least) and their `outcomes`: of the device, of the answers' form, of memory,
 /// of numbers; and how the stage of calling ended. `facts` may be null. `adapted`: the call had to be

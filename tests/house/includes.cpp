@@ -21,6 +21,9 @@ struct Room {
 const std::vector<std::string> kShipped = {"include/", "src/core/", "src/bundle/", "src/c_api/",
                                            "src/cpu/", "src/gpu/",  "src/ops/"};
 
+const std::vector<std::string> kCandidates = {"include/",  "src/core/",      "src/oracle/",
+                                              "lab/text/", "lab/candidate/", "lab/record/"};
+
 std::vector<std::string> with(std::vector<std::string> list, const std::vector<std::string>& more) {
   list.insert(list.end(), more.begin(), more.end());
   return list;
@@ -62,6 +65,17 @@ const std::vector<Room>& rooms() {
       {"lab/binary/", {"include/", "src/core/", "lab/text/", "lab/names/"}},
       {"lab/launches/", {"include/", "src/core/", "lab/text/", "lab/capture/", "lab/names/", "lab/binary/"}},
       {"lab/diff/", {"include/", "src/core/", "lab/text/", "lab/capture/", "lab/names/", "lab/binary/"}},
+      // Candidates: the codes below how a kernel is called, that below what was seen, and the order above
+      // all. Who mends asks the judge again.
+      {"lab/text/", {"include/", "src/core/"}},
+      {"lab/findings/mend/",
+       {"include/", "src/core/", "lab/text/", "lab/candidate/", "lab/findings/", "lab/judge/"}},
+      {"lab/findings/", {"include/", "src/core/", "lab/text/", "lab/candidate/"}},
+      {"lab/ask/", with(kCandidates, {"lab/findings/"})},
+      {"lab/evidence/", with(kCandidates, {"lab/findings/", "lab/ask/"})},
+      {"lab/audit/", with(kCandidates, {"lab/findings/"})},
+      {"lab/judge/",
+       with(kCandidates, {"lab/findings/", "lab/ask/", "lab/evidence/", "lab/audit/", "lab/plan/"})},
       {"lab/", with(kShipped, {"lab/", "src/oracle/", "emulator/include/"})},
       {"cli/", with(kShipped, {"src/oracle/", "emulator/include/", "emulator/vendor/", "lab/"})},
       {"python/", with(kShipped, {"src/oracle/", "lab/"})},

@@ -8,8 +8,8 @@ namespace isomer::house {
 namespace {
 
 TEST(Includes, OfTheTreePointDown) {
-  const Includes tree =
-      read_includes(ISOMER_SOURCE_DIR, {"include", "src", "lab", "cli", "emulator", "python", "tests/house", "fuzz"});
+  const Includes tree = read_includes(
+      ISOMER_SOURCE_DIR, {"include", "src", "lab", "cli", "emulator", "python", "tests/house", "fuzz"});
   // What was read is the tree, not an empty folder.
   ASSERT_GT(tree.size(), 500u);
   ASSERT_TRUE(tree.at("src/ops/sin/gpu.cpp").contains("src/gpu/plan.hpp"));
@@ -77,6 +77,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Planted{"lab/launches/trace_command.hpp", "lab/diff/difference.hpp", false},
                     Planted{"lab/diff/pair_kernels.hpp", "lab/binary/binary.hpp", true},
                     Planted{"lab/diff/diff_captures.hpp", "lab/check/check.hpp", false},
+                    Planted{"lab/findings/consequences.hpp", "lab/ask/trial.hpp", false},
+                    Planted{"lab/findings/finding.hpp", "lab/candidate/candidate.hpp", true},
+                    Planted{"lab/ask/trial.cpp", "lab/findings/finding.hpp", true},
+                    Planted{"lab/ask/trial.cpp", "lab/evidence/variations/search.hpp", false},
+                    Planted{"lab/evidence/probes/probes.hpp", "lab/ask/trial.hpp", true},
+                    Planted{"lab/evidence/probes/probes.hpp", "lab/judge/diagnose.hpp", false},
+                    Planted{"lab/audit/audit.hpp", "lab/evidence/probes/probes.hpp", false},
+                    Planted{"lab/judge/diagnose.cpp", "lab/evidence/probes/probes.hpp", true},
+                    Planted{"lab/judge/diagnose.cpp", "lab/report/terminal.hpp", false},
+                    Planted{"lab/findings/mend/verify_fixes.hpp", "lab/judge/diagnose.hpp", true},
                     Planted{"cli/check.cpp", "lab/check/check.hpp", true},
                     Planted{"somewhere/else.cpp", "src/core/plan.hpp", false}));
 

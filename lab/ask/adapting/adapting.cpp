@@ -1,6 +1,8 @@
-#include "lab/ask/find_call.hpp"
+#include "lab/ask/adapting/adapting.hpp"
 
+#include "lab/ask/adapting/changes.hpp"
 #include "lab/ask/adapting/refusal.hpp"
+#include "lab/ask/nearness.hpp"
 
 #include <fmt/format.h>
 

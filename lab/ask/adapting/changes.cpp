@@ -1,5 +1,7 @@
+#include "lab/ask/adapting/changes.hpp"
+
 #include "lab/ask/adapting/refusal.hpp"
-#include "lab/ask/find_call.hpp"
+#include "lab/ask/form.hpp"
 #include "lab/text/lower_case.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
-#include "lab/ask/find_call.hpp"
+#include "lab/ask/adapting/kinds.hpp"
 
 #include <fmt/format.h>
+#include "lab/ask/nearness.hpp"
 
 #include <algorithm>
 

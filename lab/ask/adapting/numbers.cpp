@@ -1,7 +1,8 @@
-#include "lab/ask/find_call.hpp"
+#include "lab/ask/adapting/numbers.hpp"
 
 #include <algorithm>
 #include <set>
+#include "lab/ask/nearness.hpp"
 
 namespace isomer::lab {
 namespace {
@@ -36,22 +37,6 @@ std::vector<Passing> numbers_of(const Port& port, const Given& given) {
 }
 
 }  // namespace
-
-double worth(const Given& given, const Trial& trial) {
-  if (!trial.ok()) return -2;
-  std::size_t written = 0, all = 0;
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
-      if (!given.plain.tensors[t].written[i]) continue;
-      ++all;
-      written += trial.untouched[t][i] == 0;
-    }
-  const bool strays = std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [](const Seen& seen) {
-    return seen.kind.starts_with("out-of-bounds") || seen.kind == "race" || seen.kind == "index-overflow";
-  });
-  return share_right(given, trial) +
-         (all == 0 ? 0 : 0.4 * static_cast<double>(written) / static_cast<double>(all)) - (strays ? 0.9 : 0);
-}
 
 void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
                  Called& called) {

@@ -1,6 +1,6 @@
 #include "lab/ask/adapting/refusal.hpp"
 
-#include "lab/ask/find_call.hpp"
+#include "lab/ask/adapting/changes.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 

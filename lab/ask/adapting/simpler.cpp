@@ -1,5 +1,8 @@
-#include "lab/ask/find_call.hpp"
+#include "lab/ask/adapting/simpler.hpp"
+
+#include "lab/ask/adapting/changes.hpp"
 #include "lab/ask/names/stride_names.hpp"
+#include "lab/ask/nearness.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 
@@ -340,34 +343,10 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
 
 }  // namespace
 
-double correlation(const Given& given, const Trial& trial) {
-  double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
-      const double want = given.plain.tensors[t].value[i], got = trial.outputs[t][i];
-      if (given.open[t][i] || !std::isfinite(want) || !std::isfinite(got)) continue;
-      n += 1, x += want, y += got, xx += want * want, yy += got * got, xy += want * got;
-    }
-  const double spread = std::sqrt(std::max(0.0, (n * xx - x * x) * (n * yy - y * y)));
-  return spread > 0 ? (n * xy - x * y) / spread : 0;
-}
-
-bool leaves_out(const Given& given, const Trial& trial) {
-  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
-    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
-      if (given.plain.tensors[t].written[i] && trial.untouched[t][i] != 0) return true;
-  return false;
-}
-
 bool takes_tensors(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), [](const Parameter& p) {
     return p.kind == Parameter::Kind::tensor || p.kind == Parameter::Kind::optional_tensor;
   });
-}
-
-bool strays(const Trial& trial) {
-  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(),
-                     [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
 }
 
 void try_simpler(const Candidate& candidate, const CallRequest& request, Called& called) {

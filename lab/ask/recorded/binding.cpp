@@ -1,6 +1,6 @@
+#include "lab/ask/recorded/binding.hpp"
 #include "lab/ask/form.hpp"
 #include "lab/ask/names/stride_names.hpp"
-#include "lab/ask/recorded/replayed.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
 

@@ -1,4 +1,4 @@
-#include "lab/ask/recorded/replayed.hpp"
+#include "lab/ask/recorded/binding.hpp"
 #include "oracle/expected.hpp"
 
 #include <algorithm>
@@ -120,11 +120,6 @@ double score(const Approach& approach, const Form& form, const std::vector<const
 }
 
 }  // namespace
-
-bool lost(const CallOutcome& outcome) {
-  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit ||
-         outcome.answer.end == Answer::End::too_large;
-}
 
 void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure) {
   if (unsure.empty()) return;

@@ -259,6 +259,17 @@ std::size_t bytes_of(const Replayed& replayed) {
   return bytes;
 }
 
+bool lost(const CallOutcome& outcome) {
+  return outcome.answer.end == Answer::End::timed_out || outcome.answer.end == Answer::End::over_limit ||
+         outcome.answer.end == Answer::End::too_large;
+}
+
+bool is_close(double want, double got, double bound) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  if (want == got) return true;
+  return std::isfinite(want) && std::isfinite(got) && std::fabs(want - got) <= bound;
+}
+
 bool same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace isomer::lab

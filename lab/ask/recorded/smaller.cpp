@@ -1,4 +1,4 @@
-#include "lab/ask/recorded/replayed.hpp"
+#include "lab/ask/recorded/smaller.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 #include "lab/evidence/probes/probes.hpp"
+
 #include "lab/evidence/probes/speed.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,8 @@
 #include "lab/evidence/probes/probes.hpp"
 
+#include "lab/evidence/probes/watched.hpp"
+#include "lab/evidence/variations/changed_answers.hpp"
+
 #include "core/codec.hpp"
 
 #include <fmt/format.h>
@@ -327,9 +330,9 @@ void probe_poison(const Subjected& s, Probed& found) {
     if (!b.ok()) return;
   }
   // What the faults that are known already leave out is not said again.
-  const oracle::Expected varied = s.given->varied(*s.port.oracle, oracle::Variations(s.set));
+  const oracle::Expected explained = varied(*s.given, *s.port.oracle, oracle::Variations(s.set));
   for (std::size_t t = 0; t < a.outputs.size(); ++t) {
-    const oracle::ExpectedTensor& want = varied.tensors[t];
+    const oracle::ExpectedTensor& want = explained.tensors[t];
     std::size_t changed = 0, written = 0, kept = 0, first = 0;
     for (std::size_t i = 0; i < want.value.size(); ++i) {
       if (!want.written[i] || s.given->open[t][i]) continue;

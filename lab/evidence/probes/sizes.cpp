@@ -1,5 +1,8 @@
 #include "lab/evidence/probes/probes.hpp"
 
+#include "lab/evidence/probes/watched.hpp"
+#include "lab/evidence/variations/changed_answers.hpp"
+
 #include "core/codec.hpp"
 #include "lab/findings/source_places.hpp"
 
@@ -75,7 +78,7 @@ struct Wrong {
 /// Against the reference with variations that explain the rest.
 Wrong wrong_elements(const Subjected& s, const Given& given, const Trial& trial,
                      const std::vector<std::string>& set) {
-  const oracle::Expected want = given.varied(*s.port.oracle, oracle::Variations(set));
+  const oracle::Expected want = varied(given, *s.port.oracle, oracle::Variations(set));
   Wrong wrong;
   for (std::size_t t = 0; t < want.tensors.size(); ++t)
     for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i) {
@@ -218,7 +221,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
 void unwritten_elements(const Port& port, const Numbers& numbers, std::vector<Finding>& findings) {
   for (const Evidence& evidence : numbers.evidence) {
     const oracle::Expected want =
-        evidence.given->varied(*port.oracle, oracle::Variations(numbers.explanation.set));
+        varied(*evidence.given, *port.oracle, oracle::Variations(numbers.explanation.set));
     for (std::size_t t = 0; t < want.tensors.size(); ++t) {
       const oracle::ExpectedTensor& tensor = want.tensors[t];
       std::size_t wrong = 0, kept = 0, first = tensor.value.size(), written_after = 0;

@@ -1,6 +1,8 @@
+#include "lab/evidence/probes/watched.hpp"
+
 #include "lab/ask/find_call.hpp"
+#include "lab/ask/nearness.hpp"
 #include "lab/evidence/probes/probes.hpp"
-#include "lab/evidence/variations/changed_answers.hpp"
 
 #include <fmt/format.h>
 
@@ -73,15 +75,6 @@ std::string without_folders(std::string text, const SourcePlace& place) {
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at))
     text.erase(at, folder.size());
   return text;
-}
-
-void add_once(std::vector<Finding>& list, Finding finding) {
-  const bool known = std::any_of(list.begin(), list.end(), [&](const Finding& each) {
-    return each.code == finding.code &&
-           (finding.code == "suspicious" ||
-            (each.argument == finding.argument && each.location.line == finding.location.line));
-  });
-  if (!known) list.push_back(std::move(finding));
 }
 
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list) {
@@ -204,15 +197,6 @@ bool is_same_in_every_order(const Candidate& candidate, const Called& called, Ca
     if (!base.ok() || !trial.ok() || different(*called.given, base.outputs, trial.outputs) > 0) return false;
   }
   return true;
-}
-
-bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings) {
-  const auto words = [](const Finding& finding) {
-    return finding.evidence.substr(std::min(finding.evidence.find("': "), finding.evidence.size()));
-  };
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-    return each.code == "launch-failed" && words(each) == words(of_empty);
-  });
 }
 
 void results_of_device(const Answer& answer, const std::string& line, std::vector<Finding>& list) {

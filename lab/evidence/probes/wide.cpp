@@ -1,5 +1,7 @@
 #include "lab/evidence/probes/probes.hpp"
 
+#include "lab/evidence/probes/watched.hpp"
+
 #include <sys/mman.h>
 
 #include <fmt/format.h>

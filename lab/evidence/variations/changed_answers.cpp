@@ -126,4 +126,12 @@ void apply_changes(const oracle::Variations& variations, oracle::Expected& expec
   }
 }
 
+oracle::Expected varied(const Given& given, const oracle::Oracle& oracle,
+                        const oracle::Variations& variations) {
+  oracle::Expected expected(given.problem->call());
+  oracle.reference(given.problem->call(), variations, expected);
+  apply_changes(variations, expected);
+  return expected;
+}
+
 }  // namespace isomer::lab

@@ -14,4 +14,8 @@ std::vector<oracle::Variation> measured_changes(const Port& port, const std::vec
 /// Puts what a reference gave through those among the variations.
 void apply_changes(const oracle::Variations& variations, oracle::Expected& expected);
 
+/// What the reference with variations makes of a problem, put through those.
+oracle::Expected varied(const Given& given, const oracle::Oracle& oracle,
+                        const oracle::Variations& variations);
+
 }  // namespace isomer::lab

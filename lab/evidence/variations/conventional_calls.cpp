@@ -1,6 +1,7 @@
 #include "lab/evidence/variations/conventional_calls.hpp"
 
-#include "lab/findings/conventions.hpp"
+#include "lab/ask/conventional_forms.hpp"
+#include "lab/ask/nearness.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "lab/evidence/variations/narrow_sums.hpp"
 
 #include <fmt/format.h>
+#include "lab/evidence/variations/changed_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,7 @@ std::string narrow_sums(const Port& port, const Numbers& numbers) {
   std::size_t overflowed = 0, calls = 0;
   for (const Evidence& evidence : numbers.evidence) {
     const oracle::Expected best =
-        evidence.given->varied(*port.oracle, oracle::Variations(numbers.explanation.set));
+        varied(*evidence.given, *port.oracle, oracle::Variations(numbers.explanation.set));
     for (std::size_t t = 0; t < best.tensors.size(); ++t) {
       const oracle::ExpectedTensor& want = best.tensors[t];
       double error = 0, size = 0;

@@ -38,7 +38,7 @@ std::string separating_element(const Port& port, const Numbers& numbers, const s
   std::vector<std::string> without = numbers.explanation.set;
   without.erase(std::remove(without.begin(), without.end(), variation), without.end());
   for (const Evidence& evidence : numbers.evidence) {
-    const oracle::Expected rest = evidence.given->varied(*port.oracle, oracle::Variations(without));
+    const oracle::Expected rest = varied(*evidence.given, *port.oracle, oracle::Variations(without));
     for (std::size_t t = 0; t < rest.tensors.size(); ++t)
       for (std::size_t i = 0; i < rest.tensors[t].value.size(); ++i) {
         const oracle::ExpectedTensor& want = rest.tensors[t];
@@ -61,7 +61,7 @@ std::string meaning_of_variation(const Port& port, const Numbers& numbers, const
 }
 
 std::size_t wrong_in(const Port& port, const Evidence& evidence, const std::vector<std::string>& set) {
-  const oracle::Expected want = evidence.given->varied(*port.oracle, oracle::Variations(set));
+  const oracle::Expected want = varied(*evidence.given, *port.oracle, oracle::Variations(set));
   std::size_t wrong = 0;
   for (std::size_t t = 0; t < want.tensors.size(); ++t)
     for (std::size_t i = 0; i < want.tensors[t].value.size(); ++i)
@@ -277,7 +277,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     finding.strength = Strength::nearest;
     finding.evidence = counts(port, numbers);
     for (const Evidence& evidence : numbers.evidence) {
-      const oracle::Expected best = evidence.given->varied(*port.oracle, oracle::Variations(found.set));
+      const oracle::Expected best = varied(*evidence.given, *port.oracle, oracle::Variations(found.set));
       for (std::size_t t = 0; t < best.tensors.size() && finding.argument.empty(); ++t)
         for (std::size_t i = 0; i < best.tensors[t].value.size(); ++i) {
           const oracle::ExpectedTensor& want = best.tensors[t];

@@ -54,7 +54,7 @@ const oracle::Expected& Search::expected(const Set& set, std::size_t evidence) c
   const auto key = std::pair(set, evidence);
   const auto at = cache_.find(key);
   if (at != cache_.end()) return at->second;
-  return cache_.emplace(key, evidence_[evidence].given->varied(oracle_, oracle::Variations(names(set))))
+  return cache_.emplace(key, varied(*evidence_[evidence].given, oracle_, oracle::Variations(names(set))))
       .first->second;
 }
 
@@ -62,7 +62,7 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
   Distance distance;
   // Single variations are asked for again and again; larger sets hardly.
   const auto index = static_cast<std::size_t>(&evidence - evidence_.data());
-  oracle::Expected large = set.size() > 1 ? evidence.given->varied(oracle_, oracle::Variations(names(set)))
+  oracle::Expected large = set.size() > 1 ? varied(*evidence.given, oracle_, oracle::Variations(names(set)))
                                           : oracle::Expected(core::Call(evidence.given->problem->call()));
   const oracle::Expected& varied = set.size() > 1 ? large : expected(set, index);
   for (std::size_t t = 0; t < varied.tensors.size(); ++t) {
@@ -140,8 +140,8 @@ Distance Search::distance(const std::vector<std::string>& set, bool open) const 
 /// Whether two sets give one answer on all inputs, within the op's bound.
 bool Search::same(const Set& a, const Set& b) const {
   for (std::size_t e = 0; e < evidence_.size(); ++e) {
-    const oracle::Expected x = evidence_[e].given->varied(oracle_, oracle::Variations(names(a)));
-    const oracle::Expected y = evidence_[e].given->varied(oracle_, oracle::Variations(names(b)));
+    const oracle::Expected x = varied(*evidence_[e].given, oracle_, oracle::Variations(names(a)));
+    const oracle::Expected y = varied(*evidence_[e].given, oracle_, oracle::Variations(names(b)));
     for (std::size_t t = 0; t < x.tensors.size(); ++t)
       for (std::size_t i = 0; i < x.tensors[t].value.size(); ++i)
         if (!evidence_[e].given->open[t][i] && differs(x.tensors[t], y.tensors[t], i)) return false;

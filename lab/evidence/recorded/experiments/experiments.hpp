@@ -45,4 +45,9 @@ std::vector<Experiment> experiments(const Approach& approach, const Replayed& re
 /// Of these, those in which query heads are given their kv heads in turn instead of in groups.
 std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& replayed);
 
+/// The arguments after which `replay_once` goes wrong, one after the other: which of the experiments makes
+/// them right. Adds to `approach` and to `findings`.
+void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vector<CallOutcome>& outcomes,
+                std::vector<Finding>& findings);
+
 }  // namespace isomer::lab

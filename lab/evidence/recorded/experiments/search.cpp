@@ -1,5 +1,6 @@
-#include "lab/ask/find_call.hpp"
+#include "lab/ask/adapting/changes.hpp"
 #include "lab/evidence/recorded/experiments/experiments.hpp"
+#include "lab/evidence/recorded/patterns/patterns.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>

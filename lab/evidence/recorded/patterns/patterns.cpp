@@ -286,12 +286,6 @@ std::string where_and_how_much(const Wrong& w) {
 
 }  // namespace
 
-bool is_close(double want, double got, double bound) {
-  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
-  if (want == got) return true;
-  return std::isfinite(want) && std::isfinite(got) && std::fabs(want - got) <= bound;
-}
-
 Finding pattern_of(const Compared& c) {
   Wrong w{c, oracle::elements(c.want), {}, {}};
   if (w.want.size() != c.got.size()) return {};

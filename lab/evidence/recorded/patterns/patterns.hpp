@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lab/ask/recorded/replayed.hpp"
 #include "lab/findings/finding.hpp"
 
 #include <isomer/tensor.hpp>
@@ -18,9 +19,6 @@ struct Compared {
   double rtol = 0, atol = 0;  ///< 0: by the dtype, and by the size of the row
 };
 
-/// Within `bound` of each other; NaN for NaN, infinity for the same infinity.
-bool is_close(double want, double got, double bound);
-
 /// The way in which an answer of an unknown op is wrong: permuted axes, a wrong end, elements as they were, a
 /// constant ratio, f16 instead of f32, a step beside; `unexplained`, with where and how much, where it is
 /// none of these. Empty code where nothing is wrong.
@@ -29,5 +27,23 @@ Finding pattern_of(const Compared& compared);
 /// `bounds` are the reference's elements and how far each may be off. Empty code where they are not.
 Finding shifted_answer(const Compared& compared, const std::vector<double>& want,
                        const std::vector<double>& bounds);
+
+/// Where an output is wrong in just the rows of which some count, a length, is 0, or no multiple of a tile:
+/// the finding that this is; empty code where there is no such count. `wrong`: per element, row-major.
+Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::vector<std::uint8_t>& wrong);
+/// Places of equal values that are others than the reference's: a finding, or none (no code).
+Finding other_of_equals(const Replayed& replayed, std::size_t output, const std::vector<double>& got);
+
+/// Rows that are taken from where an index points instead of put there, or the reverse: a finding, or none.
+Finding other_side_of_index(const Replayed& replayed, std::size_t output, const std::vector<double>& got,
+                            const Facts* facts);
+
+/// What the inputs say of an output that is wrong for a reason unknown: wrong where an input has one value,
+/// or off by a function of an input.
+Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome,
+                          std::size_t output);
+/// An answer that is the reference and a multiple of something more: of one, of an input, of a product of
+/// two.
+Finding missing_term(const Replayed& replayed, std::size_t output, const std::vector<double>& got);
 
 }  // namespace isomer::lab

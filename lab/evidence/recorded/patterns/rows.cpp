@@ -1,4 +1,5 @@
-#include "lab/ask/recorded/replayed.hpp"
+#include "lab/evidence/recorded/patterns/patterns.hpp"
+
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-#include "lab/evidence/probes/probes.hpp"
+#include "lab/evidence/recorded/probes/probes.hpp"
+
 #include "lab/evidence/recorded/experiments/experiments.hpp"
 #include "lab/evidence/recorded/patterns/patterns.hpp"
 #include "oracle/expected.hpp"

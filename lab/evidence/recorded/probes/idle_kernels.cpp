@@ -1,4 +1,5 @@
-#include "lab/judge/recorded_calls.hpp"
+#include "lab/evidence/recorded/probes/probes.hpp"
+
 #include "oracle/expected.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-#include "lab/evidence/probes/probes.hpp"
+#include "lab/evidence/recorded/probes/probes.hpp"
+
 #include "core/codec.hpp"
-#include "lab/ask/recorded/replayed.hpp"
+#include "lab/evidence/probes/watched.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>

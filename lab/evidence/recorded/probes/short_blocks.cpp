@@ -1,6 +1,6 @@
+#include "lab/evidence/recorded/probes/probes.hpp"
+
 #include "core/codec.hpp"
-#include "lab/ask/recorded/replayed.hpp"
-#include "lab/evidence/probes/probes.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-#include "lab/ask/recorded/replayed.hpp"
-#include "lab/evidence/probes/probes.hpp"
+#include "lab/evidence/recorded/probes/probes.hpp"
+
+#include "lab/evidence/probes/watched.hpp"
 #include "oracle/expected.hpp"
 
 #include <fmt/format.h>

@@ -1,0 +1,60 @@
+#include "lab/ask/nearness.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isomer::lab {
+
+double share_right(const Given& given, const Trial& trial) {
+  std::size_t right = 0, all = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      const oracle::ExpectedTensor& want = given.plain.tensors[t];
+      if (given.open[t][i] || !want.written[i]) continue;
+      ++all;
+      right += holds(want, i, trial.outputs[t][i]);
+    }
+  return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+}
+
+bool leaves_out(const Given& given, const Trial& trial) {
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i)
+      if (given.plain.tensors[t].written[i] && trial.untouched[t][i] != 0) return true;
+  return false;
+}
+
+double correlation(const Given& given, const Trial& trial) {
+  double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      const double want = given.plain.tensors[t].value[i], got = trial.outputs[t][i];
+      if (given.open[t][i] || !std::isfinite(want) || !std::isfinite(got)) continue;
+      n += 1, x += want, y += got, xx += want * want, yy += got * got, xy += want * got;
+    }
+  const double spread = std::sqrt(std::max(0.0, (n * xx - x * x) * (n * yy - y * y)));
+  return spread > 0 ? (n * xy - x * y) / spread : 0;
+}
+
+double worth(const Given& given, const Trial& trial) {
+  if (!trial.ok()) return -2;
+  std::size_t written = 0, all = 0;
+  for (std::size_t t = 0; t < given.plain.tensors.size(); ++t)
+    for (std::size_t i = 0; i < given.plain.tensors[t].value.size(); ++i) {
+      if (!given.plain.tensors[t].written[i]) continue;
+      ++all;
+      written += trial.untouched[t][i] == 0;
+    }
+  const bool strays = std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [](const Seen& seen) {
+    return seen.kind.starts_with("out-of-bounds") || seen.kind == "race" || seen.kind == "index-overflow";
+  });
+  return share_right(given, trial) +
+         (all == 0 ? 0 : 0.4 * static_cast<double>(written) / static_cast<double>(all)) - (strays ? 0.9 : 0);
+}
+
+bool strays(const Trial& trial) {
+  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind.starts_with("out-of-bounds"); });
+}
+
+}  // namespace isomer::lab

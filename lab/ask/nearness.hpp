@@ -1,0 +1,23 @@
+#pragma once
+
+#include "lab/ask/trial.hpp"
+
+/// How near the answer of a trial is to the right one.
+namespace isomer::lab {
+
+/// Share of the elements on which the original is not open that are right.
+double share_right(const Given& given, const Trial& trial);
+/// Whether elements that are to be written hold what they held before.
+bool leaves_out(const Given& given, const Trial& trial);
+/// The correlation of the answer with the right one: a fault leaves much of it, another order of axes
+/// nothing.
+double correlation(const Given& given, const Trial& trial);
+
+/// What speaks for a way of calling: the share of right answers, 0.4 for writing all of them, -0.9 for
+/// straying.
+double worth(const Given& given, const Trial& trial);
+
+/// Whether a call went past the ends of its buffers.
+bool strays(const Trial& trial);
+
+}  // namespace isomer::lab

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "lab/ask/names/named_sizes.hpp"
+#include "lab/ask/recorded/replayed.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace isomer::lab {
+
+/// How an entry is called with a recorded call's arguments, by place, by name and by kind; what had to be
+/// adapted for it; and the whole numbers of which the names say nothing.
+struct Bound {
+  Form form;
+  std::vector<Finding> findings;
+  std::vector<int> unsure;
+};
+Bound bind_call(const Entry& entry, const Replayed& replayed, const NamedSizes& sizes = {});
+
+/// The form with what is passed by place brought to the parameters of the same names, and the finding that
+/// says so: where those are the same names in another order.
+std::optional<Bound> in_order_of_names(const Form& form, const Replayed& replayed);
+
+/// Of several functions that are exported under the entry's name the first that takes the call as it is, as
+/// pybind11 chooses; the entry itself where none does.
+const Entry& overload_for(const Candidate& candidate, const Entry& entry, const Replayed& replayed,
+                          const CallSettings& settings);
+
+/// Whole numbers that no caller passes (`unsure`) are sizes: those with which nothing is accessed outside,
+/// most is written, and most of that is right. Two at once: one that is wrong hides the other.
+void find_sizes(Approach& approach, const std::vector<Replayed>& calls, const std::vector<int>& unsure);
+
+}  // namespace isomer::lab
