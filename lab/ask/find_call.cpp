@@ -118,7 +118,7 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
   if (exported && !named && (!wanted.empty() || (entry.form == Entry::Form::extension && !by_op))) {
     const std::string expected = wanted.empty() ? best.port->functions.front() : wanted;
     Finding finding;
-    finding.code = "symbol-name";
+    finding.code = Code::symbol_name;
     finding.argument = expected;
     std::string names;
     for (const Entry& each : entries)
@@ -351,7 +351,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
           same_bytes(value.tensor.dtype, passing.cast))
         continue;
       Finding finding;
-      finding.code = "dtype-refused";
+      finding.code = Code::dtype_refused;
       finding.argument = called.form.entry->parameters[i].name;
       finding.evidence = fmt::format("callers pass {}, but the parameter is {}", value.tensor.describe(),
                                      called.form.entry->parameters[i].type);
@@ -429,7 +429,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       const Trial trial = try_call(candidate, named, *called.port, *called.given, request.settings);
       if (trial.ok() && share_right(*called.given, trial) > share_right(*called.given, called.trial)) {
         Finding finding;
-        finding.code = "argument-order";
+        finding.code = Code::argument_order;
         std::string order;
         for (const Parameter& p : called.form.entry->parameters)
           order += (order.empty() ? "" : ", ") + p.name;
@@ -440,7 +440,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
         finding.location = called.form.entry->place;
         finding.fix = "take the arguments in the original's order";
         // Two that were swapped for a refusal were a part of that.
-        std::erase_if(called.findings, [](const Finding& each) { return each.code == "argument-order"; });
+        std::erase_if(called.findings, [](const Finding& each) { return each.code == Code::argument_order; });
         called.findings.push_back(std::move(finding));
         called.form = std::move(named);
         called.trial = trial;

@@ -130,9 +130,9 @@ int role_of_words(const Port& port, const std::vector<std::string>& list, std::s
   return -1;
 }
 
-Finding adapted(std::string code, std::string argument, std::string evidence, std::string fix) {
+Finding adapted(Code code, std::string argument, std::string evidence, std::string fix) {
   Finding finding;
-  finding.code = std::move(code);
+  finding.code = code;
   finding.argument = std::move(argument);
   finding.evidence = std::move(evidence);
   finding.fix = std::move(fix);
@@ -213,7 +213,7 @@ void by_position(const Entry& entry, const Port& port, Guess& guess) {
     }
     guess.form.passings.push_back(passing);
   }
-  guess.findings.push_back(adapted("argument-count", "",
+  guess.findings.push_back(adapted(Code::argument_count, "",
                                    fmt::format("{} takes {} arguments, but its callers pass {}: ({})",
                                                entry.name, takes, given, arguments_of(port)),
                                    fmt::format("take ({})", arguments_of(port))));
@@ -316,7 +316,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
     if (number < 0 || port.roles[static_cast<std::size_t>(number)].tensor) continue;
     role_at[i] = number;
     guess.findings.push_back(
-        adapted("argument-kind", p.name,
+        adapted(Code::argument_kind, p.name,
                 fmt::format("{} is a number, but the parameter is a tensor ({})", p.name, p.type),
                 fmt::format("take a number for {}", p.name)));
   }
@@ -376,7 +376,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         passing.what = What::first;
         passing.role = role;
         guess.findings.push_back(
-            adapted("argument-kind", p.name,
+            adapted(Code::argument_kind, p.name,
                     fmt::format("{} is a tensor, but the parameter is a number ({})", p.name, p.type),
                     fmt::format("take a tensor for {}", p.name)));
       } else if (const auto beside = one_of(count_names(), lower_case(p.name)) ? beside_a_size(entry, port, p)

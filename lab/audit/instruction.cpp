@@ -39,7 +39,7 @@ struct Reader {
 
   Finding& contradiction(const std::string& argument, int line) {
     Finding found;
-    found.code = "contradicts-label";
+    found.code = Code::contradicts_label;
     found.subject = Subject::instruction;
     found.argument = argument;
     found.location = {folder.instruction.string(), line};

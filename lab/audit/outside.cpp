@@ -45,7 +45,7 @@ void audit_outside(const CaseFolder& folder, const Recording& recording, std::ve
   // What an index that is told already leads to is no second fault.
   std::set<int> lines;
   for (const Finding& each : findings)
-    if (each.code == "index-out-of-range") lines.insert(each.location.line);
+    if (each.code == Code::index_out_of_range) lines.insert(each.location.line);
   for (const json& each : list) {
     const std::int64_t number = each.is_object() ? number_in(each, "call") : -1;
     // The first leads to the others.
@@ -57,7 +57,7 @@ void audit_outside(const CaseFolder& folder, const Recording& recording, std::ve
     if (lines.count(line_of(call)) > 0 || !told.insert(argument).second) continue;
     const auto matters = each.find("matters");
     Finding finding;
-    finding.code = "index-out-of-range";
+    finding.code = Code::index_out_of_range;
     finding.subject = Subject::test;
     finding.argument = argument;
     finding.location = {folder.test.string(), line_of(call)};

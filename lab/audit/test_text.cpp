@@ -68,15 +68,15 @@ bool is_of_this_machine(const std::string& raised) {
 
 void audit_test_text(const CaseFolder& folder, const Recording& recording, const Facts& facts,
                      std::vector<Finding>& findings) {
-  const auto finding = [&](std::string code, int line) -> Finding& {
+  const auto finding = [&](Code code, int line) -> Finding& {
     Finding found;
-    found.code = std::move(code);
+    found.code = code;
     found.subject = Subject::test;
     found.location = {folder.test.string(), line};
     return findings.emplace_back(std::move(found));
   };
   if (!facts.observes && facts.idle.empty() && !facts.calls.empty()) {
-    Finding& found = finding("nothing-compared", facts.calls.front().line);
+    Finding& found = finding(Code::nothing_compared, facts.calls.front().line);
     found.evidence =
         fmt::format("{} makes {}, but does not assert, compare, print or return any of their values",
                     facts.test_file, calls_in_words(facts.calls.size()));
@@ -84,7 +84,7 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
   }
   if (!facts.calls.empty())
     for (const IdleCheck& check : facts.idle) {
-      Finding& found = finding("nothing-compared", check.line);
+      Finding& found = finding(Code::nothing_compared, check.line);
       found.evidence = fmt::format("{}: {}", check.text, check.why);
       found.fix = "make the test fail if the two differ";
     }
@@ -95,7 +95,7 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
     if (function == nullptr || !facts.observes) continue;
     for (const Output& output : outputs_of(*function, facts)) {
       if (output.observed || output.calls == 0) continue;
-      Finding& found = finding("output-not-compared", output.line);
+      Finding& found = finding(Code::output_not_compared, output.line);
       found.argument = output.name;
       found.evidence = fmt::format("{} of {} is an output, but in {} of {} it is not used{}{}", output.name,
                                    name, output.calls, calls_in_words(output.calls),
@@ -104,14 +104,14 @@ void audit_test_text(const CaseFolder& folder, const Recording& recording, const
     }
   }
   if (facts.draws > 0 && !facts.seeds) {
-    Finding& found = finding("unseeded", facts.draws);
+    Finding& found = finding(Code::unseeded, facts.draws);
     found.evidence =
         "inputs are drawn at random without a seed: a test that fails once may pass the next time";
     found.fix = "call torch.manual_seed before the first random input";
   }
   for (const RecordedCall& call : recording.calls) {
     if (call.raised.empty() || is_of_this_machine(call.raised)) continue;
-    Finding& found = finding("contradicts-label", line_of(call));
+    Finding& found = finding(Code::contradicts_label, line_of(call));
     found.evidence = fmt::format("{} refuses this call: {}", call.function, call.raised);
     found.fix = "call the label in a way that it accepts";
     break;

@@ -47,9 +47,9 @@ struct Auditor {
   const CaseFolder& folder;
   const Recording& recording;
   std::vector<Finding>& findings;
-  std::set<std::pair<std::string, std::string>> told;  ///< one finding for each fault of each argument
+  std::set<std::pair<Code, std::string>> told;  ///< one finding for each fault of each argument
 
-  Finding* finding(const std::string& code, const std::string& argument, const RecordedCall& call) {
+  Finding* finding(Code code, const std::string& argument, const RecordedCall& call) {
     if (!told.emplace(code, argument).second) return nullptr;
     Finding found;
     found.code = code;
@@ -78,7 +78,7 @@ struct Auditor {
       longest = std::max(longest, values.size());
     }
     if (calls == 0) return;
-    if (Finding* found = finding("weak-input", use.index, *first)) {
+    if (Finding* found = finding(Code::weak_input, use.index, *first)) {
       found->evidence =
           fmt::format("{} is 0, 1, 2, … up to {} in every call: a port that ignores it gives the same answer",
                       use.index, longest - 1);
@@ -97,7 +97,7 @@ struct Auditor {
         for (std::size_t i = 0; i < values.size(); ++i) {
           // −1 is the usual word for no row at all.
           if (values[i] >= -1 && values[i] < size) continue;
-          if (Finding* found = finding("index-out-of-range", use.index, call)) {
+          if (Finding* found = finding(Code::index_out_of_range, use.index, call)) {
             found->evidence = fmt::format(
                 "{}: {}[{}] is {}, but dimension {} of {} has {} rows: the label {} outside", place(call),
                 use.index, i, values[i], use.dim, use.tensor, size, use.write ? "writes" : "reads");
@@ -116,7 +116,7 @@ struct Auditor {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto [seen, fresh] = first.emplace(values[i], i);
       if (fresh || values[i] < 0) continue;
-      if (Finding* found = finding("duplicate-index", use.index, call)) {
+      if (Finding* found = finding(Code::duplicate_index, use.index, call)) {
         found->evidence =
             fmt::format("{}: {}[{}] and {}[{}] are both {}: it is not defined which of the two {} keeps",
                         place(call), use.index, seen->second, use.index, i, values[i], use.tensor);
@@ -151,7 +151,7 @@ struct Auditor {
   }
 
   void undefined(const RecordedCall& call, const std::string& argument, const std::string& what) {
-    if (Finding* found = finding("undefined-result", argument, call)) {
+    if (Finding* found = finding(Code::undefined_result, argument, call)) {
       found->evidence = fmt::format("{}: {}", place(call), what);
       found->fix = "leave such inputs out, or define the answer for them";
     }
@@ -175,7 +175,7 @@ void known_divisions(Auditor& auditor, const RecordedCall& call) {
         continue;
       const std::int64_t needed = values[i] / block->integer + (values[i] % block->integer > 0);
       if (needed <= mid->tensor.size(2)) continue;
-      if (Finding* found = auditor.finding("index-out-of-range", "B_Seqlen", call)) {
+      if (Finding* found = auditor.finding(Code::index_out_of_range, "B_Seqlen", call)) {
         found->evidence = fmt::format(
             "{}: B_Seqlen[{}] is {}, which is {} blocks of {}, but mid_out has {}: the label reads outside",
             Auditor::place(call), i, values[i], needed, block->integer, mid->tensor.size(2));

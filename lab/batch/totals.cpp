@@ -16,7 +16,7 @@ void add(Count& count, const Diagnosis& diagnosis) {
 std::set<std::string> codes_of(const Diagnosis& diagnosis) {
   std::set<std::string> codes;
   for (const Finding& finding : diagnosis.findings)
-    if (finding.subject == Subject::candidate) codes.insert(finding.code);
+    if (finding.subject == Subject::candidate) codes.insert(name_of(finding.code));
   return codes;
 }
 

@@ -13,7 +13,7 @@ namespace {
 void blame_stray_reads(Finding& finding) {
   if (std::find(finding.variations.begin(), finding.variations.end(), "blocks=floor") ==
           finding.variations.end() ||
-      finding.code != "tail-mask")
+      finding.code != Code::tail_mask)
     return;
   const std::size_t counts = finding.evidence.find(": ");
   finding.evidence =
@@ -37,7 +37,7 @@ constexpr ReadsBeyond kReadsBeyond[] = {{"b_s=columns-of-", {"b_s", ""}},
 
 /// Whether an access outside is what a wrong index of scales, which is told, comes to.
 bool is_wrong_index(const Finding& access, const std::vector<Finding>& numbers) {
-  if (access.code != "out-of-bounds-read") return false;
+  if (access.code != Code::out_of_bounds_read) return false;
   for (const Finding& finding : numbers)
     for (const std::string& variation : finding.variations)
       for (const ReadsBeyond& each : kReadsBeyond)
@@ -53,7 +53,7 @@ bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& finding
     return finding.evidence.substr(std::min(finding.evidence.find("': "), finding.evidence.size()));
   };
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-    return each.code == "launch-failed" && words(each) == words(of_empty);
+    return each.code == Code::launch_failed && words(each) == words(of_empty);
   });
 }
 
@@ -64,7 +64,7 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
   const auto by_wrong_index = [&](const Finding& each) { return is_wrong_index(each, numbers); };
   std::erase_if(findings, by_wrong_index);
   std::erase_if(probed, by_wrong_index);
-  const auto found = [&](std::string_view code) {
+  const auto found = [&](Code code) {
     const auto has = [&](const std::vector<Finding>& list) {
       return std::any_of(list.begin(), list.end(), [&](const Finding& f) { return f.code == code; });
     };
@@ -72,76 +72,80 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
   };
   // Too few blocks are none at all where the size is small: the tail is the fault.
   const auto without_blocks = [](const Finding& f) {
-    return f.no_blocks && (f.code == "launch-failed" || f.code == "crash");
+    return f.no_blocks && (f.code == Code::launch_failed || f.code == Code::crash);
   };
-  if (std::any_of(probed.begin(), probed.end(),
-                  [](const Finding& f) { return f.code == "tail-mask" || f.code == "unwritten-output"; })) {
+  if (std::any_of(probed.begin(), probed.end(), [](const Finding& f) {
+        return f.code == Code::tail_mask || f.code == Code::unwritten_output;
+      })) {
     std::erase_if(findings, without_blocks);
     std::erase_if(probed, without_blocks);
   }
   // Rows far apart are a probe's: nearer ones are right, or wrong for another reason.
   const bool wrapped = std::any_of(findings.begin(), findings.end(),
-                                   [](const Finding& f) { return f.code == "index-overflow"; });
+                                   [](const Finding& f) { return f.code == Code::index_overflow; });
   for (Finding& finding : numbers) {
     // Numbers that no set explains have their cause where memory or threads go wrong.
-    const bool memory = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
-                        found("warp-size") || found("uninitialised-read") || found("unwritten-output") ||
-                        found("tail-mask") || found("out-of-bounds-write") || found("stale-state") ||
-                        wrapped || found("ignores-index") || found("nondeterministic");
+    const bool memory =
+        found(Code::race) || found(Code::missing_barrier) || found(Code::out_of_bounds_read) ||
+        found(Code::warp_size) || found(Code::uninitialised_read) || found(Code::unwritten_output) ||
+        found(Code::tail_mask) || found(Code::out_of_bounds_write) || found(Code::stale_state) || wrapped ||
+        found(Code::ignores_index) || found(Code::nondeterministic);
     const bool unexplained =
-        finding.code == "unexplained" || (finding.code == "nan-inf" && finding.variations.empty());
+        finding.code == Code::unexplained || (finding.code == Code::nan_inf && finding.variations.empty());
     if (unexplained && memory) continue;
     // One fault, one finding: the probe's has the better evidence.
-    const bool probed_too = finding.code == "tail-mask" || finding.code == "ignores-index" ||
-                            finding.code == "assumes-contiguous";
+    const bool probed_too = finding.code == Code::tail_mask || finding.code == Code::ignores_index ||
+                            finding.code == Code::assumes_contiguous;
     if (probed_too && found(finding.code)) continue;
-    if (found("out-of-bounds-read")) blame_stray_reads(finding);
+    if (found(Code::out_of_bounds_read)) blame_stray_reads(finding);
     add_once(findings, std::move(finding));
   }
   const bool read_by_kernel = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
-    return f.code == "uninitialised-read" && f.location.line != 0;
+    return f.code == Code::uninitialised_read && f.location.line != 0;
   });
   for (Finding& finding : probed) {
     // On a real device these are seen as other answers to one call, which chance gives as well.
-    if ((finding.code == "stale-state" || finding.code == "uninitialised-read") && found("nondeterministic"))
+    if ((finding.code == Code::stale_state || finding.code == Code::uninitialised_read) &&
+        found(Code::nondeterministic))
       continue;
     // What is not written at the end of every size is the tail; what was not launched writes nothing.
-    if (finding.code == "unwritten-output" && (found("tail-mask") || found("launch-failed"))) continue;
+    if (finding.code == Code::unwritten_output && (found(Code::tail_mask) || found(Code::launch_failed)))
+      continue;
     // Sizes that cannot be launched are wrong for no mask.
-    if (finding.code == "tail-mask" && found("launch-failed")) continue;
+    if (finding.code == Code::tail_mask && found(Code::launch_failed)) continue;
     // What a device refuses with elements as well is nothing of the empty tensor's.
-    if (finding.code == "empty-input" && refused_anyway(finding, findings)) continue;
+    if (finding.code == Code::empty_input && refused_anyway(finding, findings)) continue;
     // Rows that another output of the same index leaves out are not where the index says.
-    if (finding.code == "unwritten-output" && found("ignores-index")) continue;
+    if (finding.code == Code::unwritten_output && found(Code::ignores_index)) continue;
     // What the kernel was seen to read is said with its line.
-    if (finding.code == "uninitialised-read" && finding.location.line == 0 && read_by_kernel) continue;
+    if (finding.code == Code::uninitialised_read && finding.location.line == 0 && read_by_kernel) continue;
     // Answers that depend on the order of threads are right for some sizes and wrong for others as well.
-    if (finding.code == "tail-mask" &&
-        (found("missing-barrier") || found("race") || found("uninitialised-read") || found("stale-state")))
+    if (finding.code == Code::tail_mask && (found(Code::missing_barrier) || found(Code::race) ||
+                                            found(Code::uninitialised_read) || found(Code::stale_state)))
       continue;
     add_once(findings, std::move(finding));
   }
   // A store that leaves its row meets those of the next, and one past the end those of the memory behind it.
   const std::vector<Finding> all = findings;
   std::erase_if(findings, [&](const Finding& f) {
-    return f.code == "race" && std::any_of(all.begin(), all.end(), [&](const Finding& other) {
-             return other.code == "out-of-bounds-write" && other.argument == f.argument &&
+    return f.code == Code::race && std::any_of(all.begin(), all.end(), [&](const Finding& other) {
+             return other.code == Code::out_of_bounds_write && other.argument == f.argument &&
                     other.location.line == f.location.line;
            });
   });
   const auto unwritten_shared = [](const Finding& f) {
-    return f.code == "uninitialised-read" && f.evidence.find("shared") != std::string::npos;
+    return f.code == Code::uninitialised_read && f.evidence.find("shared") != std::string::npos;
   };
-  if (found("missing-barrier"))  // what another thread has not written yet
+  if (found(Code::missing_barrier))  // what another thread has not written yet
     std::erase_if(findings, unwritten_shared);
   // Rows that no index names hold none either: threads that read through them stray, and end before they have
   // written what others wait for. The callers' own rows are all filled.
   const auto strayed = [&](const Finding& f) {
     const bool made = f.evidence.find("seed=") != std::string::npos;
-    return f.code == "out-of-bounds-read" &&
+    return f.code == Code::out_of_bounds_read &&
            ((recorded && made) || f.evidence.find("no index of this launch") != std::string::npos);
   };
-  if (found("ignores-index") && std::erase_if(findings, strayed) > 0)
+  if (found(Code::ignores_index) && std::erase_if(findings, strayed) > 0)
     std::erase_if(findings, unwritten_shared);
 }
 

@@ -67,13 +67,13 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
     return mixed || of_other_format || unfloored ? nullptr : known(variation);
   };
   const bool left = std::any_of(findings.begin(), findings.end(),
-                                [](const Finding& each) { return each.code == "unexplained"; });
+                                [](const Finding& each) { return each.code == Code::unexplained; });
   for (Finding& finding : findings) {
     const Known* each = finding.variation.empty() ? nullptr : others(finding.variation);
     // Nothing is a convention that explains only a part, unless the rest is told.
     if (each == nullptr || (finding.strength == Strength::nearest && !left)) continue;
     said += (said.empty() ? "" : "; ") + std::string(each->said);
-    finding.code = "convention";
+    finding.code = Code::convention;
     finding.argument.clear();
     finding.fix =
         "none is needed where its callers expect this; a port of the op's original needs the op's way";
@@ -83,17 +83,18 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
   first->evidence = said + ": " + first->evidence;
   bool told = false;
   std::erase_if(findings, [&](const Finding& each) {
-    if (each.code != "convention" || each.variation.empty()) return false;
+    if (each.code != Code::convention || each.variation.empty()) return false;
     return std::exchange(told, true);
   });
 }
 
 void tell_limits(std::vector<Finding>& findings) {
-  constexpr std::string_view kLimits[] = {"empty-input",  "assumes-contiguous", "dtype-refused",
-                                          "rank-refused", "shape-refused",      "layout-convention"};
+  constexpr Code kLimits[] = {Code::empty_input,  Code::assumes_contiguous, Code::dtype_refused,
+                              Code::rank_refused, Code::shape_refused,      Code::layout_convention};
   // Nobody calls it in the original's order, or by the original's name.
   std::erase_if(findings, [](const Finding& each) {
-    return each.code == "argument-order" || each.code == "result-order" || each.code == "argument-count";
+    return each.code == Code::argument_order || each.code == Code::result_order ||
+           each.code == Code::argument_count;
   });
   const auto is_limit = [&](const Finding& finding) {
     return std::find(std::begin(kLimits), std::end(kLimits), finding.code) != std::end(kLimits) &&
@@ -103,19 +104,19 @@ void tell_limits(std::vector<Finding>& findings) {
   // That strides are ignored is one limit, of however many tensors.
   Finding* first = nullptr;
   for (Finding& finding : findings) {
-    if (finding.code != "assumes-contiguous" || !is_limit(finding)) continue;
+    if (finding.code != Code::assumes_contiguous || !is_limit(finding)) continue;
     if (first == nullptr) {
       first = &finding;
     } else if (!finding.argument.empty() && !first->argument.empty()) {
       first->argument += ", " + finding.argument;
-      finding.code.clear();
+      finding.code = Code::none;
     }
   }
-  std::erase_if(findings, [](const Finding& each) { return each.code.empty(); });
+  std::erase_if(findings, [](const Finding& each) { return each.code == Code::none; });
   for (Finding& finding : findings) {
     if (!is_limit(finding)) continue;
-    finding.evidence = fmt::format("a limit ({}): {}", finding.code, finding.evidence);
-    finding.code = "convention";
+    finding.evidence = fmt::format("a limit ({}): {}", name_of(finding.code), finding.evidence);
+    finding.code = Code::convention;
     finding.fix = "none is needed where its callers never ask for this; a port of the op's original needs it";
   }
 }
@@ -124,12 +125,13 @@ void tell_benign_races(std::vector<Finding>& findings) {
   bool told = false;
   for (Finding& finding : findings) {
     if (!finding.same_store || is_remark(finding)) continue;
-    finding.code = "benign-race";
+    finding.code = Code::benign_race;
     finding.evidence += "; the answer is the same in every order of threads that was tried";
     finding.fix = "let one thread store it, so that nothing depends on equal values";
   }
-  std::erase_if(findings,
-                [&](const Finding& each) { return each.code == "benign-race" && std::exchange(told, true); });
+  std::erase_if(findings, [&](const Finding& each) {
+    return each.code == Code::benign_race && std::exchange(told, true);
+  });
 }
 
 }  // namespace isomer::lab

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "lab/candidate/candidate.hpp"
+#include "lab/findings/code.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace isomer::lab {
@@ -19,7 +19,7 @@ const char* name_of(Strength strength);
 
 /// One diagnosed fault of a candidate, its test or its instruction.
 struct Finding {
-  std::string code;  ///< of finding_codes()
+  Code code = Code::none;
   Subject subject = Subject::candidate;
   Strength strength = Strength::observed;
   std::string argument;  ///< as the candidate calls it; empty where none is meant
@@ -33,10 +33,8 @@ struct Finding {
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
 };
 
-/// Every code there is, in the order in which faults are best fixed.
-const std::vector<std::string_view>& finding_codes();
-/// One line on what a code means. Throws Error internal for what is no code.
-std::string_view meaning_of(std::string_view code);
+/// "rounding-mode K": the code, and the argument where one is meant.
+std::string said_against(const Finding& finding);
 /// Whether it is said of a candidate that may be right all the same: no fault.
 bool is_remark(const Finding& finding);
 /// Sorts by what to fix first; findings of one code stay in their order.

@@ -60,7 +60,7 @@ void follow_label(const std::string& label, Diagnosis& diagnosis) {
   };
   std::vector<std::string> said;
   const auto shared = [&](const Finding& finding) {
-    if (finding.code != "epsilon" && finding.code != "zero-guard") return false;
+    if (finding.code != Code::epsilon && finding.code != Code::zero_guard) return false;
     const auto at =
         std::find_if(finding.variations.begin(), finding.variations.end(), [&](const std::string& variation) {
           return code_of(variation).code == finding.code && is_labels(variation);

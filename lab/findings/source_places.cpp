@@ -59,7 +59,7 @@ void add_places(std::vector<Finding>& findings, const std::string& source, const
       finding.location = {file, line_of(source, code.places)};
       break;
     }
-    if (finding.location.line == 0 && finding.code == "assumes-contiguous")
+    if (finding.location.line == 0 && finding.code == Code::assumes_contiguous)
       finding.location = {
           file, line_of(source, {"is_contiguous", "\\*\\s*(head_num|H|D|d_model|head_dim|dim)\\b"})};
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "lab/findings/code.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +11,7 @@ namespace isomer::lab {
 /// What a variation of an op's reference is called as a finding.
 struct VariationCode {
   std::string_view variation;  ///< "rounding=nearest"; one that ends with '=' stands for all that begin so
-  std::string_view code;
+  Code code = Code::none;
   std::string_view fix;
   /// Patterns of source lines where the fault may stand, the likeliest first.
   std::vector<std::string_view> places;

@@ -116,7 +116,7 @@ void recorded_functions(const Candidate& candidate, const DiagnoseRequest& reque
     if (diagnosis.entry.empty()) diagnosis.entry = entry->name;
     if (entry->name != wanted && entry->form != Entry::Form::kernel) {
       Finding finding;
-      finding.code = "symbol-name";
+      finding.code = Code::symbol_name;
       finding.argument = wanted;
       finding.evidence = fmt::format("callers look for {}, but the candidate exports {}, which was called",
                                      wanted, entry->name);

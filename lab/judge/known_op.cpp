@@ -41,8 +41,8 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
     const double after = share_right(*called.given, trial);
     if (after < std::max(0.98, before + 0.5)) continue;
     Finding finding = change.finding;
-    if (finding.code == "dtype-refused") {
-      finding.code = "dtype-reinterpreted";
+    if (finding.code == Code::dtype_refused) {
+      finding.code = Code::dtype_reinterpreted;
       std::size_t at = 0;
       for (std::size_t i = 0; i < change.form.passings.size(); ++i)
         if (change.form.passings[i].cast != called.form.passings[i].cast) at = i;
@@ -53,13 +53,13 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
     const auto turned =
         std::find_if(called.form.entry->parameters.begin(), called.form.entry->parameters.end(),
                      [&](const Parameter& p) { return p.name == finding.argument; });
-    if (finding.code == "rank-refused" && turned != called.form.entry->parameters.end() &&
+    if (finding.code == Code::rank_refused && turned != called.form.entry->parameters.end() &&
         turned->kind == Parameter::Kind::pointer) {
-      finding.code = "layout-convention";
+      finding.code = Code::layout_convention;
       finding.evidence = finding.argument + " lies in another order than the other tensors with its axes";
       finding.fix = fmt::format("address {} as the tensors with the same axes", finding.argument);
     }
-    finding.decides = finding.code == "layout-convention";
+    finding.decides = finding.code == Code::layout_convention;
     finding.evidence += fmt::format(": {:.1f} % of the answer is right, and with this adapted {:.1f} %",
                                     100 * before, 100 * after);
     called.findings.push_back(std::move(finding));
@@ -120,7 +120,7 @@ void depends_on_lanes(const Numbers& with_32, bool asked_for_32, Diagnosis& diag
     return;
   }
   Finding finding;
-  finding.code = "warp-size";
+  finding.code = Code::warp_size;
   finding.evidence =
       "the instruction also asks for warps of 32 lanes: the answer is right with 64 (CDNA), but " + seen;
   finding.fix = "use warpSize, 64-bit masks and explicit widths";
@@ -210,7 +210,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     Finding finding = finding_of_end(failure.trial.answer, failure.given->line);
     if (failure.trial.answer.ok())
       finding.evidence = fmt::format("'{}': {}", failure.given->line, failure.trial.misfit);
-    if (failure.trial.answer.ok()) finding.code = "shape-refused";
+    if (failure.trial.answer.ok()) finding.code = Code::shape_refused;
     findings_of_device(failure.trial.answer, *failure.given, diagnosis.findings);
     add_once(diagnosis.findings, std::move(finding));
   }
@@ -227,7 +227,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   // What strays where no answer is right may stray for the launch, which was guessed.
   const bool stray = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
-    return f.code == "out-of-bounds-write" || f.code == "out-of-bounds-read";
+    return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read;
   });
   if (request.stranger && called.form.launch != nullptr && !numbers.explanation.explains &&
       (stray || (!numbers.raced && share_right(*called.given, called.trial) < 0.5))) {
@@ -252,7 +252,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   harmless_races();
   const bool memory_safe =
       std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
-        return f.code == "race" || f.code == "out-of-bounds-write" || f.code == "out-of-bounds-read";
+        return f.code == Code::race || f.code == Code::out_of_bounds_write ||
+               f.code == Code::out_of_bounds_read;
       });
   Probed probed;
   for (std::size_t i = 0; i < numbers.answers.size(); ++i)
@@ -283,7 +284,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   }
   if (!numbers.explanation.explains &&
       std::none_of(probed.findings.begin(), probed.findings.end(),
-                   [](const Finding& f) { return f.code == "unwritten-output"; }))
+                   [](const Finding& f) { return f.code == Code::unwritten_output; }))
     unwritten_elements(*called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
   add_causes(findings_of(*called.port, numbers, diagnosis.notes), std::move(probed.findings),
@@ -402,16 +403,16 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     Finding finding = finding_of_end(called.trial.answer, called.given->line);
     const std::size_t takes = called.form.entry->parameters.size();
     if (called.trial.answer.end == Answer::End::not_callable)
-      finding.code = takes == called.form.passings.size() ? "argument-kind" : "argument-count";
+      finding.code = takes == called.form.passings.size() ? Code::argument_kind : Code::argument_count;
     else if (called.trial.answer.end == Answer::End::refused)
       say_what_is_refused(called.trial.answer.message, *called.form.entry, called.port->roles, finding);
-    if (finding.code != "crash" && finding.code != "timeout" && finding.code != "resource-limit")
+    if (finding.code != Code::crash && finding.code != Code::timeout && finding.code != Code::resource_limit)
       finding.evidence = fmt::format("no way to call {} was found: {}", diagnosis.entry, finding.evidence);
     // A crash on memory that was not given is the caller's, who does not know what the parameter is.
     for (std::size_t i = 0; i < called.form.passings.size() && i < takes; ++i) {
       const Parameter& p = called.form.entry->parameters[i];
       if (called.form.passings[i].what != Passing::What::none || p.kind != Parameter::Kind::pointer) continue;
-      finding.code = "argument-kind";
+      finding.code = Code::argument_kind;
       finding.argument = p.name;
       finding.evidence = fmt::format("the original has no argument {} ({}), so it got null: {}", p.name,
                                      p.type, finding.evidence);
@@ -425,9 +426,9 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
         });
     if (finding.location.line == 0) finding.location = called.form.entry->place;
     // A status that says no more than that the launch failed.
-    const bool launch = finding.code == "shape-refused" &&
+    const bool launch = finding.code == Code::shape_refused &&
                         std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                                    [](const Finding& each) { return each.code == "launch-failed"; });
+                                    [](const Finding& each) { return each.code == Code::launch_failed; });
     if (!counted && !launch) add_once(diagnosis.findings, std::move(finding));
     return;
   }

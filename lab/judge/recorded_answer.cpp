@@ -31,25 +31,25 @@ void form_of_answers(const Approach& approach, const Entry& entry, const Replaye
     finding.argument = output.name;
     finding.location = entry.place;
     if (!came.is_tensor()) {
-      finding.code = "unwritten-output";
+      finding.code = Code::unwritten_output;
       finding.evidence =
           fmt::format("'{}': the original returns {} tensors, but the candidate returned {}", replayed.line,
                       replayed.call->returned.size(), outcome.answer.returned.size());
       finding.fix = fmt::format("also return {}", output.name);
     } else if (came.tensor.numel() != output.want.numel()) {
-      finding.code = "shape-refused";
+      finding.code = Code::shape_refused;
       finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
                                      came.tensor.describe(), output.want.describe());
       finding.fix = "return the reference's shape";
     } else if (came.tensor.rank != output.want.rank ||
                !std::equal(came.tensor.shape.begin(), came.tensor.shape.begin() + came.tensor.rank,
                            output.want.shape.begin())) {
-      finding.code = came.tensor.rank != output.want.rank ? "rank-refused" : "layout-convention";
+      finding.code = came.tensor.rank != output.want.rank ? Code::rank_refused : Code::layout_convention;
       finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
                                      came.tensor.describe(), output.want.describe());
       finding.fix = "return the reference's shape";
     } else if (came.tensor.dtype != output.want.dtype && !casts(approach)) {
-      finding.code = "dtype-refused";
+      finding.code = Code::dtype_refused;
       finding.evidence = fmt::format("'{}': {} was returned, but the reference gives {}", replayed.line,
                                      came.tensor.describe(), output.want.describe());
       finding.fix = fmt::format("return {}", name_of(output.want.dtype));
@@ -76,7 +76,7 @@ void inputs_kept(const Approach& approach, const Replayed& replayed, const CallO
       changed += before[e] != after[e] && !(before[e] != before[e] && after[e] != after[e]);
     if (changed == 0) continue;
     Finding finding;
-    finding.code = "writes-input";
+    finding.code = Code::writes_input;
     finding.argument = role.name;
     finding.evidence =
         fmt::format("'{}': the call changes {} of {} elements of {}; the original does not write to it",
@@ -88,7 +88,7 @@ void inputs_kept(const Approach& approach, const Replayed& replayed, const CallO
 
 void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis) {
   const auto& [approach, replayed, outcome, facts, factored] = answered;
-  const auto found = [&](std::string_view code) {
+  const auto found = [&](Code code) {
     return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                        [&](const Finding& each) { return each.code == code; });
   };
@@ -112,41 +112,45 @@ void numbers_of_answer(const Answered& answered, int vague, Diagnosis& diagnosis
     if (factored.count(output.name) > 0) continue;
     if (outcome.wrong[t] == 0) continue;
     Finding finding = other_of_equals(replayed, t, outcome.got[t]);
-    if (finding.code.empty()) finding = other_side_of_index(replayed, t, outcome.got[t], facts);
-    if (finding.code.empty())
+    if (finding.code == Code::none) finding = other_side_of_index(replayed, t, outcome.got[t], facts);
+    if (finding.code == Code::none)
       finding = pattern_of({output.name, output.want, outcome.got[t], output.before,
                             rtol_for(approach, output), approach.atol});
-    if (finding.code == "unexplained" || finding.code == "nan-inf")
-      if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong); !rows.code.empty())
+    if (finding.code == Code::unexplained || finding.code == Code::nan_inf)
+      if (Finding rows = rows_by_count(replayed, output.want, differences.back().wrong);
+          rows.code != Code::none)
         finding = std::move(rows);
-    if (finding.code.empty()) continue;
+    if (finding.code == Code::none) continue;
     if (finding.strength == Strength::nearest && is_float(output.want.dtype))
-      if (Finding better = pattern_of_inputs(approach, replayed, outcome, t); !better.code.empty())
+      if (Finding better = pattern_of_inputs(approach, replayed, outcome, t); better.code != Code::none)
         finding = std::move(better);
     finding.evidence = fmt::format("'{}': {} {}", replayed.line, output.name, finding.evidence);
     // Numbers have their cause where memory or threads go wrong, or where an argument is not looked at.
-    const bool caused = found("race") || found("missing-barrier") || found("out-of-bounds-read") ||
-                        found("out-of-bounds-write") || found("warp-size") || found("uninitialised-read") ||
-                        found("stale-state") || found("ignores-index") || found("ignores-argument") ||
-                        found("empty-input") || found("intermediate-precision");
-    const bool likely = finding.strength == Strength::nearest || finding.code == "nan-inf";
-    if (vague != (finding.code == "unexplained" ? 2 : likely ? 1 : 0)) continue;
-    if (vague > 0 && (caused || found("unwritten-output") || found("missing-scale") || found("tail-mask")))
+    const bool caused =
+        found(Code::race) || found(Code::missing_barrier) || found(Code::out_of_bounds_read) ||
+        found(Code::out_of_bounds_write) || found(Code::warp_size) || found(Code::uninitialised_read) ||
+        found(Code::stale_state) || found(Code::ignores_index) || found(Code::ignores_argument) ||
+        found(Code::empty_input) || found(Code::intermediate_precision);
+    const bool likely = finding.strength == Strength::nearest || finding.code == Code::nan_inf;
+    if (vague != (finding.code == Code::unexplained ? 2 : likely ? 1 : 0)) continue;
+    if (vague > 0 &&
+        (caused || found(Code::unwritten_output) || found(Code::missing_scale) || found(Code::tail_mask)))
       continue;
     // Where threads meet in no order, so do the places that are wrong.
-    if (finding.code == "tail-mask" && (found("race") || found("missing-barrier"))) continue;
-    if (finding.code == "tail-mask")
+    if (finding.code == Code::tail_mask && (found(Code::race) || found(Code::missing_barrier))) continue;
+    if (finding.code == Code::tail_mask)
       std::erase_if(diagnosis.findings, [&](const Finding& each) {
-        return each.code == "unwritten-output" && each.argument == output.name;
+        return each.code == Code::unwritten_output && each.argument == output.name;
       });
     // What one call says exactly, another need not say again without a name.
-    if (finding.code == "unexplained" &&
+    if (finding.code == Code::unexplained &&
         std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& each) {
-          return each.argument == output.name && each.code != "dtype-refused";
+          return each.argument == output.name && each.code != Code::dtype_refused;
         }))
       continue;
-    if (finding.code == "missing-scale" && (found("missing-scale") || found("epsilon") ||
-                                            found("ignores-argument") || found("intermediate-precision")))
+    if (finding.code == Code::missing_scale &&
+        (found(Code::missing_scale) || found(Code::epsilon) || found(Code::ignores_argument) ||
+         found(Code::intermediate_precision)))
       continue;
     add_once(diagnosis.findings, std::move(finding));
   }

@@ -29,9 +29,10 @@ bool nothing_told(const std::vector<CallOutcome>& outcomes, const Diagnosis& dia
   return std::any_of(outcomes.begin(), outcomes.end(),
                      [](const CallOutcome& each) { return each.answer.ok() && !each.right(); }) &&
          std::none_of(first, diagnosis.findings.end(), [](const Finding& each) {
-           return each.subject == Subject::candidate && each.code != "dtype-refused" &&
-                  each.code != "keyword-name" && each.code != "symbol-name" && each.code != "epsilon" &&
-                  each.code != "assumes-contiguous" && each.code != "ignores-offset";
+           return each.subject == Subject::candidate && each.code != Code::dtype_refused &&
+                  each.code != Code::keyword_name && each.code != Code::symbol_name &&
+                  each.code != Code::epsilon && each.code != Code::assumes_contiguous &&
+                  each.code != Code::ignores_offset;
          });
 }
 
@@ -58,7 +59,7 @@ std::size_t another_fault(const std::vector<Replayed>& calls, const std::vector<
   const auto first =
       diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(std::min(mended, diagnosis.findings.size()));
   const bool rounded = std::any_of(first, diagnosis.findings.end(), [](const Finding& each) {
-    return each.code == "intermediate-precision" && each.strength == Strength::nearest;
+    return each.code == Code::intermediate_precision && each.strength == Strength::nearest;
   });
   for (std::size_t i = 0; rounded && i < calls.size(); ++i)
     if (outcomes[i].answer.ok() && !cut_short(outcomes[i]) && far_off(calls[i], outcomes[i])) return i;
@@ -78,9 +79,9 @@ std::size_t single_elements(const Replayed& replayed) {
 void read_too_early(Diagnosis& diagnosis) {
   std::set<std::string> arrays;
   for (const Finding& each : diagnosis.findings)
-    if (each.code == "missing-barrier") arrays.insert(each.argument);
+    if (each.code == Code::missing_barrier) arrays.insert(each.argument);
   std::erase_if(diagnosis.findings, [&](const Finding& each) {
-    return each.code == "uninitialised-read" && arrays.count(each.argument) > 0;
+    return each.code == Code::uninitialised_read && arrays.count(each.argument) > 0;
   });
 }
 
@@ -99,7 +100,7 @@ void tell_end(const Approach& approach, const Entry& entry, const Replayed& repl
   Finding finding = finding_of_end(answer, replayed.line);
   if (answer.end == Answer::End::not_callable) {
     const bool count = entry.parameters.size() != approach.form.passings.size();
-    finding.code = count ? "argument-count" : "argument-kind";
+    finding.code = count ? Code::argument_count : Code::argument_kind;
     finding.fix = count ? fmt::format("take the {} arguments that are passed", replayed.call->before.size())
                         : "accept what the original accepts";
   } else if (answer.end == Answer::End::refused) {
@@ -128,7 +129,7 @@ void drop_if_used(const Approach& approach, const std::vector<Replayed>& calls,
       right = i;
   if (right == calls.size()) return;
   for (std::size_t i = findings.size(); i-- > told;) {
-    if (findings[i].code != "ignores-argument") continue;
+    if (findings[i].code != Code::ignores_argument) continue;
     const auto role = std::find_if(
         calls[right].roles.begin(), calls[right].roles.end(),
         [&](const Port::Role& each) { return each.name == findings[i].argument && each.tensor; });
@@ -184,7 +185,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   // Threads that meet in no order give one answer as well as another, unless they store the same.
   const bool raced =
       std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& each) {
-        return (each.code == "missing-barrier" || each.code == "race") && !each.same_store;
+        return (each.code == Code::missing_barrier || each.code == Code::race) && !each.same_store;
       });
   if (probed < calls.size()) {
     probe_memory(approach, calls[probed], outcomes[probed], diagnosis.findings);
@@ -214,15 +215,15 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     if (std::any_of(outcomes.begin(), outcomes.end(), cut_short)) break;
     Finding finding;
     if (!rescaled) finding = factor_of_rows(approach, calls, outcomes, t);
-    if (!rescaled && finding.code.empty()) {
+    if (!rescaled && finding.code == Code::none) {
       finding = reduction_of_rows(approach, calls, outcomes, t);
-      reduced = reduced || !finding.code.empty();
+      reduced = reduced || finding.code != Code::none;
     }
-    if (!rescaled && finding.code.empty()) finding = factor_of_counts(calls, outcomes, t);
-    if (!rescaled && finding.code.empty()) finding = function_of_elements(approach, calls, outcomes, t);
-    if (finding.code.empty() && !rescaled) continue;
+    if (!rescaled && finding.code == Code::none) finding = factor_of_counts(calls, outcomes, t);
+    if (!rescaled && finding.code == Code::none) finding = function_of_elements(approach, calls, outcomes, t);
+    if (finding.code == Code::none && !rescaled) continue;
     factored.insert(calls.front().outputs[t].name);
-    if (!finding.code.empty()) add_once(diagnosis.findings, std::move(finding));
+    if (finding.code != Code::none) add_once(diagnosis.findings, std::move(finding));
   }
   const bool softmax = facts != nullptr && facts->subtracts_maximum;
   // What is vague of another output is made of the numbers that are explained.
@@ -240,15 +241,15 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
     probe_influence(approach, calls[at], outcomes[at], softmax, diagnosis.findings);
   // What does not fit an integer because its scale is another is no fault of its own.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const Finding& each) { return each.code == "missing-scale"; }))
+                  [](const Finding& each) { return each.code == Code::missing_scale; }))
     std::erase_if(diagnosis.findings, [](const Finding& each) {
-      return each.code == "saturation" && each.strength == Strength::observed && each.location.line > 0;
+      return each.code == Code::saturation && each.strength == Strength::observed && each.location.line > 0;
     });
   // What is written where an index does not say meets other writers, and leaves its own place as it was.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const Finding& each) { return each.code == "ignores-index"; }))
+                  [](const Finding& each) { return each.code == Code::ignores_index; }))
     std::erase_if(diagnosis.findings, [](const Finding& each) {
-      return each.code == "unwritten-output" || (each.code == "race" && each.same_store);
+      return each.code == Code::unwritten_output || (each.code == Code::race && each.same_store);
     });
   const bool refused_all = !answered;
   if (adapted || refused_all) diagnosis.call = Stage::failed;

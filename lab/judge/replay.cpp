@@ -52,10 +52,17 @@ std::vector<std::vector<Replayed>> by_signature(std::vector<Replayed> calls) {
 }
 
 bool may_be_the_launch(const Finding& finding) {
-  constexpr std::array<std::string_view, 11> kCodes = {
-      "out-of-bounds-read", "out-of-bounds-write", "index-overflow",     "race",  "missing-barrier",
-      "tail-mask",          "unwritten-output",    "uninitialised-read", "crash", "timeout",
-      "unexplained"};
+  constexpr std::array<Code, 11> kCodes = {Code::out_of_bounds_read,
+                                           Code::out_of_bounds_write,
+                                           Code::index_overflow,
+                                           Code::race,
+                                           Code::missing_barrier,
+                                           Code::tail_mask,
+                                           Code::unwritten_output,
+                                           Code::uninitialised_read,
+                                           Code::crash,
+                                           Code::timeout,
+                                           Code::unexplained};
   return std::find(kCodes.begin(), kCodes.end(), finding.code) != kCodes.end();
 }
 
@@ -215,9 +222,9 @@ class Replay {
           best = then.share();
           chosen = i;
         }
-        const std::string& code = list[i].finding.code;
+        const Code code = list[i].finding.code;
         const bool on_the_way =
-            code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
+            code == Code::dtype_refused || code == Code::rank_refused || code == Code::assumes_contiguous;
         // What could not even be asked is no step on the way, nor is it what the device refused to launch.
         if (chosen == list.size() && fallback == list.size() && on_the_way &&
             now.answer.refused_launches.empty() && then.answer.end == Answer::End::refused &&
@@ -245,7 +252,7 @@ class Replay {
   bool reordered(const Replayed& replayed, const Answer& refusal) {
     if (refusal.end != Answer::End::refused || is_about_dtype(refusal.message)) return false;
     for (Experiment& each : experiments(approach_, replayed)) {
-      if (each.finding.code != "argument-order") continue;
+      if (each.finding.code != Code::argument_order) continue;
       Approach other = approach_;
       other.form = each.form;
       if (const CallOutcome then = replay_once(other, replayed); !then.right()) continue;
@@ -367,7 +374,7 @@ class Replay {
     if (right == right_wide) return;
     if (right > right_wide) {
       Finding finding;
-      finding.code = "warp-size";
+      finding.code = Code::warp_size;
       finding.evidence = fmt::format("{} of {} calls are right with warps of 32 lanes, and {} with 64 lanes",
                                      right, calls.size(), right_wide);
       finding.fix = "use warpSize, 64-bit masks and explicit widths";
@@ -378,7 +385,7 @@ class Replay {
                                          right_wide, calls.size(), right);
     if (request_.narrow_warps) {
       Finding finding;
-      finding.code = "warp-size";
+      finding.code = Code::warp_size;
       finding.evidence =
           fmt::format("the instruction also asks for warps of 32 lanes; with 64 lanes (CDNA) {}", seen);
       finding.fix = "use warpSize, 64-bit masks and explicit widths";
@@ -454,11 +461,11 @@ void replay(const Candidate& candidate, const Entry& entry, const ReplayRequest&
   }
   // Calls that leave an argument out are wrong for the reason that those show which pass it.
   if (explained)
-    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == "unexplained"; });
+    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == Code::unexplained; });
   // Calls whose exponentials overflow show what others show the cause of.
   if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const Finding& each) { return each.code == "missing-max-subtraction"; }))
-    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == "nan-inf"; });
+                  [](const Finding& each) { return each.code == Code::missing_max_subtraction; }))
+    std::erase_if(diagnosis.findings, [](const Finding& each) { return each.code == Code::nan_inf; });
   // What a wrong launch does looks like faults of the kernel.
   if (guessed && std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), may_be_the_launch)) {
     diagnosis.findings.clear();

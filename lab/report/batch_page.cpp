@@ -81,7 +81,7 @@ std::string batch_html(const std::vector<Judged>& judged, const Totals& totals) 
     std::string first = d.error;
     for (const Finding& finding : d.findings)
       if (finding.subject == Subject::candidate) {
-        codes.push_back(finding.code);
+        codes.push_back(name_of(finding.code));
         if (first.empty()) first = finding.evidence;
       }
     for (const std::string& note : d.notes)

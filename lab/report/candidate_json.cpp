@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const Finding& finding) {
   Json json;
-  json["code"] = finding.code;
+  json["code"] = name_of(finding.code);
   json["subject"] = name_of(finding.subject);
   json["strength"] = name_of(finding.strength);
   json["argument"] = finding.argument;
@@ -47,7 +47,10 @@ Enum named(const std::string& name, std::initializer_list<Enum> values) {
 
 Finding finding_of_json(const Json& json) {
   Finding finding;
-  finding.code = json.at("code");
+  const std::string code = json.at("code");
+  const std::optional<Code> known = code_named(code);
+  if (!known) core::fail(ErrorCode::bad_argument, "'", code, "' is no code of a finding");
+  finding.code = *known;
   finding.subject =
       named<Subject>(json.at("subject"), {Subject::candidate, Subject::test, Subject::instruction});
   finding.strength =

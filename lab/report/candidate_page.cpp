@@ -111,7 +111,7 @@ std::string finding_row(const Finding& finding, int number) {
   return fmt::format(
       "<tr><td>{}</td><td><code>{}</code>{}{}</td><td>{}</td><td>{}<br><span "
       "class=\"fix\">{}</span></td></tr>\n",
-      number, escape_markup(finding.code),
+      number, escape_markup(name_of(finding.code)),
       finding.argument.empty() ? "" : " <b>" + escape_markup(finding.argument) + "</b>",
       place + (finding.subject == Subject::candidate
                    ? ""
@@ -145,7 +145,7 @@ std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
         i, breaking(escape_markup(d.folder.empty() ? d.candidate : d.folder + "/" + d.candidate)),
         d.op.empty() ? "<span class=\"dim\">not known</span>" : escape_markup(d.op), d.verdict(), d.verdict(),
         name_of(d.compile), name_of(d.call), name_of(d.exec),
-        d.findings.empty() ? "" : "<code>" + escape_markup(d.findings.front().code) + "</code>");
+        d.findings.empty() ? "" : "<code>" + escape_markup(name_of(d.findings.front().code)) + "</code>");
   }
   html += "</table></div>\n";
   for (std::size_t i = 0; i < diagnoses.size(); ++i) {

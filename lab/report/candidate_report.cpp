@@ -15,7 +15,7 @@ namespace {
 std::vector<std::string> codes_of(const Diagnosis& diagnosis) {
   std::vector<std::string> codes;
   for (const Finding& finding : diagnosis.findings) {
-    const std::string code = finding.argument.empty() ? finding.code : finding.code + " " + finding.argument;
+    const std::string code = said_against(finding);
     if (finding.subject == Subject::candidate && !is_remark(finding) &&
         std::find(codes.begin(), codes.end(), code) == codes.end())
       codes.push_back(code);
@@ -79,8 +79,7 @@ std::string mending_line(const Diagnosis& before, const Diagnosis& after) {
 /// "rounding-mode K (proved): evidence. Fix: … (candidate.hip.cpp:27)"
 std::string junit_line(const Finding& finding) {
   const std::string place = place_of(finding);
-  return fmt::format("{}{} ({}): {}. Fix: {}{}\n", finding.code,
-                     finding.argument.empty() ? "" : " " + finding.argument, name_of(finding.strength),
+  return fmt::format("{} ({}): {}. Fix: {}{}\n", said_against(finding), name_of(finding.strength),
                      finding.evidence, finding.fix, place.empty() ? "" : " (" + place + ")");
 }
 
@@ -134,11 +133,11 @@ std::string candidates_table(const std::vector<Diagnosis>& diagnoses) {
     for (const Finding& finding : d.findings) {
       const std::string whose =
           finding.subject == Subject::candidate ? "" : fmt::format(" [{}]", name_of(finding.subject));
-      text +=
-          fmt::format("  {:>2}. {}{}{}  {}  {}\n", ++number,
-                      is_remark(finding) ? Terminal::yellow(finding.code) : Terminal::red(finding.code),
-                      finding.argument.empty() ? "" : " " + Terminal::bold(escape_terminal(finding.argument)),
-                      whose, Terminal::dim(name_of(finding.strength)), escape_terminal(finding.evidence));
+      text += fmt::format(
+          "  {:>2}. {}{}{}  {}  {}\n", ++number,
+          is_remark(finding) ? Terminal::yellow(name_of(finding.code)) : Terminal::red(name_of(finding.code)),
+          finding.argument.empty() ? "" : " " + Terminal::bold(escape_terminal(finding.argument)), whose,
+          Terminal::dim(name_of(finding.strength)), escape_terminal(finding.evidence));
       text += source_lines(finding.location);
       const std::string place = escape_terminal(place_of(finding));
       if (!finding.fix.empty())
@@ -175,7 +174,7 @@ std::string candidates_markdown(const std::vector<Diagnosis>& diagnoses) {
     int number = 0;
     for (const Finding& finding : d.findings)
       text += fmt::format(
-          "| {} | `{}`{} | {} | {} | {} | {} | {} |\n", ++number, finding.code,
+          "| {} | `{}`{} | {} | {} | {} | {} | {} |\n", ++number, name_of(finding.code),
           finding.subject == Subject::candidate ? "" : fmt::format(" ({})", name_of(finding.subject)),
           escape_markdown(finding.argument), name_of(finding.strength), escape_markdown(finding.evidence),
           escape_markdown(place_of(finding)), escape_markdown(finding.fix));

@@ -31,7 +31,7 @@ const char* basis_of(Strength strength) {
 }
 
 /// The first that is said of a folder's test or instruction.
-constexpr std::string_view kOfTests = "nothing-compared";
+constexpr Code kOfTests = Code::nothing_compared;
 
 }  // namespace
 
@@ -49,9 +49,9 @@ std::string findings_document() {
     text += fmt::format("| `{}` | {} |\n", name_of(each), basis_of(each));
   constexpr const char* kHead = "\n## Of {}\n\n| code | meaning |\n|---|---|\n";
   text += fmt::format(kHead, "a candidate");
-  for (const std::string_view code : finding_codes()) {
+  for (const Code code : finding_codes()) {
     if (code == kOfTests) text += fmt::format(kHead, "a folder's test and instruction");
-    text += fmt::format("| `{}` | {} |\n", code, meaning_of(code));
+    text += fmt::format("| `{}` | {} |\n", name_of(code), meaning_of(code));
   }
   return text;
 }

@@ -68,8 +68,7 @@ class Audited : public testing::Test {
       EXPECT_FALSE(each.evidence.empty());
       EXPECT_FALSE(each.fix.empty());
       EXPECT_NE(each.subject, Subject::candidate);
-      all.push_back((each.subject == Subject::test ? "test " : "instruction ") + each.code +
-                    (each.argument.empty() ? "" : " " + each.argument) + " @" +
+      all.push_back((each.subject == Subject::test ? "test " : "instruction ") + said_against(each) + " @" +
                     std::to_string(each.location.line));
     }
     return all;

@@ -185,8 +185,8 @@ TEST(AuditOfExamples, QuantizeCopyKvHasTheFaultsOfItsReadme) {
   const CaseFolder folder = find_cases(ISOMER_PORTS "/quantize_copy_kv").at(0);
   Findings all;
   for (const Finding& each : audit(folder, load_recording(folder.recording.string())))
-    all.push_back(std::string(each.subject == Subject::test ? "test " : "instruction ") + each.code + " " +
-                  each.argument);
+    all.push_back(std::string(each.subject == Subject::test ? "test " : "instruction ") + name_of(each.code) +
+                  " " + each.argument);
   EXPECT_EQ(all, (Findings{"test output-not-compared Out_scale", "test unseeded ",
                            "instruction contradicts-label K", "instruction contradicts-label Out_scale",
                            "instruction contradicts-label Out_scale"}));
@@ -196,7 +196,7 @@ TEST(AuditOfExamples, SinHasAContradictionOfItsBlockSizeAlone) {
   const CaseFolder folder = find_cases(ISOMER_PORTS "/sin").at(0);
   const std::vector<Finding> all = audit(folder, load_recording(folder.recording.string()));
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].code, "contradicts-label");
+  EXPECT_EQ(all[0].code, Code::contradicts_label);
   EXPECT_EQ(all[0].argument, "BLOCK_SIZE");
   EXPECT_NE(all[0].evidence.find("BLOCK_SIZE = 256, but the label launches with 1024"), std::string::npos);
 }

@@ -34,8 +34,8 @@ std::vector<std::string> found(const Diagnosis& diagnosis, std::string& text) {
   std::vector<std::string> list;
   text = diagnosis.error;
   for (const Finding& each : diagnosis.findings) {
-    list.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
-    text += "\n" + each.code + " " + each.argument + ": " + each.evidence;
+    list.push_back(said_against(each));
+    text += "\n" + said_against(each) + ": " + each.evidence;
   }
   for (const std::string& note : diagnosis.notes) text += "\nnote: " + note;
   return list;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Row {
-  const char* code;
+  Code code;
   const char* file;
   const char* entry;
   const char* op;
@@ -27,62 +27,63 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"symbol-name", "sine.cu", "sin_another_name", "sin", "sin_right", "call_kernel"},
-    {"argument-count", "sine.cu", "sin_counted", "sin", "sin_right_tensors"},
-    {"argument-order", "sine.cu", "sin_reordered", "sin", "sin_right_tensors"},
-    {"argument-kind", "sine.cu", "sin_of_a_number", "sin", "sin_right_tensors"},
-    {"argument-kind", "attention.cu", "act_quant_block_in_memory", "act_quant", "act_quant_right"},
-    {"dtype-refused", "quantize.cu", "tensors_want_f32", "quantize_copy_kv", "tensors_right"},
-    {"dtype-reinterpreted", "quantize.cu", "tensors_read_f32", "quantize_copy_kv", "tensors_right"},
-    {"rank-refused", "quantize.cu", "tensors_want_rank_2", "quantize_copy_kv", "tensors_right"},
-    {"shape-refused", "quantize.cu", "tensors_want_64", "quantize_copy_kv", "tensors_right"},
-    {"assumes-contiguous", "quantize.cu", "tensors_are_compact", "quantize_copy_kv", "tensors_right"},
-    {"ignores-offset", "quantize.cu", "tensors_have_no_offset", "quantize_copy_kv", "tensors_right"},
-    {"layout-convention", "attention.cu", "attention_heads_first", "attention", "attention_right"},
-    {"timeout", "sine.cu", "sin_never_ends", "sin", "sin_right"},
-    {"crash", "sine.cu", "sin_crashes", "sin", "sin_right"},
-    {"resource-limit", "sine.cu", "sin_takes_all", "sin", "sin_right"},
-    {"launch-failed", "sine.cu", "sin_of_large_blocks", "sin", "sin_right"},
-    {"host-touches-device-memory", "tensors.cu", "wave_and_last_by_address", "sin",
+    {Code::symbol_name, "sine.cu", "sin_another_name", "sin", "sin_right", "call_kernel"},
+    {Code::argument_count, "sine.cu", "sin_counted", "sin", "sin_right_tensors"},
+    {Code::argument_order, "sine.cu", "sin_reordered", "sin", "sin_right_tensors"},
+    {Code::argument_kind, "sine.cu", "sin_of_a_number", "sin", "sin_right_tensors"},
+    {Code::argument_kind, "attention.cu", "act_quant_block_in_memory", "act_quant", "act_quant_right"},
+    {Code::dtype_refused, "quantize.cu", "tensors_want_f32", "quantize_copy_kv", "tensors_right"},
+    {Code::dtype_reinterpreted, "quantize.cu", "tensors_read_f32", "quantize_copy_kv", "tensors_right"},
+    {Code::rank_refused, "quantize.cu", "tensors_want_rank_2", "quantize_copy_kv", "tensors_right"},
+    {Code::shape_refused, "quantize.cu", "tensors_want_64", "quantize_copy_kv", "tensors_right"},
+    {Code::assumes_contiguous, "quantize.cu", "tensors_are_compact", "quantize_copy_kv", "tensors_right"},
+    {Code::ignores_offset, "quantize.cu", "tensors_have_no_offset", "quantize_copy_kv", "tensors_right"},
+    {Code::layout_convention, "attention.cu", "attention_heads_first", "attention", "attention_right"},
+    {Code::timeout, "sine.cu", "sin_never_ends", "sin", "sin_right"},
+    {Code::crash, "sine.cu", "sin_crashes", "sin", "sin_right"},
+    {Code::resource_limit, "sine.cu", "sin_takes_all", "sin", "sin_right"},
+    {Code::launch_failed, "sine.cu", "sin_of_large_blocks", "sin", "sin_right"},
+    {Code::host_touches_device_memory, "tensors.cu", "wave_and_last_by_address", "sin",
      "wave_and_last_by_copies"},
-    {"empty-input", "sine.cu", "sin_of_no_block", "sin", "sin_right"},
-    {"out-of-bounds-write", "sine.cu", "sin_of_one_more", "sin", "sin_right"},
-    {"out-of-bounds-read", "sine.cu", "sin_with_neighbour", "sin", "sin_right"},
-    {"missing-barrier", "sine.cu", "sin_without_barrier", "sin", "sin_with_barrier"},
-    {"race", "sine.cu", "sin_added", "sin", "sin_right"},
-    {"warp-size", "lanes.hip.cpp", "lanes_of_the_warp", "quantize_copy_kv", "lanes_right"},
-    {"uninitialised-read", "sine.cu", "sin_of_unset", "sin", "sin_with_barrier"},
-    {"writes-input", "sine.cu", "sin_in_place", "sin", "sin_right"},
-    {"tail-mask", "sine.cu", "sin_of_whole_blocks", "sin", "sin_right"},
-    {"unwritten-output", "sine.cu", "sin_of_every_other", "sin", "sin_right"},
-    {"stale-state", "sine.cu", "sin_once", "sin", "sin_right"},
-    {"stale-state", "sine_limits.cu", "sin_for_ten_calls", "sin", "sin_of_any_size"},
-    {"stale-state", "sine.cu", "sin_kept_by_address", "sin", "sin_right"},
-    {"wrong-stream", "streams.cu", "sin_on_the_default_stream", "sin", "sin_on_the_stream"},
-    {"wrong-stream", "streams.cu", "sin_copied_on_the_default_stream", "sin", "sin_copied_on_the_stream"},
-    {"wrong-stream", "streams.cu", "sin_not_waited_for", "sin", "sin_waited_for"},
-    {"wrong-stream", "streams.cu", "sin_of_a_stream_by_number", "sin", "sin_on_its_own_stream"},
-    {"ignores-index", "quantize.cu", "quantize_ignores_dest", "quantize_copy_kv", "quantize_right"},
-    {"index-overflow", "quantize.cu", "tensors_narrow_row", "quantize_copy_kv", "tensors_right"},
-    {"missing-absolute", "quantize.cu", "quantize_signed", "quantize_copy_kv", "quantize_right"},
-    {"rounding-mode", "quantize.cu", "quantize_rounds", "quantize_copy_kv", "quantize_right"},
-    {"scale-precision", "quantize.cu", "quantize_keeps_scale", "quantize_copy_kv", "quantize_right"},
-    {"intermediate-precision", "quantize.cu", "quantize_narrow_quotient", "quantize_copy_kv",
+    {Code::empty_input, "sine.cu", "sin_of_no_block", "sin", "sin_right"},
+    {Code::out_of_bounds_write, "sine.cu", "sin_of_one_more", "sin", "sin_right"},
+    {Code::out_of_bounds_read, "sine.cu", "sin_with_neighbour", "sin", "sin_right"},
+    {Code::missing_barrier, "sine.cu", "sin_without_barrier", "sin", "sin_with_barrier"},
+    {Code::race, "sine.cu", "sin_added", "sin", "sin_right"},
+    {Code::warp_size, "lanes.hip.cpp", "lanes_of_the_warp", "quantize_copy_kv", "lanes_right"},
+    {Code::uninitialised_read, "sine.cu", "sin_of_unset", "sin", "sin_with_barrier"},
+    {Code::writes_input, "sine.cu", "sin_in_place", "sin", "sin_right"},
+    {Code::tail_mask, "sine.cu", "sin_of_whole_blocks", "sin", "sin_right"},
+    {Code::unwritten_output, "sine.cu", "sin_of_every_other", "sin", "sin_right"},
+    {Code::stale_state, "sine.cu", "sin_once", "sin", "sin_right"},
+    {Code::stale_state, "sine_limits.cu", "sin_for_ten_calls", "sin", "sin_of_any_size"},
+    {Code::stale_state, "sine.cu", "sin_kept_by_address", "sin", "sin_right"},
+    {Code::wrong_stream, "streams.cu", "sin_on_the_default_stream", "sin", "sin_on_the_stream"},
+    {Code::wrong_stream, "streams.cu", "sin_copied_on_the_default_stream", "sin", "sin_copied_on_the_stream"},
+    {Code::wrong_stream, "streams.cu", "sin_not_waited_for", "sin", "sin_waited_for"},
+    {Code::wrong_stream, "streams.cu", "sin_of_a_stream_by_number", "sin", "sin_on_its_own_stream"},
+    {Code::ignores_index, "quantize.cu", "quantize_ignores_dest", "quantize_copy_kv", "quantize_right"},
+    {Code::index_overflow, "quantize.cu", "tensors_narrow_row", "quantize_copy_kv", "tensors_right"},
+    {Code::missing_absolute, "quantize.cu", "quantize_signed", "quantize_copy_kv", "quantize_right"},
+    {Code::rounding_mode, "quantize.cu", "quantize_rounds", "quantize_copy_kv", "quantize_right"},
+    {Code::scale_precision, "quantize.cu", "quantize_keeps_scale", "quantize_copy_kv", "quantize_right"},
+    {Code::intermediate_precision, "quantize.cu", "quantize_narrow_quotient", "quantize_copy_kv",
      "quantize_right"},
-    {"reciprocal-multiply", "quantize.cu", "quantize_reciprocal", "quantize_copy_kv", "quantize_right_f32"},
-    {"clamp", "quantize.cu", "quantize_clamps", "quantize_copy_kv", "quantize_right"},
-    {"zero-guard", "quantize.cu", "quantize_guards", "quantize_copy_kv", "quantize_right_f32"},
-    {"saturation", "attention.cu", "act_quant_fnuz", "act_quant", "act_quant_right"},
-    {"epsilon", "attention.cu", "act_quant_low_floor", "act_quant", "act_quant_right"},
-    {"mask-alignment", "attention.cu", "attention_top_left", "attention", "attention_right"},
-    {"head-mapping", "attention.cu", "attention_modulo", "attention", "attention_right"},
-    {"missing-scale", "attention.cu", "attention_unscaled", "attention", "attention_right"},
-    {"missing-max-subtraction", "attention.cu", "attention_overflows", "attention", "attention_right"},
-    {"missing-rescale", "attention.cu", "attention_not_rescaled", "attention", "attention_right"},
-    {"nan-inf", "attention.cu", "attention_of_nothing", "attention", "attention_right"},
-    {"log-base", "attention.cu", "merge_base_2", "merge_attention", "merge_right"},
-    {"nondeterministic", "sine.cu", "sin_by_the_clock", "sin", "sin_added_in_any_order"},
-    {"unexplained", "sine.cu", "sin_is_cos", "sin", "sin_right"},
+    {Code::reciprocal_multiply, "quantize.cu", "quantize_reciprocal", "quantize_copy_kv",
+     "quantize_right_f32"},
+    {Code::clamp, "quantize.cu", "quantize_clamps", "quantize_copy_kv", "quantize_right"},
+    {Code::zero_guard, "quantize.cu", "quantize_guards", "quantize_copy_kv", "quantize_right_f32"},
+    {Code::saturation, "attention.cu", "act_quant_fnuz", "act_quant", "act_quant_right"},
+    {Code::epsilon, "attention.cu", "act_quant_low_floor", "act_quant", "act_quant_right"},
+    {Code::mask_alignment, "attention.cu", "attention_top_left", "attention", "attention_right"},
+    {Code::head_mapping, "attention.cu", "attention_modulo", "attention", "attention_right"},
+    {Code::missing_scale, "attention.cu", "attention_unscaled", "attention", "attention_right"},
+    {Code::missing_max_subtraction, "attention.cu", "attention_overflows", "attention", "attention_right"},
+    {Code::missing_rescale, "attention.cu", "attention_not_rescaled", "attention", "attention_right"},
+    {Code::nan_inf, "attention.cu", "attention_of_nothing", "attention", "attention_right"},
+    {Code::log_base, "attention.cu", "merge_base_2", "merge_attention", "merge_right"},
+    {Code::nondeterministic, "sine.cu", "sin_by_the_clock", "sin", "sin_added_in_any_order"},
+    {Code::unexplained, "sine.cu", "sin_is_cos", "sin", "sin_right"},
 };
 
 std::shared_ptr<const Candidate> build(const std::string& file, int lanes) {
@@ -117,8 +118,8 @@ Diagnosis said_of(const Row& row, const char* entry, const char* wanted) {
 std::string text_of(const Diagnosis& diagnosis) {
   std::string text = diagnosis.error;
   for (const Finding& finding : diagnosis.findings)
-    text += "\n" + finding.code + " (" + name_of(finding.strength) + ") " + finding.argument + ": " +
-            finding.evidence;
+    text += "\n" + std::string(name_of(finding.code)) + " (" + name_of(finding.strength) + ") " +
+            finding.argument + ": " + finding.evidence;
   for (const std::string& note : diagnosis.notes) text += "\nnote: " + note;
   return text;
 }
@@ -149,23 +150,24 @@ TEST_P(EveryCode, IsNotSaidOfTheTwin) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryCode, testing::ValuesIn(kRows), [](const auto& info) {
-  std::string name = std::string(info.param.code) + "_" + info.param.entry;
+  std::string name = std::string(name_of(info.param.code)) + "_" + info.param.entry;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
 
 TEST(Codes, OfCandidatesAreAllInTheTable) {
   // What only a label's recorded calls show has its table in tests/replayed.
-  const std::set<std::string> elsewhere = {
-      "does-not-compile", "slow", "keyword-name", "ignores-argument", "approximation", "missing-term",
-      "argument-default", "off-by-one", "inverted-condition", "tie-rule", "result-order", "other-reduction",
+  const std::set<Code> elsewhere = {
+      Code::does_not_compile, Code::slow, Code::keyword_name, Code::ignores_argument, Code::approximation,
+      Code::missing_term, Code::argument_default, Code::off_by_one, Code::inverted_condition, Code::tie_rule,
+      Code::result_order, Code::other_reduction,
       // These have their table in test_strangers.cpp.
-      "no-kernel", "library-call", "convention", "benign-race", "suspicious"};
-  std::set<std::string> in_table;
+      Code::no_kernel, Code::library_call, Code::convention, Code::benign_race, Code::suspicious};
+  std::set<Code> in_table;
   for (const Row& row : kRows) in_table.insert(row.code);
-  for (const std::string_view code : finding_codes()) {
-    if (code == "nothing-compared") break;  // from here on they are of tests and instructions
-    EXPECT_TRUE(in_table.count(std::string(code)) + elsewhere.count(std::string(code)) == 1) << code;
+  for (const Code code : finding_codes()) {
+    if (code == Code::nothing_compared) break;  // from here on they are of tests and instructions
+    EXPECT_TRUE(in_table.count(code) + elsewhere.count(code) == 1) << code;
   }
 }
 
@@ -174,8 +176,8 @@ TEST(Codes, HaveADocumentThatIsMadeFromThem) {
   ASSERT_TRUE(file.is_open());
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(text, findings_document()) << "isomer check --codes > docs/findings.md writes it anew";
-  for (const std::string_view code : finding_codes())
-    EXPECT_NE(text.find(std::string("| `").append(code) + "` | " + std::string(meaning_of(code)) + " |"),
+  for (const Code code : finding_codes())
+    EXPECT_NE(text.find(std::string("| `") + name_of(code) + "` | " + meaning_of(code) + " |"),
               std::string::npos)
         << code;
 }
@@ -193,7 +195,7 @@ TEST(Codes, WarpsOf64AreAFaultWhereTheInstructionAsksForOthers) {
   const Diagnosis asked = diagnose(*build("lanes.hip.cpp", 32), request);
   EXPECT_EQ(asked.verdict(), "fail");
   ASSERT_EQ(asked.findings.size(), 1u) << text_of(asked);
-  EXPECT_EQ(asked.findings[0].code, "warp-size");
+  EXPECT_EQ(asked.findings[0].code, Code::warp_size);
 }
 
 Diagnosis said_of_file(const char* file) {
@@ -208,7 +210,7 @@ Diagnosis said_of_file(const char* file) {
 }
 
 TEST(Codes, AStructThatOnlyHostCodeFillsIsNoFault) {
-  const Row row{"", "structs.cu", "sin_of_an_array", "sin", ""};
+  const Row row{Code::none, "structs.cu", "sin_of_an_array", "sin", ""};
   const Diagnosis alone = said_of(row, row.entry, nullptr);
   EXPECT_EQ(alone.verdict(), "error");
   EXPECT_TRUE(alone.findings.empty()) << text_of(alone);
@@ -222,7 +224,7 @@ TEST(Codes, AStructThatOnlyHostCodeFillsIsNoFault) {
 }
 
 TEST(Codes, AKernelThatNobodyLaunchesIsJudgedByALaunchThatFitsOrNotAtAll) {
-  const Row row{"", "bare.cu", "", "sin", ""};
+  const Row row{Code::none, "bare.cu", "", "sin", ""};
   const Diagnosis unknown = said_of(row, "sin_by_ninety_six", nullptr);
   EXPECT_EQ(unknown.verdict(), "error") << text_of(unknown);
   EXPECT_TRUE(unknown.findings.empty()) << text_of(unknown);
@@ -234,7 +236,7 @@ TEST(Codes, AKernelThatNobodyLaunchesIsJudgedByALaunchThatFitsOrNotAtAll) {
   const Diagnosis strays = said_of(row, "sin_one_too_many", nullptr);
   EXPECT_EQ(strays.verdict(), "fail") << text_of(strays);
   EXPECT_TRUE(std::any_of(strays.findings.begin(), strays.findings.end(), [](const Finding& f) {
-    return f.code == "out-of-bounds-write";
+    return f.code == Code::out_of_bounds_write;
   })) << text_of(strays);
 }
 
@@ -248,7 +250,7 @@ TEST(Codes, WhatCannotBeEmulatedIsNoFault) {
 TEST(Codes, DoesNotCompileNamesTheLine) {
   const Diagnosis diagnosis = said_of_file("broken.cu");
   ASSERT_EQ(diagnosis.findings.size(), 1u) << text_of(diagnosis);
-  EXPECT_EQ(diagnosis.findings[0].code, "does-not-compile");
+  EXPECT_EQ(diagnosis.findings[0].code, Code::does_not_compile);
   EXPECT_NE(diagnosis.findings[0].evidence.find("no_such_function"), std::string::npos) << text_of(diagnosis);
   EXPECT_EQ(diagnosis.findings[0].location.line, 5);
   EXPECT_EQ(diagnosis.compile, Stage::failed);
@@ -258,7 +260,7 @@ TEST(Codes, DoesNotCompileNamesTheLine) {
 TEST(Codes, DoesNotCompileNamesTheHeaderThatIsMissing) {
   const Diagnosis diagnosis = said_of_file("no_header.cu");
   ASSERT_EQ(diagnosis.findings.size(), 1u) << text_of(diagnosis);
-  EXPECT_EQ(diagnosis.findings[0].code, "does-not-compile");
+  EXPECT_EQ(diagnosis.findings[0].code, Code::does_not_compile);
   EXPECT_EQ(diagnosis.findings[0].argument, "no/such/header.h");
 }
 
@@ -268,7 +270,7 @@ TEST(State, IsAskedForByTenCalls) {
   request.entry = "sin_for_ten_calls";
   const Diagnosis said = diagnose(*build("sine_limits.cu", 32), request);
   const auto stale = std::find_if(said.findings.begin(), said.findings.end(),
-                                  [](const Finding& each) { return each.code == "stale-state"; });
+                                  [](const Finding& each) { return each.code == Code::stale_state; });
   ASSERT_NE(stale, said.findings.end()) << text_of(said);
   EXPECT_EQ(stale->evidence.rfind("after 10 calls with zeros at the same addresses, ", 0), 0u)
       << stale->evidence;
@@ -283,7 +285,7 @@ TEST(Sizes, PastALimitOfTheSourceAreTried) {
   request.entry = "sin_up_to_a_limit";
   const Diagnosis limited = diagnose(*build("sine_limits.cu", 32), request);
   ASSERT_EQ(limited.findings.size(), 1u) << text_of(limited);
-  EXPECT_EQ(limited.findings[0].code, "tail-mask");
+  EXPECT_EQ(limited.findings[0].code, Code::tail_mask);
   EXPECT_NE(limited.findings[0].evidence.find("131075, wrong for 16777219"), std::string::npos)
       << limited.findings[0].evidence;
   request.entry = "sin_of_any_size";

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 std::string text_of(const Diagnosis& diagnosis) {
   std::string text = diagnosis.error;
   for (const Finding& finding : diagnosis.findings)
-    text += "\n" + finding.code + " " + finding.argument + ": " + finding.evidence;
+    text += "\n" + said_against(finding) + ": " + finding.evidence;
   for (const std::string& note : diagnosis.notes) text += "\nnote: " + note;
   return text;
 }
@@ -74,7 +74,7 @@ class OnADevice : public testing::Test {
     return recording;
   }
 
-  void expect(const char* name, const char* code) const {
+  void expect(const char* name, Code code) const {
     const Diagnosis said = said_of(name);
     EXPECT_TRUE(std::any_of(said.findings.begin(), said.findings.end(),
                             [&](const Finding& finding) { return finding.code == code; }))
@@ -106,19 +106,21 @@ TEST_F(OnADevice, MeasuredCallsHaveTheDevicesTimeAndTheSameBytes) {
 TEST_F(OnADevice, SlowIsNamed) {
   const Diagnosis said = said_of("sin_slow", recorded());
   ASSERT_EQ(said.findings.size(), 1u) << text_of(said);
-  EXPECT_EQ(said.findings[0].code, "slow") << text_of(said);
+  EXPECT_EQ(said.findings[0].code, Code::slow) << text_of(said);
 }
 
 TEST_F(OnADevice, NondeterministicIsNamed) {
   const Diagnosis said = said_of("sin_by_chance");
   ASSERT_EQ(said.findings.size(), 1u) << text_of(said);
-  EXPECT_EQ(said.findings[0].code, "nondeterministic") << text_of(said);
+  EXPECT_EQ(said.findings[0].code, Code::nondeterministic) << text_of(said);
 }
 
-TEST_F(OnADevice, AWriteBehindABufferIsSeenByItsGuard) { expect("sin_overruns", "out-of-bounds-write"); }
-TEST_F(OnADevice, AKernelThatStopsTheDeviceIsACrash) { expect("sin_stops_the_device", "crash"); }
-TEST_F(OnADevice, AKernelThatNeverEndsIsATimeout) { expect("sin_hangs", "timeout"); }
-TEST_F(OnADevice, ALaunchThatTheDeviceRefusesIsNamed) { expect("sin_launches_too_much", "launch-failed"); }
+TEST_F(OnADevice, AWriteBehindABufferIsSeenByItsGuard) { expect("sin_overruns", Code::out_of_bounds_write); }
+TEST_F(OnADevice, AKernelThatStopsTheDeviceIsACrash) { expect("sin_stops_the_device", Code::crash); }
+TEST_F(OnADevice, AKernelThatNeverEndsIsATimeout) { expect("sin_hangs", Code::timeout); }
+TEST_F(OnADevice, ALaunchThatTheDeviceRefusesIsNamed) {
+  expect("sin_launches_too_much", Code::launch_failed);
+}
 
 /// Compiling for a device needs none: a HIP source by CUDA's names, and what it offers.
 TEST(ThroughNvcc, AHipSourceOffersItsFunctionsAndKernels) {

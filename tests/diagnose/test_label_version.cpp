@@ -10,7 +10,7 @@
 namespace isomer::lab {
 namespace {
 
-Diagnosis without_floor(const std::string& code = "epsilon") {
+Diagnosis without_floor(Code code = Code::epsilon) {
   Finding finding;
   finding.code = code;
   finding.strength = Strength::proved;
@@ -45,7 +45,7 @@ TEST(ALabelsVersion, WithAFloorAsksForIt) {
 
 TEST(ALabelsVersion, WithAnotherConstantIsKeptToByItsPort) {
   for (const char* variation : {"floor=1e-5", "zero_guard=scale-1e-5", "zero_guard=below-1e-5-1"}) {
-    Diagnosis diagnosis = without_floor(variation[0] == 'f' ? "epsilon" : "zero-guard");
+    Diagnosis diagnosis = without_floor(variation[0] == 'f' ? Code::epsilon : Code::zero_guard);
     diagnosis.findings[0].variations = {variation};
     Diagnosis other = diagnosis;
     follow_label("    s = tl.maximum(tl.max(tl.abs(x)), 0.00001) / 448.\n", diagnosis);
@@ -58,11 +58,11 @@ TEST(ALabelsVersion, WithAnotherConstantIsKeptToByItsPort) {
 TEST(ALabelsVersion, ExcusesNoOtherFault) {
   Diagnosis diagnosis = without_floor();
   diagnosis.findings.push_back(diagnosis.findings[0]);
-  diagnosis.findings[1].code = "rounding-mode";
+  diagnosis.findings[1].code = Code::rounding_mode;
   follow_label("    s = tl.max(tl.abs(x)) / 448.\n", diagnosis);
   EXPECT_EQ(diagnosis.verdict(), "fail");
   ASSERT_EQ(diagnosis.findings.size(), 1u);
-  EXPECT_EQ(diagnosis.findings[0].code, "rounding-mode");
+  EXPECT_EQ(diagnosis.findings[0].code, Code::rounding_mode);
 }
 
 TEST(AnEightBitFloat, KeepsItsPatternInBytes) {

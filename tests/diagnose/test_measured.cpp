@@ -91,8 +91,8 @@ Diagnosis said_of(std::vector<double> seconds, int differing, std::shared_ptr<co
   return diagnose(candidate, request);
 }
 
-std::vector<std::string> codes(const Diagnosis& diagnosis) {
-  std::vector<std::string> list;
+std::vector<Code> codes(const Diagnosis& diagnosis) {
+  std::vector<Code> list;
   for (const Finding& finding : diagnosis.findings) list.push_back(finding.code);
   return list;
 }
@@ -104,7 +104,7 @@ bool notes(const Diagnosis& diagnosis, const std::string& part) {
 
 TEST(Measured, AnAnswerOfOtherBytesIsNondeterministic) {
   const Diagnosis said = said_of(times(1e-5, 0.01), 3, nullptr);
-  EXPECT_EQ(codes(said), std::vector<std::string>{"nondeterministic"});
+  EXPECT_EQ(codes(said), std::vector<Code>{Code::nondeterministic});
   EXPECT_NE(said.findings.at(0).evidence.find("3 of 30"), std::string::npos) << said.findings.at(0).evidence;
   EXPECT_EQ(said.verdict(), "fail");
   EXPECT_EQ(said.backend, "cuda");
@@ -112,7 +112,7 @@ TEST(Measured, AnAnswerOfOtherBytesIsNondeterministic) {
 
 TEST(Measured, ACallThatTakesLongerThanTheOriginalIsSlow) {
   const Diagnosis said = said_of(times(60e-6, 0.01), 0, recorded(times(20e-6, 0.01), "a device"));
-  EXPECT_EQ(codes(said), std::vector<std::string>{"slow"});
+  EXPECT_EQ(codes(said), std::vector<Code>{Code::slow});
   EXPECT_NE(said.findings.at(0).evidence.find("60.0 µs, and the original 20"), std::string::npos)
       << said.findings.at(0).evidence;
 }

@@ -11,7 +11,7 @@ namespace {
 struct Guarded {
   const char* op;
   std::vector<std::string> variations;
-  const char* code;
+  Code code;
 };
 
 void PrintTo(const Guarded& guarded, std::ostream* out) {
@@ -36,15 +36,16 @@ TEST_P(AGuard, IsNamedWithItsConstant) {
 
 INSTANTIATE_TEST_SUITE_P(
     Of, AGuard,
-    testing::Values(Guarded{"quantize_copy_kv", {"zero_guard=amax-1e-3"}, "zero-guard"},
-                    Guarded{"quantize_copy_kv", {"zero_guard=scale-2e-4"}, "zero-guard"},
-                    Guarded{"quantize_copy_kv", {"zero_guard=below-1e-2-1"}, "zero-guard"},
-                    Guarded{"quantize_copy_kv", {"rounding=nearest", "zero_guard=amax-1e-2"}, "zero-guard"},
-                    Guarded{"act_quant", {"floor=1e-3"}, "epsilon"},
-                    Guarded{"act_quant", {"floor=1e-6"}, "epsilon"},
-                    Guarded{"act_quant", {"zero_guard=scale-1e-5"}, "zero-guard"},
-                    Guarded{"act_quant", {"floor=none", "zero_guard=zeros-1"}, "zero-guard"},
-                    Guarded{"act_quant", {"rounding=truncation", "floor=1e-5"}, "epsilon"}),
+    testing::Values(Guarded{"quantize_copy_kv", {"zero_guard=amax-1e-3"}, Code::zero_guard},
+                    Guarded{"quantize_copy_kv", {"zero_guard=scale-2e-4"}, Code::zero_guard},
+                    Guarded{"quantize_copy_kv", {"zero_guard=below-1e-2-1"}, Code::zero_guard},
+                    Guarded{
+                        "quantize_copy_kv", {"rounding=nearest", "zero_guard=amax-1e-2"}, Code::zero_guard},
+                    Guarded{"act_quant", {"floor=1e-3"}, Code::epsilon},
+                    Guarded{"act_quant", {"floor=1e-6"}, Code::epsilon},
+                    Guarded{"act_quant", {"zero_guard=scale-1e-5"}, Code::zero_guard},
+                    Guarded{"act_quant", {"floor=none", "zero_guard=zeros-1"}, Code::zero_guard},
+                    Guarded{"act_quant", {"rounding=truncation", "floor=1e-5"}, Code::epsilon}),
     [](const auto& info) { return std::string(info.param.op) + "_" + std::to_string(info.index); });
 
 TEST(AGuardOfTiles, IsMeasuredFromTheirScales) {

@@ -23,21 +23,22 @@ bool offers(const Finding& finding, const std::string& source, const std::string
 }
 
 struct Mechanical {
-  const char *code, *variation, *source, *line;
+  Code code;
+  const char *variation, *source, *line;
   int at = 1;
 };
 constexpr Mechanical kMechanical[] = {
-    {"rounding-mode", "rounding=nearest", "q = roundf(x / s);\n", "q = truncf(x / s);"},
-    {"clamp", "clamp=127", "q = fmaxf(q, -127.0f);\n", "q = fmaxf(q, -128.0f);"},
-    {"saturation", "max=240", "s = top / 240.0f;\n", "s = top / 448.0f;"},
-    {"missing-absolute", "amax=signed", "top = fmaxf(top, x[i]);\n", "top = fmaxf(top, fabsf(x[i]));"},
-    {"log-base", "log=base-2", "l = log2f(sum);\n", "l = logf(sum);"},
-    {"tail-mask", "", "const int blocks = n / 128;\n", "const int blocks = (n + 128 - 1) / 128;"},
-    {"out-of-bounds-write", "", "if (i <= n) y[i] = 0;\n", "if (i < n) y[i] = 0;"},
-    {"missing-barrier", "", "tile[i] = x;\ny = tile[0];\n", "tile[i] = x;\n__syncthreads();\ny = tile[0];",
-     2},
-    {"symbol-name", "", "void f(int n) {}\n", "void wanted(int n) {}"},
-    {"intermediate-precision", "", "y = __half2float(__float2half(a * b));\n", "y = (a * b);"},
+    {Code::rounding_mode, "rounding=nearest", "q = roundf(x / s);\n", "q = truncf(x / s);"},
+    {Code::clamp, "clamp=127", "q = fmaxf(q, -127.0f);\n", "q = fmaxf(q, -128.0f);"},
+    {Code::saturation, "max=240", "s = top / 240.0f;\n", "s = top / 448.0f;"},
+    {Code::missing_absolute, "amax=signed", "top = fmaxf(top, x[i]);\n", "top = fmaxf(top, fabsf(x[i]));"},
+    {Code::log_base, "log=base-2", "l = log2f(sum);\n", "l = logf(sum);"},
+    {Code::tail_mask, "", "const int blocks = n / 128;\n", "const int blocks = (n + 128 - 1) / 128;"},
+    {Code::out_of_bounds_write, "", "if (i <= n) y[i] = 0;\n", "if (i < n) y[i] = 0;"},
+    {Code::missing_barrier, "", "tile[i] = x;\ny = tile[0];\n",
+     "tile[i] = x;\n__syncthreads();\ny = tile[0];", 2},
+    {Code::symbol_name, "", "void f(int n) {}\n", "void wanted(int n) {}"},
+    {Code::intermediate_precision, "", "y = __half2float(__float2half(a * b));\n", "y = (a * b);"},
 };
 
 TEST(Edits, AreThoseThatACodeAsksFor) {
@@ -46,9 +47,9 @@ TEST(Edits, AreThoseThatACodeAsksFor) {
     finding.code = row.code;
     finding.variation = row.variation;
     finding.location.line = row.at;
-    finding.argument = finding.code == "symbol-name" ? "wanted" : "";
+    finding.argument = finding.code == Code::symbol_name ? "wanted" : "";
     EXPECT_TRUE(offers(finding, row.source, row.line)) << row.code << ": " << row.source;
-    finding.code = "unexplained";
+    finding.code = Code::unexplained;
     EXPECT_FALSE(offers(finding, row.source, row.line)) << row.source;
   }
 }
@@ -59,7 +60,7 @@ TEST(Edits, BoundTheThreadsThatAConditionLeavesOut) {
       "+ "
       "threadIdx.y;\n  if (j < m)\n    y[j * n + i] = 0;\n}\n";
   Finding finding;
-  finding.code = "out-of-bounds-write";
+  finding.code = Code::out_of_bounds_write;
   finding.argument = "y";
   EXPECT_TRUE(offers(finding, source, "if (j < m && i < n)"));
   finding.argument = "x";  // which nothing writes to

@@ -10,7 +10,7 @@ const std::vector<std::string> kNames = {"K", "DestLoc", "Out", "Out_scale", "he
 
 struct Said {
   const char* message;
-  const char* code;
+  Code code;
   std::vector<std::string> arguments;
 };
 
@@ -25,17 +25,18 @@ TEST_P(Words, TellWhatIsRefusedAndOfWhich) {
 INSTANTIATE_TEST_SUITE_P(
     Refusals, Words,
     testing::Values(
-        Said{"K must be float32", "dtype-refused", {"K"}},
-        Said{"expected scalar type Long but found Int", "dtype-refused", {}},
-        Said{"\"quantize\" not implemented for 'Half'", "dtype-refused", {}},
-        Said{"Out_scale must be 2-D, got 3-D", "rank-refused", {"Out_scale"}},
-        Said{"Expected K.dim() == 2 to be true, but got false.", "rank-refused", {"K"}},
-        Said{"Dimension out of range (expected to be in range of [-3, 2], but got 3)", "rank-refused", {}},
-        Said{"out must be contiguous", "assumes-contiguous", {"Out"}},
-        Said{"Expected Out.is_contiguous() to be true, but got false.", "assumes-contiguous", {"Out"}},
-        Said{"DestLoc must be a CPU tensor", "argument-kind", {"DestLoc"}},
-        Said{"head_dim must be 64 or 128", "shape-refused", {}},
-        Said{"K and Out must have the same shape", "shape-refused", {"K", "Out"}}));
+        Said{"K must be float32", Code::dtype_refused, {"K"}},
+        Said{"expected scalar type Long but found Int", Code::dtype_refused, {}},
+        Said{"\"quantize\" not implemented for 'Half'", Code::dtype_refused, {}},
+        Said{"Out_scale must be 2-D, got 3-D", Code::rank_refused, {"Out_scale"}},
+        Said{"Expected K.dim() == 2 to be true, but got false.", Code::rank_refused, {"K"}},
+        Said{
+            "Dimension out of range (expected to be in range of [-3, 2], but got 3)", Code::rank_refused, {}},
+        Said{"out must be contiguous", Code::assumes_contiguous, {"Out"}},
+        Said{"Expected Out.is_contiguous() to be true, but got false.", Code::assumes_contiguous, {"Out"}},
+        Said{"DestLoc must be a CPU tensor", Code::argument_kind, {"DestLoc"}},
+        Said{"head_dim must be 64 or 128", Code::shape_refused, {}},
+        Said{"K and Out must have the same shape", Code::shape_refused, {"K", "Out"}}));
 
 TEST(TheWords, OfPyTorchTellTheDtypeThatIsMeant) {
   const std::string message = "expected scalar type Long but found Int";

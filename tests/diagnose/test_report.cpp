@@ -9,7 +9,7 @@
 namespace isomer::lab {
 namespace {
 
-Finding finding(const char* code, const char* argument, const char* evidence) {
+Finding finding(Code code, const char* argument, const char* evidence) {
   Finding f;
   f.code = code;
   f.argument = argument;
@@ -27,14 +27,14 @@ std::vector<Diagnosis> two_candidates() {
   first.compile = first.call = Stage::passed;
   first.exec = Stage::failed;
   first.calls = 3;
-  first.findings = {finding("empty-input", "x", "grid of <0> & \"nothing\""),
-                    finding("rounding-mode", "", "rounds\xff")};
+  first.findings = {finding(Code::empty_input, "x", "grid of <0> & \"nothing\""),
+                    finding(Code::rounding_mode, "", "rounds\xff")};
   first.findings[1].strength = Strength::proved;
   first.findings[1].variations = {"rounding=nearest", "scale=f32"};
   first.differences = {{"y", {2, 3}, {0, 1, 0, 0, 0, 1}, {0, 0.5, 0, 0, 0, -2}}};
   Diagnosis second = first;
   second.candidate = "candidate_call_fix.hip.cpp";
-  second.findings = {finding("empty-input", "x", "still")};
+  second.findings = {finding(Code::empty_input, "x", "still")};
   return {first, second};
 }
 

@@ -28,90 +28,90 @@ Diagnosis said_of_stranger(const char* file, const char* entry, const char* op) 
 
 std::string words_of(const Diagnosis& said) {
   std::string text = said.verdict() + " " + said.entry + " (" + said.called_with + ") " + said.error;
-  for (const Finding& each : said.findings)
-    text += "\n" + each.code + " " + each.argument + ": " + each.evidence;
+  for (const Finding& each : said.findings) text += "\n" + said_against(each) + ": " + each.evidence;
   return text;
 }
 
-bool has(const Diagnosis& said, const char* code) {
+bool has(const Diagnosis& said, Code code) {
   return std::any_of(said.findings.begin(), said.findings.end(),
                      [&](const Finding& each) { return each.code == code; });
 }
 
 struct Stranger {
-  const char *entry, *op, *verdict, *code;
+  const char *entry, *op, *verdict;
+  Code code;  ///< none: any, or nothing where it passes
   const char* file = "strangers.cu";
 };
 constexpr Stranger kStrangers[] = {
-    {"group_quant_half_mask", "act_quant", "pass", "suspicious"},
-    {"group_quant_whole_mask", "act_quant", "pass", ""},
-    {"merge_heads_first", "merge_attention", "pass", "convention"},
-    {"merge_weights_swapped", "merge_attention", "fail", ""},
-    {"wave_by_arch", "sin", "pass", ""},
-    {"wave_flagged", "sin", "pass", "benign-race"},
-    {"wave_raced", "sin", "fail", "missing-barrier"},
-    {"wave_of_eight_blocks", "sin", "fail", "tail-mask"},
-    {"wave_of_eight_blocks_that_go_on", "sin", "pass", ""},
-    {"wave_on_the_host", "sin", "fail", "no-kernel"},
-    {"wave_with_headers", "sin", "pass", "", "strangers.hip.cpp"},
-    {"quantize_1x128", "act_quant", "pass", "convention", "named.cu"},
-    {"quantize_1x128_signed", "act_quant", "fail", "missing-absolute", "named.cu"},
-    {"expand_tiles", "weight_dequant", "pass", "", "named.cu"},
-    {"expand_turned_tiles", "weight_dequant", "fail", "", "named.cu"},
-    {"quantize_tiles", "weight_quant", "pass", "", "named.cu"},
-    {"quantize_tiles_through_half", "weight_quant", "fail", "intermediate-precision", "named.cu"},
-    {"gated_group_quant", "silu_mul_quant", "pass", "", "named.cu"},
-    {"gated_group_quant_swapped", "silu_mul_quant", "fail", "", "named.cu"},
-    {"merge_states", "merge_attention", "pass", "convention", "named.cu"},
-    {"merge_states_unweighted", "merge_attention", "fail", "", "named.cu"},
-    {"attend_heads_first", "attention", "pass", "convention", "few_sizes.cu"},
-    {"attend_of_64", "attention", "pass", "convention", "few_sizes.cu"},
-    {"attend_heads_not_rescaled", "attention", "fail", "missing-rescale", "few_sizes.cu"},
-    {"quantise_lettered_strides", "quantize_copy_kv", "pass", "convention", "few_sizes.cu"},
-    {"spread_tiles", "weight_dequant", "pass", "", "limits.cu"},
-    {"spread_turned_tiles", "weight_dequant", "fail", "layout-convention", "limits.cu"},
-    {"spread_divided_tiles", "weight_dequant", "fail", "missing-scale", "limits.cu"},
-    {"spread_unbounded_tiles", "weight_dequant", "fail", "out-of-bounds-write", "limits.cu"},
-    {"widen_whole_rows", "weight_dequant", "fail", "tail-mask", "limits.cu"},
-    {"join_heads_first", "merge_attention", "pass", "convention", "limits.cu"},
-    {"join_mixed", "merge_attention", "fail", "layout-convention", "limits.cu"},
-    {"shrink_multiplied_first", "act_quant", "pass", "convention", "limits.cu"},
-    {"shrink_by_narrow_reciprocal", "act_quant", "fail", "intermediate-precision", "limits.cu"},
-    {"attend_equal_lengths", "attention", "pass", "convention", "tensors.cu"},
-    {"attend_whole_tiles", "attention", "pass", "convention", "tensors.cu"},
-    {"attend_without_batch", "attention", "pass", "convention", "tensors.cu"},
-    {"attend_equal_lengths_unscaled", "attention", "fail", "missing-scale", "tensors.cu"},
-    {"quantise_groups", "act_quant", "pass", "", "tensors.cu"},
-    {"wave_and_last_by_address", "sin", "fail", "host-touches-device-memory", "tensors.cu"},
-    {"wave_and_last_by_copies", "sin", "pass", "", "tensors.cu"},
-    {"swing_whole_blocks", "sin", "fail", "tail-mask", "limits.cu"},
-    {"swing_up_to_100000", "sin", "fail", "tail-mask", "limits.cu"},
-    {"attend_model_width", "attention", "pass", "", "limits.cu"},
-    {"attend_model_width_unscaled", "attention", "fail", "missing-scale", "limits.cu"},
-    {"attend_one_head", "attention", "pass", "", "limits.cu"},
-    {"attend_one_head_unscaled", "attention", "fail", "missing-scale", "limits.cu"},
-    {"swing_later", "sin", "fail", "unexplained", "limits.cu"},
-    {"attend_heads_in_groups", "attention", "pass", "", "houses.cu"},
-    {"attend_heads_in_turn", "attention", "fail", "head-mapping", "houses.cu"},
-    {"attend_always_causal", "attention", "pass", "convention", "houses.cu"},
-    {"attend_one_key_further", "attention", "fail", "", "houses.cu"},
-    {"attend_guarded_tiles", "attention", "pass", "", "houses.cu"},
-    {"attend_with_mask", "attention", "pass", "", "houses.cu"},
-    {"attend_unguarded_tiles", "attention", "fail", "nan-inf", "houses.cu"},
-    {"attend_onto_output", "attention", "fail", "uninitialised-read", "houses.cu"},
-    {"quantize_tiles_by_factor", "weight_quant", "pass", "convention", "houses.cu"},
-    {"decode_one_query", "attention", "pass", "convention", "decode.cu"},
-    {"decode_one_query_unscaled", "attention", "fail", "missing-scale", "decode.cu"},
-    {"wave_computed_beside", "sin", "fail", "no-kernel", "tensors.cu"},
-    {"fp8_mm_columns", "fp8_gemm", "pass", "convention", "strangers.hip.cpp"},
+    {"group_quant_half_mask", "act_quant", "pass", Code::suspicious},
+    {"group_quant_whole_mask", "act_quant", "pass", Code::none},
+    {"merge_heads_first", "merge_attention", "pass", Code::convention},
+    {"merge_weights_swapped", "merge_attention", "fail", Code::none},
+    {"wave_by_arch", "sin", "pass", Code::none},
+    {"wave_flagged", "sin", "pass", Code::benign_race},
+    {"wave_raced", "sin", "fail", Code::missing_barrier},
+    {"wave_of_eight_blocks", "sin", "fail", Code::tail_mask},
+    {"wave_of_eight_blocks_that_go_on", "sin", "pass", Code::none},
+    {"wave_on_the_host", "sin", "fail", Code::no_kernel},
+    {"wave_with_headers", "sin", "pass", Code::none, "strangers.hip.cpp"},
+    {"quantize_1x128", "act_quant", "pass", Code::convention, "named.cu"},
+    {"quantize_1x128_signed", "act_quant", "fail", Code::missing_absolute, "named.cu"},
+    {"expand_tiles", "weight_dequant", "pass", Code::none, "named.cu"},
+    {"expand_turned_tiles", "weight_dequant", "fail", Code::none, "named.cu"},
+    {"quantize_tiles", "weight_quant", "pass", Code::none, "named.cu"},
+    {"quantize_tiles_through_half", "weight_quant", "fail", Code::intermediate_precision, "named.cu"},
+    {"gated_group_quant", "silu_mul_quant", "pass", Code::none, "named.cu"},
+    {"gated_group_quant_swapped", "silu_mul_quant", "fail", Code::none, "named.cu"},
+    {"merge_states", "merge_attention", "pass", Code::convention, "named.cu"},
+    {"merge_states_unweighted", "merge_attention", "fail", Code::none, "named.cu"},
+    {"attend_heads_first", "attention", "pass", Code::convention, "few_sizes.cu"},
+    {"attend_of_64", "attention", "pass", Code::convention, "few_sizes.cu"},
+    {"attend_heads_not_rescaled", "attention", "fail", Code::missing_rescale, "few_sizes.cu"},
+    {"quantise_lettered_strides", "quantize_copy_kv", "pass", Code::convention, "few_sizes.cu"},
+    {"spread_tiles", "weight_dequant", "pass", Code::none, "limits.cu"},
+    {"spread_turned_tiles", "weight_dequant", "fail", Code::layout_convention, "limits.cu"},
+    {"spread_divided_tiles", "weight_dequant", "fail", Code::missing_scale, "limits.cu"},
+    {"spread_unbounded_tiles", "weight_dequant", "fail", Code::out_of_bounds_write, "limits.cu"},
+    {"widen_whole_rows", "weight_dequant", "fail", Code::tail_mask, "limits.cu"},
+    {"join_heads_first", "merge_attention", "pass", Code::convention, "limits.cu"},
+    {"join_mixed", "merge_attention", "fail", Code::layout_convention, "limits.cu"},
+    {"shrink_multiplied_first", "act_quant", "pass", Code::convention, "limits.cu"},
+    {"shrink_by_narrow_reciprocal", "act_quant", "fail", Code::intermediate_precision, "limits.cu"},
+    {"attend_equal_lengths", "attention", "pass", Code::convention, "tensors.cu"},
+    {"attend_whole_tiles", "attention", "pass", Code::convention, "tensors.cu"},
+    {"attend_without_batch", "attention", "pass", Code::convention, "tensors.cu"},
+    {"attend_equal_lengths_unscaled", "attention", "fail", Code::missing_scale, "tensors.cu"},
+    {"quantise_groups", "act_quant", "pass", Code::none, "tensors.cu"},
+    {"wave_and_last_by_address", "sin", "fail", Code::host_touches_device_memory, "tensors.cu"},
+    {"wave_and_last_by_copies", "sin", "pass", Code::none, "tensors.cu"},
+    {"swing_whole_blocks", "sin", "fail", Code::tail_mask, "limits.cu"},
+    {"swing_up_to_100000", "sin", "fail", Code::tail_mask, "limits.cu"},
+    {"attend_model_width", "attention", "pass", Code::none, "limits.cu"},
+    {"attend_model_width_unscaled", "attention", "fail", Code::missing_scale, "limits.cu"},
+    {"attend_one_head", "attention", "pass", Code::none, "limits.cu"},
+    {"attend_one_head_unscaled", "attention", "fail", Code::missing_scale, "limits.cu"},
+    {"swing_later", "sin", "fail", Code::unexplained, "limits.cu"},
+    {"attend_heads_in_groups", "attention", "pass", Code::none, "houses.cu"},
+    {"attend_heads_in_turn", "attention", "fail", Code::head_mapping, "houses.cu"},
+    {"attend_always_causal", "attention", "pass", Code::convention, "houses.cu"},
+    {"attend_one_key_further", "attention", "fail", Code::none, "houses.cu"},
+    {"attend_guarded_tiles", "attention", "pass", Code::none, "houses.cu"},
+    {"attend_with_mask", "attention", "pass", Code::none, "houses.cu"},
+    {"attend_unguarded_tiles", "attention", "fail", Code::nan_inf, "houses.cu"},
+    {"attend_onto_output", "attention", "fail", Code::uninitialised_read, "houses.cu"},
+    {"quantize_tiles_by_factor", "weight_quant", "pass", Code::convention, "houses.cu"},
+    {"decode_one_query", "attention", "pass", Code::convention, "decode.cu"},
+    {"decode_one_query_unscaled", "attention", "fail", Code::missing_scale, "decode.cu"},
+    {"wave_computed_beside", "sin", "fail", Code::no_kernel, "tensors.cu"},
+    {"fp8_mm_columns", "fp8_gemm", "pass", Code::convention, "strangers.hip.cpp"},
 };
 /// Whose search for causes takes many seconds: the second tier.
 constexpr Stranger kSearchedLong[] = {
-    {"quantize_tiles_by_signed_factor", "weight_quant", "fail", "missing-absolute", "houses.cu"},
-    {"quantise_groups_neighbours_exchanged", "act_quant", "fail", "layout-convention", "tensors.cu"},
-    {"swing_of_copies", "sin", "pass", "", "limits.cu"},
-    {"quantise_groups_by_own_maxima", "act_quant", "fail", "other-reduction", "tensors.cu"},
-    {"fp8_mm_mixed", "fp8_gemm", "fail", "", "strangers.hip.cpp"},
+    {"quantize_tiles_by_signed_factor", "weight_quant", "fail", Code::missing_absolute, "houses.cu"},
+    {"quantise_groups_neighbours_exchanged", "act_quant", "fail", Code::layout_convention, "tensors.cu"},
+    {"swing_of_copies", "sin", "pass", Code::none, "limits.cu"},
+    {"quantise_groups_by_own_maxima", "act_quant", "fail", Code::other_reduction, "tensors.cu"},
+    {"fp8_mm_mixed", "fp8_gemm", "fail", Code::none, "strangers.hip.cpp"},
 };
 void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
 
@@ -126,16 +126,16 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   if (std::string(row.entry).find("attend_") != 0 || row.file != std::string("tensors.cu")) {
     EXPECT_FALSE(said.called_with.empty());
   }
-  if (*row.code != 0) EXPECT_TRUE(has(said, row.code)) << words_of(said);
+  if (row.code != Code::none) EXPECT_TRUE(has(said, row.code)) << words_of(said);
   if (std::string(row.verdict) == "pass")
     for (const Finding& each : said.findings) EXPECT_TRUE(is_remark(each)) << words_of(said);
-  if (std::string(row.verdict) == "pass" && *row.code == 0)
+  if (std::string(row.verdict) == "pass" && row.code == Code::none)
     EXPECT_TRUE(said.findings.empty()) << words_of(said);
   // What is said of a fault that has a name is this, and not what it comes to besides.
   if ((row.file == std::string("limits.cu") || row.file == std::string("tensors.cu")) &&
       std::string(row.verdict) == "fail")
     for (const Finding& each : said.findings)
-      EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == "out-of-bounds-read")
+      EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == Code::out_of_bounds_read)
           << words_of(said);
   EXPECT_LE(std::count_if(said.findings.begin(), said.findings.end(), is_remark), 2) << words_of(said);
 }

@@ -44,7 +44,7 @@ TEST(UnansweredCalls, LeaveTheNumberOfResultsToTheCandidate) {
   EXPECT_EQ(said_of("attention_two_answers.hip.cpp").verdict(), "pass");
   const Diagnosis wrong = said_of("attention_two_answers_lse_of_base_2.hip.cpp");
   ASSERT_EQ(wrong.findings.size(), 1u);
-  EXPECT_EQ(wrong.findings[0].code, "log-base");
+  EXPECT_EQ(wrong.findings[0].code, Code::log_base);
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ inline std::vector<std::string> said_of(const Diagnosis& diagnosis, Subject subj
   for (const Finding& each : diagnosis.findings) {
     EXPECT_FALSE(each.evidence.empty()) << each.code;
     EXPECT_FALSE(each.fix.empty()) << each.code;
-    if (each.subject == subject)
-      all.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
+    if (each.subject == subject) all.push_back(said_against(each));
   }
   return all;
 }

@@ -11,10 +11,11 @@ TEST(Ports, QuantizeCopyKvOverPointersHasItsNumbersProved) {
   EXPECT_EQ(said_of(diagnosis), (Said{"dtype-refused K", "dtype-refused Out_scale", "rounding-mode",
                                       "scale-precision", "zero-guard", "clamp"}));
   for (const Finding& each : diagnosis.findings) {
-    if (each.code == "rounding-mode" || each.code == "scale-precision" || each.code == "zero-guard") {
+    if (each.code == Code::rounding_mode || each.code == Code::scale_precision ||
+        each.code == Code::zero_guard) {
       EXPECT_EQ(each.strength, Strength::proved) << each.code;
     }
-    if (each.code == "clamp") {
+    if (each.code == Code::clamp) {
       EXPECT_EQ(each.strength, Strength::unobservable);
     }
   }

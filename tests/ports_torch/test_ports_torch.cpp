@@ -13,10 +13,11 @@ TEST(PortsOfPyTorch, QuantizeCopyKvHasEveryFaultOfItsReadme) {
                   "assumes-contiguous K", "assumes-contiguous Out", "assumes-contiguous Out_scale",
                   "rounding-mode", "scale-precision", "zero-guard", "clamp"}));
   for (const Finding& each : diagnosis.findings) {
-    if (each.code == "rounding-mode" || each.code == "scale-precision" || each.code == "zero-guard") {
+    if (each.code == Code::rounding_mode || each.code == Code::scale_precision ||
+        each.code == Code::zero_guard) {
       EXPECT_EQ(each.strength, Strength::proved) << each.code;
     }
-    if (each.code == "clamp") {
+    if (each.code == Code::clamp) {
       EXPECT_EQ(each.strength, Strength::unobservable);
     }
   }

@@ -77,8 +77,7 @@ void bent_sums(Recording& recording) {
 
 std::string text_of(const Diagnosis& said) {
   std::string text = said.verdict() + " " + said.error;
-  for (const Finding& each : said.findings)
-    text += "\n" + each.code + " " + each.argument + ": " + each.evidence;
+  for (const Finding& each : said.findings) text += "\n" + said_against(each) + ": " + each.evidence;
   return text;
 }
 
@@ -108,7 +107,7 @@ TEST_P(Causes, AreNamedAndNoOthers) {
   request.recording = std::make_shared<Recording>(std::move(recording));
   const Diagnosis said = diagnose(*built, request);
   std::vector<std::string> codes;
-  for (const Finding& each : said.findings) codes.push_back(each.code);
+  for (const Finding& each : said.findings) codes.emplace_back(name_of(each.code));
   EXPECT_EQ(codes, row.found) << text_of(said);
   EXPECT_EQ(said.verdict(), row.found.empty() ? "pass" : "fail") << text_of(said);
 }

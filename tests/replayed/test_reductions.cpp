@@ -222,8 +222,8 @@ TEST_P(Reduction, IsToldItsFaultAndNothingElse) {
   std::vector<std::string> found;
   std::string text = diagnosis.error;
   for (const Finding& each : diagnosis.findings) {
-    found.push_back(each.code + " " + each.argument);
-    text += "\n" + each.code + " " + each.argument + ": " + each.evidence;
+    found.push_back(std::string(name_of(each.code)) + " " + each.argument);
+    text += "\n" + said_against(each) + ": " + each.evidence;
   }
   EXPECT_EQ(found, GetParam().found) << text;
   EXPECT_EQ(diagnosis.verdict(), GetParam().found.empty() ? "pass" : "fail") << text;

@@ -112,7 +112,8 @@ Diagnosis said_of(const std::string& entry, Recording recording) {
 std::string text_of(const Diagnosis& diagnosis) {
   std::string text = diagnosis.error;
   for (const Finding& each : diagnosis.findings)
-    text += "\n" + each.code + " (" + name_of(each.strength) + ") " + each.argument + ": " + each.evidence;
+    text += "\n" + std::string(name_of(each.code)) + " (" + name_of(each.strength) + ") " + each.argument +
+            ": " + each.evidence;
   return text;
 }
 
@@ -123,7 +124,7 @@ TEST_P(EveryCandidate, IsToldItsFaultAndNothingElse) {
   const Diagnosis diagnosis = said_of(row.entry, calls_of_label(row.label));
   std::vector<std::string> found;
   for (const Finding& each : diagnosis.findings) {
-    found.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
+    found.push_back(said_against(each));
     EXPECT_FALSE(each.evidence.empty()) << each.code;
     EXPECT_FALSE(each.fix.empty()) << each.code;
     EXPECT_GT(each.location.line, 0) << each.code;
@@ -183,7 +184,7 @@ TEST(ReplayedCalls, AnAnswerThatIsReturnedInsteadOfWrittenIsToldSo) {
   request.recording = std::make_shared<Recording>(halved());
   const Diagnosis found = diagnose(Returns(0.5f), request);
   ASSERT_EQ(found.findings.size(), 1u) << text_of(found);
-  EXPECT_EQ(found.findings[0].code, "unwritten-output");
+  EXPECT_EQ(found.findings[0].code, Code::unwritten_output);
   EXPECT_EQ(found.findings[0].argument, "x");
   EXPECT_NE(found.findings[0].evidence.find("returns the answer as a tensor"), std::string::npos)
       << text_of(found);

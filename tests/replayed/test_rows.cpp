@@ -232,8 +232,8 @@ TEST_P(RowWise, IsToldItsFaultAndNothingElse) {
   std::vector<std::string> found;
   std::string text = diagnosis.error;
   for (const Finding& each : diagnosis.findings) {
-    found.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
-    text += "\n" + each.code + " " + each.argument + ": " + each.evidence;
+    found.push_back(said_against(each));
+    text += "\n" + said_against(each) + ": " + each.evidence;
   }
   EXPECT_EQ(found, GetParam().found) << text;
   EXPECT_EQ(diagnosis.verdict(), GetParam().found.empty() ? "pass" : "fail") << text;

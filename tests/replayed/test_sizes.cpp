@@ -97,9 +97,10 @@ TEST(Overruns, OfTwoArgumentsInOneLineAreBothTold) {
   const Diagnosis diagnosis = said_of("store_both_anywhere", store_both());
   std::vector<std::string> found;
   for (const Finding& each : diagnosis.findings)
-    if (each.code == "out-of-bounds-write") found.push_back(each.argument);
+    if (each.code == Code::out_of_bounds_write) found.push_back(each.argument);
   EXPECT_EQ(found, (std::vector<std::string>{"keys", "values"})) << diagnosis.findings.at(0).evidence;
-  for (const Finding& each : diagnosis.findings) EXPECT_EQ(each.code, "out-of-bounds-write") << each.evidence;
+  for (const Finding& each : diagnosis.findings)
+    EXPECT_EQ(each.code, Code::out_of_bounds_write) << each.evidence;
 }
 
 /// A label that returns what it makes, over tiles whose size its callers say.
@@ -171,8 +172,8 @@ TEST_P(OtherSizes, ShowWhatTheTestsHide) {
   std::vector<std::string> found;
   std::string text = diagnosis.error;
   for (const Finding& each : diagnosis.findings) {
-    found.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
-    text += each.code + ": " + each.evidence + "\n";
+    found.push_back(said_against(each));
+    text += std::string(name_of(each.code)) + ": " + each.evidence + "\n";
     EXPECT_GT(each.location.line, 0);
   }
   EXPECT_EQ(found, row.found) << text;
@@ -211,7 +212,7 @@ TEST(OtherSizesAlone, AreNotAskedOfWhatIsWrongAnyway) {
     for (int i = 0; i < 3; ++i) f32(call.after[1])[i] *= 3;
   const Diagnosis diagnosis = said_of("row_mean_of_fours", recording);
   EXPECT_EQ(diagnosis.verdict(), "fail");
-  for (const Finding& each : diagnosis.findings) EXPECT_NE(each.code, "tail-mask") << each.evidence;
+  for (const Finding& each : diagnosis.findings) EXPECT_NE(each.code, Code::tail_mask) << each.evidence;
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Diagnosis said_of(std::vector<RecordedCall> calls, const Candidate& asked = cand
 std::vector<std::string> found(const Diagnosis& diagnosis) {
   std::vector<std::string> all;
   for (const Finding& each : diagnosis.findings) {
-    all.push_back(each.code + (each.argument.empty() ? "" : " " + each.argument));
+    all.push_back(said_against(each));
     EXPECT_FALSE(each.evidence.empty()) << each.code;
     EXPECT_GT(each.location.line, 0) << each.code;
   }
@@ -178,7 +178,7 @@ TEST(ReplayedExtension, WhatTheLabelOfAKnownOpRefusesMayBeRefused) {
 TEST(ReplayedExtension, WithoutAnAnswerARefusalIsTold) {
   const Diagnosis number = said_of({call_of("repeated", {integer_value("x", 3), integer_value("times", 2)})});
   ASSERT_FALSE(number.findings.empty());
-  EXPECT_EQ(number.findings[0].code, "argument-kind");
+  EXPECT_EQ(number.findings[0].code, Code::argument_kind);
   EXPECT_EQ(number.verdict(), "fail");
 }
 

@@ -84,11 +84,12 @@ class Adapting {
         return true;
       }
       // Another refusal is a step on the way only after a step that a refusal can ask for.
-      const std::string& code = list[i].finding.code;
+      const Code code = list[i].finding.code;
       const bool asked_for =
-          code == "dtype-refused" || code == "rank-refused" || code == "assumes-contiguous";
-      const bool another =
-          code == "argument-kind" ? refused(trial) : asked_for && trial.answer.end == Answer::End::refused;
+          code == Code::dtype_refused || code == Code::rank_refused || code == Code::assumes_contiguous;
+      const bool another = code == Code::argument_kind
+                               ? refused(trial)
+                               : asked_for && trial.answer.end == Answer::End::refused;
       // What the device refused to launch is no matter of types and ranks, unless the call returns then.
       if (another && called_.trial.answer.refused_launches.empty() &&
           seen_.count(refusal(trial.answer)) == 0 && fallback == list.size() &&
@@ -142,8 +143,8 @@ class Adapting {
   /// Whether a refusal is still about what was changed: another dtype refused of the same argument.
   static bool still_about(const std::string& message, const Finding& finding) {
     if (message.find(finding.argument) == std::string::npos) return false;
-    return finding.code == "rank-refused" ? is_about_rank(message)
-                                          : is_about_dtype(message) && !is_about_rank(message);
+    return finding.code == Code::rank_refused ? is_about_rank(message)
+                                              : is_about_dtype(message) && !is_about_rank(message);
   }
 
   const Candidate& candidate_;

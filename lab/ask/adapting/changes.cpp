@@ -74,10 +74,10 @@ struct Ranked {
   Change change;
 };
 
-Change change(Form form, std::string code, std::string argument, std::string what, std::string fix) {
+Change change(Form form, Code code, std::string argument, std::string what, std::string fix) {
   Change made;
   made.form = std::move(form);
-  made.finding.code = std::move(code);
+  made.finding.code = code;
   made.finding.argument = std::move(argument);
   made.finding.evidence = std::move(what);
   made.finding.fix = std::move(fix);
@@ -115,7 +115,7 @@ void add_kinds(const Form& form, const std::vector<Port::Role>& roles, const std
       Form first = form;
       first.passings[i].what = What::first;
       list.push_back(
-          {-1, change(std::move(first), "argument-kind", name,
+          {-1, change(std::move(first), Code::argument_kind, name,
                       fmt::format("callers pass {} as a tensor ({}), but the parameter is a number ({})",
                                   name, describe(values[i]), p->type),
                       fmt::format("take a tensor for {}", name))});
@@ -125,7 +125,7 @@ void add_kinds(const Form& form, const std::vector<Port::Role>& roles, const std
       boxed.passings[i].boxed = true;
       boxed.passings[i].cast = p->element;
       list.push_back(
-          {-1, change(std::move(boxed), "argument-kind", name,
+          {-1, change(std::move(boxed), Code::argument_kind, name,
                       fmt::format("callers pass {} as a number ({}), but the parameter is a tensor ({})",
                                   name, describe(values[i]), p->type),
                       fmt::format("take a number for {}", name))});
@@ -160,7 +160,7 @@ void add_casts_of_several(const Form& form, const std::vector<Port::Role>& roles
       }
       if (count < 2) continue;
       list.push_back(
-          {mentions(message, given) ? 3 : 5, change(std::move(cast), "dtype-refused", names,
+          {mentions(message, given) ? 3 : 5, change(std::move(cast), Code::dtype_refused, names,
                                                     fmt::format("{} are given as {}", names, name_of(given)),
                                                     fmt::format("take {} for {}", name_of(given), names))});
     }
@@ -198,7 +198,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
       cast.passings[i].cast = dtype;
       const bool meant = may_be_meant(said, tensor.dtype, dtype);
       list.push_back({(named ? 0 : 2) + (mentions(message, dtype) ? 0 : 4) + (meant ? 0 : 8),
-                      change(std::move(cast), "dtype-refused", name,
+                      change(std::move(cast), Code::dtype_refused, name,
                              fmt::format("{} is given as {}", name, name_of(original)),
                              fmt::format("take {} for {}", name_of(original), name))});
     }
@@ -210,7 +210,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
       reshaped.passings[i].drop += drop;
       reshaped.passings[i].inner = inner;
       list.push_back({(named ? 1 : 3) + (about_rank ? 0 : 4) - (of_this_rank && drop < 0 ? 4 : 0),
-                      change(std::move(reshaped), "rank-refused", name,
+                      change(std::move(reshaped), Code::rank_refused, name,
                              fmt::format("{} is given as {}", name,
                                          originals[static_cast<std::size_t>(passing.role)].tensor.describe()),
                              fmt::format("take {} with {} dimensions", name,
@@ -220,7 +220,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
       Form compact = form;
       compact.passings[i].compact = true;
       list.push_back({message.find("contiguous") != std::string::npos ? 0 : 6,
-                      change(std::move(compact), "assumes-contiguous", name,
+                      change(std::move(compact), Code::assumes_contiguous, name,
                              fmt::format("{} is given as {}", name, tensor.describe()),
                              fmt::format("address {} by its strides", name))});
     }
@@ -230,7 +230,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
       for (std::size_t j = 0; j < turned.passings.size(); ++j)
         if (turned.passings[j].what == What::role && values[j].is_tensor() && values[j].tensor.rank == 4)
           turned.passings[j].axes = {0, 2, 1, 3};
-      list.push_back({5, change(std::move(turned), "layout-convention", name,
+      list.push_back({5, change(std::move(turned), Code::layout_convention, name,
                                 fmt::format("{} is given as {}", name, tensor.describe()),
                                 "keep the callers' order of axes, the second before the third")});
     }
@@ -248,7 +248,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
     names += (names.empty() ? "" : ", ") + name_of_argument(form, i, roles);
   }
   if (count > 1)
-    list.push_back({1, change(std::move(together), "rank-refused", names,
+    list.push_back({1, change(std::move(together), Code::rank_refused, names,
                               fmt::format("{} have the dimensions that the original takes", names),
                               "read only dimensions that the tensors have")});
   add_casts_of_several(form, roles, values, said, list);
@@ -257,7 +257,7 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
       if (form.passings[i].what != What::role || form.passings[j].what != What::role) continue;
       Form swapped = form;
       std::swap(swapped.passings[i], swapped.passings[j]);
-      list.push_back({7, change(std::move(swapped), "argument-order", name_of_argument(form, i, roles),
+      list.push_back({7, change(std::move(swapped), Code::argument_order, name_of_argument(form, i, roles),
                                 fmt::format("arguments {} and {} are exchanged", i + 1, j + 1),
                                 "take the arguments in the original's order")});
     }

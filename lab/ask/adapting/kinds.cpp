@@ -30,7 +30,7 @@ void judge_kinds(const Candidate& candidate, const CallRequest& request, Called&
     }
   }
   for (Finding& finding : called.findings)
-    if (finding.code == "argument-kind") finding.evidence += "; " + right;
+    if (finding.code == Code::argument_kind) finding.evidence += "; " + right;
 }
 
 void adapt_to_rank(const Candidate& candidate, const CallRequest& request, Called& called) {
@@ -59,7 +59,7 @@ void adapt_to_rank(const Candidate& candidate, const CallRequest& request, Calle
         Trial trial = try_call(candidate, longer, *called.port, *called.given, request.settings);
         if (!trial.ok() || strays(trial, p.name) || share_right(*called.given, trial) < 0.98) continue;
         Finding finding;
-        finding.code = "rank-refused";
+        finding.code = Code::rank_refused;
         finding.argument = p.name;
         finding.evidence = fmt::format(
             "{} is {}, and is read beyond its end ({:.0f} % of the answer is right); with an additional "

@@ -85,19 +85,19 @@ Refusal refusal_of(const std::string& message, const std::vector<std::string>& n
       refusal.arguments.push_back(name);
   const std::string what = refusal.arguments.empty() ? "the argument" : refusal.arguments.front();
   if (contiguous.found_in(message)) {
-    refusal.code = "assumes-contiguous";
+    refusal.code = Code::assumes_contiguous;
     refusal.fix = "address " + what + " by its strides";
   } else if (device.found_in(message)) {
-    refusal.code = "argument-kind";
+    refusal.code = Code::argument_kind;
     refusal.fix = "take " + what + " on the device on which callers have it";
   } else if (rank.found_in(message)) {
-    refusal.code = "rank-refused";
+    refusal.code = Code::rank_refused;
     refusal.fix = "take " + what + " with the dimensions that it has";
   } else if (scalar_types(message) || (is_about_dtype(message) && !is_about_rank(message))) {
-    refusal.code = "dtype-refused";
+    refusal.code = Code::dtype_refused;
     refusal.fix = "take the dtype that " + what + " has";
   } else {
-    refusal.code = "shape-refused";
+    refusal.code = Code::shape_refused;
     refusal.fix = "accept the sizes that the original accepts";
   }
   return refusal;

@@ -10,7 +10,7 @@ namespace isomer::lab {
 
 /// What the words of a refused call say is refused.
 struct Refusal {
-  std::string code;                    ///< of the finding that it is
+  Code code = Code::none;              ///< of the finding that it is
   std::vector<std::string> arguments;  ///< that the words name
   std::string fix;
 };

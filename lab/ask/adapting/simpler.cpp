@@ -372,10 +372,10 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   if (!best.limit.empty() && is_right(*best.given, best.trial)) {
     Finding finding;
     if (best.given->line == called.given->line) {
-      finding.code = "layout-convention";
+      finding.code = Code::layout_convention;
       finding.evidence = fmt::format("{}; with {} it is right", best.limit, layouts(best.simpler->port));
     } else {
-      finding.code = "shape-refused";
+      finding.code = Code::shape_refused;
       finding.evidence = fmt::format("{}; in '{}' it is right", best.limit, best.given->line);
     }
     finding.location = entry.place;

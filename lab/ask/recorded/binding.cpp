@@ -42,10 +42,9 @@ Passing of_role(std::size_t role) {
   return passing;
 }
 
-Finding adapted(const Entry& entry, std::string code, std::string argument, std::string evidence,
-                std::string fix) {
+Finding adapted(const Entry& entry, Code code, std::string argument, std::string evidence, std::string fix) {
   Finding finding;
-  finding.code = std::move(code);
+  finding.code = code;
   finding.argument = std::move(argument);
   finding.evidence = std::move(evidence);
   finding.fix = std::move(fix);
@@ -164,7 +163,7 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
         used[i] = true;
         if (!parameters[p].has_keyword)
           bound.findings.push_back(
-              adapted(entry, "keyword-name", replayed.roles[i].name,
+              adapted(entry, Code::keyword_name, replayed.roles[i].name,
                       fmt::format("'{}': callers pass {}=…, but the binding of {} names no arguments",
                                   replayed.line, replayed.roles[i].name, entry.name),
                       fmt::format("name it in the binding: py::arg(\"{}\")", replayed.roles[i].name)));
@@ -181,7 +180,7 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
       role_at[p] = static_cast<int>(i);
       placed = used[i] = true;
       bound.findings.push_back(adapted(
-          entry, "keyword-name", replayed.roles[i].name,
+          entry, Code::keyword_name, replayed.roles[i].name,
           fmt::format("'{}': callers pass {}=…, but {} has no argument of that name; it was passed as {}",
                       replayed.line, replayed.roles[i].name, entry.name, parameters[p].name),
           fmt::format("name it {}", replayed.roles[i].name)));
@@ -209,13 +208,13 @@ void by_place(const Entry& entry, const Replayed& replayed, Bound& bound) {
     }
   if (optional > 0 && optional == missing && lost + made == 0)
     bound.findings.push_back(adapted(
-        entry, "argument-count", "",
+        entry, Code::argument_count, "",
         fmt::format("'{}': callers leave out {}, but {} has no default for it that they can see",
                     replayed.line, undefaulted, entry.name),
         "state the defaults in the binding or the schema: defaults in C++ declarations are not exported"));
   else if (missing + lost + made > 0)
     bound.findings.push_back(adapted(
-        entry, "argument-count", "",
+        entry, Code::argument_count, "",
         fmt::format("{} takes {} arguments, but its callers pass {}: ({}){}", entry.name, parameters.size(),
                     given, listed(replayed.roles, given),
                     made > 0 ? "; it expects what the original returns as an argument" : ""),
@@ -351,7 +350,7 @@ void by_kind(const Entry& entry, const Replayed& replayed, const NamedSizes& siz
         if (element != DType::none && element != tensor.dtype && !replayed.values[role].boolean) {
           passing.cast = element;
           bound.findings.push_back(adapted(
-              entry, "dtype-refused", parameters[p].name,
+              entry, Code::dtype_refused, parameters[p].name,
               fmt::format("callers pass {}, but the parameter is {}", tensor.describe(), parameters[p].type),
               fmt::format("take {}", name_of(tensor.dtype))));
         }

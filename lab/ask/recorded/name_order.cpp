@@ -34,7 +34,7 @@ std::optional<Bound> in_order_of_names(const Form& form, const Replayed& replaye
   }
   if (!other) return std::nullopt;
   Finding finding;
-  finding.code = "argument-order";
+  finding.code = Code::argument_order;
   finding.evidence =
       fmt::format("'{}': callers pass ({}), {} takes ({})", replayed.line, given, entry.name, taken);
   finding.fix = fmt::format("take ({})", given);

@@ -24,7 +24,7 @@ bool left_to_chance(const Given& given) {
 void judge_repeats(const Given& given, const Answer& answer, Probed& found) {
   if (answer.differing == 0 || left_to_chance(given)) return;
   Finding finding;
-  finding.code = "nondeterministic";
+  finding.code = Code::nondeterministic;
   finding.evidence =
       fmt::format("{} of {} more calls with the same arguments give an answer with other bytes ('{}')",
                   answer.differing, answer.seconds.size(), given.line);
@@ -52,7 +52,7 @@ bool judge_time(const Given& given, const Answer& answer, Probed& found) {
     return true;
   }
   Finding finding;
-  finding.code = "slow";
+  finding.code = Code::slow;
   finding.evidence = said;
   finding.fix =
       "trace both with isomer trace and compare them with isomer diff: launches, geometry, memory accesses";

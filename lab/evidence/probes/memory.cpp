@@ -182,10 +182,10 @@ void strides_of_another(const Subjected& s, const std::vector<Misread>& misread,
       const std::string name = argument_name(s, one.passing), of = argument_name(s, other.passing);
       found.borrowed.push_back(of);
       std::erase_if(found.findings, [&](const Finding& each) {
-        return each.code == "assumes-contiguous" && each.argument == of;
+        return each.code == Code::assumes_contiguous && each.argument == of;
       });
       for (Finding& each : found.findings)
-        if (each.code == "assumes-contiguous" && each.argument == name) {
+        if (each.code == Code::assumes_contiguous && each.argument == name) {
           each.evidence += fmt::format(
               "; with {} in the same layout no element changes, so {} is addressed by the strides of {}", of,
               name, of);
@@ -239,7 +239,7 @@ void probe_strides(const Subjected& s, Probed& found) {
     const int passing = passing_of(s.form, role);
     const Value& value = s.given->values[static_cast<std::size_t>(role)];
     if (passing < 0 || !value.is_tensor() || value.tensor.rank == 0) continue;
-    const auto fill = [&](const char* code, const std::string& how, const Value& view, const Differs& d,
+    const auto fill = [&](Code code, const std::string& how, const Value& view, const Differs& d,
                           const char* fix) {
       Finding finding;
       finding.code = code;
@@ -268,7 +268,7 @@ void probe_strides(const Subjected& s, Probed& found) {
         // Who wins a race, or what lies where it strays, is another thing in every layout.
         if (!s.memory_safe && !d.refused && !d.flat) continue;
         if (d.refused || d.elements > 0) {
-          fill("assumes-contiguous", laid.how, view, d, "address the tensor by its strides");
+          fill(Code::assumes_contiguous, laid.how, view, d, "address the tensor by its strides");
           if (!d.refused && !s.port.roles[static_cast<std::size_t>(role)].output)
             misread.push_back({role, passing, d.flat, view});
           if (laid.strides.back() != 1) found.inner_only.push_back(argument_name(s, passing));
@@ -298,7 +298,7 @@ void probe_strides(const Subjected& s, Probed& found) {
     const Value view = relaid(value, strides, 5, 0xff);
     const Differs d = compare_view(s, static_cast<std::size_t>(role), view, from_begin, true, found);
     if (!d.refused && d.elements > 0)
-      fill("ignores-offset", "beginning 5 elements into its storage", view, d,
+      fill(Code::ignores_offset, "beginning 5 elements into its storage", view, d,
            "begin at the view's offset (byte_offset)");
   }
   strides_of_another(s, misread, base.outputs, found);
@@ -343,7 +343,7 @@ void probe_poison(const Subjected& s, Probed& found) {
     }
     if (changed == 0) continue;
     Finding finding;
-    finding.code = kept * 2 >= changed ? "unwritten-output" : "uninitialised-read";
+    finding.code = kept * 2 >= changed ? Code::unwritten_output : Code::uninitialised_read;
     finding.argument = want.name;
     finding.evidence = fmt::format(
         "{} of {} elements of {} keep what the memory held before the call, or depend on it: two fills gave "
@@ -363,7 +363,7 @@ void probe_poison(const Subjected& s, Probed& found) {
         std::memcmp(after.storage.get(), before[i].storage.get(), before[i].storage_bytes) == 0)
       continue;
     Finding finding;
-    finding.code = "writes-input";
+    finding.code = Code::writes_input;
     finding.argument = argument_name(s, static_cast<int>(i));
     finding.evidence =
         fmt::format("the call changes the bytes of {} ('{}')", finding.argument, s.given->line);
@@ -445,7 +445,7 @@ void probe_indices(const Subjected& s, Probed& found) {
       if (shows.empty()) shows = shows_rows(s, role, base.outputs, found);
       if (!shows[t]) continue;
       Finding finding;
-      finding.code = "ignores-index";
+      finding.code = Code::ignores_index;
       finding.argument = index;
       finding.evidence =
           fmt::format("with {} in reverse order {} elements of {} should change, but none does ('{}')", index,

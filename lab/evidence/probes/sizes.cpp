@@ -155,7 +155,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         }
         Finding finding = finding_of_end(trial.answer, given->line);
         if (trial.answer.ok()) {
-          finding.code = "shape-refused";
+          finding.code = Code::shape_refused;
           finding.evidence = fmt::format("'{}': {}", given->line, trial.misfit);
         }
         add_once(found.findings, std::move(finding));
@@ -188,7 +188,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         std::none_of(right.begin(), right.end(), [](std::int64_t n) { return n > 1; }))
       continue;
     Finding finding;
-    finding.code = "tail-mask";
+    finding.code = Code::tail_mask;
     finding.argument = first.output;
     const std::int64_t block = block_of(right, wrong);
     // Numbers that are wrong for another reason are so for some sizes and not for others.
@@ -200,7 +200,7 @@ void probe_sizes(const Subjected& s, Probed& found) {
         first.all, first_line, first.output, first.first);
     // A tail is left out, or overrun. What has no number for an answer is another matter.
     if (block == 0 && first.not_finite == first.elements && first.not_finite > 0) {
-      finding.code = "nan-inf";
+      finding.code = Code::nan_inf;
       finding.evidence = fmt::format(
           "right for {} = {}, and NaN or infinity for {}: {} of {} elements in '{}', the first is {}[{}]",
           name, listed(right), listed(wrong), first.elements, first.all, first_line, first.output,
@@ -236,7 +236,7 @@ void unwritten_elements(const Port& port, const Numbers& numbers, std::vector<Fi
       }
       if (kept == 0 || 2 * kept < wrong) continue;
       Finding finding;
-      finding.code = "unwritten-output";
+      finding.code = Code::unwritten_output;
       finding.argument = tensor.name;
       finding.evidence = fmt::format("{} of {} elements of {} are not written in '{}', {}", kept,
                                      tensor.value.size(), tensor.name, evidence.given->line,
@@ -263,14 +263,14 @@ void probe_empty(const Subjected& s, Probed& found) {
     findings_of_device(trial.answer, *given, seen);
     if (!trial.answer.ok()) {
       Finding finding = finding_of_end(trial.answer, given->line);
-      finding.code = "empty-input";
+      finding.code = Code::empty_input;
       finding.fix = "return before the launch if there is nothing to do";
       seen.insert(seen.begin(), std::move(finding));
     }
     for (Finding& finding : seen) {
       // How it ended says it all; an empty batch, which nobody calls these with, is told and no more.
-      if (finding.code != "empty-input" && !trial.answer.ok()) continue;
-      if (finding.code == "empty-input" && !s.port.original->called_empty)
+      if (finding.code != Code::empty_input && !trial.answer.ok()) continue;
+      if (finding.code == Code::empty_input && !s.port.original->called_empty)
         found.notes.push_back(finding.evidence);
       else
         add_once(found.findings, std::move(finding));
@@ -299,7 +299,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
   const bool repeatable = !same.ok() || outputs_differ(base, same) == 0;
   if (!repeatable) {
     Finding finding;
-    finding.code = "nondeterministic";
+    finding.code = Code::nondeterministic;
     finding.evidence = fmt::format(
         "{} elements differ between two calls with the same inputs and the same order of threads ('{}')",
         outputs_differ(base, same), s.given->line);
@@ -322,7 +322,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
     if (!repeatable || !trial.ok() || outputs_differ(base, trial) == 0) continue;
     orderly = false;
     const bool seen = std::any_of(found.findings.begin(), found.findings.end(), [](const Finding& each) {
-      return each.code == "race" || each.code == "missing-barrier";
+      return each.code == Code::race || each.code == Code::missing_barrier;
     });
     if (seen) break;
     // Sums in another order, as by atomics, are no fault: only what leaves the tolerance is.
@@ -334,7 +334,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
       break;
     }
     Finding finding;
-    finding.code = "race";
+    finding.code = Code::race;
     finding.evidence = fmt::format(
         "{} elements change with the order in which blocks and threads run (schedule seed {}, '{}')",
         outputs_differ(base, trial), seed, s.given->line);
@@ -351,7 +351,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
                                                    wrong_elements(s, *s.given, base, s.set).elements);
   if (repeatable && stale) {
     Finding finding;
-    finding.code = "stale-state";
+    finding.code = Code::stale_state;
     finding.evidence = fmt::format(
         "after {} with zeros at the same addresses, {} elements differ from those of a first call "
         "('{}')",
@@ -373,7 +373,7 @@ void probe_schedule(const Subjected& s, const Candidate* wide, Probed& found) {
   // Sums in another order are no fault: only what leaves the tolerance is.
   if (trial.ok() && wrong_elements(s, *s.given, trial, s.set).elements == 0) return;
   Finding finding;
-  finding.code = "warp-size";
+  finding.code = Code::warp_size;
   finding.evidence = trial.ok() ? fmt::format("{} elements change between warps of 32 and of 64 lanes ('{}')",
                                               changed, s.given->line)
                                 : fmt::format("the call returns with warps of 32 lanes, but not with 64: {}",

@@ -16,7 +16,7 @@ namespace {
 
 struct ReportKind {
   const char* kind;
-  const char* code;
+  Code code;
   const char* fix;
 };
 
@@ -24,27 +24,27 @@ struct ReportKind {
 /// integer holds is none of them: rows of zeros make such quotients in originals too, and the numbers say
 /// where it matters.
 constexpr ReportKind kKinds[] = {
-    {"out-of-bounds-read", "out-of-bounds-read", "bound the index by the tensor's size"},
-    {"out-of-bounds-write", "out-of-bounds-write", "bound the index by the tensor's size"},
-    {"index-overflow", "index-overflow", "compute the offset in 64 bits"},
-    {"use-after-free", "out-of-bounds-read", "keep the buffer until every launch that uses it has ended"},
-    {"uninitialised-read", "uninitialised-read", "write the memory before it is read"},
-    {"race", "race", "order the accesses, or let one thread own the address"},
-    {"barrier-divergence", "missing-barrier", "let every thread of the block reach the same barrier"},
-    {"warp-divergence", "warp-size", "let all lanes of the mask reach the warp operation"},
-    {"writes-input", "writes-input", "do not write to the input"},
-    {"misaligned", "ignores-offset", "do not assume that a view is aligned for vector accesses"},
-    {"stack-overflow", "resource-limit", "keep large arrays out of the thread's stack"},
-    {"endless-wait", "timeout", "let a thread that still runs write what is waited for"},
-    {"step-limit", "timeout", "make sure that the loop ends"},
-    {"assertion", "crash", "the kernel's own assertion fails"},
-    {"trap", "crash", "the kernel traps"},
-    {"crash", "crash", "the kernel crashes"},
-    {"host-call", "does-not-compile", "call only device functions in device code"},
-    {"host-touch", "host-touches-device-memory",
+    {"out-of-bounds-read", Code::out_of_bounds_read, "bound the index by the tensor's size"},
+    {"out-of-bounds-write", Code::out_of_bounds_write, "bound the index by the tensor's size"},
+    {"index-overflow", Code::index_overflow, "compute the offset in 64 bits"},
+    {"use-after-free", Code::out_of_bounds_read, "keep the buffer until every launch that uses it has ended"},
+    {"uninitialised-read", Code::uninitialised_read, "write the memory before it is read"},
+    {"race", Code::race, "order the accesses, or let one thread own the address"},
+    {"barrier-divergence", Code::missing_barrier, "let every thread of the block reach the same barrier"},
+    {"warp-divergence", Code::warp_size, "let all lanes of the mask reach the warp operation"},
+    {"writes-input", Code::writes_input, "do not write to the input"},
+    {"misaligned", Code::ignores_offset, "do not assume that a view is aligned for vector accesses"},
+    {"stack-overflow", Code::resource_limit, "keep large arrays out of the thread's stack"},
+    {"endless-wait", Code::timeout, "let a thread that still runs write what is waited for"},
+    {"step-limit", Code::timeout, "make sure that the loop ends"},
+    {"assertion", Code::crash, "the kernel's own assertion fails"},
+    {"trap", Code::crash, "the kernel traps"},
+    {"crash", Code::crash, "the kernel crashes"},
+    {"host-call", Code::does_not_compile, "call only device functions in device code"},
+    {"host-touch", Code::host_touches_device_memory,
      "copy it to the host first (cudaMemcpy), or compute it in a kernel"},
-    {"stale-state", "stale-state", "return a new tensor from each call"},
-    {"wrong-stream", "wrong-stream", "launch on the caller's stream, or order the two streams by events"},
+    {"stale-state", Code::stale_state, "return a new tensor from each call"},
+    {"wrong-stream", Code::wrong_stream, "launch on the caller's stream, or order the two streams by events"},
 };
 
 /// Whether two races are the two orders of one pair of lines: what is written here is read there.
@@ -53,7 +53,7 @@ bool one_pair(const Finding& a, const Finding& b) {
     const std::string place = fmt::format(":{} ", line);
     return line > 0 && finding.evidence.find(place) != std::string::npos;
   };
-  return a.code == "missing-barrier" && b.code == a.code && a.argument == b.argument &&
+  return a.code == Code::missing_barrier && b.code == a.code && a.argument == b.argument &&
          a.location.file == b.location.file && names(a, b.location.line) && names(b, a.location.line);
 }
 
@@ -101,13 +101,13 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
     if (seen.unnamed_lane) {
       // Said once, however many such operations there are: hardware runs them with the lanes that are there.
       if (std::any_of(list.begin(), list.end(),
-                      [](const Finding& each) { return each.code == "suspicious"; }))
+                      [](const Finding& each) { return each.code == Code::suspicious; }))
         continue;
-      finding.code = "suspicious";
+      finding.code = Code::suspicious;
       finding.fix = "name the caller's own lanes in the mask, or all of the warp's";
     }
     if (seen.kind == "race" && seen.shared) {
-      finding.code = "missing-barrier";
+      finding.code = Code::missing_barrier;
       finding.fix = "put a __syncthreads() between the write and the read";
     }
     finding.argument = seen.buffer;
@@ -119,7 +119,7 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
   }
   if (answer.refused_launches.empty()) return;
   Finding finding;
-  finding.code = empty ? "empty-input" : "launch-failed";
+  finding.code = empty ? Code::empty_input : Code::launch_failed;
   finding.evidence = fmt::format("in '{}': {}", line, answer.refused_launches.front());
   finding.fix =
       empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
@@ -146,7 +146,7 @@ void tell_no_kernel(const Candidate& candidate, const Entry& entry, const std::v
                        includes("cublas") || includes("hipblas") || includes("rocblas");
   if (!library && !includes("cuda_") && !includes("hip/")) return;
   Finding finding;
-  finding.code = library ? "library-call" : "no-kernel";
+  finding.code = library ? Code::library_call : Code::no_kernel;
   finding.evidence = launches ? fmt::format(
                                     "{} gives the same answer where no thread of the kernels that it "
                                     "launches runs: they have no part in it",
@@ -212,7 +212,7 @@ void streams_of_device(const Answer& answer, const std::string& line, bool deman
     const std::string text = without_folders(seen.text, seen.place);
     if (demanded) {
       Finding finding;
-      finding.code = "wrong-stream";
+      finding.code = Code::wrong_stream;
       finding.argument = seen.buffer;
       finding.evidence =
           fmt::format("the instruction demands the current stream, but in '{}' {}", line, text);
@@ -235,24 +235,24 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
   finding.evidence = fmt::format("'{}': {}", line, without_folders(answer.message, answer.place));
   switch (answer.end) {
     case Answer::End::timed_out:
-      finding.code = "timeout";
+      finding.code = Code::timeout;
       finding.fix = "make sure that every loop and every wait ends";
       break;
     case Answer::End::too_large:  // what is asked of it is small
-      finding.code = "timeout";
+      finding.code = Code::timeout;
       finding.fix = "launch no more blocks, and launch no more often, than the answer needs";
       break;
     case Answer::End::over_limit:
-      finding.code = "resource-limit";
+      finding.code = Code::resource_limit;
       finding.fix = "use no more memory, files, output and processes than the answer needs";
       break;
     case Answer::End::refused:
     case Answer::End::not_callable:
-      finding.code = "shape-refused";
+      finding.code = Code::shape_refused;
       finding.fix = "accept the sizes that the original accepts";
       break;
     default:
-      finding.code = "crash";
+      finding.code = Code::crash;
       finding.fix = "make sure that the call returns";
   }
   return finding;

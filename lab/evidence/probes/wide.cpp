@@ -126,7 +126,7 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     // Who takes no strides at all computes no offset with them.
     if (std::any_of(found.findings.begin(), found.findings.end(),
                     [&](const Finding& each) {
-                      return each.code == "assumes-contiguous" && each.argument == name;
+                      return each.code == Code::assumes_contiguous && each.argument == name;
                     }) &&
         std::find(found.inner_only.begin(), found.inner_only.end(), name) == found.inner_only.end())
       continue;
@@ -161,7 +161,7 @@ void probe_wide_strides(const Subjected& s, Probed& found) {
     const std::size_t wrong = trial.ok() ? different(*s.given, base.outputs, trial.outputs) : 0;
     if (seen == trial.answer.seen.end() && wrong == 0 && trial.answer.ok()) continue;
     Finding finding;
-    finding.code = "index-overflow";
+    finding.code = Code::index_overflow;
     finding.argument = name;
     finding.evidence =
         fmt::format("{} ({}) with the same values, but with row {} at {} elements after the first: ", name,

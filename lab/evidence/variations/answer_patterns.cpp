@@ -42,7 +42,7 @@ Count exchanged(const Numbers& numbers, std::size_t output, std::size_t mask) {
 Finding neighbours(const Numbers& numbers, std::size_t output, std::size_t mask, const Count& count) {
   const std::string& name = numbers.evidence.front().given->plain.tensors[output].name;
   Finding finding;
-  finding.code = "layout-convention";
+  finding.code = Code::layout_convention;
   finding.argument = name;
   finding.decides = true;
   finding.evidence =
@@ -91,7 +91,7 @@ std::optional<Finding> not_broadcast(const Port& port, const Numbers& numbers) {
   }
   if (blocks < 4 || firsts != blocks || larger < 64 || largest < blocks) return std::nullopt;
   Finding finding;
-  finding.code = "other-reduction";
+  finding.code = Code::other_reduction;
   finding.argument = name;
   finding.evidence = fmt::format(
       "the scales are right, the first element of each of {} blocks is too, and {} others are too large, "

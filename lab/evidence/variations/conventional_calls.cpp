@@ -24,7 +24,7 @@ void take_convention(const Candidate& candidate, const Questions& questions, Cal
   const double before = share_right(*called.given, called.trial);
   const auto take = [&](Convention& each) {
     Finding finding;
-    finding.code = "convention";
+    finding.code = Code::convention;
     finding.argument = each.argument;
     finding.evidence =
         fmt::format("{}: without this {:.1f} % of the answer is right", each.said, 100 * before);
@@ -89,7 +89,7 @@ bool take_flag(const Candidate& candidate, const Questions& questions, Called& c
     Trial trial = try_call(candidate, called.form, flagged, *given, questions.settings);
     if (!trial.ok() || share_right(*given, trial) < 0.98 || strays_or_races(trial)) continue;
     Finding finding;
-    finding.code = "convention";
+    finding.code = Code::convention;
     finding.evidence = fmt::format(
         "it is always {0}, and no parameter says so: all of '{1}' is right, and without {0} {2:.0f} %",
         flagged.always.front(), given->line, 100 * share_right(*called.given, called.trial));

@@ -264,7 +264,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
   // Where exactly a narrow type rounds is not said: what it leaves over has no cause of its own.
   const bool rounding_left = !is_exact(port) && 5 * found.left.wrong <= found.plain.wrong &&
                              std::any_of(list.begin(), list.end(), [](const Finding& each) {
-                               return each.code == "intermediate-precision";
+                               return each.code == Code::intermediate_precision;
                              });
   if (!found.explains && !rounding_left && numbers.pattern) {
     // What variations say of such an answer is said of elements at other places.
@@ -273,7 +273,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
   } else if (!found.explains && !rounding_left) {
     const std::string narrow = narrow_sums(port, numbers);
     Finding finding;
-    finding.code = "unexplained";
+    finding.code = Code::unexplained;
     finding.strength = Strength::nearest;
     finding.evidence = counts(port, numbers);
     for (const Evidence& evidence : numbers.evidence) {
@@ -293,7 +293,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     }
     finding.fix = "compare the formula with the op's: isomer ops " + port.op;
     if (found.set.empty() && !is_exact(port) && found.plain.worst <= kOfRounding) {
-      finding.code = "intermediate-precision";
+      finding.code = Code::intermediate_precision;
       finding.evidence = fmt::format(
           "no error is larger than {:.2g} times what the element's bound allows for rounding, as if an "
           "intermediate result is kept in a narrower type: {}",
@@ -301,14 +301,14 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
       finding.fix = "keep intermediate results in the types that the op states: products and sums in f32";
     }
     if (found.set.empty() && is_only_nan(numbers)) {
-      finding.code = "nan-inf";
+      finding.code = Code::nan_inf;
       finding.evidence = "all that is wrong is NaN or infinity: " + finding.evidence;
       finding.fix =
           "guard what has no elements: the maximum of a tile that is masked as a whole is -inf, and "
           "exp(-inf - -inf) is NaN";
     }
     if (!narrow.empty()) {
-      finding.code = "intermediate-precision";
+      finding.code = Code::intermediate_precision;
       finding.evidence = narrow + ": " + finding.evidence;
       finding.fix = "keep products and sums in f32";
     }

@@ -29,54 +29,55 @@ std::string text_of(const Lines& lines) {
 
 /// What a line may be written like instead, for a finding of that code and, where one is named, variation.
 struct Rule {
-  std::string_view code, variation, wrong, right;
+  Code code;
+  std::string_view variation, wrong, right;
   bool everywhere = false;  ///< all lines at once as well: a base that is wrong here is wrong there
 };
 constexpr Rule kRules[] = {
-    {"rounding-mode", "rounding=nearest", R"(\b(?:roundf?|rintf?|nearbyintf?)\s*\()", "truncf(", true},
-    {"rounding-mode", "rounding=nearest", R"(\bl?lroundf?\s*\()", "(int)truncf("},
-    {"rounding-mode", "rounding=nearest", R"(__float2int_rn\s*\()", "__float2int_rz("},
-    {"rounding-mode", "rounding=floor", R"(\bfloorf?\s*\()", "truncf(", true},
-    {"rounding-mode", "rounding=floor", R"(__float2int_rd\s*\()", "__float2int_rz("},
-    {"rounding-mode", "rounding=", R"(\b(?:roundf?|truncf?|floorf?)\s*\()", "rintf(", true},
-    {"clamp", "", R"(-\s*127(\.0*f?)?\b)", "-128$1"},
-    {"saturation", "max=240", R"(\b240(\.0*)?f?)", "448.0f", true},
-    {"epsilon", "", R"(\b1e-0?[0-9]+f?)", "1e-4f"},
-    {"epsilon", "", R"(\b0\.0+1f?)", "1e-4f"},
-    {"missing-absolute", "", R"(\b(f?maxf?)\(\s*(\w+)\s*,\s*([\w\[\].]+)\s*\))", "$1($2, fabsf($3))"},
-    {"missing-absolute", "", R"(\b(f?maxf?)\(\s*(\w+)\s*,\s*(\w+(?:<[^<>]*>)?\([^()]*\))\s*\))",
+    {Code::rounding_mode, "rounding=nearest", R"(\b(?:roundf?|rintf?|nearbyintf?)\s*\()", "truncf(", true},
+    {Code::rounding_mode, "rounding=nearest", R"(\bl?lroundf?\s*\()", "(int)truncf("},
+    {Code::rounding_mode, "rounding=nearest", R"(__float2int_rn\s*\()", "__float2int_rz("},
+    {Code::rounding_mode, "rounding=floor", R"(\bfloorf?\s*\()", "truncf(", true},
+    {Code::rounding_mode, "rounding=floor", R"(__float2int_rd\s*\()", "__float2int_rz("},
+    {Code::rounding_mode, "rounding=", R"(\b(?:roundf?|truncf?|floorf?)\s*\()", "rintf(", true},
+    {Code::clamp, "", R"(-\s*127(\.0*f?)?\b)", "-128$1"},
+    {Code::saturation, "max=240", R"(\b240(\.0*)?f?)", "448.0f", true},
+    {Code::epsilon, "", R"(\b1e-0?[0-9]+f?)", "1e-4f"},
+    {Code::epsilon, "", R"(\b0\.0+1f?)", "1e-4f"},
+    {Code::missing_absolute, "", R"(\b(f?maxf?)\(\s*(\w+)\s*,\s*([\w\[\].]+)\s*\))", "$1($2, fabsf($3))"},
+    {Code::missing_absolute, "", R"(\b(f?maxf?)\(\s*(\w+)\s*,\s*(\w+(?:<[^<>]*>)?\([^()]*\))\s*\))",
      "$1($2, fabsf($3))"},
-    {"log-base", "", R"(\b(?:__)?exp2f?\s*\()", "expf(", true},
-    {"log-base", "", R"(\b(?:__)?log2f?\s*\()", "logf(", true},
-    {"log-base", "", R"(\b(?:__)?(exp|log)f?\s*\()", "$12f("},
-    {"approximation", "", R"(\b__(sinf|cosf|expf|logf|tanf)\s*\()", "$1(", true},
-    {"approximation", "", R"(\b__fdividef\s*\(([^,()]+),([^,()]+)\))", "(($1) / ($2))"},
-    {"reciprocal-multiply", "", R"(\*\s*\(\s*1(?:\.0*)?f?\s*/\s*(\w+)\s*\))", "/ $1"},
-    {"reciprocal-multiply", "scale=", R"(\*\s*\(\s*1(?:\.0*)?f?\s*/\s*(\d+(?:\.0*)?f?)\s*\))", "/ $1"},
-    {"missing-scale", "quotient=x*s", R"((\w+(?:\[[^\]]*\])?)\s*\*\s*(\w*s\w*)\b)", "$1 / $2"},
-    {"missing-scale", "scale=inverse", R"((\w+(?:\[[^\]]*\])?)\s*/\s*(\w*s\w*)\b)", "$1 * $2"},
-    {"tail-mask", "", R"((\w+|\([^()]*\))\s*/\s*(\w+)\b)", "($1 + $2 - 1) / $2"},
-    {"tail-mask", "", R"(\bfloor(f?)\s*\()", "ceil$1("},
-    {"launch-failed", "", R"((\w+|\([^()]*\))\s*/\s*(\w+)\b)", "($1 + $2 - 1) / $2"},
-    {"unwritten-output", "", R"((\w+|\([^()]*\))\s*/\s*(\w+)\b)", "($1 + $2 - 1) / $2"},
-    {"unwritten-output", "", R"(\+=\s*2\b)", "+= 1"},
-    {"index-overflow", "", R"(\b(\w+)\s*\*\s*(\w+))", "(long long)$1 * $2"},
-    {"index-overflow", "", R"(\bint\s+(\w+)\s*=)", "long long $1 ="},
-    {"uninitialised-read", "", R"(^(\s*(?:float|double|int|unsigned|half|__half)\s+\w+);)", "$1 = 0;"},
-    {"intermediate-precision", "",
+    {Code::log_base, "", R"(\b(?:__)?exp2f?\s*\()", "expf(", true},
+    {Code::log_base, "", R"(\b(?:__)?log2f?\s*\()", "logf(", true},
+    {Code::log_base, "", R"(\b(?:__)?(exp|log)f?\s*\()", "$12f("},
+    {Code::approximation, "", R"(\b__(sinf|cosf|expf|logf|tanf)\s*\()", "$1(", true},
+    {Code::approximation, "", R"(\b__fdividef\s*\(([^,()]+),([^,()]+)\))", "(($1) / ($2))"},
+    {Code::reciprocal_multiply, "", R"(\*\s*\(\s*1(?:\.0*)?f?\s*/\s*(\w+)\s*\))", "/ $1"},
+    {Code::reciprocal_multiply, "scale=", R"(\*\s*\(\s*1(?:\.0*)?f?\s*/\s*(\d+(?:\.0*)?f?)\s*\))", "/ $1"},
+    {Code::missing_scale, "quotient=x*s", R"((\w+(?:\[[^\]]*\])?)\s*\*\s*(\w*s\w*)\b)", "$1 / $2"},
+    {Code::missing_scale, "scale=inverse", R"((\w+(?:\[[^\]]*\])?)\s*/\s*(\w*s\w*)\b)", "$1 * $2"},
+    {Code::tail_mask, "", R"((\w+|\([^()]*\))\s*/\s*(\w+)\b)", "($1 + $2 - 1) / $2"},
+    {Code::tail_mask, "", R"(\bfloor(f?)\s*\()", "ceil$1("},
+    {Code::launch_failed, "", R"((\w+|\([^()]*\))\s*/\s*(\w+)\b)", "($1 + $2 - 1) / $2"},
+    {Code::unwritten_output, "", R"((\w+|\([^()]*\))\s*/\s*(\w+)\b)", "($1 + $2 - 1) / $2"},
+    {Code::unwritten_output, "", R"(\+=\s*2\b)", "+= 1"},
+    {Code::index_overflow, "", R"(\b(\w+)\s*\*\s*(\w+))", "(long long)$1 * $2"},
+    {Code::index_overflow, "", R"(\bint\s+(\w+)\s*=)", "long long $1 ="},
+    {Code::uninitialised_read, "", R"(^(\s*(?:float|double|int|unsigned|half|__half)\s+\w+);)", "$1 = 0;"},
+    {Code::intermediate_precision, "",
      R"(__half2float\(\s*__float2half(?:_rn)?\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*\))", "($1)"},
-    {"intermediate-precision", "",
+    {Code::intermediate_precision, "",
      R"(__bfloat162float\(\s*__float2bfloat16(?:_rn)?\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*\))", "($1)"},
-    {"intermediate-precision", "",
+    {Code::intermediate_precision, "",
      R"(\b(?:const\s+)?(?:__)?(?:half|nv_bfloat16|hip_bfloat16)\s+(\w+)\s*=\s*)", "const float $1 = "},
-    {"head-mapping", "", R"(\b(\w+)\s*%\s*(\w+))", "$1 / ({} / $2)"},
+    {Code::head_mapping, "", R"(\b(\w+)\s*%\s*(\w+))", "$1 / ({} / $2)"},
 };
 
 /// Comparisons and what they may be off by.
-constexpr Rule kBounds[] = {{"", "", R"(<=)", "<"},
-                            {"", "", R"(([^-<>=])>([^>=]))", "$1>=$2"},
-                            {"", "", R"(([^<>=-])<([^<=]))", "$1<=$2"},
-                            {"", "", R"(>=)", ">"}};
+constexpr Rule kBounds[] = {{Code::none, "", R"(<=)", "<"},
+                            {Code::none, "", R"(([^-<>=])>([^>=]))", "$1>=$2"},
+                            {Code::none, "", R"(([^<>=-])<([^<=]))", "$1<=$2"},
+                            {Code::none, "", R"(>=)", ">"}};
 
 /// Names of the whole numbers that functions of the source take, each once.
 std::vector<std::string> numbers_in(const std::string& source) {
@@ -105,17 +106,18 @@ class Editing {
   }
 
   std::vector<Edit> all() {
-    const std::string& code = finding_.code;
-    if (code == "symbol-name") rename();
-    if (code == "missing-barrier" || code == "race") barriers();
-    if (code.starts_with("out-of-bounds")) {
+    const Code code = finding_.code;
+    if (code == Code::symbol_name) rename();
+    if (code == Code::missing_barrier || code == Code::race) barriers();
+    if (code == Code::out_of_bounds_read || code == Code::out_of_bounds_write) {
       compare(8);
       bound();
     }
-    if (code == "off-by-one" || code == "tie-rule" || code == "mask-alignment") compare(lines_.size());
-    if (code == "inverted-condition") negate();
-    if (code == "empty-input" || (code == "launch-failed" && finding_.no_blocks)) guard_launches();
-    if (code == "wrong-stream") give_stream();
+    if (code == Code::off_by_one || code == Code::tie_rule || code == Code::mask_alignment)
+      compare(lines_.size());
+    if (code == Code::inverted_condition) negate();
+    if (code == Code::empty_input || (code == Code::launch_failed && finding_.no_blocks)) guard_launches();
+    if (code == Code::wrong_stream) give_stream();
     by_rules();
     return std::move(edits_);
   }

@@ -22,8 +22,7 @@ using Clock = std::chrono::steady_clock;
 std::multiset<std::string> faults_of(const Diagnosis& diagnosis) {
   std::multiset<std::string> faults;
   for (const Finding& finding : diagnosis.findings)
-    if (finding.subject == Subject::candidate && !is_remark(finding))
-      faults.insert(finding.argument.empty() ? finding.code : finding.code + " " + finding.argument);
+    if (finding.subject == Subject::candidate && !is_remark(finding)) faults.insert(said_against(finding));
   return faults;
 }
 
@@ -60,7 +59,7 @@ VerifiedFixes verify_fixes(const CaseFolder& folder, const fs::path& candidate, 
     const std::multiset<std::string> faults = faults_of(now);
     // Numbers that chance makes differ from copy to copy: the order of threads is mended first.
     const bool raced = std::any_of(now.findings.begin(), now.findings.end(), [](const Finding& each) {
-      return each.code == "race" || each.code == "missing-barrier";
+      return each.code == Code::race || each.code == Code::missing_barrier;
     });
     for (const Finding& finding : now.findings) {
       if (raced && finding.strength != Strength::observed) continue;
@@ -73,7 +72,7 @@ VerifiedFixes verify_fixes(const CaseFolder& folder, const fs::path& candidate, 
         const bool fewer = left.size() < faults.size() &&
                            std::includes(faults.begin(), faults.end(), left.begin(), left.end());
         if (after.verdict() == "error" || (!fewer && after.verdict() != "pass")) continue;
-        fixes.edits.push_back(fmt::format("{} ({})", edit.what, finding.code));
+        fixes.edits.push_back(fmt::format("{} ({})", edit.what, name_of(finding.code)));
         source = edit.source;
         now = std::move(after);
         mended = true;

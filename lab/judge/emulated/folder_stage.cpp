@@ -168,7 +168,7 @@ Diagnosis diagnose_candidate(const CaseFolder& folder, const fs::path& path, Bac
     } else if (candidate == nullptr) {
       diagnosis.findings.push_back(not_built(failure, request.source));
       diagnosis.compile =
-          diagnosis.findings.back().code == "does-not-compile" ? Stage::failed : Stage::passed;
+          diagnosis.findings.back().code == Code::does_not_compile ? Stage::failed : Stage::passed;
       if (diagnosis.compile == Stage::passed) diagnosis.call = Stage::failed;
       if (diagnosis.op.empty()) diagnosis.op = op_of_functions({request.function});
     } else {

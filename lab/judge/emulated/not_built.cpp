@@ -43,14 +43,14 @@ bool lacks_on_device(const BuildFailure& failure) {
 
 Finding not_built(const BuildFailure& failure, const std::string& source) {
   Finding finding;
-  finding.code = "does-not-compile";
+  finding.code = Code::does_not_compile;
   finding.argument = failure.missing_header;
   finding.evidence = failure.message;
   finding.location = failure.place;
   finding.fix = fix_of(failure, source);
   // It compiles; what its static objects and its module's initialisation do when it is loaded is its own.
   if (says(failure, "a static constructor") || says(failure, "initialisation threw")) {
-    finding.code = says(failure, "does not end") ? "timeout" : "crash";
+    finding.code = says(failure, "does not end") ? Code::timeout : Code::crash;
     finding.fix = "leave to the first call what is done when the module is loaded";
   }
   return finding;

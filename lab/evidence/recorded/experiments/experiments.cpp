@@ -19,9 +19,9 @@ namespace {
 using What = Passing::What;
 constexpr std::size_t kMostTensors = 5;
 
-Finding named(std::string code, std::string argument, std::string evidence, std::string fix) {
+Finding named(Code code, std::string argument, std::string evidence, std::string fix) {
   Finding finding;
-  finding.code = std::move(code);
+  finding.code = code;
   finding.argument = std::move(argument);
   finding.evidence = std::move(evidence);
   finding.fix = std::move(fix);
@@ -141,7 +141,7 @@ class Experiments {
       // Of a view with both, the strides may be looked at and the offset not.
       if (!offset && value_of(i).storage_offset != 0)
         add(form, {{on_value(passing.role, begin_at_view), nullptr, {}}},
-            named("ignores-offset", name,
+            named(Code::ignores_offset, name,
                   from + ", and the answer is right only if it begins at byte 0, with the same strides",
                   "begin at the view's offset"));
       form.passings[i].compact = true;
@@ -150,7 +150,7 @@ class Experiments {
       if (offset)
         made.push_back({on_value(passing.role, [](Value& v) { v = compact_copy(v); }), nullptr, {}});
       add(std::move(form), std::move(made),
-          named(offset ? "ignores-offset" : "assumes-contiguous", name,
+          named(offset ? Code::ignores_offset : Code::assumes_contiguous, name,
                 (offset ? from : fmt::format("{} is {}", name, value_of(i).tensor.describe())) +
                     ", and the answer is right only if it is copied to a compact tensor",
                 offset ? "begin at the view's offset" : "address the tensor by its strides"));
@@ -168,7 +168,7 @@ class Experiments {
     if (count > 1)
       add(std::move(form), {},
           named(
-              "assumes-contiguous", names,
+              Code::assumes_contiguous, names,
               fmt::format("{} are views, and the answer is right only if they are copied to compact tensors",
                           names),
               "address the tensors by their strides"));
@@ -203,7 +203,7 @@ class Experiments {
             value.kind == Value::Kind::real ? value.real : static_cast<double>(value.integer);
         const std::string said = fmt::format("{:g}", form.passings[p].constant);
         add(std::move(form), {},
-            named("argument-default", value.name,
+            named(Code::argument_default, value.name,
                   fmt::format("callers leave {} at its default, which is {} in the original, and the answer "
                               "is right if that is passed",
                               value.name, said),
@@ -241,7 +241,7 @@ class Experiments {
       for (std::size_t i = 0; i < replayed_.call->before.size(); ++i)
         given += (i == 0 ? "" : ", ") + replayed_.roles[i].name;
       add(std::move(form), {},
-          named("argument-order", "",
+          named(Code::argument_order, "",
                 fmt::format("callers pass ({}), but the answer is right if they are passed as ({})", given,
                             taken),
                 fmt::format("take ({}) in this order", given)));
@@ -259,7 +259,7 @@ class Experiments {
         const std::string first = replayed_.roles[static_cast<std::size_t>(form.passings[b].role)].name,
                           second = replayed_.roles[static_cast<std::size_t>(form.passings[a].role)].name;
         add(std::move(form), {},
-            named("argument-order", first,
+            named(Code::argument_order, first,
                   fmt::format("callers pass {} before {}, but the answer is right if the two are exchanged",
                               first, second),
                   fmt::format("take {} before {}", first, second)));
@@ -275,23 +275,25 @@ class Experiments {
       struct Other {
         const char* said;
         double (*made)(double);
-        const char* code;
+        Code code;
       };
       const bool small = value > 0 && value < 1e-2;
       constexpr double kLog2e = std::numbers::log2e;
       const std::vector<Other> others =
-          small ? std::vector<Other>{{"0", [](double) { return 0.0; }, "epsilon"},
-                                     {"its square", [](double v) { return v * v; }, "epsilon"},
-                                     {"its square root", [](double v) { return std::sqrt(v); }, "epsilon"},
-                                     {"10 times that", [](double v) { return v * 10; }, "epsilon"},
-                                     {"a tenth of that", [](double v) { return v / 10; }, "epsilon"}}
-                : std::vector<Other>{
-                      {"1", [](double) { return 1.0; }, "missing-scale"},
-                      {"its reciprocal", [](double v) { return 1 / v; }, "missing-scale"},
-                      {"its square root", [](double v) { return std::sqrt(std::fabs(v)); }, "missing-scale"},
-                      {"its square", [](double v) { return v * v; }, "missing-scale"},
-                      {"log2(e) times that", [](double v) { return v * kLog2e; }, "log-base"},
-                      {"ln(2) times that", [](double v) { return v / kLog2e; }, "log-base"}};
+          small
+              ? std::vector<Other>{{"0", [](double) { return 0.0; }, Code::epsilon},
+                                   {"its square", [](double v) { return v * v; }, Code::epsilon},
+                                   {"its square root", [](double v) { return std::sqrt(v); }, Code::epsilon},
+                                   {"10 times that", [](double v) { return v * 10; }, Code::epsilon},
+                                   {"a tenth of that", [](double v) { return v / 10; }, Code::epsilon}}
+              : std::vector<Other>{
+                    {"1", [](double) { return 1.0; }, Code::missing_scale},
+                    {"its reciprocal", [](double v) { return 1 / v; }, Code::missing_scale},
+                    {"its square root", [](double v) { return std::sqrt(std::fabs(v)); },
+                     Code::missing_scale},
+                    {"its square", [](double v) { return v * v; }, Code::missing_scale},
+                    {"log2(e) times that", [](double v) { return v * kLog2e; }, Code::log_base},
+                    {"ln(2) times that", [](double v) { return v / kLog2e; }, Code::log_base}};
       for (const Other& other : others) {
         const auto made = other.made;
         Adaptation adaptation;
@@ -318,7 +320,7 @@ class Experiments {
         };
         const std::string of = parameter_name(approach_.form, t, replayed_);
         add(approach_.form, {scaled},
-            named("missing-scale", name,
+            named(Code::missing_scale, name,
                   fmt::format("the answer is right if {} is multiplied by {} ({:g}) beforehand", of, name,
                               value),
                   fmt::format("multiply {} by {}", of, name)));
@@ -329,7 +331,7 @@ class Experiments {
           values[static_cast<std::size_t>(role)].real = 1;
         };
         add(approach_.form, {std::move(moved)},
-            named("missing-scale", name,
+            named(Code::missing_scale, name,
                   fmt::format("the answer is right if {} is multiplied by {} ({:g}) beforehand, and 1 is "
                               "passed for {}: it is applied in another place",
                               of, name, value, name),
@@ -347,7 +349,7 @@ class Experiments {
         return got;
       };
       add(approach_.form, {std::move(behind)},
-          named("missing-scale", name,
+          named(Code::missing_scale, name,
                 fmt::format("the answer is right if 1 is passed for {}, and the answer is multiplied by it "
                             "({:g}): it is applied in another place",
                             name, value),
@@ -373,7 +375,7 @@ class Experiments {
         write_elements(v, elements);
       });
       add(approach_.form, {lowered},
-          named("missing-max-subtraction", name,
+          named(Code::missing_max_subtraction, name,
                 fmt::format("the answer is right if the maximum of each row of {} is subtracted beforehand",
                             name),
                 "subtract the maximum of the row before the exponential"));
@@ -397,7 +399,7 @@ class Experiments {
         for (const int axis : axes) text += (text.empty() ? "" : ", ") + std::to_string(axis);
         add(approach_.form, {turned},
             named(
-                "layout-convention", name,
+                Code::layout_convention, name,
                 fmt::format(
                     "{} ({}) is read as if its axes have the order [{}]: with that order the answer is right",
                     name, tensor.describe(), text),
@@ -417,7 +419,7 @@ class Experiments {
       });
       const std::string name = parameter_name(approach_.form, i, replayed_);
       add(approach_.form, {zeroed},
-          named("uninitialised-read", name,
+          named(Code::uninitialised_read, name,
                 fmt::format("the answer depends on what {} holds before the call, and is right if that is 0",
                             name),
                 fmt::format("initialise {} before adding to it or comparing with it", name)));

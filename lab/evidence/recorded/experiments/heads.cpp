@@ -89,7 +89,7 @@ std::vector<Experiment> head_mappings(const Approach& approach, const Replayed& 
             return dim < 0 ? got : regrouped(output.want, got, dim, few, true);
           };
           Finding finding;
-          finding.code = "head-mapping";
+          finding.code = Code::head_mapping;
           finding.argument = replayed.roles[k].name;
           finding.evidence = fmt::format(
               "head h of the {} of {} uses head h % {} of {}, not head h / {}: with the heads regrouped the "

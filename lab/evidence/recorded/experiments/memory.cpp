@@ -43,7 +43,7 @@ void reinterpreted(const Approach& approach, const Replayed& replayed, std::vect
         names += (names.empty() ? "" : ", ") +
                  replayed.roles[static_cast<std::size_t>(approach.form.passings[i].role)].name;
       }
-      experiment.finding.code = "dtype-reinterpreted";
+      experiment.finding.code = Code::dtype_reinterpreted;
       experiment.finding.argument = names;
       experiment.finding.evidence = fmt::format(
           "callers pass {} as {}, but the answer is right if it is passed as {}: its bytes are read as {}",
@@ -67,7 +67,7 @@ void returned(const Approach& approach, const Replayed& replayed, std::vector<Ex
     names += (names.empty() ? "" : ", ") + output.name;
   }
   if (names.empty()) return;
-  experiment.finding.code = "unwritten-output";
+  experiment.finding.code = Code::unwritten_output;
   experiment.finding.argument = names;
   experiment.finding.evidence = fmt::format(
       "the original writes to {}; the candidate does not write to it, but returns the answer as a tensor",

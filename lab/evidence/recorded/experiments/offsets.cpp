@@ -31,7 +31,7 @@ void shift(Value& value, int by) {
 
 Finding off_by_one(const std::string& name, const std::string& evidence) {
   Finding finding;
-  finding.code = "off-by-one";
+  finding.code = Code::off_by_one;
   finding.argument = name;
   finding.evidence = evidence;
   finding.fix = fmt::format(

@@ -130,7 +130,7 @@ class RowOrders {
 
   void add(std::vector<Adaptation> adaptations, const std::string& names, std::string evidence) {
     Experiment experiment{.form = approach_.form, .adaptations = std::move(adaptations)};
-    experiment.finding.code = "layout-convention";
+    experiment.finding.code = Code::layout_convention;
     experiment.finding.argument = names;
     experiment.finding.evidence = std::move(evidence);
     experiment.finding.fix =

@@ -23,7 +23,7 @@ void add_scale_order_experiments(const Approach& approach, const Replayed& repla
           values[a].real = divided ? values[a].real / scale : values[a].real * scale;
         };
         Experiment experiment{.form = approach.form, .adaptations = {adaptation}};
-        experiment.finding.code = "missing-scale";
+        experiment.finding.code = Code::missing_scale;
         experiment.finding.argument = of;
         experiment.finding.evidence = fmt::format(
             "the answer is right if {} is {} by {}: it is applied to values that are {} multiplied by {}", of,

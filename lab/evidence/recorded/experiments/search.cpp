@@ -55,7 +55,7 @@ bool goes_outside(const CallOutcome& outcome) {
 /// That has its cause, and a few places are right by chance.
 bool chooses_other_of_equals(const Replayed& replayed, const CallOutcome& outcome) {
   for (std::size_t t = 0; t < outcome.wrong.size(); ++t)
-    if (outcome.wrong[t] > 0 && !other_of_equals(replayed, t, outcome.got[t]).code.empty()) return true;
+    if (outcome.wrong[t] > 0 && other_of_equals(replayed, t, outcome.got[t]).code != Code::none) return true;
   return false;
 }
 
@@ -77,14 +77,14 @@ bool is_worse(const CallOutcome& now, const CallOutcome& before) {
 void add_pairs(const Approach& approach, const Replayed& replayed, std::vector<Experiment>& list) {
   const std::size_t single = list.size();
   for (std::size_t i = 0; i < single; ++i) {
-    if (list[i].finding.code != "argument-order") continue;
+    if (list[i].finding.code != Code::argument_order) continue;
     Approach other = approach;
     other.form = list[i].form;
     const CallOutcome outcome = replay_once(other, replayed);
     if (!outcome.answer.ok() || writes_inputs(other, replayed, outcome)) continue;
     const Finding first = list[i].finding;
     for (Experiment& each : experiments(other, replayed)) {
-      if (each.finding.code == "argument-order") continue;
+      if (each.finding.code == Code::argument_order) continue;
       each.first = first;
       list.push_back(std::move(each));
     }
@@ -139,7 +139,8 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
     std::vector<Experiment> list = experiments(approach, calls[at]);
     // What is left out holds what it held: zeros there would only look right.
     if (leaves_out(calls[at], outcomes[at]))
-      std::erase_if(list, [](const Experiment& each) { return each.finding.code == "uninitialised-read"; });
+      std::erase_if(list,
+                    [](const Experiment& each) { return each.finding.code == Code::uninitialised_read; });
     if (step == 0 && writes_inputs(approach, calls[at], outcomes[at])) add_pairs(approach, calls[at], list);
     for (Experiment& each : list) {
       if (late()) break;
@@ -163,7 +164,7 @@ void experiment(Approach& approach, const std::vector<Replayed>& calls, std::vec
         after += all[i].right();
       }
       if (harms) continue;
-      if (!each.first.code.empty()) {
+      if (each.first.code != Code::none) {
         findings.push_back(each.first);
         findings.back().evidence = fmt::format("'{}': {}", calls[at].line, each.first.evidence);
       }

@@ -66,7 +66,7 @@ bool is_a_multiple(const Replayed& replayed, const CallOutcome& outcome) {
 
 /// What is done to an input, and what the answer's being right then says.
 struct Transform {
-  const char* code;
+  Code code;
   std::function<void(Elements&, std::size_t)> change;
   double answer = 1;  ///< the answer times that
   const char *said, *fix;
@@ -76,11 +76,11 @@ std::vector<Transform> transforms_of(const Value& value, bool multiple) {
   const Elements elements = oracle::elements(value.tensor);
   std::vector<Transform> list;
   if (value.tensor.size(-1) > 2)
-    list.push_back({"missing-term", subtract_means, 1,
+    list.push_back({Code::missing_term, subtract_means, 1,
                     "if the mean of each row of {} is subtracted beforehand",
                     "subtract the mean of the row of {}, as the original does"});
   if (std::any_of(elements.begin(), elements.end(), [](double each) { return each < 0; }))
-    list.push_back({"missing-absolute",
+    list.push_back({Code::missing_absolute,
                     [](Elements& all, std::size_t) {
                       for (double& each : all) each = std::fabs(each);
                     },
@@ -100,22 +100,22 @@ std::vector<Transform> transforms_of(const Value& value, bool multiple) {
                                        {root, "if {} is multiplied by the root of its last size"},
                                        {0.25, "if {} is multiplied by 0.25"},
                                        {4, "if {} is multiplied by 4"}};
-  list.push_back({"missing-scale", times(kDegrees), 1,
+  list.push_back({Code::missing_scale, times(kDegrees), 1,
                   "if {} is given in degrees, that is, multiplied by 180 / pi",
                   "take {} in radians, as the original does"});
-  list.push_back({"missing-scale", times(1 / kDegrees), 1,
+  list.push_back({Code::missing_scale, times(1 / kDegrees), 1,
                   "if {} is given in radians, that is, multiplied by pi / 180",
                   "take {} in degrees, as the original does"});
-  list.push_back({"log-base", times(std::numbers::log2e), 1, "if {} is multiplied by log2(e)",
+  list.push_back({Code::log_base, times(std::numbers::log2e), 1, "if {} is multiplied by log2(e)",
                   "take powers of e of {}, not powers of 2, or multiply the exponents by log2(e)"});
-  list.push_back({"log-base", times(std::numbers::ln2), 1, "if {} is multiplied by ln(2)",
+  list.push_back({Code::log_base, times(std::numbers::ln2), 1, "if {} is multiplied by ln(2)",
                   "take powers of 2 of {}, as the original does"});
-  list.push_back({"log-base", times(std::numbers::log2e), std::numbers::ln2,
+  list.push_back({Code::log_base, times(std::numbers::log2e), std::numbers::ln2,
                   "if {} is multiplied by log2(e), and the answer by ln(2): its exponentials and logarithms "
                   "have base 2",
                   "take exponentials and logarithms of {} with base e"});
   for (const Factor& factor : factors)
-    list.push_back({"missing-scale", times(factor.by), 1, factor.said,
+    list.push_back({Code::missing_scale, times(factor.by), 1, factor.said,
                     "multiply {} by the factor that the original multiplies it by"});
   return list;
 }

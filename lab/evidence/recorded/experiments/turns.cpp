@@ -74,7 +74,7 @@ void turned(const Approach& approach, const Replayed& replayed, std::vector<Expe
           return has_two(output.want) ? turned_back(output.want, got) : got;
         };
       Finding finding;
-      finding.code = "layout-convention";
+      finding.code = Code::layout_convention;
       finding.argument = joined(replayed, each.empty() ? outputs : each);
       finding.evidence = fmt::format(
           "the answer is right if {} {} passed transposed in the last two dimensions{}: the candidate works "
@@ -105,7 +105,7 @@ void inverted(const Approach& approach, const Replayed& replayed, std::vector<Ex
       for (std::size_t i = 0; i < each.storage_bytes; ++i) bytes[i] = bytes[i] == 0;
     };
     Finding finding;
-    finding.code = "inverted-condition";
+    finding.code = Code::inverted_condition;
     finding.argument = replayed.roles[role].name;
     finding.evidence =
         fmt::format("the answer is right if {} is passed with true and false exchanged", finding.argument);
@@ -128,7 +128,7 @@ void reordered(const Approach& approach, const Replayed& replayed, std::vector<E
       names +=
           (names.empty() ? "" : ", ") + replayed.roles[static_cast<std::size_t>(returned[order[i]])].name;
     }
-    experiment.finding.code = "result-order";
+    experiment.finding.code = Code::result_order;
     experiment.finding.evidence =
         fmt::format("the results are right if they are read as the original's ({})", names);
     experiment.finding.fix = "return the results in the original's order";

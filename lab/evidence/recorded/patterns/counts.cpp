@@ -117,7 +117,7 @@ Finding factor_of_counts(const std::vector<Replayed>& calls, const std::vector<C
         holds = std::fabs(factors[i] * other.of[i] - right.of[i]) <= kCountClose * right.of[i];
       if (!holds) continue;
       Finding finding;
-      finding.code = "missing-scale";
+      finding.code = Code::missing_scale;
       finding.argument = calls.front().outputs[output].name;
       finding.evidence = fmt::format(
           "{} is {:.4g} times the reference, as if it is divided by {}; the original divides by {}",

@@ -158,19 +158,19 @@ Value other_values(const Value& value) {
   return other;
 }
 
-const char* code_of_pair(const std::string& want, const std::string& got) {
+Code code_of_pair(const std::string& want, const std::string& got) {
   const auto is = [](const std::string& said, std::initializer_list<const char*> list) {
     return std::any_of(list.begin(), list.end(), [&](const char* each) { return said == each; });
   };
-  if (got == "x" && (want.find("max(") == 0 || want.find("min(") == 0)) return "clamp";
-  if (want == "|x|" && is(got, {"x", "-x"})) return "missing-absolute";
-  if (is(want, {"exp(x)", "2^x"}) && is(got, {"exp(x)", "2^x"})) return "log-base";
+  if (got == "x" && (want.find("max(") == 0 || want.find("min(") == 0)) return Code::clamp;
+  if (want == "|x|" && is(got, {"x", "-x"})) return Code::missing_absolute;
+  if (is(want, {"exp(x)", "2^x"}) && is(got, {"exp(x)", "2^x"})) return Code::log_base;
   if (is(want, {"ln(x)", "log2(x)", "log10(x)"}) && is(got, {"ln(x)", "log2(x)", "log10(x)"}))
-    return "log-base";
+    return Code::log_base;
   const bool of_multiple = got.find("degrees") != std::string::npos ||
                            got.find(" / 2)") != std::string::npos || got.find("(2 x)") != std::string::npos;
-  if (of_multiple && got.substr(0, 3) == want.substr(0, 3)) return "missing-scale";
-  return "approximation";
+  if (of_multiple && got.substr(0, 3) == want.substr(0, 3)) return Code::missing_scale;
+  return Code::approximation;
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ Finding other_function(const Replayed& replayed, const Replayed::Output& output,
           order.begin(), order.end(),
           [&](std::size_t a, std::size_t b) { return std::fabs(error[a]) < std::fabs(error[b]); });
       const bool small = std::fabs(got[most] - want[most]) < 0.05 * std::sqrt(typical);
-      best.code = small ? "approximation" : "unexplained";
+      best.code = small ? Code::approximation : Code::unexplained;
       best.strength = small ? Strength::observed : Strength::nearest;
       best.argument = output.name;
       best.evidence = fmt::format(
@@ -145,7 +145,7 @@ Finding rows_of_a_value(const Approach& approach, const Replayed& replayed, cons
       const CallOutcome after = replay_once(approach, other);
       if (!after.answer.ok() || after.got != outcome.got) continue;
       Finding finding;
-      finding.code = "ignores-argument";
+      finding.code = Code::ignores_argument;
       finding.argument = replayed.roles[s].name;
       finding.evidence = fmt::format(
           "is wrong in exactly the {} of {} rows in which {} is {}, the value of {}; with another {} nothing "
@@ -170,8 +170,8 @@ Finding pattern_of_inputs(const Approach& approach, const Replayed& replayed, co
   std::vector<bool> wrong(want.size());
   for (std::size_t i = 0; i < want.size(); ++i) wrong[i] = !is_close(want[i], got[i], bounds[i]);
   Finding finding = rows_of_a_value(approach, replayed, outcome, wrong);
-  if (finding.code.empty()) finding = missing_term(replayed, output, got);
-  if (finding.code.empty()) finding = other_function(replayed, of, want, got);
+  if (finding.code == Code::none) finding = missing_term(replayed, output, got);
+  if (finding.code == Code::none) finding = other_function(replayed, of, want, got);
   return finding;
 }
 

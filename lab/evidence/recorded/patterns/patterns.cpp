@@ -46,9 +46,9 @@ std::vector<std::int64_t> index_of(const Tensor& tensor, std::size_t flat) {
   return index;
 }
 
-Finding named(std::string code, const Wrong& w, std::string evidence, std::string fix) {
+Finding named(Code code, const Wrong& w, std::string evidence, std::string fix) {
   Finding finding;
-  finding.code = std::move(code);
+  finding.code = code;
   finding.argument = w.c.name;
   finding.evidence = std::move(evidence);
   finding.fix = std::move(fix);
@@ -65,7 +65,7 @@ Finding axes_of(const Wrong& w) {
     for (std::size_t i = 0; i < turned.size() && equal; ++i)
       equal = is_close(turned[i], w.got()[i], w.bounds[i]);
     if (equal)
-      return named("layout-convention", w,
+      return named(Code::layout_convention, w,
                    fmt::format("equals the reference with its axes in the order {}",
                                joined({axes.begin(), axes.end()})),
                    "keep the reference's order of axes");
@@ -90,7 +90,7 @@ Finding split_of(const Wrong& w) {
             is_close(w.want[static_cast<std::size_t>(flat + (from - at) * behind)], w.got()[i], w.bounds[i]);
       }
       if (!equal) continue;
-      return named("layout-convention", w,
+      return named(Code::layout_convention, w,
                    fmt::format("is right if the {} elements of dimension {} are read as {} groups of {} "
                                "instead of {} groups of {}",
                                size, d, b, a, a, b),
@@ -116,7 +116,7 @@ Finding tail_of(const Wrong& w) {
         static_cast<double>(w.want.size()) / static_cast<double>(size) * static_cast<double>(size - cut);
     // Half of it or more is no tail: of two the second is no more one than it is the other.
     if (cut == 0 || 2 * (size - cut) >= size || static_cast<double>(w.at.size()) < 0.9 * behind) continue;
-    return named("tail-mask", w,
+    return named(Code::tail_mask, w,
                  fmt::format("is right up to index {} of dimension {}, and wrong after it up to the end at "
                              "{} ({} of {} elements)",
                              cut - 1, d, size - 1, w.at.size(), w.want.size()),
@@ -133,7 +133,7 @@ Finding kept(const Wrong& w) {
   for (const std::size_t i : w.at)
     if (before[i] != w.got()[i] && !(std::isnan(before[i]) && std::isnan(w.got()[i]))) return {};
   return named(
-      "unwritten-output", w,
+      Code::unwritten_output, w,
       fmt::format("{} of {} elements keep their values from before the call, but the reference changes them",
                   w.at.size(), w.want.size()),
       "write every element of the output");
@@ -163,7 +163,7 @@ Finding ratio_of(const Wrong& w) {
   if (!is_float(w.c.want.dtype)) return {};
   double ratio = 0;
   if (w.want.size() > 1 && constant_ratio(w, 0, w.want.size(), ratio) && std::fabs(ratio - 1) > 1e-3)
-    return named("missing-scale", w,
+    return named(Code::missing_scale, w,
                  fmt::format("is {:.6g} times the reference in all of {} elements", ratio, w.want.size()),
                  fmt::format("multiply by {:.6g}", 1 / ratio));
   if (w.c.want.rank < 2 || w.c.want.size(-1) < 2) return {};
@@ -176,7 +176,7 @@ Finding ratio_of(const Wrong& w) {
   const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
   if (ratios.size() < 2 || (std::fabs(*least - 1) < 1e-3 && std::fabs(*most - 1) < 1e-3)) return {};
   return named(
-      "missing-scale", w,
+      Code::missing_scale, w,
       fmt::format("is the reference times a factor that differs from row to row, from {:.4g} to {:.4g}",
                   *least, *most),
       "multiply or divide each row by the same number as the original: a sum, a norm or a scale of the row");
@@ -194,7 +194,7 @@ Finding narrowed(const Wrong& w) {
               (w.got()[i] == core::round_to(narrow, w.got()[i]) || std::isnan(w.got()[i]));
     }
     if (equal)
-      return named("intermediate-precision", w,
+      return named(Code::intermediate_precision, w,
                    fmt::format("equals the reference rounded to {}", name_of(narrow)),
                    fmt::format("keep the result in {}", name_of(w.c.want.dtype)));
   }
@@ -211,12 +211,12 @@ Finding stepped(const Wrong& w) {
   }
   Finding finding =
       10 * w.at.size() > w.want.size()
-          ? named("rounding-mode", w,
+          ? named(Code::rounding_mode, w,
                   fmt::format("{} of {} whole numbers are off by one, {} of them away from zero", w.at.size(),
                               w.want.size(), up),
                   "round as the original does: toward zero, to nearest with ties to even, or to nearest with "
                   "ties away from zero")
-          : named("intermediate-precision", w,
+          : named(Code::intermediate_precision, w,
                   fmt::format("{} of {} whole numbers are off by one: the numbers before rounding differ in "
                               "their last bits, or ties are rounded in another way",
                               w.at.size(), w.want.size()),
@@ -228,7 +228,7 @@ Finding stepped(const Wrong& w) {
 Finding not_finite(const Wrong& w) {
   for (const std::size_t i : w.at)
     if (std::isfinite(w.got()[i]) || !std::isfinite(w.want[i])) return {};
-  return named("nan-inf", w,
+  return named(Code::nan_inf, w,
                fmt::format("{} of {} elements are NaN or infinite but the reference is finite, first {}",
                            w.at.size(), w.want.size(), joined(index_of(w.c.want, w.at.front()))),
                "look for a division by zero, or an exponential that overflows");
@@ -254,7 +254,7 @@ Finding rounded_on_the_way(const Wrong& w) {
   const bool unrelated = std::fabs(product) < 0.3 * std::sqrt(squares * noise);
   if (!small || !balanced || !unrelated) return {};
   Finding finding =
-      named("intermediate-precision", w,
+      named(Code::intermediate_precision, w,
             fmt::format("{} of {} elements have small errors (at most {:.2g} of a typical element) of both "
                         "signs and independent of their value, as from intermediate rounding",
                         w.at.size(), w.want.size(), largest / typical),
@@ -295,9 +295,9 @@ Finding pattern_of(const Compared& c) {
   if (w.at.empty()) return {};
   for (const auto& look : {axes_of, split_of, shifted, tail_of, kept, ratio_of, narrowed, stepped, not_finite,
                            rounded_on_the_way})
-    if (Finding finding = look(w); !finding.code.empty()) return finding;
+    if (Finding finding = look(w); finding.code != Code::none) return finding;
   Finding finding =
-      named("unexplained", w, where_and_how_much(w), "compare the formula with the reference's");
+      named(Code::unexplained, w, where_and_how_much(w), "compare the formula with the reference's");
   finding.strength = Strength::nearest;
   return finding;
 }

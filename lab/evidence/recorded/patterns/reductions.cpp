@@ -82,7 +82,7 @@ class Reductions {
       rows_ = 0;
       for (const Observed& each : observed_) rows_ += each.rows->rows.size();
       if (rows_ < kTellingRows) continue;
-      if (Finding found = of_kind(kind); !found.code.empty()) return found;
+      if (Finding found = of_kind(kind); found.code != Code::none) return found;
     }
     return {};
   }
@@ -245,11 +245,11 @@ class Reductions {
   Finding told(const RowNumber& a, std::size_t kind, const Candidate& b, const std::string& how) const {
     const std::string of_a = groups_.front()[kind].said, of_b = groups_.front()[b.kind].said;
     Finding finding;
-    finding.code = b.kind != kind               ? "layout-convention"
-                   : b.part == kWithoutFirst    ? "off-by-one"
-                   : !b.part.empty()            ? "tail-mask"
-                   : is_other_base(a, b.number) ? "log-base"
-                                                : "other-reduction";
+    finding.code = b.kind != kind               ? Code::layout_convention
+                   : b.part == kWithoutFirst    ? Code::off_by_one
+                   : !b.part.empty()            ? Code::tail_mask
+                   : is_other_base(a, b.number) ? Code::log_base
+                                                : Code::other_reduction;
     finding.evidence = fmt::format("{} {} of {}{} of {}; the original has {} of {}", how, b.number.said,
                                    b.part.empty() ? "" : b.part + " of ", of_b, name_, a.said, of_a);
     finding.fix = fmt::format("take {} of all of {}", a.said, of_a);
@@ -278,7 +278,7 @@ Finding reduction_of_rows(const Approach& approach, const std::vector<Replayed>&
         !is_float(value.tensor.dtype))
       continue;
     Finding finding = Reductions(approach, calls, outcomes, output, role).finding();
-    if (finding.code.empty()) continue;
+    if (finding.code == Code::none) continue;
     finding.argument = calls.front().outputs[output].name;
     finding.evidence = fmt::format("{} {}", finding.argument, finding.evidence);
     return finding;

@@ -157,7 +157,7 @@ double another_size(const std::vector<Row>& rows, const Measure& measure, double
 
 Finding epsilon_of(const std::vector<Row>& rows, const std::vector<double>& list) {
   Finding finding;
-  finding.code = "epsilon";
+  finding.code = Code::epsilon;
   const auto [least, greatest] = std::minmax_element(
       rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.factor < b.factor; });
   const std::string factors =
@@ -223,7 +223,7 @@ Finding length_of(const std::vector<Row>& rows, const std::vector<double>& list)
   std::string said;
   for (const double each : lengths) said += fmt::format("{}{:g}", said.empty() ? "" : ", ", each);
   Finding finding;
-  finding.code = "missing-scale";
+  finding.code = Code::missing_scale;
   const auto say = [&](const char* factor, const std::string& what, const std::string& fix) {
     finding.evidence = fmt::format(
         "each row is {} times the reference, where n is the length of the input's rows (n = {}): {}", factor,
@@ -281,11 +281,11 @@ Finding factor_of_rows(const Approach& approach, const std::vector<Replayed>& ca
       if (rows.size() < kFactorRows) continue;
       Finding finding = length_of(rows, list);
       finding.argument = calls[wrong].outputs[output].name;
-      if (finding.code.empty()) {
+      if (finding.code == Code::none) {
         finding = epsilon_of(rows, list);
         finding.argument = name.empty() ? calls[wrong].outputs[output].name : name;
       }
-      if (finding.code.empty()) continue;
+      if (finding.code == Code::none) continue;
       finding.evidence = fmt::format("'{}': in {} {}", calls[wrong].line, calls[wrong].outputs[output].name,
                                      finding.evidence);
       return finding;

@@ -64,7 +64,7 @@ Finding other_side_of_index(const Replayed& replayed, std::size_t output, const 
       }
       if (!same_rows(got, oracle::elements(rows.tensor), width, pairs)) continue;
       Finding finding;
-      finding.code = "layout-convention";
+      finding.code = Code::layout_convention;
       finding.argument = use.index;
       finding.evidence = fmt::format(
           fmt::runtime(

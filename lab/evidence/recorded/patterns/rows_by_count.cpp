@@ -57,7 +57,7 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
       Finding finding;
       finding.argument = replayed.roles[r].name;
       if (all_and_only([](std::int64_t n) { return n == 0; })) {
-        finding.code = "empty-input";
+        finding.code = Code::empty_input;
         finding.evidence =
             fmt::format("is wrong in all {} rows whose {} is 0, and in no others", count, finding.argument);
         finding.fix =
@@ -72,7 +72,7 @@ Finding rows_by_count(const Replayed& replayed, const Tensor& want, const std::v
         if (std::none_of(numbers.begin(), numbers.end(),
                          [&](double n) { return n != 0 && static_cast<std::int64_t>(n) % tile == 0; }))
           continue;
-        finding.code = "tail-mask";
+        finding.code = Code::tail_mask;
         finding.evidence =
             fmt::format("is wrong in all {} rows whose {} is not a multiple of {}, and in no others", count,
                         finding.argument, tile);

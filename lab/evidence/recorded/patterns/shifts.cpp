@@ -56,7 +56,7 @@ Finding shifted_answer(const Compared& c, const std::vector<double>& want,
         said += fmt::format("{}one place {} along dimension {}", said.empty() ? "" : " and ",
                             step > 0 ? "later" : "earlier", dim);
     Finding finding;
-    finding.code = "off-by-one";
+    finding.code = Code::off_by_one;
     finding.argument = c.name;
     finding.evidence = fmt::format("has the reference's elements {}", said);
     finding.fix =

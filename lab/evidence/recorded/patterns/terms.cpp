@@ -85,7 +85,7 @@ Finding missing_term(const Replayed& replayed, std::size_t output, const std::ve
     const bool same = *most - *least < 0.01 * std::fabs(*most);
     const std::string of = term.said.empty() ? std::string() : " times " + term.said;
     Finding finding;
-    finding.code = "missing-term";
+    finding.code = Code::missing_term;
     finding.argument = replayed.outputs[output].name;
     finding.evidence =
         same ? fmt::format("is the reference plus {:.4g}{}", *least, of)

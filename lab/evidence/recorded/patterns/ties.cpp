@@ -69,7 +69,7 @@ Finding other_of_equals(const Replayed& replayed, std::size_t output, const std:
       }
       if (!equal || wrong == 0) continue;
       Finding finding;
-      finding.code = "tie-rule";
+      finding.code = Code::tie_rule;
       finding.argument = replayed.outputs[output].name;
       finding.evidence = fmt::format(
           "{} of {} places along dimension {} of {} differ, and at each of them {} has the same value as at "

@@ -25,7 +25,7 @@ std::size_t lost_elements(const Replayed& replayed, const CallOutcome& outcome) 
 }
 
 /// The experiment of that code that makes the answer right.
-std::optional<Finding> cause(const Approach& approach, const Replayed& replayed, const char* code) {
+std::optional<Finding> cause(const Approach& approach, const Replayed& replayed, Code code) {
   for (const Experiment& each : experiments(approach, replayed)) {
     if (each.finding.code != code) continue;
     Approach other = approach;
@@ -41,12 +41,12 @@ Finding of_large(const Approach& approach, const Replayed& replayed, const CallO
   if (lost == 0) return {};
   const std::string seen = fmt::format("{} of {} elements are NaN or infinite, but the original's are finite",
                                        lost, outcome.elements);
-  if (std::optional<Finding> found = cause(approach, replayed, "missing-max-subtraction")) {
+  if (std::optional<Finding> found = cause(approach, replayed, Code::missing_max_subtraction)) {
     found->evidence = fmt::format("{}; {}", seen, found->evidence);
     return *found;
   }
   Finding finding;
-  finding.code = "nan-inf";
+  finding.code = Code::nan_inf;
   finding.evidence = seen;
   finding.fix = "look for an exponential, a square or a sum that overflows";
   return finding;
@@ -72,7 +72,7 @@ Finding clearly_off(const Replayed& replayed, const CallOutcome& outcome) {
       });
   if (!has_epsilon || all == 0 || 2 * off < all) return {};
   Finding finding;
-  finding.code = "epsilon";
+  finding.code = Code::epsilon;
   finding.evidence = fmt::format(
       "{} of {} elements are off by more than a fifth, and with larger values all are right: what is added "
       "to "
@@ -85,13 +85,13 @@ Finding clearly_off(const Replayed& replayed, const CallOutcome& outcome) {
 /// Where squares are as small as an epsilon; what else differs there is a matter of cancellation.
 Finding of_small(const Approach& approach, const Replayed& replayed, const CallOutcome& outcome) {
   if (outcome.right()) return {};
-  if (const std::optional<Finding> found = cause(approach, replayed, "epsilon")) return *found;
+  if (const std::optional<Finding> found = cause(approach, replayed, Code::epsilon)) return *found;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     const Replayed::Output& output = replayed.outputs[t];
     Finding finding =
         pattern_of({output.name, output.want, outcome.got[t], output.before, approach.rtol, approach.atol});
-    if (finding.code != "missing-scale") continue;
-    finding.code = "epsilon";
+    if (finding.code != Code::missing_scale) continue;
+    finding.code = Code::epsilon;
     finding.evidence = fmt::format("{} {}; with larger values it is right", output.name, finding.evidence);
     finding.fix = "use the original's epsilon in the original's place: inside the root, or outside it";
     return finding;
@@ -109,7 +109,7 @@ void ask_beyond(const Approach& approach, const std::vector<Replayed>& asked,
     if (!outcome.answer.ok()) continue;
     const bool large = replayed.call->asked == "large";
     Finding finding = large ? of_large(approach, replayed, outcome) : of_small(approach, replayed, outcome);
-    if (finding.code.empty()) continue;
+    if (finding.code == Code::none) continue;
     finding.evidence = fmt::format("{}, which no call of the test has: {}", replayed.line, finding.evidence);
     add_once(findings, std::move(finding));
   }

@@ -72,7 +72,7 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
   for (const std::size_t each : outcome.wrong) wrong += each;
   if (!outcome.answer.ok() || wrong < kFewestBits) return;
   const bool ignored = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
-    return f.code == "ignores-argument" || f.code == "ignores-index";
+    return f.code == Code::ignores_argument || f.code == Code::ignores_index;
   });
   if (ignored) return;  // then its last bits are nothing of their own
   for (const Narrowing& how : kNarrowings) {
@@ -92,7 +92,7 @@ void probe_ignored_bits(const Approach& approach, const Replayed& replayed, cons
     }
     if (names.empty()) continue;
     Finding finding;
-    finding.code = "intermediate-precision";
+    finding.code = Code::intermediate_precision;
     finding.argument = names;
     finding.evidence =
         fmt::format("'{}': with {} {} beforehand no element of the answer changes, and {} of {} are wrong",

@@ -98,7 +98,7 @@ class Influence {
           if (want.size(rows) < 3 || want.size(rows) > kMostRows || outcome_.wrong[t] == 0) continue;
           if (!sees_one_more_each(role, dim, t, rows)) continue;
           const std::string &name = replayed_.roles[role].name, &out = replayed_.outputs[t].name;
-          tell("mask-alignment", role,
+          tell(Code::mask_alignment, role,
                fmt::format("index i of dimension {} of {} depends on i + 1 indices of dimension {} of {}, as "
                            "under a causal mask that begins at the first key, and elements that depend on a "
                            "single index are already wrong",
@@ -166,7 +166,7 @@ class Influence {
       if (!asked || places[t].size() < 2 || 2 * spread(want, own, places[t]) <= length) continue;
       for (int d = 0; d < want.rank; ++d) {
         if (d == own || want.size(d) < 3 || 2 * spread(want, d, places[t]) > want.size(d)) continue;
-        tell("layout-convention", role,
+        tell(Code::layout_convention, role,
              fmt::format(
                  "one element of {} influences {} of {} indices of dimension {} of {}, which is as long as "
                  "{}, and {} of dimension {}: it is addressed by the index of the wrong dimension",
@@ -228,19 +228,19 @@ class Influence {
       if (last ? right_there(role, dim, size - least, size) : right_there(role, dim, 0, least)) continue;
       const std::string& name = replayed_.roles[role].name;
       if (last && least == size - 1) {
-        tell("layout-convention", role,
+        tell(Code::layout_convention, role,
              fmt::format("only index 0 of dimension {1} of {0} (size {2}) influences any element", name, dim,
                          size),
              fmt::format("step along dimension {} of {} as the original does", dim, name));
         return;
       }
       if (last)
-        tell("tail-mask", role,
+        tell(Code::tail_mask, role,
              fmt::format("the last {} of {} indices of dimension {} of {} influence no element", least, size,
                          dim, name),
              fmt::format("check where the loop over dimension {} of {} ends", dim, name));
       else
-        tell("off-by-one", role,
+        tell(Code::off_by_one, role,
              least == 1 ? fmt::format("the first of {} indices of dimension {} of {} influences no element: "
                                       "the loop begins at 1 instead of 0",
                                       size, dim, name)
@@ -252,9 +252,9 @@ class Influence {
     }
   }
 
-  void tell(std::string code, std::size_t role, const std::string& evidence, std::string fix) {
+  void tell(Code code, std::size_t role, const std::string& evidence, std::string fix) {
     Finding finding;
-    finding.code = std::move(code);
+    finding.code = code;
     finding.argument = replayed_.roles[role].name;
     finding.strength = Strength::observed;
     finding.evidence = fmt::format("'{}': the answer is wrong, and {}", replayed_.line, evidence);

@@ -194,7 +194,7 @@ void probe_ignored(const Approach& approach, const Replayed& replayed, const Cal
     }
     Finding finding;
     const bool small = value.kind == Value::Kind::real && std::fabs(value.real) < 1e-2;
-    finding.code = index ? "ignores-index" : small ? "epsilon" : "ignores-argument";
+    finding.code = index ? Code::ignores_index : small ? Code::epsilon : Code::ignores_argument;
     finding.argument = name;
     finding.evidence = fmt::format("'{}': with {} {} no element of the answer changes{}", replayed.line, name,
                                    how, index ? ", although the label uses it as an index" : "");
@@ -207,8 +207,9 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
                     const Facts* facts, std::vector<Finding>& findings) {
   if (!outcome.answer.ok() || facts == nullptr || !facts->subtracts_maximum) return;
   // Threads that meet in no order lose the maximum as they lose anything else.
-  if (std::any_of(findings.begin(), findings.end(),
-                  [](const Finding& each) { return each.code == "missing-barrier" || each.code == "race"; }))
+  if (std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
+        return each.code == Code::missing_barrier || each.code == Code::race;
+      }))
     return;
   constexpr double kLarge = 2000;  // e^89 overflows f32, and a scale may lie before it
   // Infinity in a narrow type may be what the original gives too.
@@ -249,7 +250,7 @@ void probe_overflow(const Approach& approach, const Replayed& replayed, const Ca
       if (lowered.answer.ok() && not_finite(lowered) > 0) continue;
     }
     Finding finding;
-    finding.code = "missing-max-subtraction";
+    finding.code = Code::missing_max_subtraction;
     finding.argument = replayed.roles[role].name;
     finding.evidence = fmt::format(
         "'{}': with {} multiplied by {:.3g}, so that its largest element is {:g}, {} of {} elements of the "
@@ -276,7 +277,8 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
   // Shared memory that nobody has written yet carries the fill into what is written; who never ends writes
   // nothing.
   const bool caused = std::any_of(findings.begin(), findings.end(), [](const Finding& each) {
-    return each.code == "missing-barrier" || each.code == "uninitialised-read" || each.code == "timeout";
+    return each.code == Code::missing_barrier || each.code == Code::uninitialised_read ||
+           each.code == Code::timeout;
   });
   for (std::size_t t = 0; poisoned.answer.ok() && !caused && t < replayed.outputs.size(); ++t) {
     std::size_t changed = 0, kept = 0, first = 0;
@@ -289,7 +291,7 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
     if (changed == 0) continue;
     const bool unwritten = 2 * kept >= changed;
     Finding finding;
-    finding.code = unwritten ? "unwritten-output" : "uninitialised-read";
+    finding.code = unwritten ? Code::unwritten_output : Code::uninitialised_read;
     finding.argument = replayed.outputs[t].name;
     finding.evidence = fmt::format(
         "'{}': {} of {} elements {}: two fills gave two answers (first element {})", replayed.line, changed,
@@ -309,7 +311,7 @@ void probe_memory(const Approach& approach, const Replayed& replayed, const Call
     if (second.wrong[t] > outcome.wrong[t]) worse += second.wrong[t] - outcome.wrong[t];
   if (worse == 0) return;
   Finding finding;
-  finding.code = "stale-state";
+  finding.code = Code::stale_state;
   finding.evidence = fmt::format(
       "'{}': after {} with zeros at the same addresses, {} more elements are wrong than in a first call",
       replayed.line, calls_before(again.settings), worse);

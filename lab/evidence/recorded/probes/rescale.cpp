@@ -85,7 +85,7 @@ bool probe_rescale(const Approach& approach, const std::vector<Replayed>& calls,
     }
     if (!all) continue;
     Finding finding;
-    finding.code = "missing-rescale";
+    finding.code = Code::missing_rescale;
     finding.argument = calls[wrong].roles[role].name;
     finding.evidence = fmt::format(
         "'{}': the answer is right if each row of {} is passed in descending order, with its maximum first "

@@ -69,7 +69,7 @@ void probe_short_blocks(const Approach& approach, const Replayed& replayed, cons
     }
     if (blocks.empty()) continue;
     Finding finding;
-    finding.code = "tail-mask";
+    finding.code = Code::tail_mask;
     finding.argument = replayed.roles[role].name;
     finding.evidence = fmt::format(
         "'{}': if each number of {} is rounded down to a multiple of {}, the wrong answer does not change: "

@@ -69,7 +69,7 @@ bool has_cause(const CallOutcome& outcome) {
 Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std::string& right) {
   Finding finding = finding_of_end(outcome.answer, replayed.line);
   const std::string& said = outcome.answer.message;
-  finding.code = "shape-refused";
+  finding.code = Code::shape_refused;
   finding.evidence = fmt::format(
       "'{}' ({}) is refused: \"{:.200}\"; the original answers it, and {} are accepted", replayed.line,
       dimensions(replayed), std::string_view(said).substr(0, said.find('\n')), right);
@@ -80,7 +80,7 @@ Finding refusal(const Replayed& replayed, const CallOutcome& outcome, const std:
 Finding tail(const Replayed& replayed, const CallOutcome& outcome, const std::string& right,
              const std::string& wrong) {
   Finding finding;
-  finding.code = "tail-mask";
+  finding.code = Code::tail_mask;
   std::string elements;
   for (std::size_t t = 0; t < replayed.outputs.size(); ++t) {
     if (outcome.wrong[t] == 0) continue;
@@ -157,7 +157,7 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
     finding = finding_of_end(outcome.answer, replayed.line);
     finding.evidence += fmt::format("; right for {}", right);
   }
-  if (!finding.code.empty()) add_once(findings, std::move(finding));
+  if (finding.code != Code::none) add_once(findings, std::move(finding));
 }
 
 }  // namespace

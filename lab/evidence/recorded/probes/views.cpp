@@ -112,7 +112,7 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
   for (const std::size_t role : roles) {
     const std::string& name = calls[at].roles[role].name;
     const bool told = std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-      return each.code == "assumes-contiguous" && each.argument.find(name) != std::string::npos;
+      return each.code == Code::assumes_contiguous && each.argument.find(name) != std::string::npos;
     });
     if (told) continue;
     const CallOutcome outcome = called_with({role});
@@ -120,7 +120,7 @@ void probe_views(const Approach& approach, const std::vector<Replayed>& calls,
     if (wrong == 0) continue;
     const Value view = spread(calls[at].values[role], strided(calls[at], role));
     Finding finding;
-    finding.code = "assumes-contiguous";
+    finding.code = Code::assumes_contiguous;
     finding.argument = name;
     finding.evidence = fmt::format(
         "'{}': with the same values in a view, {} as {}, {} of {} elements change; the original's answer "
