@@ -129,14 +129,20 @@ std::string breaking(const std::string& path) {
 }  // namespace
 
 std::string candidates_html(const std::vector<Diagnosis>& diagnoses) {
+  const auto with = [&](const char* verdict) {
+    return std::count_if(diagnoses.begin(), diagnoses.end(),
+                         [&](const Diagnosis& each) { return each.verdict() == verdict; });
+  };
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width\">"
-      "<title>Isomer: candidates</title><style>{}</style></head><body>\n<h1>Candidates</h1>\n<div "
-      "class=\"scroll\"><table>"
+      "<title>Isomer: candidates</title><style>{}</style></head><body>\n<h1>{} candidate{}: <span "
+      "class=\"pass\">{} pass</span>, <span class=\"fail\">{} fail</span>, {} could not be "
+      "judged</h1>\n<div class=\"scroll\"><table>"
       "<tr><th>candidate</th><th>op</th><th>verdict</th><th>compile</th><th>call</th><th>exec</th><th>fix "
       "first</th></tr>\n",
-      kPageStyle);
+      kPageStyle, diagnoses.size(), diagnoses.size() == 1 ? "" : "s", with("pass"), with("fail"),
+      with("error"));
   for (std::size_t i = 0; i < diagnoses.size(); ++i) {
     const Diagnosis& d = diagnoses[i];
     html += fmt::format(
