@@ -1,5 +1,6 @@
 #include "cli/emulate_table.hpp"
 
+#include "cli/header_search.hpp"
 #include "cli/verbs.hpp"
 #include "isomer/emulator/error.hpp"
 #include "lab/text/pattern.hpp"
@@ -70,6 +71,25 @@ std::string kinds_of(const emulator::RunResult& result) {
   return said;
 }
 
+/// What the compiler does not find is looked for in the collection: a build file that is not read may say
+/// where.
+emulator::Module built(emulator::BuildOptions& build, const Program& program, const fs::path& whole) {
+  constexpr int kMostFolders = 8;
+  for (int i = 0; i < kMostFolders; ++i) {
+    try {
+      return emulator::Module::build(build);
+    } catch (const emulator::Error& error) {
+      const std::string name = missing_header(error.what());
+      const std::string folder = name.empty() ? "" : folder_with(name, program.folder, whole).string();
+      if (folder.empty() ||
+          std::count(build.include_directories.begin(), build.include_directories.end(), folder))
+        throw;
+      build.include_directories.push_back(folder);
+    }
+  }
+  return emulator::Module::build(build);
+}
+
 Row run_program(const Program& program, const fs::path& folder, emulator::BuildOptions build,
                 const emulator::RunOptions& run, unsigned schedules) {
   Row row;
@@ -84,7 +104,7 @@ Row run_program(const Program& program, const fs::path& folder, emulator::BuildO
   build.compile_seconds = run.timeout_seconds;
   const auto begin = std::chrono::steady_clock::now();
   try {
-    const emulator::Module module = emulator::Module::build(build);
+    const emulator::Module module = built(build, program, folder);
     row.built = true;
     const fs::path before = fs::current_path();
     fs::current_path(program.folder);

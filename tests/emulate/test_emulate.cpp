@@ -89,6 +89,25 @@ TEST_F(Emulate, ATableCountsWhatALimitStoppedApartFromFindings) {
       << stopped.text;
 }
 
+// As where a build file that is not read names the folder: the nearest of two is taken.
+TEST_F(Emulate, ATableFindsHeadersElsewhereInTheCollection) {
+  const std::filesystem::path folder = std::filesystem::path(source()).parent_path() / "collection";
+  for (const char* part : {"one/programs", "one/tools/deep", "two/tools/deep"})
+    std::filesystem::create_directories(folder / part);
+  std::ofstream(folder / "one/tools/deep/size.h") << "#include \"unit.h\"\nconst int size = 4 * unit;\n";
+  std::ofstream(folder / "one/tools/unit.h") << "const int unit = 1;\n";
+  std::ofstream(folder / "two/tools/deep/size.h") << "const int size = 9;\n";
+  std::ofstream(folder / "one/programs/main.cu")
+      << "#include \"deep/size.h\"\n#include <cuda_runtime.h>\n"
+         "__global__ void k(int* p) { p[threadIdx.x] = 1; }\n"
+         "int main() {\n  int* p;\n  cudaMalloc(&p, 16);\n"
+         "  k<<<1, size>>>(p);\n  return cudaDeviceSynchronize();\n}\n";
+  const Said said = isomer_emulate("--table " + folder.string());
+  EXPECT_EQ(said.exit, 0) << said.text;
+  std::ofstream(folder / "one/tools/unit.h") << "const int unit = 2;\n";
+  EXPECT_EQ(isomer_emulate("--table " + folder.string()).exit, 1);
+}
+
 TEST_F(Emulate, AFindingIsOneLineWithItsPlaceAndExitOne) {
   const Said said = isomer_emulate(
       source() + " --kernel scale --block 128 x=in:f32:100:ramp y=out:f32:100 n=i32:100 f32:0.5");
