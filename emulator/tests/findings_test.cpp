@@ -110,6 +110,7 @@ int main(int count, char** words) {
     int* more = nullptr;
     const bool got = cudaMalloc(&more, size_t{3} << 30) == cudaSuccess;
     if (got || !bad) fill<<<1, 32>>>(got ? more : nullptr, 32);
+    if (got || !bad) fill<<<1, 32>>>((got ? more : nullptr) + (size_t{1} << 28), 32);  // far behind null
     cudaFree(more);
   }
   if (what == "left out") { halves<<<1, 64>>>(p, !bad); if (!bad) through<<<1, 64>>>(p); }

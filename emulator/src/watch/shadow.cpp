@@ -118,9 +118,12 @@ std::uintptr_t away(const Buffer& b, const void* address) {
       }
     }
   }
-  const bool nowhere = reinterpret_cast<std::uintptr_t>(address) < 65536;
-  // The program went on without the memory that it did not get: said with the refusal.
-  if (nowhere && settings().allocation_refused) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const bool nowhere = at < 65536;
+  // The program went on without the memory that it did not get, which was said with the refusal: so low lies
+  // nothing but a null pointer with an index.
+  constexpr std::uintptr_t kLowest = std::uintptr_t{1} << 40;
+  if (settings().allocation_refused && at < kLowest) {
     block.launch().error = error::illegal_address;
     block.kill_current();
   }
