@@ -84,6 +84,8 @@ constexpr Stranger kStrangers[] = {
     {"quantise_groups", "act_quant", "pass", Code::none, "tensors.cu"},
     {"wave_and_last_by_address", "sin", "fail", Code::host_touches_device_memory, "tensors.cu"},
     {"wave_and_last_by_copies", "sin", "pass", Code::none, "tensors.cu"},
+    {"swing_asserted", "sin", "pass", Code::convention, "limits.cu"},
+    {"swing_given_up", "sin", "fail", Code::crash, "limits.cu"},
     {"swing_whole_blocks", "sin", "fail", Code::tail_mask, "limits.cu"},
     {"swing_up_to_100000", "sin", "fail", Code::tail_mask, "limits.cu"},
     {"attend_model_width", "attention", "pass", Code::none, "limits.cu"},
@@ -110,6 +112,8 @@ constexpr Stranger kSearchedLong[] = {
     {"quantize_tiles_by_signed_factor", "weight_quant", "fail", Code::missing_absolute, "houses.cu"},
     {"quantise_groups_neighbours_exchanged", "act_quant", "fail", Code::layout_convention, "tensors.cu"},
     {"swing_of_copies", "sin", "pass", Code::none, "limits.cu"},
+    {"attend_lettered", "attention", "pass", Code::convention, "few_sizes.cu"},
+    {"attend_lettered_but_v", "attention", "fail", Code::none, "few_sizes.cu"},
     {"quantise_groups_by_own_maxima", "act_quant", "fail", Code::other_reduction, "tensors.cu"},
     {"fp8_mm_mixed", "fp8_gemm", "fail", Code::none, "strangers.hip.cpp"},
 };

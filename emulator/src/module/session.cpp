@@ -29,7 +29,6 @@
 #include "module/session_ends.hpp"
 #include "module/shared_memory.hpp"
 #include "module/spawn.hpp"
-#include "text/last_line.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -49,12 +48,6 @@ Clock::time_point in_seconds(double s) {
 
 std::string too_many_processes(const std::string& who) {
   return fmt::format("{} starts more than {} processes and threads", who, kProcesses);
-}
-
-// Whoever gives up often says why before.
-std::string with_last_line(std::string sentence, const std::string& printed) {
-  const std::string line = last_line(printed);
-  return line.empty() ? sentence : fmt::format("{}; the last that it printed: {}", sentence, line);
 }
 
 std::uint64_t file_bytes(int fd) {
@@ -464,8 +457,7 @@ CallResult Session::call(std::size_t entry, const std::vector<SessionValue>& arg
       result = silent_end(event.status, name);
     }
   }
-  if (result.end == CallResult::End::crashed || result.end == CallResult::End::exited)
-    result.message = with_last_line(std::move(result.message), printed);
+  tell_last_words(result, printed);
   if (result.arguments.size() != arguments.size()) result.arguments = arguments;
   result.output = std::move(printed);
   return result;

@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "child/signals.hpp"
+#include "text/last_line.hpp"
 
 namespace isomer::emulator {
 namespace {
@@ -49,6 +51,27 @@ CallResult silent_end(int status, const std::string& name) {
     r.message = fmt::format("{} ended the process with exit status {}", name, WEXITSTATUS(status));
   }
   return r;
+}
+
+std::string with_last_line(std::string sentence, const std::string& printed) {
+  const std::string line = last_line(printed);
+  return line.empty() ? sentence : fmt::format("{}; the last that it printed: {}", sentence, line);
+}
+
+void tell_last_words(CallResult& result, const std::string& printed) {
+  using End = CallResult::End;
+  if (result.end != End::crashed && result.end != End::exited) return;
+  // As the C library says it: file:line: function: Assertion `n % 64 == 0' failed.
+  const std::size_t begin = printed.rfind("Assertion `");
+  const std::size_t end = begin == std::string::npos ? begin : printed.find("' failed.", begin);
+  if (end != std::string::npos && result.message.rfind("host code stopped with an abort", 0) == 0) {
+    const std::size_t first = begin + std::strlen("Assertion `");
+    result.end = End::refused;
+    const std::string asserted = last_line(printed.substr(first, end - first));
+    result.message = "it asserts " + (asserted.empty() ? "what does not hold" : asserted);
+    return;
+  }
+  result.message = with_last_line(std::move(result.message), printed);
 }
 
 CallResult forged_end(const std::string& name) {

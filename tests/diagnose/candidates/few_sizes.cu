@@ -96,3 +96,37 @@ extern "C" void attend_of_64(const float* q, const float* k, const float* v, flo
                              int num_heads, int num_kv_heads) {
   attend_row<<<dim3(q_len, num_heads), 64>>>(q, k, v, o, kv_len, num_heads, num_kv_heads);
 }
+
+// All four tensors lie as [B, H, S, D], and nothing but the letters says so. In the twin v does not.
+template <bool kTurned>
+__global__ void attend_letters(const float* q, const float* k, const float* v, float* out, int B, int H, int S, int D) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= B * H * S) return;
+  const int head = row / S, first = head * S * D;
+  const float scale = rsqrtf((float)D);
+  float m = -INFINITY, sum = 0;
+  for (int j = 0; j < S; ++j) {
+    float s = 0;
+    for (int d = 0; d < D; ++d) s += q[row * D + d] * k[first + j * D + d];
+    const float larger = fmaxf(m, s * scale);
+    sum = sum * expf(m - larger) + expf(s * scale - larger);
+    m = larger;
+  }
+  for (int d = 0; d < D; ++d) {
+    float o = 0;
+    for (int j = 0; j < S; ++j) {
+      float s = 0;
+      for (int i = 0; i < D; ++i) s += q[row * D + i] * k[first + j * D + i];
+      const int at = kTurned ? ((head / H * S + j) * H + head % H) * D + d : first + j * D + d;
+      o += expf(s * scale - m) * v[at];
+    }
+    out[row * D + d] = o / sum;
+  }
+}
+extern "C" void attend_lettered(const float* q, const float* k, const float* v, float* out, int B, int H, int S, int D) {
+  attend_letters<false><<<(B * H * S + 63) / 64, 64>>>(q, k, v, out, B, H, S, D);
+}
+extern "C" void attend_lettered_but_v(const float* q, const float* k, const float* v, float* out, int B, int H, int S,
+                                      int D) {
+  attend_letters<true><<<(B * H * S + 63) / 64, 64>>>(q, k, v, out, B, H, S, D);
+}

@@ -5,6 +5,9 @@
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
+#include <assert.h>
+#include <stdlib.h>
+
 // A thread for an element; the side of a tile is an argument. Twins: the scales' matrix taken as transposed, and
 // divided by instead of multiplied.
 enum Tiles { kAsGiven, kTurned, kDivided, kUnbounded };
@@ -90,6 +93,15 @@ extern "C" void shrink_by_narrow_reciprocal(const __nv_bfloat16* x, __nv_fp8_e4m
 __global__ void swing(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = sinf(x[i]);
+}
+// What it does not take it refuses by an assertion. The twin just gives up.
+extern "C" void swing_asserted(const float* x, float* y, int n) {
+  assert(n % 4 == 0);
+  if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
+}
+extern "C" void swing_given_up(const float* x, float* y, int n) {
+  if (n % 4 != 0) abort();
+  if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
 }
 extern "C" void swing_whole_blocks(const float* x, float* y, int n) {
   const int blocks = n / 256;
