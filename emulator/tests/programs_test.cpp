@@ -156,6 +156,28 @@ int main() {
   return host != 1 || said.size() != 3;
 }
 )"},
+    {"cub_is_given_operators_of_cuda", "k.cu", R"(
+#include <cub/cub.cuh>
+#include <cuda/functional>
+__global__ void largest(const float* x, float* out) {
+  using Reduce = cub::BlockReduce<float, 64>;
+  __shared__ typename Reduce::TempStorage room;
+  const float top = Reduce(room).Reduce(x[threadIdx.x], cuda::maximum<float>());
+  __syncthreads();
+  const float least = Reduce(room).Reduce(x[threadIdx.x], cuda::minimum<>());
+  if (threadIdx.x == 0) out[0] = top, out[1] = least;
+}
+int main() {
+  float host[64], *x, *out;
+  for (int i = 0; i < 64; ++i) host[i] = (i * 37) % 64 - 5;
+  cudaMalloc(&x, sizeof host);
+  cudaMalloc(&out, 8);
+  cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+  largest<<<1, 64>>>(x, out);
+  cudaMemcpy(host, out, 8, cudaMemcpyDeviceToHost);
+  return host[0] != 58 || host[1] != -5;
+}
+)"},
     {"two_threads_of_a_block_wait_for_another_block", "k.cu", R"(
 __device__ int flag = 0;
 __global__ void waits(int* out) {

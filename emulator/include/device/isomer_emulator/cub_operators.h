@@ -1,6 +1,7 @@
 // What CUB's collectives are given to combine with.
 #pragma once
 
+#include "cuda_functional.h"
 #include "device.h"
 
 #define ISOMER_CUB __attribute__((always_inline)) inline
