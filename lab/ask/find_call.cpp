@@ -82,6 +82,10 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
   };
   for (const Entry& entry : entries)
     if (!wanted.empty() && entry.name == wanted) consider(entry, 0);
+  // Who names it to the lab may leave out its namespaces.
+  if (best.port == nullptr && !request.entry.empty())
+    for (const Entry& entry : entries)
+      if (entry.name.ends_with("::" + request.entry)) consider(entry, 0);
   if (best.port != nullptr) return best;
   for (const Entry& entry : entries) {
     if (!can_be_the_entry(candidate, entry)) continue;

@@ -167,6 +167,13 @@ TEST(WhatIsJudged, IsNothingWhereTwoFunctionsCanBeMeant) {
   EXPECT_EQ(said_of_stranger("two_entries.cu", "wave_a", "sin").entry, "wave_a");
 }
 
+TEST(WhatIsJudged, IsFoundWithoutItsNamespaces) {
+  const Diagnosis said = said_of_stranger("limits.cu", "swing_within", "sin");
+  EXPECT_EQ(said.entry, "waves::swing_within");
+  EXPECT_EQ(said.verdict(), "pass") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+}
+
 TEST(WhatIsJudged, IsNothingThatTakesNothingForAnInputOfTheOp) {
   const Diagnosis said = said_of_stranger("tensors.cu", "multiply_by_weights", "fp8_gemm");
   EXPECT_EQ(said.verdict(), "error") << words_of(said);

@@ -99,6 +99,11 @@ extern "C" void swing_asserted(const float* x, float* y, int n) {
   assert(n % 4 == 0);
   if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
 }
+namespace waves {
+void swing_within(const float* x, float* y, int n) {
+  if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
+}
+}  // namespace waves
 extern "C" void swing_given_up(const float* x, float* y, int n) {
   if (n % 4 != 0) abort();
   if (n > 0) swing<<<(n + 127) / 128, 128>>>(x, y, n);
