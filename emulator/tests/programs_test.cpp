@@ -159,13 +159,14 @@ int main() {
     {"cub_is_given_operators_of_cuda", "k.cu", R"(
 #include <cub/cub.cuh>
 #include <cuda/functional>
+__device__ __half kept_as_half;  // CUB's header brings the small types
 __global__ void largest(const float* x, float* out) {
   using Reduce = cub::BlockReduce<float, 64>;
   __shared__ typename Reduce::TempStorage room;
   const float top = Reduce(room).Reduce(x[threadIdx.x], cuda::maximum<float>());
   __syncthreads();
   const float least = Reduce(room).Reduce(x[threadIdx.x], cuda::minimum<>());
-  if (threadIdx.x == 0) out[0] = top, out[1] = least;
+  if (threadIdx.x == 0) kept_as_half = __float2half(top), out[0] = __half2float(kept_as_half), out[1] = least;
 }
 int main() {
   float host[64], *x, *out;

@@ -1,6 +1,8 @@
 // CUB's collectives of a block and of a warp, and the commonest of its algorithms of a whole device.
 #pragma once
 
+// As CUB's own types know them.
+#include "bfloat16.h"
 #include "cub_block.h"
 #include "cub_device.h"
 #include "cub_exchange.h"
@@ -8,3 +10,5 @@
 #include "cub_iterators.h"
 #include "cub_load.h"
 #include "cub_segments.h"
+#include "fp8.h"
+#include "half.h"
