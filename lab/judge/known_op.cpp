@@ -34,12 +34,15 @@ constexpr const char* kNotOnDevice =
 /// Whether all tensors of four axes are passed with them in another order: a layout of its own, as [B, H, S,
 /// D] is. That only some are is a fault wherever it is called.
 bool turns_all(const Form& form, const std::vector<Value>& values) {
+  bool turns = false;
   for (const Passing& passing : form.passings) {
     if (passing.what != Passing::What::role) continue;
     const Value& value = values[static_cast<std::size_t>(passing.role)];
-    if (value.is_tensor() && value.tensor.rank == 4 && passing.axes.empty()) return false;
+    if (!value.is_tensor() || value.tensor.rank != 4) continue;
+    if (passing.axes.empty()) return false;
+    turns = true;
   }
-  return true;
+  return turns;
 }
 
 /// A single other way of calling that makes a wrong answer right, where no variation of the numbers does.

@@ -209,7 +209,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
     if (number == SIGALRM && current_block()->launch().waits_in_vain) {
       watch::report_event(
           Kind::endless_wait, pc,
-          "waits in a loop for a value that nobody writes: so does every thread that is left");
+          "waits for ever in a loop for a value that nobody writes: so does every thread that is left");
       stopped.sentence = fmt::format("{} waits for ever", kernel);
       stopped.for_ever = true;
     } else if (number == SIGALRM) {

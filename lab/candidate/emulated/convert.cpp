@@ -160,8 +160,10 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
                        r.kind == emulator::Kind::step_limit || r.kind == emulator::Kind::endless_wait;
     if (ended && answer.place.line == 0) answer.place = place_of(r.place);
-    // What the emulator has let go of would never have come back from a device.
-    if (r.kind == emulator::Kind::endless_wait && answer.end == Answer::End::returned) {
+    // What the emulator has let go of would never have come back from a device. On a slow machine its time may
+    // be up before that.
+    if (r.kind == emulator::Kind::endless_wait &&
+        (answer.end == Answer::End::returned || answer.end == Answer::End::timed_out)) {
       answer.end = Answer::End::timed_out;
       answer.waits_for_ever = true;
       answer.message = answer.seen.back().text;

@@ -18,7 +18,7 @@ namespace isomer::lab {
 namespace {
 
 constexpr int kMostLostCalls = 4;
-constexpr double kPatienceWithRaces = 0.3;
+constexpr double kPatienceWithRaces = 2e7;  // steps
 /// Of a bound of attention or a sum: 8 bits for 11, and as many roundings as there are tiles. Other faults
 /// are further off.
 constexpr double kOfRounding = 32;

@@ -3,8 +3,6 @@
 #include "core/codec.hpp"
 #include "lab/evidence/variations/changed_answers.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,11 +12,11 @@
 namespace isomer::lab {
 namespace {
 
-/// Seconds of this thread's own work: what else a machine does must not change what is found.
-double seconds_worked() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+/// What the reference of a call costs, in steps.
+double steps_of(const core::Call& call) {
+  double steps = call.contract->work ? call.contract->work(call).flops / 4 : 0;
+  for (int i = 0; i < call.count; ++i) steps += static_cast<double>(call.tensor(i).numel());
+  return steps;
 }
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
@@ -54,15 +52,19 @@ const oracle::Expected& Search::expected(const Set& set, std::size_t evidence) c
   const auto key = std::pair(set, evidence);
   const auto at = cache_.find(key);
   if (at != cache_.end()) return at->second;
-  return cache_.emplace(key, varied(*evidence_[evidence].given, oracle_, oracle::Variations(names(set))))
-      .first->second;
+  return cache_.emplace(key, varied_by(set, evidence)).first->second;
+}
+
+oracle::Expected Search::varied_by(const Set& set, std::size_t evidence) const {
+  steps_ += steps_of(evidence_[evidence].given->problem->call());
+  return varied(*evidence_[evidence].given, oracle_, oracle::Variations(names(set)));
 }
 
 Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const {
   Distance distance;
   // Single variations are asked for again and again; larger sets hardly.
   const auto index = static_cast<std::size_t>(&evidence - evidence_.data());
-  oracle::Expected large = set.size() > 1 ? varied(*evidence.given, oracle_, oracle::Variations(names(set)))
+  oracle::Expected large = set.size() > 1 ? varied_by(set, index)
                                           : oracle::Expected(core::Call(evidence.given->problem->call()));
   const oracle::Expected& varied = set.size() > 1 ? large : expected(set, index);
   for (std::size_t t = 0; t < varied.tensors.size(); ++t) {
@@ -140,8 +142,7 @@ Distance Search::distance(const std::vector<std::string>& set, bool open) const 
 /// Whether two sets give one answer on all inputs, within the op's bound.
 bool Search::same(const Set& a, const Set& b) const {
   for (std::size_t e = 0; e < evidence_.size(); ++e) {
-    const oracle::Expected x = varied(*evidence_[e].given, oracle_, oracle::Variations(names(a)));
-    const oracle::Expected y = varied(*evidence_[e].given, oracle_, oracle::Variations(names(b)));
+    const oracle::Expected x = varied_by(a, e), y = varied_by(b, e);
     for (std::size_t t = 0; t < x.tensors.size(); ++t)
       for (std::size_t i = 0; i < x.tensors[t].value.size(); ++i)
         if (!evidence_[e].given->open[t][i] && differs(x.tensors[t], y.tensors[t], i)) return false;
@@ -175,8 +176,8 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
     return std::tuple(a.distance.wrong, a.set.size(), a.distance.error) <
            std::tuple(b.distance.wrong, b.set.size(), b.distance.error);
   };
-  const double begin = seconds_worked();
-  const auto late = [&] { return seconds_worked() - begin > patience_; };
+  const double begin = steps_;
+  const auto late = [&] { return steps_ - begin > patience_; };
   std::vector<Node> beam = {{from, distance(from, open, kAll)}};
   Node best = beam.front();
   std::set<Set> seen = {from};
@@ -218,10 +219,10 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
 /// The other sets, none larger, that explain everything too.
 std::vector<Search::Set> Search::equals(const Set& set, const std::vector<int>& active) const {
   std::vector<Set> found;
-  const double begin = seconds_worked();
+  const double begin = steps_;
   // The evidence that kills most is asked first.
   const auto grow = [&](const auto& self, Set& partial, std::size_t next) -> void {
-    if (seconds_worked() - begin > patience_) return;
+    if (steps_ - begin > patience_) return;
     if (!partial.empty() && partial != set && explains(partial)) found.push_back(partial);
     if (partial.size() == set.size()) return;
     for (std::size_t i = next; i < active.size(); ++i) {
@@ -237,10 +238,10 @@ std::vector<Search::Set> Search::equals(const Set& set, const std::vector<int>& 
 
 /// A case of the op's own list on which the two sets give different answers, or the empty text.
 std::string Search::separating_line(const Set& a, const Set& b) const {
-  const double begin = seconds_worked();
+  const double begin = steps_;
   const core::Call& like = evidence_.front().given->problem->call();
   for (const oracle::Case& c : oracle_.cases()) {
-    if (seconds_worked() - begin > patience_) break;
+    if (steps_ - begin > patience_) break;
     try {
       const oracle::Case fixed = c.with_seed(77);
       // Its shapes say whether it is of use: no data is drawn for that.
@@ -254,6 +255,7 @@ std::string Search::separating_line(const Set& a, const Set& b) const {
       if (!fits) continue;
       oracle::Problem problem(fixed);
       oracle_.make(fixed, problem);
+      steps_ += 3 * steps_of(problem.call());
       oracle::Expected x(problem.call()), y(problem.call());
       oracle_.reference(problem.call(), oracle::Variations(names(a)), x);
       oracle_.reference(problem.call(), oracle::Variations(names(b)), y);

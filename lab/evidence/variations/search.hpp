@@ -49,8 +49,9 @@ class Search {
   explicit Search(const oracle::Oracle& oracle) : oracle_(oracle) {}
 
   void add(Evidence evidence);
-  /// How long sets are looked for, in seconds of work for each of the ways.
-  void set_patience(double seconds) { patience_ = seconds; }
+  /// How long sets are looked for, in steps of the reference for each of the ways. Steps are counted and not
+  /// timed, so that every machine finds the same.
+  void set_patience(double steps) { patience_ = steps; }
   const std::vector<Evidence>& evidence() const { return evidence_; }
 
   /// `more`, where not null, answers a call with another case (null where it cannot): asked for inputs that
@@ -71,9 +72,11 @@ class Search {
   bool same(const Set& a, const Set& b) const;
   std::vector<int> active(bool open) const;
   std::string separating_line(const Set& a, const Set& b) const;
+  oracle::Expected varied_by(const Set& set, std::size_t evidence) const;
 
   const oracle::Oracle& oracle_;
-  double patience_ = 2.0;
+  double patience_ = 1.2e8;
+  mutable double steps_ = 0;  ///< that the reference has made so far
   std::size_t plain_wrong_ = 0;
   std::vector<Evidence> evidence_;
   mutable std::map<std::pair<Set, std::size_t>, oracle::Expected> cache_;
