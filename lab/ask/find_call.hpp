@@ -38,6 +38,7 @@ struct Called {
   std::vector<Dtypes> native;          ///< the dtypes that it takes of itself, where those differ
   std::vector<Finding> findings;
   std::vector<std::string> notes;
+  std::string launch_note;     ///< the one of them that says which launch was guessed
   std::vector<int> unsure;     ///< parameters whose meaning was found by trial alone
   std::string ambiguous;       ///< which functions could be meant; empty where one is
   std::string unknown_launch;  ///< why nothing can be said of a kernel that nobody launches; empty otherwise

@@ -98,7 +98,9 @@ std::shared_ptr<Given> given_by_line(const Port& port, const std::string& line, 
   std::vector<Value> values = port.values(*problem);
   // On the values' own memory, so that what is poisoned and passed is what the reference sees.
   std::shared_ptr<oracle::Problem> own = port.problem(values);
-  return finish(port, c.line(), own, std::move(values));
+  std::shared_ptr<Given> given = finish(port, c.line(), own, std::move(values));
+  given->made = true;
+  return given;
 }
 
 std::shared_ptr<Given> given_by_values(const Port& port, const std::string& origin,

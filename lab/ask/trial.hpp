@@ -21,6 +21,7 @@ struct Given {
   std::vector<double>
       original_seconds;  ///< of a recorded call: the original's times, and where they were taken
   std::string original_device;
+  bool made = false;  ///< of a case, not of a call that somebody recorded
 };
 
 /// Dtypes by the field of a case line that sets them: {"dtype": f32, "scales": f32}.

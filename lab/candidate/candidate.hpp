@@ -94,10 +94,12 @@ struct CallSettings {
 /// One fault that the emulator saw while the candidate ran (kinds of isomer/emulator/report.hpp).
 struct Seen {
   std::string kind, text, kernel, buffer;
-  SourcePlace place;
+  SourcePlace place, other;  ///< `other`: of the second access of a race
   std::uint64_t count = 1;
   bool stores_twice = false;  ///< a race of stores of one value, as far as these inputs show
-  bool shared = false;        ///< a race on shared memory
+  bool shared = false;        ///< of shared memory
+  bool null = false;          ///< through a null pointer
+  bool nowhere = false;       ///< so far from every buffer that its index is none of the launch
   bool unnamed_lane = false;  ///< a warp operation whose mask does not name its caller
 };
 

@@ -9,23 +9,6 @@
 namespace isomer::lab {
 namespace {
 
-/// A kernel that reads astray is stopped, and leaves its block as it was: as one that nobody has counted is.
-void blame_stray_reads(Finding& finding) {
-  if (std::find(finding.variations.begin(), finding.variations.end(), "blocks=floor") ==
-          finding.variations.end() ||
-      finding.code != Code::tail_mask)
-    return;
-  const std::size_t counts = finding.evidence.find(": ");
-  finding.evidence =
-      "the last, short block is not written, because its kernel reads beyond the sequence's end" +
-      (counts == std::string::npos ? std::string() : finding.evidence.substr(counts));
-  const std::size_t set = finding.evidence.find("the reference with {blocks=floor}");
-  if (set != std::string::npos)
-    finding.evidence.replace(set, std::string_view("the reference with {blocks=floor}").size(),
-                             "the reference without that block");
-  finding.fix = "do not read tokens past the sequence's length";
-}
-
 /// The variations that take a scale from beyond its matrix wherever the matrix is small, and whose it is.
 struct ReadsBeyond {
   std::string_view variation;
@@ -49,11 +32,8 @@ bool is_wrong_index(const Finding& access, const std::vector<Finding>& numbers) 
 
 /// Whether what a device refuses for an empty tensor is refused in the same words for others.
 bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings) {
-  const auto words = [](const Finding& finding) {
-    return finding.evidence.substr(std::min(finding.evidence.find("': "), finding.evidence.size()));
-  };
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-    return each.code == Code::launch_failed && words(each) == words(of_empty);
+    return each.code == Code::launch_failed && each.said == of_empty.said;
   });
 }
 
@@ -97,7 +77,6 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
     const bool probed_too = finding.code == Code::tail_mask || finding.code == Code::ignores_index ||
                             finding.code == Code::assumes_contiguous;
     if (probed_too && found(finding.code)) continue;
-    if (found(Code::out_of_bounds_read)) blame_stray_reads(finding);
     add_once(findings, std::move(finding));
   }
   const bool read_by_kernel = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
@@ -134,16 +113,14 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
            });
   });
   const auto unwritten_shared = [](const Finding& f) {
-    return f.code == Code::uninitialised_read && f.evidence.find("shared") != std::string::npos;
+    return f.code == Code::uninitialised_read && f.shared;
   };
   if (found(Code::missing_barrier))  // what another thread has not written yet
     std::erase_if(findings, unwritten_shared);
   // Rows that no index names hold none either: threads that read through them stray, and end before they have
   // written what others wait for. The callers' own rows are all filled.
   const auto strayed = [&](const Finding& f) {
-    const bool made = f.evidence.find("seed=") != std::string::npos;
-    return f.code == Code::out_of_bounds_read &&
-           ((recorded && made) || f.evidence.find("no index of this launch") != std::string::npos);
+    return f.code == Code::out_of_bounds_read && ((recorded && f.made) || f.nowhere);
   };
   if (found(Code::ignores_index) && std::erase_if(findings, strayed) > 0)
     std::erase_if(findings, unwritten_shared);

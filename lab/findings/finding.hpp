@@ -25,7 +25,13 @@ struct Finding {
   std::string argument;  ///< as the candidate calls it; empty where none is meant
   std::string evidence;  ///< one sentence with numbers: what was done and what was seen
   SourcePlace location;
-  std::string fix;                      ///< one sentence: what to change
+  std::string fix;  ///< one sentence: what to change
+  // Of what `evidence` says, as facts:
+  SourcePlace other;                    ///< the second access of a race
+  std::string said;                     ///< what ended the call, or refused the launch, in its own words
+  bool shared = false;                  ///< an access to shared memory
+  bool nowhere = false;                 ///< one so far from every buffer that its index is none of the launch
+  bool made = false;                    ///< seen with inputs that were made, not recorded
   bool same_store = false;              ///< a race of one line's stores with each other
   bool no_blocks = false;               ///< what ends a call that launches a grid without a block
   bool decides = false;                 ///< the answer is wrong without it: no limit of what it takes

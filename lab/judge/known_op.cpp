@@ -247,8 +247,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (request.stranger && called.form.launch != nullptr && !numbers.explanation.explains &&
       (stray || (!numbers.raced && share_right(*called.given, called.trial) < 0.5))) {
     diagnosis.findings.clear();
-    std::erase_if(diagnosis.notes,
-                  [](const std::string& note) { return note.starts_with("the source does not say how"); });
+    std::erase(diagnosis.notes, called.launch_note);
     diagnosis.error = launch_is_unknown(called.form.entry->name);
     return;
   }

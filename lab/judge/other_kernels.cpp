@@ -68,10 +68,7 @@ std::string takes_host_memory(const Called& called) {
 
 std::string takes_more_memory(const Called& called) {
   const std::vector<Seen>& all = called.trial.answer.seen;
-  const bool touched = std::any_of(all.begin(), all.end(), [](const Seen& seen) {
-    return seen.text.find("through a null pointer") != std::string::npos;
-  });
-  if (!touched) return {};
+  if (std::none_of(all.begin(), all.end(), [](const Seen& seen) { return seen.null; })) return {};
   const std::vector<Parameter>& parameters = called.form.entry->parameters;
   for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i)
     if ((called.form.passings[i].what == Passing::What::none &&

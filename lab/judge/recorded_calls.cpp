@@ -154,7 +154,7 @@ void judge(const Approach& approach, const Entry& entry, const Facts* facts, boo
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallOutcome& outcome = outcomes[i];
     if (outcome.answer.end == Answer::End::timed_out && outcome.answer.message.empty()) continue;
-    findings_of_device(outcome.answer, calls[i].line, calls[i].empty, calls[i].shared, diagnosis.findings);
+    findings_of_device(outcome.answer, {calls[i].line, calls[i].empty, calls[i].shared}, diagnosis.findings);
     if (!overrun && std::any_of(outcome.answer.seen.begin(), outcome.answer.seen.end(),
                                 [](const Seen& each) { return each.kind.starts_with("out-of-bounds"); })) {
       probe_overruns(approach, calls[i], outcome, diagnosis.findings);

@@ -37,6 +37,8 @@ class Writer {
         .put(r.block)
         .put(r.thread)
         .put(r.place)
+        .put(r.where)
+        .put(r.own_lane_unnamed)
         .put(r.buffer)
         .put(r.offset)
         .put(r.bytes)
@@ -81,8 +83,8 @@ class Reader {
   }
   void get(Place& p) { get(p.file), get(p.line); }
   void get(Report& r) {
-    get(r.kind), get(r.kernel), get(r.block), get(r.thread), get(r.place), get(r.buffer), get(r.offset),
-        get(r.bytes);
+    get(r.kind), get(r.kernel), get(r.block), get(r.thread), get(r.place), get(r.where),
+        get(r.own_lane_unnamed), get(r.buffer), get(r.offset), get(r.bytes);
     get(r.other), get(r.other_block), get(r.other_thread), get(r.count), get(r.text);
   }
   void get(LaunchRecord& r) {

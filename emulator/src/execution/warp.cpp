@@ -17,9 +17,7 @@ Meeting* Block::meet(std::uint64_t mask, WarpOp op, const void* value, unsigned 
   Warp& warp = warps_[self.warp];
   const std::uint64_t bit = std::uint64_t{1} << self.lane;
   if (mask != 0 && !(mask & bit)) {
-    watch::report_event(Kind::warp_divergence, site,
-                        "passes a mask that does not name its own lane " + std::to_string(self.lane) +
-                            " of " + std::to_string(launch_.lanes));
+    watch::report_unnamed_lane(site, self.lane, launch_.lanes);
     mask = 0;  // as hardware runs it: with the lanes that execute together
   }
   PendingMeeting* meeting = nullptr;

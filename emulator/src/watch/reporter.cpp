@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "hopper/units.hpp"
 #include "watch/findings.hpp"
@@ -57,6 +58,22 @@ const char* waits_in(const Thread& t) {
   }
 }
 
+/// Of what is no buffer's.
+std::string_view words_of(Where where) {
+  switch (where) {
+    case Where::shared:
+      return "which belongs to another block";
+    case Where::null:
+      return "through a null pointer";
+    case Where::nowhere:
+      return "far from every buffer: its index is no index of this launch";
+    case Where::host_memory:
+      return "in host memory, which the device cannot see";
+    default:
+      return {};
+  }
+}
+
 std::string waits_for(Block& block, const Thread& t) {
   if (t.wait == Wait::units) return block.units().waits_for(t);
   return waits_in(t);
@@ -76,16 +93,19 @@ void report_violation(Kind kind, Block& block, const Thread& thread, const Site&
                       const std::string& text) {
   if (told(kind, at.pc, other.pc)) return;
   Raw raw;
+  raw.report.where = Where::shared;  // where asynchronous units bring and take what they work on
   raw.predicate = text;
   raw.other.calls = other.calls;
   add(kind, block, thread, at.pc, other.pc, std::move(raw), &at.calls);
 }
 
 void report_access(Kind kind, const void* site, const Buffer* buffer, const void* address, std::size_t bytes,
-                   const std::string& text) {
+                   Where where) {
   Thread* thread = current_thread();
   if (told(kind, site, nullptr)) return;
   Raw raw;
+  raw.report.where = buffer && buffer->space == Space::shared ? Where::shared : where;
+  const std::string_view text = words_of(where);
   raw.report.bytes = static_cast<std::uint32_t>(bytes);
   const char* verb = kind == Kind::out_of_bounds_write || kind == Kind::writes_input ? "writes" : "reads";
   if (kind == Kind::misaligned) verb = "touches";
@@ -100,7 +120,7 @@ void report_access(Kind kind, const void* site, const Buffer* buffer, const void
       case Kind::out_of_bounds_read:
       case Kind::out_of_bounds_write:
         if (!text.empty()) {
-          said += " " + text;
+          said += fmt::format(" {}", text);
           raw.report.buffer.clear();
         } else if (offset < 0) {
           said += fmt::format(" {} bytes before {} of {} bytes", -offset, title(*buffer), size);
@@ -122,10 +142,17 @@ void report_access(Kind kind, const void* site, const Buffer* buffer, const void
         said += fmt::format(" at offset {} of {}, which is not aligned", offset, title(*buffer));
     }
   } else {
-    said += " " + text;
+    said += fmt::format(" {}", text);
   }
   raw.predicate = said;
   add(kind, *current_block(), *thread, site, nullptr, std::move(raw));
+}
+
+void report_unnamed_lane(const void* site, unsigned lane, unsigned lanes) {
+  Raw raw;
+  raw.report.own_lane_unnamed = true;
+  raw.predicate = fmt::format("passes a mask that does not name its own lane {} of {}", lane, lanes);
+  add(Kind::warp_divergence, *current_block(), *current_thread(), site, nullptr, std::move(raw));
 }
 
 void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
@@ -144,6 +171,7 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
   raw.same_values = stores;
   if (what == RaceOf::looks) raw.look = writes ? site_of(other_site) : site;
   raw.report.bytes = static_cast<std::uint32_t>(bytes);
+  raw.report.where = buffer.space == Space::shared ? Where::shared : Where::buffer;
   raw.report.buffer = buffer.name;
   raw.report.offset = static_cast<const std::byte*>(address) - buffer.begin;
   raw.report.other_block = unravel(other_block, request.grid);

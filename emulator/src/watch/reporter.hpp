@@ -20,7 +20,9 @@ struct Site {
 /// What the running device thread did wrong, at `site`; `text` is the predicate of the sentence.
 void report_event(Kind kind, const void* site, const std::string& text);
 void report_access(Kind kind, const void* site, const Buffer* buffer, const void* address, std::size_t bytes,
-                   const std::string& text);
+                   Where where = Where::buffer);
+/// It passes a warp operation a mask that does not name its own lane.
+void report_unnamed_lane(const void* site, unsigned lane, unsigned lanes);
 /// What two accesses are that race: any, a volatile and a volatile or atomic one of a word, or two atomics of
 /// which one reaches its own block only. Of words it is told where neither stands in a loop that waits.
 /// `looks`: a plain read and an atomic that changes the word.

@@ -128,17 +128,16 @@ std::uintptr_t away(const Buffer& b, const void* address) {
     block.kill_current();
   }
   if (!owner && near && !nowhere && kind != Kind::index_overflow && away(*near, address) > kFar) {
-    report_access(kind, site, nullptr, address, bytes,
-                  "far from every buffer: its index is no index of this launch");
+    report_access(kind, site, nullptr, address, bytes, Where::nowhere);
   } else if (!owner && !memory.contains(address)) {
     if (kind != Kind::index_overflow) {
       report_access(kind, site, nowhere ? nullptr : near, address, bytes,
-                    nowhere ? "through a null pointer" : "in host memory, which the device cannot see");
+                    nowhere ? Where::null : Where::host_memory);
     } else {
-      report_access(kind, site, near, address, bytes, "");
+      report_access(kind, site, near, address, bytes);
     }
   } else {
-    report_access(kind, site, near, address, bytes, "");
+    report_access(kind, site, near, address, bytes);
   }
   // On the buffer's own pages the access does no harm and the thread may show more; elsewhere it would fault.
   if (owner && owner->live) return;
@@ -263,7 +262,7 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
       thread.clock.guesses = true;
       return;
     }
-    report_access(Kind::uninitialised_read, site, &buffer, at + i, bytes, "");
+    report_access(Kind::uninitialised_read, site, &buffer, at + i, bytes);
     return;
   }
 }
@@ -314,12 +313,12 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
   }
   if (buffer->space == Space::shared && buffer->owner != &block) {
     report_access(how & write ? Kind::out_of_bounds_write : Kind::out_of_bounds_read, site, buffer, address,
-                  bytes, "which belongs to another block");
+                  bytes, Where::shared);
   }
   if ((how & typed) && (reinterpret_cast<std::uintptr_t>(at) & (bytes - 1)) != 0) {
-    report_access(Kind::misaligned, site, buffer, address, bytes, "");
+    report_access(Kind::misaligned, site, buffer, address, bytes);
   }
-  if ((how & write) && buffer->input) report_access(Kind::writes_input, site, buffer, address, bytes, "");
+  if ((how & write) && buffer->input) report_access(Kind::writes_input, site, buffer, address, bytes);
   if (buffer->space == Space::shared) {
     if (hopper::Units* units = block.used_units()) units->touch(address, bytes, (how & write) != 0, site);
   }
@@ -368,7 +367,7 @@ void misaligned(const void* address, std::size_t alignment, const void* site) {
   if (!current_thread()) return;
   const Buffer* buffer = Memory::instance().find(address);
   if (!buffer) buffer = variable_at(address);
-  if (buffer) report_access(Kind::misaligned, site, buffer, address, alignment, "");
+  if (buffer) report_access(Kind::misaligned, site, buffer, address, alignment);
 }
 
 Touches touches(const void* at) {

@@ -176,9 +176,10 @@ void find_launch(const Candidate& candidate, const CallRequest& request, Called&
   }
   called.callable = called.trial.answer.ok();
   if (called.callable && (best >= share() + kFull || own_fault)) {
-    called.notes.push_back(fmt::format(
-        "the source does not say how the kernel is launched; of {1} geometries tried, {0} fits best",
-        geometry_of(called.trial.answer), tried));
+    called.launch_note = fmt::format(
+        "the source does not say how the kernel is launched; of {} geometries tried, {} fits best", tried,
+        geometry_of(called.trial.answer));
+    called.notes.push_back(called.launch_note);
     return;
   }
   called.unknown_launch = launch_is_unknown(called.form.entry->name);

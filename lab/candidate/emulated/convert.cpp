@@ -52,12 +52,18 @@ Seen seen_of(emulator::Report& r) {
   // answers.
   const bool benign = r.kind == emulator::Kind::benign_race;
   if (benign) r.kind = emulator::Kind::race;
-  Seen seen{emulator::name(r.kind), std::move(r.text), std::move(r.kernel),
-            std::move(r.buffer),    place_of(r.place), r.count};
+  Seen seen{emulator::name(r.kind),
+            std::move(r.text),
+            std::move(r.kernel),
+            std::move(r.buffer),
+            place_of(r.place),
+            place_of(r.other),
+            r.count};
   seen.stores_twice = benign;
-  seen.shared = seen.text.find("shared") != std::string::npos;
-  seen.unnamed_lane = r.kind == emulator::Kind::warp_divergence &&
-                      seen.text.find("does not name its own lane") != std::string::npos;
+  seen.shared = r.where == emulator::Where::shared;
+  seen.null = r.where == emulator::Where::null;
+  seen.nowhere = r.where == emulator::Where::nowhere;
+  seen.unnamed_lane = r.own_lane_unnamed;
   return seen;
 }
 
@@ -160,8 +166,8 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
                        r.kind == emulator::Kind::step_limit || r.kind == emulator::Kind::endless_wait;
     if (ended && answer.place.line == 0) answer.place = place_of(r.place);
-    // What the emulator has let go of would never have come back from a device. On a slow machine its time may
-    // be up before that.
+    // What the emulator has let go of would never have come back from a device. On a slow machine its time
+    // may be up before that.
     if (r.kind == emulator::Kind::endless_wait &&
         (answer.end == Answer::End::returned || answer.end == Answer::End::timed_out)) {
       answer.end = Answer::End::timed_out;

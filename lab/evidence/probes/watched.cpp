@@ -49,12 +49,11 @@ constexpr ReportKind kKinds[] = {
 
 /// Whether two races are the two orders of one pair of lines: what is written here is read there.
 bool one_pair(const Finding& a, const Finding& b) {
-  const auto names = [](const Finding& finding, int line) {
-    const std::string place = fmt::format(":{} ", line);
-    return line > 0 && finding.evidence.find(place) != std::string::npos;
+  const auto same = [](const SourcePlace& x, const SourcePlace& y) {
+    return x.line > 0 && x.line == y.line && x.file == y.file;
   };
   return a.code == Code::missing_barrier && b.code == a.code && a.argument == b.argument &&
-         a.location.file == b.location.file && names(a, b.location.line) && names(b, a.location.line);
+         same(a.location, b.other) && same(b.location, a.other);
 }
 
 }  // namespace
@@ -78,19 +77,20 @@ std::string without_folders(std::string text, const SourcePlace& place) {
 }
 
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list) {
-  bool empty = false, shared = false;
-  for (const Value& value : given.values) empty = empty || (value.is_tensor() && value.tensor.empty());
-  for (const oracle::ExpectedTensor& tensor : given.plain.tensors) shared = shared || !tensor.others.empty();
-  findings_of_device(answer, given.line, empty, shared, list);
+  CallMade call{given.line, false, false, given.made};
+  for (const Value& value : given.values)
+    call.empty = call.empty || (value.is_tensor() && value.tensor.empty());
+  for (const oracle::ExpectedTensor& tensor : given.plain.tensors)
+    call.many_writers = call.many_writers || !tensor.others.empty();
+  findings_of_device(answer, call, list);
 }
 
-void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
-                        std::vector<Finding>& list) {
+void findings_of_device(const Answer& answer, const CallMade& call, std::vector<Finding>& list) {
   for (const Seen& seen : answer.seen) {
     // What launches no kernel is told as that, where it is made for a device.
     if (seen.kind == "host-touch" && answer.launches == 0) continue;
     // Several writers of one row were asked for.
-    if (shared && seen.kind == "race") continue;
+    if (call.many_writers && seen.kind == "race") continue;
     const ReportKind* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
                                           [&](const ReportKind& each) { return seen.kind == each.kind; });
     if (kind == std::end(kKinds)) continue;
@@ -98,6 +98,10 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
     finding.code = kind->code;
     finding.fix = kind->fix;
     finding.same_store = seen.stores_twice;
+    finding.shared = seen.shared;
+    finding.nowhere = seen.nowhere;
+    finding.made = call.made;
+    finding.other = seen.other;
     if (seen.unnamed_lane) {
       // Said once, however many such operations there are: hardware runs them with the lanes that are there.
       if (std::any_of(list.begin(), list.end(),
@@ -112,17 +116,18 @@ void findings_of_device(const Answer& answer, const std::string& line, bool empt
     }
     finding.argument = seen.buffer;
     finding.evidence =
-        fmt::format("{} ({} times in '{}')", without_folders(seen.text, seen.place), seen.count, line);
+        fmt::format("{} ({} times in '{}')", without_folders(seen.text, seen.place), seen.count, call.line);
     finding.location = seen.place;
     if (std::none_of(list.begin(), list.end(), [&](const Finding& each) { return one_pair(each, finding); }))
       add_once(list, std::move(finding));
   }
   if (answer.refused_launches.empty()) return;
   Finding finding;
-  finding.code = empty ? Code::empty_input : Code::launch_failed;
-  finding.evidence = fmt::format("in '{}': {}", line, answer.refused_launches.front());
+  finding.code = call.empty ? Code::empty_input : Code::launch_failed;
+  finding.said = answer.refused_launches.front();
+  finding.evidence = fmt::format("in '{}': {}", call.line, finding.said);
   finding.fix =
-      empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
+      call.empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
   finding.no_blocks = answer.no_blocks;
   add_once(list, std::move(finding));
 }
@@ -203,7 +208,7 @@ void results_of_device(const Answer& answer, const std::string& line, std::vecto
   Answer results;
   std::copy_if(answer.seen.begin(), answer.seen.end(), std::back_inserter(results.seen),
                [](const Seen& seen) { return seen.kind == "stale-state"; });
-  findings_of_device(results, line, false, false, list);
+  findings_of_device(results, {.line = line}, list);
 }
 
 void streams_of_device(const Answer& answer, const std::string& line, bool demanded, Probed& found) {
@@ -232,7 +237,8 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
   Finding finding;
   finding.location = answer.place;
   finding.no_blocks = answer.no_blocks;
-  finding.evidence = fmt::format("'{}': {}", line, without_folders(answer.message, answer.place));
+  finding.said = without_folders(answer.message, answer.place);
+  finding.evidence = fmt::format("'{}': {}", line, finding.said);
   switch (answer.end) {
     case Answer::End::timed_out:
       finding.code = Code::timeout;

@@ -19,10 +19,16 @@ constexpr std::uint8_t kLargePoison = 0x7b;
 /// Far below zero in every float: what a maximum is begun with.
 constexpr std::uint8_t kNegativePoison = 0xfb;
 
-/// What the emulator saw in a call, and the launches that a device would refuse. `empty`: of a call with
-/// nothing to do. `shared`: of one in which several threads are asked to write one element.
-void findings_of_device(const Answer& answer, const std::string& line, bool empty, bool shared,
-                        std::vector<Finding>& list);
+/// A call that was made, as far as what is seen in it depends on that.
+struct CallMade {
+  std::string line;
+  bool empty = false;         ///< there is nothing to do
+  bool many_writers = false;  ///< several threads are asked to write one element
+  bool made = false;          ///< its inputs are no recorded ones
+};
+
+/// What the emulator saw in a call, and the launches that a device would refuse.
+void findings_of_device(const Answer& answer, const CallMade& call, std::vector<Finding>& list);
 void findings_of_device(const Answer& answer, const Given& given, std::vector<Finding>& list);
 /// Of a source whose right answers came without a launch, or come as well where no thread of its kernels runs
 /// (`idle`, which is asked where it launches any): that no kernel of its own computes them. Nothing of a

@@ -110,16 +110,25 @@ Strength strength_of(const Port& port, const Explanation& found) {
   return found.separated && found.plain.worst >= 8 ? Strength::consistent : Strength::nearest;
 }
 
-std::string counts(const Port& port, const Numbers& numbers) {
+std::string counts(const Port& port, const Numbers& numbers, std::string set = {}) {
   const Explanation& found = numbers.explanation;
-  const std::string set = "{" + joined_names(found.set) + "}";
+  if (set.empty()) set = "with {" + joined_names(found.set) + "}";
   const std::string equal = is_exact(port) ? "is bit-equal to" : "is within the tolerance of";
   if (found.explains)
     return fmt::format(
-        "on {} calls the answer {} the reference with {} in all of {} elements, and {} from the op in {}",
-        numbers.evidence.size(), equal, set, found.left.elements, "differs", found.plain.wrong);
-  return fmt::format("{1} of {0} elements differ from the op, and {2} still differ from the nearest set {3}",
-                     found.plain.elements, found.plain.wrong, found.left.wrong, set);
+        "on {} calls the answer {} the reference {} in all of {} elements, and differs from the op in {}",
+        numbers.evidence.size(), equal, set, found.left.elements, found.plain.wrong);
+  return fmt::format("{} of {} elements differ from the op, and {} still differ from the nearest set {{{}}}",
+                     found.plain.wrong, found.plain.elements, found.left.wrong, joined_names(found.set));
+}
+
+/// A kernel that reads astray is stopped, and leaves its block as it was: as one that nobody has counted is.
+bool is_stopped_block(const Numbers& numbers, const std::string& variation) {
+  return variation == "blocks=floor" &&
+         std::any_of(numbers.answers.begin(), numbers.answers.end(), [](const Answer& answer) {
+           return std::any_of(answer.seen.begin(), answer.seen.end(),
+                              [](const Seen& seen) { return seen.kind == "out-of-bounds-read"; });
+         });
 }
 
 }  // namespace
@@ -257,6 +266,12 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
       finding.evidence +=
           fmt::format("; no input tells this set from {{{}}}", joined_names(found.others.front()));
     finding.fix = code.fix;
+    if (is_stopped_block(numbers, name)) {
+      finding.evidence =
+          "the last, short block is not written, because its kernel reads beyond the sequence's end: " +
+          counts(port, numbers, "without that block");
+      finding.fix = "do not read tokens past the sequence's length";
+    }
     finding.variation = name;
     finding.variations = found.set;
     list.push_back(std::move(finding));

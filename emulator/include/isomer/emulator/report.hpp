@@ -53,6 +53,15 @@ enum class Kind : std::uint8_t {
 };
 ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 
+/// What an access is to.
+enum class Where : std::uint8_t {
+  buffer,       ///< a buffer or a variable, or what lies beside one
+  shared,       ///< shared memory
+  null,         ///< through a null pointer
+  nowhere,      ///< far from every buffer: the index is none of this launch
+  host_memory,  ///< what the device cannot see
+};
+
 /// A place in the user's source. `line` 0: unknown.
 struct Place {
   std::string file;
@@ -66,10 +75,12 @@ struct Report {
   Index3 block{};
   Index3 thread{};
   Place place;
-  std::string buffer;       ///< name of the buffer or shared array; empty where none is meant
-  std::int64_t offset = 0;  ///< bytes from the buffer's begin
-  std::uint32_t bytes = 0;  ///< size of the access
-  Place other;              ///< the second access of a race, the second barrier of a divergence
+  Where where{};
+  bool own_lane_unnamed = false;  ///< a warp operation whose mask leaves its caller out
+  std::string buffer;             ///< name of the buffer or shared array; empty where none is meant
+  std::int64_t offset = 0;        ///< bytes from the buffer's begin
+  std::uint32_t bytes = 0;        ///< size of the access
+  Place other;                    ///< the second access of a race, the second barrier of a divergence
   Index3 other_block{};
   Index3 other_thread{};
   std::uint64_t count = 1;  ///< how often

@@ -70,7 +70,7 @@ void probe_overruns(const Approach& approach, const Replayed& replayed, const Ca
              !role_of(approach, replayed, each.buffer);
     });
     more.refused_launches.clear();
-    findings_of_device(more, replayed.line, replayed.empty, replayed.shared, findings);
+    findings_of_device(more, {replayed.line, replayed.empty, replayed.shared}, findings);
   }
 }
 

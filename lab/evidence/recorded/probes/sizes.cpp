@@ -133,8 +133,8 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
   if (first == group.asked.size()) {
     if (!all_right) return;
     for (std::size_t i = 0; i < group.asked.size(); ++i)
-      findings_of_device(group.outcomes[i].answer, group.asked[i]->line, group.asked[i]->empty,
-                         group.asked[i]->shared, findings);
+      findings_of_device(group.outcomes[i].answer,
+                         {group.asked[i]->line, group.asked[i]->empty, group.asked[i]->shared}, findings);
     return;
   }
   if (!other_right && !(all_right && varies(group, calls))) return;
@@ -145,7 +145,7 @@ void judge_group(const Group& group, const std::vector<Replayed>& calls, bool ad
   // right.
   if (adapted && outcome.answer.ok() && outcome.share() == 0) return;
   if (has_cause(outcome)) {
-    findings_of_device(outcome.answer, replayed.line, replayed.empty, replayed.shared, findings);
+    findings_of_device(outcome.answer, {replayed.line, replayed.empty, replayed.shared}, findings);
     return;
   }
   Finding finding;
