@@ -1,6 +1,9 @@
 // `isomer check PATH… --jsonl`: what a batch leaves when it is stopped, resumed, split and put together.
 #include "batches.hpp"
 
+#include "lab/batch/running/keeper.hpp"
+
+#include <poll.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -63,11 +66,40 @@ TEST_F(Batch, KilledAtAnyLineAndResumedItSaysTheSame) {
     waitpid(batch, nullptr, 0);
   }
   EXPECT_FALSE(std::filesystem::is_empty(path("temporary")));
+  for (int i = 0; i < 1000 && processes_with(path("cases")) > 0; ++i) usleep(10000);
+  EXPECT_EQ(processes_with(path("cases")), 0);
   EXPECT_EQ(isomer("check " + path("cases") + " --resume " + often).exit, 2);
   unsetenv("TMPDIR");
   EXPECT_EQ(by_candidate(often), by_candidate(once));
   // What the killed ones have left, the last one has removed.
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
+}
+
+TEST_F(Batch, WhatAKilledOneHasJustStartedEndsToo) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t owner = fork();
+  if (owner == 0) {
+    const lab::Keeper keeper;
+    // As bubblewrap's child before it has asked to end with its parent: in a session of its own.
+    if (fork() == 0) {
+      setsid();
+      const std::string words = "echo $$ >&" + std::to_string(ends[1]) + "; sleep 1000 & wait";
+      execl("/bin/sh", "sh", "-c", words.c_str(), nullptr);
+      _exit(127);
+    }
+    pause();
+  }
+  char number[32] = {};
+  ASSERT_GT(::read(ends[0], number, sizeof number - 1), 0);
+  close(ends[1]);
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+  // The pipe's other end is closed when the last of them has ended.
+  pollfd end{ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 60000), 1);
+  EXPECT_EQ(::read(ends[0], number, sizeof number), 0);
+  close(ends[0]);
 }
 
 TEST_F(Batch, AStopLeavesReportsAndNeitherProcessesNorBuildFolders) {

@@ -71,7 +71,8 @@ Workers::Workers(int count, Work work, int not_theirs)
 
 Workers::~Workers() {
   for (Worker& worker : workers_) end(worker);
-  end_all_children();
+  const pid_t kept = keeper_.process();
+  end_all_children(&kept, 1);
   close(signals_);
   const sigset_t stopping = stopping_signals();
   sigprocmask(SIG_UNBLOCK, &stopping, nullptr);
@@ -216,7 +217,7 @@ std::vector<Workers::Said> Workers::wait(double seconds, double each, int& stop)
   }
   // What an ended worker had started is ours now.
   if (std::any_of(all.begin(), all.end(), [](const Said& said) { return !said.trouble.empty(); })) {
-    std::vector<pid_t> kept;
+    std::vector<pid_t> kept = {keeper_.process()};
     for (const Worker& worker : workers_)
       if (worker.process > 0) kept.push_back(worker.process);
     end_all_children(kept.data(), static_cast<int>(kept.size()));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "lab/batch/running/keeper.hpp"
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -52,6 +54,7 @@ class Workers {
   bool hear(Worker& worker, Said& said);
 
   Work work_;
+  Keeper keeper_;
   std::vector<Worker> workers_;
   int not_theirs_ = -1, signals_ = -1;
 };
