@@ -57,6 +57,10 @@ function(isomer_vector_kernels)
     file(STRINGS ${source} each_target REGEX "#include <hwy/" LIMIT_COUNT 1)
     if(each_target)
       set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS "${ISOMER_HIGHWAY_DEFINITIONS}")
+      if("undefined" IN_LIST ISOMER_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # which looks at casts of floats as well
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                                    "-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/tools/undefined_sanitizer.ignore")
+      endif()
     endif()
   endforeach()
 endfunction()
