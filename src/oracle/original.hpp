@@ -71,6 +71,7 @@ struct Original {
     std::vector<std::string> values = {};
     /// And of what is named after that word, this one: kernels that decode take one query.
     std::string word = {}, value_of_word = {};
+    bool of_who_says_none = false;  ///< the values are asked of those alone that have no such parameter
   };
   std::vector<Sayable> sayable = {};
   /// Fields that size the leading axes of every tensor: kernels of one batch, or of one head, have no such

@@ -80,6 +80,7 @@ Named named_of(const Candidate& candidate, const Entry& entry) {
 
 /// The sizes for which this one is written by its name, and those for which many kernels are.
 std::vector<std::string> written_for(const Named& named, const oracle::Original::Sayable& each) {
+  if (each.of_who_says_none && says(named.entry, each)) return {};
   std::vector<std::string> list = each.values;
   if (!each.word.empty() && named.after(each.word)) list.insert(list.begin(), each.value_of_word);
   return list;
@@ -198,7 +199,8 @@ bool leads(const std::string& op, const std::string& field) {
 /// The sizes for which many kernels are written; where one is known, tiles may be twice as large.
 std::vector<std::string> common_sizes(const Named& named, const oracle::Original::Sayable& each) {
   std::vector<std::string> list = written_for(named, each);
-  if (each.values.size() == 1) list.push_back(std::to_string(2 * std::stoi(each.values.front())));
+  if (each.values.size() == 1 && !each.of_who_says_none)
+    list.push_back(std::to_string(2 * std::stoi(each.values.front())));
   return list;
 }
 
@@ -361,22 +363,25 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   Way best = tensors ? best_narrower_way(candidate, called, settings) : best_way(candidate, called, settings);
   // Where it can be asked all that the original can, only what is right is believed: of parameters that say
   // as much, and of tensors with which the call went well.
+  const bool refused = called.trial.answer.end == Answer::End::refused;
   const bool less =
       tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
-              : says_less(entry, *called.port->original);
+              : refused || says_less(entry, *called.port->original);
   if (!best.trial.ok() || best.score <= likelihood(*called.given, called.trial) ||
       (!less && !is_right(*best.given, best.trial)))
     return;
   called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
                                      tensors ? "tensors" : "parameters", best.given->line));
-  if (!best.limit.empty() && is_right(*best.given, best.trial)) {
+  const bool right_so = is_right(*best.given, best.trial);
+  if (!best.limit.empty() && (refused || right_so)) {
     Finding finding;
     if (best.given->line == called.given->line) {
       finding.code = Code::layout_convention;
       finding.evidence = fmt::format("{}; with {} it is right", best.limit, layouts(best.simpler->port));
     } else {
       finding.code = Code::shape_refused;
-      finding.evidence = fmt::format("{}; in '{}' it is right", best.limit, best.given->line);
+      finding.evidence =
+          fmt::format("{}; '{}' {}", best.limit, best.given->line, right_so ? "is right" : "is taken");
     }
     finding.location = entry.place;
     called.findings.push_back(std::move(finding));

@@ -41,14 +41,17 @@ std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
 double shared_value(const std::vector<Scaled>& scales) {
   std::map<double, int> counts;
   int raised = 0;
+  bool zeros = true;
   for (const Scaled& each : scales)
     if (each.stored > kOwn * each.own + 2 * each.spacing) {
       ++counts[each.stored];
       ++raised;
+      zeros = zeros && each.own == 0;
     }
   const auto most = std::max_element(counts.begin(), counts.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  const bool shared = most != counts.end() && most->second >= 3 && 4 * most->second >= 3 * raised;
+  const bool shared =
+      most != counts.end() && most->second >= (zeros ? 2 : 3) && 4 * most->second >= 3 * raised;
   return shared ? most->first : 0;
 }
 

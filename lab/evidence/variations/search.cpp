@@ -14,7 +14,7 @@ namespace {
 
 /// What the reference of a call costs, in steps.
 double steps_of(const core::Call& call) {
-  double steps = call.contract->work ? call.contract->work(call).flops / 4 : 0;
+  double steps = call.contract->work ? call.contract->work(call).flops / 2 : 0;
   for (int i = 0; i < call.count; ++i) steps += static_cast<double>(call.tensor(i).numel());
   return steps;
 }
@@ -64,8 +64,8 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
   Distance distance;
   // Single variations are asked for again and again; larger sets hardly.
   const auto index = static_cast<std::size_t>(&evidence - evidence_.data());
-  oracle::Expected large = set.size() > 1 ? varied_by(set, index)
-                                          : oracle::Expected(core::Call(evidence.given->problem->call()));
+  oracle::Expected large =
+      set.size() > 1 ? varied_by(set, index) : oracle::Expected(core::Call(evidence.given->problem->call()));
   const oracle::Expected& varied = set.size() > 1 ? large : expected(set, index);
   for (std::size_t t = 0; t < varied.tensors.size(); ++t) {
     const oracle::ExpectedTensor& want = varied.tensors[t];

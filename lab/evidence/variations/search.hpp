@@ -75,7 +75,7 @@ class Search {
   oracle::Expected varied_by(const Set& set, std::size_t evidence) const;
 
   const oracle::Oracle& oracle_;
-  double patience_ = 1.2e8;
+  double patience_ = 1.5e8;
   mutable double steps_ = 0;  ///< that the reference has made so far
   std::size_t plain_wrong_ = 0;
   std::vector<Evidence> evidence_;

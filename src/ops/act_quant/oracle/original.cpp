@@ -74,6 +74,11 @@ Original original(bool returned) {
                  "m=4 k=256 regime=tiny", "m=3 k=384 regime=outlier", "m=4 k=256 regime=zero_rows",
                  "m=4 k=256 regime=nan", "m=4 k=256 regime=inf", "m=24 k=256 regime=decades"},
       .sizes = {"k=256 m="},
+      // Of whole rows, as where each token has one scale.
+      .sayable = {{.field = "k",
+                   .names = "b|bs|.*(block|group|tile).*",
+                   .values = {"$2 block=$2"},
+                   .of_who_says_none = true}},
       .empties = {"m=0 k=256"},
       .called_empty = true,
       .usual = {{{"dtype", DType::bf16}}, {{"dtype", DType::f16}}},

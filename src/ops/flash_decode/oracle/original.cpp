@@ -35,6 +35,11 @@ Original::Feature grouped_heads() {
   return {"hkv", [](const core::Call& call) { return call.tensor(0).size(1) != call.tensor(1).size(1); }};
 }
 
+/// Many kernels are written for one.
+Original::Sayable head_size() {
+  return {.field = "d", .names = "d|hd|dh|.*(dim|d_|_d|head_?size).*", .values = {"64", "128"}};
+}
+
 double longest(const Tensor& b_seqlen) {
   std::int64_t most = 0;
   for (std::int64_t b = 0; b < b_seqlen.size(0); ++b) most = std::max(most, index_at(b_seqlen, b));
@@ -50,6 +55,9 @@ Original::Parameter longest_parameter() {
 
 constexpr const char* kNamesOfLse =
     "mid_out_logsumexp mid_out_logexpsum mid_lse mid_o_logexpsum Mid_O_LogExpSum mid_o_logsumexp lse";
+
+constexpr const char* kNamesOfBlocks =
+    "BLOCK_SEQ block_size partition_size split_size chunk_size seq_block_size seq_block";
 
 /// Sequences without tokens or without weight, where the original gives NaN.
 std::vector<std::vector<std::uint8_t>> without_weight(const oracle::Expected& plain, std::size_t rows,
@@ -87,6 +95,7 @@ Original fused() {
                                   "b=1 hq=2 hkv=1 d=16 len=300 block_seq=256 lengths=full",
                                   "b=4 hq=2 hkv=1 d=16 len=20 block_seq=16"},
                        .sizes = {"b=1 hq=2 hkv=1 d=16 block_seq=16 lengths=full len="},
+                       .sayable = {head_size()},
                        .empties = {"b=0 d=16 block_seq=16"},
                        .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}}};
   original.parameters.push_back({.name = "Out",
@@ -195,6 +204,7 @@ std::vector<Original> stage1::originals() {
                                   "b=1 hq=2 hkv=1 d=16 len=300 block_seq=256 lengths=full",
                                   "b=4 hq=2 hkv=1 d=16 len=40 block_seq=16"},
                        .sizes = {"b=1 hq=2 hkv=1 d=16 block_seq=16 lengths=full len="},
+                       .sayable = {head_size()},
                        .empties = {"b=0 d=16 block_seq=16"},
                        .usual = {{{"dtype", DType::f16}}, {{"dtype", DType::f32}}, {{"dtype", DType::bf16}}}};
   original.parameters.push_back(longest_parameter());
@@ -211,7 +221,7 @@ std::vector<Original> stage1::originals() {
   original.parameters.push_back({.name = "block_seq",
                                  .argument = "block_seq",
                                  .kind = Original::Kind::integer,
-                                 .also = "BLOCK_SEQ block_size partition_size split_size chunk_size"});
+                                 .also = kNamesOfBlocks});
   original.features = {grouped_heads()};
   // More than one tile of keys in a block.
   original.probes.emplace_back("b=1 hq=2 hkv=1 d=16 len=75 block_seq=64 lengths=full");
@@ -244,7 +254,7 @@ std::vector<Original> stage2::originals() {
                                       {.name = "block_seq",
                                        .argument = "block_seq",
                                        .kind = Original::Kind::integer,
-                                       .also = "BLOCK_SEQ block_size partition_size split_size chunk_size"}},
+                                       .also = kNamesOfBlocks}},
                        .bind =
                            [](oracle::Problem& problem, const std::vector<Tensor>& t,
                               const std::vector<double>& numbers, DType) {
