@@ -43,11 +43,13 @@ struct Scratch {
   float *k, *v;    ///< [kTile][padded]: rows that had to be copied
 };
 
-/// Lays the arrays out from `at`; returns the end.
-inline std::byte* lay_out(Scratch& scratch, std::byte* at, std::int64_t heads, std::int64_t head_dim) {
+/// Lays the arrays out from the address `at`, which is 0 where only their size is asked for; returns the end.
+inline std::uintptr_t lay_out(Scratch& scratch, std::uintptr_t at, std::int64_t heads,
+                              std::int64_t head_dim) {
   const auto take = [&](std::int64_t count) {
     auto* begin = reinterpret_cast<float*>(at);
-    at += core::align_up(count * static_cast<std::int64_t>(sizeof(float)), core::kAlignment);
+    at += static_cast<std::uintptr_t>(
+        core::align_up(count * static_cast<std::int64_t>(sizeof(float)), core::kAlignment));
     return begin;
   };
   scratch.q = take(heads * padded(head_dim));
@@ -321,7 +323,7 @@ void Attend(const Block& block, const Scratch& x) {
 
 void Run(const Block& block, void* scratch) {
   Scratch x;
-  lay_out(x, static_cast<std::byte*>(scratch), block.heads_kv * block.group, block.head_dim);
+  lay_out(x, reinterpret_cast<std::uintptr_t>(scratch), block.heads_kv * block.group, block.head_dim);
   if (block.dtype == DType::f16)
     Attend<F16>(block, x);
   else if (block.dtype == DType::bf16)
@@ -345,8 +347,7 @@ const cpu::PerTarget<BlockFunction>& block_function() {
 
 std::size_t block_scratch_bytes(std::int64_t heads, std::int64_t head_dim) {
   Scratch scratch;
-  return static_cast<std::size_t>(lay_out(scratch, nullptr, heads, head_dim) -
-                                  static_cast<std::byte*>(nullptr));
+  return lay_out(scratch, 0, heads, head_dim);
 }
 
 }  // namespace isomer::ops::flash_decode
