@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -73,6 +74,21 @@ void choose_launches(const std::string& text, emulator::RunOptions& run) {
     throw emulator::Error(fmt::format("--watch-launches {}: expected N or N-M, counted from 1", text));
 }
 
+std::string named_filters(const EmulateOptions& options) {
+  std::string said;
+  if (!options.run.watched_kernel.empty()) said = "--watch-kernel " + options.run.watched_kernel;
+  if (!options.launches.empty())
+    said += (said.empty() ? "" : " and ") + ("--watch-launches " + options.launches);
+  return said;
+}
+
+/// A name with a typing error must not read as a program without faults.
+bool filters_leave_nothing(const EmulateOptions& options, const emulator::RunResult& result) {
+  if (options.plain || result.launches.empty() || named_filters(options).empty()) return false;
+  return std::none_of(result.launches.begin(), result.launches.end(),
+                      [](const emulator::LaunchRecord& l) { return l.watched; });
+}
+
 int run(EmulateOptions& options) {
   if (!options.launches.empty()) choose_launches(options.launches, options.run);
   options.run.memory_limit = options.memory << 30;
@@ -132,6 +148,10 @@ int run(EmulateOptions& options) {
   // What the runtime and main say of a launch that a limit stopped comes of the limit.
   if (!result.not_finished.empty()) return nothing_checked;
   if (result.error != 0 || result.exit_status != 0) return findings;
+  if (filters_leave_nothing(options, result)) {
+    fmt::print(stderr, "isomer: {} leaves no launch of this run to judge\n", named_filters(options));
+    return nothing_checked;
+  }
   return result.launches.empty() ? nothing_checked : holds;
 }
 

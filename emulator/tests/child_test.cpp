@@ -21,6 +21,7 @@ __device__ __noinline__ int deep(int n, int* p) { volatile int a[64]; a[n % 64] 
 __global__ void recursion(int* p) { p[0] = deep(1 << 28, p); }
 __global__ void recursion_shallow(int* p) { p[0] = deep(100, p) > 0; }
 __global__ void wild(int* p) { p[(1ll << 50) + threadIdx.x] = 1; }
+__global__ void through_null(int* p) { if (p[0] == 0) p = nullptr; *(volatile int*)(p + 5) = 1; }
 __global__ void divides(int* p, int zero) { p[0] = 7 / zero; }
 __global__ void behind_the_end(int* p, int n) { p[n] = 1; }
 extern "C" int exits() { exit(3); }
@@ -114,6 +115,18 @@ TEST_F(Child, AWildAddressIsACrashWhenPlainAndAReportWhenWatched) {
   EXPECT_EQ(watched.reports[0].kind, Kind::out_of_bounds_write);
 }
 
+TEST_F(Child, ACrashThroughANullPointerIsToldFromOneFarAway) {
+  const RunResult null = kernel("through_null", false);
+  ASSERT_EQ(null.reports.size(), 1u);
+  EXPECT_EQ(null.reports[0].kind, Kind::crash);
+  EXPECT_EQ(null.reports[0].where, Where::null) << null.reports[0].text;
+  EXPECT_NE(null.reports[0].text.find("through a null pointer"), std::string::npos) << null.reports[0].text;
+  const RunResult wild = kernel("wild", false);
+  ASSERT_EQ(wild.reports.size(), 1u);
+  EXPECT_EQ(wild.reports[0].where, Where::buffer);
+  EXPECT_NE(wild.reports[0].text.find("outside of device memory"), std::string::npos) << wild.reports[0].text;
+}
+
 TEST_F(Child, ADivisionByZeroIsNamed) {
   std::vector<int> p(4);
   const RunResult r = module(false).launch("divides", {}, {Argument::in_out("p", p), Argument::value(0)});
@@ -137,7 +150,7 @@ TEST_F(Child, HostCodeThatExitsAbortsCrashesOrSleepsIsOneSentence) {
   const RunResult crash = module(false).call("crashes", {});
   EXPECT_NE(crash.failure.find("host code stopped with a segmentation fault at "), std::string::npos)
       << crash.failure;
-  EXPECT_NE(crash.failure.find("unruly.cu:17"), std::string::npos) << crash.failure;
+  EXPECT_NE(crash.failure.find("unruly.cu:18"), std::string::npos) << crash.failure;
   EXPECT_NE(module(false)
                 .call("sleeps", {}, {.timeout_seconds = 0.5})
                 .not_finished.find("host code did not end within 0.5 s"),

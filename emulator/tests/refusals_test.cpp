@@ -45,18 +45,19 @@ INSTANTIATE_TEST_SUITE_P(
         BadSource{"missing_symbol",
                   "__device__ int f(int);\n__global__ void k(int* p) {\n  p[0] = f(1);\n}\n",
                   {"f(int)", "nowhere defined"}},
-        BadSource{"ptx",
-                  "__global__ void k(int* p) {\n  int l;\n  asm volatile(\"mov.u32 %0, %%cluster_ctarank;\" : "
-                  "\"=r\"(l));\n  p[0] = l;\n}\n",
-                  {"kernel.cu:3", "PTX", "mov.u32"}},
         BadSource{
-            "ptx_in_macro",
-            "#define WAIT() asm volatile(\"wgmma.fence.sync.aligned;\")\n__global__ void k() {\n  WAIT();\n}\n",
-            {"kernel.cu:3", "PTX", "wgmma.fence.sync.aligned"}},
+            "ptx",
+            "__global__ void k(int* p) {\n  int l;\n  asm volatile(\"mov.u32 %0, %%cluster_ctarank;\" : "
+            "\"=r\"(l));\n  p[0] = l;\n}\n",
+            {"kernel.cu:3", "PTX", "mov.u32"}},
+        BadSource{"ptx_in_macro",
+                  "#define WAIT() asm volatile(\"wgmma.fence.sync.aligned;\")\n__global__ void k() {\n  "
+                  "WAIT();\n}\n",
+                  {"kernel.cu:3", "PTX", "wgmma.fence.sync.aligned"}},
         BadSource{"gcn",
-                  "#include <hip/hip_runtime.h>\n__global__ void k() {\n  asm volatile(\"s_waitcnt "
-                  "vmcnt(0)\");\n}\n",
-                  {"kernel.hip.cpp:3", "GCN", "s_waitcnt"},
+                  "#include <hip/hip_runtime.h>\n__global__ void k() {\n  asm volatile(\"v_mov_b32 "
+                  "v0, v1\");\n}\n",
+                  {"kernel.hip.cpp:3", "GCN", "v_mov_b32"},
                   "kernel.hip.cpp"},
         BadSource{"machine_intrinsic",
                   "#include <hip/hip_runtime.h>\n__global__ void k(float* p) {\n  p[0] = "

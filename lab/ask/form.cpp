@@ -1,6 +1,7 @@
 #include "lab/ask/form.hpp"
 
 #include "lab/ask/names/number_names.hpp"
+#include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/role_names.hpp"
 #include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
@@ -69,51 +70,6 @@ bool size_by_name(const Port& port, std::string_view name, Passing& passing) {
     }
   }
   return false;
-}
-
-/// A stranger's number by the words of its name: weight_height are rows, weight_block_size_y is the size of a
-/// block, whatever stands around them.
-bool number_by_words(const Port& port, const std::string& name, const std::vector<int>& role_at,
-                     Passing& passing) {
-  const std::vector<std::string> words = words_of(name);
-  const auto has = [&](const char* word) { return one_of(words, word); };
-  if ((has("block") || has("group")) && has("size")) {
-    for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
-      const Port::Role& each = port.roles[static_cast<std::size_t>(role)];
-      if (each.tensor || each.argument.find("size") == std::string::npos) continue;
-      passing.what = What::role;
-      passing.role = role;
-      return true;
-    }
-    return false;
-  }
-  // The first tensor that is passed and has rows.
-  const auto first = std::find_if(role_at.begin(), role_at.end(), [&](int role) {
-    return role >= 0 && !port.roles[static_cast<std::size_t>(role)].output;
-  });
-  if (words.size() < 2 || first == role_at.end()) return false;
-  const std::string& last = words.back();
-  if (last == "height" || last == "rows" || last == "width" || last == "cols" || last == "columns") {
-    passing.what = last == "height" || last == "rows" ? What::rows : What::size;
-    passing.role = *first;
-    passing.dim = -1;
-    return true;
-  }
-  if (last != "stride") return false;
-  // "scale_stride": from one row of the scales to the next; "weight_row_stride": of what it is named after.
-  int role = *first;
-  for (std::size_t i = 0; i < role_at.size(); ++i) {
-    if (role_at[i] < 0) continue;
-    const std::string& argument = port.roles[static_cast<std::size_t>(role_at[i])].argument;
-    const bool scales =
-        argument == "s" || argument.ends_with("_s") || argument.find("scale") != std::string::npos;
-    if (scales && (has("scale") || has("scales"))) role = role_at[i];
-  }
-  if (shape_words(port, role).size() < 2) return false;
-  passing.what = What::stride;
-  passing.role = role;
-  passing.dim = -2;
-  return true;
 }
 
 /// The role that words of a stride's name mean: "stride_o_bs" that of Out.

@@ -244,7 +244,14 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   const bool stray = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
     return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read;
   });
-  if (request.stranger && called.form.launch != nullptr && !numbers.explanation.explains &&
+  // So may a kernel whose launch is told without the shared memory that it takes.
+  const bool without_room =
+      called.form.entry->form == Entry::Form::kernel &&
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
+        return f.code == Code::out_of_bounds_write && f.argument == "dynamic shared memory";
+      });
+  const bool guessed = called.form.launch != nullptr || without_room;
+  if (request.stranger && guessed && !numbers.explanation.explains &&
       (stray || (!numbers.raced && share_right(*called.given, called.trial) < 0.5))) {
     diagnosis.findings.clear();
     std::erase(diagnosis.notes, called.launch_note);
@@ -301,8 +308,11 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
                    [](const Finding& f) { return f.code == Code::unwritten_output; }))
     unwritten_elements(*called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
-  add_causes(findings_of(*called.port, numbers, diagnosis.notes), std::move(probed.findings),
-             diagnosis.findings, !call.recorded.empty());
+  std::vector<Finding> causes = findings_of(*called.port, numbers, diagnosis.notes);
+  // Of numbers that chance makes, the nearest set says nothing.
+  if (numbers.raced && !numbers.explanation.explains)
+    std::erase_if(causes, [](const Finding& each) { return each.strength == Strength::nearest; });
+  add_causes(std::move(causes), std::move(probed.findings), diagnosis.findings, !call.recorded.empty());
   diagnosis.notes.insert(diagnosis.notes.end(), probed.notes.begin(), probed.notes.end());
   harmless_races();
   if (numbers.explanation.explains)

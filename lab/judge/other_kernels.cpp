@@ -1,6 +1,8 @@
 #include "lab/judge/other_kernels.hpp"
 
 #include "lab/ask/nearness.hpp"
+#include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +40,13 @@ Parts parts_of(const Given& given, const Trial& trial) {
   return parts;
 }
 
+/// Which the op may have, and the originals that functions are held against have not.
+bool names_pages(const std::string& parameter) {
+  static const Pattern kPages(
+      "(block|page)_?(tables?|indices|list|map|ids)(_ptr)?|kv_(indices|indptr|page_indices)");
+  return kPages.is(lower_case(parameter));
+}
+
 }  // namespace
 
 std::string inputs_not_taken(const Form& form, const Port& port) {
@@ -73,11 +82,16 @@ std::string takes_more_memory(const Called& called) {
   for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i)
     if ((called.form.passings[i].what == Passing::What::none &&
          parameters[i].kind == Parameter::Kind::pointer && !parameters[i].has_default) ||
-        wants_a_tensor(called.form, i))
+        wants_a_tensor(called.form, i)) {
+      if (names_pages(parameters[i].name))
+        return fmt::format(
+            "{} finds keys through {}: functions are not asked for keys in pages, so it is not judged",
+            called.form.entry->name, parameters[i].name);
       return fmt::format(
           "{} also reads or writes {} ({}), for which {} has no tensor: it may be another operation, and is "
           "not judged as this one",
           called.form.entry->name, parameters[i].name, parameters[i].type, called.port->op);
+    }
   return {};
 }
 

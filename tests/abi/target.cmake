@@ -12,6 +12,9 @@ endif()
 # The vendors' headers are compared where they are; a test that lacks them is skipped and says so.
 find_path(CUDA_INCLUDE_DIR cuda.h HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES include)
 find_path(HIP_INCLUDE_DIR hip/hip_runtime_api.h HINTS ENV ROCM_PATH PATHS /opt/rocm PATH_SUFFIXES include)
+# Binutils', whichever compiler builds: LLVM's does not demangle names that have a version.
+find_program(BINUTILS_NM nm REQUIRED)
+find_program(BINUTILS_READELF readelf REQUIRED)
 set(include_directories ${DLPACK_INCLUDE_DIR} ${PROJECT_SOURCE_DIR}/src)
 foreach(folder IN ITEMS ${CUDA_INCLUDE_DIR} ${HIP_INCLUDE_DIR})
   if(IS_DIRECTORY ${folder} AND NOT folder STREQUAL /usr/include)
@@ -20,4 +23,5 @@ foreach(folder IN ITEMS ${CUDA_INCLUDE_DIR} ${HIP_INCLUDE_DIR})
   endif()
 endforeach()
 set(definitions ISOMER_LIBRARY_FILE="$<TARGET_FILE:isomer>" ISOMER_INCLUDE_DIR="${PROJECT_SOURCE_DIR}/include"
-                ISOMER_SANITIZED=$<BOOL:${ISOMER_SANITIZE}> ISOMER_NM="${CMAKE_NM}" ISOMER_READELF="${CMAKE_READELF}")
+                ISOMER_SANITIZED=$<BOOL:${ISOMER_SANITIZE}> ISOMER_NM="${BINUTILS_NM}"
+                ISOMER_READELF="${BINUTILS_READELF}")

@@ -189,6 +189,12 @@ Planted attention_faults() {
       {"v_converted_into_a_stage_in_use", kConvert, "      shared.v_empty()[stage].wait(parity ^ 1);\n", "",
        "early-reuse", kMixed},
       {"a_used_row_of_v_zeroed", kConvert, "its >= used.used)", "its >= used.used - 1)", "expected", kMixed},
+      {"second_panel_of_bytes_left_out", kConvert, "to + static_cast<u32>(2 * kPanelKeys)", "to", "race",
+       "attention sq=40 sk=50 hq=2 d=192 bf16 kv=e4m3fn seed=7"},
+      {"queries_of_the_first_warp_held_by_all", kWarpgroup, "static_cast<u32>(warp * 16 + lane % 16)",
+       "static_cast<u32>(lane % 16)", "expected", kBytes},
+      {"q_given_back_by_fewer_lanes_than_are_counted", kKernel, "(kAllRead ? 128 : 4)",
+       "(kAllRead ? 129 : 4)", "waits for ever", kBytes},
       {"mask_ends_a_block_late", kWarpgroup, "k_len), 0) / kKeys;", "k_len), 0) / kKeys + 1;", "expected"},
   };
   return {kKernel, "emulated/sm90", kCase, kFaults};

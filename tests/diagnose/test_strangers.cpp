@@ -97,7 +97,7 @@ constexpr Stranger kStrangers[] = {
     {"attend_one_head", "attention", "pass", Code::none, "limits.cu"},
     {"attend_one_head_unscaled", "attention", "fail", Code::missing_scale, "limits.cu"},
     {"swing_later", "sin", "fail", Code::unexplained, "limits.cu"},
-    {"attend_heads_in_groups", "attention", "pass", Code::none, "houses.cu"},
+    {"attend_heads_in_groups", "attention", "pass", Code::convention, "houses.cu"},
     {"attend_heads_in_turn", "attention", "fail", Code::head_mapping, "houses.cu"},
     {"attend_always_causal", "attention", "pass", Code::convention, "houses.cu"},
     {"attend_one_key_further", "attention", "fail", Code::none, "houses.cu"},
@@ -110,6 +110,18 @@ constexpr Stranger kStrangers[] = {
     {"decode_one_query_unscaled", "attention", "fail", Code::missing_scale, "decode.cu"},
     {"wave_computed_beside", "sin", "fail", Code::no_kernel, "tensors.cu"},
     {"fp8_mm_columns", "fp8_gemm", "pass", Code::convention, "strangers.hip.cpp"},
+    {"attend_small_scores", "attention", "fail", Code::missing_max_subtraction, "maxima.cu"},
+    {"attend_from_first_key", "attention", "fail", Code::mask_alignment, "maxima.cu"},
+    {"attend_up_to_last_key", "attention", "pass", Code::convention, "maxima.cu"},
+    {"attend_given_up_in_turn", "attention", "fail", Code::head_mapping, "maxima.cu"},
+    {"attend_given_up", "attention", "pass", Code::convention, "maxima.cu"},
+    {"attend_rows_of_keys", "attention", "pass", Code::none, "maxima.cu"},
+    {"attend_tiles_summed", "attention", "fail", Code::missing_rescale, "maxima.cu"},
+    {"attend_tiles_weighed", "attention", "pass", Code::convention, "maxima.cu"},
+    {"shrink_to_447", "act_quant", "fail", Code::missing_scale, "maxima.cu"},
+    {"shrink_to_448", "act_quant", "pass", Code::convention, "maxima.cu"},
+    {"spread_by_sides", "weight_dequant", "pass", Code::none, "maxima.cu"},
+    {"spread_by_one_side", "weight_dequant", "fail", Code::tail_mask, "maxima.cu"},
 };
 /// Whose search for causes takes many seconds: the second tier.
 constexpr Stranger kSearchedLong[] = {
@@ -120,6 +132,7 @@ constexpr Stranger kSearchedLong[] = {
     {"attend_lettered_but_v", "attention", "fail", Code::none, "few_sizes.cu"},
     {"quantise_groups_by_own_maxima", "act_quant", "fail", Code::other_reduction, "tensors.cu"},
     {"fp8_mm_mixed", "fp8_gemm", "fail", Code::none, "strangers.hip.cpp"},
+    {"attend_rows_of_dimension", "attention", "fail", Code::unexplained, "maxima.cu"},
 };
 void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
 

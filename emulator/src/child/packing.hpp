@@ -57,7 +57,8 @@ class Writer {
         .put(r.error)
         .put(r.seconds)
         .put(r.thread_steps)
-        .put(r.blocks);
+        .put(r.blocks)
+        .put(r.watched);
   }
   std::string out;
 };
@@ -89,7 +90,7 @@ class Reader {
   }
   void get(LaunchRecord& r) {
     get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.stream), get(r.error),
-        get(r.seconds), get(r.thread_steps), get(r.blocks);
+        get(r.seconds), get(r.thread_steps), get(r.blocks), get(r.watched);
   }
   std::uint64_t length() {
     std::uint64_t n = 0;

@@ -42,7 +42,10 @@ void answer_with(const RunResult& result) {
 
 void answer_stopped(const Stopped& what) {
   RunResult result;
-  result.error = what.signal == SIGALRM ? error::launch_timeout : error::illegal_address;
+  if (what.signal == SIGALRM)
+    result.error = error::launch_timeout;
+  else if (what.in_kernel)
+    result.error = error::illegal_address;
   (what.signal == SIGALRM && !what.for_ever ? result.not_finished : result.failure) = what.sentence;
   collect(result);
   answer_with(result);

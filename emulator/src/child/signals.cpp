@@ -110,9 +110,15 @@ bool goes_on() {
 void (*begin_stop)() = nullptr;
 void (*deliver_stop)(const Stopped&) = nullptr;
 
-std::string described(const void* address) {
+// An access through a null pointer. The kernel gives no address where one is beyond what pointers have.
+bool is_null(const siginfo_t& info) {
+  return info.si_code != SI_KERNEL && reinterpret_cast<std::uintptr_t>(info.si_addr) < 65536;
+}
+
+std::string described(const siginfo_t& info) {
+  if (is_null(info)) return "through a null pointer";
   Memory& memory = Memory::instance();
-  if (reinterpret_cast<std::uintptr_t>(address) < 65536) return "through a null pointer";
+  const void* address = info.si_addr;
   const Buffer* near = memory.contains(address) ? memory.nearest(address, false) : nullptr;
   if (!near) return "outside of device memory";
   const std::ptrdiff_t offset = static_cast<const std::byte*>(address) - near->begin;
@@ -206,6 +212,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
   }
   if (const Thread* t = current_thread()) {
     const char* kernel = current_block()->launch().request.kernel;
+    stopped.in_kernel = true;
     if (number == SIGALRM && current_block()->launch().waits_in_vain) {
       watch::report_event(
           Kind::endless_wait, pc,
@@ -224,7 +231,8 @@ void on_signal(int number, siginfo_t* info, void* context) {
       const bool memory = number == SIGSEGV || number == SIGBUS;
       watch::report_event(
           Kind::crash, pc,
-          fmt::format("stops with {}{}", signal_word(number), memory ? " " + described(info->si_addr) : ""));
+          fmt::format("stops with {}{}", signal_word(number), memory ? " " + described(*info) : ""),
+          memory && is_null(*info) ? Where::null : Where::buffer);
       stopped.sentence = fmt::format("{} stopped with {}", kernel, signal_word(number));
     }
     (void)t;

@@ -11,6 +11,7 @@ struct Stopped {
   int signal = 0;
   bool too_large = false;  ///< time was up, and not because something does not end
   bool for_ever = false;   ///< time was up, and its threads wait for what never comes
+  bool in_kernel = false;
   std::string sentence;
   Place place;  ///< of host code; a kernel's is in the reports
 };

@@ -71,6 +71,9 @@ void tell_last_words(CallResult& result, const std::string& printed) {
     result.message = "it asserts " + (asserted.empty() ? "what does not hold" : asserted);
     return;
   }
+  // Host code that says why and gives up by abort() ends itself, as it does by exit().
+  if (result.message.rfind("host code stopped with an abort", 0) == 0 && !last_line(printed).empty())
+    result.end = End::exited;
   result.message = with_last_line(std::move(result.message), printed);
 }
 

@@ -132,6 +132,17 @@ int launch_child(const LaunchRequest& request) {
   return error::success;
 }
 
+/// What stands in HIP's macro for names with commas, where a launch names its kernel so.
+const char* without_macro(const char* kernel) {
+  constexpr std::string_view kMacro = "HIP_KERNEL_NAME(";
+  const std::string_view name = kernel;
+  if (name.substr(0, kMacro.size()) != kMacro || name.back() != ')') return kernel;
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  const std::lock_guard lock(mutex);
+  return names.emplace(name.substr(kMacro.size(), name.size() - kMacro.size() - 1)).first->c_str();
+}
+
 /// Whether the filters of the run let the watch see this launch.
 bool is_watched(const LaunchRequest& r) {
   static std::uint64_t launches = 0;
@@ -182,6 +193,7 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     record.thread_steps = run.thread_steps.load();
     record.blocks = run.blocks;
+    record.watched = run.watch;
     record.error = run.error.load();
     if (record.error == error::success) children = std::move(run.children);
     for (Buffer* b : inputs) b->input = false;
@@ -204,7 +216,9 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
   return code;
 }
 
-int launch(const LaunchRequest& request) {
+int launch(const LaunchRequest& asked) {
+  LaunchRequest request = asked;
+  request.kernel = without_macro(asked.kernel);
   if (current_thread()) return launch_child(request);
   Graph* const graph = request.copyable ? isomer_emulator_captured(request.stream) : nullptr;
   if (graph == nullptr) return launch_grid(request, 0);

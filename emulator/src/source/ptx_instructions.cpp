@@ -375,6 +375,8 @@ class Assembly {
       if (part == "rz" || part == "rzi") way = "z";
       if (part == "rm" || part == "rmi") way = "m";
       if (part == "rp" || part == "rpi") way = "p";
+      // What has a floating value becomes the nearest that the integer holds, with .sat and without.
+      if (part == "sat" && integer) continue;
       if (part == "sat" || part == "relu" || part == "satfinite") throw Unknown{};
     }
     const std::string out = operand(operands.at(0));

@@ -1,6 +1,6 @@
 // Inline PTX of what runs beside the threads: copies in groups, barriers that count bytes, bulk copies
-// without a tensor map, and what goes with them. They become calls, most of them those that the words of the
-// project's own kernels are.
+// without a tensor map, and what goes with them; and what lanes compute together. They become calls, most of
+// them those that the words of the project's own kernels are.
 #include <algorithm>
 #include <set>
 
@@ -42,6 +42,18 @@ const UnitRow kRows[] = {
     {"createpolicy.fractional", "", 1, 2, "=0 0"},
     {"fence.proxy.async", "", 0, 0, "isomer_emulator_proxy_fence()"},
     {"fence.mbarrier_init", "", 0, 0, "isomer_emulator_proxy_fence()"},
+    {"dp4a.s32.s32", "", 4, 4, "=0__dp4a(s32(#1), s32(#2), s32(#3))"},
+    {"dp4a.u32.u32", "", 4, 4, "=0__dp4a(#1, #2, #3)"},
+    {"match.any.sync", "", 3, 3, "=0u32(__match_any_sync(#2, #1))"},
+    {"redux.sync.add", "", 3, 3, "=0__reduce_add_sync(#2, #1)"},
+    {"redux.sync.min", "", 3, 3, "=0__reduce_min_sync(#2, #1)"},
+    {"redux.sync.max", "", 3, 3, "=0__reduce_max_sync(#2, #1)"},
+    {"redux.sync.and", "", 3, 3, "=0__reduce_and_sync(#2, #1)"},
+    {"redux.sync.or", "", 3, 3, "=0__reduce_or_sync(#2, #1)"},
+    {"redux.sync.xor", "", 3, 3, "=0__reduce_xor_sync(#2, #1)"},
+    {"redux.sync.add.s32", "", 3, 3, "=0__reduce_add_sync(#2, s32(#1))"},
+    {"redux.sync.min.s32", "", 3, 3, "=0__reduce_min_sync(#2, s32(#1))"},
+    {"redux.sync.max.s32", "", 3, 3, "=0__reduce_max_sync(#2, s32(#1))"},
     {"setmaxnreg.inc", "", 1, 1, "isomer_emulator_set_registers(#0, 1)"},
     {"setmaxnreg.dec", "", 1, 1, "isomer_emulator_set_registers(#0, 0)"},
 };

@@ -22,7 +22,24 @@ bool ends_with(std::string_view scope, std::string_view name) {
 bool of_host_processor(std::string_view instruction) {
   static const std::set<std::string_view> known = {"rdtsc",  "rdtscp", "cpuid", "pause",  "lfence", "mfence",
                                                    "sfence", "nop",    "bswap", "popcnt", "bsr",    "bsf"};
-  return known.count(instruction) != 0;
+  return known.count(instruction) != 0 || begins_with(instruction, ".byte");
+}
+
+/// Instructions of GCN that wait for what a thread has asked for, or for nothing, and change nothing.
+bool only_waits_for_memory(const Token& text) {
+  if (text.kind != Token::string) return false;
+  static const std::set<std::string_view> known = {"s_waitcnt", "s_nop", "s_waitcnt_vscnt", "s_setprio"};
+  std::string_view rest = text.text.substr(1, text.text.size() - 2);
+  bool any = false;
+  while (!rest.empty()) {
+    const std::size_t end = std::min({rest.find(';'), rest.find("\\n"), rest.size()});
+    std::string_view one = rest.substr(0, end);
+    while (!one.empty() && (one[0] == ' ' || one[0] == '\t')) one.remove_prefix(1);
+    if (!one.empty() && known.count(one.substr(0, one.find(' '))) == 0) return false;
+    any |= !one.empty();
+    rest.remove_prefix(end == rest.size() ? end : end + (rest[end] == ';' ? 1 : 2));
+  }
+  return any;
 }
 
 bool in_device_code(const Source& s, std::size_t token) {
@@ -50,6 +67,11 @@ void run_or_refuse_assembly(Source& s, std::size_t i) {
                    begins_with(instruction, "ds_") || begins_with(instruction, "global_") ||
                    begins_with(instruction, "buffer_") || begins_with(instruction, "flat_");
   if (of_host_processor(instruction) && !in_device_code(s, i)) return;
+  if (only_waits_for_memory(t[open + 1])) {  // what is read here is there at once
+    const std::size_t close = closing(t, open);
+    s.edits.replace(t[i].offset, t[close].end() - t[i].offset, "static_cast<void>(0)" + s.lines(i, close));
+    return;
+  }
   if (!gcn) {
     instruction = rewrite_assembly(s, i);
     if (instruction.empty()) return;  // it runs, or orders the compiler only

@@ -131,10 +131,22 @@ bool copies_unseen(const std::vector<Token>& t, std::size_t i) {
   return true;
 }
 
+/// `#pragma unroll 4` that a macro stands for: a compiler reads it only on a line of its own.
+void remove_pragma(Source& s, std::size_t i) {
+  const auto& t = s.text.tokens;
+  if (i + 2 >= t.size() || !t[i + 1].is("pragma") || !(t[i + 2].is("unroll") || t[i + 2].is("nounroll")))
+    return;
+  std::size_t last = i + 2;
+  if (last + 1 < t.size() && t[last + 1].kind == Token::number) ++last;
+  if (last + 1 < t.size() && t[last + 1].is("(")) last = closing(t, last + 1);
+  s.edits.replace(t[i].offset, t[last].end() - t[i].offset, s.lines(i, last));
+}
+
 void rewrite_specifiers(Source& s) {
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
     const Token& token = t[i];
+    if (token.is("#")) remove_pragma(s, i);
     if (token.kind != Token::name || token.text.size() < 8 || token.text.substr(0, 2) != "__") continue;
     if (token.is("__global__") || token.is("__device__") || token.is("__host__") ||
         token.is("__constant__") || token.is("__managed__") || token.is("__grid_constant__")) {

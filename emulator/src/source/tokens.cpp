@@ -2,6 +2,9 @@
 
 #include <cctype>
 #include <map>
+#include <utility>
+
+#include "isomer/emulator/error.hpp"
 
 namespace isomer::emulator::source {
 namespace {
@@ -11,12 +14,12 @@ bool continues_name(char c) { return begins_name(c) || std::isdigit(static_cast<
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  Lexer(std::string_view text, bool of_systems) : text_(text), of_systems_(of_systems) {}
 
   Text run() {
     while (at_ < text_.size()) {
       if (line_start_ && marker()) continue;
-      if (system_) {
+      if (system_ && !of_systems_) {
         skip_line();
         continue;
       }
@@ -57,7 +60,7 @@ class Lexer {
             flags.find(" 3") != std::string_view::npos || file == "<built-in>" || file == "<command-line>";
         system_ = system_files_.try_emplace(file, flagged).first->second;
         if (file.find("/ATen/") != std::string::npos) result_.uses_aten = true;
-        if (!system_) file_ = number_of(file);
+        if (!system_ || of_systems_) file_ = number_of(file);
         line_ = number;
       }
     } else if (!system_) {
@@ -162,6 +165,7 @@ class Lexer {
   }
 
   std::string_view text_;
+  bool of_systems_;  ///< text of system headers is read too
   std::size_t at_ = 0;
   bool line_start_ = true, system_ = false;
   std::uint32_t file_ = 0, line_ = 1;
@@ -170,8 +174,32 @@ class Lexer {
   Text result_;
 };
 
+/// The innermost bracket that is still open at the end; null where there is none.
+const Token* never_closed(const Text& text) {
+  static constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"{", "}"}, {"(", ")"}, {"[", "]"}};
+  for (const auto& [open, close] : kKinds) {
+    std::vector<const Token*> opened;
+    for (const Token& t : text.tokens) {
+      if (t.kind != Token::mark) continue;
+      if (t.is(open)) opened.push_back(&t);
+      if (t.is(close) && !opened.empty()) opened.pop_back();
+    }
+    if (!opened.empty()) return opened.back();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-Text tokenize(std::string_view text) { return Lexer(text).run(); }
+Text tokenize(std::string_view text) {
+  Text result = Lexer(text, false).run();
+  // A macro of a system header may open what its own text closes: all of the text decides.
+  if (const Token* open = never_closed(result); open != nullptr)
+    if (never_closed(Lexer(text, true).run()) != nullptr)
+      throw Error(result.files[open->file] + ":" + std::to_string(open->line) + ": '" +
+                  std::string(open->text) + "' is never closed");
+  return result;
+}
 
 }  // namespace isomer::emulator::source

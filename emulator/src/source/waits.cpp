@@ -41,6 +41,22 @@ bool only_reads(const std::vector<Token>& t, std::size_t begin, std::size_t end)
   return true;
 }
 
+/// Of a loop that does not count by itself: the `continue` behind an `if`, up to which it only reads. There
+/// it looks again. Its body's last token where there is none.
+std::size_t looks_again(const std::vector<Token>& t, std::size_t loop, std::size_t body, std::size_t end) {
+  if (!t[loop].is("do")) {
+    const std::size_t close = closing(t, loop + 1);
+    if (t[loop].is("for") && !t[close - 1].is(";")) return end;
+  }
+  for (std::size_t i = body; i < end; ++i) {
+    if (!t[i].is("if") || !t[i + 1].is("(")) continue;
+    std::size_t then = closing(t, i + 1) + 1;
+    if (t[then].is("{")) ++then;
+    if (t[then].is("continue") && only_reads(t, loop, then)) return then;
+  }
+  return end;
+}
+
 }  // namespace
 
 std::string waits(const Source& s) {
@@ -50,14 +66,16 @@ std::string waits(const Source& s) {
   for (const Function& f : s.outline.functions) {
     if (!f.definition || !(f.global || f.device)) continue;
     for (std::size_t i = f.body; i < f.end; ++i) {
-      std::size_t end = i;
+      std::size_t end = i, body = i + 1;
       if ((t[i].is("while") || t[i].is("for")) && t[i + 1].is("(")) {
-        end = statement_end(t, closing(t, i + 1) + 1, f.end);
+        body = closing(t, i + 1) + 1;
+        end = statement_end(t, body, f.end);
       } else if (t[i].is("do")) {
         end = statement_end(t, statement_end(t, i + 1, f.end) + 1, f.end);
       } else {
         continue;
       }
+      end = looks_again(t, i, body, end);
       if (t[i].file != t[end].file || !only_reads(t, i, end)) continue;
       out += "static ::isomer::emulator::WaitRegistration isomer_wait_" + std::to_string(serial++) + "(" +
              quoted(s.text.files[t[i].file]) + ", " + std::to_string(t[i].line) + ", " +

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -27,10 +28,19 @@ struct WaitingLines {
 };
 std::vector<WaitingLines> waiting_lines;
 
+/// `written` is the name by which the source was given, `known` the debugger's, which is absolute.
+bool same_file(const std::string& written, const std::string& known) {
+  const std::filesystem::path path = std::filesystem::path(written).lexically_normal();
+  if (written == known || path == std::filesystem::path(known).lexically_normal()) return true;
+  std::error_code none;
+  return path.is_relative() && (known.ends_with("/" + path.string()) ||
+                                std::filesystem::absolute(path, none).lexically_normal() == known);
+}
+
 bool in_waiting_loop(const Site& site, const Place& place) {
   return waiting_sites.count(site.pc) != 0 ||
          std::any_of(waiting_lines.begin(), waiting_lines.end(), [&](const WaitingLines& w) {
-           return w.first <= place.line && place.line <= w.last && w.file == place.file;
+           return w.first <= place.line && place.line <= w.last && same_file(w.file, place.file);
          });
 }
 

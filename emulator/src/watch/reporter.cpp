@@ -81,10 +81,11 @@ std::string waits_for(Block& block, const Thread& t) {
 
 }  // namespace
 
-void report_event(Kind kind, const void* site, const std::string& text) {
+void report_event(Kind kind, const void* site, const std::string& text, Where where) {
   Thread* thread = current_thread();
   if (!thread) return;
   Raw raw;
+  raw.report.where = where;
   raw.predicate = text;
   add(kind, *current_block(), *thread, site, nullptr, std::move(raw));
 }

@@ -17,8 +17,9 @@ struct Site {
   std::vector<const void*> calls;
 };
 
-/// What the running device thread did wrong, at `site`; `text` is the predicate of the sentence.
-void report_event(Kind kind, const void* site, const std::string& text);
+/// What the running device thread did wrong, at `site`; `text` is the predicate of the sentence, `where` what
+/// it touched.
+void report_event(Kind kind, const void* site, const std::string& text, Where where = Where::buffer);
 void report_access(Kind kind, const void* site, const Buffer* buffer, const void* address, std::size_t bytes,
                    Where where = Where::buffer);
 /// It passes a warp operation a mask that does not name its own lane.

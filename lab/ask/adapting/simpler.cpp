@@ -22,11 +22,17 @@ constexpr double kSecondsIn = 8;  ///< of all of them together
 struct Simpler {
   oracle::Original original;
   Port port;
+  std::vector<std::pair<std::string, std::string>> chosen = {};  ///< sizes that were set to a common one
 };
 
 std::shared_ptr<Simpler> copy_of(const Port& port) {
   auto copy = std::make_shared<Simpler>(Simpler{*port.original, port});
   copy->port.original = &copy->original;
+  return copy;
+}
+std::shared_ptr<Simpler> copy_of(const Simpler& other) {
+  std::shared_ptr<Simpler> copy = copy_of(other.port);
+  copy->chosen = other.chosen;
   return copy;
 }
 
@@ -46,6 +52,14 @@ void change_lines(oracle::Original& original, const std::string& name, const Cha
     }
     *lines = std::move(kept);
   }
+}
+
+/// Sets a field of every line that has it.
+void choose(Simpler& simpler, const std::string& name, const std::string& value) {
+  simpler.chosen.emplace_back(name, value);
+  change_lines(simpler.original, name, [&](const Pattern& field, const std::string& line) {
+    return field.replaced(line, fmt::format("$1{}={}", name, value));
+  });
 }
 
 /// Whether a parameter of the entry says it.
@@ -98,10 +112,8 @@ std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, const Po
         change_lines(list[i]->original, each.field,
                      [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
       for (const std::string& value : written_for(named, each)) {
-        list.push_back(copy_of(list[i]->port));
-        change_lines(list.back()->original, each.field, [&](const Pattern& field, const std::string& line) {
-          return field.replaced(line, fmt::format("$1{}={}", each.field, value));
-        });
+        list.push_back(copy_of(*list[i]));
+        choose(*list.back(), each.field, value);
       }
     }
   }
@@ -125,7 +137,8 @@ struct Way {
   std::shared_ptr<const Given> given;
   Trial trial;
   double score = -3;
-  std::string limit;  ///< what becomes of the same call of usual sizes; empty where it is one
+  bool elsewhere = false;  ///< right in another of its problems than this one
+  std::string limit;       ///< what becomes of the same call of usual sizes; empty where it is one
 };
 
 /// What became of a call, for the sentence that says which is no longer asked.
@@ -140,7 +153,52 @@ bool is_right(const Given& given, const Trial& trial) {
   return trial.ok() && share_right(given, trial) > 0.98;
 }
 
+/// Two sizes that are set to one number hide who takes the one for the other. Whether the way is wrong as
+/// soon as one of them is twice as large, whichever it is; who refuses that has said its limit.
+bool confuses_sizes(const Candidate& candidate, const Way& way, const CallSettings& settings,
+                    double& worked) {
+  const auto& chosen = way.simpler->chosen;
+  for (std::size_t a = 0; a < chosen.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      if (chosen[a].second != chosen[b].second) continue;
+      bool wrong = true;
+      for (const std::size_t larger : {a, b}) {
+        const std::shared_ptr<Simpler> other = copy_of(*way.simpler);
+        choose(*other, chosen[larger].first, std::to_string(2 * std::stoi(chosen[larger].second)));
+        const std::shared_ptr<const Given> given = given_by_line(without_what_it_lacks(other->port, way.form),
+                                                                 other->original.probes.front(), way.dtypes);
+        const Trial trial = try_call(candidate, way.form, other->port, *given, settings);
+        worked += trial.answer.worked_seconds;
+        wrong = wrong && trial.ok() && !is_right(*given, trial);
+      }
+      if (wrong) return true;
+    }
+  return false;
+}
+
 constexpr double kClearly = 0.2;  // of two as good, the more ordinary
+
+/// Whether a way whose first problem has a wrong answer is right in another that asks for as many sizes, and
+/// keeps to its memory in all of them: then these are not what is wrong.
+bool right_elsewhere(const Candidate& candidate, const Way& way, const CallSettings& settings,
+                     double& worked) {
+  if (!way.trial.ok() || strays(way.trial)) return false;
+  const Port port = without_what_it_lacks(way.simpler->port, way.form);
+  const std::vector<std::string>& probes = way.simpler->original.probes;
+  const auto keeps = [&](const std::string& line, bool right) {
+    const std::shared_ptr<Given> given = given_by_line(port, line, way.dtypes);
+    const Trial trial = try_call(candidate, way.form, way.simpler->port, *given, settings);
+    worked += trial.answer.worked_seconds;
+    return trial.ok() && !strays(trial) && (!right || is_right(*given, trial));
+  };
+  const auto open = std::find_if(probes.begin(), probes.end(), [](const std::string& line) {
+    return line.find(" sk=") != std::string::npos && line.find("causal") == std::string::npos;
+  });
+  if (open == probes.end() || !keeps(*open, true)) return false;
+  return std::all_of(probes.begin() + 1, probes.end(), [&](const std::string& line) {
+    return line.find("causal") == std::string::npos || keeps(line, false);
+  });
+}
 
 /// The best of the simpler ports of the op's originals.
 Way best_way(const Candidate& candidate, const Called& called, const CallSettings& settings) {
@@ -167,7 +225,12 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         way.score = likelihood(*way.given, way.trial);
         way.limit = usual;
         if (usual.empty()) usual = outcome(*way.given, way.trial);
-        if (is_right(*way.given, way.trial)) return way;
+        if (is_right(*way.given, way.trial)) {
+          if (!confuses_sizes(candidate, way, settings, worked)) return way;
+          continue;
+        }
+        way.elsewhere = simpler->chosen.empty() && right_elsewhere(candidate, way, settings, worked);
+        if (way.elsewhere) return way;
         if (way.score > best.score + kClearly) best = std::move(way);
       } catch (const Error&) {  // the op does not take it
       }
@@ -181,10 +244,16 @@ std::string layouts(const Port& port) {
   std::string text;
   for (std::size_t role = 0; role < port.roles.size(); ++role) {
     if (port.original->parameters[role].axes.empty()) continue;
-    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", port.roles[role].name,
-                        fmt::join(shape_words(port, static_cast<int>(role)), ", "));
+    const std::vector<std::string> words = shape_words(port, static_cast<int>(role));
+    if (std::find(words.begin(), words.end(), "_") != words.end()) continue;  // sizes without a name
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", port.roles[role].name, fmt::join(words, ", "));
   }
   return text.empty() ? "its own arguments" : text;
+}
+
+bool lies_otherwise(const Port& port) {
+  return std::any_of(port.original->parameters.begin(), port.original->parameters.end(),
+                     [](const oracle::Original::Parameter& each) { return !each.axes.empty(); });
 }
 
 /// Whether a field sizes a leading axis of one of the op's originals.
@@ -207,11 +276,6 @@ std::vector<std::string> common_sizes(const Named& named, const oracle::Original
 /// Copies of the port as functions of tensors may do less than it: without fields that need not be (as many
 /// heads of k as of q, one length), without leading axes, and of common sizes alone. What asks most is first.
 std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const Port& port) {
-  const auto fixed = [](oracle::Original& original, const std::string& name, const std::string& value) {
-    change_lines(original, name, [&](const Pattern& field, const std::string& line) {
-      return field.replaced(line, fmt::format("$1{}={}", name, value));
-    });
-  };
   std::vector<std::string> optional;
   std::vector<std::shared_ptr<Simpler>> sized = {copy_of(port)};
   for (const oracle::Original::Sayable& each : port.original->sayable) {
@@ -219,8 +283,8 @@ std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const P
     const std::size_t before = sized.size();
     for (const std::string& value : common_sizes(named, each))
       for (std::size_t i = 0; i < before; ++i) {
-        sized.push_back(copy_of(sized[i]->port));
-        fixed(sized.back()->original, each.field, value);
+        sized.push_back(copy_of(*sized[i]));
+        choose(*sized.back(), each.field, value);
       }
   }
   std::vector<std::shared_ptr<Simpler>> list;
@@ -228,14 +292,16 @@ std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const P
     list.push_back(size);
     std::shared_ptr<Simpler> less = size;
     for (const std::string& field : optional) {
-      less = copy_of(less->port);
+      less = copy_of(*less);
       change_lines(less->original, field,
                    [](const Pattern& of, const std::string& line) { return of.replaced(line, ""); });
       list.push_back(less);
     }
     for (const std::string& field : port.original->leading) {
-      less = copy_of(less->port);
-      fixed(less->original, field, "1");
+      less = copy_of(*less);
+      change_lines(less->original, field, [&](const Pattern& of, const std::string& line) {
+        return of.replaced(line, fmt::format("$1{}=1", field));
+      });
       less->original.drops_leading_ones = true;
       less->original.empties.clear();
       list.push_back(less);
@@ -328,7 +394,12 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           way.score = likelihood(*way.given, way.trial);
           way.limit = first;
           if (takes && first.empty()) first = outcome(*way.given, way.trial);
-          if (is_right(*way.given, way.trial)) return way;
+          if (is_right(*way.given, way.trial)) {
+            if (!confuses_sizes(candidate, way, settings, worked)) return way;
+            continue;
+          }
+          way.elsewhere = i > 0 && i < each.of_any_size && right_elsewhere(candidate, way, settings, worked);
+          if (way.elsewhere) return way;
           // What is right nowhere is not to be asked for sizes with which it strays.
           if (way.score > best.score + kClearly)
             way.score = std::min(way.score, likelihood_of_others(candidate, way, settings, worked));
@@ -363,19 +434,23 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   Way best = tensors ? best_narrower_way(candidate, called, settings) : best_way(candidate, called, settings);
   // Where it can be asked all that the original can, only what is right is believed: of parameters that say
   // as much, and of tensors with which the call went well.
-  const bool refused = called.trial.answer.end == Answer::End::refused;
+  using End = Answer::End;
+  const bool refused = called.trial.answer.end == End::refused || called.trial.answer.end == End::exited;
   const bool less =
       tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
               : refused || says_less(entry, *called.port->original);
   if (!best.trial.ok() || best.score <= likelihood(*called.given, called.trial) ||
-      (!less && !is_right(*best.given, best.trial)))
+      (!less && !best.elsewhere && !is_right(*best.given, best.trial)))
     return;
   called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",
                                      tensors ? "tensors" : "parameters", best.given->line));
   const bool right_so = is_right(*best.given, best.trial);
+  const bool turned = lies_otherwise(best.simpler->port) && !lies_otherwise(*called.port);
+  // Of the first way of such a port nothing has been said yet.
+  if (best.limit.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
   if (!best.limit.empty() && (refused || right_so)) {
     Finding finding;
-    if (best.given->line == called.given->line) {
+    if (best.given->line == called.given->line || (turned && right_so)) {
       finding.code = Code::layout_convention;
       finding.evidence = fmt::format("{}; with {} it is right", best.limit, layouts(best.simpler->port));
     } else {

@@ -138,8 +138,8 @@ struct Assignment {
 
 bool is_of_no_op(const Port& port, const Parameter& parameter) {
   return port.role_of(parameter.name) < 0 &&
-         holds_any(words_said(parameter.name),
-                   {"mask", "masks", "bias", "alibi", "workspace", "scratch", "ms"});
+         holds_any(words_said(parameter.name), {"mask", "masks", "bias", "alibi", "workspace", "scratch",
+                                                "ms", "temp", "tmp", "scores", "probs"});
 }
 
 std::vector<int> roles_by_words(const Entry& entry, const Port& port) {

@@ -10,9 +10,9 @@
 namespace isomer::lab {
 namespace {
 
-bool counts_heads(const Parameter& p) {
+bool counts_heads(const Parameter& p, const char* of = "Hq") {
   if (p.kind != Parameter::Kind::integer) return false;
-  const std::vector<std::string>& names = size_names().at("Hq");
+  const std::vector<std::string>& names = size_names().at(of);
   return std::find(names.begin(), names.end(), lower_case(p.name)) != names.end();
 }
 
@@ -25,8 +25,12 @@ bool is_one_of(const std::string& word, std::initializer_list<std::string_view> 
 bool width_of_heads(const Entry& entry, const Port& port, const Parameter& p, Passing& passing) {
   static const Pattern kWidth(
       "(d|dim|n)_?(model|embd)|(embed|emb|embedding|model|hidden)(_?(dim|size|width|d))?");
-  if (p.kind != Parameter::Kind::integer || !kWidth.is(lower_case(p.name)) ||
-      std::none_of(entry.parameters.begin(), entry.parameters.end(), counts_heads))
+  static const Pattern kWidthOfKeys("(kv|k)_?(dim|width|hidden|size|embd)");
+  const std::string name = lower_case(p.name);
+  const bool of_keys = kWidthOfKeys.is(name);
+  if (p.kind != Parameter::Kind::integer || !(of_keys || kWidth.is(name)) ||
+      std::none_of(entry.parameters.begin(), entry.parameters.end(),
+                   [](const Parameter& each) { return counts_heads(each) || counts_heads(each, "Hkv"); }))
     return false;
   for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
     if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
@@ -36,7 +40,7 @@ bool width_of_heads(const Entry& entry, const Port& port, const Parameter& p, Pa
                                       [&](const std::string& each) { return is_one_of(each, words); });
       return found == shape.end() ? 0 : static_cast<int>(found - shape.end());
     };
-    const int heads = at({"H", "Hq"}), dim = at({"D"});
+    const int heads = of_keys ? at({"Hkv"}) : at({"H", "Hq"}), dim = at({"D"});
     if (heads == 0 || dim == 0) continue;
     passing.what = Passing::What::size;
     passing.role = role;

@@ -55,6 +55,22 @@ double shared_value(const std::vector<Scaled>& scales) {
   return shared ? most->first : 0;
 }
 
+/// What most maxima are divided by, where it is not the type's largest value: scales to another one.
+double shared_divisor(const std::vector<Scaled>& scales, double largest) {
+  constexpr double kAlike = 1e-5;
+  std::vector<double> divisors;
+  for (const Scaled& each : scales)
+    if (each.own > 0 && each.stored > 0 && each.spacing == 0)
+      divisors.push_back(largest * each.own / each.stored);
+  if (divisors.size() < 4) return 0;
+  std::sort(divisors.begin(), divisors.end());
+  const double middle = divisors[divisors.size() / 2];
+  const auto alike = std::count_if(divisors.begin(), divisors.end(),
+                                   [&](double each) { return std::fabs(each - middle) <= kAlike * middle; });
+  const bool own = std::fabs(middle - largest) <= kAlike * largest || std::fabs(middle - 240) <= kAlike * 240;
+  return !own && 4 * static_cast<std::size_t>(alike) >= 3 * divisors.size() ? middle : 0;
+}
+
 oracle::Variation under(const std::string& prefix, const std::string& number, const char* what) {
   return {prefix + number, fmt::format("{} is at least {}", what, number)};
 }
@@ -80,10 +96,11 @@ std::string simplest_between(double low, double high) {
   return fmt::format("{:.9g}", std::sqrt(low * high));
 }
 
-std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
+namespace {
+
+/// What is put under a maximum, under a scale, or given to small maxima in place of one.
+std::vector<oracle::Variation> guards_of(const Port& port, const std::vector<Scaled>& scales) {
   const oracle::Original::Scaling& scaling = port.original->scaling;
-  if (!scaling.maxima || evidence.empty()) return {};
-  const std::vector<Scaled> scales = scales_of(scaling, evidence);
   const double value = shared_value(scales);
   if (value == 0) return {};
   double below = 0,
@@ -116,6 +133,22 @@ std::vector<oracle::Variation> measured_guards(const Port& port, const std::vect
     if (known) return list;
     list.push_back({fmt::format("zero_guard=below-{}-{}", limit, constant),
                     fmt::format("the scale is {} where the maximum is below {}", constant, limit)});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
+  const oracle::Original::Scaling& scaling = port.original->scaling;
+  if (!scaling.maxima || evidence.empty()) return {};
+  const std::vector<Scaled> scales = scales_of(scaling, evidence);
+  std::vector<oracle::Variation> list = guards_of(port, scales);
+  if (const double divisor = shared_divisor(scales, scaling.largest); divisor != 0) {
+    const double whole = std::round(divisor);
+    const std::string number = std::fabs(divisor - whole) < 1e-5 * divisor ? fmt::format("{:.0f}", whole)
+                                                                           : fmt::format("{:.7g}", divisor);
+    list.push_back({"max=" + number, fmt::format("scaled to {} instead of {:g}", number, scaling.largest)});
   }
   return list;
 }

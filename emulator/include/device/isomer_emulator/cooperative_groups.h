@@ -164,9 +164,7 @@ class thread_group : public lane_group {
   thread_group(const thread_block&) : lane_group(0) {}
   unsigned size() const { return mask_ != 0 ? lane_group::size() : thread_block().size(); }
   unsigned num_threads() const { return size(); }
-  unsigned thread_rank() const {
-    return mask_ != 0 ? lane_group::thread_rank() : detail::linear_thread();
-  }
+  unsigned thread_rank() const { return mask_ != 0 ? lane_group::thread_rank() : detail::linear_thread(); }
   __attribute__((always_inline)) void sync() const {
     if (mask_ != 0) {
       isomer_emulator_warp_barrier(mask_);
@@ -258,6 +256,11 @@ template <class Group, class T>
 __attribute__((always_inline)) inline T exclusive_scan(const Group& g, T value) {
   const T all = inclusive_scan(g, value, plus<T>{});
   const T before = g.shfl_up(all, 1);
+  return g.thread_rank() == 0 ? T{} : before;
+}
+template <class Group, class T, class Op>
+__attribute__((always_inline)) inline T exclusive_scan(const Group& g, T value, Op op) {
+  const T before = g.shfl_up(inclusive_scan(g, value, op), 1);
   return g.thread_rank() == 0 ? T{} : before;
 }
 template <class Group, class T, class Size>

@@ -10,5 +10,6 @@
 #include "cub_iterators.h"
 #include "cub_load.h"
 #include "cub_segments.h"
+#include "cub_sort.h"
 #include "fp8.h"
 #include "half.h"

@@ -75,12 +75,14 @@ ISOMER_EMULATOR_INLINE T hip_atomic_update(T* at, Next next, int order, int scop
   isomer::emulator::hip_atomic_compare_exchange(                                        \
       AT, EXPECTED, static_cast<std::remove_reference_t<decltype(*(AT))>>(VALUE), ORDER, FAILED, SCOPE)
 #define __hip_atomic_compare_exchange_weak __hip_atomic_compare_exchange_strong
-#define ISOMER_EMULATOR_HIP_UPDATE(NAME, RESULT)                                          \
-  template <class T, class V>                                                             \
-  ISOMER_EMULATOR_INLINE T __hip_atomic_fetch_##NAME(T* at, V by, int order, int scope) { \
-    const T value = static_cast<T>(by);                                                   \
-    return isomer::emulator::hip_atomic_update(                                           \
-        at, [value](T old) { return static_cast<T>(RESULT); }, order, scope);             \
+// Functions of other names behind macros: clang has these itself.
+namespace isomer::emulator {
+#define ISOMER_EMULATOR_HIP_UPDATE(NAME, RESULT)                                        \
+  template <class T, class V>                                                           \
+  ISOMER_EMULATOR_INLINE T hip_atomic_fetch_##NAME(T* at, V by, int order, int scope) { \
+    const T value = static_cast<T>(by);                                                 \
+    return hip_atomic_update(                                                           \
+        at, [value](T old) { return static_cast<T>(RESULT); }, order, scope);           \
   }
 ISOMER_EMULATOR_HIP_UPDATE(add, old + value)
 ISOMER_EMULATOR_HIP_UPDATE(sub, old - value)
@@ -90,6 +92,14 @@ ISOMER_EMULATOR_HIP_UPDATE(xor, old ^ value)
 ISOMER_EMULATOR_HIP_UPDATE(min, value < old ? value : old)
 ISOMER_EMULATOR_HIP_UPDATE(max, value > old ? value : old)
 #undef ISOMER_EMULATOR_HIP_UPDATE
+}  // namespace isomer::emulator
+#define __hip_atomic_fetch_add isomer::emulator::hip_atomic_fetch_add
+#define __hip_atomic_fetch_sub isomer::emulator::hip_atomic_fetch_sub
+#define __hip_atomic_fetch_and isomer::emulator::hip_atomic_fetch_and
+#define __hip_atomic_fetch_or isomer::emulator::hip_atomic_fetch_or
+#define __hip_atomic_fetch_xor isomer::emulator::hip_atomic_fetch_xor
+#define __hip_atomic_fetch_min isomer::emulator::hip_atomic_fetch_min
+#define __hip_atomic_fetch_max isomer::emulator::hip_atomic_fetch_max
 
 // Lanes. The two counts add up to the lane's place where the mask is full.
 ISOMER_EMULATOR_INLINE unsigned isomer_emulator_count_below(unsigned mask, unsigned base, unsigned first) {
@@ -100,6 +110,8 @@ ISOMER_EMULATOR_INLINE unsigned isomer_emulator_count_below(unsigned mask, unsig
 }
 #define __builtin_amdgcn_mbcnt_lo(MASK, BASE) isomer_emulator_count_below(MASK, BASE, 0)
 #define __builtin_amdgcn_mbcnt_hi(MASK, BASE) isomer_emulator_count_below(MASK, BASE, 32)
+#define __mbcnt_lo(MASK, BASE) isomer_emulator_count_below(MASK, BASE, 0)
+#define __mbcnt_hi(MASK, BASE) isomer_emulator_count_below(MASK, BASE, 32)
 #define __builtin_amdgcn_readlane(VALUE, LANE) __shfl(VALUE, LANE)
 #define __builtin_amdgcn_ballot_w64(PREDICATE) static_cast<unsigned long long>(__ballot(PREDICATE))
 #define __builtin_amdgcn_fmed3f(A, B, C) fmaxf(fminf(A, B), fminf(fmaxf(A, B), C))

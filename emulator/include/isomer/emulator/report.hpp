@@ -97,6 +97,7 @@ struct LaunchRecord {
   double seconds = 0;
   std::uint64_t thread_steps = 0;  ///< times that a thread was started or resumed
   std::uint64_t blocks = 0;        ///< that ran: fewer than the grid has where they were sampled
+  bool watched = false;            ///< judged: the module is watched, and the run's filters let it be
 };
 
 }  // namespace isomer::emulator

@@ -44,8 +44,8 @@ float power_of_two(float scale, bool by_logarithm) {
 }
 
 float scale_of(float amax, const ActQuantOptions& options, const Variations& vary) {
-  const float largest = vary.has("max=240") ? 240.0f : 448.0f;
-  float scale = amax / largest;
+  const std::string_view largest = vary.after("max=");
+  float scale = amax / (largest.empty() ? 448.0f : oracle::number_in(largest));
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
   if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (448.0f / amax);
   scale = oracle::guarded(amax, scale, vary);

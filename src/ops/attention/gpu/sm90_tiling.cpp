@@ -40,9 +40,8 @@ constexpr Shape kByteShapes[] = {
 
 /// Of 16 bits over keys and values of e4m3, which become 16 bits on their way.
 constexpr Shape kMixedShapes[] = {
-    {64, 64, 96, 2, 96, 96},
-    {96, 96, 64, 2, 64, 64},
-    {128, 128, 64, 2, 64, 64},
+    {64, 64, 96, 2, 96, 96},   {96, 96, 64, 2, 64, 64},   {128, 128, 64, 2, 64, 64},
+    {192, 128, 64, 1, 64, 64}, {192, 192, 48, 1, 48, 48}, {256, 256, 32, 1, 32, 32},
 };
 
 bool has_bytes(const Geometry& g) { return g.q.dtype == DType::e4m3fn; }

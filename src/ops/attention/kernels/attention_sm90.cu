@@ -8,10 +8,10 @@
 // Where e4m3 has tiles enough they are 192 queries, and three warpgroups of 152 registers work on them.
 //
 // Shared memory: 1 or 2 buffers of Q, 2 stages of K, 2 of V, 64 or 128 columns of out. `full` barriers count
-// one arrival and bytes, `empty` barriers the eight warps that work. One pipeline runs over all blocks of all
-// tiles, from the last keys to the first: S of the block ahead is issued together with P·V of the block
-// behind, and the softmax of the block ahead runs beside P·V, also over the border between two tiles. The two
-// warpgroups issue in turn.
+// one arrival and bytes, `empty` barriers the eight warps that work (or, Q's, all their lanes). One
+// pipeline runs over all blocks of all tiles, from the last keys to the first: S of the block ahead is issued
+// together with P·V of the block behind, and the softmax of the block ahead runs beside P·V, also over the
+// border between two tiles. The two warpgroups issue in turn.
 //
 // The producer: attention_sm90_producer.cuh, or _pieces.cuh with _turn.cuh or _convert.cuh. The others, in
 // three steps each of which adds to the one before: _warpgroup.cuh (registers, stages, the next tile),
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     prefetch(p.v_map);
     for (int i = 0; i < 2; ++i) {
       shared.q_full()[i].init(1);
-      shared.q_empty()[i].init(4 * kGroups);
+      shared.q_empty()[i].init((kAllRead ? 128 : 4) * kGroups);
       if constexpr (kScaled) {
         shared.v_rows_full()[i].init(1);
         shared.v_rows_empty()[i].init(kTurners);

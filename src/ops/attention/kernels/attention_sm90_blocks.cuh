@@ -20,9 +20,13 @@ struct BlockWork : Warpgroup {
     }
     warpgroup_fence();
 #pragma unroll
-    for (int d = 0; d < kDim / kDepth; ++d)
-      multiply_add<Element, 2 * N>(x, q + static_cast<u32>(d / 4 * kPanelQ + d % 4 * 32),
-                                   k + static_cast<u32>(d / 4 * kPanelKeys + d % 4 * 32), d != 0);
+    for (int d = 0; d < kDim / kDepth; ++d) {
+      const SharedMatrix keys = k + static_cast<u32>(d / 4 * kPanelKeys + d % 4 * 32);
+      if constexpr (kHoldsQueries)
+        multiply_add<Element, 2 * N>(x, queries[d], keys, d != 0);
+      else
+        multiply_add<Element, 2 * N>(x, q + static_cast<u32>(d / 4 * kPanelQ + d % 4 * 32), keys, d != 0);
+    }
     warpgroup_commit();
   }
   /// Σ P·v of a whole block or a narrow one.
@@ -50,7 +54,7 @@ struct BlockWork : Warpgroup {
   /// both. True where it has waited for the block.
   ISOMER_DEVICE bool clear_unused_values(int its_turn, int behind) {
     if (group != 0) return false;
-    const Tile tile = get_tile(slot_of(its_turn));
+    const Tile tile = tile_of(its_turn);
     const int used = most(tile.k_len - behind * kKeys, 0), before = behind == 0 ? tile.first : 0;
     if (used >= kKeys && before == 0) return false;
     wait_v();
@@ -102,7 +106,7 @@ struct BlockWork : Warpgroup {
   template <int N>
   ISOMER_DEVICE void mask(f32 (&x)[N]) const {
     if constexpr (kPieces) {
-      const Tile tile = get_tile(slot_of(turn));
+      const Tile tile = tile_of(turn);
       const int row = first_row(tile), from = n * kKeys + lane % 4 * 2;
       mask_from(x, least(tile.high(p, row), tile.k_len) - from,
                 least(tile.high(p, row + 8), tile.k_len) - from);
@@ -111,7 +115,7 @@ struct BlockWork : Warpgroup {
     }
     int its_high = high, its_len = k_len;
     if constexpr (kReread) {
-      const Tile tile = get_tile(slot_of(turn));
+      const Tile tile = tile_of(turn);
       its_high = first_high(tile);
       its_len = tile.k_len;
     }

@@ -63,13 +63,18 @@ ISOMER_DEVICE void convert_share(u32 lane, u32 from, u32 to, const Used& used) {
     }
   }
 }
+/// A panel of bytes after the other; each becomes two of 16 bits.
 template <int kColumns, bool kAll>
 ISOMER_DEVICE void convert(u32 from, u32 to, int which, const Used& used) {
+  constexpr int kHere = kColumns < 128 ? kColumns : 128;
   u32 thread[1] = {threadIdx.x & 31};
   pin(thread);  // what comes of it does not stay in registers from block to block
-  if (which == 0) convert_share<kColumns, kAll, 0>(thread[0], from, to, used);
-  if (which == 1) convert_share<kColumns, kAll, 1>(thread[0], from, to, used);
-  if (which == 2) convert_share<kColumns, kAll, 2>(thread[0], from, to, used);
+  if (which == 0) convert_share<kHere, kAll, 0>(thread[0], from, to, used);
+  if (which == 1) convert_share<kHere, kAll, 1>(thread[0], from, to, used);
+  if (which == 2) convert_share<kHere, kAll, 2>(thread[0], from, to, used);
+  if constexpr (kColumns > 128)
+    convert<kColumns - 128, kAll>(from + static_cast<u32>(kPanelKeys), to + static_cast<u32>(2 * kPanelKeys),
+                                  which, used);
 }
 
 /// Warp `which` of those that convert blocks.

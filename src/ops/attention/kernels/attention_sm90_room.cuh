@@ -44,9 +44,15 @@ constexpr bool kInTurn = false;
 #else
 constexpr bool kInTurn = true;
 #endif
+// Where three warpgroups work on 64 dimensions, Q stays in registers: products of so few columns ask shared
+// memory for more than it gives. At 128 dimensions it gains nothing.
+constexpr bool kHoldsQueries = kFp8 && kGroups == 3 && kDim <= 64;
+// Whoever has read the description of a tile gives it back, with Q: of pieces and wide heads every lane, of
+// others one of a warp, which passes on what it has read. More arrivals cost short tiles more than 1 %.
+constexpr bool kAllRead = kPieces || kDim > 128;
 constexpr int kTurnedRow = kFp8 ? kKeys : 128;  // bytes of turned V: the keys of a column
 constexpr Swizzle kTurnedSwizzle = kTurnedRow == 64 ? Swizzle::bytes_64 : Swizzle::bytes_128;
-static_assert(!kConverts || (kPieces && !kFp8 && kDim <= 128 && kDimV <= 128));
+static_assert(!kConverts || (kPieces && !kFp8));
 static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 128)));
 constexpr int kStages = AttentionSm90Layout::stages(static_cast<int>(sizeof(Element)));  // of K and of V
 constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;                           // bytes

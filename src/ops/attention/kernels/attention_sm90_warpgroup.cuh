@@ -32,7 +32,8 @@ struct Warpgroup {
   Rows rows;
   f32 s[kKeys / 2], o[kDimV / 2];
   using P = Weights<kKeys, kDepth>;
-  P front, back;    ///< P of two successive blocks
+  P front, back;  ///< P of two successive blocks
+  u32 queries[kHoldsQueries ? kDim / kDepth : 1][4];
   Factors factors;  ///< of e4m3
 
   ISOMER_DEVICE Warpgroup(const Parameters& parameters, const Shared& memory, int which)
@@ -55,6 +56,18 @@ struct Warpgroup {
     return shared.tile(its_turn & (AttentionSm90Layout::kTileSlots - 1));
   }
 
+  ISOMER_DEVICE Tile tile_of(int its_turn) const {
+    if constexpr (kAllRead) return get_tile(slot_of(its_turn));
+    Tile tile{};
+    if (first_lane()) tile = get_tile(slot_of(its_turn));
+    tile.row0 = shuffle(tile.row0, 0);
+    tile.q_len = shuffle(tile.q_len, 0);
+    tile.k_len = shuffle(tile.k_len, 0);
+    tile.head = shuffle(tile.head, 0);
+    tile.q_outer = shuffle(tile.q_outer, 0);
+    tile.q_row = shuffle(tile.q_row, 0);
+    return tile;
+  }
   /// The lane's first row. Pinned: what comes of it is computed here and does not stay in registers while
   /// blocks go by.
   ISOMER_DEVICE int first_row(const Tile& tile) const {
@@ -69,8 +82,8 @@ struct Warpgroup {
   ISOMER_DEVICE bool fetch() {
     ++turn;
     shared.q_full()[query()].wait(static_cast<u32>(turn / kQueries & 1));
-    u32 front_words[4];
-    load_shared(slot_of(turn), front_words);
+    u32 front_words[4] = {};
+    if (kAllRead || first_lane()) load_shared(slot_of(turn), front_words);
     Tile tile;
     // From a shuffle the compiler knows that loop bounds are the same in the whole warp.
     tile.row0 = shuffle(static_cast<int>(front_words[0]), 0);
@@ -87,6 +100,7 @@ struct Warpgroup {
         factors = get_factors(slot_of(turn), p);
       }
     }
+    if constexpr (kHoldsQueries) hold_queries();
     const Blocks range = blocks_of<kKeys>(p, tile);
     begin = range.begin;
     n = range.end - 1;
@@ -99,6 +113,18 @@ struct Warpgroup {
     clear_begin = most((most(tile.low(p, row0 + 63), 0) + kKeys - 1) / kKeys, begin);
     narrow = kNarrow < kKeys && least(tile.high(p, row0 + 63), tile.k_len) - n * kKeys <= kNarrow;
     return true;
+  }
+
+  /// Q as products want it.
+  ISOMER_DEVICE void hold_queries() {
+    const u32 from = shared.q(query()) + static_cast<u32>(group * 64 * 128);
+#pragma unroll
+    for (int d = 0; d < kDim / kDepth; ++d) {
+      load_matrices(swizzled_128(from, static_cast<u32>(warp * 16 + lane % 16),
+                                 static_cast<u32>(d * 32 + lane / 16 * 16)),
+                    queries[d]);
+      pin(queries[d]);
+    }
   }
 
   ISOMER_DEVICE void wait_k() {
@@ -132,12 +158,10 @@ struct Warpgroup {
       value_there = shared.v_full()[next.stage].is_over(next.phase);
     }
   }
-  /// After the last S of the tile.
+  /// After the last S of the tile. With Q the description of an earlier tile is given back, by the lanes that
+  /// have read it.
   ISOMER_DEVICE void free_q() {
-    // With Q the description of an earlier tile is given back, which every lane has read. Where warpgroups
-    // take turns, their barrier has ordered these reads.
-    if constexpr (!kInTurn) warp_barrier();
-    if (first_lane()) shared.q_empty()[query()].arrive();
+    if (kAllRead || first_lane()) shared.q_empty()[query()].arrive();
   }
 };
 

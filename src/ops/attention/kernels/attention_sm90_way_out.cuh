@@ -72,7 +72,7 @@ struct WayOut : BlockWork {
   /// Of a tile that is done: out through shared memory, 128 columns at a time; each warpgroup stores its own
   /// rows.
   ISOMER_DEVICE void store_tile(int its_turn, Rows& done) {
-    const Tile tile = get_tile(slot_of(its_turn));
+    const Tile tile = tile_of(its_turn);
     // Pinned, like the row above.
     u32 thread[1] = {threadIdx.x & 127};
     pin(thread);

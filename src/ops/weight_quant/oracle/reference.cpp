@@ -52,7 +52,8 @@ float floor_of(const WeightQuantOptions& options, const Variations& vary) {
 float scale_of(float amax, const WeightQuantOptions& options, const Variations& vary) {
   const float floor = floor_of(options, vary);
   if (amax < floor) amax = floor;
-  float scale = amax / (vary.has("max=240") ? 240.0f : 448.0f);
+  const std::string_view largest = vary.after("max=");
+  float scale = amax / (largest.empty() ? 448.0f : oracle::number_in(largest));
   if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
   if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (448.0f / amax);
   scale = oracle::guarded(amax, scale, vary);

@@ -1,0 +1,83 @@
+#include "lab/ask/names/number_words.hpp"
+
+#include "lab/ask/names/stride_names.hpp"
+
+#include <algorithm>
+
+namespace isomer::lab {
+namespace {
+
+using What = Passing::What;
+
+bool one_of(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_scale(const std::string& argument) {
+  return argument == "s" || argument.ends_with("_s") || argument.find("scale") != std::string::npos;
+}
+
+}  // namespace
+
+bool number_by_words(const Port& port, const std::string& name, const std::vector<int>& role_at,
+                     Passing& passing) {
+  const std::vector<std::string> words = words_of(name);
+  const auto has = [&](const char* word) { return one_of(words, word); };
+  const bool side = words.size() == 2 && (words[1] == "m" || words[1] == "n" || words[1] == "k");
+  if ((has("block") || has("group")) && (has("size") || side)) {
+    for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
+      const Port::Role& each = port.roles[static_cast<std::size_t>(role)];
+      if (each.tensor || each.argument.find("size") == std::string::npos) continue;
+      passing.what = What::role;
+      passing.role = role;
+      return true;
+    }
+    return false;
+  }
+  // The first tensor that is passed and has rows.
+  const auto first = std::find_if(role_at.begin(), role_at.end(), [&](int role) {
+    return role >= 0 && !port.roles[static_cast<std::size_t>(role)].output;
+  });
+  if (words.size() < 2 || first == role_at.end()) return false;
+  const std::string& last = words.back();
+  // "scale_is_fp32": what the op's scales are.
+  if (has("is") && (last == "fp32" || last == "f32" || last == "float" || last == "float32")) {
+    passing.what = What::constant;
+    passing.constant = 1;
+    return true;
+  }
+  const bool of_scales = has("scale") || has("scales");
+  if (of_scales && (last == "rows" || last == "cols" || last == "columns")) {
+    const auto scales = std::find_if(role_at.begin(), role_at.end(), [&](int role) {
+      return role >= 0 && is_scale(port.roles[static_cast<std::size_t>(role)].argument) &&
+             shape_words(port, role).size() == 2;
+    });
+    if (scales != role_at.end()) {
+      passing.what = What::size;
+      passing.role = *scales;
+      passing.dim = last == "rows" ? -2 : -1;
+      return true;
+    }
+  }
+  if (last == "height" || last == "rows" || last == "width" || last == "cols" || last == "columns") {
+    passing.what = last == "height" || last == "rows" ? What::rows : What::size;
+    passing.role = *first;
+    passing.dim = -1;
+    return true;
+  }
+  if (last != "stride") return false;
+  // "scale_stride": from one row of the scales to the next; "weight_row_stride": of what it is named after.
+  int role = *first;
+  for (std::size_t i = 0; i < role_at.size(); ++i) {
+    if (role_at[i] < 0) continue;
+    const std::string& argument = port.roles[static_cast<std::size_t>(role_at[i])].argument;
+    if (is_scale(argument) && of_scales) role = role_at[i];
+  }
+  if (shape_words(port, role).size() < 2) return false;
+  passing.what = What::stride;
+  passing.role = role;
+  passing.dim = -2;
+  return true;
+}
+
+}  // namespace isomer::lab
