@@ -32,6 +32,7 @@ extern "C" int prints() { for (int i = 0; i < 3000000; ++i) puts("a line of no i
 extern "C" int forks() { for (int i = 0; i < 20; ++i) if (fork() == 0) { sleep(1000); } return 0; }
 __global__ void counts(int* p) { while (atomicAdd(p, 1) != -2) {} }
 __global__ void reads(volatile int* p, int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += p[0]; if (sum == 1) p[1] = sum; }
+__global__ void one_block(volatile int* p) { while (blockIdx.x == 77 && p[0] == 0) {} }
 )";
 
 class Child : public testing::Test {
@@ -61,6 +62,20 @@ TEST_F(Child, AKernelThatNeverEndsIsStoppedAndItsPlaceNamed) {
   ASSERT_EQ(r.stopped.size(), 1u);
   EXPECT_EQ(r.stopped[0].kind, Kind::step_limit);
   EXPECT_EQ(r.stopped[0].place.line, 6u) << r.stopped[0].text;
+}
+
+// The thread that launches has ended its own blocks and waits for those of another, which never end.
+TEST_F(Child, AKernelThatNeverEndsInOneBlockOfManyIsNamedWhoeverRunsIt) {
+  for (std::uint64_t seed : {1, 2, 3, 4}) {
+    std::vector<int> p(64);
+    const RunResult r =
+        module(false).launch("one_block", {{256, 1, 1}, {64, 1, 1}}, {Argument::in_out("p", p)},
+                             {.seed = seed, .workers = 4, .timeout_seconds = 0.5});
+    EXPECT_EQ(r.not_finished, "one_block did not end within 0.5 s");
+    ASSERT_EQ(r.stopped.size(), 1u) << seed;
+    EXPECT_EQ(r.stopped[0].kind, Kind::step_limit);
+    EXPECT_EQ(r.stopped[0].place.line, 24u) << r.stopped[0].text;
+  }
 }
 
 // Nobody is left who would write what they wait for; the threads of the other kernel count.

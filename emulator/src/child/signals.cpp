@@ -159,6 +159,22 @@ bool time_is_up() {
   return false;
 }
 
+// The alarm may come to a thread that waits for the others' blocks, or between two threads of a block. While
+// a launch is under way its kernel is what takes long: the alarm goes to whoever runs a block, until it finds
+// one in the kernel's own code.
+bool handed_on() {
+  constexpr unsigned kTurns = 500;
+  constexpr double kAgain = 0.002;  // seconds
+  static std::atomic<unsigned> turn{0};
+  if (current_thread() || progress(false).blocks == 0 || turn >= kTurns) return false;
+  const int thread = thread_at_work(turn++);
+  if (thread == 0) return false;
+  alarm_in(kAgain);  // if it comes in vain again
+  looking.clear();
+  if (thread != gettid()) tgkill(getpid(), thread, SIGALRM);
+  return true;
+}
+
 Touched touched;
 
 // A touch of closed memory is noted where the user's own code made it, and the code goes on with the memory
@@ -190,7 +206,7 @@ bool is_touch(const siginfo_t* info, const ucontext_t* context) {
 // The process is lost already: what is done here may be more than a handler should do, and if it fails as
 // well, the caller still sees the signal.
 void on_signal(int number, siginfo_t* info, void* context) {
-  if (number == SIGALRM && !time_is_up()) return;
+  if (number == SIGALRM && (!time_is_up() || handed_on())) return;
   if (number == SIGSEGV && is_touch(info, static_cast<ucontext_t*>(context))) return;
   stops_since = seconds_of(CLOCK_MONOTONIC);
   if (number != SIGALRM) signal(number, SIG_DFL);

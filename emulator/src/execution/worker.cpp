@@ -2,7 +2,9 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <array>
 #include <numeric>
 
 #include "execution/progress.hpp"
@@ -19,6 +21,31 @@ namespace {
 // Rounds in which every thread spins and nothing ever moves: of a cluster, and where all blocks that are left
 // are here.
 constexpr std::uint64_t kHopelessRounds = 2'000'000, kHopelessAlone = 250'000;
+
+// The threads that run blocks now. More of them than places are left out: nobody needs every one.
+constexpr unsigned kPlaces = 256;
+std::array<std::atomic<int>, kPlaces> at_work{};
+
+class AtWork {
+ public:
+  AtWork() {
+    const int self = gettid();
+    for (auto& place : at_work) {
+      int none = 0;
+      if (!place.compare_exchange_strong(none, self)) continue;
+      place_ = &place;
+      return;
+    }
+  }
+  ~AtWork() {
+    if (place_) *place_ = 0;
+  }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  std::atomic<int>* place_ = nullptr;
+};
 
 void land(boost::context::detail::transfer_t from) { static_cast<Fiber*>(from.data)->context = from.fctx; }
 
@@ -160,7 +187,14 @@ void Worker::work_on_clusters(Launch& launch) {
   }
 }
 
+int thread_at_work(unsigned turn) {
+  for (unsigned i = 0; i < kPlaces; ++i)
+    if (const int thread = at_work[(turn + i) % kPlaces]) return thread;
+  return 0;
+}
+
 void Worker::work(Launch& launch) {
+  const AtWork now;
   if (launch.cluster > 1) return work_on_clusters(launch);
   std::deque<Block*> resident;
   std::vector<std::unique_ptr<Block>> owned;

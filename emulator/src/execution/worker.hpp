@@ -95,6 +95,10 @@ class Worker {
   Block* block_ = nullptr;
 };
 
+/// The system's number of a thread that runs blocks, another for each turn where several do; 0: none does.
+/// Reads nothing but memory, for a signal's handler.
+int thread_at_work(unsigned turn);
+
 /// Runs the whole grid, on as many workers as the settings allow, and returns when it is finished.
 void run_grid(Launch& launch);
 
