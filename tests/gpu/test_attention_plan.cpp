@@ -158,6 +158,41 @@ TEST(AttentionPlan, DecodeTakesWhatItCanReadSixteenBytesAtATime) {
   EXPECT_EQ(splits.planned().blocks(), 2 * 2 * 3);
 }
 
+// Plain is what the kernel is compiled for without masks, append and lengths of queries.
+TEST(AttentionPlan, OneQueryThatSeesEveryKeyIsAPlainCallOfDecode) {
+  const auto plain = [](const auto& change) {
+    Problem problem(4, 1, 4096, 32, 8, 128, 128, DType::bf16);
+    change(problem);
+    return problem.planned().variant("plain");
+  };
+  const auto ints = [](std::initializer_list<std::int64_t> shape) {
+    return Tensor(at(0x700000), DType::i32, shape);
+  };
+  const auto with = [&](auto member, std::int64_t n) {
+    return plain([&](Problem& p) { p.args.*member = ints({n}); });
+  };
+  EXPECT_EQ(plain([](Problem&) {}), "1");
+  EXPECT_EQ(plain([](Problem& p) { p.options.causal = true; }), "1");
+  EXPECT_EQ(with(&AttentionArgs::seqused_k, 4), "1");
+  EXPECT_EQ(plain([&](Problem& p) {
+              p.args.k = Tensor(at(0x200000), DType::bf16, {300, 64, 8, 128});
+              p.args.v = Tensor(at(0x300000), DType::bf16, {300, 64, 8, 128});
+              p.args.page_table = ints({4, 70});
+              p.args.seqused_k = ints({4});
+            }),
+            "1");
+  EXPECT_EQ(with(&AttentionArgs::seqused_q, 4), "none");
+  EXPECT_EQ(with(&AttentionArgs::leftpad_k, 4), "none");
+  EXPECT_EQ(with(&AttentionArgs::kv_batch_idx, 4), "none");
+  EXPECT_EQ(plain([](Problem& p) { p.append(1); }), "none");
+  EXPECT_EQ(plain([](Problem& p) { p.options.window_left = 100; }), "none");
+  EXPECT_EQ(plain([](Problem& p) { p.options.softcap = 5; }), "none");
+  EXPECT_EQ(plain([](Problem& p) { p.options.num_splits = 4; }), "none");
+  EXPECT_EQ(plain([](Problem& p) { p.args.q.data = at(0x100002); }), "none");
+  EXPECT_EQ(plain([](Problem& p) { p = Problem(4, 2, 4096, 32, 8, 128, 128, DType::bf16); }), "none");
+  EXPECT_EQ(plain([](Problem& p) { p = Problem(4, 1, 4096, 32, 8, 96, 128, DType::bf16); }), "none");
+}
+
 TEST(AttentionPlan, DecodeMakesSixteenBitsOfBytesInRegisters) {
   const auto over_bytes = [](std::int64_t d, std::int64_t heads = 64, DType dtype = DType::bf16) {
     Problem problem(16, 1, 16384, heads, 8, d, d, dtype);

@@ -35,6 +35,11 @@ ISOMER_HOST_AND_DEVICE constexpr u32 quotient_of(u32 n, const Divisor& divisor) 
   return static_cast<u32>(static_cast<u64>(n << 1) * divisor.multiplier >> 32) >> divisor.shift;
 }
 
+/// The same; the divisor's value must be below 2^31 as well.
+ISOMER_HOST_AND_DEVICE constexpr i32 quotient_of(i32 n, const Divisor& divisor) {
+  return static_cast<i32>(quotient_of(static_cast<u32>(n), divisor));
+}
+
 /// floor(n / divisor) for n ≥ 0.
 ISOMER_HOST_AND_DEVICE constexpr i64 quotient_of(i64 n, const Divisor& divisor) {
   if (divisor.multiplier != 0 && n < i64{1} << 31) return quotient_of(static_cast<u32>(n), divisor);

@@ -100,6 +100,9 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t)
   p.of_unit_heads = divisor(p.unit_heads);
   p.of_units = divisor(p.units);
   p.of_tiles = divisor(p.tiles);
+  p.of_workers = divisor(p.workers);
+  p.of_workers_of_entry = divisor(p.workers / std::max<std::int64_t>(p.batch, 1));
+  p.of_whole_parts = divisor(p.parts - 1);
   p.of_batch = divisor(p.batch);
   p.of_parts = divisor(p.parts);
   p.of_seqlen_q = divisor(p.seqlen_q);

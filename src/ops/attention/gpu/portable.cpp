@@ -27,6 +27,7 @@ gpu::Step attend_step(const Geometry& g, const GpuTiling& t) {
   if (t.decode) {
     variant.emplace_back("resident", t.resident);
     if (g.k.dtype != g.q.dtype) variant.emplace_back("element_kv", g.k.dtype);
+    if (t.plain) variant.emplace_back("plain", 1);
   } else {
     variant.emplace_back("element_kv", g.k.dtype);
     variant.emplace_back("shared_bytes", t.shared_bytes);

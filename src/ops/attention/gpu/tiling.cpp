@@ -64,6 +64,7 @@ constexpr std::int64_t kMostDecodeParts = 256;
 /// That are divided over workers: what the kernel has room for, and counts in 32 bits.
 constexpr std::int64_t kMostDecodeEntries = 1024;
 constexpr double kMostDecodeSlots = 0x1p36;
+constexpr double kMostPlainSlots = 0x1p30;  ///< of an entry
 /// Rounds of blocks, at most, where one leaves places of the device empty.
 constexpr std::int64_t kMostRounds = 4;
 
@@ -130,6 +131,18 @@ int decode_resident(const GpuTiling& t, const Geometry& g, const gpu::Facts& fac
   if (converts(g) && t.block_m <= 8) return facts.has.fp8_mma && wide <= 256 ? 4 : wide <= 128 ? 3 : 2;
   if (t.block_m > 8) return wide <= 128 ? 3 : 2;
   return wide <= 128 ? 4 : wide <= 256 && t.head_dim == t.head_dim_v ? 3 : 2;
+}
+
+/// One query of each entry, whole heads, and keys from slot 0 on of which no mask leaves one out: the last
+/// query sees what a causal mask shows. What the kernel counts in 32 bits fits them.
+bool plain(const GpuTiling& t, const Geometry& g) {
+  const AttentionArgs& a = *g.args;
+  const double slots = g.paged ? static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size)
+                               : static_cast<double>(g.k.rows);
+  return t.decode && t.workers > 0 && g.seqlen_q == 1 && !g.varlen_q && !a.seqused_q.defined() &&
+         !g.varlen_k && !a.leftpad_k.defined() && !a.kv_batch_idx.defined() && !a.cache_seqlens.defined() &&
+         !g.rotary && g.softcap == 0 && g.chunk == 0 && g.window_left < 0 && g.head_dim == t.head_dim &&
+         g.head_dim_v == t.head_dim_v && aligned(g.q, g.heads, 16) && slots < kMostPlainSlots;
 }
 
 /// A tile that one of the kernels can have.
@@ -247,6 +260,7 @@ GpuTiling tile_up(const Geometry& g, const AttentionOptions& options, const gpu:
     divide_keys(t, g, facts);
   else
     t.parts = number_of_parts(t, g, options, facts);
+  t.plain = plain(t, g);
   return t;
 }
 

@@ -5,6 +5,22 @@
 
 namespace isomer::device {
 
+// A plain call of decode has one query for each entry, the whole heads that a tile has room for, and keys
+// from slot 0 on that no mask leaves out, divided over workers. Its kernel is compiled without what it lacks,
+// with 32 bits for what counts rows and keys: the code that runs once in a block is what short calls wait
+// for. FIXED(type, name, value) is a member that such a kernel knows; it keeps its place.
+#if defined(ISOMER_PLAIN) && ISOMER_PLAIN
+constexpr bool kPlain = true;
+using Count = i32;
+#define ISOMER_FIXED(type, name, value) \
+  static constexpr type name = value;   \
+  type name##_in_place
+#else
+constexpr bool kPlain = false;
+using Count = i64;
+#define ISOMER_FIXED(type, name, value) type name
+#endif
+
 /// A tensor as element (outer, row, head, d) at outer·outer_stride + row·row_stride + head·head_stride +
 /// d·d_stride, whatever its rank and order; strides in elements. Null where the call has none.
 struct AttentionRows {
@@ -38,19 +54,29 @@ struct AttentionParameters {
   i64 least_part;  ///< keys of a worker at least
   // What indices are divided by, at least 1 each.
   Divisor of_tiles, of_units, of_group, of_unit_heads;
+  Divisor of_workers, of_workers_of_entry, of_whole_parts;  ///< the last: parts less one
 
-  const i32 *seqused_k, *leftpad_k, *kv_batch_idx, *cache_seqlens, *seqused_q;  ///< [batch] or null
-  const i32 *cu_seqlens_q, *cu_seqlens_k, *cu_seqlens_k_new;                    ///< [batch + 1] or null
-  const i32* page_table;                                                        ///< null: not paged
+  const i32* seqused_k;  ///< [batch] or null, as the next four
+  ISOMER_FIXED(const i32*, leftpad_k, nullptr);
+  ISOMER_FIXED(const i32*, kv_batch_idx, nullptr);
+  ISOMER_FIXED(const i32*, cache_seqlens, nullptr);
+  ISOMER_FIXED(const i32*, seqused_q, nullptr);
+  ISOMER_FIXED(const i32*, cu_seqlens_q, nullptr);  ///< [batch + 1] or null, as the next two
+  ISOMER_FIXED(const i32*, cu_seqlens_k, nullptr);
+  ISOMER_FIXED(const i32*, cu_seqlens_k_new, nullptr);
+  const i32* page_table;  ///< null: not paged
   i64 page_table_stride, table_rows, max_pages;
   u32 page_size;
-  i32 head_dim, head_dim_v;
-  i64 window_left, window_right;  ///< −1 unbounded
-  i64 chunk;                      ///< keys of a chunk; 0 none
+  ISOMER_FIXED(i32, head_dim, ISOMER_HEAD_DIM);
+  ISOMER_FIXED(i32, head_dim_v, ISOMER_HEAD_DIM_V);
+  ISOMER_FIXED(i64, window_left, -1);  ///< −1 unbounded
+  ISOMER_FIXED(i64, window_right, -1);
+  ISOMER_FIXED(i64, chunk, 0);  ///< keys of a chunk; 0 none
 
   AttentionRows k, v, q, out, lse, k_new, v_new;
 
-  const void *rotary_cos, *rotary_sin;  ///< null: no rotary
+  ISOMER_FIXED(const void*, rotary_cos, nullptr);  ///< null: no rotary
+  const void* rotary_sin;
   i64 cos_stride, sin_stride, positions;
   i32 rotary_dim, rotary_interleaved;
   AttentionWide rotary_type;
@@ -60,11 +86,13 @@ struct AttentionParameters {
   AttentionWide sink_type;
 
   i64 heads, heads_kv, group;  ///< group: query heads of one kv head
-  f32 scale, softcap;          ///< softcap 0: off
-  AttentionWide out_type;      ///< of an e4m3fn q
+  f32 scale;
+  ISOMER_FIXED(f32, softcap, 0);  ///< 0: off
+  AttentionWide out_type;         ///< of an e4m3fn q
 
   // Accesses of 16 bytes (q, k, v, k_new, v_new) or four elements (out) are aligned.
-  i32 q_vectors, k_vectors, v_vectors, out_vectors, k_new_vectors, v_new_vectors;
+  ISOMER_FIXED(i32, q_vectors, 1);
+  i32 k_vectors, v_vectors, out_vectors, k_new_vectors, v_new_vectors;
 
   i64 split_size;  ///< keys of a part; 0: an entry's keys are divided by `parts`
   i64 seqlen_q;    ///< longest query length

@@ -9,53 +9,53 @@
 
 namespace isomer::device {
 
-ISOMER_DEVICE i64 least(i64 a, i64 b) { return a < b ? a : b; }
-ISOMER_DEVICE i64 clamp(i64 x, i64 low, i64 high) { return x < low ? low : x > high ? high : x; }
+ISOMER_DEVICE Count least(Count a, Count b) { return a < b ? a : b; }
+ISOMER_DEVICE Count clamp(Count x, Count low, Count high) { return x < low ? low : x > high ? high : x; }
 
 struct AttentionEntry {
-  i64 q_outer, q_row, q_len;  ///< query i is row (q_outer, q_row + i) of q, out and lse
-  i64 kv_outer;               ///< cache row, or row of the page table
-  i64 first_slot, k_len;      ///< key j lies in slot first_slot + j; the appended ones are the last new_len
-  i64 new_outer, new_row, new_len;
-  i64 position;  ///< rotary position and slot of the first appended key
+  Count q_outer, q_row, q_len;  ///< query i is row (q_outer, q_row + i) of q, out and lse
+  Count kv_outer;               ///< cache row, or row of the page table
+  Count first_slot, k_len;      ///< key j lies in slot first_slot + j; the appended ones are the last new_len
+  Count new_outer, new_row, new_len;
+  Count position;  ///< rotary position and slot of the first appended key
 };
 
 /// Keys [lo, hi), lo <= hi.
 struct AttentionKeys {
-  i64 lo, hi;
+  Count lo, hi;
 };
 
 /// Row of k and v; outer is −1 where there is none.
 struct AttentionPlace {
-  i64 outer, row;
+  Count outer, row;
 };
 
 namespace attention {
 
 /// [begin, end) of entry b among `rows`.
 struct Rows {
-  i64 begin, length;
+  Count begin, length;
 };
-ISOMER_DEVICE Rows rows_of(const i32* cu, i64 b, i64 rows) {
-  const i64 begin = clamp(cu[b], 0, rows);
+ISOMER_DEVICE Rows rows_of(const i32* cu, Count b, Count rows) {
+  const Count begin = clamp(cu[b], 0, rows);
   return {begin, clamp(cu[b + 1], begin, rows) - begin};
 }
 
-ISOMER_DEVICE AttentionEntry entry_of(const AttentionParameters& p, i64 b) {
+ISOMER_DEVICE AttentionEntry entry_of(const AttentionParameters& p, Count b) {
   AttentionEntry e{};
-  Rows q{0, p.q.rows};
+  Rows q{0, kPlain ? 1 : static_cast<Count>(p.q.rows)};
   if (p.cu_seqlens_q) q = rows_of(p.cu_seqlens_q, b, p.q.rows);
   e.q_outer = p.cu_seqlens_q ? 0 : b;
   e.q_row = q.begin;
   e.q_len = p.seqused_q ? clamp(p.seqused_q[b], 0, q.length) : q.length;
 
-  Rows slots{0, p.page_table ? p.max_pages * p.page_size : p.k.rows};
+  Rows slots{0, static_cast<Count>(p.page_table ? p.max_pages * p.page_size : p.k.rows)};
   if (p.cu_seqlens_k) slots = rows_of(p.cu_seqlens_k, b, p.k.rows);
   e.kv_outer = p.cu_seqlens_k ? 0 : p.kv_batch_idx ? p.kv_batch_idx[b] : b;
   if (e.kv_outer < 0 || e.kv_outer >= (p.page_table ? p.table_rows : p.k.outers)) slots.length = 0;
-  i64 length = p.seqused_k ? clamp(p.seqused_k[b], 0, slots.length) : slots.length;
+  Count length = p.seqused_k ? clamp(p.seqused_k[b], 0, slots.length) : slots.length;
   if (p.cache_seqlens) {
-    Rows added{0, p.k_new.rows};
+    Rows added{0, static_cast<Count>(p.k_new.rows)};
     if (p.cu_seqlens_k_new) added = rows_of(p.cu_seqlens_k_new, b, p.k_new.rows);
     e.new_outer = p.cu_seqlens_k_new ? 0 : b;
     e.new_row = added.begin;
@@ -63,42 +63,42 @@ ISOMER_DEVICE AttentionEntry entry_of(const AttentionParameters& p, i64 b) {
     e.new_len = least(added.length, slots.length - e.position);
     length = e.position + e.new_len;
   }
-  const i64 padding = p.leftpad_k ? clamp(p.leftpad_k[b], 0, length - e.new_len) : 0;
+  const Count padding = p.leftpad_k ? clamp(p.leftpad_k[b], 0, length - e.new_len) : 0;
   e.first_slot = slots.begin + padding;
   e.k_len = length - padding;
   return e;
 }
 
 /// Of key j, 0 <= j < k_len: what the page table says, which may be no page. Reads one entry of it.
-ISOMER_DEVICE AttentionPlace entry_place_of(const AttentionParameters& p, const AttentionEntry& e, i64 j) {
-  const i64 slot = e.first_slot + j;
+ISOMER_DEVICE AttentionPlace entry_place_of(const AttentionParameters& p, const AttentionEntry& e, Count j) {
+  const Count slot = e.first_slot + j;
   if (!p.page_table) return {e.kv_outer, slot};
   const u32 column = static_cast<u32>(slot) / p.page_size;
   return {p.page_table[e.kv_outer * p.page_table_stride + column],
-          static_cast<i64>(static_cast<u32>(slot) - column * p.page_size)};
+          static_cast<Count>(static_cast<u32>(slot) - column * p.page_size)};
 }
 /// The same, nowhere where there is no such page.
-ISOMER_DEVICE AttentionPlace place_of(const AttentionParameters& p, const AttentionEntry& e, i64 j) {
+ISOMER_DEVICE AttentionPlace place_of(const AttentionParameters& p, const AttentionEntry& e, Count j) {
   AttentionPlace place = entry_place_of(p, e, j);
   if (place.outer >= p.k.outers) place.outer = -1;
   return place;
 }
 
 /// Where the chunk of a place begins, which may lie before the first key.
-ISOMER_DEVICE i64 chunk_begin(const AttentionParameters& p, i64 place) {
-  const i64 rest = place % p.chunk;
+ISOMER_DEVICE Count chunk_begin(const AttentionParameters& p, Count place) {
+  const Count rest = place % p.chunk;
   return place - (rest < 0 ? rest + p.chunk : rest);
 }
 
 /// What queries [first, last) see between them.
-ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const AttentionEntry& e, i64 first,
-                                    i64 last) {
-  const i64 shift = e.k_len - e.q_len;
+ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const AttentionEntry& e, Count first,
+                                    Count last) {
+  const Count shift = e.k_len - e.q_len;
   AttentionKeys keys{0, e.k_len};
   if (p.window_left >= 0) keys.lo = clamp(first + shift - p.window_left, 0, e.k_len);
   if (p.window_right >= 0) keys.hi = clamp(last + shift + p.window_right, 0, e.k_len);
   if (p.chunk > 0) {
-    const i64 low = chunk_begin(p, first + shift), high = chunk_begin(p, last - 1 + shift) + p.chunk;
+    const Count low = chunk_begin(p, first + shift), high = chunk_begin(p, last - 1 + shift) + p.chunk;
     keys.lo = low > keys.lo ? least(low, e.k_len) : keys.lo;
     keys.hi = least(keys.hi, high > 0 ? high : 0);
   }
@@ -107,9 +107,9 @@ ISOMER_DEVICE AttentionKeys visible(const AttentionParameters& p, const Attentio
 }
 
 /// Keys of one part of the entry: whole blocks where the number of parts is given.
-ISOMER_DEVICE i64 part_keys(const AttentionParameters& p, const AttentionEntry& e, i64 block) {
+ISOMER_DEVICE Count part_keys(const AttentionParameters& p, const AttentionEntry& e, Count block) {
   if (p.split_size > 0) return p.split_size;
-  const i64 blocks = (e.k_len + block - 1) / block;
+  const Count blocks = (e.k_len + block - 1) / block;
   return quotient_of(blocks + p.parts - 1, p.of_parts) * block;
 }
 

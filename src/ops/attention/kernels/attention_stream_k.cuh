@@ -9,7 +9,7 @@ namespace isomer::device::attention {
 
 /// Tiles that some query of an entry sees.
 struct SeenTiles {
-  i64 first, count;
+  Count first, count;
 };
 template <int kKeys>
 ISOMER_DEVICE SeenTiles seen_tiles(const AttentionParameters& p, const AttentionEntry& e) {
@@ -71,20 +71,21 @@ struct Division {
       sum += sums[other];
       most = most > longest[other] ? most : longest[other];
     }
-    // In 32 bits without signs, which is the quicker division; the plan has seen that they suffice.
-    const u32 workers = static_cast<u32>(p.workers), parts = static_cast<u32>(p.parts) - 1;
-    const auto ceil_div = [](int tiles, u32 by) {
-      return static_cast<int>((static_cast<u32>(tiles) + by - 1) / by);
+    // In 32 bits; the plan has seen that they suffice.
+    const auto ceil_div = [](int tiles, const Divisor& by) {
+      return static_cast<int>(quotient_of(static_cast<u32>(tiles) + static_cast<u32>(by.value) - 1, by));
     };
-    const int least = ceil_div(most, parts), few = static_cast<int>(p.least_part) / kKeys,
+    const int least = ceil_div(most, p.of_whole_parts), few = static_cast<int>(p.least_part) / kKeys,
               enough = least > few ? least : few;
     const auto at_least = [&](int tiles) { return tiles > enough ? tiles : enough; };
-    int its = at_least(ceil_div(sum, workers)), whole = 0;
-    if (static_cast<i64>(most) * batch == sum && workers >= static_cast<u32>(batch)) {
-      const int alike = at_least(ceil_div(most, workers / static_cast<u32>(batch)));
+    int its = at_least(ceil_div(sum, p.of_workers)), whole = 0;
+    if (static_cast<i64>(most) * batch == sum && p.workers >= p.batch) {
+      const int alike = at_least(ceil_div(most, p.of_workers_of_entry));
       if (alike * 16 <= its * 17) {
         its = alike;
-        whole = ceil_div(most, static_cast<u32>(alike)) * alike;
+        whole = static_cast<int>((static_cast<u32>(most) + static_cast<u32>(alike) - 1) /
+                                 static_cast<u32>(alike)) *
+                alike;
       }
     }
     const i64 mine = static_cast<i64>(worker) * its;

@@ -151,13 +151,15 @@ struct KeyTile {
 /// The query rows of a tile. Row r of a unit is query r / unit_heads of head unit·unit_heads + r %
 /// unit_heads.
 struct QueryTile {
-  i64 first;       ///< row of the unit
-  int rows;        ///< of the tile
-  i64 first_head;  ///< unit·unit_heads
+  Count first;       ///< row of the unit
+  int rows;          ///< of the tile
+  Count first_head;  ///< unit·unit_heads
   Divisor unit_heads;
 
-  ISOMER_DEVICE i64 query(int r) const { return quotient_of(first + r, unit_heads); }
-  ISOMER_DEVICE i64 head(int r) const { return first_head + (first + r) - query(r) * unit_heads.value; }
+  ISOMER_DEVICE Count query(int r) const { return kPlain ? 0 : quotient_of(first + r, unit_heads); }
+  ISOMER_DEVICE Count head(int r) const {
+    return first_head + (first + r) - query(r) * static_cast<Count>(unit_heads.value);
+  }
 };
 
 /// Lays the tile's queries down as To, rotated where asked: zero past the tile's rows and past head_dim up to
@@ -210,19 +212,19 @@ ISOMER_DEVICE void put_qv(const AttentionRows& qv, const AttentionEntry& e, cons
 /// thread makes it in shared memory.
 struct Task {
   bool exists;
-  i64 b, part;
+  Count b, part;
   AttentionEntry entry;
   QueryTile tile;
   AttentionKeys keys;  ///< that some row sees
-  i64 begin;           ///< of their first block
-  i64 head_kv;
+  Count begin;         ///< of their first block
+  Count head_kv;
   f32 factor;  ///< multiplies q·k, before the softcap or for exponents of 2
 
   /// Keys that row r sees: none where the tile has no such row.
   ISOMER_DEVICE void seen_by(const AttentionParameters& p, int r, int& lo, int& hi) const {
     AttentionKeys seen{0, 0};
     if (r < tile.rows) {
-      const i64 i = tile.query(r);
+      const Count i = tile.query(r);
       seen = visible(p, entry, i, i + 1);
       // A block begins before the part where the part does not begin with a block, and ends after it.
       seen.lo = seen.lo > keys.lo ? seen.lo : keys.lo;
@@ -235,32 +237,32 @@ struct Task {
 
 /// Which rows of an entry a block takes, whatever the entry is.
 struct RowsOfBlock {
-  i64 unit, index;  ///< tile `index` of the unit
-  i64 head_kv;
+  Count unit, index;  ///< tile `index` of the unit
+  Count head_kv;
 };
 /// `which` counts the tiles of an entry's units. The last rows first: under a causal mask they see the most
 /// keys.
-ISOMER_DEVICE RowsOfBlock rows_of_block(const AttentionParameters& p, i64 which) {
-  const i64 unit = quotient_of(which, p.of_tiles);
+ISOMER_DEVICE RowsOfBlock rows_of_block(const AttentionParameters& p, Count which) {
+  const Count unit = quotient_of(which, p.of_tiles);
   return {unit, p.tiles - 1 - (which - unit * p.tiles), quotient_of(unit * p.unit_heads, p.of_group)};
 }
 
 /// A tile of rows against the keys [part_begin, part_end).
 template <int kRows, int kKeys>
-ISOMER_DEVICE Task task_between(const AttentionParameters& p, const RowsOfBlock& rows, i64 b,
-                                const AttentionEntry& entry, i64 part, i64 part_begin, i64 part_end) {
+ISOMER_DEVICE Task task_between(const AttentionParameters& p, const RowsOfBlock& rows, Count b,
+                                const AttentionEntry& entry, Count part, Count part_begin, Count part_end) {
   Task t{};
   t.b = b;
   t.part = part;
   t.entry = entry;
-  const i64 rest = t.entry.q_len * p.unit_heads - rows.index * kRows;
+  const Count rest = t.entry.q_len * p.unit_heads - rows.index * kRows;
   // Parts past the keys have no result.
-  t.exists = rest > 0 && (p.parts == 1 || part_begin < t.entry.k_len);
+  t.exists = rest > 0 && ((!kPlain && p.parts == 1) || part_begin < t.entry.k_len);
   if (!t.exists) return t;
-  t.tile = {rows.index * kRows, static_cast<int>(least(rest, kRows)), rows.unit * p.unit_heads,
-            p.of_unit_heads};
+  t.tile = {rows.index * kRows, static_cast<int>(least(rest, kRows)),
+            static_cast<Count>(rows.unit * p.unit_heads), p.of_unit_heads};
   t.keys = visible(p, t.entry, t.tile.query(0), t.tile.query(t.tile.rows - 1) + 1);
-  if (p.parts > 1) {
+  if (kPlain || p.parts > 1) {
     t.keys.lo = t.keys.lo > part_begin ? t.keys.lo : part_begin;
     t.keys.hi = least(t.keys.hi, part_end);
   }
@@ -274,18 +276,18 @@ ISOMER_DEVICE Task task_between(const AttentionParameters& p, const RowsOfBlock&
 
 /// The task of a block where each entry's keys are divided by itself.
 template <int kRows, int kKeys>
-ISOMER_DEVICE Task task_of(const AttentionParameters& p, i64 work) {
-  const i64 rest = quotient_of(quotient_of(work, p.of_tiles), p.of_units),
-            part = quotient_of(rest, p.of_batch);
-  const i64 which = work - rest * p.tiles * p.units, b = rest - part * p.batch;
+ISOMER_DEVICE Task task_of(const AttentionParameters& p, Count work) {
+  const Count rest = quotient_of(quotient_of(work, p.of_tiles), p.of_units),
+              part = quotient_of(rest, p.of_batch);
+  const Count which = work - rest * p.tiles * p.units, b = rest - part * p.batch;
   const AttentionEntry entry = entry_of(p, b);
-  const i64 size = part_keys(p, entry, kKeys);
+  const Count size = part_keys(p, entry, kKeys);
   return task_between<kRows, kKeys>(p, rows_of_block(p, which), b, entry, part, part * size,
                                     part * size + size);
 }
 
 /// Where row r of the tile has its partial result of the task's part.
-ISOMER_DEVICE i64 partial_row(const AttentionParameters& p, const Task& t, int r) {
+ISOMER_DEVICE Count partial_row(const AttentionParameters& p, const Task& t, int r) {
   return (t.part * p.heads + t.tile.head(r)) * p.partial_rows + t.entry.q_outer * p.q.rows + t.entry.q_row +
          t.tile.query(r);
 }

@@ -288,7 +288,14 @@ void splits(List& list) {
         "b=2 sq=1 sk=700 hq=16 hkv=1 d=128 page=5 descale lse bf16 kv=e4m3fn",
         "b=3 sq=2 sk=1100 hq=8 hkv=2 d=192 dv=64 causal descale lse kv=e4m3fn",
         "b=1 sq=1 sk=600 hq=8 hkv=1 d=256 num_splits=3 page=16 lse bf16 kv=e4m3fn regime=nan",
-        "b=2 sq=1 sk=20 hq=2 d=32 far page=16 bf16 kv=e4m3fn"})
+        "b=2 sq=1 sk=20 hq=2 d=32 far page=16 bf16 kv=e4m3fn",
+        // One query and whole heads, which the decode kernel has code of its own for.
+        "b=5 sq=1 sk=700 hq=8 hkv=2 d=128 page=16 lengths=empty causal sink=f32 lse bf16",
+        "b=3 sq=1 sk=400 hq=4 hkv=1 d=64 seqused_k lengths=ragged lse",
+        "b=4 sq=1 sk=900 hq=12 hkv=1 d=128 page=64 lengths=full descale lse bf16 kv=e4m3fn regime=nan",
+        "b=2 sq=1 sk=330 hq=8 hkv=2 d=256 page=3 offset lse bf16", "b=9 sq=1 sk=150 hq=2 d=192 dv=128 lse",
+        "b=1 sq=1 sk=1500 hq=5 hkv=1 d=64 dv=128 transposed regime=inf lse kv=e4m3fn",
+        "b=130 sq=1 sk=140 hq=1 d=64 seqused_k lengths=empty bf16"})
     list.add(line);
 }
 
