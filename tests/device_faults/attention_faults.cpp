@@ -106,8 +106,8 @@ Planted attention_append_faults() {
   static constexpr Fault kFaults[] = {
       {"appended_a_slot_early", kAppend, "e.k_len - e.new_len + t);", "e.k_len - e.new_len + t - 1);",
        "expected"},
-      {"last_key_is_not_appended", kAppend, "if (t >= e.new_len) continue;",
-       "if (t + 1 >= e.new_len) continue;", "expected"},
+      {"last_key_is_not_appended", kAppend, "if (t >= e.new_len) return;", "if (t + 1 >= e.new_len) return;",
+       "expected"},
   };
   return {kAppend, "emulated/sm90", kAppended, kFaults};
 }

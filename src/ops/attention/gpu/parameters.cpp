@@ -96,6 +96,8 @@ device::AttentionParameters parameters_of(const Geometry& g, const GpuTiling& t)
     return device::divisor_of(std::max<std::int64_t>(value, 1));
   };
   p.of_heads = divisor(p.heads);
+  p.of_heads_kv = divisor(p.heads_kv);
+  p.of_new_rows = divisor(p.new_rows);
   p.of_group = divisor(p.group);
   p.of_unit_heads = divisor(p.unit_heads);
   p.of_units = divisor(p.units);

@@ -14,11 +14,14 @@ struct Decision {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<gpu::Step> steps;
   std::size_t attends = kNone;  ///< the step of them that does
+  std::size_t rotates = kNone;  ///< the step of them that rotates queries, beside new keys
   GpuProblem problem;
   GpuTiling tiling;
   device::AttentionParameters parameters;  ///< without addresses
+  device::AttentionParameters asked;       ///< the same of the call itself, whose queries are not rotated yet
   std::size_t workspace_bytes = 0;
-  std::string target;  ///< the architecture it is planned for
+  std::size_t turned = 0;  ///< where rotated queries lie in the workspace
+  std::string target;      ///< the architecture it is planned for
 };
 
 gpu::Step attend_step(const Geometry& g, const GpuTiling& t) {
@@ -27,7 +30,7 @@ gpu::Step attend_step(const Geometry& g, const GpuTiling& t) {
   if (t.decode) {
     variant.emplace_back("resident", t.resident);
     if (g.k.dtype != g.q.dtype) variant.emplace_back("element_kv", g.k.dtype);
-    if (t.plain) variant.emplace_back("plain", 1);
+    if (t.plain != 0) variant.emplace_back("plain", t.plain);
   } else {
     variant.emplace_back("element_kv", g.k.dtype);
     variant.emplace_back("shared_bytes", t.shared_bytes);
@@ -53,27 +56,42 @@ class PortablePlan : public gpu::Plan {
   explicit PortablePlan(Decision decision)
       : Plan(std::move(decision.steps)),
         attends_(decision.attends),
+        rotates_(decision.rotates),
         problem_(decision.problem),
         tiling_(decision.tiling),
         parameters_(decision.parameters),
+        asked_(decision.asked),
         workspace_bytes_(decision.workspace_bytes),
+        turned_(decision.turned),
         target_(std::move(decision.target)) {}
 
   static gpu::Decided<Decision> decide(const core::Call& call, const gpu::Facts& facts) {
-    const Geometry g = geometry_of(call);
+    const Geometry asked = geometry_of(call);
     const auto& options = call.options<AttentionOptions>();
-    if (std::string reason = refuse(g, options, facts); !reason.empty())
+    if (std::string reason = refuse(asked, options, facts); !reason.empty())
       return core::Refusal{std::move(reason)};
+    Geometry g = asked;
+    const bool empty = g.batch * g.heads * g.seqlen_q == 0;
+    const bool turns = !empty && g.rotary && tile_up(g, options, facts).decode;
+    if (turns) {
+      g.q = turned_queries(asked);
+      g.rotary = false;
+    }
     const GpuTiling t = tile_up(g, options, facts);
     Decision decision{.steps = {},
-                      .attends = Decision::kNone,
-                      .problem = GpuProblem(g),
+                      .problem = GpuProblem(asked),
                       .tiling = t,
                       .parameters = parameters_of(g, t),
+                      .asked = parameters_of(asked, t),
                       .workspace_bytes = t.workspace_bytes(g),
                       .target = facts.architecture};
-    if (appends(g)) decision.steps.push_back(append_step(g));
-    if (g.batch * g.heads * g.seqlen_q == 0) return decision;
+    if (turns) {
+      decision.turned = turned_begin(decision.workspace_bytes);
+      decision.workspace_bytes = decision.turned + turned_bytes(g.q);
+      decision.rotates = decision.steps.size();
+    }
+    if (appends(g) || turns) decision.steps.push_back(append_step(asked, facts, turns));
+    if (empty) return decision;
     decision.attends = decision.steps.size();
     decision.steps.push_back(attend_step(g, t));
     decision.steps.back().overlap_previous = t.decode && facts.has.overlap;
@@ -100,8 +118,18 @@ class PortablePlan : public gpu::Plan {
     device::AttentionParameters p = parameters_;
     const AttentionArgs& args = call.args<AttentionArgs>();
     set_addresses(p, args, workspace);
+    if (rotates_ != Decision::kNone) {
+      p.q.data = static_cast<std::byte*>(workspace) + turned_;
+      p.rotary_cos = p.rotary_sin = nullptr;
+    }
     for (std::size_t step = 0; step < steps().size(); ++step) {
-      if (step == attends_ && args.k_scale.defined())
+      if (step == rotates_) {
+        device::AttentionRotateParameters rotate{};
+        static_cast<device::AttentionParameters&>(rotate) = asked_;
+        set_addresses(rotate, args, workspace);
+        rotate.turned = p.q;
+        launch(queue, step, rotate);
+      } else if (step == attends_ && args.k_scale.defined())
         launch(queue, step, int8_parameters(p, args));
       else if (step == attends_ && args.qv.defined())
         launch(queue, step, qv_parameters(p, args));
@@ -111,11 +139,11 @@ class PortablePlan : public gpu::Plan {
   }
 
  private:
-  std::size_t attends_;
+  std::size_t attends_, rotates_;
   GpuProblem problem_;
   GpuTiling tiling_;
-  device::AttentionParameters parameters_;
-  std::size_t workspace_bytes_;
+  device::AttentionParameters parameters_, asked_;
+  std::size_t workspace_bytes_, turned_;
   std::string target_;
 };
 

@@ -79,7 +79,7 @@ class Sm80Plan : public gpu::Plan {
                       .parameters = sm80_parameters_of(g, t),
                       .workspace_bytes = t.workspace_bytes(g),
                       .target = facts.architecture};
-    if (appends(g)) decision.steps.push_back(append_step(g));
+    if (appends(g)) decision.steps.push_back(append_step(g, facts, false));
     if (t.blocks(g.batch) == 0) return decision;
     decision.attends = decision.steps.size();
     decision.steps.push_back(step_of(g, t));

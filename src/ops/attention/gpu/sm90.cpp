@@ -21,12 +21,10 @@ constexpr int kGroupRows = 64;
 /// A producer warpgroup, and one for each 64 rows of a tile.
 int warpgroups_of(const Sm90Tiling& t) { return 1 + static_cast<int>(t.rows) / kGroupRows; }
 
-constexpr std::size_t kAlignment = 256;  ///< of rotated queries in the workspace
-
 struct Decision {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<gpu::Step> steps;
-  std::size_t rotates = kNone;  ///< the step of them that rotates queries
+  std::size_t rotates = kNone;  ///< the step of them that rotates queries, beside new keys
   GpuProblem problem;
   Sm90Tiling tiling;
   Parameters parameters;  ///< without addresses
@@ -119,10 +117,10 @@ class Sm90Plan : public gpu::Plan {
                       .parameters = sm90_parameters_of(g, t),
                       .around = {},
                       .target = facts.architecture};
-    if (appends(g)) decision.steps.push_back(append_step(g));
-    if (g.rotary && t.grid > 0) {
-      decision.rotates = decision.steps.size();
-      decision.steps.push_back(rotate_step(asked));
+    const bool turns = g.rotary && t.grid > 0;
+    if (appends(g) || turns) {
+      if (turns) decision.rotates = decision.steps.size();
+      decision.steps.push_back(append_step(asked, facts, turns));
     }
     if (t.grid > 0) {
       decision.steps.push_back(step_of(g, t));
@@ -135,10 +133,9 @@ class Sm90Plan : public gpu::Plan {
     common.workers = 0;
     decision.around = parameters_of(asked, common);
     decision.workspace_bytes = common.workspace_bytes(g);
-    if (g.rotary && t.grid > 0) {
-      decision.turned = core::ceil_div(decision.workspace_bytes, kAlignment) * kAlignment;
-      decision.workspace_bytes =
-          decision.turned + static_cast<std::size_t>(g.q.outers * g.q.outer_stride * size_of(g.q.dtype));
+    if (turns) {
+      decision.turned = turned_begin(decision.workspace_bytes);
+      decision.workspace_bytes = decision.turned + turned_bytes(g.q);
     }
     if (t.grid > 0 && t.parts > 1) {
       decision.steps.push_back(combine_step(g, facts, t.head_dim_v, t.block_n, t.parts));

@@ -94,7 +94,7 @@ class Sm90WidePlan : public gpu::Plan {
                       .around = parameters_of(g, common),
                       .workspace_bytes = common.workspace_bytes(g),
                       .target = facts.architecture};
-    if (appends(g)) decision.steps.push_back(append_step(g));
+    if (appends(g)) decision.steps.push_back(append_step(g, facts, false));
     if (t.grid == 0) return decision;
     decision.attends = decision.steps.size();
     decision.steps.push_back(step_of(g, t));

@@ -4,7 +4,8 @@
 namespace isomer::ops::attention {
 namespace {
 
-constexpr int kAppendThreads = 128, kAppendRows = 8;       // of a block
+constexpr int kAppendThreads = 128, kAppendRows = 8;  // of a block
+constexpr std::size_t kTurnedAlignment = 256;
 constexpr int kCombineThreads = 128, kCombineColumns = 8;  // the latter of a lane
 /// A row with more parts belongs to a whole block, where a multiprocessor has no more rows than this.
 constexpr std::int64_t kFewParts = 8, kFewRows = 32;
@@ -13,15 +14,18 @@ constexpr std::int64_t kFewParts = 8, kFewRows = 32;
 
 bool appends(const Geometry& g) { return g.append && g.k_new.outers * g.k_new.rows > 0; }
 
-gpu::Step append_step(const Geometry& g) {
-  const std::int64_t rows = g.batch * g.k_new.rows * g.heads_kv;
+gpu::Step append_step(const Geometry& g, const gpu::Facts& facts, bool turns) {
+  const std::int64_t rows =
+      (appends(g) ? g.batch * g.k_new.rows * g.heads_kv : 0) + (turns ? g.batch * g.seqlen_q * g.heads : 0);
   gpu::Variant variant = {{"element_kv", g.k.dtype}, {"threads", kAppendThreads}};
   if (g.quantises()) variant.emplace_back("element_new", g.k_new.dtype);
+  if (turns) variant.emplace_back("element", g.q.dtype);
   return {.source = "ops/attention/kernels/attention_append.cu",
           .kernel = "isomer_attention_append",
           .variant = std::move(variant),
           .grid = {gpu::grid_of(core::ceil_div(rows, kAppendRows)), 1, 1},
-          .block = {kAppendThreads, 1, 1}};
+          .block = {kAppendThreads, 1, 1},
+          .overlap_previous = facts.has.overlap};
 }
 
 RowView turned_queries(const Geometry& g) {
@@ -35,12 +39,12 @@ RowView turned_queries(const Geometry& g) {
   return rows;
 }
 
-gpu::Step rotate_step(const Geometry& g) {
-  return {.source = "ops/attention/kernels/attention_rotate.cu",
-          .kernel = "isomer_attention_rotate",
-          .variant = {{"element", g.q.dtype}, {"threads", kAppendThreads}},
-          .grid = {gpu::grid_of(core::ceil_div(g.batch * g.seqlen_q * g.heads, kAppendRows)), 1, 1},
-          .block = {kAppendThreads, 1, 1}};
+std::size_t turned_begin(std::size_t workspace_bytes) {
+  return core::ceil_div(workspace_bytes, kTurnedAlignment) * kTurnedAlignment;
+}
+
+std::size_t turned_bytes(const RowView& turned) {
+  return static_cast<std::size_t>(turned.outers * turned.outer_stride * size_of(turned.dtype));
 }
 
 gpu::Step combine_step(const Geometry& g, const gpu::Facts& facts, int head_dim_v, int block_n,

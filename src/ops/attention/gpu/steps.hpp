@@ -4,6 +4,7 @@
 #include "gpu/plan.hpp"
 #include "ops/attention/contract/geometry.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace isomer::ops::attention {
@@ -13,13 +14,14 @@ namespace isomer::ops::attention {
 
 /// Whether the call has keys to append.
 bool appends(const Geometry& geometry);
-/// Writes k_new and v_new into the cache, rotated where the call says so: attention_append.cu.
-gpu::Step append_step(const Geometry& geometry);
-/// Writes q, rotated, into rows of its own: attention_rotate.cu, which takes
-/// device::AttentionRotateParameters.
-gpu::Step rotate_step(const Geometry& geometry);
+/// Writes k_new and v_new into the cache, rotated where the call says so, and with `turns` q, rotated, into
+/// rows of its own: attention_append.cu. With queries it takes device::AttentionRotateParameters.
+gpu::Step append_step(const Geometry& geometry, const gpu::Facts& facts, bool turns);
 /// Those rows: compact but for what rounds a row up to 16 bytes.
 RowView turned_queries(const Geometry& geometry);
+/// Where they lie in a workspace of which so many bytes are taken, and how many there are.
+std::size_t turned_begin(std::size_t workspace_bytes);
+std::size_t turned_bytes(const RowView& turned);
 /// Merges the partial results of parts whose blocks take block_n keys at a time: attention_combine.cu.
 /// `parts` is how many a row is expected to have.
 gpu::Step combine_step(const Geometry& geometry, const gpu::Facts& facts, int head_dim_v, int block_n,

@@ -135,14 +135,17 @@ int decode_resident(const GpuTiling& t, const Geometry& g, const gpu::Facts& fac
 
 /// One query of each entry, whole heads, and keys from slot 0 on of which no mask leaves one out: the last
 /// query sees what a causal mask shows. What the kernel counts in 32 bits fits them.
-bool plain(const GpuTiling& t, const Geometry& g) {
+int plain(const GpuTiling& t, const Geometry& g) {
   const AttentionArgs& a = *g.args;
   const double slots = g.paged ? static_cast<double>(a.page_table.size(1)) * static_cast<double>(g.page_size)
                                : static_cast<double>(g.k.rows);
-  return t.decode && t.workers > 0 && g.seqlen_q == 1 && !g.varlen_q && !a.seqused_q.defined() &&
-         !g.varlen_k && !a.leftpad_k.defined() && !a.kv_batch_idx.defined() && !a.cache_seqlens.defined() &&
-         !g.rotary && g.softcap == 0 && g.chunk == 0 && g.window_left < 0 && g.head_dim == t.head_dim &&
-         g.head_dim_v == t.head_dim_v && aligned(g.q, g.heads, 16) && slots < kMostPlainSlots;
+  const bool is = t.decode && t.workers > 0 && g.seqlen_q == 1 && !g.varlen_q && !a.seqused_q.defined() &&
+                  !g.varlen_k && !a.leftpad_k.defined() && !a.kv_batch_idx.defined() &&
+                  !a.cu_seqlens_k_new.defined() && !g.rotary && g.softcap == 0 && g.chunk == 0 &&
+                  g.window_left < 0 && g.head_dim == t.head_dim && g.head_dim_v == t.head_dim_v &&
+                  aligned(g.q, g.heads, 16) && slots < kMostPlainSlots;
+  if (!is) return 0;
+  return g.append ? 2 : 1;
 }
 
 /// A tile that one of the kernels can have.

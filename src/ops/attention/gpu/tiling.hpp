@@ -15,7 +15,8 @@ namespace isomer::ops::attention {
 struct GpuTiling {
   DType mma = DType::none;  ///< the 16-bit type that tensor cores multiply; none: plain multiply-adds in f32
   bool decode = false;      ///< few rows: K and V are read once, straight into fragments, and bound the call
-  bool plain = false;       ///< of decode: nothing but what a plain call has (kernels/attention.h)
+  int plain = 0;            ///< of decode, nothing but what a plain call has: 1, and 2 with new keys
+                            ///< (kernels/attention.h); 0: anything
   int resident = 0;         ///< blocks of decode that registers let onto a multiprocessor
   int head_dim = 0, head_dim_v = 0;  ///< compile-time: the call's, rounded up
   int block_m = 0, block_n = 0, threads = 0;

@@ -8,7 +8,8 @@ namespace isomer::device {
 // A plain call of decode has one query for each entry, the whole heads that a tile has room for, and keys
 // from slot 0 on that no mask leaves out, divided over workers. Its kernel is compiled without what it lacks,
 // with 32 bits for what counts rows and keys: the code that runs once in a block is what short calls wait
-// for. FIXED(type, name, value) is a member that such a kernel knows; it keeps its place.
+// for. ISOMER_PLAIN is 1 where it has no new keys, and 2 where it has. FIXED(type, name, value) is a member
+// that such a kernel knows, and FIXED_ALONE one that it knows without new keys; it keeps its place.
 #if defined(ISOMER_PLAIN) && ISOMER_PLAIN
 constexpr bool kPlain = true;
 using Count = i32;
@@ -19,6 +20,11 @@ using Count = i32;
 constexpr bool kPlain = false;
 using Count = i64;
 #define ISOMER_FIXED(type, name, value) type name
+#endif
+#if defined(ISOMER_PLAIN) && ISOMER_PLAIN == 1
+#define ISOMER_FIXED_ALONE ISOMER_FIXED
+#else
+#define ISOMER_FIXED_ALONE(type, name, value) type name
 #endif
 
 /// A tensor as element (outer, row, head, d) at outer·outer_stride + row·row_stride + head·head_stride +
@@ -59,7 +65,7 @@ struct AttentionParameters {
   const i32* seqused_k;  ///< [batch] or null, as the next four
   ISOMER_FIXED(const i32*, leftpad_k, nullptr);
   ISOMER_FIXED(const i32*, kv_batch_idx, nullptr);
-  ISOMER_FIXED(const i32*, cache_seqlens, nullptr);
+  ISOMER_FIXED_ALONE(const i32*, cache_seqlens, nullptr);
   ISOMER_FIXED(const i32*, seqused_q, nullptr);
   ISOMER_FIXED(const i32*, cu_seqlens_q, nullptr);  ///< [batch + 1] or null, as the next two
   ISOMER_FIXED(const i32*, cu_seqlens_k, nullptr);
@@ -107,7 +113,7 @@ struct AttentionParameters {
 
   i64 new_rows;  ///< longest number of appended keys
 
-  Divisor of_heads, of_batch, of_parts, of_seqlen_q;
+  Divisor of_heads, of_heads_kv, of_batch, of_parts, of_seqlen_q, of_new_rows;
 };
 
 /// The same of the launch that rotates queries.

@@ -44,15 +44,14 @@ ISOMER_DEVICE void add_non_finite(Out& out, ValueRows& v, const u32 (&weights)[k
 }
 
 /// The queries of a task on their way to shared.q, which begins before its keys are asked for: a thread
-/// copies 16 bytes at a time. Where they cannot be copied so, or are to be rotated, they are read when they
-/// are put down.
+/// copies 16 bytes at a time. Where they cannot be copied so they are read when they are put down. The append
+/// step has rotated them.
 struct Queries {
   static constexpr int kPieces = kDim / 8, kCopies = (kRows * kPieces + kThreads - 1) / kThreads;
   AsyncCopies<kCopies> copies;
 
-  static ISOMER_DEVICE bool by_pieces(const AttentionParameters& p) { return p.q_vectors && !p.rotary_cos; }
   ISOMER_DEVICE void ask(const AttentionParameters& p, const attention::Task& task, Element* to) {
-    if (!by_pieces(p)) return;
+    if (!p.q_vectors) return;
 #pragma unroll
     for (int i = from_here(threadIdx.x); i < kRows * kPieces; i += kThreads) {
       const int r = i / kPieces, d = i % kPieces * 8;
@@ -68,7 +67,7 @@ struct Queries {
     copies.end_group();
   }
   ISOMER_DEVICE void put(const AttentionParameters& p, const attention::Task& task, Element* to) {
-    if (by_pieces(p))
+    if (p.q_vectors)
       copies.template wait<0>();
     else
       attention::put_queries<Element, Element, kRows, kThreads, kPitch>(p, task.entry, task.tile, kDim, to);
