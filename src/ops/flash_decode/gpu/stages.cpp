@@ -88,7 +88,8 @@ BlockLaunch::BlockLaunch(const Inputs& in, const gpu::Facts& facts, std::int64_t
                       {"resident", shape.resident}},
           // The kv heads of a token lie beside each other in memory, and so do their blocks in the grid.
           .grid = {static_cast<std::uint32_t>(heads_kv * shape.chunks), across(blocks), across(batch)},
-          .block = {kThreads, 1, 1}};
+          .block = {kThreads, 1, 1},
+          .overlap_previous = facts.has.overlap};
   if (shape.int8) {
     step.variant.pop_back();  // resident: the same for all
     step.variant.emplace_back("element_scale", in.k_scale.dtype);

@@ -87,6 +87,7 @@ ISOMER_DEVICE void merge_rows(State& state) {
 extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResident))
     isomer_flash_decode_stage1(const FlashDecodeStage1Parameters p) {
   __shared__ Partials<kWarps, kHeads, kHeadDim> partials;
+  wait_for_previous();
   const int sub = lane() % kLanes, row = lane() / kLanes;
   const int kv = static_cast<int>(blockIdx.x) / p.chunks;
   const int first_head = (static_cast<int>(blockIdx.x) - kv * p.chunks) * kHeads;  // in the group

@@ -43,6 +43,7 @@ ISOMER_DEVICE f32 channel(const Channels& channels, int i) {
 extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 2))
     isomer_flash_decode_stage1_int8(const FlashDecodeStage1Int8Parameters p) {
   __shared__ Partials<kWarps, kHeads, kHeadDim> partials;
+  wait_for_previous();
   const int kv = static_cast<int>(blockIdx.x) / p.chunks;
   const int first_head = (static_cast<int>(blockIdx.x) - kv * p.chunks) * kHeads;  // in the group
   const int heads = p.group - first_head < kHeads ? p.group - first_head : kHeads;

@@ -45,6 +45,7 @@ ISOMER_DEVICE void load_piece(Words& into, const Element* row, i64 inner, int i,
 extern "C" __global__ void __launch_bounds__(kThreads, kResident)
     isomer_flash_decode_stage1_mma(const FlashDecodeStage1Parameters p) {
   __shared__ Partials<kWarps, kHeads, kHeadDim> partials;
+  wait_for_previous();
   const int g = lane() / 4, t = lane() % 4;
   const int kv = static_cast<int>(blockIdx.x) / p.chunks;
   const int first_head = (static_cast<int>(blockIdx.x) - kv * p.chunks) * kHeads;  // in the group
