@@ -92,12 +92,13 @@ TEST(FlashDecodePlan, EveryKvHeadOfABlockAndSequenceIsOneThreadBlock) {
   EXPECT_EQ(planned.steps()[1].grid, (gpu::Dim3{32, 1, 3}));
 }
 
-TEST(FlashDecodePlan, TheMergeBeginsWhileTheBlocksEndWhereTheHardwareLetsIt) {
+TEST(FlashDecodePlan, BothLaunchesBeginWhileTheOneAheadEndsWhereTheHardwareLetsThem) {
   const Decode decode(2, 4, 2, 64, 1000);
-  EXPECT_FALSE(decode.planned().steps().at(0).overlap_previous);
-  EXPECT_TRUE(decode.planned().steps().at(1).overlap_previous);
-  EXPECT_FALSE(decode.planned("sm_80").steps().at(1).overlap_previous);
-  EXPECT_FALSE(decode.planned("gfx942").steps().at(1).overlap_previous);
+  for (const std::size_t step : {0, 1}) {
+    EXPECT_TRUE(decode.planned().steps().at(step).overlap_previous);
+    EXPECT_FALSE(decode.planned("sm_80").steps().at(step).overlap_previous);
+    EXPECT_FALSE(decode.planned("gfx942").steps().at(step).overlap_previous);
+  }
   EXPECT_FALSE(Decode(2, 4, 2, 64, 0).planned().steps().at(0).overlap_previous);
 }
 
