@@ -94,6 +94,21 @@ TEST_P(Compilers, MakeInThreadsAtOnceWhatTheyMakeAlone) {
   }
 }
 
+// HIP 5.2 ends the process where its code generator is asked for what it does not know.
+TEST_P(Compilers, SayThatTheyDoNotKnowAnArchitecture) {
+  const bool cuda = GetParam().first == "cuda";
+  try {
+    compile_binary(*vendor_, sin_of("f32", "4"), cuda ? "sm_999" : "gfx9999");
+    FAIL() << "it compiled";
+  } catch (const Error& error) {
+    const std::string_view text = error.what();
+    EXPECT_NE(text.find(cuda ? "sm_999" : "does not compile for gfx9999, the newest that it knows is gfx"),
+              text.npos)
+        << text;
+    EXPECT_EQ(text.find('\n'), text.npos) << text;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, Compilers,
                          testing::Values(std::pair("cuda", "sm_80"), std::pair("cuda", "sm_90a"),
                                          std::pair("hip", "gfx90a"), std::pair("hip", "gfx1030")),

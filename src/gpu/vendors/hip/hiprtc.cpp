@@ -2,6 +2,9 @@
 
 #include "core/sentence.hpp"
 
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 
@@ -23,6 +26,39 @@ RuntimeCompiler open_compiler() {
   // hiprtcVersion says 9.0 in HIP 5.2: the name of the file is what tells releases apart.
   compiler.call_it(core::say("hipRTC of ", compiler.library().file_name()));
   return compiler;
+}
+
+/// What hipRTC's code generator compiles for: "gfx90a", …; none where it does not say.
+std::vector<std::string> architectures() {
+  void* generator = nullptr;
+  // The one that hipRTC has loaded, or would.
+  for (const int how : {RTLD_NOW | RTLD_NOLOAD, RTLD_NOW})
+    for (const char* name : {"libamd_comgr.so.3", "libamd_comgr.so.2"})
+      if (generator == nullptr) generator = dlopen(name, how);
+  if (generator == nullptr) return {};
+  const auto count_of = reinterpret_cast<int (*)(std::size_t*)>(dlsym(generator, "amd_comgr_get_isa_count"));
+  const auto name_of =
+      reinterpret_cast<int (*)(std::size_t, const char**)>(dlsym(generator, "amd_comgr_get_isa_name"));
+  std::size_t count = 0;
+  std::vector<std::string> all;
+  if (count_of == nullptr || name_of == nullptr || count_of(&count) != 0) return {};
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* name = nullptr;  // "amdgcn-amd-amdhsa--gfx90a"
+    if (name_of(i, &name) != 0 || name == nullptr) return {};
+    const std::string_view whole = name;
+    all.emplace_back(whole.substr(whole.rfind('-') + 1));
+  }
+  return all;
+}
+
+/// hipRTC of HIP 5.2 ends the process where it is asked for an architecture that it does not know.
+void expect_known(const std::string& architecture) {
+  static const auto* const known = new std::vector<std::string>(architectures());
+  const std::string plain = architecture.substr(0, architecture.find(':'));
+  if (known->empty() || std::find(known->begin(), known->end(), plain) != known->end()) return;
+  core::fail(ErrorCode::unsupported, hiprtc().name(), " does not compile for ", plain,
+             ", the newest that it knows is ", known->back(),
+             "; install a newer ROCm, or set ISOMER_HIPRTC to its hipRTC");
 }
 
 /// Lanes of a wavefront as clang takes them for an architecture where nothing else is asked for.
@@ -56,6 +92,7 @@ Image compile(const Translation& translation) {
   // hipRTC up to 5.2 at least ends the process where two threads compile at once.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
+  if (hiprtc().unavailable().empty()) expect_known(translation.architecture);
   std::string log;
   // clang would join a product and a sum of different statements into one rounding; the other vendors do not.
   Image image =
