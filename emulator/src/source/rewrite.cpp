@@ -228,6 +228,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_launches(s);
   rewrite_kernel_casts(s);
   rewrite_dependent_templates(s);
+  const bool ext_vectors = rewrite_ext_vectors(s);
   rewrite_specifiers(s);
   rewrite_conversions(s);
   watch_local_values(s);
@@ -246,6 +247,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   result.uses_texture_references = names_texture_reference(s.text);
   result.uses_special_functions = names_special_function(s.text);
   result.missing_headers = missing_headers(s.text, preprocessed);
+  if (ext_vectors) result.missing_headers.emplace_back("isomer_emulator/ext_vector.h");
   return result;
 }
 
