@@ -100,5 +100,63 @@ TEST(ProgramsInDialects, SharedAsAWordOfAParameter) {
   EXPECT_EQ(faulty.reports[0].place.line, 3u);
 }
 
+// What only the device's reading has: members of a class, a specialisation, types and constants of a
+// namespace.
+const char* const kOnlyOnTheDevice = R"(
+#if defined(__CUDA_ARCH__)
+#define WIDTH 4
+#endif
+namespace parts {
+template <int n> struct lanes { static __device__ int twice(int x) { return n / n * 2 * x; } };
+template <class T, bool fast> struct load { static __host__ __device__ T of(const T* p) { return *p; } };
+#ifdef __CUDA_ARCH__
+template <class T> struct load<T, true> { static __device__ T of(const T* p) { return __ldg(p); } };
+struct offset_t { int value; __device__ int twice() const { return 2 * value; } };
+constexpr int kOffset = 5;
+__device__ int add(int x) { return x + kOffset; }
+#endif
+template <int n> struct sum {
+  int unused;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 300
+  typedef lanes<n> group;
+  enum { width = WIDTH };
+  static constexpr int more = 3;
+  __device__ int help(int x) const { return group::twice(x) + more; }
+  __device__ int get(int x) const { return help(x) + width; }
+#else
+  __device__ int get(int x) const { return -x; }
+#endif
+};
+__global__ void fill(const int* in, int* out, int n) {
+#ifdef __CUDA_ARCH__
+  const offset_t one{1};
+  if (threadIdx.x < n) out[threadIdx.x] = sum<4>().get(load<int, true>::of(in + threadIdx.x)) + add(one.twice());
+#endif
+}
+}
+int main(int argc, char**) {
+  int *in, *out, h[32];
+  for (int i = 0; i < 32; ++i) h[i] = i;
+  cudaMalloc(&in, sizeof h), cudaMalloc(&out, sizeof h);
+  cudaMemcpy(in, h, sizeof h, cudaMemcpyHostToDevice);
+  parts::fill<<<1, 64>>>(in, out, argc > 1 ? 33 : 32);
+  cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost);
+  return h[3] != 2 * 3 + 3 + 4 + 2 + 5;
+}
+)";
+
+TEST(ProgramsInDialects, TypesAndConstantsOfTheDevicesReading) {
+  const WrittenSource source(kOnlyOnTheDevice, "fill.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_EQ(good.exit_status, 0);
+  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  const RunResult faulty = module.run_main({"one more"});
+  ASSERT_EQ(faulty.reports.size(), 2u);
+  EXPECT_EQ(faulty.reports[0].place.line, 9u);
+  EXPECT_EQ(faulty.reports[1].kind, Kind::out_of_bounds_write);
+  EXPECT_EQ(faulty.reports[1].place.line, 29u);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests
