@@ -101,5 +101,37 @@ TEST_F(Grids, AreDivergentWhereThreadsGoAroundThemOrWaitElsewhere) {
   expect_told(run(parts), 17, "while thread (32,0,0) waits at another one");
 }
 
+// A scatter by places that another kernel has counted into memory that the host had set to zero.
+const char* const kScatter = R"(
+__global__ void place(int* places, int n) {
+  if (threadIdx.x == 0 && blockIdx.x < n) places[blockIdx.x] = blockIdx.x;
+}
+__global__ void scatter(const int* places, int* out, int shift) {
+  out[places[blockIdx.x * 32 + threadIdx.x] + shift] = threadIdx.x;
+}
+int main(int count, char**) {
+  int *places, *out;
+  cudaMalloc(&places, 256 * sizeof(int)), cudaMalloc(&out, 256 * sizeof(int));
+  cudaMemset(places, 0, 256 * sizeof(int));
+  place<<<256, 32>>>(places, 256);
+  scatter<<<8, 32>>>(places, out, count - 1);
+  return cudaDeviceSynchronize();
+}
+)";
+
+TEST_F(Grids, WhatBlocksLeftOutWouldHaveWrittenOverTheHostsValuesIsAGuess) {
+  const WrittenSource source(kScatter, "scatter.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  for (const std::uint64_t blocks : {0, 8}) {
+    const RunResult good = module.run_main({}, {.blocks = blocks});
+    for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+    // The last block has run: what it left is no guess.
+    const RunResult faulty = module.run_main({"one further"}, {.blocks = blocks});
+    ASSERT_EQ(faulty.reports.size(), 1u) << blocks;
+    EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
+    EXPECT_EQ(faulty.reports[0].thread[0], 31u);
+  }
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

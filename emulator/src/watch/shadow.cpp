@@ -334,6 +334,7 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
   }
   check_races(block, thread, *buffer, address, bytes, how, site);
   if (how & write) {
+    buffer->touched = true;
     // What comes of a guess is one too.
     if (thread.clock.guesses) {
       buffer->sampled = true;
@@ -429,6 +430,9 @@ void mark_written(const void* address, std::size_t bytes) {
   if (!buffer || buffer->initialised) return;
   if (address == buffer->begin && bytes >= buffer->bytes) {
     buffer->initialised = true;
+    // From here on they are what kernels have written since.
+    if (settings().blocks != 0 && shadow_of_memory.written != nullptr)
+      clear(&shadow().written[position(buffer->begin)], buffer->bytes);
     return;
   }
   std::memset(&shadow().written[position(address)], 1,
@@ -444,6 +448,14 @@ void mark_guessed(const void* address, std::size_t bytes) {
   std::memset(&shadow().written[position(address)], 0,
               std::min<std::size_t>(
                   bytes, static_cast<std::size_t>(buffer->end() - static_cast<const std::byte*>(address))));
+}
+
+void leave_guesses(Buffer& buffer) {
+  if (buffer.space == Space::shared) return;
+  buffer.sampled = true;
+  // Where the launch wrote to a part of what the host had set, blocks left out may have written to the rest.
+  if (buffer.space == Space::global && buffer.touched && !settings().host_writes_unseen)
+    buffer.initialised = false;
 }
 
 void copy_state(const void* to, const void* from, std::size_t bytes) {
