@@ -158,5 +158,41 @@ TEST(ProgramsInDialects, TypesAndConstantsOfTheDevicesReading) {
   EXPECT_EQ(faulty.reports[1].place.line, 29u);
 }
 
+// Words that are read again behind the loop that waits for them; without the loop nothing orders the two.
+const char* const kReadAgain = R"(
+#include <vector>
+__global__ void chain(int* words, int* out, int waits) {
+  if (threadIdx.x != 0) return;
+  volatile int* w = words;
+  int sum = blockIdx.x + 1;
+  if (blockIdx.x > 0) {
+    if (waits) while (w[blockIdx.x - 1] == 0) {}
+    sum += w[blockIdx.x - 1];
+  }
+  w[blockIdx.x] = sum;
+  out[blockIdx.x] = sum;
+}
+int main(int argc, char**) {
+  int *words, *out;
+  std::vector<int> h(32);
+  cudaMalloc(&words, 128), cudaMalloc(&out, 128), cudaMemset(words, 0, 128);
+  chain<<<32, 32>>>(words, out, argc == 1);
+  cudaMemcpy(h.data(), out, 128, cudaMemcpyDeviceToHost);
+  return std::accumulate(h.begin(), h.end(), 0) != 5984 || *std::max_element(h.begin(), h.end()) != 528;
+}
+)";
+
+TEST(ProgramsInDialects, VolatileWordsReadAgainBehindTheLoopThatWaitsForThem) {
+  const WrittenSource source(kReadAgain, "chain.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_EQ(good.exit_status, 0);
+  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  const RunResult faulty = module.run_main({"without waiting"});
+  ASSERT_EQ(faulty.reports.size(), 1u);
+  EXPECT_EQ(faulty.reports[0].kind, Kind::race);
+  EXPECT_EQ(faulty.reports[0].place.line, 9u);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

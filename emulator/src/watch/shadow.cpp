@@ -190,8 +190,10 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
     const bool one_reads = !(how & write) != !other_writes;
     if (what == RaceOf::accesses && one_reads && ((how & write ? marks : e.site) & kAtomic))
       what = RaceOf::looks;
+    const bool again = what == RaceOf::words && !(how & write) && thread.clock.word == address &&
+                       thread.clock.word_at != site;
     report_race(site, buffer, address, bytes, (how & write) != 0, s.block, s.thread, e.site & kNumber,
-                other_writes, what);
+                other_writes, what, again ? thread.clock.word_at : nullptr);
   };
   const auto touch = [&](Cell& cell) {
     if (conflicts(cell.written)) tell(cell.written, true);
@@ -226,6 +228,10 @@ void note_polling(watch::ThreadClock& clock, const void* address, unsigned how, 
     if (clock.polled == address && clock.polled_at == site) waits_at(site);
     clock.polled = address;
     clock.polled_at = site;
+    if (clock.word != address) {
+      clock.word = address;
+      clock.word_at = site;
+    }
   } else if (how & write) {
     clock.polled = nullptr;
   }
