@@ -194,5 +194,22 @@ TEST(ProgramsInDialects, VolatileWordsReadAgainBehindTheLoopThatWaitsForThem) {
   EXPECT_EQ(faulty.reports[0].place.line, 9u);
 }
 
+TEST(ProgramsInDialects, TheFunctionsOfTr1) {
+  const WrittenSource source(R"(
+#include <tr1/cmath>
+__global__ void fill(int* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = 1; }
+int main(int argc, char**) {
+  int* p;
+  cudaMalloc(&p, 128);
+  fill<<<1, 64>>>(p, 31 + argc);
+  return std::tr1::beta(1.0, 1.0) != 1;
+}
+)",
+                             "fill.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  EXPECT_TRUE(module.run_main().ok());
+  EXPECT_EQ(module.run_main({"one more"}).reports.size(), 1u);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -344,6 +344,12 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
     // What comes of a guess is one too.
     if (thread.clock.guesses) {
       buffer->sampled = true;
+      if (buffer->space != Space::managed && buffer->space != Space::variable) {
+        if (buffer->initialised)
+          std::memset(&shadow().written[position(*buffer, buffer->begin)], 1, buffer->bytes);
+        buffer->initialised = false;
+        std::memset(written, 0, bytes);
+      }
     } else {
       std::memset(written, 1, bytes);
     }
