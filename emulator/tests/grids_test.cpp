@@ -101,5 +101,75 @@ TEST_F(Grids, AreDivergentWhereThreadsGoAroundThemOrWaitElsewhere) {
   expect_told(run(parts), 17, "while thread (32,0,0) waits at another one");
 }
 
+// A scatter by places that another kernel has counted into memory that the host had set to zero.
+const char* const kScatter = R"(
+__global__ void place(int* places, int n) {
+  if (threadIdx.x == 0 && blockIdx.x < n) places[blockIdx.x] = blockIdx.x;
+}
+__global__ void scatter(const int* places, int* out, int shift) {
+  out[places[blockIdx.x * 32 + threadIdx.x] + shift] = threadIdx.x;
+}
+int main(int count, char**) {
+  int *places, *out;
+  cudaMalloc(&places, 256 * sizeof(int)), cudaMalloc(&out, 256 * sizeof(int));
+  cudaMemset(places, 0, 256 * sizeof(int));
+  place<<<256, 32>>>(places, 256);
+  scatter<<<8, 32>>>(places, out, count - 1);
+  return cudaDeviceSynchronize();
+}
+)";
+
+TEST_F(Grids, WhatBlocksLeftOutWouldHaveWrittenOverTheHostsValuesIsAGuess) {
+  const WrittenSource source(kScatter, "scatter.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  for (const std::uint64_t blocks : {0, 8}) {
+    const RunResult good = module.run_main({}, {.blocks = blocks});
+    for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+    // The last block has run: what it left is no guess.
+    const RunResult faulty = module.run_main({"one further"}, {.blocks = blocks});
+    ASSERT_EQ(faulty.reports.size(), 1u) << blocks;
+    EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
+    EXPECT_EQ(faulty.reports[0].thread[0], 31u);
+  }
+}
+
+// Sums of what blocks have counted, through a warp's shuffles and over values of the host's, as places to
+// write to.
+const char* const kSums = R"(
+__global__ void count(int* counts) {
+  if (threadIdx.x == 0) counts[blockIdx.x] = 1;
+}
+__global__ void add(const int* counts, int* places) {
+  int sum = threadIdx.x == 0 ? 0 : counts[threadIdx.x - 1];
+  for (int d = 1; d < 32; d *= 2) {
+    const int other = __shfl_up_sync(~0u, sum, d);
+    if (threadIdx.x >= d) sum += other;
+  }
+  places[threadIdx.x] = __shfl_sync(~0u, sum, threadIdx.x);
+}
+__global__ void put(const int* places, int* out, int by) { out[places[blockIdx.x] * by] = blockIdx.x; }
+int main(int argc, char**) {
+  int *counts, *places, *out;
+  cudaMalloc(&counts, 128 * sizeof(int)), cudaMalloc(&places, 32 * sizeof(int)), cudaMalloc(&out, 32 * sizeof(int));
+  cudaMemset(places, 0, 32 * sizeof(int));
+  count<<<128, 32>>>(counts);
+  add<<<1, 32>>>(counts, places);
+  put<<<32, 1>>>(places, out, argc == 1);
+  return cudaDeviceSynchronize();
+}
+)";
+
+TEST_F(Grids, WhatLanesMakeOfAGuessIsOne) {
+  const WrittenSource source(kSums, "sums.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  for (const std::uint64_t blocks : {0, 64}) {
+    const RunResult good = module.run_main({}, {.blocks = blocks});
+    for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  }
+  const RunResult faulty = module.run_main({"all to one place"});
+  ASSERT_FALSE(faulty.reports.empty());
+  EXPECT_EQ(faulty.reports[0].kernel, "put");
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

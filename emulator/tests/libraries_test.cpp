@@ -246,6 +246,28 @@ int main() {
   return 0;
 }
 )"},
+    {"quasi_random_generators_and_versions", R"(
+#include <cublas_v2.h>
+#include <cufftXt.h>
+#include <curand.h>
+#include <vector>
+int main() {
+  curandGenerator_t g;
+  float* p;
+  std::vector<float> h(1000);
+  if (curandCreateGenerator(&g, CURAND_RNG_QUASI_SOBOL32) || curandSetQuasiRandomGeneratorDimensions(g, 2)) return 1;
+  if (curandSetQuasiRandomGeneratorDimensions(g, 20001) != CURAND_STATUS_OUT_OF_RANGE) return 2;
+  if (curandSetGeneratorOrdering(g, CURAND_ORDERING_QUASI_DEFAULT)) return 3;
+  cudaMalloc(&p, h.size() * sizeof *p);
+  if (curandGenerateUniform(g, p, h.size())) return 4;
+  cudaMemcpy(h.data(), p, h.size() * sizeof *p, cudaMemcpyDeviceToHost);
+  float sum = 0;
+  for (float x : h) sum += x;
+  cufftHandle plan;
+  if (cufftPlan1d(&plan, 8, CUFFT_C2C, 1)) return 5;
+  return sum < 400 || sum > 600 || cublasGetCudartVersion() != CUDART_VERSION;
+}
+)"},
     {"who_asks_openmp_for_its_threads", R"(
 #include <omp.h>
 __global__ void sets(int* p) { *p = 1; }

@@ -55,6 +55,7 @@ struct NamedBarrier {
 /// What the lanes of a warp brought to one warp operation: sixteen bytes each.
 struct Meeting {
   std::uint64_t members = 0;  ///< lanes that took part, valid once the operation is complete
+  std::uint64_t guessed = 0;  ///< lanes whose values come of what blocks left out would have written
   alignas(16) unsigned char values[64][16];
 };
 

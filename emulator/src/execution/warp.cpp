@@ -35,12 +35,13 @@ Meeting* Block::meet(std::uint64_t mask, WarpOp op, const void* value, unsigned 
     meeting = spare_.back();
     spare_.pop_back();
     meeting->wanted = mask;
-    meeting->arrived = 0;
+    meeting->arrived = meeting->guessed = 0;
     meeting->op = op;
     meeting->site = site;
     warp.pending.push_back(meeting);
   }
   meeting->arrived |= bit;
+  if (self.clock.guesses) meeting->guessed |= bit;
   if (bytes > 0) std::memcpy(meeting->values[self.lane], value, bytes);
   self.meeting = meeting;
   self.site = site;

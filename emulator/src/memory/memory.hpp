@@ -25,6 +25,7 @@ struct Buffer {
   std::string name;          ///< as the source or the caller named it; empty for an anonymous allocation
   bool initialised = false;  ///< the whole buffer holds values, whatever the shadow says
   bool sampled = false;      ///< what blocks left out would have written to it, nobody knows
+  bool touched = false;      ///< a thread of the current launch has written to it
   bool input = false;        ///< the current launch must not write it
   bool tensor =
       false;  ///< the host writes it unseen: what is still poison, and no kernel wrote, nobody wrote

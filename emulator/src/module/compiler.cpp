@@ -26,55 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Hooks and C library calls that the linker hands to the emulator's library.
-const char* const kWrapped[] = {"memcpy",
-                                "memmove",
-                                "memset",
-                                "malloc",
-                                "calloc",
-                                "free",
-                                "_Znwm",
-                                "_Znam",
-                                "_ZdlPv",
-                                "_ZdaPv",
-                                "_ZdlPvm",
-                                "_ZdaPvm",
-                                "abort",
-                                "__assert_fail",
-                                "__ubsan_handle_type_mismatch_v1",
-                                "__ubsan_handle_float_cast_overflow",
-                                "__tsan_init",
-                                "__tsan_func_entry",
-                                "__tsan_func_exit",
-                                "__tsan_read_range",
-                                "__tsan_write_range",
-                                "__tsan_vptr_read",
-                                "__tsan_vptr_update",
-                                "__tsan_atomic_thread_fence",
-                                "__tsan_atomic_signal_fence"};
-const char* const kSized[] = {"read",
-                              "write",
-                              "read_write",
-                              "unaligned_read",
-                              "unaligned_write",
-                              "unaligned_read_write",
-                              "volatile_read",
-                              "volatile_write",
-                              "unaligned_volatile_read",
-                              "unaligned_volatile_write"};
-const char* const kAtomics[] = {"load",
-                                "store",
-                                "exchange",
-                                "fetch_add",
-                                "fetch_sub",
-                                "fetch_and",
-                                "fetch_or",
-                                "fetch_xor",
-                                "fetch_nand",
-                                "compare_exchange_strong",
-                                "compare_exchange_weak",
-                                "compare_exchange_val"};
-
 constexpr std::uint64_t kCompilerMemory = std::uint64_t{8} << 30, kCompilerFile = std::uint64_t{1} << 30;
 // What compilers, and the programs that they start, say when a limit ends them.
 constexpr std::pair<const char*, const char*> kLimits[] = {
@@ -98,20 +49,6 @@ constexpr const char* kOfMachine[] = {"No space left on device",
                                       "Killed signal terminated program",
                                       "internal compiler error",
                                       "error while loading shared libraries"};
-
-std::vector<std::string> wrap_flags() {
-  std::vector<std::string> flags;
-  for (const char* name : kWrapped) flags.push_back(std::string("-Wl,--wrap=") + name);
-  for (const char* kind : kSized) {
-    for (const char* bytes : {"1", "2", "4", "8", "16"})
-      flags.push_back(std::string("-Wl,--wrap=__tsan_") + kind + bytes);
-  }
-  for (const char* op : kAtomics) {
-    for (const char* bits : {"8", "16", "32", "64"})
-      flags.push_back(std::string("-Wl,--wrap=__tsan_atomic") + bits + "_" + op);
-  }
-  return flags;
-}
 
 // Of "cc1plus: out of memory allocating 8589934608 bytes after a total of 1392640 bytes".
 std::uint64_t memory_asked_for(const std::string& line) {
@@ -403,16 +340,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
         result.reaches.push_back(std::move(each));
     link.push_back(object);
   };
-  for (std::size_t i = 0; i < options.sources.size(); ++i) {
-    const fs::path& source = options.sources[i];
-    const std::string stem = (directory / std::to_string(i)).string();
-    if (is_plain_c(source)) {
-      Compiled c = compile_c(options, compiler, source, directory, stem);
-      result.has_main |= c.has_main;
-      note_dependencies(source, std::move(c.dependencies));
-      take_object(source, stem + ".o");
-      continue;
-    }
+  const auto compile_cpp = [&](const fs::path& source, const std::string& stem) {
     // Before the other system directories: some of its headers stand in front of theirs.
     std::vector<std::string> command = {compiler.string(), "-isystem", device_headers().string()};
     command.insert(command.end(), flags.begin(), flags.end());
@@ -485,10 +413,44 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       compile_text(rewritten.text);  // whatever was wrong, the source is judged without them
     }
     take_object(source, stem + ".o");
+  };
+  for (std::size_t i = 0; i < options.sources.size(); ++i) {
+    const fs::path& source = options.sources[i];
+    const std::string stem = (directory / std::to_string(i)).string();
+    if (!may_be_c(source)) {
+      compile_cpp(source, stem);
+      continue;
+    }
+    try {
+      Compiled c = compile_c(options, compiler, source, directory, stem);
+      result.has_main |= c.has_main;
+      result.calls_from_c |= c.calls_from_c;
+      uses_openmp |= read_file(source).find("omp_get_") != std::string::npos;
+      note_dependencies(source, std::move(c.dependencies));
+      take_object(source, stem + ".o");
+    } catch (const MachineError&) {
+      throw;
+    } catch (const Error& in_c) {
+      // The headers of the runtime's libraries are there in C++ alone.
+      if (!names_runtime(source)) throw;
+      try {
+        compile_cpp(source, stem);
+      } catch (const MachineError&) {
+        throw;
+      } catch (const Error&) {
+        throw in_c;
+      }
+    }
+  }
+  if (result.calls_from_c) {
+    const std::string stem = (directory / "calls_from_c").string();
+    note_dependencies(stem, compile_calls_from_c(options, compiler, directory, stem).dependencies);
+    link.push_back(stem + ".o");
   }
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());
   link.push_back(own_library().string());
-  link.insert(link.end(), {"-Wl,-z,defs", "-pthread"});
+  // As in a program, the module's own functions stand before those of the C library of the same name.
+  link.insert(link.end(), {"-Wl,-z,defs", "-Wl,-Bsymbolic-functions", "-pthread"});
   if (uses_openmp && !clang) link.insert(link.end(), {"-Wl,--as-needed", "-lgomp"});
   const std::vector<std::string> wraps = wrap_flags();
   link.insert(link.end(), wraps.begin(), wraps.end());

@@ -15,6 +15,7 @@ struct Compiled {
   std::vector<std::string> reaches;                 ///< "uses ptrace": what no kernel's code needs
   bool has_main = false;
   bool hip = false;
+  bool calls_from_c = false;  ///< a source in C calls the runtime
 };
 
 /// The compiler that `options` mean, as a path. Throws Error where none is found.
@@ -28,12 +29,18 @@ Compiled compile(const BuildOptions& options, const std::filesystem::path& compi
 Compiled compile_c(const BuildOptions& options, const std::filesystem::path& compiler,
                    const std::filesystem::path& source, const std::filesystem::path& directory,
                    const std::string& stem);
+/// The functions of the runtime that sources in C call, into `stem`.o.
+Compiled compile_calls_from_c(const BuildOptions& options, const std::filesystem::path& compiler,
+                              const std::filesystem::path& directory, const std::string& stem);
 
 /// The same with the vendor's compiler, for a real device (device_compiler.cpp).
 Compiled compile_for_device(const BuildOptions& options, const std::filesystem::path& directory,
                             const std::filesystem::path& library);
 /// The flags that decide what that makes.
 std::vector<std::string> device_flags(const BuildOptions& options, bool hip);
+
+/// Hooks and C library calls that the linker hands to the emulator's library.
+std::vector<std::string> wrap_flags();
 
 /// Make's dependency format: "target: a b \<newline> c", blanks escaped by a backslash.
 std::vector<std::filesystem::path> parse_dependencies(const std::filesystem::path& file);

@@ -28,13 +28,17 @@ bool has_kernels(const std::filesystem::path& source) {
   return text.find("__global__") != std::string::npos || text.find("<<<") != std::string::npos;
 }
 
-bool is_plain_c(const std::filesystem::path& source) {
-  if (source.extension() != ".c") return false;
+bool may_be_c(const std::filesystem::path& source) {
+  return source.extension() == ".c" && !has_kernels(source) &&
+         read_file(source).find("namespace ") == std::string::npos;
+}
+
+bool names_runtime(const std::filesystem::path& source) {
   const std::string text = read_file(source);
   for (const char* mark :
-       {"__global__", "<<<", "<cuda", "\"cuda", "cudaMalloc", "cudaMemcpy", "hip/", "namespace "})
-    if (text.find(mark) != std::string::npos) return false;
-  return true;
+       {"<cuda", "\"cuda", "cudaMalloc", "cudaMemcpy", "<cu", "<hip", "\"hip", "hipMalloc"})
+    if (text.find(mark) != std::string::npos) return true;
+  return false;
 }
 
 std::string at_least_17(const std::string& standard) {

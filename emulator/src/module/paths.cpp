@@ -74,6 +74,7 @@ bool is_toolkit(const fs::path& folder) {
          fs::exists(folder / "hip/amd_detail", none);
 }
 
+fs::path c_headers() { return device_headers().parent_path() / "c"; }
 fs::path toolkit_headers() { return device_headers().parent_path() / "toolkit"; }
 fs::path hip_on_cuda_headers() { return device_headers().parent_path() / "hip_on_cuda"; }
 

@@ -11,6 +11,8 @@ std::filesystem::path own_library();
 /// folder of their own.
 std::vector<std::filesystem::path> folders_of_libraries();
 std::filesystem::path device_headers();
+/// The runtimes' headers as C reads them.
+std::filesystem::path c_headers();
 /// What stands beside the vendor's own headers where a source is compiled for a real device, and what stands
 /// for HIP's headers where its compiler is CUDA's.
 std::filesystem::path toolkit_headers();

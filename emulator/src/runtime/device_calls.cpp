@@ -29,6 +29,11 @@ void tell_outside(const void* site, int what, const std::string& element) {
                       fmt::format("{} {}", kVerbs[what], element));
 }
 
+/// The running thread goes on with what these lanes left.
+void take_guesses(const Meeting& meeting, std::uint64_t lanes) {
+  if (meeting.guessed & meeting.members & lanes) current_thread()->clock.guesses = true;
+}
+
 /// What lies there is another variable of the thread's, or what its calls return to.
 [[noreturn]] void end_thread() {
   current_block()->launch().error = error::illegal_address;
@@ -53,6 +58,7 @@ EXPORT void isomer_emulator_shuffle(std::uint64_t mask, void* value, unsigned by
   Meeting* meeting = block.meet(mask, WarpOp::shuffle, value, bytes, SITE);
   if ((meeting->members >> source) & 1) {
     std::memcpy(value, meeting->values[source], bytes);
+    take_guesses(*meeting, std::uint64_t{1} << source);
   } else {
     // Undefined on the device. AMD's hardware gives zero; on NVIDIA's it is whatever the register held.
     std::memset(value, block.launch().hip ? 0 : 0xff, bytes);
@@ -96,6 +102,7 @@ EXPORT std::uint64_t isomer_emulator_reduce(std::uint64_t mask, int op, std::uin
     std::memcpy(&v, meeting->values[lane], sizeof v);
     return v;
   };
+  take_guesses(*meeting, meeting->members);
   std::uint64_t m = meeting->members, result = at(std::countr_zero(m));
   for (m &= m - 1; m; m &= m - 1) {
     const std::uint64_t v = at(std::countr_zero(m));

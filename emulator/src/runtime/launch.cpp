@@ -188,6 +188,8 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
         if (b->live && b->tensor && !b->initialised) b->initialised = watch::host_wrote(*b);
       }
     }
+    if (settings().blocks != 0)
+      for (Buffer* b : Memory::instance().live_buffers()) b->touched = false;
     const auto begin = std::chrono::steady_clock::now();
     run_grid(run);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -199,7 +201,7 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
     for (Buffer* b : inputs) b->input = false;
     // What the blocks that did not run would have written, nobody knows.
     if (run.blocks < run.of_grid) {
-      for (Buffer* b : Memory::instance().live_buffers()) b->sampled |= b->space != Space::shared;
+      for (Buffer* b : Memory::instance().live_buffers()) watch::leave_guesses(*b);
     }
     for (Buffer* b : Memory::instance().live_buffers()) {
       if (b->space == Space::shared) continue;

@@ -1,7 +1,9 @@
 #include "source/device_paths.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -35,35 +37,88 @@ std::string body_of(std::string_view written, const Text& text, const Function& 
   return marker(text, f.body) + std::string(written.substr(begin, text.tokens[f.end].end() - begin));
 }
 
-/// The functions that only the device's reading has stand in front of the next one that both have.
-void add_functions_of_device(const Text& ours, const Outline& here, std::string_view device,
-                             const Text& theirs, const Outline& there, Edits& edits) {
-  const auto known = definitions(here);
-  std::map<std::string, std::size_t> met;
-  std::vector<const Function*> waiting;
-  for (const Function& g : there.functions) {
-    if (!g.definition) continue;
-    const std::string name = g.scope + g.name;
-    const auto found = known.find(name);
-    if (found == known.end()) {
-      if ((g.global || g.device) && !g.member) waiting.push_back(&g);
-      continue;
+/// What only the device's reading has: a function, or a type, constant or variable.
+struct Added {
+  std::string scope;
+  std::size_t begin, end;  ///< tokens of that reading
+  bool placed = false;     ///< it has its place, or comes with a class that has
+};
+
+class Additions {
+ public:
+  Additions(const Text& ours, const Outline& here, std::string_view device, const Text& theirs,
+            const Outline& there)
+      : ours_(ours), here_(here), device_(device), theirs_(theirs), there_(there) {}
+
+  /// Each stands in front of the next function of its own scope that both readings have, or else at the end
+  /// of its class.
+  void insert(Edits& edits) {
+    collect();
+    const auto known = definitions(here_);
+    std::map<std::string, std::size_t> met;
+    for (const Function& g : there_.functions) {
+      if (!g.definition) continue;
+      const auto found = known.find(g.scope + g.name);
+      if (found == known.end()) continue;
+      const std::size_t at = met[found->first]++;
+      if (at >= found->second.size()) continue;
+      const Function& f = *found->second[at];
+      if (is_outside(ours_, f)) continue;
+      const std::string text = taken(f.scope, g.begin);
+      if (!text.empty()) edits.insert(ours_.tokens[f.begin].offset, text + marker(ours_, f.begin));
     }
-    const std::size_t at = met[name]++;
-    if (waiting.empty() || at >= found->second.size()) continue;
-    const Function& f = *found->second[at];
-    std::string text;
-    for (const Function* each : waiting) {
-      if (each->scope != f.scope || f.member) continue;
-      const std::size_t begin = theirs.tokens[each->begin].offset;
-      text += marker(theirs, each->begin) +
-              std::string(device.substr(begin, theirs.tokens[each->end].end() - begin));
+    for (const Declaration& type : here_.declarations) {
+      if (type.body == 0) continue;
+      const std::string text = taken(type.scope + type.name + "::", theirs_.tokens.size());
+      if (!text.empty()) edits.insert(ours_.tokens[type.body].offset, text + marker(ours_, type.body));
     }
-    if (f.member) continue;
-    if (!text.empty()) edits.insert(ours.tokens[f.begin].offset, text + marker(ours, f.begin));
-    waiting.clear();
   }
-}
+
+ private:
+  /// A member that is defined outside of its class.
+  static bool is_outside(const Text& text, const Function& f) {
+    return f.member && f.name_at > 0 && text.tokens[f.name_at - 1].is("::");
+  }
+
+  void collect() {
+    std::set<std::string> known;
+    for (const Function& f : here_.functions) known.insert(f.scope + f.name);
+    for (const Declaration& d : here_.declarations) known.insert(d.scope + d.name);
+    for (const Function& g : there_.functions) {
+      const bool ours = known.count(g.scope + g.name) != 0 || is_outside(theirs_, g);
+      if (g.definition && (g.global || g.device) && !ours) added_.push_back({g.scope, g.begin, g.end});
+    }
+    for (const Declaration& d : there_.declarations)
+      if (known.count(d.scope + d.name) == 0) added_.push_back({d.scope, d.begin, d.end});
+    std::sort(added_.begin(), added_.end(), [](const Added& a, const Added& b) { return a.begin < b.begin; });
+    // What a class has that is added as a whole comes with it.
+    std::size_t end = 0;
+    for (Added& each : added_) {
+      each.placed = each.begin < end;
+      end = std::max(end, each.end);
+    }
+  }
+
+  /// The text of what stands in front of that token, in this scope, and has no place yet.
+  std::string taken(const std::string& scope, std::size_t before) {
+    std::string text;
+    for (Added& each : added_) {
+      if (each.placed || each.scope != scope || each.begin >= before) continue;
+      each.placed = true;
+      const std::size_t begin = theirs_.tokens[each.begin].offset;
+      text += marker(theirs_, each.begin) +
+              std::string(device_.substr(begin, theirs_.tokens[each.end].end() - begin));
+    }
+    return text;
+  }
+
+  const Text& ours_;
+  const Outline& here_;
+  std::string_view device_;
+  const Text& theirs_;
+  const Outline& there_;
+  std::vector<Added> added_;
+};
 
 }  // namespace
 
@@ -83,7 +138,7 @@ std::string with_device_paths(std::string_view host, std::string_view device) {
   const Outline here = outline(ours), there = outline(theirs);
   const auto of_device = definitions(there);
   Edits edits;
-  add_functions_of_device(ours, here, device, theirs, there, edits);
+  Additions(ours, here, device, theirs, there).insert(edits);
   for (const auto& [name, functions] : definitions(here)) {
     const auto found = of_device.find(name);
     if (found == of_device.end() || found->second.size() != functions.size()) continue;

@@ -30,6 +30,51 @@ class Reader {
     return end;
   }
 
+  /// The name that a typedef, a using or an enumeration declares; that of its first value where it has none.
+  std::string declared(std::size_t begin, std::size_t end) const {
+    const bool alias = t_[begin].is("using");
+    if (alias && t_[begin + 1].is("namespace")) return {};
+    if (!alias && !t_[begin].is("typedef") && !t_[begin].is("enum")) return {};
+    std::string name;
+    for (std::size_t i = begin + 1; i < end; ++i) {
+      if (t_[i].is("class") || t_[i].is("struct")) continue;
+      if (t_[i].kind == Token::name) name = t_[i].text;
+      const bool enumerates = t_[begin].is("enum");
+      if (enumerates && (t_[i].is(":") || t_[i].is("{")) && !name.empty()) break;
+      if (enumerates && t_[i].is("{") && i + 1 < end) return std::string(t_[i + 1].text);
+      if ((alias && t_[i].is("=")) || t_[i].is("[")) break;
+      if (!alias && t_[i].is("(") && i + 2 < end && t_[i + 1].is("*")) return std::string(t_[i + 2].text);
+      if (t_[i].is("{") || t_[i].is("(")) i = closing(t_, i);
+    }
+    return name;
+  }
+
+  /// Of a specialisation with its arguments.
+  std::string class_name_of(std::size_t begin, std::size_t end) const {
+    std::string name;
+    for (std::size_t i = begin; i < end && !t_[i].is(":"); ++i) {
+      if (t_[i].is("(")) {
+        i = closing(t_, i);
+      } else if (t_[i].is("<") && !name.empty()) {
+        const std::size_t close = angle_close(i, end);
+        for (; i <= close && i < end; ++i) name += t_[i].text;
+        break;
+      } else if (t_[i].kind == Token::name && !t_[i].is("final")) {
+        name = t_[i].text;
+      }
+    }
+    return name;
+  }
+
+  void note(const std::string& type, const std::vector<std::string>& names, const std::string& scope,
+            std::size_t begin, std::size_t end, std::size_t body) {
+    if (!type.empty()) {
+      result_.declarations.push_back({type, scope, begin, end, body});
+    } else if (!names.empty()) {
+      result_.declarations.push_back({names.front(), scope, begin, end, 0});
+    }
+  }
+
   // Reads declarations of a namespace or class between two tokens.
   void read_scope(std::size_t begin, std::size_t end, const std::string& scope, bool member) {
     std::size_t i = begin;
@@ -83,6 +128,8 @@ class Reader {
     bool assigned = false, is_using = t_[start].is("using") || t_[start].is("typedef") ||
                                       t_[start].is("friend") || t_[start].is("static_assert");
     std::vector<std::string> names;  // of variables
+    std::string class_name;
+    std::size_t class_end = 0;
     std::size_t specifier = start;
     bool has_initialiser = false;
     std::size_t i = start;
@@ -166,11 +213,10 @@ class Reader {
           continue;
         }
         if (is_class && f.name.empty() && !assigned) {
-          std::string name;
-          for (std::size_t k = start; k < i && !t_[k].is(":"); ++k) {
-            if (t_[k].kind == Token::name && !t_[k].is("final")) name = t_[k].text;
-          }
+          const std::string name = class_name_of(start, i);
           read_scope(i + 1, std::min(close, end), scope + name + "::", true);
+          class_name = name;
+          class_end = close;
           i = close;  // a variable may follow
           is_class = false;
           continue;
@@ -196,6 +242,10 @@ class Reader {
       if (t.is("}")) return i;  // the scope ends here
     }
     if (i > start && t_[i - 1].kind == Token::name && f.name.empty()) names.emplace_back(t_[i - 1].text);
+    if (i < end && t_[i].is(";")) {
+      if (is_using || is_enum) class_name = declared(start, i);
+      if (f.name.empty() || is_using) note(class_name, names, scope, begin, i, class_end);
+    }
     if (is_shared && f.name.empty()) {
       result_.shared.push_back({start, i, scope});
     } else if (!f.name.empty() && !is_using) {

@@ -37,8 +37,16 @@ struct GlobalShared {
   std::string scope;
 };
 
+/// A type, constant or variable of a namespace or class.
+struct Declaration {
+  std::string name, scope;
+  std::size_t begin = 0, end = 0;  ///< its tokens, the semicolon included
+  std::size_t body = 0;            ///< where a class closes, else 0
+};
+
 struct Outline {
   std::vector<Function> functions;
+  std::vector<Declaration> declarations;
   std::vector<Variable> variables;
   std::vector<GlobalShared> shared;
 };

@@ -228,6 +228,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_launches(s);
   rewrite_kernel_casts(s);
   rewrite_dependent_templates(s);
+  const bool ext_vectors = rewrite_ext_vectors(s);
   rewrite_specifiers(s);
   rewrite_conversions(s);
   watch_local_values(s);
@@ -244,8 +245,11 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   result.text = s.edits.apply(preprocessed) + tail;
   result.uses_ptx = s.uses_ptx;
   result.uses_texture_references = names_texture_reference(s.text);
-  result.uses_special_functions = names_special_function(s.text);
+  // TR1's <cmath> names them all.
+  result.uses_special_functions =
+      names_special_function(s.text) || preprocessed.find("/tr1/cmath\"") != std::string_view::npos;
   result.missing_headers = missing_headers(s.text, preprocessed);
+  if (ext_vectors) result.missing_headers.emplace_back("isomer_emulator/ext_vector.h");
   return result;
 }
 

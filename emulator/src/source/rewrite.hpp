@@ -19,7 +19,7 @@ struct Rewritten {
   bool uses_ptx = false;                     ///< isomer_emulator/ptx.h has to stand in front
   bool uses_texture_references = false;      ///< isomer_emulator/texture_reference.h has to stand in front
   bool uses_special_functions = false;       ///< those of C++17, which isomer_emulator/cmath.h leaves out
-  std::vector<std::string> missing_headers;  ///< of the C++ library, which have to stand in front
+  std::vector<std::string> missing_headers;  ///< of the library or the emulator, which have to stand in front
 };
 
 /// `instantiate` names template kernels with their arguments (`scale<float, 4>`) that have to be launchable
@@ -67,6 +67,8 @@ void rewrite_kernel_casts(Source& source);
 void rewrite_shared(Source& source);
 void rewrite_dependent_templates(Source& source);
 void rewrite_specifiers(Source& source);
+/// Whether there are any, so that isomer_emulator/ext_vector.h has to stand in front.
+bool rewrite_ext_vectors(Source& source);
 void rewrite_conversions(Source& source);
 void watch_local_values(Source& source);
 void mark_early_returns(Source& source);

@@ -119,6 +119,13 @@ void rewrite_shared(Source& s) {
     s.edits.replace(t[g.begin].offset, t[g.end].end() - t[g.begin].offset, out + s.lines(g.begin, g.end));
     for (std::size_t i = g.begin; i <= g.end; ++i) global_tokens.insert(i);
   }
+  // Of a parameter it says where the pointer leads, which the compilers let pass.
+  for (const Function& f : s.outline.functions) {
+    for (std::size_t i = f.parameters; i > 0 && i < closing(t, f.parameters); ++i) {
+      if (!t[i].is("__shared__") || !global_tokens.insert(i).second) continue;
+      s.edits.remove(t[i]);
+    }
+  }
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (!t[i].is("__shared__") || global_tokens.count(i)) continue;
     std::size_t begin = i;

@@ -18,6 +18,10 @@ struct Header {
 constexpr Header kHeaders[] = {
     {"string", "/bits/basic_string.h\"", {"string", "to_string", "stoi", "stof", "getline", "basic_string"}},
     {"vector", "/bits/stl_vector.h\"", {"vector"}},
+    {"algorithm",
+     "/bits/stl_algo.h\"",
+     {"sort", "stable_sort", "max_element", "min_element", "generate", "transform"}},
+    {"numeric", "/numeric\"", {"accumulate", "iota", "inner_product", "partial_sum"}},
     {"stdexcept",
      "/stdexcept\"",
      {"runtime_error", "logic_error", "invalid_argument", "out_of_range", "domain_error", "overflow_error"}},

@@ -43,6 +43,7 @@ struct ThreadClock {
   bool just_fenced = false;               ///< nothing was accessed since
   Scope scope = Scope::device;            ///< of the atomics that follow
   const void *polled_at = nullptr, *polled = nullptr;  ///< the last word read so, with no write since
+  const void *word_at = nullptr, *word = nullptr;      ///< where the last word read so was first read
   const void *looked_at = nullptr, *looked = nullptr;  ///< the last plain read
   std::vector<const void*> calls;                      ///< return addresses, outermost first
   std::uint32_t spins = 0;
@@ -56,7 +57,7 @@ struct ThreadClock {
     for (Knowledge* k : {&known, &picked, &picked_value, &fenced_device, &fenced_block}) k->reset();
     just_fenced = guesses = false;
     scope = Scope::device;
-    polled_at = polled = looked_at = looked = nullptr;
+    polled_at = polled = word_at = word = looked_at = looked = nullptr;
     calls.clear();
   }
 };

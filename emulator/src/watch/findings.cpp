@@ -98,7 +98,7 @@ void add(Kind kind, Block& block, const Thread& thread, const void* pc, const vo
   raw.report.block = triple(block.index());
   raw.report.thread = triple(thread.index);
   raw.site = {pc, calls != nullptr ? *calls : thread.clock.calls};
-  raw.other.pc = other_pc;
+  if (raw.earlier.pc == nullptr) raw.other.pc = other_pc;
   raws.push_back(std::move(raw));
 }
 
@@ -175,16 +175,18 @@ std::vector<Report> take_reports() {
     looked = looks;
   }
   std::vector<Site> wanted;
-  for (const Raw& r : taken) wanted.push_back(r.site), wanted.push_back(r.other);
+  for (const Raw& r : taken) wanted.insert(wanted.end(), {r.site, r.other, r.earlier});
   const std::vector<Place> places = places_of(wanted);
   std::vector<Report> reports;
   for (std::size_t i = 0; i < taken.size(); ++i) {
     Report& r = taken[i].report;
-    if (!taken[i].by_host) r.place = places[2 * i];
-    r.other = places[2 * i + 1];
+    if (!taken[i].by_host) r.place = places[3 * i];
+    r.other = places[3 * i + 1];
     if (taken[i].of_words &&
         (in_waiting_loop(taken[i].site, r.place) || in_waiting_loop(taken[i].other, r.other)))
       continue;
+    // Whoever has waited for a word may read it again.
+    if (taken[i].earlier.pc != nullptr && in_waiting_loop(taken[i].earlier, places[3 * i + 2])) continue;
     std::string predicate = taken[i].predicate;
     if (const auto at = predicate.find("{other}"); at != std::string::npos) {
       predicate.replace(at, 7,

@@ -15,6 +15,7 @@ struct Raw {
   Site other;
   bool by_host = false;        // of no thread; its place is known
   bool of_words = false;       // a race that is none where either place is in a loop that waits
+  Site earlier;                // where the thread read the same word before it read it here
   bool same_values = false;    // every one of these stores wrote what was there
   std::string value;           // that value, as bytes
   const void* look = nullptr;  // a plain read that may be the first look of a compare-and-swap

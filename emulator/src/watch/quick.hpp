@@ -43,7 +43,7 @@ inline bool quickly(Thread& thread, const void* address, const void* site) {
   Launch& launch = block.launch();
   Memory& memory = Memory::instance();
   const auto* at = static_cast<const std::byte*>(address);
-  const Buffer* buffer = memory.page_owner(at);
+  Buffer* const buffer = memory.page_owner(at);
   if (buffer == nullptr) {
     // The arguments of the launch, which every thread reads.
     const auto* package = static_cast<const std::byte*>(launch.request.package);
@@ -110,6 +110,7 @@ inline bool quickly(Thread& thread, const void* address, const void* site) {
   }
   if constexpr (Writes) {
     initialised<Bytes, true>(written);
+    buffer->touched = true;
     thread.clock.polled = nullptr;
   } else {
     thread.clock.looked = address;

@@ -158,7 +158,7 @@ void report_unnamed_lane(const void* site, unsigned lane, unsigned lanes) {
 
 void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
                  std::uint64_t other_block, std::uint32_t other_thread, std::uint32_t other_site,
-                 bool other_writes, RaceOf what) {
+                 bool other_writes, RaceOf what, const void* earlier) {
   Block& block = *current_block();
   const LaunchRequest& request = block.launch().request;
   constexpr std::size_t kLongestValue = 16;
@@ -167,8 +167,13 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
   const auto wait_for_value = [&] {
     if (stores) expect_store(site, site_of(other_site), address, bytes);
   };
-  if (told(Kind::race, site, site_of(other_site))) return wait_for_value();
+  const void* const known_by = earlier != nullptr ? earlier : site_of(other_site);
+  if (told(Kind::race, site, known_by)) return wait_for_value();
   Raw raw;
+  if (earlier != nullptr) {
+    raw.earlier.pc = earlier;
+    raw.other.pc = site_of(other_site);
+  }
   raw.same_values = stores;
   if (what == RaceOf::looks) raw.look = writes ? site_of(other_site) : site;
   raw.report.bytes = static_cast<std::uint32_t>(bytes);
@@ -186,7 +191,7 @@ void report_race(const void* site, const Buffer& buffer, const void* address, st
       : what == RaceOf::words ? "no barrier (volatile orders nothing)"
                               : "no barrier");
   raw.of_words = what == RaceOf::words;
-  add(Kind::race, block, *current_thread(), site, site_of(other_site), std::move(raw));
+  add(Kind::race, block, *current_thread(), site, known_by, std::move(raw));
   wait_for_value();
 }
 

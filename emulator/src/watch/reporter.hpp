@@ -26,11 +26,12 @@ void report_access(Kind kind, const void* site, const Buffer* buffer, const void
 void report_unnamed_lane(const void* site, unsigned lane, unsigned lanes);
 /// What two accesses are that race: any, a volatile and a volatile or atomic one of a word, or two atomics of
 /// which one reaches its own block only. Of words it is told where neither stands in a loop that waits.
-/// `looks`: a plain read and an atomic that changes the word.
+/// `looks`: a plain read and an atomic that changes the word. `earlier`: where the running thread has read
+/// the same word before; where that is such a loop, it is not told either.
 enum class RaceOf : std::uint8_t { accesses, words, scopes, looks };
 void report_race(const void* site, const Buffer& buffer, const void* address, std::size_t bytes, bool writes,
                  std::uint64_t other_block, std::uint32_t other_thread, std::uint32_t other_site,
-                 bool other_writes, RaceOf what = RaceOf::accesses);
+                 bool other_writes, RaceOf what = RaceOf::accesses, const void* earlier = nullptr);
 /// Two stores race whose second has not been made yet: only then its value is known.
 extern bool any_pending_store;
 void settle_pending_store();

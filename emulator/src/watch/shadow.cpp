@@ -190,8 +190,10 @@ void check_races(Block& block, Thread& thread, const Buffer& buffer, const void*
     const bool one_reads = !(how & write) != !other_writes;
     if (what == RaceOf::accesses && one_reads && ((how & write ? marks : e.site) & kAtomic))
       what = RaceOf::looks;
+    const bool again = what == RaceOf::words && !(how & write) && thread.clock.word == address &&
+                       thread.clock.word_at != site;
     report_race(site, buffer, address, bytes, (how & write) != 0, s.block, s.thread, e.site & kNumber,
-                other_writes, what);
+                other_writes, what, again ? thread.clock.word_at : nullptr);
   };
   const auto touch = [&](Cell& cell) {
     if (conflicts(cell.written)) tell(cell.written, true);
@@ -226,6 +228,10 @@ void note_polling(watch::ThreadClock& clock, const void* address, unsigned how, 
     if (clock.polled == address && clock.polled_at == site) waits_at(site);
     clock.polled = address;
     clock.polled_at = site;
+    if (clock.word != address) {
+      clock.word = address;
+      clock.word_at = site;
+    }
   } else if (how & write) {
     clock.polled = nullptr;
   }
@@ -334,9 +340,16 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
   }
   check_races(block, thread, *buffer, address, bytes, how, site);
   if (how & write) {
+    buffer->touched = true;
     // What comes of a guess is one too.
     if (thread.clock.guesses) {
       buffer->sampled = true;
+      if (buffer->space != Space::managed && buffer->space != Space::variable) {
+        if (buffer->initialised)
+          std::memset(&shadow().written[position(*buffer, buffer->begin)], 1, buffer->bytes);
+        buffer->initialised = false;
+        std::memset(written, 0, bytes);
+      }
     } else {
       std::memset(written, 1, bytes);
     }
@@ -429,6 +442,9 @@ void mark_written(const void* address, std::size_t bytes) {
   if (!buffer || buffer->initialised) return;
   if (address == buffer->begin && bytes >= buffer->bytes) {
     buffer->initialised = true;
+    // From here on they are what kernels have written since.
+    if (settings().blocks != 0 && shadow_of_memory.written != nullptr)
+      clear(&shadow().written[position(buffer->begin)], buffer->bytes);
     return;
   }
   std::memset(&shadow().written[position(address)], 1,
@@ -444,6 +460,14 @@ void mark_guessed(const void* address, std::size_t bytes) {
   std::memset(&shadow().written[position(address)], 0,
               std::min<std::size_t>(
                   bytes, static_cast<std::size_t>(buffer->end() - static_cast<const std::byte*>(address))));
+}
+
+void leave_guesses(Buffer& buffer) {
+  if (buffer.space == Space::shared) return;
+  buffer.sampled = true;
+  // Where the launch wrote to a part of what the host had set, blocks left out may have written to the rest.
+  if (buffer.space == Space::global && buffer.touched && !settings().host_writes_unseen)
+    buffer.initialised = false;
 }
 
 void copy_state(const void* to, const void* from, std::size_t bytes) {

@@ -80,6 +80,8 @@ void mark_written(const void* address, std::size_t bytes);
 /// The host wrote these bytes, and what it wrote comes of an unfinished result: who reads them is judged no
 /// further.
 void mark_guessed(const void* address, std::size_t bytes);
+/// A launch has ended of which blocks were left out: what they would have written to the buffer is guessed.
+void leave_guesses(Buffer& buffer);
 /// Whether the host wrote to a tensor: some byte is not poison that no kernel wrote. So too where the whole
 /// was written.
 bool host_wrote(Buffer& buffer);

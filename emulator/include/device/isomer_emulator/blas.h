@@ -2,8 +2,8 @@
 // library's own order is another.
 #pragma once
 
-#include "complex.h"
 #include "blas_matrix.h"
+#include "complex.h"
 
 #define CUBLAS_API_H_  // as headers of others ask whether cuBLAS is there
 
@@ -100,6 +100,7 @@ static inline cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
   *version = 120000;
   return CUBLAS_STATUS_SUCCESS;
 }
+static inline std::size_t cublasGetCudartVersion() { return 12000; }
 static inline const char* cublasGetStatusString(cublasStatus_t s) {
   return s == CUBLAS_STATUS_SUCCESS           ? "CUBLAS_STATUS_SUCCESS"
          : s == CUBLAS_STATUS_INVALID_VALUE   ? "CUBLAS_STATUS_INVALID_VALUE"
@@ -262,5 +263,5 @@ ISOMER_EMULATOR_BLAS(D, double, CUBLAS_COMPUTE_64F)
 ISOMER_EMULATOR_BLAS(H, __half, CUBLAS_COMPUTE_16F)
 #undef ISOMER_EMULATOR_BLAS
 
-#include "blas_vectors.h"
 #include "blas_triangular.h"
+#include "blas_vectors.h"

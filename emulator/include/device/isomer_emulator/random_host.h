@@ -31,13 +31,19 @@ enum curandRngType_t {
   CURAND_RNG_PSEUDO_MRG32K3A = 121,
   CURAND_RNG_PSEUDO_MTGP32 = 141,
   CURAND_RNG_PSEUDO_MT19937 = 142,
-  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161
+  CURAND_RNG_PSEUDO_PHILOX4_32_10 = 161,
+  CURAND_RNG_QUASI_DEFAULT = 200,
+  CURAND_RNG_QUASI_SOBOL32 = 201,
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 = 202,
+  CURAND_RNG_QUASI_SOBOL64 = 203,
+  CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 = 204
 };
 enum curandOrdering_t {
   CURAND_ORDERING_PSEUDO_BEST = 100,
   CURAND_ORDERING_PSEUDO_DEFAULT = 101,
   CURAND_ORDERING_PSEUDO_SEEDED = 102,
-  CURAND_ORDERING_PSEUDO_LEGACY = 103
+  CURAND_ORDERING_PSEUDO_LEGACY = 103,
+  CURAND_ORDERING_QUASI_DEFAULT = 201
 };
 typedef struct isomer_emulator_random {
   curandStatePhilox4_32_10_t state;
@@ -55,6 +61,9 @@ static inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* g, cur
 static inline curandStatus_t curandDestroyGenerator(curandGenerator_t g) {
   delete g;
   return CURAND_STATUS_SUCCESS;
+}
+static inline curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t, unsigned dimensions) {
+  return dimensions >= 1 && dimensions <= 20000 ? CURAND_STATUS_SUCCESS : CURAND_STATUS_OUT_OF_RANGE;
 }
 static inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t g,
                                                                 unsigned long long seed) {
@@ -122,7 +131,8 @@ static inline curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t g, 
   return isomer::emulator::generate(to, n,
                                     [=] { return curand_log_normal_double(&g->state, mean, deviation); });
 }
-static inline curandStatus_t curandGenerateLongLong(curandGenerator_t g, unsigned long long* to, std::size_t n) {
+static inline curandStatus_t curandGenerateLongLong(curandGenerator_t g, unsigned long long* to,
+                                                    std::size_t n) {
   return isomer::emulator::generate(to, n, [g] {
     const unsigned long long high = curand(&g->state);
     return high << 32 | curand(&g->state);
