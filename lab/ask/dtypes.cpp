@@ -1,5 +1,7 @@
 #include "lab/ask/dtypes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -61,6 +63,44 @@ std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const 
     }
   }
   return list;
+}
+
+Dtypes dtypes_of_inputs(const Port& port, Dtypes dtypes) {
+  std::erase_if(dtypes, [&](const auto& each) {
+    return std::none_of(port.original->parameters.begin(), port.original->parameters.end(),
+                        [&](const auto& of) { return !of.output && !of.returned && of.field == each.first; });
+  });
+  return dtypes;
+}
+
+void tell_result_dtypes(Called& called) {
+  const auto tell = [&](int role, DType got, const SourcePlace& place) {
+    const Value& want = called.given->values[static_cast<std::size_t>(role)];
+    if (!want.is_tensor() || got == DType::none || want.tensor.dtype == got ||
+        same_bytes(want.tensor.dtype, got))
+      return;
+    Finding finding;
+    finding.code = Code::result_dtype;
+    finding.argument = called.port->roles[static_cast<std::size_t>(role)].name;
+    finding.evidence =
+        fmt::format("{} comes as {} where the op has {}: its numbers are judged as rounded to {}",
+                    finding.argument, name_of(got), name_of(want.tensor.dtype), name_of(want.tensor.dtype));
+    finding.location = place;
+    finding.fix = fmt::format("return {}", name_of(want.tensor.dtype));
+    called.findings.push_back(std::move(finding));
+  };
+  // What was cast for a refusal is told as that.
+  const std::vector<Parameter>& parameters = called.form.entry->parameters;
+  for (std::size_t i = 0; i < called.form.passings.size() && i < parameters.size(); ++i) {
+    const Passing& passing = called.form.passings[i];
+    if (passing.what == Passing::What::role && parameters[i].element == passing.cast &&
+        called.port->roles[static_cast<std::size_t>(passing.role)].output)
+      tell(passing.role, passing.cast, called.form.entry->place);
+  }
+  const std::vector<Value>& values = called.trial.answer.returned;
+  for (std::size_t i = 0; i < called.form.returned.size() && i < values.size(); ++i)
+    if (values[i].is_tensor())
+      tell(called.form.returned[i], values[i].tensor.dtype, called.form.entry->place);
 }
 
 }  // namespace isomer::lab

@@ -23,4 +23,9 @@ void pass_in_bytes(const CallRequest& request, Form& form);
 /// pointer is untyped.
 std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const Dtypes& dtypes);
 
+/// The same without the fields that no input has: what a pointer to a result says, the op may not take.
+Dtypes dtypes_of_inputs(const Port& port, Dtypes dtypes);
+/// Finds results of another dtype than the op's, whose numbers are judged all the same.
+void tell_result_dtypes(Called& called);
+
 }  // namespace isomer::lab

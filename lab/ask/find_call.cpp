@@ -139,12 +139,14 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
 /// The dtypes that typed pointers have, as fields of a case line.
 Dtypes dtypes_of_pointers(const Port& port, const Form& form) {
   Dtypes dtypes;
-  for (const Passing& passing : form.passings) {
-    if (passing.what != What::role || passing.cast == DType::none) continue;
-    const oracle::Original::Parameter& parameter =
-        port.original->parameters[static_cast<std::size_t>(passing.role)];
-    if (!parameter.field.empty()) dtypes[parameter.field] = passing.cast;
-  }
+  // Where an input and a result share a field, the input says it.
+  for (const bool outputs : {true, false})
+    for (const Passing& passing : form.passings) {
+      if (passing.what != What::role || passing.cast == DType::none) continue;
+      const oracle::Original::Parameter& parameter =
+          port.original->parameters[static_cast<std::size_t>(passing.role)];
+      if (!parameter.field.empty() && parameter.output == outputs) dtypes[parameter.field] = passing.cast;
+    }
   return dtypes;
 }
 
@@ -379,7 +381,14 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
         called.given = plain_problem(*called.port, called.dtypes);
       } catch (const Error&) {  // pointers of a type that the op does not take
         called.dtypes = usual(*called.port, way);
-        called.given = plain_problem(*called.port, called.dtypes);
+        for (const auto& [field, dtype] : dtypes_of_inputs(*called.port, pointers))
+          called.dtypes[field] = dtype;
+        try {
+          called.given = plain_problem(*called.port, called.dtypes);
+        } catch (const Error&) {  // nor of the inputs alone
+          called.dtypes = usual(*called.port, way);
+          called.given = plain_problem(*called.port, called.dtypes);
+        }
       }
       CallSettings settings = request.settings;
       if (!guess.unsure.empty()) settings.timeout_seconds = std::min(settings.timeout_seconds, kGuessSeconds);
@@ -419,8 +428,14 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     if (called.simpler == nullptr && !try_whole_blocks(candidate, request, guess, called))
       try_numbers(candidate, request, unsure, called);
     if (request.recorded.empty()) {
+      const Dtypes asked = called.dtypes;
       follow_returned_dtypes(called);
-      called.given = plain_problem(*called.port, called.dtypes);
+      try {
+        called.given = plain_problem(*called.port, called.dtypes);
+      } catch (const Error&) {  // what it returns the op has not: its numbers are judged as they are
+        called.dtypes = asked;
+        called.given = plain_problem(*called.port, called.dtypes);
+      }
       called.trial = try_call(candidate, called.form, *called.port, *called.given, request.settings);
     }
     if (!request.recorded.empty() && !request.answered) follow_returned_dtypes(called);
@@ -453,17 +468,13 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
     find_launch(candidate, request, called);
     judge_kinds(candidate, request, called);
     adapt_to_rank(candidate, request, called);
+    if (request.recorded.empty()) tell_result_dtypes(called);
   } else if (called.trial.answer.end == Answer::End::refused && before.size() < called.findings.size()) {
     called.form = first;
   }
   // The dtypes that it takes by itself, where the op has them: there nothing is lost in a cast.
   Dtypes own = called.dtypes;
-  for (const Passing& passing : called.form.passings) {
-    if (passing.what != What::role || passing.cast == DType::none) continue;
-    const std::string& field =
-        called.port->original->parameters[static_cast<std::size_t>(passing.role)].field;
-    if (!field.empty()) own[field] = passing.cast;
-  }
+  for (const auto& [field, dtype] : dtypes_of_pointers(*called.port, called.form)) own[field] = dtype;
   if (called.callable && own != called.dtypes) {
     try {
       plain_problem(*called.port, own);

@@ -306,6 +306,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
       passing.role = role_of_array(arrays[i], i, entry, port, role_at);
       passing.what = passing.role < 0 ? What::none : arrays[i].what;
       if (passing.what == What::strides) give_strided(passing.role);
+    } else if (stranger &&
+               (is_lent_room(port, p) || (p.kind == Kind::pointer && !p.is_const && !p.has_default &&
+                                          is_float(p.element) && !is_of_no_op(port, p)))) {
+      passing.what = What::room;
     } else if (is_number(p)) {
       const int role = port.role_of(p.name);
       if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {

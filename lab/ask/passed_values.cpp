@@ -126,6 +126,24 @@ Value without_elements(const std::vector<Value>& values) {
   return tensor_value("", first == values.end() ? DType::f32 : first->tensor.dtype, {0});
 }
 
+/// Memory that a caller lends: enough for a number of each query and key, or for several parts of an answer.
+/// Nothing that is read of it before it is written is a number.
+Value lent_room(const std::vector<Value>& values, DType element) {
+  std::int64_t most = 0, longest = 1, rows = 0;
+  for (const Value& value : values) {
+    if (!value.is_tensor()) continue;
+    const Tensor& tensor = value.tensor;
+    most = std::max(most, tensor.numel());
+    for (int d = 0; d < tensor.rank; ++d) longest = std::max(longest, tensor.size(d));
+    if (tensor.rank > 0 && tensor.size(-1) > 0) rows = std::max(rows, tensor.numel() / tensor.size(-1));
+  }
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  Value room = tensor_value("", element == DType::none ? DType::f32 : element,
+                            {std::min(4 * most + rows * longest, kMost)});
+  std::memset(room.storage.get(), 0xff, room.storage_bytes);
+  return room;
+}
+
 /// Sizes or strides in an array: on the host, where a function reads them; of a kernel, where kernels read.
 Value array_of(const Form& form, const Passing& passing, const Value& source,
                const std::vector<Value>& values, const Parameter* parameter) {
@@ -257,6 +275,9 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::sizes:
       case Passing::What::strides:
         list.push_back(array_of(form, passing, *source, values, parameter));
+        break;
+      case Passing::What::room:
+        list.push_back(lent_room(values, parameter != nullptr ? parameter->element : DType::none));
         break;
       case Passing::What::none:
         list.push_back(wants_a_tensor(form, i) ? without_elements(values) : Value());

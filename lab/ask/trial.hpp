@@ -38,7 +38,8 @@ std::shared_ptr<Given> given_by_values(const Port& port, const std::string& orig
 struct Passing {
   /// `scale_of_dot`: 1/sqrt of a size, which attention multiplies its dot products by. `first`: of a tensor,
   /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
-  /// a kernel, in the device's memory; `rank`: how many those are.
+  /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
+  /// what lies between.
   enum class What : std::uint8_t {
     role,
     elements,
@@ -51,6 +52,7 @@ struct Passing {
     sizes,
     strides,
     rank,
+    room,
     none
   };
   What what = What::none;

@@ -126,6 +126,7 @@ struct Answer {
   std::vector<Seen> seen;
   std::vector<std::string> refused_launches;  ///< launches that a device would refuse
   bool no_blocks = false;                     ///< each of these was of a grid without a block
+  bool asserted = false;                      ///< an assertion in a kernel of its own does not hold
   int launches = 0;
   std::string output;           ///< what it printed, cut
   std::string launch;           ///< of a bare kernel: its geometry, and where that came from

@@ -112,6 +112,27 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
                     other.location.line == f.location.line;
            });
   });
+  // What was seen to leave its buffers is the cause of what comes of it: of an order that matters where no
+  // two threads were seen to meet, of elements of that very buffer that were stored beside it, and of what is
+  // read or crashes at that very line.
+  const auto left_by = [&](const Finding& f, Code code) {
+    return std::any_of(all.begin(), all.end(), [&](const Finding& other) {
+      const bool here = f.location.line != 0 && other.location.line == f.location.line;
+      const bool buffer = !f.argument.empty() && other.argument == f.argument;
+      return other.code == code &&
+             (f.code == Code::race || (f.code == Code::unwritten_output ? buffer : here));
+    });
+  };
+  std::erase_if(findings, [&](const Finding& f) {
+    const bool unplaced_race = f.code == Code::race && f.location.line == 0 && f.argument.empty();
+    if (unplaced_race)
+      return left_by(f, Code::out_of_bounds_write) || left_by(f, Code::out_of_bounds_read) ||
+             left_by(f, Code::uninitialised_read) || left_by(f, Code::missing_barrier);
+    if (f.code == Code::unwritten_output) return left_by(f, Code::out_of_bounds_write);
+    if (f.code == Code::uninitialised_read || f.code == Code::crash)
+      return left_by(f, Code::out_of_bounds_read) || left_by(f, Code::out_of_bounds_write);
+    return false;
+  });
   const auto unwritten_shared = [](const Finding& f) {
     return f.code == Code::uninitialised_read && f.shared;
   };

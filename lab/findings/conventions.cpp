@@ -31,6 +31,10 @@ constexpr Known kKnown[] = {
      "parts whose log-sum-exp is -inf are multiplied by 0, so that NaN in them stays"},
     {"weightless=multiplied-guarded",
      "parts whose log-sum-exp is -inf are multiplied by 0, so that NaN in them stays"},
+    {"weightless=finite",
+     "a log-sum-exp of -inf is taken for the least finite number: such a part is multiplied by 0, and two of "
+     "them "
+     "are averaged"},
     {"log=base-2", "the log-sum-exp has base 2"},
     {"log=base-2-throughout", "log-sum-exps have base 2"},
 };
@@ -90,7 +94,8 @@ void tell_conventions(const std::string& op, std::vector<Finding>& findings) {
 
 void tell_limits(std::vector<Finding>& findings) {
   constexpr Code kLimits[] = {Code::empty_input,  Code::assumes_contiguous, Code::dtype_refused,
-                              Code::rank_refused, Code::shape_refused,      Code::layout_convention};
+                              Code::rank_refused, Code::shape_refused,      Code::layout_convention,
+                              Code::result_dtype};
   // Nobody calls it in the original's order, or by the original's name.
   std::erase_if(findings, [](const Finding& each) {
     return each.code == Code::argument_order || each.code == Code::result_order ||

@@ -270,6 +270,7 @@ const std::vector<VariationCode>& table() {
        Code::missing_term,
        "add the maximum that was subtracted to the logarithm",
        {"log"}},
+      {"weightless=finite", Code::nan_inf, "leave out parts whose lse is -inf", {"FLT_MAX", "exp"}},
       {"weightless=multiplied", Code::nan_inf, "leave out parts whose lse is -inf", {"exp"}},
       {"strides=v-as-k",
        Code::assumes_contiguous,

@@ -240,6 +240,25 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         guessed_numbers(called), called.port->op);
     return;
   }
+  // Nor does what is done with memory that was lent by a guess say anything, but for the order of threads.
+  const auto of_threads = [](const Finding& f) {
+    return f.code == Code::missing_barrier || f.code == Code::race;
+  };
+  if (const std::string room = lent_room(called);
+      !room.empty() && !numbers.explanation.explains && share_right(*called.given, called.trial) < 0.5 &&
+      !(correlation(*called.given, called.trial) > 0.3) &&
+      std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), of_threads)) {
+    diagnosis.findings.clear();
+    diagnosis.error = fmt::format(
+        "{} also takes {}, for which {} has no tensor; it was lent memory there, and nothing like an answer "
+        "comes of it: "
+        "it may be another operation, or expect something in that memory",
+        called.form.entry->name, room, called.port->op);
+    return;
+  }
+  if (!called.unsure.empty() && !numbers.explanation.explains)
+    diagnosis.notes.push_back(
+        fmt::format("what {} is was guessed: no name says it", guessed_numbers(called)));
   // What strays where no answer is right may stray for the launch, which was guessed.
   const bool stray = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
     return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read;
@@ -394,6 +413,13 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
                     diagnosis.entry, without, called.port->op);
     return;
   }
+  if (const std::string without = outputs_not_given(called.form, *called.port);
+      stranger && called.callable && !without.empty()) {
+    diagnosis.error =
+        fmt::format("{} gives nothing for {} of {}: it answers less than the op, and is not judged",
+                    diagnosis.entry, without, called.port->op);
+    return;
+  }
   if (stranger) diagnosis.error = takes_host_memory(called);
   if (stranger && diagnosis.error.empty()) diagnosis.error = takes_more_memory(called);
   if (stranger && diagnosis.error.empty()) diagnosis.error = takes_more_tensors(called);
@@ -402,6 +428,9 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   diagnosis.notes.insert(diagnosis.notes.end(), called.notes.begin(), called.notes.end());
   if (std::string note = given_without_elements(called); !note.empty())
     diagnosis.notes.push_back(std::move(note));
+  if (const std::string room = lent_room(called); !room.empty())
+    diagnosis.notes.push_back(fmt::format("{} has no tensor for {}: it is lent memory of any content there",
+                                          called.port->op, room));
   diagnosis.calls += 1;
   diagnosis.call = called.callable && std::all_of(called.findings.begin(), called.findings.end(), is_remark)
                        ? Stage::passed
@@ -430,7 +459,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
       finding.code = takes == called.form.passings.size() ? Code::argument_kind : Code::argument_count;
     else if (called.trial.answer.end == Answer::End::refused)
       say_what_is_refused(called.trial.answer.message, *called.form.entry, called.port->roles, finding);
-    if (finding.code != Code::crash && finding.code != Code::timeout && finding.code != Code::resource_limit)
+    if (finding.code != Code::assertion && finding.code != Code::crash && finding.code != Code::timeout &&
+        finding.code != Code::resource_limit)
       finding.evidence = fmt::format("no way to call {} was found: {}", diagnosis.entry, finding.evidence);
     // A crash on memory that was not given is the caller's, who does not know what the parameter is.
     for (std::size_t i = 0; i < called.form.passings.size() && i < takes; ++i) {

@@ -49,17 +49,33 @@ bool names_pages(const std::string& parameter) {
 
 }  // namespace
 
-std::string inputs_not_taken(const Form& form, const Port& port) {
+namespace {
+
+template <class Lacks>
+std::string roles_that(const Port& port, const Lacks& lacks) {
   std::vector<std::string> names;
-  for (std::size_t role = 0; role < port.roles.size(); ++role) {
-    const Port::Role& each = port.roles[role];
-    if (each.tensor && !each.output && !each.optional && !form.takes(static_cast<int>(role)))
-      names.push_back(each.name);
-  }
+  for (std::size_t role = 0; role < port.roles.size(); ++role)
+    if (port.roles[role].tensor && lacks(port.roles[role], static_cast<int>(role)))
+      names.push_back(port.roles[role].name);
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
     text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
   return text;
+}
+
+}  // namespace
+
+std::string inputs_not_taken(const Form& form, const Port& port) {
+  return roles_that(port, [&](const Port::Role& each, int role) {
+    return !each.output && !each.optional && !form.takes(role);
+  });
+}
+
+std::string outputs_not_given(const Form& form, const Port& port) {
+  return roles_that(port, [&](const Port::Role& each, int role) {
+    return (each.output || each.returned) && !each.optional && !form.takes(role) &&
+           std::find(form.returned.begin(), form.returned.end(), role) == form.returned.end();
+  });
 }
 
 std::string takes_host_memory(const Called& called) {
@@ -115,6 +131,14 @@ std::string given_without_elements(const Called& called) {
       names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
   if (names.empty()) return {};
   return fmt::format("{} has no tensor for {}: it is given one without elements", called.port->op, names);
+}
+
+std::string lent_room(const Called& called) {
+  std::string names;
+  for (std::size_t i = 0; i < called.form.passings.size(); ++i)
+    if (called.form.passings[i].what == Passing::What::room)
+      names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
+  return names;
 }
 
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers) {

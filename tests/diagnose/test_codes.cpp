@@ -41,6 +41,8 @@ constexpr Row kRows[] = {
     {Code::layout_convention, "attention.cu", "attention_heads_first", "attention", "attention_right"},
     {Code::timeout, "sine.cu", "sin_never_ends", "sin", "sin_right"},
     {Code::crash, "sine.cu", "sin_crashes", "sin", "sin_right"},
+    {Code::result_dtype, "lent.cu", "swing_widened", "sin", "swing_last_in_place"},
+    {Code::assertion, "lent.cu", "swing_asserted_of_threads", "sin", "swing_last_in_place"},
     {Code::resource_limit, "sine.cu", "sin_takes_all", "sin", "sin_right"},
     {Code::launch_failed, "sine.cu", "sin_of_large_blocks", "sin", "sin_right"},
     {Code::host_touches_device_memory, "tensors.cu", "wave_and_last_by_address", "sin",

@@ -122,6 +122,28 @@ constexpr Stranger kStrangers[] = {
     {"shrink_to_448", "act_quant", "pass", Code::convention, "maxima.cu"},
     {"spread_by_sides", "weight_dequant", "pass", Code::none, "maxima.cu"},
     {"spread_by_one_side", "weight_dequant", "fail", Code::tail_mask, "maxima.cu"},
+    {"swing_asserted_by_kernel", "sin", "pass", Code::convention, "lent.cu"},
+    {"swing_asserted_of_threads", "sin", "fail", Code::assertion, "lent.cu"},
+    {"swing_asserted_of_values", "sin", "fail", Code::assertion, "lent.cu"},
+    {"swing_last_beside", "sin", "fail", Code::out_of_bounds_write, "lent.cu"},
+    {"swing_last_in_place", "sin", "pass", Code::none, "lent.cu"},
+    {"attend_in_lent_scores", "attention", "pass", Code::convention, "lent.cu"},
+    {"attend_in_workspace", "attention", "pass", Code::convention, "lent.cu"},
+    {"attend_in_workspace_unscaled", "attention", "fail", Code::missing_scale, "lent.cu"},
+    {"attend_num_kv", "attention", "pass", Code::none, "lent.cu"},
+    {"attend_num_kv_unscaled", "attention", "fail", Code::missing_scale, "lent.cu"},
+    {"attend_all_tokens", "attention", "pass", Code::none, "lent.cu"},
+    {"attend_all_tokens_in_turn", "attention", "fail", Code::head_mapping, "lent.cu"},
+    {"decode_from_cache", "attention", "pass", Code::convention, "lent.cu"},
+    {"decode_from_cache_unscaled", "attention", "fail", Code::missing_scale, "lent.cu"},
+    {"decode_in_splits", "attention", "pass", Code::convention, "lent.cu"},
+    {"decode_in_splits_unscaled", "attention", "fail", Code::missing_scale, "lent.cu"},
+    {"shrink_groups", "act_quant", "pass", Code::none, "lent.cu"},
+    {"shrink_groups_signed", "act_quant", "fail", Code::missing_absolute, "lent.cu"},
+    {"join_of_finite", "merge_attention", "pass", Code::convention, "lent.cu"},
+    {"join_without_maximum", "merge_attention", "fail", Code::missing_term, "lent.cu"},
+    {"attend_widened", "attention", "pass", Code::convention, "lent.cu"},
+    {"attend_widened_unscaled", "attention", "fail", Code::missing_scale, "lent.cu"},
 };
 /// Whose search for causes takes many seconds: the second tier.
 constexpr Stranger kSearchedLong[] = {
@@ -143,8 +165,9 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   const Diagnosis said = said_of_stranger(row.file, row.entry, row.op);
   EXPECT_EQ(said.verdict(), row.verdict) << words_of(said);
   EXPECT_EQ(said.entry, row.entry);
-  // Tensors say their sizes themselves.
-  if (std::string(row.entry).find("attend_") != 0 || row.file != std::string("tensors.cu")) {
+  // Tensors say their sizes themselves; of a call that an assertion ends nothing was judged.
+  if (row.code != Code::assertion &&
+      (std::string(row.entry).find("attend_") != 0 || row.file != std::string("tensors.cu"))) {
     EXPECT_FALSE(said.called_with.empty());
   }
   if (row.code != Code::none) EXPECT_TRUE(has(said, row.code)) << words_of(said);
@@ -153,7 +176,8 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   if (std::string(row.verdict) == "pass" && row.code == Code::none)
     EXPECT_TRUE(said.findings.empty()) << words_of(said);
   // What is said of a fault that has a name is this, and not what it comes to besides.
-  if ((row.file == std::string("limits.cu") || row.file == std::string("tensors.cu")) &&
+  const std::string file = row.file;
+  if ((file == "limits.cu" || file == "tensors.cu" || file == "lent.cu") &&
       std::string(row.verdict) == "fail")
     for (const Finding& each : said.findings)
       EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == Code::out_of_bounds_read)
@@ -197,6 +221,13 @@ TEST(WhatIsJudged, IsNothingThatTakesNothingForAnInputOfTheOp) {
   EXPECT_TRUE(said.findings.empty()) << words_of(said);
   EXPECT_NE(said.error.find("takes nothing for a_s of fp8_gemm: it is another operation"), std::string::npos)
       << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatGivesNothingForAnOutputOfTheOp) {
+  const Diagnosis said = said_of_stranger("lent.cu", "join_outputs_alone", "merge_attention");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("gives nothing for lse of merge_attention"), std::string::npos) << said.error;
 }
 
 TEST(WhatIsJudged, IsNothingThatTakesANumberForATensorAndHasNoLaunch) {

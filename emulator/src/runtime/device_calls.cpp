@@ -253,7 +253,7 @@ EXPORT void __wrap___assert_fail(const char* expression, const char* file, unsig
     std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     std::abort();
   }
-  watch::report_event(Kind::assertion, SITE, std::string("fails the assertion ") + expression);
+  watch::report_assertion(SITE, expression, {file, line});
   current_block()->launch().fail(error::assertion);
   current_block()->abandon();
 }

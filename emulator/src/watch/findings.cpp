@@ -180,7 +180,8 @@ std::vector<Report> take_reports() {
   std::vector<Report> reports;
   for (std::size_t i = 0; i < taken.size(); ++i) {
     Report& r = taken[i].report;
-    if (!taken[i].by_host) r.place = places[3 * i];
+    // An assertion says its place itself.
+    if (!taken[i].by_host && (r.place.line == 0 || places[3 * i].line != 0)) r.place = places[3 * i];
     r.other = places[3 * i + 1];
     if (taken[i].of_words &&
         (in_waiting_loop(taken[i].site, r.place) || in_waiting_loop(taken[i].other, r.other)))

@@ -90,6 +90,14 @@ void report_event(Kind kind, const void* site, const std::string& text, Where wh
   add(kind, *current_block(), *thread, site, nullptr, std::move(raw));
 }
 
+void report_assertion(const void* site, const std::string& expression, Place place) {
+  Raw raw;
+  raw.report.asserted = expression;
+  raw.report.place = std::move(place);
+  raw.predicate = "fails the assertion " + expression;
+  add(Kind::assertion, *current_block(), *current_thread(), site, nullptr, std::move(raw));
+}
+
 void report_violation(Kind kind, Block& block, const Thread& thread, const Site& at, const Site& other,
                       const std::string& text) {
   if (told(kind, at.pc, other.pc)) return;

@@ -20,6 +20,8 @@ struct Site {
 /// What the running device thread did wrong, at `site`; `text` is the predicate of the sentence, `where` what
 /// it touched.
 void report_event(Kind kind, const void* site, const std::string& text, Where where = Where::buffer);
+/// An assertion of the running thread's, which says its own place.
+void report_assertion(const void* site, const std::string& expression, Place place);
 void report_access(Kind kind, const void* site, const Buffer* buffer, const void* address, std::size_t bytes,
                    Where where = Where::buffer);
 /// It passes a warp operation a mask that does not name its own lane.

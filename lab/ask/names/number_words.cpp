@@ -17,6 +17,24 @@ bool is_scale(const std::string& argument) {
   return argument == "s" || argument.ends_with("_s") || argument.find("scale") != std::string::npos;
 }
 
+/// "num_q", "query_length" or "num_kv", "current_seq_len", "max_cache_tokens": the word of a length of
+/// queries or of keys that the name says; nothing where it says more than that.
+std::string length_said(const std::vector<std::string>& words) {
+  static const std::vector<std::string> queries = {"q", "query", "queries"},
+                                        keys = {"kv",     "k",    "key",     "keys", "cache",
+                                                "cached", "past", "current", "cur",  "max"},
+                                        counts = {"num",    "n",      "nr",     "count",    "total",
+                                                  "of",     "len",    "length", "seq",      "sequence",
+                                                  "seqlen", "tokens", "rows",   "positions"};
+  bool query = false, key = false;
+  for (const std::string& word : words) {
+    query = query || one_of(queries, word);
+    key = key || one_of(keys, word);
+    if (!one_of(queries, word) && !one_of(keys, word) && !one_of(counts, word)) return {};
+  }
+  return words.size() < 2 || query == key ? std::string() : query ? "Sq" : "Sk";
+}
+
 }  // namespace
 
 bool number_by_words(const Port& port, const std::string& name, const std::vector<int>& role_at,
@@ -34,6 +52,33 @@ bool number_by_words(const Port& port, const std::string& name, const std::vecto
     }
     return false;
   }
+  // Groups that share a scale: as many as there are scales.
+  if (!words.empty() && port.op.find("quant") != std::string::npos && words.back() == "groups" &&
+      (words.size() == 1 || (words.size() == 2 && (has("num") || has("n") || has("total")))))
+    for (const int role : role_at)
+      if (role >= 0 && is_scale(port.roles[static_cast<std::size_t>(role)].argument)) {
+        passing.what = What::elements;
+        passing.role = role;
+        return true;
+      }
+  // In how many parts it goes through the keys is left to whoever calls it.
+  if (port.op == "attention" && (has("num") || has("n")) &&
+      (has("splits") || has("chunks") || has("partitions"))) {
+    passing.what = What::constant;
+    passing.constant = 2;
+    return true;
+  }
+  if (const std::string length = length_said(words); !length.empty())
+    for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
+      if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
+      const std::vector<std::string> shape = shape_words(port, role);
+      const auto at = std::find(shape.begin(), shape.end(), length);
+      if (at == shape.end()) continue;
+      passing.what = What::size;
+      passing.role = role;
+      passing.dim = static_cast<int>(at - shape.end());
+      return true;
+    }
   // The first tensor that is passed and has rows.
   const auto first = std::find_if(role_at.begin(), role_at.end(), [&](int role) {
     return role >= 0 && !port.roles[static_cast<std::size_t>(role)].output;

@@ -137,9 +137,18 @@ struct Assignment {
 }  // namespace
 
 bool is_of_no_op(const Port& port, const Parameter& parameter) {
-  return port.role_of(parameter.name) < 0 &&
-         holds_any(words_said(parameter.name), {"mask", "masks", "bias", "alibi", "workspace", "scratch",
-                                                "ms", "temp", "tmp", "scores", "probs"});
+  return is_lent_room(port, parameter) ||
+         (port.role_of(parameter.name) < 0 &&
+          holds_any(words_said(parameter.name), {"mask", "masks", "bias", "alibi", "workspace", "scratch",
+                                                 "ms", "temp", "tmp", "score", "scores", "probs"}));
+}
+
+bool is_lent_room(const Port& port, const Parameter& parameter) {
+  if (parameter.kind != Kind::pointer || parameter.is_const || port.role_of(parameter.name) >= 0)
+    return false;
+  const std::vector<std::string> words = words_said(parameter.name);
+  return holds_any(words, {"workspace", "scratch", "temp", "tmp", "score", "scores", "probs"}) ||
+         (port.op == "attention" && holds_any(words, {"partial", "partials", "buf", "buffer"}));
 }
 
 std::vector<int> roles_by_words(const Entry& entry, const Port& port) {

@@ -15,5 +15,7 @@ std::vector<int> roles_by_words(const Entry& entry, const Port& port);
 /// Whether a parameter's name says what is added to scores, or worked in, which is no tensor of an op that
 /// has none of that name: a mask, a workspace.
 bool is_of_no_op(const Port& port, const Parameter& parameter);
+/// Whether it is memory that callers lend for what lies between: scores, parts, a workspace.
+bool is_lent_room(const Port& port, const Parameter& parameter);
 
 }  // namespace isomer::lab

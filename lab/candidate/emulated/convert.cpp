@@ -166,6 +166,22 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
                        r.kind == emulator::Kind::step_limit || r.kind == emulator::Kind::endless_wait;
     if (ended && answer.place.line == 0) answer.place = place_of(r.place);
+    // After an assertion that fails a device answers nothing. Where its very first thread says no by no
+    // element of an array, it says no
+    // to the call; where others do, something in the kernel is not as its author thinks.
+    if (r.kind == emulator::Kind::assertion && !answer.asserted) {
+      constexpr emulator::Index3 kFirst{};
+      const bool says_no =
+          r.block == kFirst && r.thread == kFirst && r.asserted.find('[') == std::string::npos;
+      answer.asserted = true;
+      answer.end = says_no ? Answer::End::refused : Answer::End::crashed;
+      answer.place = place_of(r.place);
+      answer.message =
+          fmt::format("{} asserts {}, which does not hold{}", answer.seen.back().kernel, r.asserted,
+                      says_no ? ""
+                              : fmt::format(" in thread ({},{},{}) of block ({},{},{})", r.thread[0],
+                                            r.thread[1], r.thread[2], r.block[0], r.block[1], r.block[2]));
+    }
     // What the emulator has let go of would never have come back from a device. On a slow machine its time
     // may be up before that.
     if (r.kind == emulator::Kind::endless_wait &&

@@ -37,7 +37,6 @@ constexpr ReportKind kKinds[] = {
     {"stack-overflow", Code::resource_limit, "keep large arrays out of the thread's stack"},
     {"endless-wait", Code::timeout, "let a thread that still runs write what is waited for"},
     {"step-limit", Code::timeout, "make sure that the loop ends"},
-    {"assertion", Code::crash, "the kernel's own assertion fails"},
     {"trap", Code::crash, "the kernel traps"},
     {"crash", Code::crash, "the kernel crashes"},
     {"host-call", Code::does_not_compile, "call only device functions in device code"},
@@ -260,6 +259,10 @@ Finding finding_of_end(const Answer& answer, const std::string& line) {
     default:
       finding.code = Code::crash;
       finding.fix = "make sure that the call returns";
+  }
+  if (answer.asserted && answer.end == Answer::End::crashed) {
+    finding.code = Code::assertion;
+    finding.fix = "mend what the assertion says of the kernel, or the assertion";
   }
   return finding;
 }

@@ -307,7 +307,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
       if (!finding.argument.empty()) break;
     }
     finding.fix = "compare the formula with the op's: isomer ops " + port.op;
-    if (found.set.empty() && !is_exact(port) && found.plain.worst <= kOfRounding) {
+    if (found.set.empty() && found.plain.wrong > 0 && !is_exact(port) && found.plain.worst <= kOfRounding) {
       finding.code = Code::intermediate_precision;
       finding.evidence = fmt::format(
           "no error is larger than {:.2g} times what the element's bound allows for rounding, as if an "

@@ -77,6 +77,7 @@ struct Report {
   Place place;
   Where where{};
   bool own_lane_unnamed = false;  ///< a warp operation whose mask leaves its caller out
+  std::string asserted;           ///< of an assertion that fails: its expression
   std::string buffer;             ///< name of the buffer or shared array; empty where none is meant
   std::int64_t offset = 0;        ///< bytes from the buffer's begin
   std::uint32_t bytes = 0;        ///< size of the access

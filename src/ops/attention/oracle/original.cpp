@@ -77,7 +77,8 @@ Original original(bool returned, bool lse, bool heads_first) {
       ".*(kv_?n?_?h|k_h|heads?_?(kv|k)\\b|hkv|h_kv|h_k|hk|value_h|group|rep|gqa|ratio).*|(kv|k)_?dim";
   const std::string length_of_keys =
       "([a-z]*_)*((sk|lk|nk|skv|lkv|nkv|keys|(kv|k)_?(seq|len|tok|ctx|size|n|l|s|t)\\w*)|"
-      "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|context_len|ctx_len|\\w*(seq|len|ctx|tok|cache)\\w*_?(kv|"
+      "(s|n|l|t|num|max)_?(kv|k)|total_(seq_?)?len|context_len|ctx_len|(cur|current|cached?|past)_(seq_?)?"
+      "len\\w*|\\w*(seq|len|ctx|tok|cache)\\w*_?(kv|"
       "k))(_ptr|_max)?";
   original.probes.emplace_back("b=1 sq=2 sk=140 hq=2 hkv=1 d=16 scale=1");  // more than one tile of keys
   // The same for who has one length, and scores beyond what e^x has room for where nobody says a scale.

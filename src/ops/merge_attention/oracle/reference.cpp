@@ -11,6 +11,7 @@ namespace {
 using core::round_to;
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
+constexpr double kLeast = -std::numeric_limits<float>::max();  ///< what some take for it
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// What weighs part i.
@@ -36,14 +37,16 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
   const auto rows = static_cast<std::size_t>(args.lse_a.numel());
   for (std::size_t row = 0; row < rows; ++row) {
     const auto lse_of = [&](const Tensor& lse) {
-      return vary.has("lse=flat") ? static_cast<double>(static_cast<const float*>(lse.data)[row])
-                                  : oracle::element(lse, row);
+      const double value = vary.has("lse=flat")
+                               ? static_cast<double>(static_cast<const float*>(lse.data)[row])
+                               : oracle::element(lse, row);
+      return value == kNothing && vary.has("weightless=finite") ? kLeast : value;
     };
     const double lse[2] = {lse_of(args.lse_a), lse_of(args.lse_b)};
     double m = kNothing, largest = 0;
     for (const double part : lse) {
       m = std::isnan(part) || part > m ? part : m;
-      if (std::isfinite(part)) largest = std::max(largest, std::fabs(part));
+      if (std::isfinite(part) && part != kLeast) largest = std::max(largest, std::fabs(part));
     }
     double w[2] = {0, 0}, total = 0;
     for (int i = 0; i < 2; ++i) {
@@ -79,7 +82,8 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
                                         (throughout ? std::log2(total) : std::log(total));
     if (vary.has("lse=larger")) merged = m;
     if (poisoned) merged = kNaN;
-    expected["lse"].set(row, merged, oracle::lse_bound(merged, largest));
+    // No number is near the least: -inf is another answer.
+    expected["lse"].set(row, merged, merged == kLeast ? 0 : oracle::lse_bound(merged, largest));
   }
 }
 
@@ -92,6 +96,9 @@ const std::vector<oracle::Variation>& variations() {
       {"weightless=multiplied", "a part whose lse is −inf multiplied by 0: NaN in it stays"},
       {"weightless=multiplied-guarded",
        "a part whose lse is −inf multiplied by 0: NaN in it stays; two of them give −inf"},
+      {"weightless=finite",
+       "an lse of −inf taken for the least finite number: such a part is multiplied by 0, two of them are "
+       "averaged"},
       {"accumulate=f16", "sums kept in f16"},
       {"weights=swapped", "each part weighted by the other's weight"},
       {"weights=first", "both parts weighted by the first one's weight"},
