@@ -32,9 +32,8 @@ constexpr Known kKnown[] = {
     {"weightless=multiplied-guarded",
      "parts whose log-sum-exp is -inf are multiplied by 0, so that NaN in them stays"},
     {"weightless=finite",
-     "a log-sum-exp of -inf is taken for the least finite number: such a part is multiplied by 0, and two of "
-     "them "
-     "are averaged"},
+     "a log-sum-exp of -inf is taken for the least finite number: such a part is multiplied by 0, and two "
+     "of them are averaged"},
     {"log=base-2", "the log-sum-exp has base 2"},
     {"log=base-2-throughout", "log-sum-exps have base 2"},
 };

@@ -166,9 +166,9 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
     const bool ended = r.kind == emulator::Kind::crash || r.kind == emulator::Kind::stack_overflow ||
                        r.kind == emulator::Kind::step_limit || r.kind == emulator::Kind::endless_wait;
     if (ended && answer.place.line == 0) answer.place = place_of(r.place);
-    // After an assertion that fails a device answers nothing. Where its very first thread says no by no
-    // element of an array, it says no
-    // to the call; where others do, something in the kernel is not as its author thinks.
+    // After an assertion that fails a device answers nothing. Where its very first thread says no, and by no
+    // element of an array, it refuses the call; where others do, something in the kernel is not as its author
+    // thinks.
     if (r.kind == emulator::Kind::assertion && !answer.asserted) {
       constexpr emulator::Index3 kFirst{};
       const bool says_no =
