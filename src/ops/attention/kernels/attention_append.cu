@@ -114,7 +114,8 @@ ISOMER_DEVICE void turn(const AttentionRotateParameters& p, i64 n, int lane) {
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(kThreads) isomer_attention_append(const Parameters p) {
+extern "C" __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, 4))
+    isomer_attention_append(const Parameters p) {
   wait_for_previous();
   let_next_begin();
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
