@@ -251,8 +251,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     diagnosis.findings.clear();
     diagnosis.error = fmt::format(
         "{} also takes {}, for which {} has no tensor; it was lent memory there, and nothing like an answer "
-        "comes of it: "
-        "it may be another operation, or expect something in that memory",
+        "comes of it: it may be another operation, or expect something in that memory",
         called.form.entry->name, room, called.port->op);
     return;
   }

@@ -24,13 +24,13 @@ std::string takes_more_tensors(const Called& called);
 /// Which tensors it is given without elements, in a sentence; empty where none.
 std::string given_without_elements(const Called& called);
 
-/// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
-/// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
-/// something else is seen to be the reason.
 /// The op's outputs that it neither takes nor returns: "lse".
 std::string outputs_not_given(const Form& form, const Port& port);
 /// The parameters for which it is lent memory; empty where there are none.
 std::string lent_room(const Called& called);
+/// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
+/// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
+/// something else is seen to be the reason.
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers);
 
 }  // namespace isomer::lab

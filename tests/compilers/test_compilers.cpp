@@ -102,8 +102,7 @@ TEST_P(Compilers, SayThatTheyDoNotKnowAnArchitecture) {
     FAIL() << "it compiled";
   } catch (const Error& error) {
     const std::string_view text = error.what();
-    EXPECT_NE(text.find(cuda ? "sm_999" : "does not compile for gfx9999, the newest that it knows is gfx"),
-              text.npos)
+    EXPECT_NE(text.find(cuda ? "sm_999" : "does not compile for gfx9999, which is not among the "), text.npos)
         << text;
     EXPECT_EQ(text.find('\n'), text.npos) << text;
   }

@@ -33,18 +33,7 @@ typedef struct dim3 {
   static inline NAME##3 make_##NAME##3(T x, T y, T z) { return (NAME##3){x, y, z}; }                       \
   static inline NAME##4 make_##NAME##4(T x, T y, T z, T w) { return (NAME##4){x, y, z, w}; }
 
-ISOMER_EMULATOR_VECTOR(signed char, char, 1, 2, 4)
-ISOMER_EMULATOR_VECTOR(unsigned char, uchar, 1, 2, 4)
-ISOMER_EMULATOR_VECTOR(short, short, 2, 4, 8)
-ISOMER_EMULATOR_VECTOR(unsigned short, ushort, 2, 4, 8)
-ISOMER_EMULATOR_VECTOR(int, int, 4, 8, 16)
-ISOMER_EMULATOR_VECTOR(unsigned int, uint, 4, 8, 16)
-ISOMER_EMULATOR_VECTOR(long, long, 8, 16, 16)
-ISOMER_EMULATOR_VECTOR(unsigned long, ulong, 8, 16, 16)
-ISOMER_EMULATOR_VECTOR(long long, longlong, 8, 16, 16)
-ISOMER_EMULATOR_VECTOR(unsigned long long, ulonglong, 8, 16, 16)
-ISOMER_EMULATOR_VECTOR(float, float, 4, 8, 16)
-ISOMER_EMULATOR_VECTOR(double, double, 8, 16, 16)
+#include "../../device/isomer_emulator/vector_names.inc"
 #undef ISOMER_EMULATOR_VECTOR
 
 #endif

@@ -57,8 +57,8 @@ void expect_known(const std::string& architecture) {
   const std::string plain = architecture.substr(0, architecture.find(':'));
   if (known->empty() || std::find(known->begin(), known->end(), plain) != known->end()) return;
   core::fail(ErrorCode::unsupported, hiprtc().name(), " does not compile for ", plain,
-             ", the newest that it knows is ", known->back(),
-             "; install a newer ROCm, or set ISOMER_HIPRTC to its hipRTC");
+             ", which is not among the ", known->size(),
+             " architectures that it names; install a newer ROCm, or set ISOMER_HIPRTC to its hipRTC");
 }
 
 /// Lanes of a wavefront as clang takes them for an architecture where nothing else is asked for.

@@ -287,7 +287,7 @@ ISOMER_DEVICE Task task_of(const AttentionParameters& p, Count work) {
 }
 
 /// Where row r of the tile has its partial result of the task's part.
-ISOMER_DEVICE Count partial_row(const AttentionParameters& p, const Task& t, int r) {
+ISOMER_DEVICE i64 partial_row(const AttentionParameters& p, const Task& t, int r) {
   return (t.part * p.heads + t.tile.head(r)) * p.partial_rows + t.entry.q_outer * p.q.rows + t.entry.q_row +
          t.tile.query(r);
 }
