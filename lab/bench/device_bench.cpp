@@ -90,7 +90,7 @@ Measurement measure_on_device(const oracle::Oracle& oracle, const oracle::Case& 
                               DeviceCeilings& ceilings, const BenchSelection& selection) {
   const oracle::Case fixed = c.seed() != 0 ? c : c.with_seed(1);
   oracle::Problem problem(fixed);
-  problem.repeat_after(kDistinctElements);
+  problem.reuse_after(kDistinctElements);
   oracle.make(fixed, problem);
   core::validate(problem.call(), Device{}, true);
   oracle::Expected expected(problem.call());

@@ -50,7 +50,7 @@ class TuningOfCase {
         queue_(queue),
         selection_(selection) {
     result_.line = c.line();
-    problem_.repeat_after(kDistinctElements);
+    problem_.reuse_after(kDistinctElements);
     oracle_.make(c.seed() != 0 ? c : c.with_seed(1), problem_);
     core::validate(problem_.call(), Device{}, true);
     copies_ = copies_of(problem_, queue);

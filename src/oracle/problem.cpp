@@ -121,8 +121,13 @@ Tensor Problem::make(const std::string& name, DType dtype, const std::vector<std
   }
   fill(Tensor(tensor.data, dtype, {distinct_}), regime, random, scale);
   auto* bytes = static_cast<std::byte*>(tensor.data);
-  const std::int64_t all = tensor.numel() * size_of(dtype);
-  for (std::int64_t done = distinct_ * size_of(dtype); done < all;) {
+  const std::int64_t size = size_of(dtype), drawn = distinct_ * size, all = tensor.numel() * size;
+  if (regime == Regime::normal) {
+    for (std::int64_t done = drawn; done < all; done += size)
+      std::memcpy(bytes + done, bytes + random.below(distinct_) * size, static_cast<std::size_t>(size));
+    return tensor;
+  }
+  for (std::int64_t done = drawn; done < all;) {
     const std::int64_t count = std::min(done, all - done);
     std::memcpy(bytes + done, bytes, static_cast<std::size_t>(count));
     done += count;

@@ -69,9 +69,10 @@ class Problem {
   /// make() and fill().
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape, Layout layout,
               Regime regime, double scale = 1.0);
-  /// From now on make() draws only so many elements of a compact tensor, and repeats them: for benches. 0:
-  /// all.
-  void repeat_after(std::int64_t elements) { distinct_ = elements; }
+  /// From now on make() draws only so many elements of a compact tensor, for benches; 0: all. Each further
+  /// one is one of these, chosen at random: rows that repeat would spare an attention kernel most of its new
+  /// maxima. Regimes whose rows have a form are repeated.
+  void reuse_after(std::int64_t elements) { distinct_ = elements; }
   /// A compact integer tensor with these values, which may be missing where nothing is drawn.
   Tensor make(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape,
               const std::vector<std::int64_t>& values);

@@ -1,6 +1,7 @@
 // The Hopper kernels on the emulated device: the same sources as on the GPU, every access watched.
 #include "core/registry.hpp"
 #include "lab/check/suite.hpp"
+#include "lab/plan/explain.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,39 @@ TEST_P(Sm90OnTheEmulator, GivesTheReferencesResultsAndBreaksNoRule) {
     selection.lines.push_back(taken.line);
   const lab::Suite suite = lab::check(selection);
   EXPECT_GE(suite.count(lab::Status::passed), static_cast<int>(GetParam().cases));
+  for (const lab::Outcome& outcome : suite.outcomes)
+    if (outcome.status == lab::Status::failed) ADD_FAILURE() << outcome.line << ": " << outcome.reason;
+}
+
+std::string rows_of(const lab::CaseExplanation& explained) {
+  for (const auto& [name, value] : explained.plan.description.constants)
+    if (name == "block_m") return value;
+  return {};
+}
+
+/// Three warpgroups at a tile of 64 dimensions, with a mask, slots behind the keys and values that are not
+/// finite.
+TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
+  setenv("ISOMER_CACHE", ISOMER_EMULATED_CACHE, 1);
+  emulator::register_vendor();
+  lab::Selection selection;
+  selection.ops = {"attention"};
+  selection.implementations = {"emulated/sm90"};
+  selection.backends = {"emulated"};
+  selection.seed = 1;
+  for (const char* line :
+       {"sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
+        "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
+        "sq=330 sk=200 hq=2 hkv=1 d=56 regime=inf f16"}) {
+    selection.lines.push_back(std::string("attention ") + line);
+    lab::ExplainSelection asked;
+    asked.line = selection.lines.back();
+    asked.backend = "emulated";
+    const lab::CaseExplanation explained = lab::explain(asked);
+    EXPECT_EQ(rows_of(explained), "192") << line;
+  }
+  const lab::Suite suite = lab::check(selection);
+  EXPECT_EQ(suite.count(lab::Status::passed), static_cast<int>(selection.lines.size()));
   for (const lab::Outcome& outcome : suite.outcomes)
     if (outcome.status == lab::Status::failed) ADD_FAILURE() << outcome.line << ": " << outcome.reason;
 }

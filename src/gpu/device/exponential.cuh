@@ -8,13 +8,23 @@ namespace isomer::device {
 
 constexpr f32 kLog2E = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 
+/// x, or 0 below the smallest normal: what the hardware of CUDA does, on the emulator too. HIP keeps what its
+/// mode says.
+ISOMER_DEVICE f32 flushed(f32 x) {
+#if defined(ISOMER_EMULATED)
+  return absolute(x) < 0x1p-126f ? 0.0f : x;
+#else
+  return x;
+#endif
+}
+
 ISOMER_DEVICE f32 exp2_fast(f32 x) {
 #if ISOMER_CUDA_ARCH
   f32 y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return exp2f(x);
+  return flushed(exp2f(flushed(x)));
 #endif
 }
 
@@ -24,7 +34,7 @@ ISOMER_DEVICE f32 log2_fast(f32 x) {
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return log2f(x);
+  return log2f(flushed(x));
 #endif
 }
 
@@ -34,7 +44,7 @@ ISOMER_DEVICE f32 reciprocal_fast(f32 x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
-  return 1.0f / x;
+  return flushed(1.0f / flushed(x));
 #endif
 }
 

@@ -54,4 +54,10 @@ ISOMER_DEVICE u32 max_of_halves(u32 a, u32 b) {
 #endif
 }
 
+/// One instruction from Hopper on.
+ISOMER_DEVICE i32 largest_of(i32 a, i32 b, i32 c) {
+  const i32 most = a > b ? a : b;
+  return most > c ? most : c;
+}
+
 }  // namespace isomer::device

@@ -24,24 +24,25 @@ using Layout = device::AttentionSm90Layout;
 /// a thread's 232 registers, and addresses, limits and sums about 40.
 struct Shape {
   int head_dim, head_dim_v, block_n, query_buffers;
-  int block_n_softcap;  ///< tanh needs registers too
-  int block_n_pieces;   ///< and so does finding rows
+  int block_n_softcap;    ///< tanh needs registers too
+  int block_n_pieces;     ///< and so does finding rows
+  int block_n_many_rows;  ///< where three warpgroups work, of 160 or 152 registers; 0: they do not fit
 };
 constexpr Shape kShapes[] = {
-    {64, 64, 128, 2, 128, 128},  {96, 96, 128, 2, 128, 128}, {128, 128, 128, 2, 128, 128},
-    {192, 128, 112, 1, 112, 80}, {192, 192, 96, 1, 96, 64},  {256, 256, 64, 1, 48, 48},
+    {64, 64, 128, 2, 128, 128, 96}, {96, 96, 128, 2, 128, 128, 0}, {128, 128, 128, 2, 128, 128, 0},
+    {192, 128, 112, 1, 112, 80, 0}, {192, 192, 96, 1, 96, 64, 0},  {256, 256, 64, 1, 48, 48, 0},
 };
 
 /// Of e4m3, which is always worked on in pieces. A row of turned V is 64 or 128 keys.
 constexpr Shape kByteShapes[] = {
-    {64, 64, 128, 2, 128, 128}, {96, 96, 128, 2, 128, 128}, {128, 128, 128, 2, 128, 128},
-    {192, 192, 64, 1, 64, 64},  {256, 256, 64, 1, 64, 64},
+    {64, 64, 128, 2, 128, 128, 64}, {96, 96, 128, 2, 128, 128, 64}, {128, 128, 128, 2, 128, 128, 64},
+    {192, 192, 64, 1, 64, 64, 0},   {256, 256, 64, 1, 64, 64, 0},
 };
 
 /// Of 16 bits over keys and values of e4m3, which become 16 bits on their way.
 constexpr Shape kMixedShapes[] = {
-    {64, 64, 96, 2, 96, 96},   {96, 96, 64, 2, 64, 64},   {128, 128, 64, 2, 64, 64},
-    {192, 128, 64, 1, 64, 64}, {192, 192, 48, 1, 48, 48}, {256, 256, 32, 1, 32, 32},
+    {64, 64, 96, 2, 96, 96, 0},   {96, 96, 64, 2, 64, 64, 0},   {128, 128, 64, 2, 64, 64, 0},
+    {192, 128, 64, 1, 64, 64, 0}, {192, 192, 48, 1, 48, 48, 0}, {256, 256, 32, 1, 32, 32, 0},
 };
 
 bool has_bytes(const Geometry& g) { return g.q.dtype == DType::e4m3fn; }
@@ -81,16 +82,22 @@ constexpr double kLeastScale = 0x1p-60, kMostScale = 0x1p60;
 
 /// What a tile costs beside its blocks of keys, in blocks: first S and softmax, last P·V, out.
 constexpr double kBorder = 2;
-/// Of e4m3 with up to 128 dimensions, in µs of an H200 at 128: a tile of 128 rows and blocks of 128 keys, and
-/// one of 192 rows and blocks of 64. By them full calls of 16 × 1024, 4 × 4096 and 1 × 16384 queries take
-/// 206, 585 and 2105 µs with the first and 221, 578 and 2082 with the second; measured were 207, 588 and
-/// 2106, and 217, 578 and 2079.
+/// In µs of an H200: a tile of 128 rows in blocks of 128 keys, and one of 192 rows.
 struct TileCost {
   double block, border;  ///< the latter in blocks
 };
-constexpr TileCost kOfBytes{0.989, 5}, kOfManyRows{0.711, 10};
-/// Σ P·v of wider heads does not fit three warpgroups.
-constexpr int kMostManyRowsDim = 128;
+struct TileCosts {
+  TileCost of_few_rows, of_many_rows;
+};
+/// Of e4m3 with 128 dimensions and blocks of 64 keys. By them full calls of 16 × 1024, 4 × 4096 and 1 × 16384
+/// queries take 215, 672 and 2500 µs with the first and 250, 643 and 2295 with the second; measured were 215,
+/// 672 and 2345, and 643 and 2295 of the last two.
+constexpr TileCosts kOfBytes{{1.19, 3.3}, {0.782, 10.7}};
+/// Of 16-bit types with 64 dimensions and blocks of 96 keys. By them 16 × 1024, 4 × 4096 and 1 × 16384
+/// queries of 32 heads take 303, 1067 and 4120 µs with the first and 332, 962 and 3430 with the second, and
+/// under a causal mask 202, 572 and 2052, and 227, 529 and 1762; measured were 301, 1070 and 4120, and 314,
+/// 977 and 3430, and 198, 564 and 2020, and 221, 532 and 1780.
+constexpr TileCosts kOf64Dimensions{{0.994, 1.54}, {0.934, 3.8}};
 constexpr std::int64_t kFewRounds = 2;
 /// What the launch that combines parts costs by itself, in blocks, and how many bytes of partial results the
 /// device writes and reads while a block is worked on. By it two parts of 20560 rows of 128 columns take 20
@@ -183,14 +190,58 @@ std::string refuse_sm90(const Geometry& g, const AttentionOptions& options, cons
 
 namespace {
 
-Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts) {
+/// Keys that a query sees, of queries spread evenly over a call.
+double mean_keys(const Geometry& g) {
+  constexpr std::int64_t kSamples = 16;
+  double sum = 0;
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    const std::int64_t place = (2 * i + 1) * g.seqlen_q / (2 * kSamples) + g.seqlen_k - g.seqlen_q;
+    const std::int64_t low = g.window_left < 0 ? 0 : std::max<std::int64_t>(place - g.window_left, 0),
+                       high =
+                           g.window_right < 0 ? g.seqlen_k : std::min(place + g.window_right + 1, g.seqlen_k);
+    sum += static_cast<double>(std::max<std::int64_t>(high - low, 0)) / kSamples;
+  }
+  return sum;
+}
+
+/// What a call of `heads` heads of `rows` rows takes in tiles of `tile_rows` and blocks of `keys`, in µs.
+double time_of(const Geometry& g, const gpu::Facts& facts, std::int64_t heads, std::int64_t rows,
+               std::int64_t tile_rows, std::int64_t keys, const TileCost& cost) {
+  const std::int64_t tiles = heads * ceil_div(rows, tile_rows);
+  const double all = static_cast<double>(ceil_div(g.seqlen_k, keys)) + cost.border;
+  if (!g.masked()) return static_cast<double>(ceil_div(tiles, facts.multiprocessors)) * all * cost.block;
+  const double rounds = static_cast<double>(tiles) / static_cast<double>(facts.multiprocessors),
+               mean = (mean_keys(g) + static_cast<double>(tile_rows) / 2) / static_cast<double>(keys) + 0.5;
+  return std::max(rounds * (mean + cost.border), all) * cost.block;
+}
+
+/// Whether three warpgroups work on a tile, 64 rows each, in blocks of fewer keys.
+bool has_many_rows(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack) {
+  if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0) return false;
+  if (g.softcap > 0 && !has_bytes(g)) return false;
+  const std::int64_t rows = ceil_div(g.total_q, g.batch) * pack, heads = g.batch * g.heads / pack;
+  if (rows <= Layout::kRows) return false;
+  const std::int64_t few_rows = Layout::kRows / pack * pack, many_rows = Layout::kManyRows / pack * pack;
+  if (has_bytes(g) && g.masked())  // where tiles are few, one more block in the longest of them is too many
+    return heads * ceil_div(rows, few_rows) > kFewRounds * facts.multiprocessors;
+  const TileCosts& costs = has_bytes(g) ? kOfBytes : kOf64Dimensions;
+  return time_of(g, facts, heads, rows, many_rows, shape.block_n_many_rows, costs.of_many_rows) <
+         time_of(g, facts, heads, rows, few_rows, shape.block_n, costs.of_few_rows);
+}
+
+Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts, bool pieces = false) {
   const AttentionArgs& a = *g.args;
   Sm90Tiling t;
   t.head_dim = shape.head_dim;
   t.head_dim_v = shape.head_dim_v;
   t.block_n = g.softcap > 0 ? shape.block_n_softcap : shape.block_n;
+  t.rows = Layout::kRows;
+  if (!pieces && has_many_rows(g, shape, facts, 1)) {
+    t.rows = Layout::kManyRows;
+    t.block_n = shape.block_n_many_rows;
+  }
   t.box_rows = t.block_n;
-  t.rows = t.tile_rows = Layout::kRows;
+  t.tile_rows = t.rows;
   t.query_buffers = shape.query_buffers;
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
                           static_cast<int>(t.rows), size_of(g.k.dtype))
@@ -223,35 +274,17 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts)
   return t;
 }
 
-/// Whether three warpgroups work on a tile of e4m3, 64 rows each, in blocks of half as many keys.
-bool has_many_rows(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack) {
-  if (!has_bytes(g) || shape.head_dim > kMostManyRowsDim || g.paged || g.v_colmajor || g.batch == 0)
-    return false;
-  const std::int64_t rows = ceil_div(g.total_q, g.batch) * pack;
-  if (rows <= Layout::kRows) return false;
-  if (g.masked())  // where tiles are few, one more block in the longest of them is too many
-    return g.batch * g.heads / pack * ceil_div(rows, Layout::kRows / pack * pack) >
-           kFewRounds * facts.multiprocessors;
-  const auto time = [&](std::int64_t tile, std::int64_t keys, const TileCost& cost) {
-    const std::int64_t tiles = g.batch * g.heads / pack * ceil_div(rows, tile / pack * pack);
-    return static_cast<double>(ceil_div(tiles, facts.multiprocessors)) *
-           (static_cast<double>(ceil_div(g.seqlen_k, keys)) + cost.border) * cost.block;
-  };
-  return time(Layout::kByteRows, shape.block_n_pieces / 2, kOfManyRows) <
-         time(Layout::kRows, shape.block_n_pieces, kOfBytes);
-}
-
 Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack,
                      std::int64_t parts, std::int64_t split_size) {
-  Sm90Tiling t = whole(g, shape, facts);
+  Sm90Tiling t = whole(g, shape, facts, true);
   t.pieces = true;
   t.clears = false;  // as it is
   t.block_n = shape.block_n_pieces;
-  if (has_many_rows(g, shape, facts, pack)) {
-    t.rows = Layout::kByteRows;
-    t.block_n /= 2;
+  if (has_bytes(g) && has_many_rows(g, shape, facts, pack)) {
+    t.rows = Layout::kManyRows;
+    t.block_n = shape.block_n_many_rows;
   }
-  t.freely = has_bytes(g) && shape.head_dim <= kMostManyRowsDim && t.rows == Layout::kRows && !g.masked();
+  t.freely = has_bytes(g) && shape.block_n_many_rows > 0 && t.rows == Layout::kRows && !g.masked();
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
                           static_cast<int>(t.rows), size_of(g.k.dtype))
                        .bytes;

@@ -5,13 +5,14 @@
 //
 //   warpgroups 1 and 2, 232 registers: 64 queries each; S, P and Σ P·v stay in registers
 //
-// Where e4m3 has tiles enough they are 192 queries, and three warpgroups of 152 registers work on them.
+// Where e4m3 and heads of 64 dimensions have tiles enough they are 192 queries, and three warpgroups of 152
+// or 160 registers work on them.
 //
 // Shared memory: 1 or 2 buffers of Q, 2 stages of K, 2 of V, 64 or 128 columns of out. `full` barriers count
-// one arrival and bytes, `empty` barriers the eight warps that work (or, Q's, all their lanes). One
+// one arrival and bytes, `empty` barriers the warps that work (or, Q's, all their lanes). One
 // pipeline runs over all blocks of all tiles, from the last keys to the first: S of the block ahead is issued
 // together with P·V of the block behind, and the softmax of the block ahead runs beside P·V, also over the
-// border between two tiles. The two warpgroups issue in turn.
+// border between two tiles. Warpgroups issue in turn.
 //
 // The producer: attention_sm90_producer.cuh, or _pieces.cuh with _turn.cuh or _convert.cuh. The others, in
 // three steps each of which adds to the one before: _warpgroup.cuh (registers, stages, the next tile),
@@ -54,7 +55,7 @@ struct Work : WayOut {
     }
     if (!waited) wait_v();
     issue_o(front, its_narrow);
-    if constexpr (kClearsHere) arrive_threads<256>(2 - group);
+    if constexpr (kClearsHere) end_turn();
     warpgroup_wait<0>();
     pin(o);
     free_v(key.stage ^ 1);
@@ -148,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     } else {
       if (threadIdx.x == 0) {
         produce(p, shared);
-      } else if constexpr (kQueries == 2) {  // with wide heads it spills
+      } else if constexpr (kQueries == 2 && kGroups == 2) {  // elsewhere it spills
         if (threadIdx.x >= 32 && !p.lengths) fetch_first<96>(p, static_cast<int>(threadIdx.x) - 32);
       }
     }

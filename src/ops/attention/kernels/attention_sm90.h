@@ -9,7 +9,7 @@ namespace isomer::device {
 /// Shared memory of a block, in bytes from a multiple of 1024 on. Tiles are panels of 64 columns: rows of 128
 /// bytes, swizzled.
 struct AttentionSm90Layout {
-  static constexpr int kRows = 128, kByteRows = 192;  ///< queries of a tile, 64 to a warpgroup; of e4m3
+  static constexpr int kRows = 128, kManyRows = 192;  ///< queries of a tile, 64 to a warpgroup
   static constexpr int kStages = 2;                   ///< of K and of V
   static constexpr int kByteStages = 4;               ///< of K and of turned V where they are bytes
   static constexpr int kPanelBytes = 128;             ///< of a row

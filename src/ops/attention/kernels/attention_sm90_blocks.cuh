@@ -51,7 +51,7 @@ struct BlockWork : Warpgroup {
   }
   /// Zeros for those rows of block `behind` of V that hold none of the tile's keys: slots that are not used
   /// may hold a NaN, and a NaN times a weight of 0 is one. The first warpgroup does it, in its turn, for
-  /// both. True where it has waited for the block.
+  /// all. True where it has waited for the block.
   ISOMER_DEVICE bool clear_unused_values(int its_turn, int behind) {
     if (group != 0) return false;
     const Tile tile = tile_of(its_turn);
@@ -67,8 +67,12 @@ struct BlockWork : Warpgroup {
         store_shared(v + static_cast<u32>(panel * kPanelKeys + i * 16), zeros);
     }
     fence_async_shared();
-    sync_threads<128>(3);
+    sync_threads<128>(1 + kGroups + group);
     return true;
+  }
+  /// The next warpgroup may issue its products.
+  ISOMER_DEVICE void end_turn() const {
+    arrive_threads<256>(kGroups == 2 ? 2 - group : 1 + (group + 1) % kGroups);
   }
   /// S of the block ahead and Σ P·v of block `behind` of its tile, when it is this warpgroup's turn. Returns
   /// with S.
@@ -83,7 +87,7 @@ struct BlockWork : Warpgroup {
     issue_s(x);
     if (!waited) wait_v();
     issue_o(weights, only_narrow);
-    if constexpr (kInTurn) arrive_threads<256>(kGroups == 2 ? 2 - group : 1 + (group + 1) % kGroups);
+    if constexpr (kInTurn) end_turn();
     warpgroup_wait<1>();
     pin(x);
     free_k();

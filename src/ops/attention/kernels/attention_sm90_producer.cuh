@@ -56,6 +56,14 @@ ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
     const Barrier full = shared.v_full()[value.stage];
     shared.v_empty()[value.stage].wait(value.phase ^ 1);
     full.arrive_expect(kLayout.v_bytes);
+    if constexpr (kGroups == 3) {  // noted, not kept: this thread has 32 registers
+      u32 row, head, outer, none;
+      load_shared(shared.notes(), row, head);
+      load_shared(shared.notes() + 8, outer, none);
+      v_row = static_cast<int>(row);
+      v_head = static_cast<int>(head);
+      v_outer = static_cast<int>(outer);
+    }
     load_panels<kPanelsV>(p.v_map, v_row, v_head, v_outer, shared.v(value.stage), kPanelKeys, full,
                           Keep::longest);
     value.advance();
@@ -95,9 +103,14 @@ ISOMER_DEVICE void produce(const Parameters& p, const Shared& shared) {
       if (n == blocks.begin) claimed = counter.claim();
       if (pending) load_v();
       pending = true;
-      v_row = row;
-      v_head = head;
-      v_outer = tile.kv_outer;
+      if constexpr (kGroups == 3) {
+        store_shared(shared.notes(), static_cast<u32>(row), static_cast<u32>(head));
+        store_shared(shared.notes() + 8, static_cast<u32>(tile.kv_outer), 0u);
+      } else {
+        v_row = row;
+        v_head = head;
+        v_outer = tile.kv_outer;
+      }
     }
     if constexpr (kQueries == 1) {  // the next Q waits for the end of this tile, which waits for its last V
       load_v();

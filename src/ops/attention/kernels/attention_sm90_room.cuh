@@ -28,8 +28,11 @@ using KvElement = Element;
 constexpr bool kConverts = sizeof(KvElement) != sizeof(Element);
 constexpr bool kScaled = kFp8 || kConverts;        // by descales
 constexpr bool kClearsHere = kClears && !kScaled;  // otherwise whoever turns or converts V does it
-// Of 504 that three threads share; 40 of them are enough for whole tiles of 16-bit types.
-constexpr int kProducerRegisters = kPieces && (kScaled || kQueries == 1 || kChunked) ? 56 : 40;
+// Of 504 or 512 that the threads of each warpgroup share; 40 of them are enough for whole tiles of 16-bit
+// types, and 32 where three warpgroups work on them.
+constexpr int kProducerRegisters = kPieces && (kScaled || kQueries == 1 || kChunked) ? 56
+                                   : kGroups == 3                                    ? 32
+                                                                                     : 40;
 constexpr int kDepth = 32 / static_cast<int>(sizeof(Element));  // of a product
 constexpr int kPanelColumns = 128 / static_cast<int>(sizeof(Element)),
               kKvPanelColumns = 128 / static_cast<int>(sizeof(KvElement));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/device/exponential.cuh"
+#include "gpu/device/integer.cuh"
 #include "gpu/device/mma.cuh"
 #include "gpu/device/sm90/warpgroup_mma.cuh"
 #include "ops/attention/kernels/attention_sm90_tiles.cuh"
@@ -118,8 +119,7 @@ ISOMER_DEVICE bool softmax(const Scale& p, const f32 (&x)[N], Rows& rows, Weight
   return grown;
 }
 
-/// Of e4m3: P is 2^8 at the reference, so that the least of it that counts is 2^-18 of that. Its largest is
-/// 448, 2^0.8 more.
+/// Of e4m3: P is 2^8 at the reference, so that the least of it that counts is 2^-18 of that.
 constexpr f32 kShift = 8;
 
 /// The first in the lowest byte.
@@ -127,47 +127,82 @@ ISOMER_DEVICE u32 bytes_of(f32 a, f32 b, f32 c, f32 d) {
   return static_cast<u32>(Pair<e4m3fn>::of(a, b)) | static_cast<u32>(Pair<e4m3fn>::of(c, d)) << 16;
 }
 
-/// 0x80 in a byte where a byte of P is 448 or not a number: the reference is too low.
-ISOMER_DEVICE u32 saturated(u32 bytes) { return (bytes + 0x02020202u) & 0x80808080u; }
+/// The largest P that e4m3 holds, and what P becomes at a reference that has been raised.
+constexpr f32 kMostWeight = 448.0f, kRaisedWeight = 256.0f;
 
-template <class T, int kKeys, int N>
-ISOMER_DEVICE u32 weigh(const f32 (&x)[N], f32 scale_log2, const f32 (&reference)[2], Weights<kKeys, 32>& out,
-                        f32 (&sum)[2]) {
-  const f32 base0 = fmaf(reference[0], scale_log2, -kShift), base1 = fmaf(reference[1], scale_log2, -kShift);
+/// Bits of the largest of a row's weights in x: none is below 0, so they are ordered as integers are, and a
+/// NaN is above all.
+template <int N>
+ISOMER_DEVICE i32 largest_bits(const f32 (&x)[N], int r) {
+  i32 most = 0;
+#pragma unroll
+  for (int j = 0; j < N / 4; ++j)
+    most = largest_of(most, static_cast<i32>(bits_of(x[4 * j + 2 * r])),
+                      static_cast<i32>(bits_of(x[4 * j + 2 * r + 1])));
+  return most;
+}
+
+/// References for rows that have seen no key before: this block's maxima.
+template <class Scale, int N>
+ISOMER_DEVICE void set_references(const Scale& p, const f32 (&x)[N], Rows& rows) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const f32 max = fmaxf(row_max(x, r, -infinity()), p.lowest);
+    if (rows.reference[r] <= p.lowest) rows.reference[r] = max;
+  }
+}
+
+/// P as bytes, and its sums of a lane.
+template <int kKeys, int N>
+ISOMER_DEVICE void round_and_sum(const f32 (&x)[N], Weights<kKeys, 32>& out, f32 (&sum)[2]) {
   f32 a0 = 0.0f, a1 = 0.0f, b0 = 0.0f, b1 = 0.0f;
-  u32 most = 0;
 #pragma unroll
   for (int j = 0; j < N / 4; j += 2) {
-    f32 e[8];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) e[i] = exp2_fast(fmaf(x[4 * j + i], scale_log2, i % 4 < 2 ? -base0 : -base1));
+    const f32* e = x + 4 * j;
     a0 += e[0] + e[4];
     a1 += e[1] + e[5];
     b0 += e[2] + e[6];
     b1 += e[3] + e[7];
-    most |= saturated(out.of[j / 4][j % 4] = bytes_of(e[0], e[1], e[4], e[5]));
-    most |= saturated(out.of[j / 4][j % 4 + 1] = bytes_of(e[2], e[3], e[6], e[7]));
+    out.of[j / 4][j % 4] = bytes_of(e[0], e[1], e[4], e[5]);
+    out.of[j / 4][j % 4 + 1] = bytes_of(e[2], e[3], e[6], e[7]);
   }
   sum[0] = a0 + a1;
   sum[1] = b0 + b1;
-  return most;
 }
 
-/// The same for e4m3, whose bytes tell that one has outgrown its reference. raised() follows the new
-/// references, where there are some: one jump over all that is rare.
+/// The same for e4m3. x becomes P before it is rounded. Where a weight is more than e4m3 holds, the rows of
+/// the warp are multiplied by what their references have risen by, and no power is taken again; raised() does
+/// the same for Σ P·v. A row that rises out of f32's range in one block has the reference +inf from there on:
+/// it is counted again on the way out.
 template <class T, class Scale, int kKeys, int N, class Raised>
-ISOMER_DEVICE void softmax(const Scale& p, const f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out,
-                           Raised raised) {
+ISOMER_DEVICE void softmax(const Scale& p, f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out, Raised raised) {
+  if (any_lane(rows.reference[0] <= p.lowest || rows.reference[1] <= p.lowest)) set_references(p, x, rows);
+  const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kShift),
+            base1 = fmaf(rows.reference[1], p.scale_log2, -kShift);
+#pragma unroll
+  for (int i = 0; i < N; ++i) x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
   f32 sum[2];
-  if (any_lane(weigh<T>(x, p.scale_log2, rows.reference, out, sum) != 0)) {
+  round_and_sum(x, out, sum);
+  i32 most[2] = {largest_bits(x, 0), largest_bits(x, 1)};
+  const i32 limit = static_cast<i32>(bits_of(kMostWeight));
+  if (any_lane(largest_of(most[0], most[1], 0) > limit)) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const f32 max = fmaxf(row_max(x, r, rows.reference[r]), p.lowest);
-      rows.factor[r] = exp2_fast((rows.reference[r] - max) * p.scale_log2);
+      i32 bits = most[r];
+      bits = largest_of(bits, shuffle_xor(bits, 1), 0);
+      bits = largest_of(bits, shuffle_xor(bits, 2), 0);
+      const f32 max = f32_of(static_cast<u32>(bits));
+      rows.factor[r] = 1.0f;
+      if (max > kRaisedWeight) {  // no NaN
+        const f32 rise = log2_fast(max) - kShift;
+        rows.factor[r] = exp2_fast(-rise);  // the reciprocal of more than 2^126 would be 0
+        rows.reference[r] += rise * reciprocal_fast(p.scale_log2);
+      }
       rows.sum[r] *= rows.factor[r];
-      rows.reference[r] = max;
     }
-    weigh<T>(x, p.scale_log2, rows.reference, out, sum);
+#pragma unroll
+    for (int i = 0; i < N; ++i) x[i] *= rows.factor[i / 2 % 2];
+    round_and_sum(x, out, sum);
     raised();
   }
   rows.sum[0] += sum[0];

@@ -330,11 +330,16 @@ void tiles(List& list) {
         "sq=150 sk=300 hq=2 d=128 regime=nan bf16 lse", "sq=150 sk=300 hq=2 d=128 regime=nan f16 lse causal",
         "sq=150 sk=300 hq=2 d=64 regime=inf f16 lse", "sq=150 sk=300 hq=2 d=192 regime=inf bf16 lse",
         "b=3 sq=150 sk=300 hq=2 d=128 regime=nan seqused_k bf16 lse",
-        // Bytes, whose tiles are larger where there are more of them than multiprocessors.
+        // Tiles of 192 rows where there are more of them than multiprocessors: four of an emulated device.
+        "sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
+        "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
+        "sq=330 sk=200 hq=2 hkv=1 d=56 regime=inf f16",
+        // Bytes, whose tiles are larger likewise.
         "sq=300 sk=420 hq=4 hkv=4 d=128 e4m3fn causal descale lse",
         "sq=260 sk=200 hq=4 d=96 e4m3fn causal lse",
         "b=3 sq=200 sk=330 hq=2 hkv=1 d=64 e4m3fn left=70 right=9 lse",
         "b=2 sq=200 sk=600 hq=4 d=128 e4m3fn regime=outlier causal lse",
+        "sq=260 sk=260 hq=4 d=64 e4m3fn scale=3 causal lse", "sq=150 sk=300 hq=2 d=128 e4m3fn scale=3 lse",
         "sq=150 sk=300 hq=6 d=128 e4m3fn regime=nan causal lse",
         "b=3 sq=200 sk=300 hq=2 d=128 e4m3fn varlen_q varlen_k causal lse",
         "b=3 sq=200 sk=300 hq=2 d=64 e4m3fn seqused_q seqused_k leftpad_k causal lse",
