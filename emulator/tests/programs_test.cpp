@@ -80,7 +80,7 @@ int main() {
     {"alignment_behind_a_typedef", "k.cu", R"(
 typedef struct { float x, y, z; } __align__(16) Point;
 struct __align__(8) Pair { int a, b; };
-__global__ void move(Point* p) { __shared__ __align__(32) char room[64]; room[threadIdx.x] = 1; p[threadIdx.x].x = room[threadIdx.x]; }
+__global__ void move(Point* p) { __shared__ __align__(32) char room[64]; room[threadIdx.x] = 1; __align__(16) __shared__ float front[64]; front[threadIdx.x] = room[threadIdx.x]; p[threadIdx.x].x = front[threadIdx.x]; }
 int main() {
   Point* p;
   cudaMalloc(&p, 64 * sizeof(Point));

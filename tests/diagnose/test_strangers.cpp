@@ -190,6 +190,12 @@ INSTANTIATE_TEST_SUITE_P(Of, Strangers, testing::ValuesIn(kStrangers),
 INSTANTIATE_TEST_SUITE_P(DISABLED_SearchedLong, Strangers, testing::ValuesIn(kSearchedLong),
                          [](const auto& info) { return std::string(info.param.entry); });
 
+TEST(WhatIsSeen, IsToldWithItsLineWhereCandidatesMayStartNoProcess) {
+  const Diagnosis said = said_of_stranger("strangers.cu", "wave_raced", "sin");
+  ASSERT_TRUE(has(said, Code::missing_barrier)) << words_of(said);
+  for (const Finding& each : said.findings) EXPECT_GT(each.location.line, 0) << words_of(said);
+}
+
 TEST(WhatIsJudged, IsWhatIsExportedAndNeverAStaticTwin) {
   const Diagnosis said = said_of_stranger("hidden_twin.cu", "", "sin");
   EXPECT_EQ(said.entry, "run_sine");
