@@ -119,7 +119,7 @@ Row run_program(const Program& program, const fs::path& folder, emulator::BuildO
     row.ends = row.stopped               ? "not finished: " + result.not_finished
                : !result.failure.empty() ? result.failure
                                          : fmt::format("status {}", result.exit_status);
-    if (row.finished && !result.refusals.empty()) row.ends += "; refused: " + result.refusals.front();
+    if (row.finished && !result.refusals.empty()) row.ends += "; refused: " + result.refusals.front().text;
     row.found = result.reports.size();
     row.findings = kinds_of(result);
     for (const emulator::Report& r : result.reports) row.texts.push_back(r.text);

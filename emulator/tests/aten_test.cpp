@@ -28,7 +28,7 @@ TEST_F(AtenPort, SineQuantiseScatterAndDecodeMergeGiveTheRightTensors) {
 TEST_F(AtenPort, AnEmptyTensorLaunchesZeroBlocksWhichTheDeviceRefuses) {
   const RunResult r = module().run_main({"empty"});
   ASSERT_EQ(r.refusals.size(), 1u);
-  EXPECT_EQ(r.refusals[0], "sine_kernel: launched with grid (0,1,1), expected at least one block");
+  EXPECT_EQ(r.refusals[0].text, "sine_kernel: launched with grid (0,1,1), expected at least one block");
 }
 
 TEST_F(AtenPort, ReadingBlocksThatDoNotExistIsOutOfBounds) {

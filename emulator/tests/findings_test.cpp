@@ -188,7 +188,8 @@ TEST_F(Findings, WhoGoesOnWithoutTheMemoryThatWasRefusedIsToldOfTheRefusalAlone)
   const RunResult bad = run("much", "ok", {.memory_limit = std::uint64_t{1} << 30});
   EXPECT_EQ(bad.reports.size(), 0u) << all(bad);
   ASSERT_EQ(bad.refusals.empty(), false);
-  EXPECT_NE(bad.refusals[0].find("malloc: 3221225472 bytes wanted"), std::string::npos) << bad.refusals[0];
+  EXPECT_NE(bad.refusals[0].text.find("malloc: 3221225472 bytes wanted"), std::string::npos)
+      << bad.refusals[0].text;
 }
 
 TEST_F(Findings, StoresOfOneValueAreAClassOfTheirOwnWithBothValues) {

@@ -44,7 +44,7 @@ TEST_P(KernelTable, GivesTheDocumentedResultUnderEverySchedule) {
     ASSERT_EQ(result.failure, "");
     ASSERT_EQ(result.error, 0);
     for (const Report& r : result.reports) ADD_FAILURE() << r.text;
-    for (const std::string& r : result.refusals) ADD_FAILURE() << r;
+    for (const Refusal& r : result.refusals) ADD_FAILURE() << r.text;
     for (std::size_t t = 0; t < results; ++t) {
       ASSERT_EQ(out[t], row.expected(static_cast<unsigned>(t), static_cast<unsigned>(lanes), row.threads))
           << "thread " << t;

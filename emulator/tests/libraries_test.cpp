@@ -288,7 +288,7 @@ TEST_P(ProgramWithLibraries, RunsToItsEnd) {
   const RunResult r = Module::build({.sources = {source.path()}, .watch = true}).run_main();
   EXPECT_TRUE(r.ok()) << r.failure;
   for (const Report& report : r.reports) ADD_FAILURE() << report.text;
-  for (const std::string& refusal : r.refusals) ADD_FAILURE() << refusal;
+  for (const Refusal& refusal : r.refusals) ADD_FAILURE() << refusal.text;
   EXPECT_EQ(r.exit_status, 0);
 }
 

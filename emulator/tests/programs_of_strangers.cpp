@@ -152,7 +152,7 @@ TEST(ProgramOfStrangers, AHostInCAndLaunchesFromTheDeviceThatAreJudged) {
   EXPECT_EQ(faulty.reports[0].place.line, 2u);
   const RunResult deep = module.run_main({"32", "24"});
   ASSERT_EQ(deep.refusals.size(), 2u);  // both of the last grid's
-  EXPECT_NE(deep.refusals[1].find("parent: launched from the device at a depth of more than 24"),
+  EXPECT_NE(deep.refusals[1].text.find("parent: launched from the device at a depth of more than 24"),
             std::string::npos);
 }
 

@@ -80,7 +80,7 @@ int main() {
     {"alignment_behind_a_typedef", "k.cu", R"(
 typedef struct { float x, y, z; } __align__(16) Point;
 struct __align__(8) Pair { int a, b; };
-__global__ void move(Point* p) { __shared__ __align__(32) char room[64]; room[threadIdx.x] = 1; p[threadIdx.x].x = room[threadIdx.x]; }
+__global__ void move(Point* p) { __shared__ __align__(32) char room[64]; room[threadIdx.x] = 1; __align__(16) __shared__ float front[64]; front[threadIdx.x] = room[threadIdx.x]; p[threadIdx.x].x = front[threadIdx.x]; }
 int main() {
   Point* p;
   cudaMalloc(&p, 64 * sizeof(Point));
@@ -411,7 +411,7 @@ TEST_P(ProgramOfOthers, RunsToItsEnd) {
   const RunResult r = Module::build({.sources = {source.path()}, .watch = true}).run_main();
   EXPECT_TRUE(r.ok()) << r.failure;
   for (const Report& report : r.reports) ADD_FAILURE() << report.text;
-  for (const std::string& refusal : r.refusals) ADD_FAILURE() << refusal;
+  for (const Refusal& refusal : r.refusals) ADD_FAILURE() << refusal.text;
   EXPECT_EQ(r.exit_status, 0);
 }
 

@@ -127,7 +127,7 @@ class Refused : public testing::Test {
   static void expect(const RunResult& r, int error, const char* words) {
     EXPECT_EQ(r.error, error);
     ASSERT_EQ(r.refusals.size(), 1u);
-    EXPECT_NE(r.refusals[0].find(words), std::string::npos) << r.refusals[0];
+    EXPECT_NE(r.refusals[0].text.find(words), std::string::npos) << r.refusals[0].text;
   }
 };
 

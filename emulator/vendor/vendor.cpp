@@ -178,7 +178,7 @@ void EmulatedVendor::launch(int, gpu::Stream, const gpu::Launch& launch) {
                                                         {parameters});
   if (result.ok()) return;
   const std::string& said = !result.reports.empty()    ? result.reports.front().text
-                            : !result.refusals.empty() ? result.refusals.front()
+                            : !result.refusals.empty() ? result.refusals.front().text
                             : !result.failure.empty()  ? result.failure
                                                        : result.not_finished;
   fail(ErrorCode::device, "emulated: ", launch.kernel, ": ", said);

@@ -9,6 +9,7 @@
 #include "lab/ask/adapting/refusal.hpp"
 #include "lab/ask/adapting/simpler.hpp"
 #include "lab/ask/dtypes.hpp"
+#include "lab/ask/names/role_names.hpp"
 #include "lab/ask/nearness.hpp"
 #include "lab/text/lower_case.hpp"
 
@@ -173,8 +174,13 @@ void try_untyped(const Candidate& candidate, const CallRequest& request, Called&
       continue;
     }
     Trial trial = try_call(candidate, called.form, *called.port, *given, request.settings);
-    if (!trial.ok() || share_right(*given, trial) < before + 0.2) continue;
-    before = share_right(*given, trial);
+    if (!trial.ok()) continue;
+    // What is wrong in each shows by what it fills how wide its elements are.
+    const double right = share_right(*given, trial);
+    const bool fills =
+        leaves_out(*called.given, called.trial) && !leaves_out(*given, trial) && right >= before;
+    if (!fills && right < before + 0.2) continue;
+    before = right;
     called.dtypes = dtypes;
     called.given = given;
     called.trial = std::move(trial);
@@ -285,6 +291,23 @@ bool try_whole_blocks(const Candidate& candidate, const CallRequest& request, co
   return false;
 }
 
+/// Whether a stranger's function takes no memory for an input of the op, as whichever of the originals it is
+/// taken, or finds its keys in pages: then there is nothing to be tried.
+bool is_another_operation(const Guess& guess, const CallRequest& request) {
+  const Entry& entry = *guess.form.entry;
+  if (!request.recorded.empty() || !is_stranger(request, entry)) return false;
+  if (!pages_of(entry, *guess.port).empty()) return true;
+  return std::all_of(request.ports.begin(), request.ports.end(), [&](const Port* port) {
+    if (entry.name == port->functions.front()) return false;
+    const Form form = guess_form(entry, *port, true).form;
+    for (std::size_t role = 0; role < port->roles.size(); ++role) {
+      const Port::Role& each = port->roles[role];
+      if (each.tensor && !each.output && !each.optional && !form.takes(static_cast<int>(role))) return true;
+    }
+    return false;
+  });
+}
+
 /// The form with each role where the entry's names have it.
 Form in_order_of_names(const Guess& guess, const Form& form) {
   Form named = form;
@@ -337,7 +360,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
   called.port = guess.port;
   called.form = guess.form;
   called.unsure = guess.unsure;
-  if (!called.ambiguous.empty()) return called;
+  if (!called.ambiguous.empty() || is_another_operation(guess, request)) return called;
   pass_in_bytes(request, called.form);
   called.findings.insert(called.findings.end(), guess.findings.begin(), guess.findings.end());
   for (Finding& finding : called.findings)

@@ -239,7 +239,9 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
   const auto is_array = [&](std::size_t i) { return arrays[i].what != What::none; };
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
-    if (!is_memory(p) || p.name.empty() || is_array(i) || role_at[i] >= 0) continue;
+    if (!is_memory(p) || p.name.empty() || is_array(i) || role_at[i] >= 0 ||
+        (stranger && is_of_no_op(port, p)))
+      continue;
     int role = port.role_of(p.name);
     if (role < 0) {
       std::size_t count = 0;
@@ -262,7 +264,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         const Port::Role& role = port.roles[r];
         // A tensor may be written, const or not: there the original's order says more.
         const bool right = pass == 1 || is_tensor(p) || role.output == !p.is_const;
-        if (used[r] || !role.tensor || !right || (p.is_const && role.output)) continue;
+        // Who returns its result takes none in memory of the caller's, unless the name says so.
+        const bool returns = role.output && entry.returned_tensors != 0 && is_tensor(p);
+        if (used[r] || !role.tensor || !right || (p.is_const && role.output) || (stranger && returns))
+          continue;
         used[r] = true;
         role_at[i] = static_cast<int>(r);
         break;
@@ -321,7 +326,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         give_strided(passing.role);
       } else if (stranger && p.kind == Kind::integer &&
                  (width_of_heads(entry, port, p, passing) || keys_beside_queries(entry, port, p, passing) ||
-                  number_by_words(port, p.name, role_at, passing))) {
+                  number_by_words(entry, port, p.name, role_at, passing))) {
         guess.score += 0.5;
       } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower_case(p.name))) {
         passing.what = What::rank;

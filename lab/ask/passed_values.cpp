@@ -38,6 +38,10 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
       };
       return of(dim) * (passing.with == 0 ? 1 : of(passing.with + tensor.rank));
     }
+    case Passing::What::keys_before: {
+      const Tensor& queries = values[static_cast<std::size_t>(passing.less_role)].tensor;
+      return static_cast<double>(tensor.size(passing.dim) - queries.size(passing.less_dim));
+    }
     case Passing::What::scale_of_dot:
       return tensor.rank > 0 && tensor.size(-1) > 0 ? 1 / std::sqrt(static_cast<double>(tensor.size(-1))) : 1;
     case Passing::What::rank:
@@ -126,9 +130,9 @@ Value without_elements(const std::vector<Value>& values) {
   return tensor_value("", first == values.end() ? DType::f32 : first->tensor.dtype, {0});
 }
 
-/// Memory that a caller lends: enough for a number of each query and key, or for several parts of an answer.
-/// Nothing that is read of it before it is written is a number.
-Value lent_room(const std::vector<Value>& values, DType element) {
+/// Memory that a caller lends, filled with one byte: enough for a number of each query and key, or for
+/// several parts of an answer.
+Value lent_room(const std::vector<Value>& values, DType element, std::uint8_t fill) {
   std::int64_t most = 0, longest = 1, rows = 0;
   for (const Value& value : values) {
     if (!value.is_tensor()) continue;
@@ -140,7 +144,7 @@ Value lent_room(const std::vector<Value>& values, DType element) {
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
   Value room = tensor_value("", element == DType::none ? DType::f32 : element,
                             {std::min(4 * most + rows * longest, kMost)});
-  std::memset(room.storage.get(), 0xff, room.storage_bytes);
+  std::memset(room.storage.get(), fill, room.storage_bytes);
   return room;
 }
 
@@ -262,6 +266,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::scale_of_dot:
       case Passing::What::first:
       case Passing::What::rank:
+      case Passing::What::keys_before:
       case Passing::What::constant:
         list.push_back(as_number(counted(passing, values)));
         break;
@@ -277,7 +282,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         list.push_back(array_of(form, passing, *source, values, parameter));
         break;
       case Passing::What::room:
-        list.push_back(lent_room(values, parameter != nullptr ? parameter->element : DType::none));
+        list.push_back(lent_room(values, parameter != nullptr ? parameter->element : DType::none, form.lent));
         break;
       case Passing::What::none:
         list.push_back(wants_a_tensor(form, i) ? without_elements(values) : Value());

@@ -181,12 +181,23 @@ DType Port::in_bytes(std::size_t role, const Value& value) const {
   return fp8 == dtypes.end() ? DType::none : *fp8;
 }
 
+/// How many dimensions the contract's first shape of an argument has; 0 where it leaves that open.
+static int rank_of(const core::Contract& contract, std::string_view argument) {
+  const int at = contract.index_of(argument);
+  if (at < 0) return 0;
+  const std::string& shape = contract.args[static_cast<std::size_t>(at)].shapes.front();
+  if (shape.empty() || shape.find("...") != std::string::npos) return 0;
+  return 1 + static_cast<int>(std::count(shape.begin(), shape.end(), ' '));
+}
+
 Tensor Port::by_contract(std::size_t role, const Tensor& tensor) const {
   const std::vector<int>& axes = original->parameters[role].axes;
   std::vector<int> back(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) back[static_cast<std::size_t>(axes[i])] = static_cast<int>(i);
-  const bool shorter = original->drops_leading_ones && tensor.rank < static_cast<int>(axes.size());
-  return with_axes(shorter ? with_leading_ones(tensor, static_cast<int>(axes.size())) : tensor, back);
+  const int rank =
+      axes.empty() ? rank_of(*oracle->contract, roles[role].argument) : static_cast<int>(axes.size());
+  const bool shorter = original->drops_leading_ones && tensor.rank < rank;
+  return with_axes(shorter ? with_leading_ones(tensor, rank) : tensor, back);
 }
 
 int Port::role_of(std::string_view name) const {
@@ -200,6 +211,12 @@ int Port::role_of(std::string_view name) const {
     if (plain(list[i].name) == plain(name)) return static_cast<int>(i);
   for (std::size_t i = 0; i < list.size(); ++i)
     if (goes_by(list[i], name)) return static_cast<int>(i);
+  return -1;
+}
+
+int Port::role_of_argument(std::string_view argument) const {
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    if (roles[i].argument == argument) return static_cast<int>(i);
   return -1;
 }
 

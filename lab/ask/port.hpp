@@ -48,8 +48,9 @@ struct Port {
   DType in_bytes(std::size_t role, const Value& value) const;
   /// A tensor of that role, as the original has it, with its axes in the contract's order.
   Tensor by_contract(std::size_t role, const Tensor& tensor) const;
-  int role_of(std::string_view name) const;  ///< −1 where no role goes by it
-  int inputs() const;                        ///< roles that are passed: all but the returned ones
+  int role_of(std::string_view name) const;               ///< −1 where no role goes by it
+  int role_of_argument(std::string_view argument) const;  ///< that the contract calls so; −1: none
+  int inputs() const;  ///< roles that are passed: all but the returned ones
 };
 
 const std::vector<Port>& ports();

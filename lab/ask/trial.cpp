@@ -184,6 +184,11 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
     trial.answer.arguments = arguments;
   else
     trial.answer = candidate.call(*form.entry, arguments, settings);
+  for (Seen& seen : trial.answer.seen)
+    for (std::size_t i = 0; i < form.passings.size(); ++i)
+      if (form.passings[i].what == Passing::What::role && arguments[i].name == seen.buffer &&
+          !seen.buffer.empty())
+        seen.role = form.passings[i].role;
   refuse_by_status(*form.entry, before, trial.answer);
   take_outputs(form, port, given, before, trial);
   return trial;

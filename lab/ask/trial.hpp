@@ -39,7 +39,8 @@ struct Passing {
   /// `scale_of_dot`: 1/sqrt of a size, which attention multiplies its dot products by. `first`: of a tensor,
   /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
   /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
-  /// what lies between.
+  /// what lies between. `keys_before`: how many keys come before the first query's own, which is a size less
+  /// another.
   enum class What : std::uint8_t {
     role,
     elements,
@@ -53,12 +54,14 @@ struct Passing {
     strides,
     rank,
     room,
+    keys_before,
     none
   };
   What what = What::none;
   int role = -1;
   int dim = 0;   ///< of a size or stride; negative ones count from the last
   int with = 0;  ///< of a size: times that of this dimension, counted from the last; 0: alone
+  int less_role = -1, less_dim = 0;  ///< of `keys_before`: the size that is taken away
   double constant = 0;
   // Of a tensor role, how it differs from what the original is given:
   DType cast = DType::none;
@@ -94,6 +97,7 @@ struct Form {
   std::vector<Passing> passings;             ///< one per parameter that is given
   std::vector<int> returned;                 ///< the role of each returned tensor
   std::shared_ptr<const LaunchForm> launch;  ///< of a bare kernel; null: what its source says or suggests
+  std::uint8_t lent = 0xff;                  ///< what lies in memory that is lent
 
   bool takes(int role) const;
 };

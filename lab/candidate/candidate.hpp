@@ -94,6 +94,7 @@ struct CallSettings {
 /// One fault that the emulator saw while the candidate ran (kinds of isomer/emulator/report.hpp).
 struct Seen {
   std::string kind, text, kernel, buffer;
+  int role = -1;             ///< of the original's arguments, the one that the buffer was passed for
   SourcePlace place, other;  ///< `other`: of the second access of a race
   std::uint64_t count = 1;
   bool stores_twice = false;  ///< a race of stores of one value, as far as these inputs show
@@ -101,6 +102,23 @@ struct Seen {
   bool null = false;          ///< through a null pointer
   bool nowhere = false;       ///< so far from every buffer that its index is none of the launch
   bool unnamed_lane = false;  ///< a warp operation whose mask does not name its caller
+};
+
+/// A launch or another call that a device would refuse (causes of isomer/emulator/report.hpp).
+struct RefusedLaunch {
+  enum class Cause : std::uint8_t {
+    other,
+    no_blocks,
+    no_threads,
+    too_many_blocks,
+    too_many_threads,
+    shared_memory,
+    clusters,
+    no_host_memory
+  };
+  Cause cause = Cause::other;
+  std::string kernel, text;
+  bool is_alike(const RefusedLaunch& other) const { return cause == other.cause && kernel == other.kernel; }
 };
 
 /// What came of a call.
@@ -124,9 +142,10 @@ struct Answer {
       arguments;  ///< as the call left them, whole storages; the given ones where it ended otherwise
   std::vector<Value> returned;
   std::vector<Seen> seen;
-  std::vector<std::string> refused_launches;  ///< launches that a device would refuse
-  bool no_blocks = false;                     ///< each of these was of a grid without a block
-  bool asserted = false;                      ///< an assertion in a kernel of its own does not hold
+  std::vector<RefusedLaunch> refused_launches;
+  bool no_blocks = false;        ///< each of these was of a grid without a block
+  bool unknown_element = false;  ///< not callable: its PyTorch does not have the element type of a tensor
+  bool asserted = false;         ///< an assertion in a kernel of its own does not hold
   int launches = 0;
   std::string output;           ///< what it printed, cut
   std::string launch;           ///< of a bare kernel: its geometry, and where that came from

@@ -30,10 +30,10 @@ bool is_wrong_index(const Finding& access, const std::vector<Finding>& numbers) 
   return false;
 }
 
-/// Whether what a device refuses for an empty tensor is refused in the same words for others.
+/// Whether what a device refuses for an empty tensor it refuses of the same kernel for others.
 bool refused_anyway(const Finding& of_empty, const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
-    return each.code == Code::launch_failed && each.said == of_empty.said;
+    return each.code == Code::launch_failed && each.refused.is_alike(of_empty.refused);
   });
 }
 
@@ -96,8 +96,10 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
     if (finding.code == Code::empty_input && refused_anyway(finding, findings)) continue;
     // Rows that another output of the same index leaves out are not where the index says.
     if (finding.code == Code::unwritten_output && found(Code::ignores_index)) continue;
-    // What the kernel was seen to read is said with its line.
-    if (finding.code == Code::uninitialised_read && finding.location.line == 0 && read_by_kernel) continue;
+    // What the kernel was seen to read is said with its line, and what it reads for want of a barrier there.
+    if (finding.code == Code::uninitialised_read && finding.location.line == 0 &&
+        (read_by_kernel || found(Code::missing_barrier)))
+      continue;
     // Answers that depend on the order of threads are right for some sizes and wrong for others as well.
     if (finding.code == Code::tail_mask && (found(Code::missing_barrier) || found(Code::race) ||
                                             found(Code::uninitialised_read) || found(Code::stale_state)))
@@ -118,7 +120,7 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
   const auto left_by = [&](const Finding& f, Code code) {
     return std::any_of(all.begin(), all.end(), [&](const Finding& other) {
       const bool here = f.location.line != 0 && other.location.line == f.location.line;
-      const bool buffer = !f.argument.empty() && other.argument == f.argument;
+      const bool buffer = f.role >= 0 && other.role == f.role;
       return other.code == code &&
              (f.code == Code::race || (f.code == Code::unwritten_output ? buffer : here));
     });
@@ -138,6 +140,19 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
   };
   if (found(Code::missing_barrier))  // what another thread has not written yet
     std::erase_if(findings, unwritten_shared);
+  // Stores of one value, as all that were seen, change nothing beside what a missing barrier changes.
+  const bool lacks_barrier = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+    return f.code == Code::missing_barrier && !f.same_store;
+  });
+  if (lacks_barrier) {
+    bool told = false;
+    for (Finding& finding : findings)
+      if ((finding.code == Code::race || finding.code == Code::missing_barrier) && finding.same_store)
+        finding.code = Code::benign_race;
+    std::erase_if(findings, [&](const Finding& each) {
+      return each.code == Code::benign_race && std::exchange(told, true);
+    });
+  }
   // Rows that no index names hold none either: threads that read through them stray, and end before they have
   // written what others wait for. The callers' own rows are all filled.
   const auto strayed = [&](const Finding& f) {

@@ -27,15 +27,18 @@ struct Finding {
   SourcePlace location;
   std::string fix;  ///< one sentence: what to change
   // Of what `evidence` says, as facts:
-  SourcePlace other;                    ///< the second access of a race
-  std::string said;                     ///< what ended the call, or refused the launch, in its own words
-  bool shared = false;                  ///< an access to shared memory
-  bool nowhere = false;                 ///< one so far from every buffer that its index is none of the launch
-  bool made = false;                    ///< seen with inputs that were made, not recorded
-  bool same_store = false;              ///< a race of one line's stores with each other
-  bool no_blocks = false;               ///< what ends a call that launches a grid without a block
-  bool decides = false;                 ///< the answer is wrong without it: no limit of what it takes
-  std::string variation;                ///< the one of them that this finding names, where it names one
+  int role = -1;                 ///< of the original's arguments, the one that `argument` is
+  SourcePlace other;             ///< the second access of a race
+  std::string said;              ///< what ended the call, in its own words
+  RefusedLaunch refused;         ///< of a launch that a device would refuse
+  bool unknown_element = false;  ///< its PyTorch does not have the element type that was given at first
+  bool shared = false;           ///< an access to shared memory
+  bool nowhere = false;          ///< one so far from every buffer that its index is none of the launch
+  bool made = false;             ///< seen with inputs that were made, not recorded
+  bool same_store = false;       ///< a race of one line's stores with each other
+  bool no_blocks = false;        ///< what ends a call that launches a grid without a block
+  bool decides = false;          ///< the answer is wrong without it: no limit of what it takes
+  std::string variation;         ///< the one of them that this finding names, where it names one
   std::vector<std::string> variations;  ///< of the op's reference, for findings of numbers
 };
 

@@ -85,19 +85,6 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
   return false;
 }
 
-/// The names of the numbers that nobody explains, as they were passed: "n2=64, ld=16".
-std::string guessed_numbers(const Called& called) {
-  const std::vector<Value> values = passed(called.form, called.given->values);
-  std::string text;
-  for (const int at : called.unsure) {
-    const auto i = static_cast<std::size_t>(at);
-    if (i < values.size() && values[i].kind == Value::Kind::integer)
-      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", called.form.entry->parameters[i].name,
-                          values[i].integer);
-  }
-  return text;
-}
-
 /// What the source says and no input can show beside the faults that were found.
 void add_unobservable(const Numbers& numbers, const std::string& source, const std::string& file,
                       std::vector<Finding>& findings) {
@@ -170,12 +157,14 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   questions.dtypes = {called.dtypes};
   questions.dtypes.insert(questions.dtypes.end(), called.native.begin(), called.native.end());
   Numbers numbers = explain_numbers(candidate, called.form, *called.port, questions);
-  if (request.stranger && !numbers.explanation.explains && !numbers.evidence.empty())
+  // Answers with a pattern are right but for that: no other way of calling is looked for.
+  const auto unsettled = [&] { return !numbers.explanation.explains && !numbers.pattern; };
+  if (request.stranger && unsettled() && !numbers.evidence.empty())
     take_convention(candidate, questions, called, numbers);
   // A function of tensors that no convention explains may do less than the op.
   const std::shared_ptr<const Port> asked_before = called.simpler;
   std::optional<Port> narrower;
-  if (request.stranger && !numbers.explanation.explains && takes_tensors(*called.form.entry))
+  if (request.stranger && unsettled() && takes_tensors(*called.form.entry))
     try_simpler(candidate, call, called);
   if (called.simpler != asked_before) {
     called.port = &narrower.emplace(without_what_it_lacks(*called.simpler, called.form));
@@ -183,8 +172,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
   }
   std::optional<Port> flagged;
-  if (request.stranger && !numbers.explanation.explains)
-    take_flag(candidate, questions, called, flagged, numbers);
+  if (request.stranger && unsettled()) take_flag(candidate, questions, called, flagged, numbers);
   if (request.stranger) {
     diagnosis.findings.insert(
         diagnosis.findings.end(),
@@ -192,12 +180,12 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         called.findings.end());
     diagnosis.called_with = numbers_in_words(called.form, called.given->values);
   }
-  if (!numbers.explanation.explains && !numbers.raced && adapt_to_answer(candidate, call.settings, called)) {
+  if (unsettled() && !numbers.raced && adapt_to_answer(candidate, call.settings, called)) {
     diagnosis.findings.push_back(called.findings.back());
     if (!request.stranger || called.findings.back().decides) diagnosis.call = Stage::failed;
     numbers = explain_numbers(candidate, called.form, *called.port, questions);
   }
-  if (!numbers.explanation.explains && !numbers.raced)
+  if (unsettled() && !numbers.raced)
     if (std::optional<Numbers> compact = of_compact_copies(candidate, called, questions))
       numbers = std::move(*compact);
   const std::shared_ptr<const Candidate> wide = request.wide ? request.wide() : nullptr;
@@ -230,24 +218,27 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     add_once(diagnosis.findings, std::move(finding));
   }
   // With numbers that nobody explains and an answer that nothing explains, what is seen is the guess's.
-  if (!called.unsure.empty() && !numbers.explanation.explains &&
-      share_right(*called.given, called.trial) < 0.5) {
+  const std::string guesses =
+      request.stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
+  if (!guesses.empty() && !numbers.explanation.explains && share_right(*called.given, called.trial) < 0.5) {
     diagnosis.findings.clear();
     diagnosis.error = fmt::format(
         "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
         "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port "
         "of",
-        guessed_numbers(called), called.port->op);
+        guesses, called.port->op);
     return;
   }
-  // Nor does what is done with memory that was lent by a guess say anything, but for the order of threads.
+  // Nor does what is done with memory that was lent by a guess say anything, but for the order of threads,
+  // and for what does not depend on it.
   const auto of_threads = [](const Finding& f) {
     return f.code == Code::missing_barrier || f.code == Code::race;
   };
   if (const std::string room = lent_room(called);
       !room.empty() && !numbers.explanation.explains && share_right(*called.given, called.trial) < 0.5 &&
       !(correlation(*called.given, called.trial) > 0.3) &&
-      std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), of_threads)) {
+      std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), of_threads) &&
+      !writes_what_is_lent(candidate, called, questions.settings)) {
     diagnosis.findings.clear();
     diagnosis.error = fmt::format(
         "{} also takes {}, for which {} has no tensor; it was lent memory there, and nothing like an answer "
@@ -255,9 +246,8 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
         called.form.entry->name, room, called.port->op);
     return;
   }
-  if (!called.unsure.empty() && !numbers.explanation.explains)
-    diagnosis.notes.push_back(
-        fmt::format("what {} is was guessed: no name says it", guessed_numbers(called)));
+  if (!guesses.empty() && !numbers.explanation.explains)
+    diagnosis.notes.push_back(fmt::format("what {} is was guessed: no name says it", guesses));
   // What strays where no answer is right may stray for the launch, which was guessed.
   const bool stray = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& f) {
     return f.code == Code::out_of_bounds_write || f.code == Code::out_of_bounds_read;
@@ -324,7 +314,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (!numbers.explanation.explains &&
       std::none_of(probed.findings.begin(), probed.findings.end(),
                    [](const Finding& f) { return f.code == Code::unwritten_output; }))
-    unwritten_elements(*called.port, numbers, probed.findings);
+    unwritten_elements(called.form, *called.port, numbers, probed.findings);
   diagnosis.calls += probed.calls;
   std::vector<Finding> causes = findings_of(*called.port, numbers, diagnosis.notes);
   // Of numbers that chance makes, the nearest set says nothing.
@@ -382,12 +372,10 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     std::erase(call.recorded, called.given);
     called = find_call(candidate, call);
   }
-  constexpr const char* kNoFloat8 = "8-bit floats came with PyTorch 2.1";
   // A port that looks at no dtype takes what they are cast to, and is not right.
-  const bool no_float8 =
-      called.trial.answer.message.find(kNoFloat8) != std::string::npos ||
-      std::any_of(called.findings.begin(), called.findings.end(),
-                  [&](const Finding& each) { return each.evidence.find(kNoFloat8) != std::string::npos; });
+  const bool no_float8 = called.trial.answer.unknown_element ||
+                         std::any_of(called.findings.begin(), called.findings.end(),
+                                     [](const Finding& each) { return each.unknown_element; });
   if (called.port != nullptr && no_float8) {
     // Who has such a PyTorch passes bytes.
     call.in_bytes = roles_in_bytes(*called.port);
@@ -405,6 +393,8 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
   diagnosis.entry = called.form.entry->name;
   const bool stranger = request.stranger && called.form.entry->name != called.port->functions.front();
   if (stranger && called.callable) tell_limits(called.findings);
+  if (stranger) diagnosis.error = takes_pages(called);
+  if (!diagnosis.error.empty()) return;
   // Nobody says that it is the op; of a port it is a finding.
   if (const std::string without = inputs_not_taken(called.form, *called.port); stranger && !without.empty()) {
     diagnosis.error =
@@ -438,7 +428,7 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     diagnosis.error = why;
     return;
   }
-  if (called.trial.answer.message.find(kNoFloat8) != std::string::npos) {
+  if (called.trial.answer.unknown_element) {
     diagnosis.error = fmt::format(
         "{}: its callers pass 8-bit floats, which need PyTorch 2.1 or later: set ISOMER_TORCH to the torch "
         "folder of such a PyTorch",

@@ -1,8 +1,9 @@
 #include "lab/judge/other_kernels.hpp"
 
+#include "lab/ask/names/number_names.hpp"
+#include "lab/ask/names/role_names.hpp"
 #include "lab/ask/nearness.hpp"
-#include "lab/text/lower_case.hpp"
-#include "lab/text/pattern.hpp"
+#include "lab/evidence/probes/probes.hpp"
 
 #include <fmt/format.h>
 
@@ -40,17 +41,6 @@ Parts parts_of(const Given& given, const Trial& trial) {
   return parts;
 }
 
-/// Which the op may have, and the originals that functions are held against have not.
-bool names_pages(const std::string& parameter) {
-  static const Pattern kPages(
-      "(block|page)_?(tables?|indices|list|map|ids)(_ptr)?|kv_(indices|indptr|page_indices)");
-  return kPages.is(lower_case(parameter));
-}
-
-}  // namespace
-
-namespace {
-
 template <class Lacks>
 std::string roles_that(const Port& port, const Lacks& lacks) {
   std::vector<std::string> names;
@@ -78,10 +68,18 @@ std::string outputs_not_given(const Form& form, const Port& port) {
   });
 }
 
+std::string takes_pages(const Called& called) {
+  const std::string pages = pages_of(*called.form.entry, *called.port);
+  if (pages.empty()) return {};
+  return fmt::format(
+      "{} finds keys through {}: functions are not asked for keys in pages, so it is not judged",
+      called.form.entry->name, pages);
+}
+
 std::string takes_host_memory(const Called& called) {
-  const std::vector<std::string>& refused = called.trial.answer.refused_launches;
-  if (std::none_of(refused.begin(), refused.end(), [](const std::string& said) {
-        return said.find("is host memory, it is not") != std::string::npos;
+  const std::vector<RefusedLaunch>& refused = called.trial.answer.refused_launches;
+  if (std::none_of(refused.begin(), refused.end(), [](const RefusedLaunch& each) {
+        return each.cause == RefusedLaunch::Cause::no_host_memory;
       }))
     return {};
   return fmt::format(
@@ -99,10 +97,6 @@ std::string takes_more_memory(const Called& called) {
     if ((called.form.passings[i].what == Passing::What::none &&
          parameters[i].kind == Parameter::Kind::pointer && !parameters[i].has_default) ||
         wants_a_tensor(called.form, i)) {
-      if (names_pages(parameters[i].name))
-        return fmt::format(
-            "{} finds keys through {}: functions are not asked for keys in pages, so it is not judged",
-            called.form.entry->name, parameters[i].name);
       return fmt::format(
           "{} also reads or writes {} ({}), for which {} has no tensor: it may be another operation, and is "
           "not judged as this one",
@@ -139,6 +133,33 @@ std::string lent_room(const Called& called) {
     if (called.form.passings[i].what == Passing::What::room)
       names += (names.empty() ? "" : ", ") + called.form.entry->parameters[i].name;
   return names;
+}
+
+std::string guessed_numbers(const Called& called) {
+  const std::vector<Value> values = passed(called.form, called.given->values);
+  std::string text;
+  for (std::size_t i = 0; i < values.size() && i < called.form.entry->parameters.size(); ++i) {
+    const Parameter& p = called.form.entry->parameters[i];
+    if (p.kind == Parameter::Kind::real && called.form.passings[i].what == Passing::What::constant &&
+        !p.has_default && !number_by_name(*called.port, p.name))
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", p.name, values[i].real);
+  }
+  for (const int at : called.unsure) {
+    const auto i = static_cast<std::size_t>(at);
+    if (i < values.size() && values[i].kind == Value::Kind::integer)
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", called.form.entry->parameters[i].name,
+                          values[i].integer);
+  }
+  return text;
+}
+
+bool writes_what_is_lent(const Candidate& candidate, const Called& called, const CallSettings& settings) {
+  Form form = called.form;
+  constexpr std::uint8_t kLarge = 0x4b;  // a finite number of every type, and no small one
+  form.lent = kLarge;
+  const Trial other = try_call(candidate, form, *called.port, *called.given, settings);
+  return called.trial.ok() && other.ok() &&
+         different(*called.given, called.trial.outputs, other.outputs) == 0;
 }
 
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers) {

@@ -10,6 +10,9 @@ namespace isomer::lab {
 /// The inputs of the op for which an entry takes nothing: "a_s and b_s". Empty where it takes each.
 std::string inputs_not_taken(const Form& form, const Port& port);
 
+/// Why nothing can be said of a stranger that finds its keys in pages: the sentence; empty where it does not.
+std::string takes_pages(const Called& called);
+
 /// Why nothing can be said of a stranger that takes pointers of the host and copies by itself: the sentence;
 /// empty where it does not.
 std::string takes_host_memory(const Called& called);
@@ -28,6 +31,10 @@ std::string given_without_elements(const Called& called);
 std::string outputs_not_given(const Form& form, const Port& port);
 /// The parameters for which it is lent memory; empty where there are none.
 std::string lent_room(const Called& called);
+/// The names of the numbers that nobody explains, as they were passed: "n2=64, ld=16, alpha=1".
+std::string guessed_numbers(const Called& called);
+/// Whether the answer is the same whatever lies in the memory that is lent: it is written before it is read.
+bool writes_what_is_lent(const Candidate& candidate, const Called& called, const CallSettings& settings);
 /// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
 /// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
 /// something else is seen to be the reason.

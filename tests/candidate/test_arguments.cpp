@@ -144,7 +144,7 @@ void run(const float* x, int* y, int n) { y[0] = x == nullptr; copy<<<(n + 31) /
   ASSERT_TRUE(a.ok()) << a.message;
   EXPECT_EQ(data_of<int>(a.arguments[1])[0], 1);
   ASSERT_EQ(a.refused_launches.size(), 1u);
-  EXPECT_EQ(a.refused_launches[0], "copy: launched with grid (0,1,1), expected at least one block");
+  EXPECT_EQ(a.refused_launches[0].text, "copy: launched with grid (0,1,1), expected at least one block");
 }
 
 TEST(CandidateArguments, AStorageOfGigabytesOfNothingTravelsFast) {

@@ -190,7 +190,7 @@ TEST_F(CandidateEnds, MemoryThatIsDeniedIsTheCauseOfWhatFollows) {
     const Answer a = call(name);
     EXPECT_EQ(a.end, Answer::End::over_limit) << name << ": " << a.message;
     EXPECT_NE(a.message.find("10737418240 bytes"), std::string::npos) << name << ": " << a.message;
-    EXPECT_TRUE(a.refused_launches.empty()) << name << ": " << a.refused_launches.front();
+    EXPECT_TRUE(a.refused_launches.empty()) << name << ": " << a.refused_launches.front().text;
   }
   const Answer lives = call("asks_and_goes_on");
   ASSERT_TRUE(lives.ok()) << lives.message;

@@ -19,7 +19,7 @@ __global__ void scale(const float* x, float* y, int n, float factor) {
 void expect_scaled(const Answer& answer, std::size_t output, float factor) {
   ASSERT_TRUE(answer.ok()) << answer.message;
   EXPECT_TRUE(answer.seen.empty()) << answer.seen[0].text;
-  EXPECT_TRUE(answer.refused_launches.empty()) << answer.refused_launches[0];
+  EXPECT_TRUE(answer.refused_launches.empty()) << answer.refused_launches[0].text;
   const auto* y = data_of<float>(answer.arguments[output]);
   for (std::int64_t i = 0; i < answer.arguments[output].tensor.numel(); ++i)
     ASSERT_EQ(y[i], static_cast<float>(i) * factor) << i;

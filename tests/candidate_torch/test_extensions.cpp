@@ -190,7 +190,7 @@ TEST_F(CandidateKinds, AnEmptyTensorLaunchesNoBlocksWhichIsRefused) {
   EXPECT_EQ(a.end, Answer::End::refused);
   EXPECT_EQ(a.message, "CUDA error: invalid configuration argument");
   ASSERT_EQ(a.refused_launches.size(), 1u);
-  EXPECT_EQ(a.refused_launches[0], "add_one: launched with grid (0,1,1), expected at least one block");
+  EXPECT_EQ(a.refused_launches[0].text, "add_one: launched with grid (0,1,1), expected at least one block");
 }
 
 TEST_F(CandidateKinds, AnUnwrittenTensorIsSeen) {

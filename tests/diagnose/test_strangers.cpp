@@ -100,7 +100,7 @@ constexpr Stranger kStrangers[] = {
     {"attend_heads_in_groups", "attention", "pass", Code::convention, "houses.cu"},
     {"attend_heads_in_turn", "attention", "fail", Code::head_mapping, "houses.cu"},
     {"attend_always_causal", "attention", "pass", Code::convention, "houses.cu"},
-    {"attend_one_key_further", "attention", "fail", Code::none, "houses.cu"},
+    {"attend_one_key_further", "attention", "fail", Code::mask_alignment, "houses.cu"},
     {"attend_guarded_tiles", "attention", "pass", Code::none, "houses.cu"},
     {"attend_with_mask", "attention", "pass", Code::none, "houses.cu"},
     {"attend_unguarded_tiles", "attention", "fail", Code::nan_inf, "houses.cu"},
@@ -126,6 +126,7 @@ constexpr Stranger kStrangers[] = {
     {"swing_asserted_of_threads", "sin", "fail", Code::assertion, "lent.cu"},
     {"swing_asserted_of_values", "sin", "fail", Code::assertion, "lent.cu"},
     {"swing_last_beside", "sin", "fail", Code::out_of_bounds_write, "lent.cu"},
+    {"swing_last_beside_result", "sin", "fail", Code::out_of_bounds_write, "lent.cu"},
     {"swing_last_in_place", "sin", "pass", Code::none, "lent.cu"},
     {"attend_in_lent_scores", "attention", "pass", Code::convention, "lent.cu"},
     {"attend_in_workspace", "attention", "pass", Code::convention, "lent.cu"},
@@ -144,6 +145,26 @@ constexpr Stranger kStrangers[] = {
     {"join_without_maximum", "merge_attention", "fail", Code::missing_term, "lent.cu"},
     {"attend_widened", "attention", "pass", Code::convention, "lent.cu"},
     {"attend_widened_unscaled", "attention", "fail", Code::missing_scale, "lent.cu"},
+    {"attend_of_64_unscaled", "attention", "fail", Code::missing_scale, "narrow.cu"},
+    {"attend_of_64_in_turn", "attention", "fail", Code::head_mapping, "narrow.cu"},
+    {"attend_of_64_without_barrier", "attention", "fail", Code::missing_barrier, "narrow.cu"},
+    {"attend_eight_warps", "attention", "pass", Code::convention, "narrow.cu"},
+    {"attend_eight_warps_in_one_place", "attention", "fail", Code::missing_barrier, "narrow.cu"},
+    {"decode_seq_len_of_keys", "attention", "pass", Code::convention, "narrow.cu"},
+    {"decode_seq_len_of_keys_unscaled", "attention", "fail", Code::missing_scale, "narrow.cu"},
+    {"attend_query_of_keys", "attention", "pass", Code::convention, "narrow.cu"},
+    {"decode_parts_of_lanes", "attention", "pass", Code::convention, "narrow.cu"},
+    {"attend_causal_shift", "attention", "pass", Code::convention, "narrow.cu"},
+    {"attend_causal_shift_in_turn", "attention", "fail", Code::head_mapping, "narrow.cu"},
+    {"attend_one_head_of_64", "attention", "pass", Code::convention, "narrow.cu"},
+    {"attend_by_atomics", "attention", "pass", Code::none, "narrow.cu"},
+    {"shrink_rows_of_groups", "act_quant", "pass", Code::none, "bits.cu"},
+    {"shrink_rows_of_groups_signed", "act_quant", "fail", Code::missing_absolute, "bits.cu"},
+    {"multiply_whole_blocks", "fp8_gemm", "fail", Code::tail_mask, "bits.cu"},
+    {"multiply_ragged_blocks", "fp8_gemm", "pass", Code::none, "bits.cu"},
+    {"expand_by_bits", "weight_dequant", "pass", Code::none, "bits.cu"},
+    {"expand_by_bits_half_subnormals", "weight_dequant", "fail", Code::dtype_reinterpreted, "bits.cu"},
+    {"expand_by_bits_nan_as_zero", "weight_dequant", "fail", Code::nan_inf, "bits.cu"},
 };
 /// Whose search for causes takes many seconds: the second tier.
 constexpr Stranger kSearchedLong[] = {
@@ -155,6 +176,8 @@ constexpr Stranger kSearchedLong[] = {
     {"quantise_groups_by_own_maxima", "act_quant", "fail", Code::other_reduction, "tensors.cu"},
     {"fp8_mm_mixed", "fp8_gemm", "fail", Code::none, "strangers.hip.cpp"},
     {"attend_rows_of_dimension", "attention", "fail", Code::unexplained, "maxima.cu"},
+    {"decode_parts_of_each_lane", "attention", "fail", Code::unexplained, "narrow.cu"},
+    {"decode_kv_len", "attention", "fail", Code::unexplained, "narrow.cu"},
 };
 void PrintTo(const Stranger& row, std::ostream* out) { *out << row.entry; }
 
@@ -177,7 +200,8 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
     EXPECT_TRUE(said.findings.empty()) << words_of(said);
   // What is said of a fault that has a name is this, and not what it comes to besides.
   const std::string file = row.file;
-  if ((file == "limits.cu" || file == "tensors.cu" || file == "lent.cu") &&
+  if ((file == "limits.cu" || file == "tensors.cu" || file == "lent.cu" || file == "narrow.cu" ||
+       file == "bits.cu") &&
       std::string(row.verdict) == "fail")
     for (const Finding& each : said.findings)
       EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == Code::out_of_bounds_read)
@@ -189,6 +213,18 @@ INSTANTIATE_TEST_SUITE_P(Of, Strangers, testing::ValuesIn(kStrangers),
                          [](const auto& info) { return std::string(info.param.entry); });
 INSTANTIATE_TEST_SUITE_P(DISABLED_SearchedLong, Strangers, testing::ValuesIn(kSearchedLong),
                          [](const auto& info) { return std::string(info.param.entry); });
+
+TEST(WhatIsSeen, IsToldWithItsLineWhereCandidatesMayStartNoProcess) {
+  const Diagnosis said = said_of_stranger("strangers.cu", "wave_raced", "sin");
+  ASSERT_TRUE(has(said, Code::missing_barrier)) << words_of(said);
+  for (const Finding& each : said.findings) EXPECT_GT(each.location.line, 0) << words_of(said);
+}
+
+TEST(WhatIsSeen, IsOneDecodingBesideAnotherFault) {
+  const Diagnosis said = said_of_stranger("bits.cu", "expand_by_bits_truncated", "weight_dequant");
+  EXPECT_EQ(said.findings.size(), 2u) << words_of(said);
+  EXPECT_TRUE(has(said, Code::rounding_mode) && has(said, Code::nan_inf)) << words_of(said);
+}
 
 TEST(WhatIsJudged, IsWhatIsExportedAndNeverAStaticTwin) {
   const Diagnosis said = said_of_stranger("hidden_twin.cu", "", "sin");
@@ -221,6 +257,20 @@ TEST(WhatIsJudged, IsNothingThatTakesNothingForAnInputOfTheOp) {
   EXPECT_TRUE(said.findings.empty()) << words_of(said);
   EXPECT_NE(said.error.find("takes nothing for a_s of fp8_gemm: it is another operation"), std::string::npos)
       << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatFindsItsKeysInPages) {
+  const Diagnosis said = said_of_stranger("narrow.cu", "decode_from_pages", "attention");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("finds keys through block_table"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingThatTakesARealNumberThatNoNameExplains) {
+  const Diagnosis said = said_of_stranger("narrow.cu", "attend_with_slopes", "attention");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("the meaning of alpha=1 is not known"), std::string::npos) << said.error;
 }
 
 TEST(WhatIsJudged, IsNothingThatGivesNothingForAnOutputOfTheOp) {

@@ -77,7 +77,7 @@ class DeviceStorages final : public Storages {
       if (p.bytes > 0) must(table_.fill(p.begin, 0, p.bytes), "the device's memory cannot be written");
   }
 
-  std::string settle(std::vector<std::string>& refusals) override {
+  std::string settle(std::vector<Refusal>& refusals) override {
     const int launched = table_.last_error();
     const int ended = table_.wait();
     static_cast<void>(table_.last_error());
@@ -86,7 +86,9 @@ class DeviceStorages final : public Storages {
       return fmt::format("a kernel stopped on the device: {}", table_.error_text(ended));
     }
     if (launched != 0)
-      refusals.push_back(fmt::format("the device refuses a launch: {}", table_.error_text(launched)));
+      refusals.push_back(
+          {.kernel = {},
+           .text = fmt::format("the device refuses a launch: {}", table_.error_text(launched))});
     return {};
   }
 

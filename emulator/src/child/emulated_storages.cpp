@@ -45,7 +45,7 @@ class EmulatedStorages final : public Storages {
   void begin_call() override { stream_order::begin_call(buffers_); }
 
   // Every launch has ended when it returns, and what it did wrong is kept by the runtime.
-  std::string settle(std::vector<std::string>&) override { return {}; }
+  std::string settle(std::vector<Refusal>&) override { return {}; }
 
   void check_guards(std::vector<Report>& reports) override {
     for (const Buffer* b : buffers_) {

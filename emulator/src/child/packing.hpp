@@ -49,6 +49,7 @@ class Writer {
         .put(r.count)
         .put(r.text);
   }
+  Writer& put(const Refusal& r) { return put(r.cause).put(r.kernel).put(r.text); }
   Writer& put(const LaunchRecord& r) {
     return put(r.kernel)
         .put(r.grid)
@@ -89,6 +90,7 @@ class Reader {
         get(r.own_lane_unnamed), get(r.asserted), get(r.buffer), get(r.offset), get(r.bytes);
     get(r.other), get(r.other_block), get(r.other_thread), get(r.count), get(r.text);
   }
+  void get(Refusal& r) { get(r.cause), get(r.kernel), get(r.text); }
   void get(LaunchRecord& r) {
     get(r.kernel), get(r.grid), get(r.block), get(r.shared_bytes), get(r.stream), get(r.error),
         get(r.seconds), get(r.thread_steps), get(r.blocks), get(r.watched);

@@ -62,7 +62,7 @@ void add_collected() {
   // Code that launches nothing may be for no device.
   if (answer.result.launches.empty())
     std::erase_if(reports, [](const Report& each) { return each.kind == Kind::host_touch; });
-  std::vector<std::string>& refusals = answer.result.refusals;
+  std::vector<Refusal>& refusals = answer.result.refusals;
   refusals.insert(refusals.end(), collected.refusals.begin(), collected.refusals.end());
   judge_by_memory(answer.result);
 }
@@ -321,6 +321,7 @@ End end_of(CallEnd end) {
     case CallEnd::refused:
       return End::refused;
     case CallEnd::not_callable:
+    case CallEnd::unknown_element:
       return End::not_callable;
     case CallEnd::out_of_memory:
       break;
@@ -365,8 +366,9 @@ void run(const SessionRequest& request, const std::vector<OfferedEntry>& offered
     if (getpid() != own_process) _exit(0);
     if (call.end != CallEnd::returned) {
       std::string message = call.message;
-      if (call.end == CallEnd::not_callable) message = entry.info.name + ": " + message;
       End end = end_of(call.end);
+      if (end == End::not_callable) message = entry.info.name + ": " + message;
+      answer.result.unknown_element = call.end == CallEnd::unknown_element;
       if (real && device_memory_over_limit()) end = End::over_limit;
       finish(end, message.substr(0, message.find('\n')), watch::place_of_frames(thrown_from, thrown_frames));
       call.last = true;

@@ -1,5 +1,6 @@
 #include "child/session_child.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,6 +28,7 @@
 #include "memory/memory.hpp"
 #include "runtime/entries.hpp"
 #include "runtime/settings.hpp"
+#include "watch/line_reader.hpp"
 #include "watch/shadow.hpp"
 
 namespace isomer::emulator {
@@ -126,6 +128,20 @@ bool run_call() {
   return again;
 }
 
+// Of a room of its own, whose /proc shows this process's alone.
+void kill_all_but(pid_t kept) {
+  DIR* processes = kept > 0 ? opendir("/proc") : nullptr;
+  if (processes == nullptr) {
+    kill(-1, SIGKILL);
+    return;
+  }
+  while (const dirent* each = readdir(processes)) {
+    const auto pid = static_cast<pid_t>(std::atoi(each->d_name));
+    if (pid > 1 && pid != kept && pid != getpid()) kill(pid, SIGKILL);
+  }
+  closedir(processes);
+}
+
 // A copy of this process for calls. On the emulated device it makes one; a real device takes a process in
 // slowly, and the copy goes on as long as its calls return.
 class CallProcess {
@@ -203,7 +219,7 @@ class CallProcess {
   void leave() {
     kill(-pid_, SIGKILL);
     // In groups of its own too, where there is nobody else.
-    if (setup.room) kill(-1, SIGKILL);
+    if (setup.room) kill_all_but(watch::line_reader());
     if (socket_ >= 0) close(socket_);
     if (ended_ >= 0) close(ended_);
     pid_ = socket_ = ended_ = -1;
@@ -255,7 +271,8 @@ int isomer_emulator_session() {
   setrlimit(RLIMIT_CORE, &no_core);
   signal(SIGPIPE, SIG_IGN);
   setup = read_arena_header(unpack_setup);
-  // Before anything of the module's runs.
+  // Before anything of the module's runs. Nothing is started later, not even what reads its lines.
+  if (forks_with != 0) watch::start_line_reader(setup.library);
   keeps_processes = forks_with != 0 && refuse_new_processes(forks_with);
   forks_with = 0;
   if (keeps_processes && !setup.room) refuse_signals_to_all();

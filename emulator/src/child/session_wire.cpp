@@ -109,7 +109,7 @@ SessionRequest unpack_session_request(const std::string& bytes) {
 
 std::string pack(const SessionAnswer& a) {
   Writer w;
-  w.put(a.result.end).put(a.result.message).put(a.result.place);
+  w.put(a.result.end).put(a.result.message).put(a.result.unknown_element).put(a.result.place);
   w.put(a.result.reports).put(a.result.launches).put(a.result.refusals);
   put_all(w, a.storages);
   put_all(w, a.returned);
@@ -123,7 +123,7 @@ std::string pack(const SessionAnswer& a) {
 SessionAnswer unpack_session_answer(const std::string& bytes) {
   SessionAnswer a;
   Reader in(bytes);
-  in.get(a.result.end), in.get(a.result.message), in.get(a.result.place);
+  in.get(a.result.end), in.get(a.result.message), in.get(a.result.unknown_element), in.get(a.result.place);
   in.get(a.result.reports), in.get(a.result.launches), in.get(a.result.refusals);
   get_all(in, a.storages);
   get_all(in, a.returned);

@@ -32,7 +32,7 @@ class Storages {
   virtual void begin_call() {}
   /// The call has returned: waits for what it launched. `refusals` takes the launches that the device
   /// refused; a sentence comes back where the device stopped.
-  virtual std::string settle(std::vector<std::string>& refusals) = 0;
+  virtual std::string settle(std::vector<Refusal>& refusals) = 0;
   /// Writes beyond the storages' ends that nothing else has seen.
   virtual void check_guards(std::vector<Report>& reports) = 0;
   /// The parts of a storage, of an argument or a result, that have to travel, copied to `to`.

@@ -95,7 +95,9 @@ EXPORT void isomer_emulator_call_threw(CallOutcome* out, std::uint32_t argument,
     throw;
   } catch (const CallMismatch& e) {
     const std::string which = argument > 0 ? "argument " + std::to_string(argument) + ": " : "";
-    out->end(out->context, CallEnd::not_callable, (which + e.what()).c_str());
+    const bool unknown = dynamic_cast<const UnknownElement*>(&e) != nullptr;
+    out->end(out->context, unknown ? CallEnd::unknown_element : CallEnd::not_callable,
+             (which + e.what()).c_str());
     return;
   } catch (...) {
   }

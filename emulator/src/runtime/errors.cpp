@@ -6,24 +6,28 @@
 namespace isomer::emulator {
 namespace {
 std::mutex errors_mutex;
-std::vector<std::string> sentences;
+std::vector<Refusal> refused;
 std::string shortage;
 thread_local int pending = error::success;
 }  // namespace
 
-int refuse(int code, std::string sentence) {
+int refuse(int code, Refusal refusal) {
   pending = code;
-  if (!sentence.empty()) {
+  if (!refusal.text.empty()) {
     std::lock_guard lock(errors_mutex);
-    if (code == error::out_of_memory && shortage.empty()) shortage = sentence;
-    if (sentences.size() < 64) sentences.push_back(std::move(sentence));
+    if (code == error::out_of_memory && shortage.empty()) shortage = refusal.text;
+    if (refused.size() < 64) refused.push_back(std::move(refusal));
   }
   return code;
 }
 
-std::vector<std::string> take_refusals() {
+int refuse(int code, std::string sentence) {
+  return refuse(code, Refusal{.kernel = {}, .text = std::move(sentence)});
+}
+
+std::vector<Refusal> take_refusals() {
   std::lock_guard lock(errors_mutex);
-  return std::exchange(sentences, {});
+  return std::exchange(refused, {});
 }
 
 std::string take_shortage() {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "isomer/emulator/report.hpp"
+
 namespace isomer::emulator {
 
 namespace error {
@@ -16,10 +18,12 @@ inline constexpr int success = 0, invalid_value = 1, out_of_memory = 2, invalid_
                      not_supported = 801;
 }
 
-/// Notes an error for the next hipGetLastError / cudaGetLastError and keeps its sentence. Returns the code.
+/// Notes an error for the next hipGetLastError / cudaGetLastError and keeps what was refused, where a sentence
+/// says it. Returns the code.
+int refuse(int code, Refusal refusal);
 int refuse(int code, std::string sentence);
-/// The sentences since the last call, oldest first.
-std::vector<std::string> take_refusals();
+/// What was refused since the last call, oldest first.
+std::vector<Refusal> take_refusals();
 /// The first of those that refused memory; empty where none did.
 std::string take_shortage();
 int last_error(bool clear);

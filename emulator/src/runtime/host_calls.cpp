@@ -131,8 +131,9 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
   if ((kind == device_to_host && target && target->space == Space::global) ||
       (kind == host_to_device && source && source->space == Space::global)) {
     return refuse(error::invalid_value,
-                  fmt::format("copy: the direction says that the {} is host memory, it is not",
-                              kind == device_to_host ? "destination" : "source"));
+                  Refusal{Refusal::Cause::no_host_memory, "",
+                          fmt::format("copy: the direction says that the {} is host memory, it is not",
+                                      kind == device_to_host ? "destination" : "source")});
   }
   if (int e = check_range(to, bytes, "destination")) return e;
   if (int e = check_range(from, bytes, "source")) return e;

@@ -33,48 +33,52 @@ std::vector<LaunchRecord> launch_records;
 std::string shown(const dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
 
 int check_geometry(const LaunchRequest& r) {
+  using Cause = Refusal::Cause;
+  const auto refused = [&](int code, Cause cause, std::string sentence) {
+    return refuse(code, Refusal{cause, r.kernel, std::move(sentence)});
+  };
   const Limits& l = limits();
   const std::uint32_t block[3] = {r.block.x, r.block.y, r.block.z}, grid[3] = {r.grid.x, r.grid.y, r.grid.z};
   for (int i = 0; i < 3; ++i) {
     if (grid[i] == 0) {
-      return refuse(
-          error::invalid_configuration,
+      return refused(
+          error::invalid_configuration, Cause::no_blocks,
           fmt::format("{}: launched with grid {}, expected at least one block", r.kernel, shown(r.grid)));
     }
     if (block[i] == 0) {
-      return refuse(
-          error::invalid_configuration,
+      return refused(
+          error::invalid_configuration, Cause::no_threads,
           fmt::format("{}: launched with block {}, expected at least one thread", r.kernel, shown(r.block)));
     }
     if (grid[i] > l.grid[i]) {
-      return refuse(error::invalid_configuration,
-                    fmt::format("{}: launched with grid {}, the device takes at most ({},{},{}) blocks",
-                                r.kernel, shown(r.grid), l.grid[0], l.grid[1], l.grid[2]));
+      return refused(error::invalid_configuration, Cause::too_many_blocks,
+                     fmt::format("{}: launched with grid {}, the device takes at most ({},{},{}) blocks",
+                                 r.kernel, shown(r.grid), l.grid[0], l.grid[1], l.grid[2]));
     }
     if (block[i] > l.block[i]) {
-      return refuse(error::invalid_configuration,
-                    fmt::format("{}: launched with block {}, the device takes at most ({},{},{}) threads",
-                                r.kernel, shown(r.block), l.block[0], l.block[1], l.block[2]));
+      return refused(error::invalid_configuration, Cause::too_many_threads,
+                     fmt::format("{}: launched with block {}, the device takes at most ({},{},{}) threads",
+                                 r.kernel, shown(r.block), l.block[0], l.block[1], l.block[2]));
     }
   }
   const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
   if (threads > l.threads_per_block) {
-    return refuse(error::invalid_configuration,
-                  fmt::format("{}: launched with {} threads a block, the device takes at most {}", r.kernel,
-                              threads, l.threads_per_block));
+    return refused(error::invalid_configuration, Cause::too_many_threads,
+                   fmt::format("{}: launched with {} threads a block, the device takes at most {}", r.kernel,
+                               threads, l.threads_per_block));
   }
   if (const std::size_t allowed = max_dynamic_shared(r.function, r.kernel); r.shared_bytes > allowed) {
     const bool opt_in = r.shared_bytes <= l.shared_bytes_opt_in;
-    return refuse(error::invalid_value,
-                  fmt::format("{}: launched with {} bytes of dynamic shared memory, the {} {}{}", r.kernel,
-                              r.shared_bytes, opt_in ? "kernel may use" : "device has",
-                              opt_in ? allowed : l.shared_bytes_opt_in,
-                              opt_in ? " without cudaFuncSetAttribute(MaxDynamicSharedMemorySize)" : ""));
+    return refused(error::invalid_value, Cause::shared_memory,
+                   fmt::format("{}: launched with {} bytes of dynamic shared memory, the {} {}{}", r.kernel,
+                               r.shared_bytes, opt_in ? "kernel may use" : "device has",
+                               opt_in ? allowed : l.shared_bytes_opt_in,
+                               opt_in ? " without cudaFuncSetAttribute(MaxDynamicSharedMemorySize)" : ""));
   }
   constexpr unsigned kMostOfCluster = 8;
   if (r.cluster > 1 && (r.cluster > kMostOfCluster || grid[0] % r.cluster != 0 || r.cooperative)) {
-    return refuse(
-        error::invalid_configuration,
+    return refused(
+        error::invalid_configuration, Cause::clusters,
         fmt::format("{}: launched with clusters of {} blocks along x and grid {}, expected at most {} "
                     "that divide the grid, in a launch that is not cooperative",
                     r.kernel, r.cluster, shown(r.grid), kMostOfCluster));
@@ -83,9 +87,9 @@ int check_geometry(const LaunchRequest& r) {
     const std::uint64_t blocks = std::uint64_t{grid[0]} * grid[1] * grid[2];
     const std::uint64_t most = std::uint64_t{l.processors} * (l.threads_per_processor / threads);
     if (blocks > most) {
-      return refuse(error::cooperative_launch_too_large,
-                    fmt::format("{}: cooperative launch of {} blocks, the device holds at most {} at once",
-                                r.kernel, blocks, most));
+      return refused(error::cooperative_launch_too_large, Cause::too_many_blocks,
+                     fmt::format("{}: cooperative launch of {} blocks, the device holds at most {} at once",
+                                 r.kernel, blocks, most));
     }
   }
   return error::success;

@@ -84,6 +84,21 @@ std::string site(const Source& s, const Statement& r, const std::string& name, s
          ", 0};";
 }
 
+/// Where the attributes that stand in front of a token begin, as in __attribute__((aligned(16))) __shared__.
+std::size_t before_attributes(const std::vector<Token>& t, std::size_t at) {
+  while (at > 2 && t[at - 1].is(")")) {
+    std::size_t open = at - 1;
+    int depth = 0;
+    for (; open > 0; --open) {
+      depth += t[open].is(")") - t[open].is("(");
+      if (depth == 0) break;
+    }
+    if (open == 0 || !t[open - 1].is("__attribute__")) break;
+    at = open - 1;
+  }
+  return at;
+}
+
 }  // namespace
 
 void rewrite_shared(Source& s) {
@@ -128,7 +143,7 @@ void rewrite_shared(Source& s) {
   }
   for (std::size_t i = 0; i < t.size(); ++i) {
     if (!t[i].is("__shared__") || global_tokens.count(i)) continue;
-    std::size_t begin = i;
+    std::size_t begin = before_attributes(t, i);
     while (begin > 0 && !t[begin - 1].is(";") && !t[begin - 1].is("{") && !t[begin - 1].is("}") &&
            !t[begin - 1].is(":") && !(t[begin - 1].is(")") && begin >= 2 && !t[begin].is("__shared__"))) {
       --begin;

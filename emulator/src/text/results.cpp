@@ -31,7 +31,7 @@ Json json_of(const Report& r) {
 
 std::string to_text(const RunResult& result) {
   std::string out;
-  for (const std::string& r : result.refusals) out += "refused: " + r + "\n";
+  for (const Refusal& r : result.refusals) out += "refused: " + r.text + "\n";
   if (!result.failure.empty()) out += "failed: " + result.failure + "\n";
   if (!result.not_finished.empty()) out += "not finished: " + result.not_finished + "\n";
   for (const Report& r : result.stopped) out += "  " + r.text + "\n";
@@ -60,7 +60,8 @@ std::string to_text(const RunResult& result) {
 std::string to_json(const RunResult& result, const std::vector<WrittenArgument>& arguments) {
   constexpr std::size_t kShown = 16;
   Json j{{"version", 1},          {"failure", result.failure},         {"not_finished", result.not_finished},
-         {"error", result.error}, {"exit_status", result.exit_status}, {"refusals", result.refusals}};
+         {"error", result.error}, {"exit_status", result.exit_status}, {"refusals", Json::array()}};
+  for (const Refusal& r : result.refusals) j["refusals"].push_back(r.text);
   j["reports"] = Json::array();
   for (const Report& r : result.reports) j["reports"].push_back(json_of(r));
   j["stopped"] = Json::array();

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "watch/line_reader.hpp"
+
 namespace isomer::emulator::watch {
 namespace {
 
@@ -34,44 +36,54 @@ std::string quoted(const std::string& text) {
   return q + "'";
 }
 
-void resolve(const std::string& module,
-             const std::vector<std::pair<const void*, std::uintptr_t>>& addresses) {
+/// What addr2line writes for addresses of a module: the reader of its lines, where one was started, otherwise
+/// one for these alone.
+std::vector<std::string> lines_of(const std::string& module, const std::vector<std::uintptr_t>& addresses) {
+  std::vector<std::string> lines = read_lines(module, addresses);
+  if (!lines.empty()) return lines;
   // Long lists of addresses would pass the limit of a command line.
   constexpr std::size_t kAtOnce = 400;
   for (std::size_t begin = 0; begin < addresses.size(); begin += kAtOnce) {
-    const std::size_t end = std::min(addresses.size(), begin + kAtOnce);
     std::string command = "addr2line -a -i -e " + quoted(module);
-    for (std::size_t i = begin; i < end; ++i) command += fmt::format(" {:#x}", addresses[i].second);
+    for (std::size_t i = begin; i < std::min(addresses.size(), begin + kAtOnce); ++i)
+      command += fmt::format(" {:#x}", addresses[i]);
     FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
-    if (!pipe) return;
+    if (!pipe) return lines;
     char* line = nullptr;
     std::size_t capacity = 0;
-    std::size_t at = begin;
-    bool first = true, found = false;
-    while (getline(&line, &capacity, pipe) > 0) {
-      std::string text(line);
-      while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-      if (text.rfind("0x", 0) == 0) {
-        if (!first) ++at;
-        first = false;
-        found = false;
-        if (at < end) resolved[addresses[at].first] = {};
-        continue;
-      }
-      if (found || at >= end) continue;
-      if (const auto note = text.find(" (discriminator"); note != std::string::npos) text.resize(note);
-      const auto colon = text.rfind(':');
-      if (colon == std::string::npos) continue;
-      const std::string file = text.substr(0, colon);
-      const auto number = static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
-      if (number == 0 || !is_users(file)) continue;
-      // A word that no line of the user's has called in place is told itself.
-      Place& place = resolved[addresses[at].first];
-      if (place.line == 0 || !is_word(file)) place = {file, number};
-      found = !is_word(file);
-    }
+    while (getline(&line, &capacity, pipe) > 0) lines.emplace_back(line);
     std::free(line);
     pclose(pipe);
+  }
+  return lines;
+}
+
+void resolve(const std::string& module,
+             const std::vector<std::pair<const void*, std::uintptr_t>>& addresses) {
+  std::vector<std::uintptr_t> offsets;
+  for (const auto& [pc, offset] : addresses) offsets.push_back(offset);
+  std::size_t at = 0;
+  bool first = true, found = false;
+  for (std::string& text : lines_of(module, offsets)) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    if (text.rfind("0x", 0) == 0) {
+      if (!first) ++at;
+      first = false;
+      found = false;
+      if (at < addresses.size()) resolved[addresses[at].first] = {};
+      continue;
+    }
+    if (found || at >= addresses.size()) continue;
+    if (const auto note = text.find(" (discriminator"); note != std::string::npos) text.resize(note);
+    const auto colon = text.rfind(':');
+    if (colon == std::string::npos) continue;
+    const std::string file = text.substr(0, colon);
+    const auto number = static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
+    if (number == 0 || !is_users(file)) continue;
+    // A word that no line of the user's has called in place is told itself.
+    Place& place = resolved[addresses[at].first];
+    if (place.line == 0 || !is_word(file)) place = {file, number};
+    found = !is_word(file);
   }
 }
 

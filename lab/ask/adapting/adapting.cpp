@@ -28,6 +28,7 @@ Finding with_refusal(Finding finding, const Answer& refusal, const Form& form, c
   finding.evidence += fmt::format(" and the call is refused: \"{}\"", said);
   if (!now.empty()) finding.evidence += fmt::format("; given as {}, it is accepted", now);
   finding.location = refusal.place;
+  finding.unknown_element = refusal.unknown_element;
   return finding;
 }
 

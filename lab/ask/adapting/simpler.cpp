@@ -1,10 +1,9 @@
 #include "lab/ask/adapting/simpler.hpp"
 
 #include "lab/ask/adapting/changes.hpp"
+#include "lab/ask/adapting/simpler_ports.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/ask/nearness.hpp"
-#include "lab/text/lower_case.hpp"
-#include "lab/text/pattern.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,115 +17,13 @@ namespace {
 constexpr double kSeconds = 3;    ///< of a call that is only tried
 constexpr double kSecondsIn = 8;  ///< of all of them together
 
-/// A port and the original that it refers to, in one.
-struct Simpler {
-  oracle::Original original;
-  Port port;
-  std::vector<std::pair<std::string, std::string>> chosen = {};  ///< sizes that were set to a common one
-};
-
-std::shared_ptr<Simpler> copy_of(const Port& port) {
-  auto copy = std::make_shared<Simpler>(Simpler{*port.original, port});
-  copy->port.original = &copy->original;
-  return copy;
-}
-std::shared_ptr<Simpler> copy_of(const Simpler& other) {
-  std::shared_ptr<Simpler> copy = copy_of(other.port);
-  copy->chosen = other.chosen;
-  return copy;
-}
-
-Pattern field_of(const std::string& name) { return Pattern("(^|\\s)" + name + "=(\\S*)"); }
-
-/// Changes every line that has a value for the field; those that vary it, which end with it, go.
-template <class Change>
-void change_lines(oracle::Original& original, const std::string& name, const Change& change) {
-  const Pattern field = field_of(name);
-  for (std::vector<std::string>* lines : {&original.probes, &original.sizes, &original.empties}) {
-    std::vector<std::string> kept;
-    for (const std::string& line : *lines) {
-      const std::optional<Match> match = field.find(line);
-      if (match && (*match)[2].empty()) continue;
-      std::string changed = match ? change(field, line) : line;
-      if (std::find(kept.begin(), kept.end(), changed) == kept.end()) kept.push_back(std::move(changed));
-    }
-    *lines = std::move(kept);
-  }
-}
-
-/// Sets a field of every line that has it.
-void choose(Simpler& simpler, const std::string& name, const std::string& value) {
-  simpler.chosen.emplace_back(name, value);
-  change_lines(simpler.original, name, [&](const Pattern& field, const std::string& line) {
-    return field.replaced(line, fmt::format("$1{}={}", name, value));
-  });
-}
-
-/// Whether a parameter of the entry says it.
-bool says(const Entry& entry, const oracle::Original::Sayable& sayable) {
-  const Pattern names(sayable.names);
-  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
-    return p.kind != Parameter::Kind::pointer && names.is(lower_case(p.name));
-  });
-}
-
-/// Whether its parameters say less than the original's.
-bool says_less(const Entry& entry, const oracle::Original& original) {
-  return std::any_of(original.sayable.begin(), original.sayable.end(),
-                     [&](const oracle::Original::Sayable& each) { return !says(entry, each); });
-}
-
-/// What is called, with the name of its file.
-struct Named {
-  const Entry& entry;
-  std::string file;
-  bool after(const std::string& word) const {
-    return holds(file, word) || holds(entry.name, word) || holds(entry.function, word);
-  }
-  static bool holds(const std::string& name, const std::string& word) {
-    return lower_case(name).find(word) != std::string::npos;
-  }
-};
-
-Named named_of(const Candidate& candidate, const Entry& entry) {
-  return {entry, candidate.path().filename().string()};
-}
-
-/// The sizes for which this one is written by its name, and those for which many kernels are.
-std::vector<std::string> written_for(const Named& named, const oracle::Original::Sayable& each) {
-  if (each.of_who_says_none && says(named.entry, each)) return {};
-  std::vector<std::string> list = each.values;
-  if (!each.word.empty() && named.after(each.word)) list.insert(list.begin(), each.value_of_word);
-  return list;
-}
-
-/// Copies of the port without what no parameter says, of the usual sizes first, then of those for which many
-/// kernels are written.
-std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, const Port& port) {
-  std::vector<std::shared_ptr<Simpler>> list = {copy_of(port)};
-  for (const oracle::Original::Sayable& each : port.original->sayable) {
-    if (each.values.empty() && says(named.entry, each)) continue;
-    const std::size_t before = list.size();
-    for (std::size_t i = 0; i < before; ++i) {
-      if (each.values.empty())
-        change_lines(list[i]->original, each.field,
-                     [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
-      for (const std::string& value : written_for(named, each)) {
-        list.push_back(copy_of(*list[i]));
-        choose(*list.back(), each.field, value);
-      }
-    }
-  }
-  return list;
-}
-
 /// What speaks for a way of calling, where the answer may be wrong in it too. Stores of one value by several
-/// threads say nothing of sizes.
+/// threads say nothing of sizes, nor do barriers that are missing within a block.
 double likelihood(const Given& given, const Trial& trial) {
-  if (!trial.ok()) return -2;
+  if (!trial.ok() || !trial.answer.refused_launches.empty()) return -2;
   Trial counted = trial;
   std::erase_if(counted.answer.seen,
-                [](const Seen& seen) { return seen.kind == "race" && seen.stores_twice; });
+                [](const Seen& seen) { return seen.kind == "race" && (seen.stores_twice || seen.shared); });
   return worth(given, counted) + 0.5 * correlation(given, trial);
 }
 
@@ -145,7 +42,15 @@ struct Way {
 std::string outcome(const Given& given, const Trial& trial) {
   if (!trial.answer.ok()) return fmt::format("'{}': {}", given.line, trial.answer.message);
   if (!trial.ok()) return fmt::format("'{}': {}", given.line, trial.misfit);
-  return fmt::format("'{}': {:.0f} % of the answer is right", given.line, 100 * share_right(given, trial));
+  return fmt::format("'{}': {:.0f} % of the answer is right{}", given.line, 100 * share_right(given, trial),
+                     strays(trial) ? ", and memory outside the tensors is accessed" : "");
+}
+
+/// Whether threads of a block were seen to meet in shared memory with no barrier between.
+bool races_within_blocks(const Trial& trial) {
+  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(), [](const Seen& seen) {
+    return seen.kind == "race" && seen.shared && !seen.stores_twice;
+  });
 }
 
 /// Whether an answer is right, and kept to its memory.
@@ -206,18 +111,20 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
   const double least = guess_form(entry, *called.port, true).score - 1;
   Way best;
   double worked = 0;
+  bool lacks_barrier = false;  // the best way is of the usual sizes, and lacks one
   for (const Port& port : ports()) {
     if (port.op != called.port->op || port.original == nullptr) continue;
     const Guess guess = guess_form(entry, port, true);
     if (!guess.findings.empty() || !guess.unsure.empty() || guess.score < least) continue;
     std::string usual;
-    for (const std::shared_ptr<Simpler>& simpler : simpler_ports(named_of(candidate, entry), port)) {
+    for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
+      const std::shared_ptr<Simpler>& simpler = tried.simpler;
       if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
       try {
         Way way = {simpler,
-                   guess.form,
+                   tried.form,
                    called.dtypes,
-                   given_by_line(without_what_it_lacks(simpler->port, guess.form),
+                   given_by_line(without_what_it_lacks(simpler->port, tried.form),
                                  simpler->original.probes.front(), called.dtypes),
                    {}};
         way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
@@ -225,13 +132,24 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         way.score = likelihood(*way.given, way.trial);
         way.limit = usual;
         if (usual.empty()) usual = outcome(*way.given, way.trial);
-        if (is_right(*way.given, way.trial)) {
+        // What is right and leaves its buffers is made for other sizes, if there are such. What lacks a
+        // barrier is right by chance, and for other sizes no more than for the usual ones, where it keeps to
+        // its memory.
+        if (is_right(*way.given, way.trial) && !strays(way.trial)) {
+          if (!simpler->chosen.empty() && lacks_barrier && best.simpler != nullptr) return best;
           if (!confuses_sizes(candidate, way, settings, worked)) return way;
+          continue;
+        }
+        if (simpler->chosen.empty() && !lacks_barrier && way.trial.ok() && !strays(way.trial) &&
+            !leaves_out(*way.given, way.trial) && races_within_blocks(way.trial)) {
+          lacks_barrier = true;
+          best = std::move(way);
           continue;
         }
         way.elsewhere = simpler->chosen.empty() && right_elsewhere(candidate, way, settings, worked);
         if (way.elsewhere) return way;
-        if (way.score > best.score + kClearly) best = std::move(way);
+        if (way.score > best.score + kClearly && !(lacks_barrier && !simpler->chosen.empty()))
+          best = std::move(way);
       } catch (const Error&) {  // the op does not take it
       }
     }
@@ -254,60 +172,6 @@ std::string layouts(const Port& port) {
 bool lies_otherwise(const Port& port) {
   return std::any_of(port.original->parameters.begin(), port.original->parameters.end(),
                      [](const oracle::Original::Parameter& each) { return !each.axes.empty(); });
-}
-
-/// Whether a field sizes a leading axis of one of the op's originals.
-bool leads(const std::string& op, const std::string& field) {
-  return std::any_of(ports().begin(), ports().end(), [&](const Port& port) {
-    return port.op == op && port.original != nullptr &&
-           std::find(port.original->leading.begin(), port.original->leading.end(), field) !=
-               port.original->leading.end();
-  });
-}
-
-/// The sizes for which many kernels are written; where one is known, tiles may be twice as large.
-std::vector<std::string> common_sizes(const Named& named, const oracle::Original::Sayable& each) {
-  std::vector<std::string> list = written_for(named, each);
-  if (each.values.size() == 1 && !each.of_who_says_none)
-    list.push_back(std::to_string(2 * std::stoi(each.values.front())));
-  return list;
-}
-
-/// Copies of the port as functions of tensors may do less than it: without fields that need not be (as many
-/// heads of k as of q, one length), without leading axes, and of common sizes alone. What asks most is first.
-std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const Port& port) {
-  std::vector<std::string> optional;
-  std::vector<std::shared_ptr<Simpler>> sized = {copy_of(port)};
-  for (const oracle::Original::Sayable& each : port.original->sayable) {
-    if (each.values.empty() && !leads(port.op, each.field)) optional.push_back(each.field);
-    const std::size_t before = sized.size();
-    for (const std::string& value : common_sizes(named, each))
-      for (std::size_t i = 0; i < before; ++i) {
-        sized.push_back(copy_of(*sized[i]));
-        choose(*sized.back(), each.field, value);
-      }
-  }
-  std::vector<std::shared_ptr<Simpler>> list;
-  for (const std::shared_ptr<Simpler>& size : sized) {
-    list.push_back(size);
-    std::shared_ptr<Simpler> less = size;
-    for (const std::string& field : optional) {
-      less = copy_of(*less);
-      change_lines(less->original, field,
-                   [](const Pattern& of, const std::string& line) { return of.replaced(line, ""); });
-      list.push_back(less);
-    }
-    for (const std::string& field : port.original->leading) {
-      less = copy_of(*less);
-      change_lines(less->original, field, [&](const Pattern& of, const std::string& line) {
-        return of.replaced(line, fmt::format("$1{}=1", field));
-      });
-      less->original.drops_leading_ones = true;
-      less->original.empties.clear();
-      list.push_back(less);
-    }
-  }
-  return list;
 }
 
 /// The numbers that are nobody's size are those of tiles: the form with each as one that is common.
@@ -347,13 +211,13 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
   const double least = guess_form(entry, *called.port, true).score - 1;
   Way best;
   double worked = 0;
-  struct Tried {
+  struct OfPort {
     const Port* port;
     Form form;
     std::vector<std::shared_ptr<Simpler>> ways;
     std::size_t of_any_size;  ///< so many of them, the first
   };
-  std::vector<Tried> tried;
+  std::vector<OfPort> tried;
   for (const Port& port : ports()) {
     if (port.op != called.port->op || port.original == nullptr || port.original->sayable.empty()) continue;
     const Guess guess = guess_form(entry, port, true);
@@ -376,11 +240,11 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
     bool answers = false;  // all of it, and keeps to its memory: its sizes are not what is wrong
     for (std::size_t i = 0; takes; ++i) {
       bool more = false;
-      for (const Tried& each : tried) {
+      for (const OfPort& each : tried) {
         if (!takes || i >= each.ways.size() || (answers && i >= each.of_any_size)) continue;
         more = true;
         const std::shared_ptr<Simpler>& simpler = each.ways[i];
-        if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
+        if (simpler->original.probes.empty() || asks_one_key(*simpler) || worked > kSecondsIn) continue;
         try {
           Way way = {simpler,
                      each.form,
@@ -432,14 +296,22 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   CallSettings settings = request.settings;
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSeconds);
   Way best = tensors ? best_narrower_way(candidate, called, settings) : best_way(candidate, called, settings);
+  if (best.simpler == nullptr) return;
   // Where it can be asked all that the original can, only what is right is believed: of parameters that say
   // as much, and of tensors with which the call went well.
   using End = Answer::End;
   const bool refused = called.trial.answer.end == End::refused || called.trial.answer.end == End::exited;
+  // What is named after decoding, and fills one query alone, is made for no more.
+  const bool one_query = best.trial.ok() && asks_one_query(*best.simpler) &&
+                         named_of(candidate, entry).after("decod") &&
+                         leaves_out(*called.given, called.trial) && !leaves_out(*best.given, best.trial);
   const bool less =
       tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
-              : refused || says_less(entry, *called.port->original);
-  if (!best.trial.ok() || best.score <= likelihood(*called.given, called.trial) ||
+              : refused || one_query || says_less(entry, *called.port->original);
+  // What keeps to its memory is likelier than what does not, whatever a missing barrier makes of the answers.
+  const bool keeps =
+      best.trial.ok() && !strays(best.trial) && strays(called.trial) && races_within_blocks(best.trial);
+  if (!best.trial.ok() || (!keeps && best.score <= likelihood(*called.given, called.trial)) ||
       (!less && !best.elsewhere && !is_right(*best.given, best.trial)))
     return;
   called.notes.push_back(fmt::format("it is asked for no more than its {} say, as in '{}'",

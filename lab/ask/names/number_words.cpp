@@ -1,8 +1,11 @@
 #include "lab/ask/names/number_words.hpp"
 
+#include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
+#include "lab/text/lower_case.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace isomer::lab {
 namespace {
@@ -35,10 +38,28 @@ std::string length_said(const std::vector<std::string>& words) {
   return words.size() < 2 || query == key ? std::string() : query ? "Sq" : "Sk";
 }
 
+/// "causal_shift", "diagonal_offset", "q_offset", "query_start": from which key on the mask of the first
+/// query is counted.
+bool moves_the_mask(const std::vector<std::string>& words) {
+  static const std::vector<std::string> moved = {"causal", "diagonal", "mask",    "q",
+                                                 "query",  "queries",  "position"},
+                                        by = {"shift", "offset", "start", "off"};
+  return words.size() == 2 && one_of(moved, words[0]) && one_of(by, words[1]);
+}
+
+/// Whether one of the numbers is how many rows, or tokens, there are.
+bool counts_rows(const Entry& entry) {
+  const std::vector<std::string>&rows = size_names().at("M"), &tokens = size_names().at("S");
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
+    const std::string name = lower_case(p.name);
+    return p.kind == Parameter::Kind::integer && (one_of(rows, name) || one_of(tokens, name));
+  });
+}
+
 }  // namespace
 
-bool number_by_words(const Port& port, const std::string& name, const std::vector<int>& role_at,
-                     Passing& passing) {
+bool number_by_words(const Entry& entry, const Port& port, const std::string& name,
+                     const std::vector<int>& role_at, Passing& passing) {
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };
   const bool side = words.size() == 2 && (words[1] == "m" || words[1] == "n" || words[1] == "k");
@@ -52,13 +73,14 @@ bool number_by_words(const Port& port, const std::string& name, const std::vecto
     }
     return false;
   }
-  // Groups that share a scale: as many as there are scales.
+  // Groups that share a scale: as many as there are scales, or, where rows are counted beside, as a row has.
   if (!words.empty() && port.op.find("quant") != std::string::npos && words.back() == "groups" &&
       (words.size() == 1 || (words.size() == 2 && (has("num") || has("n") || has("total")))))
     for (const int role : role_at)
       if (role >= 0 && is_scale(port.roles[static_cast<std::size_t>(role)].argument)) {
-        passing.what = What::elements;
+        passing.what = counts_rows(entry) && !has("total") ? What::size : What::elements;
         passing.role = role;
+        passing.dim = -1;
         return true;
       }
   // In how many parts it goes through the keys is left to whoever calls it.
@@ -68,17 +90,23 @@ bool number_by_words(const Port& port, const std::string& name, const std::vecto
     passing.constant = 2;
     return true;
   }
-  if (const std::string length = length_said(words); !length.empty())
-    for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
-      if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
-      const std::vector<std::string> shape = shape_words(port, role);
-      const auto at = std::find(shape.begin(), shape.end(), length);
-      if (at == shape.end()) continue;
-      passing.what = What::size;
-      passing.role = role;
-      passing.dim = static_cast<int>(at - shape.end());
+  if (moves_the_mask(words)) {
+    const std::optional<Dimension> keys = dimension_of(port, "Sk"), queries = dimension_of(port, "Sq");
+    if (keys && queries) {
+      passing.what = What::keys_before;
+      passing.role = keys->role;
+      passing.dim = keys->dim;
+      passing.less_role = queries->role;
+      passing.less_dim = queries->dim;
       return true;
     }
+  }
+  if (const std::optional<Dimension> length = dimension_of(port, length_said(words))) {
+    passing.what = What::size;
+    passing.role = length->role;
+    passing.dim = length->dim;
+    return true;
+  }
   // The first tensor that is passed and has rows.
   const auto first = std::find_if(role_at.begin(), role_at.end(), [&](int role) {
     return role >= 0 && !port.roles[static_cast<std::size_t>(role)].output;

@@ -2,6 +2,7 @@
 
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -149,6 +150,14 @@ bool is_lent_room(const Port& port, const Parameter& parameter) {
   const std::vector<std::string> words = words_said(parameter.name);
   return holds_any(words, {"workspace", "scratch", "temp", "tmp", "score", "scores", "probs"}) ||
          (port.op == "attention" && holds_any(words, {"partial", "partials", "buf", "buffer"}));
+}
+
+std::string pages_of(const Entry& entry, const Port& port) {
+  static const Pattern kPages(
+      "(block|page)_?(tables?|indices|list|map|ids)(_ptr)?|kv_(indices|indptr|page_indices)");
+  for (const Parameter& p : entry.parameters)
+    if (kPages.is(lower_case(p.name)) && port.role_of(p.name) < 0) return p.name;
+  return {};
 }
 
 std::vector<int> roles_by_words(const Entry& entry, const Port& port) {

@@ -267,6 +267,16 @@ std::vector<std::string> shape_words(const Port& port, int role) {
   return turned;
 }
 
+std::optional<Dimension> dimension_of(const Port& port, const std::string& word) {
+  for (int role = 0; role < static_cast<int>(port.roles.size()) && !word.empty(); ++role) {
+    if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
+    const std::vector<std::string> shape = shape_words(port, role);
+    const auto at = std::find(shape.begin(), shape.end(), word);
+    if (at != shape.end()) return Dimension{role, static_cast<int>(at - shape.end())};
+  }
+  return std::nullopt;
+}
+
 std::vector<std::optional<StrideOf>> strides_by_name(const Entry& entry, const Port& port,
                                                      const std::vector<std::vector<std::string>>& shapes,
                                                      const std::vector<int>& role_at,

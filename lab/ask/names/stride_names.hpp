@@ -42,6 +42,12 @@ int role_of_array(const ArrayName& name, std::size_t parameter, const Entry& ent
 /// The words of the first shape that the contract has for a role: "S", "H", "D".
 std::vector<std::string> shape_words(const Port& port, int role);
 
+/// A dimension of the first role that has one of that word; `dim` counts from the last.
+struct Dimension {
+  int role, dim;
+};
+std::optional<Dimension> dimension_of(const Port& port, const std::string& word);
+
 /// Words of a name in lower case: "stride_Mid_O_dmodel" is stride, mid, o, dmodel.
 std::vector<std::string> words_of(std::string_view name);
 

@@ -58,17 +58,12 @@ bool keys_beside_queries(const Entry& entry, const Port& port, const Parameter& 
   if (!is(p, "n") || std::none_of(entry.parameters.begin(), entry.parameters.end(),
                                   [&](const Parameter& each) { return is(each, "m"); }))
     return false;
-  for (int role = 0; role < static_cast<int>(port.roles.size()); ++role) {
-    if (!port.roles[static_cast<std::size_t>(role)].tensor) continue;
-    const std::vector<std::string> shape = shape_words(port, role);
-    const auto keys = std::find(shape.begin(), shape.end(), "Sk");
-    if (keys == shape.end()) continue;
-    passing.what = Passing::What::size;
-    passing.role = role;
-    passing.dim = static_cast<int>(keys - shape.end());
-    return true;
-  }
-  return false;
+  const std::optional<Dimension> keys = dimension_of(port, "Sk");
+  if (!keys) return false;
+  passing.what = Passing::What::size;
+  passing.role = keys->role;
+  passing.dim = keys->dim;
+  return true;
 }
 
 }  // namespace isomer::lab

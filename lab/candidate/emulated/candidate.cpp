@@ -131,12 +131,13 @@ class CompiledCandidate final : public Candidate {
     options_.definitions = settings_.definitions;
     options_.hidden = kept_from_compiler(path_);
     if (real) choose_toolchain(source_, settings_, options_);
+    if (traits.concepts && !real) options_.standard = "gnu++20";
     if (traits.torch && !real) {
       const TorchFlags torch = torch_flags();
       torch_version_ = torch.version;
       options_.system_directories = torch.system_directories;
       options_.link_flags = torch.link_flags;
-      options_.standard = torch.standard;
+      if (!traits.concepts) options_.standard = torch.standard;
       options_.definitions.insert(options_.definitions.end(), torch.definitions.begin(),
                                   torch.definitions.end());
       if (traits.torch_all) {

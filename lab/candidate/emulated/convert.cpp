@@ -56,6 +56,7 @@ Seen seen_of(emulator::Report& r) {
             std::move(r.text),
             std::move(r.kernel),
             std::move(r.buffer),
+            -1,
             place_of(r.place),
             place_of(r.other),
             r.count};
@@ -191,11 +192,16 @@ Answer lab_answer(emulator::CallResult result, const std::vector<Value>& argumen
       answer.message = answer.seen.back().text;
     }
   }
-  answer.refused_launches = std::move(result.refusals);
+  static_assert(static_cast<int>(RefusedLaunch::Cause::no_host_memory) ==
+                static_cast<int>(emulator::Refusal::Cause::no_host_memory));
+  for (emulator::Refusal& each : result.refusals)
+    answer.refused_launches.push_back(
+        {static_cast<RefusedLaunch::Cause>(each.cause), std::move(each.kernel), std::move(each.text)});
+  answer.unknown_element = result.unknown_element;
   answer.no_blocks =
       !answer.refused_launches.empty() &&
       std::all_of(answer.refused_launches.begin(), answer.refused_launches.end(),
-                  [](const std::string& each) { return each.ends_with("at least one block"); });
+                  [](const RefusedLaunch& each) { return each.cause == RefusedLaunch::Cause::no_blocks; });
   answer.launches = static_cast<int>(result.launches.size());
   answer.worked_seconds = result.worked_seconds;
   answer.output = std::move(result.output);

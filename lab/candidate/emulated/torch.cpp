@@ -1,6 +1,7 @@
 #include "lab/candidate/emulated/torch.hpp"
 
 #include <isomer/error.hpp>
+#include "lab/text/pattern.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -52,6 +53,8 @@ void read(const fs::path& file, const std::vector<std::string>& directories, int
       break;
     }
   }
+  static const Pattern kConcept("\\bconcept\\s+\\w+\\s*=");
+  traits.concepts |= kConcept.found_in(text);
   for (const char* word : {"torch::nn", "torch::optim", "torch::autograd", "torch::jit", "torch::data",
                            "torch::load", "torch::save"})
     traits.torch_all |= text.find(word) != std::string::npos;
@@ -114,6 +117,9 @@ TorchFlags torch_flags() {
 std::string newer_torch_for(const std::string& complaint, const std::string& missing_header) {
   if (begins(missing_header, "c10/util/Float8_") || complaint.find("Float8_e") != std::string::npos)
     return "of 2.1 or later (8-bit floats)";
+  for (const char* member : {"const_data_ptr", "mutable_data_ptr"})
+    if (complaint.find("at::Tensor") != std::string::npos && complaint.find(member) != std::string::npos)
+      return fmt::format("of 2.0 or later ({})", member);
   if (begins(missing_header, "torch/csrc/stable/") || begins(missing_header, "torch/headeronly/"))
     return fmt::format("that has {}", missing_header);
   return {};

@@ -10,6 +10,7 @@ namespace isomer::lab {
 struct SourceTraits {
   bool torch = false;      ///< includes ATen, c10 or torch
   bool torch_all = false;  ///< names the neural-network half of torch's headers
+  bool concepts = false;   ///< declares some, as C++20 has them
 };
 SourceTraits traits_of(const std::filesystem::path& source,
                        const std::vector<std::string>& include_directories);

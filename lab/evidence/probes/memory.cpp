@@ -329,6 +329,15 @@ void probe_poison(const Subjected& s, Probed& found) {
     b = call(other, *s.given, found, kOfNan);
     if (!b.ok()) return;
   }
+  // Whether an element of the second answer is still what lay there: of a returned tensor, fresh memory.
+  const auto kept_in_b = [&](std::size_t t, std::size_t i) {
+    const oracle::ExpectedTensor& want = s.given->plain.tensors[t];
+    const int role = s.port.role_of_argument(want.name);
+    if (role < 0 || s.form.takes(role)) return b.untouched[t][i] != 0;
+    std::uint8_t bytes[sizeof(double)];
+    std::fill(std::begin(bytes), std::end(bytes), other.settings.poison);
+    return same(b.outputs[t][i], core::decode(want.dtype, bytes));
+  };
   // What the faults that are known already leave out is not said again.
   const oracle::Expected explained = varied(*s.given, *s.port.oracle, oracle::Variations(s.set));
   for (std::size_t t = 0; t < a.outputs.size(); ++t) {
@@ -339,12 +348,13 @@ void probe_poison(const Subjected& s, Probed& found) {
       ++written;
       if (same(a.outputs[t][i], b.outputs[t][i])) continue;
       if (changed++ == 0) first = i;
-      kept += a.untouched[t][i];
+      kept += a.untouched[t][i] != 0 && kept_in_b(t, i);
     }
     if (changed == 0) continue;
     Finding finding;
     finding.code = kept * 2 >= changed ? Code::unwritten_output : Code::uninitialised_read;
     finding.argument = want.name;
+    finding.role = s.port.role_of_argument(want.name);
     finding.evidence = fmt::format(
         "{} of {} elements of {} keep what the memory held before the call, or depend on it: two fills gave "
         "two answers (first element {} of '{}')",

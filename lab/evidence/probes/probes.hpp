@@ -41,8 +41,10 @@ void probe_strides(const Subjected& s, Probed& found);
 void probe_wide_strides(const Subjected& s, Probed& found);
 /// Outputs poisoned with two patterns, fresh memory likewise; inputs compared before and after.
 void probe_poison(const Subjected& s, Probed& found);
-/// Wrong elements of answers that hold what was there before the call: outputs that are left out.
-void unwritten_elements(const Port& port, const Numbers& numbers, std::vector<Finding>& findings);
+/// Wrong elements of answers that hold what was there before the call: outputs that are left out. Of a tensor
+/// that is returned the NaN of fresh memory may be one that threads without an order have made.
+void unwritten_elements(const Form& form, const Port& port, const Numbers& numbers,
+                        std::vector<Finding>& findings);
 /// Sizes round the edges of blocks.
 void probe_sizes(const Subjected& s, Probed& found);
 void probe_empty(const Subjected& s, Probed& found);

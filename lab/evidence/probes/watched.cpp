@@ -114,6 +114,7 @@ void findings_of_device(const Answer& answer, const CallMade& call, std::vector<
       finding.fix = "put a __syncthreads() between the write and the read";
     }
     finding.argument = seen.buffer;
+    finding.role = seen.role;
     finding.evidence =
         fmt::format("{} ({} times in '{}')", without_folders(seen.text, seen.place), seen.count, call.line);
     finding.location = seen.place;
@@ -123,8 +124,8 @@ void findings_of_device(const Answer& answer, const CallMade& call, std::vector<
   if (answer.refused_launches.empty()) return;
   Finding finding;
   finding.code = call.empty ? Code::empty_input : Code::launch_failed;
-  finding.said = answer.refused_launches.front();
-  finding.evidence = fmt::format("in '{}': {}", call.line, finding.said);
+  finding.refused = answer.refused_launches.front();
+  finding.evidence = fmt::format("in '{}': {}", call.line, finding.refused.text);
   finding.fix =
       call.empty ? "return before the launch if there is nothing to do" : "launch within the device's limits";
   finding.no_blocks = answer.no_blocks;

@@ -1,5 +1,7 @@
 #include "lab/evidence/variations/answer_patterns.hpp"
 
+#include "lab/evidence/variations/decoded_patterns.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -114,6 +116,7 @@ std::optional<Finding> pattern_of_answers(const Port& port, const Numbers& numbe
     for (const std::size_t mask : std::array<std::size_t, 8>{1, 2, 3, 4, 8, 16, 32, 64})
       if (const Count count = exchanged(numbers, t, mask); count.explains())
         return neighbours(numbers, t, mask, count);
+  if (std::optional<Finding> found = decoded_otherwise(port, numbers)) return found;
   return not_broadcast(port, numbers);
 }
 

@@ -3,6 +3,7 @@
 #include "core/codec.hpp"
 #include "lab/evidence/variations/answer_patterns.hpp"
 #include "lab/evidence/variations/changed_answers.hpp"
+#include "lab/evidence/variations/decoded_patterns.hpp"
 #include "lab/evidence/variations/measured_guards.hpp"
 #include "lab/evidence/variations/narrow_sums.hpp"
 #include "lab/findings/variation_codes.hpp"
@@ -231,7 +232,7 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
   // is.
   numbers.evidence = search.evidence();
   if (!numbers.raced && is_exact(port)) numbers.pattern = pattern_of_answers(port, numbers);
-  if (numbers.raced || numbers.pattern) search.set_patience(kPatienceWithRaces);
+  search.set_patience(numbers.raced || numbers.pattern ? kPatienceWithRaces : questions.patience);
   numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
     try {
       return ask(given_by_line(port, line));
@@ -240,6 +241,11 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
     }
   });
   numbers.evidence = search.evidence();
+  const Explanation& found = numbers.explanation;
+  if (!found.explains && !numbers.raced && !numbers.pattern && !found.set.empty() && is_exact(port)) {
+    numbers.pattern = decoded_otherwise(port, numbers, found.set);
+    numbers.beside_set = numbers.pattern.has_value();
+  }
   return numbers;
 }
 
@@ -283,7 +289,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
                              });
   if (!found.explains && !rounding_left && numbers.pattern) {
     // What variations say of such an answer is said of elements at other places.
-    list.clear();
+    if (!numbers.beside_set) list.clear();
     list.push_back(*numbers.pattern);
   } else if (!found.explains && !rounding_left) {
     const std::string narrow = narrow_sums(port, numbers);

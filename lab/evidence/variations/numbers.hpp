@@ -21,6 +21,7 @@ struct Questions {
   /// the candidate takes by itself.
   std::vector<Dtypes> dtypes = {{}};
   CallSettings settings;
+  double patience = 1.5e8;  ///< with which a cause is looked for, in steps of the reference
 };
 
 /// A call that came to no answer.
@@ -38,6 +39,7 @@ struct Numbers {
   std::vector<std::shared_ptr<const Given>> answered;  ///< with what
   std::vector<oracle::Variation> measured;  ///< asked for besides the op's: guards with constants of its own
   std::optional<Finding> pattern;           ///< that all answers have, and that no variation explains
+  bool beside_set = false;                  ///< the pattern is what the explanation's set leaves over
   bool raced = false;                       ///< in one of them threads raced: its numbers may be chance's
 };
 

@@ -36,6 +36,10 @@ __global__ void swing_to_end(const float* x, float* y, int n) {
 extern "C" void swing_last_beside(const float* x, float* y, int n) {
   if (n > 0) swing_to_end<true><<<(n + 127) / 128, 128>>>(x, y, n);
 }
+// The same by a name that the op does not have.
+extern "C" void swing_last_beside_result(const float* x, float* result, int n) {
+  if (n > 0) swing_to_end<true><<<(n + 127) / 128, 128>>>(x, result, n);
+}
 extern "C" void swing_last_in_place(const float* x, float* y, int n) {
   if (n > 0) swing_to_end<false><<<(n + 127) / 128, 128>>>(x, y, n);
 }

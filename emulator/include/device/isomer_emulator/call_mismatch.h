@@ -10,4 +10,9 @@ struct CallMismatch : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A tensor whose element type the headers that the code is compiled against do not have.
+struct UnknownElement : CallMismatch {
+  using CallMismatch::CallMismatch;
+};
+
 }  // namespace isomer::emulator

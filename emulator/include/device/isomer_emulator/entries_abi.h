@@ -35,7 +35,7 @@ struct CallValue {
   std::uint64_t count;
 };
 
-enum class CallEnd : std::int32_t { returned, refused, not_callable, out_of_memory };
+enum class CallEnd : std::int32_t { returned, refused, not_callable, out_of_memory, unknown_element };
 
 /// What a call tells: `entered` once the arguments are made, `give` for each result, `end` where it does not
 /// return. `keep`, where it is not null, takes over a tensor that was given, as a caller that holds it does,

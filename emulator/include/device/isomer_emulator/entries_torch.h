@@ -53,7 +53,7 @@ inline c10::ScalarType scalar_type_of(int element) {
     case 14:
       return ScalarType::Short;
     default:
-      throw CallMismatch(
+      throw UnknownElement(
           "these PyTorch headers know no such element type (8-bit floats came with PyTorch 2.1)");
   }
 }

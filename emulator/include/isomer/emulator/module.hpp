@@ -129,7 +129,7 @@ struct RunResult {
   std::vector<Report> reports;
   std::vector<Report> stopped;  ///< where the kernels were that a limit stopped; none of them is a finding
   std::vector<LaunchRecord> launches;
-  std::vector<std::string> refusals;  ///< launches and calls that the device would refuse, one sentence each
+  std::vector<Refusal> refusals;  ///< launches and calls that the device would refuse
   std::string output;                 ///< what the code printed, at most a mebibyte
   bool ok() const {
     return failure.empty() && not_finished.empty() && error == 0 && reports.empty() && refusals.empty();

@@ -88,6 +88,23 @@ struct Report {
   std::string text;         ///< the whole report in one line
 };
 
+/// A launch or another call that the device would refuse.
+struct Refusal {
+  enum class Cause : std::uint8_t {
+    other,
+    no_blocks,         ///< a launch of a grid without a block
+    no_threads,        ///< of blocks without a thread
+    too_many_blocks,   ///< of more than the device takes, in a dimension or at once
+    too_many_threads,  ///< in a block
+    shared_memory,     ///< more of it than the kernel may use
+    clusters,          ///< that the device does not form
+    no_host_memory,    ///< a copy to or from the host that is given memory of the device for the host's
+  };
+  Cause cause = Cause::other;
+  std::string kernel;  ///< of a launch
+  std::string text;    ///< one sentence
+};
+
 /// One launch that ran (or was refused): geometry and time.
 struct LaunchRecord {
   std::string kernel;

@@ -117,13 +117,14 @@ struct CallResult {
   };
   End end = End::returned;
   std::string message;  ///< one sentence where it did not return
+  bool unknown_element = false;  ///< not callable: its headers do not have the element type of a tensor
   Place place;          ///< of the exception, crash or exit, where known
   std::vector<SessionValue>
       arguments;  ///< as the call left them; the given ones where it did not end by itself
   std::vector<SessionValue> returned;
   std::vector<Report> reports;
   std::vector<LaunchRecord> launches;
-  std::vector<std::string> refusals;  ///< launches and calls that the device would refuse
+  std::vector<Refusal> refusals;  ///< launches and calls that the device would refuse
   std::string output;                 ///< at most a mebibyte
   double worked_seconds = 0;          ///< of the processor, on this call
   // Of a module for a real device:

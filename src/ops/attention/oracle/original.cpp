@@ -97,7 +97,7 @@ Original original(bool returned, bool lse, bool heads_first) {
       {"hkv", heads_of_keys},
       {"sk", length_of_keys},
       {"d", "d|hd|dh|dk|.*(dim|d_|_d|head_?size|embed|channels).*", {"64", "128"}},
-      {"sq", ".*", {"64"}, "decode", "1"}};
+      {"sq", ".*", {"64"}, "decod", "1"}};
   original.leading = {"b"};
   original.axis_words = {any, rows, heads, any};
   if (lse) {

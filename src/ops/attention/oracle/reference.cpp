@@ -27,6 +27,8 @@ class Row {
     scale_ = o_.scale != 0 ? static_cast<double>(o_.scale) : 1 / std::sqrt(d);
     if (vary_.has("scale=missing")) scale_ = 1;
     if (vary_.has("scale=twice")) scale_ *= scale_;
+    if (vary_.has("scale=of-all-heads")) scale_ = 1 / std::sqrt(d * static_cast<double>(a_.q.size(-2)));
+    if (vary_.has("scale=without-root")) scale_ = 1 / d;
     if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
     short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
@@ -96,7 +98,10 @@ class Row {
     const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0 : s_.k_len - s_.q_len);
     std::int64_t left = o_.window_left, right = o_.causal ? 0 : o_.window_right;
     if (left >= 0 && diagonal - j > left - (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
-    if (right >= 0 && j - diagonal > right - (vary_.has("window_right=exclusive") ? 1 : 0)) return false;
+    const int further = vary_.has("window_right=one-further") ? 1
+                        : vary_.has("window_right=exclusive") ? -1
+                                                              : 0;
+    if (right >= 0 && j - diagonal > right + further) return false;
     const std::int64_t chunk = o_.attention_chunk;
     if (chunk == 0) return true;
     if (vary_.has("attention_chunk=sliding")) return diagonal - j < chunk && j - diagonal < chunk;

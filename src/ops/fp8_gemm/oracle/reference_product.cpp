@@ -90,10 +90,11 @@ Product::Product(const Tensor& a, const Tensor& a_s, const Tensor& b, const Tens
   b_s_ignored_ = vary.has("b_s=ignored");
   short_sums_ = vary.has("sums=short");
   sum_carried_ = vary.has("sum=carried");
-  tail_dropped_ = vary.has("k_tail=dropped");
+  const bool whole_blocks = vary.has("k_tail=floor");
+  tail_dropped_ = vary.has("k_tail=dropped") || whole_blocks;
   tail_unmasked_ = vary.has("k_tail=unmasked");
   tail_stale_ = vary.has("k_tail=stale");
-  pitch_ = blocks_;
+  pitch_ = whole_blocks ? depth_ / kScaleBlock : blocks_;
   if (const std::string_view step = vary.after("scale=rows-of-steps-of-"); !step.empty()) {
     step_ = number_of(step);
     pitch_ = core::ceil_div(depth_, step_);

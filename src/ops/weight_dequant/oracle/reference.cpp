@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace isomer::ops::weight_dequant {
 
@@ -36,30 +37,36 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
   const std::int64_t rows = args.x.size(0), columns = args.x.size(1);
   const std::int64_t scale_rows = args.s.size(0);
   const std::int64_t scale_columns = vary.has("scale_grid=floor") ? columns / size : args.s.size(1);
+  // Asked once: a search for causes has the reference made hundreds of times.
+  const bool unmasked = vary.has("edge=unmasked"), transposed = vary.has("scale=transposed"),
+             ignored = vary.has("scale=ignored"), inverse = vary.has("scale=inverse"),
+             nan_480 = vary.has("nan=480"), flushed = vary.has("subnormals=flushed"),
+             truncates = vary.has("rounding=truncated");
+  const std::pair<DType, bool> narrow_products[] = {{DType::bf16, vary.has("product=bf16")},
+                                                    {DType::f16, vary.has("product=f16")}};
+  const std::pair<DType, bool> rounded_products[] = {{DType::f16, vary.has("product=to-f16")},
+                                                     {DType::bf16, vary.has("product=to-bf16")}};
   for (std::int64_t m = 0; m < rows; ++m)
     for (std::int64_t n = 0; n < columns; ++n) {
       std::int64_t i = m / size, j = n / size;
       // The columns that a whole last block would have beyond the row's end are the first of the next row.
       const std::int64_t beyond = args.s.size(1) * size - columns;
-      if (vary.has("edge=unmasked") && m > 0 && n < beyond) {
+      if (unmasked && m > 0 && n < beyond) {
         i = (m - 1) / size;
         j = args.s.size(1) - 1;
       }
-      const std::int64_t at = vary.has("scale=transposed") ? j * scale_rows + i : i * scale_columns + j;
+      const std::int64_t at = transposed ? j * scale_rows + i : i * scale_columns + j;
       double x = oracle::read(weight, m, n);
-      const double s = vary.has("scale=ignored") ? 1.0 : scales[static_cast<std::size_t>(at)];
-      if (vary.has("nan=480") && std::isnan(x)) x = std::copysign(480.0, x);
-      if (vary.has("subnormals=flushed") && std::fabs(x) < 0x1p-6) x = std::copysign(0.0, x);
+      const double s = ignored ? 1.0 : scales[static_cast<std::size_t>(at)];
+      if (nan_480 && std::isnan(x)) x = std::copysign(480.0, x);
+      if (flushed && std::fabs(x) < 0x1p-6) x = std::copysign(0.0, x);
       double product = static_cast<double>(static_cast<float>(x) * static_cast<float>(s));
-      for (const DType narrow : {DType::bf16, DType::f16})
-        if (vary.has(narrow == DType::bf16 ? "product=bf16" : "product=f16"))
-          product = round_to(narrow, x * round_to(narrow, s));
-      if (vary.has("product=to-f16")) product = round_to(DType::f16, product);
-      if (vary.has("product=to-bf16")) product = round_to(DType::bf16, product);
-      if (vary.has("scale=inverse"))
-        product = static_cast<double>(static_cast<float>(x) / static_cast<float>(s));
-      y.set(y.index(m, n), vary.has("rounding=truncated") ? truncated(args.y.dtype, product)
-                                                          : round_to(args.y.dtype, product));
+      for (const auto& [narrow, varied] : narrow_products)
+        if (varied) product = round_to(narrow, x * round_to(narrow, s));
+      for (const auto& [narrow, varied] : rounded_products)
+        if (varied) product = round_to(narrow, product);
+      if (inverse) product = static_cast<double>(static_cast<float>(x) / static_cast<float>(s));
+      y.set(y.index(m, n), truncates ? truncated(args.y.dtype, product) : round_to(args.y.dtype, product));
     }
 }
 
