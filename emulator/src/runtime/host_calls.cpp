@@ -111,6 +111,16 @@ EXPORT int isomer_emulator_free(void* pointer) {
   return refuse(error::invalid_value, "free: the pointer is not the begin of a live device buffer");
 }
 
+EXPORT int isomer_emulator_free_of_kind(void* pointer, int host) {
+  const int kind = isomer_emulator_pointer_kind(pointer, nullptr);
+  if (host == 0 && kind == 4)
+    return refuse(error::invalid_value,
+                  "free: the pointer is memory of the host that the runtime gave, which cudaFreeHost frees");
+  if (host != 0 && (kind == 2 || kind == 3))
+    return refuse(error::invalid_value, "free: the pointer is memory of the device, which cudaFree frees");
+  return isomer_emulator_free(pointer);
+}
+
 EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind) {
   if (bytes == 0) return error::success;
   if (!to || !from) return refuse(error::invalid_value, "copy: null pointer");
