@@ -354,7 +354,8 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     // As the vendors' compilers say who they are.
     if (!tells_architecture(options)) {
       if (result.hip) {
-        command.insert(command.end(), {"-D__HIPCC__=1", "-D__HIP__=1"});
+        // In front of whatever the source defines: a macro of its own may have the name of a parameter there.
+        command.insert(command.end(), {"-D__HIPCC__=1", "-D__HIP__=1", "-include", "hip/hip_runtime.h"});
       } else if (cuda) {
         command.insert(command.end(), {"-D__CUDACC__=1", "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=12",
                                        "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0",

@@ -40,6 +40,7 @@ enum cusolverIRSRefinement_t {
   CUSOLVER_IRS_REFINE_GMRES_GMRES = 1105,
   CUSOLVER_IRS_REFINE_GMRES_NOPCOND = 1106
 };
+typedef int cusolver_int_t;
 typedef struct isomer_emulator_solver {
   cudaStream_t stream = nullptr;
 } * cusolverDnHandle_t;

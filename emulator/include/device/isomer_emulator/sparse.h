@@ -49,6 +49,10 @@ enum cusparseSpMMAlg_t {
 };
 enum cusparseSparseToDenseAlg_t { CUSPARSE_SPARSETODENSE_ALG_DEFAULT = 0 };
 enum cusparseDenseToSparseAlg_t { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT = 0 };
+enum cusparseSpSVAlg_t { CUSPARSE_SPSV_ALG_DEFAULT = 0 };
+enum cusparseFillMode_t { CUSPARSE_FILL_MODE_LOWER = 0, CUSPARSE_FILL_MODE_UPPER = 1 };
+enum cusparseDiagType_t { CUSPARSE_DIAG_TYPE_NON_UNIT = 0, CUSPARSE_DIAG_TYPE_UNIT = 1 };
+enum cusparseSpMatAttribute_t { CUSPARSE_SPMAT_FILL_MODE = 0, CUSPARSE_SPMAT_DIAG_TYPE = 1 };
 enum cusparseCsr2CscAlg_t { CUSPARSE_CSR2CSC_ALG_DEFAULT = 1, CUSPARSE_CSR2CSC_ALG1 = 1 };
 
 namespace isomer::emulator::sparse {
@@ -62,6 +66,7 @@ struct Matrix {
   cusparseIndexType_t first_type, second_type;
   long base;
   cudaDataType_t type;
+  bool upper = false, unit = false;  ///< of one that is a triangle
 };
 struct Vector {  ///< with indices or, where there are none, every value
   long size, count;
@@ -302,6 +307,13 @@ static inline cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t m, vo
 }
 #define cusparseCscSetPointers cusparseCsrSetPointers
 #define cusparseCooSetPointers cusparseCsrSetPointers
+static inline cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t m,
+                                                         cusparseSpMatAttribute_t which, const void* value,
+                                                         std::size_t) {
+  const bool on = *static_cast<const int*>(value) != 0;
+  (which == CUSPARSE_SPMAT_FILL_MODE ? m->upper : m->unit) = on;
+  return CUSPARSE_STATUS_SUCCESS;
+}
 static inline cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t m, void* values) {
   m->values = values;
   return CUSPARSE_STATUS_SUCCESS;

@@ -45,6 +45,58 @@ static inline cusparseStatus_t cusparseSpMM(cusparseHandle_t, cusparseOperation_
   return isomer::emulator::sparse::multiply(op_a, op_b, alpha, *a, *b, beta, *c, compute);
 }
 
+// Triangles: the analysis finds nothing out that the solution needs.
+typedef struct isomer_emulator_spsv* cusparseSpSVDescr_t;
+static inline cusparseStatus_t cusparseSpSV_createDescr(cusparseSpSVDescr_t* descr) {
+  *descr = nullptr;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+static inline cusparseStatus_t cusparseSpSV_destroyDescr(cusparseSpSVDescr_t) {
+  return CUSPARSE_STATUS_SUCCESS;
+}
+static inline cusparseStatus_t cusparseSpSV_bufferSize(cusparseHandle_t, cusparseOperation_t, const void*,
+                                                       cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t,
+                                                       cusparseDnVecDescr_t, cudaDataType, cusparseSpSVAlg_t,
+                                                       cusparseSpSVDescr_t, std::size_t* bytes) {
+  *bytes = 256;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+static inline cusparseStatus_t cusparseSpSV_analysis(cusparseHandle_t, cusparseOperation_t, const void*,
+                                                     cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t,
+                                                     cusparseDnVecDescr_t, cudaDataType, cusparseSpSVAlg_t,
+                                                     cusparseSpSVDescr_t, void*) {
+  return CUSPARSE_STATUS_SUCCESS;
+}
+/// y with op(a) · y = alpha · x, for the triangle of a that its attributes name.
+static inline cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t, cusparseOperation_t op, const void* alpha,
+                                                  cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x,
+                                                  cusparseDnVecDescr_t y, cudaDataType compute,
+                                                  cusparseSpSVAlg_t, cusparseSpSVDescr_t) {
+  namespace sparse = isomer::emulator::sparse;
+  std::vector<sparse::Entry> all;
+  std::vector<double> right;
+  if (!sparse::entries(*a, all) || !sparse::get_values(x->type, x->values, x->size, right))
+    return CUSPARSE_STATUS_EXECUTION_FAILED;
+  const bool turned = op != CUSPARSE_OPERATION_NON_TRANSPOSE, upper = a->upper != turned;
+  std::vector<std::vector<sparse::Entry>> rows(right.size());
+  for (const sparse::Entry& e : all) {
+    const long row = turned ? e.column : e.row, column = turned ? e.row : e.column;
+    if ((upper ? column >= row : column <= row) && row < x->size && column < x->size)
+      rows[static_cast<std::size_t>(row)].push_back({row, column, e.value});
+  }
+  const double factor = isomer::emulator::blas::number(compute, alpha);
+  for (long step = 0; step < x->size; ++step) {
+    const long row = upper ? x->size - 1 - step : step;
+    double sum = factor * right[static_cast<std::size_t>(row)], diagonal = a->unit ? 1 : 0;
+    for (const sparse::Entry& e : rows[static_cast<std::size_t>(row)]) {
+      if (e.column != row) sum -= e.value * right[static_cast<std::size_t>(e.column)];
+      if (e.column == row && !a->unit) diagonal = e.value;
+    }
+    right[static_cast<std::size_t>(row)] = sum / diagonal;
+  }
+  return sparse::done(sparse::put_values(y->type, y->values, right));
+}
+
 static inline cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t, cusparseConstSpMatDescr_t,
                                                                 cusparseDnMatDescr_t,
                                                                 cusparseSparseToDenseAlg_t,
