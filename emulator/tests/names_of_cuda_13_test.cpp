@@ -31,6 +31,32 @@ TEST(NamesOfCuda13, EachKindOfMemoryHasItsFree) {
   EXPECT_NE(faulty.refusals[1].find("cudaFree frees"), std::string::npos) << faulty.refusals[1];
 }
 
+// As seen on an H200 with CUDA 13: what is said to be the host's may be the device's, and not the other way
+// round.
+const char* const kDirections = R"(
+int main(int count, char**) {
+  int *device, *other, *pinned, host[16] = {};
+  cudaMalloc(&device, 64), cudaMalloc(&other, 64), cudaMallocHost(&pinned, 64), cudaMemset(device, 0, 64);
+  if (count > 1)
+    return cudaMemcpy(other, host, 64, cudaMemcpyDeviceToDevice) != cudaErrorInvalidValue ||
+           cudaMemcpy(host, device, 64, cudaMemcpyHostToDevice) != cudaErrorInvalidValue;
+  return cudaMemcpy(other, device, 64, cudaMemcpyHostToDevice) || cudaMemcpy(other, device, 64, cudaMemcpyDeviceToHost) ||
+         cudaMemcpy(other, device, 64, cudaMemcpyHostToHost) || cudaMemcpy(other, pinned, 64, cudaMemcpyDeviceToDevice) ||
+         cudaMemcpy(pinned, device, 64, cudaMemcpyHostToDevice);
+}
+)";
+
+TEST(NamesOfCuda13, DirectionsOfCopies) {
+  const WrittenSource source(kDirections, "directions.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_EQ(good.exit_status, 0);
+  EXPECT_TRUE(good.refusals.empty());
+  const RunResult faulty = module.run_main({"wrong"});
+  EXPECT_EQ(faulty.exit_status, 0);
+  EXPECT_EQ(faulty.refusals.size(), 2u);
+}
+
 const char* const kGraphs = R"(
 __global__ void add(int* p, int by) { p[threadIdx.x] += by; }
 int main(int count, char**) {

@@ -49,6 +49,14 @@ static inline CUresult cuCtxCreate(CUcontext* c, unsigned, CUdevice) {
   *c = reinterpret_cast<CUcontext>(1);
   return CUDA_SUCCESS;
 }
+struct CUctxCreateParams {  // of CUDA 13: which part of a device, where there are several
+  void* execAffinityParams;
+  int numExecAffinityParams;
+  void* cigParams;
+};
+static inline CUresult cuCtxCreate(CUcontext* c, CUctxCreateParams*, unsigned flags, CUdevice d) {
+  return cuCtxCreate(c, flags, d);
+}
 static inline CUresult cuDevicePrimaryCtxRetain(CUcontext* c, CUdevice d) { return cuCtxCreate(c, 0, d); }
 static inline CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 static inline CUresult cuCtxGetCurrent(CUcontext* c) { return cuCtxCreate(c, 0, 0); }

@@ -14,6 +14,7 @@
 
 #define _CUFFT_H_  // as headers of others ask whether cuFFT is there
 
+#include "../library_types.h"
 #include "fft_types.inc"
 typedef cufftResult_t cufftResult;
 typedef cufftType_t cufftType;

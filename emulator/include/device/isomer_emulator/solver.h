@@ -3,6 +3,8 @@
 
 #include "solver_core.h"
 
+#define CUSOLVER_COMMON_H_  // as headers of others ask whether cuSOLVER is there
+
 enum cusolverStatus_t {
   CUSOLVER_STATUS_SUCCESS = 0,
   CUSOLVER_STATUS_NOT_INITIALIZED = 1,

@@ -4,6 +4,8 @@
 
 #include "blas.h"
 
+#define CUSPARSEAPI  // as headers of others ask whether cuSPARSE is there
+
 enum cusparseStatus_t {
   CUSPARSE_STATUS_SUCCESS = 0,
   CUSPARSE_STATUS_NOT_INITIALIZED = 1,
@@ -225,6 +227,29 @@ static inline cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaSt
 static inline cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t, cusparsePointerMode_t) {
   return CUSPARSE_STATUS_SUCCESS;
 }
+// The descriptor of the functions of before: programs make one beside those that say everything.
+typedef struct isomer_emulator_mat_descr {
+  cusparseMatrixType_t type = CUSPARSE_MATRIX_TYPE_GENERAL;
+  cusparseIndexBase_t base = CUSPARSE_INDEX_BASE_ZERO;
+} * cusparseMatDescr_t;
+static inline cusparseStatus_t cusparseCreateMatDescr(cusparseMatDescr_t* descr) {
+  *descr = new isomer_emulator_mat_descr;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+static inline cusparseStatus_t cusparseDestroyMatDescr(cusparseMatDescr_t descr) {
+  delete descr;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+static inline cusparseStatus_t cusparseSetMatType(cusparseMatDescr_t descr, cusparseMatrixType_t type) {
+  descr->type = type;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+static inline cusparseStatus_t cusparseSetMatIndexBase(cusparseMatDescr_t descr, cusparseIndexBase_t base) {
+  descr->base = base;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+static inline cusparseMatrixType_t cusparseGetMatType(cusparseMatDescr_t descr) { return descr->type; }
+static inline cusparseIndexBase_t cusparseGetMatIndexBase(cusparseMatDescr_t descr) { return descr->base; }
 static inline cusparseStatus_t cusparseGetVersion(cusparseHandle_t, int* version) {
   *version = 12000;
   return CUSPARSE_STATUS_SUCCESS;
