@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isomer_emulator/abi.h"
+#include "runtime/errors.hpp"
 
 namespace isomer::emulator {
 
@@ -77,9 +78,7 @@ void forget_captured(const void* handle) {
 #define EXPORT __attribute__((visibility("default")))
 extern "C" {
 
-EXPORT Graph* isomer_emulator_graph(const Graph* copied) {
-  return copied ? copy_of(*copied) : new Graph;
-}
+EXPORT Graph* isomer_emulator_graph(const Graph* copied) { return copied ? copy_of(*copied) : new Graph; }
 EXPORT void isomer_emulator_graph_destroy(Graph* graph) { delete graph; }
 EXPORT void isomer_emulator_graph_run(const Graph* graph, void* stream) {
   for (const auto& kept : works_of(*graph)) kept->work.run(kept->work.state, stream);
@@ -138,6 +137,13 @@ EXPORT Graph* isomer_emulator_captured(const void* stream) {
   if (capturing == 0) return nullptr;
   std::lock_guard lock(graphs_mutex);
   return graph_of(streams, stream);
+}
+/// What a library does on the host is done at once: into a graph it cannot go.
+EXPORT int isomer_emulator_library_refused() {
+  if (capturing == 0) return 0;
+  refuse(error::not_supported,
+         "a library's call while a stream is captured: it runs on the host at once and is not recorded");
+  return 1;
 }
 EXPORT void isomer_emulator_capture_record(const void* event, const void* stream) {
   if (capturing == 0) return;

@@ -192,6 +192,8 @@ int isomer_emulator_graph_update(isomer::emulator::Graph* copy, const isomer::em
 int isomer_emulator_capture_begin(const void* stream);
 isomer::emulator::Graph* isomer_emulator_capture_end(const void* stream);
 isomer::emulator::Graph* isomer_emulator_captured(const void* stream);
+/// Whether a library may not work now, since some stream is captured; the refusal is told.
+int isomer_emulator_library_refused();
 void isomer_emulator_capture_record(const void* event, const void* stream);
 void isomer_emulator_capture_wait(const void* stream, const void* event);
 

@@ -129,6 +129,7 @@ template <class In, class Out>
 cufftResult execute(cufftHandle handle, const In* from, Out* to, int sign) {
   const auto found = plans().find(handle);
   if (found == plans().end() || !found->second.made) return CUFFT_INVALID_PLAN;
+  if (isomer_emulator_library_refused()) return CUFFT_EXEC_FAILED;
   const Plan& plan = found->second;
   constexpr bool real_in = std::is_floating_point_v<In>, real_out = std::is_floating_point_v<Out>;
   const long last = plan.sizes.back(), half = last / 2 + 1;
