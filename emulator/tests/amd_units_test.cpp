@@ -197,7 +197,8 @@ __global__ void product(const _Float16* a, const _Float16* b, float* c, _Float16
   whole = __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, minus, false, ones, whole, false);
   for (int i = 0; i < 8; ++i) {
     c[(2 * i + lane / 16) * stride + lane % 16] = d[i];
-    h[(2 * i + lane / 16) * 16 + lane % 16] = sums[2 * i];
+    const __half through = sums[2 * i];  // HIP's own half takes the compiler's
+    h[(2 * i + lane / 16) * 16 + lane % 16] = (_Float16)(float)through;
     w[lane * 8 + i] = whole[i];
   }
 }

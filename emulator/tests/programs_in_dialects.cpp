@@ -263,5 +263,42 @@ TEST(ProgramsInDialects, WhatTheVendorsHeadersBringAlong) {
   }
 }
 
+// Kernels and functions of the host that are specialised by a value.
+const char* const kSpecialised = R"(
+#include <vector>
+enum class kind { a, b };
+template <kind K> __global__ void k(float* p, int n);
+template <>
+__global__ void __launch_bounds__(32) k<kind::a>(float* p, int n) {
+  if (threadIdx.x < n) p[threadIdx.x] = 1;
+}
+template <kind K> void run(float* p, int n);
+template <>
+__host__ void run<kind::a>(float* p, int n) {
+  const std::vector<int> sizes(1, 32);
+  k<kind::a><<<1, sizes[0]>>>(p, n);
+}
+int main(int count, char**) {
+  std::vector<float> h(16);
+  float* p;
+  cudaMalloc(&p, 64);
+  run<kind::a>(p, count > 1 ? 17 : 16);
+  cudaMemcpy(h.data(), p, 64, cudaMemcpyDeviceToHost);
+  return h[15] != 1;
+}
+)";
+
+TEST(ProgramsInDialects, SpecialisedKernelsAndTheirHosts) {
+  const WrittenSource source(kSpecialised, "specialised.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_EQ(good.exit_status, 0) << good.failure;
+  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  const RunResult faulty = module.run_main({"more"});
+  ASSERT_EQ(faulty.reports.size(), 1u);
+  EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
+  EXPECT_EQ(faulty.reports[0].place.line, 7u);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests
