@@ -154,7 +154,8 @@ emulator::RunResult run_under_schedules(const emulator::Module& module, const st
 }
 
 std::vector<Program> programs_of(const fs::path& folder) {
-  static const std::set<std::string> endings = {".cu", ".hip", ".cpp", ".cc", ".cxx"};
+  static const std::set<std::string> endings = {".cu", ".hip", ".cpp", ".cc", ".cxx", ".c"};
+  const auto in_c = [](const fs::path& source) { return source.extension() == ".c"; };
   std::map<fs::path, std::vector<fs::path>> folders;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file() && endings.count(entry.path().extension().string()))
@@ -162,6 +163,7 @@ std::vector<Program> programs_of(const fs::path& folder) {
   }
   std::vector<Program> programs;
   for (auto& [where, sources] : folders) {
+    if (std::all_of(sources.begin(), sources.end(), in_c)) continue;
     std::sort(sources.begin(), sources.end());
     // What another file includes is no unit of its own.
     std::set<std::string> included;
@@ -176,6 +178,9 @@ std::vector<Program> programs_of(const fs::path& folder) {
         others.push_back(source);
       }
     }
+    // A host in C is the program's where no other source has a main.
+    if (!std::all_of(mains.begin(), mains.end(), in_c))
+      mains.erase(std::remove_if(mains.begin(), mains.end(), in_c), mains.end());
     // A Makefile that names sources with one main among them says what the program is made of.
     const bool above = where != folder && where.filename() == "src" && !fs::exists(where / "Makefile");
     const fs::path made_in = above ? where.parent_path() : where;

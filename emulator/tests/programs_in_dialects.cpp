@@ -211,5 +211,94 @@ int main(int argc, char**) {
   EXPECT_EQ(module.run_main({"one more"}).reports.size(), 1u);
 }
 
+// Macros of the program in front of the runtime's header, with names that any header has; a header of the
+// library that the vendor's compiler brings along; the host's generators, which curand_kernel.h does.
+const char* const kMacrosFirst = R"(
+#define fp float
+#define N 64
+#define T 3
+#include <hip/hip_runtime.h>
+__global__ void scale(fp* p, int n) {
+  if (threadIdx.x < n) p[threadIdx.x] *= T;
+}
+int main(int count, char**) {
+  const auto begin = std::chrono::steady_clock::now();
+  fp *p, h[N];
+  for (int i = 0; i < N; ++i) h[i] = i;
+  hipMalloc(&p, sizeof h), hipMemcpy(p, h, sizeof h, hipMemcpyHostToDevice);
+  scale<<<1, 2 * N>>>(p, count > 1 ? N + 1 : N);
+  hipMemcpy(h, p, sizeof h, hipMemcpyDeviceToHost);
+  return h[5] != 15 || (std::chrono::steady_clock::now() - begin).count() < 0;
+}
+)";
+const char* const kBothGenerators = R"(
+#include <curand_kernel.h>
+__global__ void add(float* p, int n) {
+  curandState state;
+  curand_init(1, threadIdx.x, 0, &state);
+  if (threadIdx.x < n) p[threadIdx.x] += curand_uniform(&state);
+}
+int main(int count, char**) {
+  curandGenerator_t host;
+  float *p, h[32];
+  cudaMalloc(&p, sizeof h);
+  if (curandCreateGenerator(&host, CURAND_RNG_PSEUDO_DEFAULT) || curandGenerateUniform(host, p, 32)) return 1;
+  add<<<1, 64>>>(p, count > 1 ? 33 : 32);
+  cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost);
+  return !(h[31] > 0 && h[31] <= 2);
+}
+)";
+
+TEST(ProgramsInDialects, WhatTheVendorsHeadersBringAlong) {
+  for (const auto& [text, file] :
+       {std::pair{kMacrosFirst, "macros.hip"}, {kBothGenerators, "generators.cu"}}) {
+    const WrittenSource source(text, file);
+    const Module module = Module::build({.sources = {source.path()}, .watch = true});
+    const RunResult good = module.run_main();
+    EXPECT_EQ(good.exit_status, 0) << file << ": " << good.failure;
+    for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+    const RunResult faulty = module.run_main({"more"});
+    ASSERT_FALSE(faulty.reports.empty()) << file;
+    EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_read);
+  }
+}
+
+// Kernels and functions of the host that are specialised by a value.
+const char* const kSpecialised = R"(
+#include <vector>
+enum class kind { a, b };
+template <kind K> __global__ void k(float* p, int n);
+template <>
+__global__ void __launch_bounds__(32) k<kind::a>(float* p, int n) {
+  if (threadIdx.x < n) p[threadIdx.x] = 1;
+}
+template <kind K> void run(float* p, int n);
+template <>
+__host__ void run<kind::a>(float* p, int n) {
+  const std::vector<int> sizes(1, 32);
+  k<kind::a><<<1, sizes[0]>>>(p, n);
+}
+int main(int count, char**) {
+  std::vector<float> h(16);
+  float* p;
+  cudaMalloc(&p, 64);
+  run<kind::a>(p, count > 1 ? 17 : 16);
+  cudaMemcpy(h.data(), p, 64, cudaMemcpyDeviceToHost);
+  return h[15] != 1;
+}
+)";
+
+TEST(ProgramsInDialects, SpecialisedKernelsAndTheirHosts) {
+  const WrittenSource source(kSpecialised, "specialised.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult good = module.run_main();
+  EXPECT_EQ(good.exit_status, 0) << good.failure;
+  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  const RunResult faulty = module.run_main({"more"});
+  ASSERT_EQ(faulty.reports.size(), 1u);
+  EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
+  EXPECT_EQ(faulty.reports[0].place.line, 7u);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

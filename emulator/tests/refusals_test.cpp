@@ -61,8 +61,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "kernel.hip.cpp"},
         BadSource{"machine_intrinsic",
                   "#include <hip/hip_runtime.h>\n__global__ void k(float* p) {\n  p[0] = "
-                  "__builtin_amdgcn_fdot2(0, 0, 0, 0);\n}\n",
-                  {"kernel.hip.cpp:3", "__builtin_amdgcn_fdot2"},
+                  "__builtin_amdgcn_groupstaticsize();\n}\n",
+                  {"kernel.hip.cpp:3", "__builtin_amdgcn_groupstaticsize"},
                   "kernel.hip.cpp"},
         BadSource{"host_function",
                   "int helper(int x) { return x; }\n__global__ void k(int* p) {\n  p[0] = helper(1);\n}\n",

@@ -76,6 +76,44 @@ TEST(Thrust, ItsAlgorithmsAndKernelsShareMemoryAndAFaultOfAKernelIsSeen) {
   EXPECT_EQ(bad.reports[0].kind, Kind::out_of_bounds_read);
 }
 
+// Lists of values, which Thrust's vectors take since version 2, and the conversions between its vectors.
+const char* const kLists = R"(
+#include <thrust/device_vector.h>
+#include <thrust/host_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+#include <vector>
+__global__ void twice(int* p, int n) {
+  if (threadIdx.x < n) p[threadIdx.x] *= 2;
+}
+int main(int count, char**) {
+  thrust::device_vector<int> d = {3, 1, 2}, e(3, 5);
+  thrust::host_vector<int> h{7, 8};
+  const thrust::host_vector<int> g = d;
+  const std::vector<int> s = {1, 2, 3};
+  e = g;
+  thrust::device_vector<int> m(e);
+  m = s;
+  d = {4, 5, 6};
+  thrust::sort(e.begin(), e.end());
+  twice<<<1, 32>>>(thrust::raw_pointer_cast(e.data()), count > 1 ? 4 : 3);
+  h = e;
+  return h[0] != 2 || h[2] != 6 || g[0] != 3 || m[2] != 3 || thrust::reduce(d.begin(), d.end()) != 15 || e != h;
+}
+)";
+
+TEST(Thrust, VectorsOfLists) {
+  ASSERT_TRUE(is_there()) << "install libthrust-dev";
+  const WrittenSource source(kLists, "lists.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  const RunResult clean = module.run_main();
+  EXPECT_EQ(clean.exit_status, 0) << clean.failure;
+  for (const Report& report : clean.reports) ADD_FAILURE() << report.text;
+  const RunResult bad = module.run_main({"past"});
+  ASSERT_FALSE(bad.reports.empty());
+  EXPECT_EQ(bad.reports[0].place.line, 8u);
+}
+
 TEST(Thrust, WhereAHeaderOfItIsMissingIsSaidWhereToGetIt) {
   const WrittenSource source("#include <thrust/which_nobody_has.h>\nint main() {}\n", "k.cu");
   try {

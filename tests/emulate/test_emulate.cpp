@@ -108,6 +108,27 @@ TEST_F(Emulate, ATableFindsHeadersElsewhereInTheCollection) {
   EXPECT_EQ(isomer_emulate("--table " + folder.string()).exit, 1);
 }
 
+// A host in C and functions in C are of the program beside them; what is C as a whole is none.
+TEST_F(Emulate, ATableTakesSourcesInCBesideKernels) {
+  const std::filesystem::path folder = std::filesystem::path(source()).parent_path() / "in_c";
+  for (const char* part : {"host", "functions", "plain"}) std::filesystem::create_directories(folder / part);
+  const std::string kernels =
+      "extern \"C\" int size(int);\n__global__ void k(int* p) { p[threadIdx.x] = 1; }\n"
+      "extern \"C\" int run(int n) {\n  int* p;\n  cudaMalloc(&p, 16);\n  k<<<1, size(n)>>>(p);\n"
+      "  return cudaDeviceSynchronize();\n}\n";
+  std::ofstream(folder / "host/kernels.cu") << kernels;
+  std::ofstream(folder / "host/host.c") << "int run(int);\nint size(n) int n; { return n; }\n"
+                                           "int main(void) { int class = 4; return run(class); }\n";
+  std::ofstream(folder / "functions/kernels.cu") << kernels << "int main() { return run(2); }\n";
+  std::ofstream(folder / "functions/size.c") << "int size(int n) { return 2 * n; }\n";
+  std::ofstream(folder / "plain/main.c") << "int main(void) { return 0; }\n";
+  const Said said = isomer_emulate("--table " + folder.string());
+  EXPECT_EQ(said.exit, 0) << said.text;
+  EXPECT_NE(said.text.find("2 programs: 2 build, 2 finish"), std::string::npos) << said.text;
+  std::ofstream(folder / "functions/size.c") << "int size(int n) { return 3 * n; }\n";
+  EXPECT_EQ(isomer_emulate("--table " + folder.string()).exit, 1);
+}
+
 TEST_F(Emulate, AFindingIsOneLineWithItsPlaceAndExitOne) {
   const Said said = isomer_emulate(
       source() + " --kernel scale --block 128 x=in:f32:100:ramp y=out:f32:100 n=i32:100 f32:0.5");

@@ -2,6 +2,16 @@
 #ifndef ISOMER_EMULATOR_CUDA_RUNTIME_C_H
 #define ISOMER_EMULATOR_CUDA_RUNTIME_C_H
 
+// An installed toolkit's headers of the same names, which lie beside its libraries', stay empty.
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __VECTOR_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __HOST_DEFINES_H__
+#define __BUILTIN_TYPES_H__
+#define __DEVICE_TYPES_H__
+
 #include "isomer_emulator/language_c.h"
 
 #define ISOMER_EMULATOR_API(NAME) cuda##NAME

@@ -29,9 +29,38 @@ enum cudaDataType_t {
   CUDA_R_64U = 26,
   CUDA_C_64U = 27,
   CUDA_R_8F_E4M3 = 28,
-  CUDA_R_8F_E5M2 = 29
+  CUDA_R_8F_E5M2 = 29,
+  CUDA_R_8F_UE8M0 = 30,
+  CUDA_R_6F_E2M3 = 31,
+  CUDA_R_6F_E3M2 = 32,
+  CUDA_R_4F_E2M1 = 33
 };
+typedef enum cudaDataType_t cudaDataType_t;
+#define CUDA_R_8F_UE4M3 CUDA_R_8F_E4M3
 typedef cudaDataType_t cudaDataType;
 enum libraryPropertyType_t { MAJOR_VERSION = 0, MINOR_VERSION = 1, PATCH_LEVEL = 2 };
+typedef enum libraryPropertyType_t libraryPropertyType_t;
 typedef libraryPropertyType_t libraryPropertyType;
+// Since CUDA 13 a library may compute a wide type by products of narrow ones; here the wide type is computed in.
+enum cudaEmulationStrategy_t {
+  CUDA_EMULATION_STRATEGY_DEFAULT = 0,
+  CUDA_EMULATION_STRATEGY_PERFORMANT = 1,
+  CUDA_EMULATION_STRATEGY_EAGER = 2
+};
+typedef enum cudaEmulationStrategy_t cudaEmulationStrategy_t;
+enum cudaEmulationMantissaControl_t {
+  CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC = 0,
+  CUDA_EMULATION_MANTISSA_CONTROL_FIXED = 1
+};
+typedef enum cudaEmulationMantissaControl_t cudaEmulationMantissaControl_t;
+enum cudaEmulationSpecialValuesSupport_t {
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT = 0xffff,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NONE = 0,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_INFINITY = 1,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NAN = 2
+};
+typedef enum cudaEmulationSpecialValuesSupport_t cudaEmulationSpecialValuesSupport_t;
+typedef cudaEmulationStrategy_t cudaEmulationStrategy;
+typedef cudaEmulationMantissaControl_t cudaEmulationMantissaControl;
+typedef cudaEmulationSpecialValuesSupport_t cudaEmulationSpecialValuesSupport;
 #endif

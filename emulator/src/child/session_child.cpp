@@ -284,6 +284,7 @@ int isomer_emulator_session() {
   s.lanes = setup.lanes;
   s.watch = setup.watch;
   s.hip = setup.hip;
+  s.copies_by_role = true;
   std::string failure;
   std::vector<EntryInfo> infos;
   try {

@@ -341,16 +341,21 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     link.push_back(object);
   };
   const auto compile_cpp = [&](const fs::path& source, const std::string& stem) {
+    std::vector<std::string> of_language = flags;
+    // What C has beside: void* goes for any pointer, whole numbers for enumerations.
+    if (may_be_c(source) && !clang)
+      of_language.insert(of_language.end(), {"-fpermissive", "-Drestrict=__restrict__"});
     // Before the other system directories: some of its headers stand in front of theirs.
     std::vector<std::string> command = {compiler.string(), "-isystem", device_headers().string()};
-    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), of_language.begin(), of_language.end());
     command.insert(command.end(), {"-include", "isomer_emulator/cmath.h"});
     const bool cuda =
         source.extension() == ".cu" || source.extension() == ".cuh" || (!result.hip && has_kernels(source));
     // As the vendors' compilers say who they are.
     if (!tells_architecture(options)) {
       if (result.hip) {
-        command.insert(command.end(), {"-D__HIPCC__=1", "-D__HIP__=1"});
+        // In front of whatever the source defines: a macro of its own may have the name of a parameter there.
+        command.insert(command.end(), {"-D__HIPCC__=1", "-D__HIP__=1", "-include", "hip/hip_runtime.h"});
       } else if (cuda) {
         command.insert(command.end(), {"-D__CUDACC__=1", "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=12",
                                        "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0",
@@ -395,7 +400,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     uses_openmp |= preprocessed.find("omp_get_") != std::string::npos;
 
     command = {compiler.string()};
-    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), of_language.begin(), of_language.end());
     const auto compile_text = [&](const std::string& text) {
       write_file(stem + ".rewritten.ii", text);
       std::vector<std::string> whole = command;
@@ -424,7 +429,7 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
     try {
       Compiled c = compile_c(options, compiler, source, directory, stem);
       result.has_main |= c.has_main;
-      result.calls_from_c |= c.calls_from_c;
+      result.calls_from_c.merge(c.calls_from_c);
       uses_openmp |= read_file(source).find("omp_get_") != std::string::npos;
       note_dependencies(source, std::move(c.dependencies));
       take_object(source, stem + ".o");
@@ -438,13 +443,15 @@ Compiled compile(const BuildOptions& options, const fs::path& compiler, const fs
       } catch (const MachineError&) {
         throw;
       } catch (const Error&) {
+        if (in_cpp_alone(in_c)) throw;
         throw in_c;
       }
     }
   }
-  if (result.calls_from_c) {
+  if (!result.calls_from_c.empty()) {
     const std::string stem = (directory / "calls_from_c").string();
-    note_dependencies(stem, compile_calls_from_c(options, compiler, directory, stem).dependencies);
+    note_dependencies(
+        stem, compile_calls_from_c(options, result.calls_from_c, compiler, directory, stem).dependencies);
     link.push_back(stem + ".o");
   }
   link.insert(link.end(), options.link_flags.begin(), options.link_flags.end());

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "isomer/emulator/error.hpp"
 #include "isomer/emulator/module.hpp"
 
 namespace isomer::emulator {
@@ -15,7 +17,7 @@ struct Compiled {
   std::vector<std::string> reaches;                 ///< "uses ptrace": what no kernel's code needs
   bool has_main = false;
   bool hip = false;
-  bool calls_from_c = false;  ///< a source in C calls the runtime
+  std::set<std::string> calls_from_c;  ///< what a source in C calls: RUNTIME, BLAS, FFT, RANDOM, DRIVER
 };
 
 /// The compiler that `options` mean, as a path. Throws Error where none is found.
@@ -29,9 +31,12 @@ Compiled compile(const BuildOptions& options, const std::filesystem::path& compi
 Compiled compile_c(const BuildOptions& options, const std::filesystem::path& compiler,
                    const std::filesystem::path& source, const std::filesystem::path& directory,
                    const std::string& stem);
-/// The functions of the runtime that sources in C call, into `stem`.o.
-Compiled compile_calls_from_c(const BuildOptions& options, const std::filesystem::path& compiler,
-                              const std::filesystem::path& directory, const std::string& stem);
+/// Whether compile_c has refused what the emulator's headers have for C++ alone.
+bool in_cpp_alone(const Error& refusal);
+/// The functions of the runtime and its libraries that sources in C call, into `stem`.o.
+Compiled compile_calls_from_c(const BuildOptions& options, const std::set<std::string>& called,
+                              const std::filesystem::path& compiler, const std::filesystem::path& directory,
+                              const std::string& stem);
 
 /// The same with the vendor's compiler, for a real device (device_compiler.cpp).
 Compiled compile_for_device(const BuildOptions& options, const std::filesystem::path& directory,

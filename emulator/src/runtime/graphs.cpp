@@ -5,20 +5,27 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "isomer_emulator/abi.h"
+#include "runtime/errors.hpp"
 
 namespace isomer::emulator {
 
-struct GraphNode {
+/// What one or several nodes do: a copy of a graph shares it until one of the two gets another.
+struct KeptWork {
   GraphWork work;
-  explicit GraphNode(GraphWork w) : work(w) {}
-  GraphNode(const GraphNode&) = delete;
-  GraphNode& operator=(const GraphNode&) = delete;
-  ~GraphNode() {
+  explicit KeptWork(GraphWork w) : work(w) {}
+  KeptWork(const KeptWork&) = delete;
+  KeptWork& operator=(const KeptWork&) = delete;
+  ~KeptWork() {
     if (work.drop) work.drop(work.state);
   }
+};
+struct GraphNode {
+  std::shared_ptr<const KeptWork> kept;
+  const GraphNode* copied;  ///< the node of another graph that it is a copy of
 };
 
 /// Work in the order in which it was given, which keeps every dependency: a node can only depend on earlier
@@ -44,6 +51,19 @@ std::vector<std::shared_ptr<GraphNode>> nodes_of(const Graph& graph) {
   std::lock_guard lock(graphs_mutex);
   return graph.nodes;
 }
+std::vector<std::shared_ptr<const KeptWork>> works_of(const Graph& graph) {
+  std::lock_guard lock(graphs_mutex);
+  std::vector<std::shared_ptr<const KeptWork>> works;
+  for (const auto& node : graph.nodes) works.push_back(node->kept);
+  return works;
+}
+Graph* copy_of(const Graph& graph) {
+  std::lock_guard lock(graphs_mutex);
+  auto* const copy = new Graph;
+  for (const auto& node : graph.nodes)
+    copy->nodes.push_back(std::make_shared<GraphNode>(GraphNode{node->kept, node.get()}));
+  return copy;
+}
 
 }  // namespace
 
@@ -58,15 +78,13 @@ void forget_captured(const void* handle) {
 #define EXPORT __attribute__((visibility("default")))
 extern "C" {
 
-EXPORT Graph* isomer_emulator_graph(const Graph* copied) {
-  return copied ? new Graph{nodes_of(*copied)} : new Graph;
-}
+EXPORT Graph* isomer_emulator_graph(const Graph* copied) { return copied ? copy_of(*copied) : new Graph; }
 EXPORT void isomer_emulator_graph_destroy(Graph* graph) { delete graph; }
 EXPORT void isomer_emulator_graph_run(const Graph* graph, void* stream) {
-  for (const auto& node : nodes_of(*graph)) node->work.run(node->work.state, stream);
+  for (const auto& kept : works_of(*graph)) kept->work.run(kept->work.state, stream);
 }
 EXPORT GraphNode* isomer_emulator_graph_add(Graph* graph, GraphWork work) {
-  auto node = std::make_shared<GraphNode>(work);
+  auto node = std::make_shared<GraphNode>(GraphNode{std::make_shared<KeptWork>(work), nullptr});
   std::lock_guard lock(graphs_mutex);
   return graph->nodes.emplace_back(std::move(node)).get();
 }
@@ -74,6 +92,28 @@ EXPORT std::size_t isomer_emulator_graph_nodes(const Graph* graph, GraphNode** n
   const auto all = nodes_of(*graph);
   for (std::size_t i = 0; i < std::min(room, all.size()); ++i) nodes[i] = all[i].get();
   return all.size();
+}
+
+EXPORT int isomer_emulator_graph_set(Graph* copy, GraphNode* node, Graph* fresh) {
+  const std::unique_ptr<Graph> owned(fresh);
+  if (!node || !fresh || fresh->nodes.empty()) return 0;
+  std::shared_ptr<const KeptWork> before;  // it goes when the lock is open again
+  std::lock_guard lock(graphs_mutex);
+  if (copy) {
+    const auto found = std::find_if(copy->nodes.begin(), copy->nodes.end(),
+                                    [&](const auto& n) { return n->copied == node || n.get() == node; });
+    if (found == copy->nodes.end()) return 0;
+    node = found->get();
+  }
+  before = std::exchange(node->kept, fresh->nodes.back()->kept);
+  return 1;
+}
+EXPORT int isomer_emulator_graph_update(Graph* copy, const Graph* graph) {
+  std::vector<std::shared_ptr<const KeptWork>> before = works_of(*graph);
+  std::lock_guard lock(graphs_mutex);
+  if (before.size() != copy->nodes.size()) return 0;
+  for (std::size_t i = 0; i < before.size(); ++i) std::swap(copy->nodes[i]->kept, before[i]);
+  return 1;
 }
 
 EXPORT int isomer_emulator_capture_begin(const void* stream) {
@@ -97,6 +137,13 @@ EXPORT Graph* isomer_emulator_captured(const void* stream) {
   if (capturing == 0) return nullptr;
   std::lock_guard lock(graphs_mutex);
   return graph_of(streams, stream);
+}
+/// What a library does on the host is done at once: into a graph it cannot go.
+EXPORT int isomer_emulator_library_refused() {
+  if (capturing == 0) return 0;
+  refuse(error::not_supported,
+         "a library's call while a stream is captured: it runs on the host at once and is not recorded");
+  return 1;
 }
 EXPORT void isomer_emulator_capture_record(const void* event, const void* stream) {
   if (capturing == 0) return;

@@ -111,6 +111,16 @@ EXPORT int isomer_emulator_free(void* pointer) {
   return refuse(error::invalid_value, "free: the pointer is not the begin of a live device buffer");
 }
 
+EXPORT int isomer_emulator_free_of_kind(void* pointer, int host) {
+  const int kind = isomer_emulator_pointer_kind(pointer, nullptr);
+  if (host == 0 && kind == 4)
+    return refuse(error::invalid_value,
+                  "free: the pointer is memory of the host that the runtime gave, which cudaFreeHost frees");
+  if (host != 0 && (kind == 2 || kind == 3))
+    return refuse(error::invalid_value, "free: the pointer is memory of the device, which cudaFree frees");
+  return isomer_emulator_free(pointer);
+}
+
 EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind) {
   if (bytes == 0) return error::success;
   if (!to || !from) return refuse(error::invalid_value, "copy: null pointer");
@@ -118,6 +128,8 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
   if (kind < host_to_host || kind > any_direction) {
     return refuse(error::invalid_memcpy_direction, fmt::format("copy: direction {}", kind));
   }
+  // As the runtimes have it: what is said to be the device's has to be, what is said to be the host's may be
+  // either.
   const bool to_device = is_device(to), from_device = is_device(from);
   const bool wants_to = kind == host_to_device || kind == device_to_device;
   const bool wants_from = kind == device_to_host || kind == device_to_device;
@@ -128,8 +140,8 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
   }
   const Buffer* target = Memory::instance().find(to);
   const Buffer* source = Memory::instance().find(from);
-  if ((kind == device_to_host && target && target->space == Space::global) ||
-      (kind == host_to_device && source && source->space == Space::global)) {
+  if (settings().copies_by_role && ((kind == device_to_host && target && target->space == Space::global) ||
+                                    (kind == host_to_device && source && source->space == Space::global))) {
     return refuse(error::invalid_value,
                   Refusal{Refusal::Cause::no_host_memory, "",
                           fmt::format("copy: the direction says that the {} is host memory, it is not",

@@ -18,8 +18,10 @@ struct Settings {
   bool allocation_refused = false;  ///< the program asked for more memory than the device has
   bool leaks = false;               ///< where memory was allocated is kept
   std::uint64_t first_watched = 1, last_watched = ~std::uint64_t{0};
-  std::string watched_kernel;      ///< empty: any
-  bool hip = false;                ///< which vendor's limits and defaults hold
+  std::string watched_kernel;  ///< empty: any
+  bool copies_by_role =
+      false;         ///< what a copy calls the host's memory has to be it, as a session's callers ask
+  bool hip = false;  ///< which vendor's limits and defaults hold
   std::uint64_t shared_limit = 0;  ///< 0: the vendor's own
 };
 

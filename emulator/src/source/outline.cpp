@@ -185,7 +185,15 @@ class Reader {
         continue;
       }
       if (t.is("<") && i > start && t_[i - 1].kind == Token::name && !assigned) {
+        const std::size_t named = i - 1;
         i = angle_close(i, end);
+        // template <> void k<int>(…): a specialisation says its arguments behind its name.
+        if (start == begin + 3 && f.name.empty() && i + 1 < end && t_[i + 1].is("(")) {
+          f.name = std::string(t_[named].text);
+          f.name_at = named;
+          f.parameters = i + 1;
+          i = closing(t_, i + 1);
+        }
         continue;
       }
       if (t.is("[") || (t.is("(") && (assigned || !f.name.empty()))) {

@@ -65,7 +65,7 @@ class Assembly {
       guard = fmt::format("if ({}as<bool>({})) ", negated ? "!" : "", operand(negated ? p.substr(1) : p));
       statement = trimmed(statement.substr(end));
     }
-    const auto end = statement.find_first_of(" \t\n");
+    const auto end = statement.find_first_of(" \t\n{[");
     const std::string name = statement.substr(0, end);
     failed_ = name;
     const Words operands = end == std::string::npos ? Words{} : split(statement.substr(end), ',');
@@ -421,27 +421,33 @@ class Assembly {
     for (std::size_t i = 0; i < to.size(); ++i) out += fmt::format("; put({}, isomer_all.v[{}])", to[i], i);
     return out;
   }
-  std::string product(const Words& parts, const Words& operands) const {
-    // mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+  std::string product(Words parts, const Words& operands) const {
+    // mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32; integers may saturate.
+    const bool saturates = std::erase(parts, "satfinite") != 0;
     if (parts.size() != 10 || parts[1] != "sync" || parts[4] != "row" || parts[5] != "col" ||
         operands.size() != 4)
       throw Unknown{};
     static const std::map<std::string, std::pair<const char*, int>> elements = {{"f16", {"F16", 16}},
                                                                                 {"bf16", {"Bf16", 16}},
                                                                                 {"tf32", {"Tf32", 32}},
+                                                                                {"e4m3", {"E4m3Bits", 8}},
+                                                                                {"e5m2", {"E5m2Bits", 8}},
                                                                                 {"s8", {"s8", 8}},
                                                                                 {"u8", {"u8", 8}}};
     const auto a = elements.find(parts[7]), b = elements.find(parts[8]);
     if (a == elements.end() || b == elements.end() || a->second.second != b->second.second) throw Unknown{};
     const Words d = vector(operands[0]), ra = vector(operands[1]), rb = vector(operands[2]),
                 c = vector(operands[3]);
-    const bool floats = parts[6] == "f32" && parts[9] == "f32" && a->second.second != 8,
-               halves = parts[6] == "f16" && parts[9] == "f16" && parts[7] == "f16" && parts[8] == "f16",
-               integers = parts[6] == "s32" && parts[9] == "s32" && a->second.second == 8;
+    const auto whole = [](const std::string& type) { return type == "s8" || type == "u8"; };
+    const auto small = [](const std::string& type) { return type == "f16" || type[0] == 'e'; };
+    const bool floats = parts[6] == "f32" && parts[9] == "f32" && !whole(parts[7]) && !whole(parts[8]),
+               halves = parts[6] == "f16" && parts[9] == "f16" && small(parts[7]) && small(parts[8]),
+               integers = parts[6] == "s32" && parts[9] == "s32" && whole(parts[7]) && whole(parts[8]);
     const int k = std::stoi(parts[3].substr(parts[3].find('k') + 1));
     const auto registers = static_cast<std::size_t>(16 * k * a->second.second / 32 / 32);
     const std::size_t sums = halves ? 2 : 4;
-    if (parts[3].rfind("m16n8k", 0) != 0 || (!floats && !integers && !halves) || d.size() != sums ||
+    if (parts[3].rfind("m16n8k", 0) != 0 || (!floats && !integers && !halves) ||
+        (saturates && !integers) || d.size() != sums ||
         c.size() != sums || ra.size() != registers || rb.size() * 2 != registers || registers > 4)
       throw Unknown{};
     const char* sum = integers ? "s32" : "f32";
@@ -458,9 +464,9 @@ class Assembly {
     std::string out = fmt::format(
         "{0} isomer_d[4]; const {0} isomer_c[4] = {{{1}}}; const u32 isomer_a[] = {{{2}}}, isomer_b[] = "
         "{{{3}}}; "
-        "mma<{4}, {5}, {0}, {6}>(isomer_d, isomer_a, isomer_b, isomer_c)",
+        "mma<{4}, {5}, {0}, {6}, {7}>(isomer_d, isomer_a, isomer_b, isomer_c)",
         sum, halves ? start : list(sum, c), list("u32", ra), list("u32", rb), a->second.first,
-        b->second.first, registers);
+        b->second.first, registers, saturates);
     for (std::size_t i = 0; i < d.size(); ++i)
       out += halves ? fmt::format("; put({}, u32(f16_of(isomer_d[{}])) | u32(f16_of(isomer_d[{}])) << 16)",
                                   d[i], 2 * i, 2 * i + 1)

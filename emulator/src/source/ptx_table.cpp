@@ -160,6 +160,8 @@ const std::set<std::string>& ptx_names() {
                                             "F16",
                                             "Bf16",
                                             "Tf32",
+                                            "E4m3Bits",
+                                            "E5m2Bits",
                                             "mma",
                                             "isomer_part_t"};
   return all;

@@ -229,6 +229,7 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_kernel_casts(s);
   rewrite_dependent_templates(s);
   const bool ext_vectors = rewrite_ext_vectors(s);
+  if (ext_vectors) rewrite_swizzles(s);
   rewrite_specifiers(s);
   rewrite_conversions(s);
   watch_local_values(s);

@@ -69,6 +69,8 @@ void rewrite_dependent_templates(Source& source);
 void rewrite_specifiers(Source& source);
 /// Whether there are any, so that isomer_emulator/ext_vector.h has to stand in front.
 bool rewrite_ext_vectors(Source& source);
+/// Where there are such vectors.
+void rewrite_swizzles(Source& source);
 void rewrite_conversions(Source& source);
 void watch_local_values(Source& source);
 void mark_early_returns(Source& source);

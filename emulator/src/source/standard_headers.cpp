@@ -1,5 +1,5 @@
-// Headers of the C++ library that a vendor's own headers bring along, as hipcc's do <string>: which of them a
-// source takes for granted. They are slow to compile, so that only such a source gets them.
+// Headers that a vendor's own headers bring along, as hipcc's do <string>: which of them a source takes for
+// granted. They are slow to compile, so that only such a source gets them.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -22,6 +22,7 @@ constexpr Header kHeaders[] = {
      "/bits/stl_algo.h\"",
      {"sort", "stable_sort", "max_element", "min_element", "generate", "transform"}},
     {"numeric", "/numeric\"", {"accumulate", "iota", "inner_product", "partial_sum"}},
+    {"chrono", "/chrono\"", {"chrono"}},
     {"stdexcept",
      "/stdexcept\"",
      {"runtime_error", "logic_error", "invalid_argument", "out_of_range", "domain_error", "overflow_error"}},
@@ -45,6 +46,12 @@ std::vector<std::string> missing_headers(const Text& text, std::string_view prep
       break;
     }
   }
+  // CUDA's curand_kernel.h brings the host's generators along; here they have a header that opens the memory
+  // to the host.
+  if (preprocessed.find("/isomer_emulator/random.h\"") != std::string_view::npos &&
+      preprocessed.find("/isomer_emulator/random_host.h\"") == std::string_view::npos &&
+      std::any_of(t.begin(), t.end(), [](const Token& each) { return each.is("curandGenerator_t"); }))
+    missing.emplace_back("curand.h");
   return missing;
 }
 

@@ -17,3 +17,17 @@
 #define ISOMER_EMULATOR_FROM_C_AS(RESULT, NAME, PARAMETERS, ARGUMENTS) \
   extern "C" RESULT isomer_emulator_c_##NAME PARAMETERS { return NAME ARGUMENTS; }
 #include "runtime_functions.inc"
+
+#if defined(ISOMER_EMULATOR_C_BLAS)
+#include "isomer_emulator/blas.h"
+#endif
+#if defined(ISOMER_EMULATOR_C_FFT)
+#include "isomer_emulator/fft.h"
+#endif
+#if defined(ISOMER_EMULATOR_C_RANDOM)
+#include "isomer_emulator/random_host.h"
+#endif
+#if defined(ISOMER_EMULATOR_C_DRIVER)
+#include "isomer_emulator/driver.h"
+#endif
+#include "library_functions.inc"

@@ -144,6 +144,8 @@ int isomer_emulator_malloc(void** out, std::size_t bytes, int kind);
 /// From now on the host may write any buffer by itself: none counts as unwritten.
 void isomer_emulator_host_writes_unseen();
 int isomer_emulator_free(void* pointer);
+/// Refuses memory of the device where the host's is to be freed, and the other way round.
+int isomer_emulator_free_of_kind(void* pointer, int host);
 int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind);
 int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                             std::size_t width, std::size_t height, int kind);
@@ -181,9 +183,17 @@ isomer::emulator::GraphNode* isomer_emulator_graph_add_launch(isomer::emulator::
 /// How many nodes there are; at most `room` of them are written.
 std::size_t isomer_emulator_graph_nodes(const isomer::emulator::Graph* graph,
                                         isomer::emulator::GraphNode** nodes, std::size_t room);
+/// The node, or what stands for it in a copy of its graph, does from now on what the last node of `fresh` does; `fresh`
+/// is destroyed. 0 where there is no such node.
+int isomer_emulator_graph_set(isomer::emulator::Graph* copy, isomer::emulator::GraphNode* node,
+                              isomer::emulator::Graph* fresh);
+/// The nodes of the copy do what those of the graph do, one by one; 0 where it has more or fewer.
+int isomer_emulator_graph_update(isomer::emulator::Graph* copy, const isomer::emulator::Graph* graph);
 int isomer_emulator_capture_begin(const void* stream);
 isomer::emulator::Graph* isomer_emulator_capture_end(const void* stream);
 isomer::emulator::Graph* isomer_emulator_captured(const void* stream);
+/// Whether a library may not work now, since some stream is captured; the refusal is told.
+int isomer_emulator_library_refused();
 void isomer_emulator_capture_record(const void* event, const void* stream);
 void isomer_emulator_capture_wait(const void* stream, const void* event);
 

@@ -7,58 +7,7 @@
 
 #define CUBLAS_API_H_  // as headers of others ask whether cuBLAS is there
 
-enum cublasStatus_t {
-  CUBLAS_STATUS_SUCCESS = 0,
-  CUBLAS_STATUS_NOT_INITIALIZED = 1,
-  CUBLAS_STATUS_ALLOC_FAILED = 3,
-  CUBLAS_STATUS_INVALID_VALUE = 7,
-  CUBLAS_STATUS_ARCH_MISMATCH = 8,
-  CUBLAS_STATUS_MAPPING_ERROR = 11,
-  CUBLAS_STATUS_EXECUTION_FAILED = 13,
-  CUBLAS_STATUS_INTERNAL_ERROR = 14,
-  CUBLAS_STATUS_NOT_SUPPORTED = 15,
-  CUBLAS_STATUS_LICENSE_ERROR = 16
-};
-enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
-enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
-enum cublasMath_t {
-  CUBLAS_DEFAULT_MATH = 0,
-  CUBLAS_TENSOR_OP_MATH = 1,
-  CUBLAS_PEDANTIC_MATH = 2,
-  CUBLAS_TF32_TENSOR_OP_MATH = 3
-};
-enum cublasComputeType_t {
-  CUBLAS_COMPUTE_16F = 64,
-  CUBLAS_COMPUTE_16F_PEDANTIC = 65,
-  CUBLAS_COMPUTE_32F = 68,
-  CUBLAS_COMPUTE_32F_PEDANTIC = 69,
-  CUBLAS_COMPUTE_64F = 70,
-  CUBLAS_COMPUTE_64F_PEDANTIC = 71,
-  CUBLAS_COMPUTE_32I = 72,
-  CUBLAS_COMPUTE_32I_PEDANTIC = 73,
-  CUBLAS_COMPUTE_32F_FAST_16F = 74,
-  CUBLAS_COMPUTE_32F_FAST_16BF = 75,
-  CUBLAS_COMPUTE_32F_FAST_TF32 = 77
-};
-enum cublasGemmAlgo_t {
-  CUBLAS_GEMM_DFALT = -1,
-  CUBLAS_GEMM_DEFAULT = -1,
-  CUBLAS_GEMM_ALGO0 = 0,
-  CUBLAS_GEMM_ALGO1 = 1,
-  CUBLAS_GEMM_ALGO2 = 2,
-  CUBLAS_GEMM_ALGO3 = 3,
-  CUBLAS_GEMM_ALGO4 = 4,
-  CUBLAS_GEMM_ALGO5 = 5,
-  CUBLAS_GEMM_ALGO6 = 6,
-  CUBLAS_GEMM_ALGO7 = 7,
-  CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
-  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99,
-  CUBLAS_GEMM_ALGO0_TENSOR_OP = 100,
-  CUBLAS_GEMM_ALGO1_TENSOR_OP = 101,
-  CUBLAS_GEMM_ALGO2_TENSOR_OP = 102,
-  CUBLAS_GEMM_ALGO3_TENSOR_OP = 103,
-  CUBLAS_GEMM_ALGO4_TENSOR_OP = 104
-};
+#include "blas_types.inc"
 typedef struct isomer_emulator_blas {
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
@@ -93,6 +42,16 @@ static inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath
   handle->math = math;
   return CUBLAS_STATUS_SUCCESS;
 }
+static inline cublasStatus_t cublasSetEmulationStrategy(cublasHandle_t, cudaEmulationStrategy_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasSetFixedPointEmulationMantissaControl(cublasHandle_t,
+                                                                         cudaEmulationMantissaControl_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasSetFixedPointEmulationMaxMantissaBitCount(cublasHandle_t, int) {
+  return CUBLAS_STATUS_SUCCESS;
+}
 static inline cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -111,6 +70,42 @@ static inline const char* cublasGetStatusString(cublasStatus_t s) {
 static inline const char* cublasGetStatusName(cublasStatus_t s) { return cublasGetStatusString(s); }
 #define cublasCreate_v2 cublasCreate
 #define cublasDestroy_v2 cublasDestroy
+#define cublasGetStream_v2 cublasGetStream
+#define cublasSetPointerMode_v2 cublasSetPointerMode
+#define cublasGetPointerMode_v2 cublasGetPointerMode
+#define cublasSetWorkspace_v2 cublasSetWorkspace
+#define cublasSgemm_v2 cublasSgemm
+#define cublasSgemv_v2 cublasSgemv
+#define cublasSger_v2 cublasSger
+#define cublasSaxpy_v2 cublasSaxpy
+#define cublasSscal_v2 cublasSscal
+#define cublasScopy_v2 cublasScopy
+#define cublasSswap_v2 cublasSswap
+#define cublasSdot_v2 cublasSdot
+#define cublasSnrm2_v2 cublasSnrm2
+#define cublasSasum_v2 cublasSasum
+#define cublasStrsm_v2 cublasStrsm
+#define cublasSsymm_v2 cublasSsymm
+#define cublasSsyrk_v2 cublasSsyrk
+#define cublasStrmm_v2 cublasStrmm
+#define cublasDgemm_v2 cublasDgemm
+#define cublasDgemv_v2 cublasDgemv
+#define cublasDger_v2 cublasDger
+#define cublasDaxpy_v2 cublasDaxpy
+#define cublasDscal_v2 cublasDscal
+#define cublasDcopy_v2 cublasDcopy
+#define cublasDswap_v2 cublasDswap
+#define cublasDdot_v2 cublasDdot
+#define cublasDnrm2_v2 cublasDnrm2
+#define cublasDasum_v2 cublasDasum
+#define cublasDtrsm_v2 cublasDtrsm
+#define cublasDsymm_v2 cublasDsymm
+#define cublasDsyrk_v2 cublasDsyrk
+#define cublasDtrmm_v2 cublasDtrmm
+#define cublasIsamax_v2 cublasIsamax
+#define cublasIdamax_v2 cublasIdamax
+#define cublasIsamin_v2 cublasIsamin
+#define cublasIdamin_v2 cublasIdamin
 #define cublasSetStream_v2 cublasSetStream
 
 namespace isomer::emulator::blas {
@@ -155,7 +150,8 @@ struct Compute {
 };
 
 inline Computes computes(cublasComputeType_t type) {
-  return type == CUBLAS_COMPUTE_64F || type == CUBLAS_COMPUTE_64F_PEDANTIC   ? Computes::in_double
+  return type == CUBLAS_COMPUTE_64F || type == CUBLAS_COMPUTE_64F_PEDANTIC ||
+                 type == CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT              ? Computes::in_double
          : type == CUBLAS_COMPUTE_32I || type == CUBLAS_COMPUTE_32I_PEDANTIC ? Computes::in_integers
                                                                              : Computes::in_single;
 }

@@ -13,6 +13,8 @@ typedef cublasSideMode_t hipblasSideMode_t;
 typedef cublasPointerMode_t hipblasPointerMode_t;
 typedef cublasGemmAlgo_t hipblasGemmAlgo_t;
 typedef cublasComputeType_t hipblasComputeType_t;
+typedef long hipblasStride;
+typedef __half hipblasHalf;
 #define HIPBLAS_OP_N CUBLAS_OP_N
 #define HIPBLAS_OP_T CUBLAS_OP_T
 #define HIPBLAS_OP_C CUBLAS_OP_C

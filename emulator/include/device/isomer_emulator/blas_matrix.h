@@ -108,7 +108,7 @@ struct Matrix {
   bool bring(cudaDataType_t type, const void* from, long r, long c, long stride) {
     const std::size_t each = bytes_of(type);
     *this = Matrix(r, c);
-    if (each == 0) return false;
+    if (each == 0 || isomer_emulator_library_refused()) return false;
     std::vector<unsigned char> raw(values.size() * each);
     if (raw.empty()) return true;
     if (isomer_emulator_copy_2d(raw.data(), r * each, from, stride * each, r * each, c, kAnyDirection) != 0)

@@ -29,8 +29,10 @@
 #define ISOMER_EMULATOR_MULTIPROCESSOR_COUNT cudaDevAttrMultiProcessorCount
 #define ISOMER_EMULATOR_RUNTIME_VERSION 12000
 #define ISOMER_EMULATOR_MAKE(NAME) make_cuda##NAME
+#define ISOMER_EMULATOR_FREE(POINTER, HOST) isomer_emulator_free_of_kind(POINTER, HOST)
 #include "runtime_api.inc"
 #undef ISOMER_EMULATOR_MAKE
+#undef ISOMER_EMULATOR_FREE
 #undef ISOMER_EMULATOR_API
 #undef ISOMER_EMULATOR_PROPERTIES
 #undef ISOMER_EMULATOR_ATTRIBUTES
@@ -102,6 +104,16 @@ static inline cudaError_t cudaInitDevice(int device, unsigned, unsigned) { retur
 // The default stream, by the names of its two kinds.
 #define cudaStreamLegacy static_cast<cudaStream_t>(nullptr)
 #define cudaStreamPerThread static_cast<cudaStream_t>(nullptr)
+// What CUDA 12 and 13 call by a second name.
+#define cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync
+#define cudaMemAdvise_v2 cudaMemAdvise
+#define cudaGraphAddDependencies_v2 cudaGraphAddDependencies
+#define cudaGraphAddNode_v2 cudaGraphAddNode
+#define cudaEventElapsedTime_v2 cudaEventElapsedTime
+#define cudaGetDeviceProperties_v2 cudaGetDeviceProperties
+typedef cudaKernelNodeParams cudaKernelNodeParamsV2;
+typedef cudaMemsetParams cudaMemsetParamsV2;
+typedef cudaHostNodeParams cudaHostNodeParamsV2;
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")
 #define CUDART_INF __builtin_inf()

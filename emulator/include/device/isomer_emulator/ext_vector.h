@@ -7,6 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 namespace isomer::emulator {
 
@@ -104,6 +105,36 @@ using ExtVectorMask =
                        std::conditional_t<Bytes == 2, short, std::conditional_t<Bytes == 4, int, long>>>;
 
 template <class T, int N>
+struct ExtVector;
+
+/// Chosen elements of a vector, to be assigned to.
+template <class T, int... I>
+class ExtVectorPlace {
+ public:
+  explicit ExtVectorPlace(T* elements) : elements_(elements) {}
+#define ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(OP)                                 \
+  void operator OP(const ExtVector<T, sizeof...(I)>& from) const {                \
+    int i = 0;                                                                    \
+    ((elements_[I] OP static_cast<T>(from[static_cast<std::size_t>(i++)])), ...); \
+  }
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(+=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(-=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(*=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(/=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(%=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(&=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(|=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(^=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(<<=)
+  ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT(>>=)
+#undef ISOMER_EMULATOR_EXT_VECTOR_ASSIGNMENT
+
+ private:
+  T* elements_;
+};
+
+template <class T, int N>
 struct alignas(ext_vector_room(N) * sizeof(T)) ExtVector : ExtVectorStorage<T, N> {
   static_assert(N > 0, "a vector has at least one element");
   using Mask = ExtVector<ExtVectorMask<sizeof(T)>, N>;
@@ -128,6 +159,37 @@ struct alignas(ext_vector_room(N) * sizeof(T)) ExtVector : ExtVectorStorage<T, N
     std::memcpy(static_cast<void*>(&out), this, sizeof out);
     return out;
   }
+
+  // v.zyx, as the rewriter writes it: a value, or a place to assign to. The halves of three elements are two
+  // long.
+  template <int... I>
+  ExtVector<T, sizeof...(I)> part() const {
+    static_assert(((I < N) && ...), "the vector has no such element");
+    return {elements[I]...};
+  }
+  template <int... I>
+  ExtVectorPlace<T, I...> place() {
+    static_assert(((I < N) && ...), "the vector has no such element");
+    return ExtVectorPlace<T, I...>(elements);
+  }
+#define ISOMER_EMULATOR_EXT_VECTOR_HALF(NAME, INDEX)                                    \
+  template <int... I>                                                                   \
+  auto part_##NAME(std::integer_sequence<int, I...>) const {                            \
+    return ExtVector<T, sizeof...(I)>{elements[INDEX]...};                              \
+  }                                                                                     \
+  template <int... I>                                                                   \
+  auto place_##NAME(std::integer_sequence<int, I...>) {                                 \
+    return ExtVectorPlace<T, INDEX...>(elements);                                       \
+  }                                                                                     \
+  auto part_##NAME() const {                                                            \
+    return part_##NAME(std::make_integer_sequence<int, int(ext_vector_room(N) / 2)>()); \
+  }                                                                                     \
+  auto place_##NAME() { return place_##NAME(std::make_integer_sequence<int, int(ext_vector_room(N) / 2)>()); }
+  ISOMER_EMULATOR_EXT_VECTOR_HALF(lo, I)
+  ISOMER_EMULATOR_EXT_VECTOR_HALF(hi, (I + int(ext_vector_room(N) / 2)))
+  ISOMER_EMULATOR_EXT_VECTOR_HALF(even, (2 * I))
+  ISOMER_EMULATOR_EXT_VECTOR_HALF(odd, (2 * I + 1))
+#undef ISOMER_EMULATOR_EXT_VECTOR_HALF
 
   T& operator[](std::size_t i) { return elements[i]; }
   const T& operator[](std::size_t i) const { return elements[i]; }

@@ -14,34 +14,9 @@
 
 #define _CUFFT_H_  // as headers of others ask whether cuFFT is there
 
-enum cufftResult_t {
-  CUFFT_SUCCESS = 0,
-  CUFFT_INVALID_PLAN = 1,
-  CUFFT_ALLOC_FAILED = 2,
-  CUFFT_INVALID_TYPE = 3,
-  CUFFT_INVALID_VALUE = 4,
-  CUFFT_INTERNAL_ERROR = 5,
-  CUFFT_EXEC_FAILED = 6,
-  CUFFT_SETUP_FAILED = 7,
-  CUFFT_INVALID_SIZE = 8,
-  CUFFT_UNALIGNED_DATA = 9,
-  CUFFT_INCOMPLETE_PARAMETER_LIST = 10,
-  CUFFT_INVALID_DEVICE = 11,
-  CUFFT_PARSE_ERROR = 12,
-  CUFFT_NO_WORKSPACE = 13,
-  CUFFT_NOT_IMPLEMENTED = 14,
-  CUFFT_LICENSE_ERROR = 15,
-  CUFFT_NOT_SUPPORTED = 16
-};
+#include "../library_types.h"
+#include "fft_types.inc"
 typedef cufftResult_t cufftResult;
-enum cufftType_t {
-  CUFFT_C2C = 0x29,
-  CUFFT_R2C = 0x2a,
-  CUFFT_C2R = 0x2c,
-  CUFFT_Z2Z = 0x69,
-  CUFFT_D2Z = 0x6a,
-  CUFFT_Z2D = 0x6c
-};
 typedef cufftType_t cufftType;
 typedef int cufftHandle;
 typedef float cufftReal;
@@ -154,6 +129,7 @@ template <class In, class Out>
 cufftResult execute(cufftHandle handle, const In* from, Out* to, int sign) {
   const auto found = plans().find(handle);
   if (found == plans().end() || !found->second.made) return CUFFT_INVALID_PLAN;
+  if (isomer_emulator_library_refused()) return CUFFT_EXEC_FAILED;
   const Plan& plan = found->second;
   constexpr bool real_in = std::is_floating_point_v<In>, real_out = std::is_floating_point_v<Out>;
   const long last = plan.sizes.back(), half = last / 2 + 1;

@@ -117,6 +117,9 @@ ISOMER_EMULATOR_INLINE unsigned isomer_emulator_count_below(unsigned mask, unsig
 #define __builtin_amdgcn_fmed3f(A, B, C) fmaxf(fminf(A, B), fminf(fmaxf(A, B), C))
 #define __builtin_amdgcn_sqrtf(X) sqrtf(X)
 #define __builtin_amdgcn_fractf(X) ((X)-floorf(X))
+#include "hip_bits.h"
+#include "hip_lanes.h"
+#include "hip_matrix.h"
 // A fence of the block's scope or less reaches the block.
 #define __builtin_amdgcn_fence(ORDER, SCOPE) \
   ((SCOPE)[0] == 'w' || (SCOPE)[0] == 's' ? __threadfence_block() : __threadfence())

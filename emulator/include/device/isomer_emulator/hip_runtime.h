@@ -16,8 +16,11 @@
 #define ISOMER_EMULATOR_MULTIPROCESSOR_COUNT hipDeviceAttributeMultiprocessorCount
 #define ISOMER_EMULATOR_RUNTIME_VERSION 60000000
 #define ISOMER_EMULATOR_MAKE(NAME) make_hip##NAME
+// Either of HIP's two functions frees what the runtime gave.
+#define ISOMER_EMULATOR_FREE(POINTER, HOST) isomer_emulator_free(POINTER)
 #include "runtime_api.inc"
 #undef ISOMER_EMULATOR_MAKE
+#undef ISOMER_EMULATOR_FREE
 #undef ISOMER_EMULATOR_API
 #undef ISOMER_EMULATOR_PROPERTIES
 #undef ISOMER_EMULATOR_ATTRIBUTES

@@ -7,6 +7,7 @@
 
 #include "bfloat16.h"
 #include "device.h"
+#include "fp8.h"
 #include "half.h"
 #include "hopper.h"
 
@@ -350,6 +351,14 @@ struct Bf16 {
   u16 bits;
   operator float() const { return of_bf16(bits); }
 };
+struct E4m3Bits {
+  std::uint8_t bits;
+  operator float() const { return decode8<E4m3>(bits); }
+};
+struct E5m2Bits {
+  std::uint8_t bits;
+  operator float() const { return decode8<E5m2>(bits); }
+};
 /// The nineteen upper bits of an f32.
 struct Tf32 {
   u32 bits;
@@ -357,7 +366,7 @@ struct Tf32 {
 };
 /// d[16×8] = a[16×k] · b[k×8] + c, spread over the warp as mma.sync has it: a lane holds two rows eight apart and
 /// two columns; a register of a or b holds as many elements of one row or column as fit.
-template <class A, class B, class C, int RegistersA>
+template <class A, class B, class C, int RegistersA, bool Saturates>
 ISOMER_EMULATOR_INLINE void mma(C (&d)[4], const u32* a, const u32* b, const C (&c)[4]) {
   constexpr int kPer = 4 / sizeof(A), kHalves = RegistersA / 2;
   const u32 lane = isomer_emulator_lane(), row = lane / 4 * 4, column = lane % 4 * 8;
@@ -370,7 +379,7 @@ ISOMER_EMULATOR_INLINE void mma(C (&d)[4], const u32* a, const u32* b, const C (
     columns[0][t] = shuffled(kAllLanes, mine_b, column + t);
     columns[1][t] = shuffled(kAllLanes, mine_b, column + 4 + t);
   }
-  using Sum = std::conditional_t<std::is_integral_v<C>, C, float>;
+  using Sum = std::conditional_t<!std::is_integral_v<C>, float, std::conditional_t<Saturates, s64, C>>;
   for (int i = 0; i < 4; ++i) {
     Sum sum = static_cast<Sum>(c[i]);
     for (int half = 0; half < kHalves; ++half) {
@@ -382,6 +391,7 @@ ISOMER_EMULATOR_INLINE void mma(C (&d)[4], const u32* a, const u32* b, const C (
         for (int e = 0; e < kPer; ++e) sum += static_cast<Sum>(left[e]) * static_cast<Sum>(right[e]);
       }
     }
+    if constexpr (Saturates) sum = sum < INT32_MIN ? INT32_MIN : sum > INT32_MAX ? INT32_MAX : sum;
     d[i] = static_cast<C>(sum);
   }
 }

@@ -132,6 +132,9 @@ struct Float16 {
   Float16() = default;
   Float16(float x) : bits(encode16<F>(static_cast<double>(x))) {}
   Float16(double x) : bits(encode16<F>(x)) {}
+#if defined(__FLT16_MAX__) && !defined(__clang__)
+  Float16(_Float16 x) : bits(encode16<F>(static_cast<double>(x))) {}  // the compiler's own type, as HIP takes it
+#endif
   template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
   Float16(I x) : bits(encode16<F>(static_cast<double>(x))) {}
   /// Of the toolkits' raw structs, whose one member x holds the bits.

@@ -1,0 +1,1 @@
+#include "../device/library_types.h"

@@ -1,0 +1,4 @@
+#pragma once
+#define __CUDA_FP4_H__
+#include "isomer_emulator/cuda_runtime.h"
+#include "isomer_emulator/fp6.h"
