@@ -27,8 +27,8 @@ TEST(NamesOfCuda13, EachKindOfMemoryHasItsFree) {
   const RunResult faulty = module.run_main({"wrong"});
   EXPECT_EQ(faulty.exit_status, 0);
   ASSERT_EQ(faulty.refusals.size(), 2u);
-  EXPECT_NE(faulty.refusals[0].find("cudaFreeHost frees"), std::string::npos) << faulty.refusals[0];
-  EXPECT_NE(faulty.refusals[1].find("cudaFree frees"), std::string::npos) << faulty.refusals[1];
+  EXPECT_NE(faulty.refusals[0].text.find("cudaFreeHost frees"), std::string::npos) << faulty.refusals[0].text;
+  EXPECT_NE(faulty.refusals[1].text.find("cudaFree frees"), std::string::npos) << faulty.refusals[1].text;
 }
 
 // As seen on an H200 with CUDA 13: what is said to be the host's may be the device's, and not the other way

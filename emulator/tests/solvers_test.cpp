@@ -11,7 +11,7 @@ void expect_good(const Module& module) {
   const RunResult good = module.run_main();
   EXPECT_TRUE(good.ok()) << good.failure;
   EXPECT_EQ(good.exit_status, 0) << good.output;
-  for (const std::string& refusal : good.refusals) ADD_FAILURE() << refusal;
+  for (const Refusal& refusal : good.refusals) ADD_FAILURE() << refusal.text;
   for (const Report& report : good.reports) ADD_FAILURE() << report.text;
 }
 
@@ -85,7 +85,7 @@ TEST(Solvers, DenseSystemsAndValuesOfCusolver) {
   const RunResult faulty = module.run_main({"long"});
   EXPECT_EQ(faulty.exit_status, 5);
   ASSERT_FALSE(faulty.refusals.empty());
-  EXPECT_NE(faulty.refusals[0].find("copy: "), std::string::npos);
+  EXPECT_NE(faulty.refusals[0].text.find("copy: "), std::string::npos);
 }
 
 const char* const kSparse = R"(
@@ -235,7 +235,7 @@ TEST(Solvers, ALibraryIsNotRecordedInAGraph) {
   const RunResult faulty = module.run_main({"captured"});
   EXPECT_EQ(faulty.exit_status, 0);
   ASSERT_EQ(faulty.refusals.size(), 1u);
-  EXPECT_NE(faulty.refusals[0].find("not recorded"), std::string::npos);
+  EXPECT_NE(faulty.refusals[0].text.find("not recorded"), std::string::npos);
 }
 
 }  // namespace

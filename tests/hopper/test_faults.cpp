@@ -127,7 +127,7 @@ TEST_P(HopperFault, HasACleanTwin) {
     EXPECT_EQ(result.failure, "");
     EXPECT_EQ(result.error, 0);
     for (const Report& r : result.reports) ADD_FAILURE() << r.text;
-    for (const std::string& r : result.refusals) ADD_FAILURE() << r;
+    for (const Refusal& r : result.refusals) ADD_FAILURE() << r.text;
   }
 }
 

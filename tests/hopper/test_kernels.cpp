@@ -11,7 +11,7 @@ void expect_clean(const RunResult& result) {
   EXPECT_EQ(result.failure, "");
   EXPECT_EQ(result.error, 0);
   for (const Report& r : result.reports) ADD_FAILURE() << r.text;
-  for (const std::string& r : result.refusals) ADD_FAILURE() << r;
+  for (const Refusal& r : result.refusals) ADD_FAILURE() << r.text;
 }
 
 /// Small integers, exact in every type and in every sum here.

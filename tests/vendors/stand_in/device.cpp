@@ -152,7 +152,7 @@ Status Device::launch(Function* function, const Geometry& geometry, void** param
       function->kernel, {geometry.grid, geometry.block, geometry.shared_bytes}, arguments);
   if (!result.ok()) {
     std::fprintf(stderr, "stand-in: %s: %s\n", function->kernel.c_str(),
-                 !result.refusals.empty() ? result.refusals.front().c_str() : result.failure.c_str());
+                 !result.refusals.empty() ? result.refusals.front().text.c_str() : result.failure.c_str());
     return Status::lost;
   }
 #endif
