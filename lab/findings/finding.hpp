@@ -36,6 +36,7 @@ struct Finding {
   bool nowhere = false;          ///< one so far from every buffer that its index is none of the launch
   bool made = false;             ///< seen with inputs that were made, not recorded
   bool same_store = false;       ///< a race of one line's stores with each other
+  bool strays = false;           ///< of sizes that are not taken: the call leaves its buffers
   bool no_blocks = false;        ///< what ends a call that launches a grid without a block
   bool decides = false;          ///< the answer is wrong without it: no limit of what it takes
   std::string variation;         ///< the one of them that this finding names, where it names one

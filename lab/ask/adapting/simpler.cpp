@@ -27,6 +27,12 @@ double likelihood(const Given& given, const Trial& trial) {
   return worth(given, counted) + 0.5 * correlation(given, trial);
 }
 
+/// What became of a call, for the sentence that says which is no longer asked.
+struct Outcome {
+  std::string text;     ///< empty: there was none
+  bool strays = false;  ///< memory outside the tensors was accessed
+};
+
 struct Way {
   std::shared_ptr<Simpler> simpler;
   Form form;
@@ -35,15 +41,16 @@ struct Way {
   Trial trial;
   double score = -3;
   bool elsewhere = false;  ///< right in another of its problems than this one
-  std::string limit;       ///< what becomes of the same call of usual sizes; empty where it is one
+  Outcome limit;           ///< of the same call of usual sizes; empty where it is one
 };
 
-/// What became of a call, for the sentence that says which is no longer asked.
-std::string outcome(const Given& given, const Trial& trial) {
-  if (!trial.answer.ok()) return fmt::format("'{}': {}", given.line, trial.answer.message);
-  if (!trial.ok()) return fmt::format("'{}': {}", given.line, trial.misfit);
-  return fmt::format("'{}': {:.0f} % of the answer is right{}", given.line, 100 * share_right(given, trial),
-                     strays(trial) ? ", and memory outside the tensors is accessed" : "");
+Outcome outcome(const Given& given, const Trial& trial) {
+  if (!trial.answer.ok()) return {fmt::format("'{}': {}", given.line, trial.answer.message)};
+  if (!trial.ok()) return {fmt::format("'{}': {}", given.line, trial.misfit)};
+  const bool left = strays(trial);
+  return {fmt::format("'{}': {:.0f} % of the answer is right{}", given.line, 100 * share_right(given, trial),
+                      left ? ", and memory outside the tensors is accessed" : ""),
+          left};
 }
 
 /// Whether threads of a block were seen to meet in shared memory with no barrier between.
@@ -116,7 +123,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
     if (port.op != called.port->op || port.original == nullptr) continue;
     const Guess guess = guess_form(entry, port, true);
     if (!guess.findings.empty() || !guess.unsure.empty() || guess.score < least) continue;
-    std::string usual;
+    Outcome usual;
     for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
       const std::shared_ptr<Simpler>& simpler = tried.simpler;
       if (simpler->original.probes.empty() || worked > kSecondsIn) continue;
@@ -131,7 +138,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         worked += way.trial.answer.worked_seconds;
         way.score = likelihood(*way.given, way.trial);
         way.limit = usual;
-        if (usual.empty()) usual = outcome(*way.given, way.trial);
+        if (usual.text.empty()) usual = outcome(*way.given, way.trial);
         // What is right and leaves its buffers is made for other sizes, if there are such. What lacks a
         // barrier is right by chance, and for other sizes no more than for the usual ones, where it keeps to
         // its memory.
@@ -234,7 +241,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
     for (const auto& [field, dtype] : usual) each[field] = dtype;
     if (each != called.dtypes) dtypes.push_back(std::move(each));
   }
-  std::string first;
+  Outcome first;
   for (const Dtypes& of : dtypes) {
     bool takes = true;
     bool answers = false;  // all of it, and keeps to its memory: its sizes are not what is wrong
@@ -257,7 +264,7 @@ Way best_narrower_way(const Candidate& candidate, const Called& called, const Ca
           takes = way.trial.answer.end != Answer::End::refused || !is_about_dtype(way.trial.answer.message);
           way.score = likelihood(*way.given, way.trial);
           way.limit = first;
-          if (takes && first.empty()) first = outcome(*way.given, way.trial);
+          if (takes && first.text.empty()) first = outcome(*way.given, way.trial);
           if (is_right(*way.given, way.trial)) {
             if (!confuses_sizes(candidate, way, settings, worked)) return way;
             continue;
@@ -319,16 +326,17 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool right_so = is_right(*best.given, best.trial);
   const bool turned = lies_otherwise(best.simpler->port) && !lies_otherwise(*called.port);
   // Of the first way of such a port nothing has been said yet.
-  if (best.limit.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
-  if (!best.limit.empty() && (refused || right_so)) {
+  if (best.limit.text.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
+  if (!best.limit.text.empty() && (refused || right_so)) {
     Finding finding;
     if (best.given->line == called.given->line || (turned && right_so)) {
       finding.code = Code::layout_convention;
-      finding.evidence = fmt::format("{}; with {} it is right", best.limit, layouts(best.simpler->port));
+      finding.evidence = fmt::format("{}; with {} it is right", best.limit.text, layouts(best.simpler->port));
     } else {
       finding.code = Code::shape_refused;
       finding.evidence =
-          fmt::format("{}; '{}' {}", best.limit, best.given->line, right_so ? "is right" : "is taken");
+          fmt::format("{}; '{}' {}", best.limit.text, best.given->line, right_so ? "is right" : "is taken");
+      finding.strays = best.limit.strays;
     }
     finding.location = entry.place;
     called.findings.push_back(std::move(finding));
