@@ -18,8 +18,8 @@ TEST(CandidateBuilds, ASyntaxErrorHasItsPlace) {
 
 TEST(CandidateBuilds, AMissingHeaderIsNamed) {
   const BuildFailure f =
-      not_built("candidate.hip.cpp", "#include <hip/hip_runtime.h>\n#include <rocblas/rocblas.h>\n");
-  EXPECT_EQ(f.missing_header, "rocblas/rocblas.h") << f.message;
+      not_built("candidate.hip.cpp", "#include <hip/hip_runtime.h>\n#include <miopen/miopen.h>\n");
+  EXPECT_EQ(f.missing_header, "miopen/miopen.h") << f.message;
   EXPECT_EQ(f.place.line, 2);
 }
 
