@@ -284,7 +284,7 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
     t.rows = Layout::kManyRows;
     t.block_n = shape.block_n_many_rows;
   }
-  t.freely = has_bytes(g) && shape.block_n_many_rows > 0 && t.rows == Layout::kRows && !g.masked();
+  t.freely = has_bytes(g) && shape.block_n_many_rows > 0 && (t.rows != Layout::kRows || !g.masked());
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
                           static_cast<int>(t.rows), size_of(g.k.dtype))
                        .bytes;
