@@ -167,6 +167,8 @@ Planted attention_faults() {
        "        rows.reference[r] += rise * reciprocal_fast(p.scale_log2);\n", "", "expected", kBytes},
       {"weights_fall_with_the_other_row", kSoftmax, "x[i] *= rows.factor[i / 2 % 2]",
        "x[i] *= rows.factor[0]", "expected", kBytes},
+      {"columns_from_any_key_on", kPieceTiles, "of.v_colmajor ? slot % 16 : 0", "0", "copy-misuse",
+       "attention b=2 sq=9 sk=80 hq=2 d=64 e4m3fn v_colmajor leftpad_k seed=7"},
       {"v_not_turned", kTurn, "odd_bytes(words[0], words[1]),\n", "words[1],\n", "expected", kBytes},
       {"turned_v_unfenced", kTurn, "      fence_async_shared();\n", "", "missing-proxy-fence", kBytes},
       {"v_turned_before_it_is_there", kTurn, "      shared.v_rows_full()[rows].wait(blocks >> 1 & 1);\n", "",

@@ -36,6 +36,11 @@ Box Copies::box_of(const void* map, int rank, const int* coordinates, std::uint3
         "copies a box whose rows of {} bytes are shorter than its swizzle of {}, which is not "
         "emulated",
         box.map.row_bytes(), int{box.map.swizzle});
+  else if (box.map.swizzle != 0 &&
+           static_cast<std::int64_t>(box.map.stride_bytes[0]) * coordinates[0] % kStretchAlignment != 0)
+    wrong =
+        fmt::format("copies a box of swizzled rows from byte {} of a row on, expected a multiple of {}",
+                    static_cast<std::int64_t>(box.map.stride_bytes[0]) * coordinates[0], kStretchAlignment);
   else if (shared % kBoxAlignment != 0)
     wrong = fmt::format("copies a box at {}, expected a multiple of {}", block_.units().place(shared),
                         kBoxAlignment);

@@ -139,7 +139,8 @@ struct PieceTiles {
         end = least(begin + size, length);
     }
     const int slot = k.begin + padding + begin;
-    tile.first = paged ? slot % of.box_rows : 0;
+    // A copy begins at a multiple of 16 bytes of its first dimension, which is keys where V lies by columns.
+    tile.first = paged ? slot % of.box_rows : of.v_colmajor ? slot % 16 : 0;
     tile.first_slot = slot - tile.first;
     const int origin = begin - tile.first;  // the key that counts as 0
     tile.k_len = end - origin;

@@ -141,7 +141,9 @@ void memory(List& list) {
   }
   for (const char* line :
        {"sq=6 sk=208 hq=2 d=32 lse", "sq=9 sk=80 hq=2 d=256", "sq=6 sk=200 hq=2 d=64 page=128 lse",
-        "sq=70 sk=304 hq=4 hkv=2 d=128 causal lse", "sq=5 sk=400 hq=4 hkv=1 d=96 num_splits=2"})
+        "sq=70 sk=304 hq=4 hkv=2 d=128 causal lse", "sq=9 sk=80 hq=2 d=64 leftpad_k lse",
+        "sq=20 sk=320 hq=2 d=64 causal leftpad_k num_splits=2 lse",
+        "sq=5 sk=400 hq=4 hkv=1 d=96 num_splits=2"})
     list.say("b=2 v_colmajor descale e4m3fn ", line);
   list.add("b=2 sq=4 sk=24 hq=2 d=64 dv=32 v_in_k");
   list.add("b=2 sq=4 sk=24 hq=4 hkv=1 d=64 dv=48 v_in_k page=8 lse bf16");
