@@ -98,6 +98,7 @@ constexpr TileCosts kOfBytes{{1.19, 3.3}, {0.782, 10.7}};
 /// under a causal mask 202, 572 and 2052, and 227, 529 and 1762; measured were 301, 1070 and 4120, and 314,
 /// 977 and 3430, and 198, 564 and 2020, and 221, 532 and 1780.
 constexpr TileCosts kOf64Dimensions{{0.994, 1.54}, {0.934, 3.8}};
+/// Of e4m3 under a mask: so many tiles of 128 rows for each multiprocessor are few.
 constexpr std::int64_t kFewRounds = 2;
 /// What the launch that combines parts costs by itself, in blocks, and how many bytes of partial results the
 /// device writes and reads while a block is worked on. By it two parts of 20560 rows of 128 columns take 20

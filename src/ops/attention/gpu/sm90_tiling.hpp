@@ -8,8 +8,9 @@
 
 namespace isomer::ops::attention {
 
-/// How the Hopper kernel cuts a call: tiles of 128 queries of one head, worked through in blocks of keys; in
-/// pieces where that is asked for or shorter: rows of several heads share a tile, keys are divided or paged.
+/// How the Hopper kernel cuts a call: tiles of 128 or 192 queries of one head, worked through in blocks of
+/// keys; in pieces where that is asked for or shorter: rows of several heads share a tile, keys are divided
+/// or paged.
 struct Sm90Tiling {
   int head_dim = 0, head_dim_v = 0;  ///< compile-time: the call's, rounded up
   int block_n = 0;                   ///< keys of a block

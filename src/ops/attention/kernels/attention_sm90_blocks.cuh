@@ -1,4 +1,4 @@
-// The blocks of a tile: products, masks and softmax, in the turns of the two warpgroups.
+// The blocks of a tile: products, masks and softmax, in the turns of the warpgroups.
 #pragma once
 
 #include "ops/attention/kernels/attention_sm90_warpgroup.cuh"

@@ -15,7 +15,7 @@ namespace isomer::device::attention_sm90 {
 struct Warpgroup {
   const Parameters& p;
   const Shared& shared;
-  const int group;  ///< 0 or 1
+  const int group;  ///< from 0 on
   const int warp, lane;
   Pipeline<kStages> key;               // of the block whose S is next; V is one block behind
   Pipeline<kStages> value;             // of turned V
