@@ -163,7 +163,8 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
     EXPECT_EQ(p.refusal(), "");
     const Sm90Tiling t = p.tiling();
     if (d <= 128) {
-      EXPECT_EQ(t.block_n, t.rows == 192 ? 64 : 128) << "rows and keys go together";
+      EXPECT_EQ(t.block_n, t.rows == 192 ? 96 : 128) << "rows and keys go together";
+      EXPECT_EQ(t.freely, t.rows == 192 ? d == 128 : !p.options.causal);
     }
     EXPECT_LE(t.shared_bytes, hopper().shared_per_block);
     return t.rows;

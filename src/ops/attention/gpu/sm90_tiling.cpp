@@ -35,7 +35,7 @@ constexpr Shape kShapes[] = {
 
 /// Of e4m3, which is always worked on in pieces. A row of turned V is 64 or 128 keys.
 constexpr Shape kByteShapes[] = {
-    {64, 64, 128, 2, 128, 128, 64}, {96, 96, 128, 2, 128, 128, 64}, {128, 128, 128, 2, 128, 128, 64},
+    {64, 64, 128, 2, 128, 128, 96}, {96, 96, 128, 2, 128, 128, 96}, {128, 128, 128, 2, 128, 128, 96},
     {192, 192, 64, 1, 64, 64, 0},   {256, 256, 64, 1, 64, 64, 0},
 };
 
@@ -89,15 +89,18 @@ struct TileCost {
 struct TileCosts {
   TileCost of_few_rows, of_many_rows;
 };
-/// Of e4m3 with 128 dimensions and blocks of 64 keys. By them full calls of 16 × 1024, 4 × 4096 and 1 × 16384
-/// queries take 215, 672 and 2500 µs with the first and 250, 643 and 2295 with the second; measured were 215,
-/// 672 and 2345, and 643 and 2295 of the last two.
-constexpr TileCosts kOfBytes{{1.19, 3.3}, {0.782, 10.7}};
+/// Of e4m3 with 128 dimensions and blocks of 96 keys. By them full calls of 16 × 1024, 8 × 2048, 4 × 4096 and
+/// 1 × 16384 queries take 199, 342, 629 and 2349 µs with the first and 214, 333, 595 and 2192 with the
+/// second; measured were 189, 340, 642 and 2310, and 201, 332, 601 and 2190.
+constexpr TileCosts kOfBytes{{1.12, 3.1}, {1.134, 4.7}};
 /// Of 16-bit types with 64 dimensions and blocks of 96 keys. By them 16 × 1024, 4 × 4096 and 1 × 16384
 /// queries of 32 heads take 303, 1067 and 4120 µs with the first and 332, 962 and 3430 with the second, and
 /// under a causal mask 202, 572 and 2052, and 227, 529 and 1762; measured were 301, 1070 and 4120, and 314,
 /// 977 and 3430, and 198, 564 and 2020, and 221, 532 and 1780.
 constexpr TileCosts kOf64Dimensions{{0.994, 1.54}, {0.934, 3.8}};
+/// Three warpgroups of e4m3 with so many dimensions gain 1 to 2 % where they take no turns; with fewer they
+/// lose that, and 5 % at 64.
+constexpr int kFreelyOfManyRows = 128;
 /// Of e4m3 under a mask: so many tiles of 128 rows for each multiprocessor are few.
 constexpr std::int64_t kFewRounds = 2;
 /// What the launch that combines parts costs by itself, in blocks, and how many bytes of partial results the
@@ -285,7 +288,8 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
     t.rows = Layout::kManyRows;
     t.block_n = shape.block_n_many_rows;
   }
-  t.freely = has_bytes(g) && shape.block_n_many_rows > 0 && (t.rows != Layout::kRows || !g.masked());
+  t.freely = has_bytes(g) && shape.block_n_many_rows > 0 &&
+             (t.rows == Layout::kRows ? !g.masked() : t.head_dim == kFreelyOfManyRows);
   t.shared_bytes = Layout(t.head_dim, t.head_dim_v, t.block_n, t.query_buffers, size_of(g.q.dtype),
                           static_cast<int>(t.rows), size_of(g.k.dtype))
                        .bytes;

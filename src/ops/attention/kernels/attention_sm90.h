@@ -11,7 +11,7 @@ namespace isomer::device {
 struct AttentionSm90Layout {
   static constexpr int kRows = 128, kManyRows = 192;  ///< queries of a tile, 64 to a warpgroup
   static constexpr int kStages = 2;                   ///< of K and of V
-  static constexpr int kByteStages = 4;               ///< of K and of turned V where they are bytes
+  static constexpr int kByteStages = 4;               ///< of K and of turned V where they are bytes, at most
   static constexpr int kPanelBytes = 128;             ///< of a row
   static constexpr int kOutPanels = 2;                ///< of out that wait at once
   static constexpr int kTileSlots = 4;                ///< tiles whose description is kept
@@ -30,19 +30,23 @@ struct AttentionSm90Layout {
                                 int rows = kRows, int kv_bytes = 0)
       : q_bytes(panels(head_dim, element_bytes) * rows * kPanelBytes),
         k_bytes(panels(head_dim, element_bytes) * keys * kPanelBytes),
-        v_bytes(element_bytes == 1 ? head_dim_v * keys : panels(head_dim_v) * keys * kPanelBytes),
+        v_bytes(element_bytes == 1 ? head_dim_v * turned_row(keys) : panels(head_dim_v) * keys * kPanelBytes),
         out_bytes((panels(head_dim_v) < kOutPanels ? panels(head_dim_v) : kOutPanels) * rows * kPanelBytes),
         v_row_bytes(element_bytes == 1 || kv_bytes == 1 ? panels(head_dim_v, 1) * keys * kPanelBytes : 0),
         k_row_bytes(element_bytes == 2 && kv_bytes == 1 ? panels(head_dim, 1) * keys * kPanelBytes : 0),
         k(queries * q_bytes),
-        v(k + stages(element_bytes) * k_bytes),
-        out(v + stages(element_bytes) * v_bytes),
+        v(k + stages(element_bytes, keys) * k_bytes),
+        out(v + stages(element_bytes, keys) * v_bytes),
         v_rows(out + out_bytes),
         k_rows(v_rows + kStages * v_row_bytes),
         barriers(k_rows + kStages * k_row_bytes),
         bytes(barriers + kBarrierBytes + 1024) {}  // the base is rounded up
 
-  static constexpr int stages(int element_bytes) { return element_bytes == 1 ? kByteStages : kStages; }
+  static constexpr int stages(int element_bytes, int keys) {
+    return element_bytes != 1 ? kStages : keys == 96 ? kByteStages - 1 : kByteStages;
+  }
+  /// Bytes of a column of turned V, some of which nobody uses where a block has 96 keys.
+  static constexpr int turned_row(int keys) { return keys == 64 ? 64 : 128; }
   static constexpr int panels(int columns, int element_bytes = 2) {
     return (columns * element_bytes + kPanelBytes - 1) / kPanelBytes;
   }

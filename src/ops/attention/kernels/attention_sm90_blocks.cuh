@@ -151,20 +151,37 @@ struct BlockWork : Warpgroup {
     pin(o);
   }
 
-  /// One block: S of it, Σ P·v of the block behind with `in`, and its own P into `out`.
+  /// For Σ P·v that is under way with `in`.
   template <class W>
-  ISOMER_DEVICE void step(bool clear, W& in, W& out, bool only_narrow) {
-    issue_both(s, in, only_narrow, turn, n + 1);
+  ISOMER_DEVICE void raise_behind(W& in) {
+    warpgroup_wait<0>();
+    pin(o);
+    use(in);
+    raise_out();
+  }
+  /// S of a block, masked. Σ P·v of the block behind is under way with `weights`.
+  template <class W>
+  ISOMER_DEVICE void begin_step(bool clear, W& weights, bool only_narrow) {
+    issue_both(s, weights, only_narrow, turn, n + 1);
     if (n == begin) free_q();
     cap(s);
     if (!clear) mask(s);
+  }
+  /// One block: S of it, Σ P·v of the block behind with `in`, and its own P into `out`.
+  template <class W>
+  ISOMER_DEVICE void step(bool clear, W& in, W& out, bool only_narrow) {
+    begin_step(clear, in, only_narrow);
     if constexpr (kFp8) {
-      softmax<Element>(scale(), s, rows, out, [&] {
-        warpgroup_wait<0>();
-        pin(o);
-        use(in);
-        raise_out();
-      });
+      const f32 sum[2] = {rows.sum[0], rows.sum[1]};
+      const bool grown = take_powers(scale(), s, rows);
+      round_and_sum(s, out, rows);  // behind the branch it would take in's registers, too
+      if (grown) {
+        rows.sum[0] = sum[0];
+        rows.sum[1] = sum[1];
+        raise_references(scale(), s, rows);
+        round_and_sum(s, out, rows);
+        raise_behind(in);
+      }
       warpgroup_wait<0>();
       pin(o);
       free_v(key.stage);
@@ -177,29 +194,52 @@ struct BlockWork : Warpgroup {
       if (grown) raise_out();
     }
   }
-  /// All blocks of a tile but the first; its last P is left in `front`.
-  ISOMER_DEVICE void other_blocks() {
-    bool only_narrow = narrow;
-    for (--n; n >= begin;) {
-      if (only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
-        step(is_clear(), front, back, only_narrow);
-#pragma unroll
-        for (int i = 0; i < P::kWords; ++i) front.word(i) = back.word(i);
-        front.pin();
-        only_narrow = false;
-        --n;
-      } else {  // two at a time: P changes places with no move
-        do {
-          step(true, front, back, false);
-          --n;
-          back.pin();
-          step(true, back, front, false);
-          --n;
-          front.pin();
-        } while (n > clear_begin);
-      }
+  /// The same with one P: powers stay where S was until the product with the P before them has ended. The
+  /// registers of a second P go into longer blocks.
+  template <class W>
+  ISOMER_DEVICE void step_in_place(bool clear, W& weights, bool only_narrow) {
+    begin_step(clear, weights, only_narrow);
+    if (take_powers(scale(), s, rows)) {
+      raise_references(scale(), s, rows);
+      raise_behind(weights);
     }
-    narrow = only_narrow;
+    warpgroup_wait<0>();
+    pin(o);
+    round_and_sum(s, weights, rows);
+    free_v(key.stage);
+  }
+  /// All blocks of a tile but the first; its last P is left in `front`.
+  template <bool kOne = kOneP>
+  ISOMER_DEVICE void other_blocks() {
+    if constexpr (kOne) {
+#pragma unroll 1
+      for (--n; n >= begin; --n) {
+        step_in_place(is_clear(), front, narrow);
+        narrow = false;
+      }
+    } else {
+      bool only_narrow = narrow;
+      for (--n; n >= begin;) {
+        if (only_narrow || !is_clear() || ((n - clear_begin) & 1) == 0) {
+          step(is_clear(), front, back, only_narrow);
+#pragma unroll
+          for (int i = 0; i < P::kWords; ++i) front.word(i) = back.word(i);
+          front.pin();
+          only_narrow = false;
+          --n;
+        } else {  // two at a time: P changes places with no move
+          do {
+            step(true, front, back, false);
+            --n;
+            back.pin();
+            step(true, back, front, false);
+            --n;
+            front.pin();
+          } while (n > clear_begin);
+        }
+      }
+      narrow = only_narrow;
+    }
   }
   /// A tile's first block once S is there: x becomes P.
   template <int N>

@@ -19,6 +19,8 @@ constexpr bool kSoftcap = ISOMER_SOFTCAP;
 constexpr int kNarrow = kDim + kDimV <= 256 && kGroups == 2 ? kKeys / 32 * 16 : kKeys;
 constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not kept in registers
 constexpr bool kFp8 = sizeof(Element) == 1;
+// P of the next block waits in S for the product of this one, and there is no second P.
+constexpr bool kOneP = kFp8 && kDimV <= 128;
 // Keys and values of e4m3 under queries of 16 bits become what the queries are.
 #ifdef ISOMER_ELEMENT_KV
 using KvElement = ISOMER_ELEMENT_KV;
@@ -53,12 +55,13 @@ constexpr bool kHoldsQueries = kFp8 && kGroups == 3 && kDim <= 64;
 // Whoever has read the description of a tile gives it back, with Q: of pieces and wide heads every lane, of
 // others one of a warp, which passes on what it has read. More arrivals cost short tiles more than 1 %.
 constexpr bool kAllRead = kPieces || kDim > 128;
-constexpr int kTurnedRow = kFp8 ? kKeys : 128;  // bytes of turned V: the keys of a column
+constexpr int kTurnedRow = kFp8 ? AttentionSm90Layout::turned_row(kKeys) : 128;  // bytes: a column's keys
 constexpr Swizzle kTurnedSwizzle = kTurnedRow == 64 ? Swizzle::bytes_64 : Swizzle::bytes_128;
 static_assert(!kConverts || (kPieces && !kFp8));
-static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 128)));
-constexpr int kStages = AttentionSm90Layout::stages(static_cast<int>(sizeof(Element)));  // of K and of V
-constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;                           // bytes
+static_assert(!kFp8 || (kPieces && (kKeys == 64 || kKeys == 96 || kKeys == 128)));
+constexpr int kStages =
+    AttentionSm90Layout::stages(static_cast<int>(sizeof(Element)), kKeys);  // of K and of V
+constexpr int kPanelQ = kRows * 128, kPanelKeys = kKeys * 128;              // bytes
 constexpr int kOutColumns = AttentionSm90Layout::kOutPanels * 64;
 static_assert((kQueries == 1 || kQueries == 2) && kDim % 16 == 0 && kDimV % 16 == 0 && kKeys % 16 == 0 &&
               kPanelKeys % 1024 == 0);

@@ -152,10 +152,46 @@ ISOMER_DEVICE void set_references(const Scale& p, const f32 (&x)[N], Rows& rows)
   }
 }
 
-/// P as bytes, and its sums of a lane.
+/// Powers of a block of e4m3 in place of S, before they are rounded. True where one is more than e4m3 holds,
+/// or a NaN.
+template <class Scale, int N>
+ISOMER_DEVICE bool take_powers(const Scale& p, f32 (&x)[N], Rows& rows) {
+  if (any_lane(rows.reference[0] <= p.lowest || rows.reference[1] <= p.lowest)) set_references(p, x, rows);
+  const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kShift),
+            base1 = fmaf(rows.reference[1], p.scale_log2, -kShift);
+#pragma unroll
+  for (int i = 0; i < N; ++i) x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
+  return any_lane(largest_of(largest_bits(x, 0), largest_bits(x, 1), 0) >
+                  static_cast<i32>(bits_of(kMostWeight)));
+}
+
+/// Where a weight is more than e4m3 holds, the rows of the warp are multiplied by what their references rise
+/// by, and no power is taken again; Σ P·v has to be, by rows.factor. A row that rises out of f32's range in
+/// one block has the reference +inf from there on: it is counted again on the way out.
+template <class Scale, int N>
+ISOMER_DEVICE void raise_references(const Scale& p, f32 (&x)[N], Rows& rows) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    i32 bits = largest_bits(x, r);
+    bits = largest_of(bits, shuffle_xor(bits, 1), 0);
+    bits = largest_of(bits, shuffle_xor(bits, 2), 0);
+    const f32 max = f32_of(static_cast<u32>(bits));
+    rows.factor[r] = 1.0f;
+    if (max > kRaisedWeight) {  // no NaN
+      const f32 rise = log2_fast(max) - kShift;
+      rows.factor[r] = exp2_fast(-rise);  // the reciprocal of more than 2^126 would be 0
+      rows.reference[r] += rise * reciprocal_fast(p.scale_log2);
+    }
+    rows.sum[r] *= rows.factor[r];
+  }
+#pragma unroll
+  for (int i = 0; i < N; ++i) x[i] *= rows.factor[i / 2 % 2];
+}
+
+/// P as bytes; its sums of a lane are added to those of the rows.
 template <int kKeys, int N>
-ISOMER_DEVICE void round_and_sum(const f32 (&x)[N], Weights<kKeys, 32>& out, f32 (&sum)[2]) {
-  f32 a0 = 0.0f, a1 = 0.0f, b0 = 0.0f, b1 = 0.0f;
+ISOMER_DEVICE void round_and_sum(const f32 (&x)[N], Weights<kKeys, 32>& out, Rows& rows) {
+  f32 a0 = rows.sum[0], a1 = 0.0f, b0 = rows.sum[1], b1 = 0.0f;
 #pragma unroll
   for (int j = 0; j < N / 4; j += 2) {
     const f32* e = x + 4 * j;
@@ -166,47 +202,9 @@ ISOMER_DEVICE void round_and_sum(const f32 (&x)[N], Weights<kKeys, 32>& out, f32
     out.of[j / 4][j % 4] = bytes_of(e[0], e[1], e[4], e[5]);
     out.of[j / 4][j % 4 + 1] = bytes_of(e[2], e[3], e[6], e[7]);
   }
-  sum[0] = a0 + a1;
-  sum[1] = b0 + b1;
-}
-
-/// The same for e4m3. x becomes P before it is rounded. Where a weight is more than e4m3 holds, the rows of
-/// the warp are multiplied by what their references have risen by, and no power is taken again; raised() does
-/// the same for Σ P·v. A row that rises out of f32's range in one block has the reference +inf from there on:
-/// it is counted again on the way out.
-template <class T, class Scale, int kKeys, int N, class Raised>
-ISOMER_DEVICE void softmax(const Scale& p, f32 (&x)[N], Rows& rows, Weights<kKeys, 32>& out, Raised raised) {
-  if (any_lane(rows.reference[0] <= p.lowest || rows.reference[1] <= p.lowest)) set_references(p, x, rows);
-  const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kShift),
-            base1 = fmaf(rows.reference[1], p.scale_log2, -kShift);
-#pragma unroll
-  for (int i = 0; i < N; ++i) x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
-  f32 sum[2];
-  round_and_sum(x, out, sum);
-  i32 most[2] = {largest_bits(x, 0), largest_bits(x, 1)};
-  const i32 limit = static_cast<i32>(bits_of(kMostWeight));
-  if (any_lane(largest_of(most[0], most[1], 0) > limit)) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      i32 bits = most[r];
-      bits = largest_of(bits, shuffle_xor(bits, 1), 0);
-      bits = largest_of(bits, shuffle_xor(bits, 2), 0);
-      const f32 max = f32_of(static_cast<u32>(bits));
-      rows.factor[r] = 1.0f;
-      if (max > kRaisedWeight) {  // no NaN
-        const f32 rise = log2_fast(max) - kShift;
-        rows.factor[r] = exp2_fast(-rise);  // the reciprocal of more than 2^126 would be 0
-        rows.reference[r] += rise * reciprocal_fast(p.scale_log2);
-      }
-      rows.sum[r] *= rows.factor[r];
-    }
-#pragma unroll
-    for (int i = 0; i < N; ++i) x[i] *= rows.factor[i / 2 % 2];
-    round_and_sum(x, out, sum);
-    raised();
-  }
-  rows.sum[0] += sum[0];
-  rows.sum[1] += sum[1];
+  rows.sum[0] = a0 + a1;
+  rows.sum[1] = b0 + b1;
+  out.pin();
 }
 
 /// Of a tile's first block: its maxima are the references. x becomes P. `shift`: log2 of P there.

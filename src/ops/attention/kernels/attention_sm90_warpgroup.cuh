@@ -44,7 +44,7 @@ struct Warpgroup {
         lane(static_cast<int>(threadIdx.x & 31)),
         q_matrix(SharedMatrix::of(memory.q(0) + static_cast<u32>(which * 64 * 128), 16, 1024)),
         k_matrix(SharedMatrix::of(memory.k(0), 16, 1024)),
-        v_matrix(kFp8 ? SharedMatrix::of(memory.v(0), 16, 8 * kKeys, kTurnedSwizzle)
+        v_matrix(kFp8 ? SharedMatrix::of(memory.v(0), 16, 8 * kTurnedRow, kTurnedSwizzle)
                       : SharedMatrix::of(memory.v(0), kPanelKeys, 1024)) {}
 
   ISOMER_DEVICE const auto& scale() const { return scale_of<Element>(p, factors); }
