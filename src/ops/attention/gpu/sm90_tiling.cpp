@@ -222,7 +222,7 @@ double time_of(const Geometry& g, const gpu::Facts& facts, std::int64_t heads, s
 /// Whether three warpgroups work on a tile, 64 rows each, in blocks of fewer keys.
 bool has_many_rows(const Geometry& g, const Shape& shape, const gpu::Facts& facts, std::int64_t pack) {
   if (shape.block_n_many_rows == 0 || g.paged || g.v_colmajor || g.batch == 0) return false;
-  if (g.softcap > 0 && !has_bytes(g)) return false;
+  if (g.softcap > 0 && (!has_bytes(g) || g.chunk > 0)) return false;  // they have no registers for it
   const std::int64_t rows = ceil_div(g.total_q, g.batch) * pack, heads = g.batch * g.heads / pack;
   if (rows <= Layout::kRows) return false;
   const std::int64_t few_rows = Layout::kRows / pack * pack, many_rows = Layout::kManyRows / pack * pack;

@@ -97,7 +97,7 @@ struct BlockWork : Warpgroup {
   template <int N>
   ISOMER_DEVICE void cap(f32 (&x)[N]) const {
     if constexpr (kScaled) {
-      if (any_lane(factors.descale != 1.0f)) {  // the same in all: they stay together
+      if (kRemembers ? descaled : is_descaled()) {
 #pragma unroll
         for (int i = 0; i < N; ++i) x[i] *= factors.descale;
       }
@@ -151,6 +151,14 @@ struct BlockWork : Warpgroup {
     pin(o);
   }
 
+  /// S of e4m3 becomes its powers. True where references must be raised.
+  ISOMER_DEVICE bool powers() {
+    if (kRemembers ? unset : is_unset()) {
+      set_references(scale(), s, rows);
+      if constexpr (kRemembers) unset = is_unset();
+    }
+    return take_powers(scale(), s, rows);
+  }
   /// For Σ P·v that is under way with `in`.
   template <class W>
   ISOMER_DEVICE void raise_behind(W& in) {
@@ -173,7 +181,7 @@ struct BlockWork : Warpgroup {
     begin_step(clear, in, only_narrow);
     if constexpr (kFp8) {
       const f32 sum[2] = {rows.sum[0], rows.sum[1]};
-      const bool grown = take_powers(scale(), s, rows);
+      const bool grown = powers();
       round_and_sum(s, out, rows);  // behind the branch it would take in's registers, too
       if (grown) {
         rows.sum[0] = sum[0];
@@ -199,7 +207,7 @@ struct BlockWork : Warpgroup {
   template <class W>
   ISOMER_DEVICE void step_in_place(bool clear, W& weights, bool only_narrow) {
     begin_step(clear, weights, only_narrow);
-    if (take_powers(scale(), s, rows)) {
+    if (powers()) {
       raise_references(scale(), s, rows);
       raise_behind(weights);
     }
@@ -248,6 +256,7 @@ struct BlockWork : Warpgroup {
     cap(x);
     if (!is_clear()) mask(x);
     softmax_first(scale(), x, rows, kFp8 ? kShift : 0.0f);
+    if constexpr (kRemembers) unset = is_unset();
   }
   ISOMER_DEVICE void clear_out() {
 #pragma unroll

@@ -21,6 +21,8 @@ constexpr bool kReread = kDimV > 128;  // what masks ask for is read again, not 
 constexpr bool kFp8 = sizeof(Element) == 1;
 // P of the next block waits in S for the product of this one, and there is no second P.
 constexpr bool kOneP = kFp8 && kDimV <= 128;
+// Its warps ask once a tile, and not in each block, what hardly a block changes; softcap needs the registers.
+constexpr bool kRemembers = kOneP && !kSoftcap;
 // Keys and values of e4m3 under queries of 16 bits become what the queries are.
 #ifdef ISOMER_ELEMENT_KV
 using KvElement = ISOMER_ELEMENT_KV;

@@ -156,7 +156,6 @@ ISOMER_DEVICE void set_references(const Scale& p, const f32 (&x)[N], Rows& rows)
 /// or a NaN.
 template <class Scale, int N>
 ISOMER_DEVICE bool take_powers(const Scale& p, f32 (&x)[N], Rows& rows) {
-  if (any_lane(rows.reference[0] <= p.lowest || rows.reference[1] <= p.lowest)) set_references(p, x, rows);
   const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kShift),
             base1 = fmaf(rows.reference[1], p.scale_log2, -kShift);
 #pragma unroll

@@ -34,7 +34,8 @@ struct Warpgroup {
   using P = Weights<kKeys, kDepth>;
   P front, back;  ///< P of two successive blocks
   u32 queries[kHoldsQueries ? kDim / kDepth : 1][4];
-  Factors factors;  ///< of e4m3
+  Factors factors;                       ///< of e4m3
+  bool descaled = false, unset = false;  ///< is_descaled() and is_unset(), where they are remembered
 
   ISOMER_DEVICE Warpgroup(const Parameters& parameters, const Shared& memory, int which)
       : p(parameters),
@@ -48,6 +49,12 @@ struct Warpgroup {
                       : SharedMatrix::of(memory.v(0), kPanelKeys, 1024)) {}
 
   ISOMER_DEVICE const auto& scale() const { return scale_of<Element>(p, factors); }
+  /// The same in all lanes; so they stay together.
+  ISOMER_DEVICE bool is_descaled() const { return any_lane(factors.descale != 1.0f); }
+  /// Some row of the warp has seen no key.
+  ISOMER_DEVICE bool is_unset() const {
+    return any_lane(rows.reference[0] <= scale().lowest || rows.reference[1] <= scale().lowest);
+  }
   ISOMER_DEVICE bool first_lane() const { return lane == 0; }
   ISOMER_DEVICE bool first_thread() const { return warp == 0 && lane == 0; }
 
@@ -98,6 +105,7 @@ struct Warpgroup {
       if constexpr (kChunked) tile.origin = shuffle(static_cast<int>(load_shared(slot_of(turn) + 68)), 0);
       if constexpr (kScaled) {
         factors = get_factors(slot_of(turn), p);
+        if constexpr (kRemembers) descaled = is_descaled();
       }
     }
     if constexpr (kHoldsQueries) hold_queries();
