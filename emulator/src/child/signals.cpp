@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "child/division.hpp"
 #include "execution/progress.hpp"
 #include "execution/worker.hpp"
 #include "memory/closed.hpp"
@@ -228,6 +229,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (number == SIGALRM && (!time_is_up() || handed_on() || in_library(static_cast<ucontext_t*>(context))))
     return;
   if (number == SIGSEGV && is_touch(info, static_cast<ucontext_t*>(context))) return;
+  if (number == SIGFPE && divides_as_a_device(static_cast<ucontext_t*>(context))) return;
   stops_since = seconds_of(CLOCK_MONOTONIC);
   if (number != SIGALRM) signal(number, SIG_DFL);
   alarm_in(kDelivery);

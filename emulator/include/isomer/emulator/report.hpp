@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   use_after_free,       ///< an access to a buffer that the host has freed
   leak,                 ///< a buffer that nobody has freed when the program ends
   float_to_integer,     ///< a value that the integer cannot hold: the device saturates, this machine does not
+  integer_division,     ///< by zero, or of the lowest number by -1: a device goes on, this machine does not
   ragged_store,         ///< a bulk store past a row's end, where the hardware writes whole sixteen bytes
   host_touch,           ///< host code reads or writes device memory by its address
 };
