@@ -69,6 +69,11 @@ __global__ void saturates(int* p, unsigned* u, float x, double y) {
   p[0] = (int)x, p[1] = static_cast<int>(-x), p[2] = -(int)x + 1, p[3] = (int)(x - x), p[4] = (int)(y - y);
   u[0] = (unsigned)x, u[1] = unsigned(-x), u[2] = int(x) / 2;
 }
+__global__ void one_after_another(int* turn) {
+  while (atomicAdd(turn, 0) != int(blockIdx.x)) {}
+  __threadfence();
+  atomicAdd(turn, 1);
+}
 template <class T>
 __device__ void divide(T* p, const T* with) {
   p[0] = with[0] / with[1], p[1] = with[0] % with[1];
@@ -138,6 +143,7 @@ int main(int count, char** words) {
     if (words[2][1] == '2') uses<<<1, 1>>>(shapes, p, 1);
     cudaFree(shapes);
   }
+  if (what == "turns") one_after_another<<<10, 1>>>(p);
   if (what == "division") {
     // The lowest number of 32 bits by zero, that of 64 bits by -1, and what fits.
     const long long with[] = {words[2][0] == 'b' ? -2147483648ll : words[2][0] == 'l' ? LLONG_MIN : 7,
@@ -307,6 +313,13 @@ TEST_F(Findings, SampledBlocksAreTheFirstTheLastAndSomeBetween) {
   EXPECT_EQ(sampled.reports[0].block[0], 1024u);
   EXPECT_NE(to_text(sampled).find("sampled: 16 of 2025 blocks ran in 2 launches"), std::string::npos)
       << to_text(sampled);
+}
+
+TEST_F(Findings, AWaitForBlocksThatWereLeftOutIsNoFindingAndEndsTheRun) {
+  const RunResult sampled = run("turns", "ok", {.blocks = 3});
+  EXPECT_TRUE(sampled.reports.empty()) << all(sampled);
+  EXPECT_EQ(sampled.not_finished, "one_after_another waits for blocks that the run left out") << all(sampled);
+  EXPECT_TRUE(run("turns", "ok").ok()) << all(run("turns", "ok"));
 }
 
 TEST_F(Findings, WhatTheHostMakesOfASampleIsAGuess) {

@@ -251,7 +251,8 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (const Thread* t = current_thread()) {
     const char* kernel = current_block()->launch().request.kernel;
     stopped.in_kernel = true;
-    if (number == SIGALRM && current_block()->launch().waits_in_vain) {
+    const Launch& launch = current_block()->launch();
+    if (number == SIGALRM && launch.waits_in_vain && launch.blocks == launch.of_grid) {
       watch::report_event(
           Kind::endless_wait, pc,
           "waits for ever in a loop for a value that nobody writes: so does every thread that is left");

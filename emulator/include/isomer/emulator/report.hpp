@@ -78,6 +78,7 @@ struct Report {
   Place place;
   Where where{};
   bool own_lane_unnamed = false;  ///< a warp operation whose mask leaves its caller out
+  bool waits_for_left_out = false;  ///< of a stop: it may wait for blocks that `RunOptions::blocks` leaves out
   std::string asserted;           ///< of an assertion that fails: its expression
   std::string buffer;             ///< name of the buffer or shared array; empty where none is meant
   std::int64_t offset = 0;        ///< bytes from the buffer's begin
