@@ -210,33 +210,5 @@ TEST(Solvers, AmdsLibrariesByTheirOwnNames) {
   EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_read);
 }
 
-// What a library does on the host cannot be kept in a graph.
-const char* const kCaptured = R"(
-#include <cublas_v2.h>
-int main(int count, char**) {
-  float *x, one = 1, got[4] = {1, 1, 1, 1};
-  cublasHandle_t h;
-  cudaStream_t s;
-  cudaGraph_t graph;
-  cudaMalloc(&x, 16), cudaMemcpy(x, got, 16, cudaMemcpyHostToDevice);
-  cublasCreate(&h), cudaStreamCreate(&s), cublasSetStream(h, s);
-  if (cublasSaxpy(h, 4, &one, x, 1, x, 1)) return 1;
-  if (cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal)) return 2;
-  if (count > 1 && cublasSaxpy(h, 4, &one, x, 1, x, 1) == CUBLAS_STATUS_SUCCESS) return 3;
-  if (cudaStreamEndCapture(s, &graph) || cublasSaxpy(h, 4, &one, x, 1, x, 1)) return 4;
-  return cudaMemcpy(got, x, 16, cudaMemcpyDeviceToHost) || got[3] != 4;
-}
-)";
-
-TEST(Solvers, ALibraryIsNotRecordedInAGraph) {
-  const WrittenSource source(kCaptured, "captured.cu");
-  const Module module = Module::build({.sources = {source.path()}, .watch = true});
-  expect_good(module);
-  const RunResult faulty = module.run_main({"captured"});
-  EXPECT_EQ(faulty.exit_status, 0);
-  ASSERT_EQ(faulty.refusals.size(), 1u);
-  EXPECT_NE(faulty.refusals[0].text.find("not recorded"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace isomer::emulator::tests
