@@ -221,5 +221,29 @@ TEST(RuntimeForms, LaunchesByAStructureCopiesByFunctionsAndPartsOfAWord) {
   EXPECT_EQ(faulty.reports[0].kind, Kind::in_flight);
 }
 
+// The interop header of a toolkit that is installed would bring the toolkit's own types with it.
+const char* const kWithOpenGl = R"(
+#include <cuda_gl_interop.h>
+#include <cuda_runtime.h>
+int main(int count, char**) {
+  float4 *device, one = {1, 2, 3, 4};
+  if (count > 1) {
+    cudaGraphicsResource* shared;
+    if (cudaGraphicsGLRegisterBuffer(&shared, 1, cudaGraphicsMapFlagsWriteDiscard) == cudaSuccess) return 1;
+  }
+  return cudaMalloc(&device, sizeof one) || cudaMemcpy(device, &one, sizeof one, cudaMemcpyHostToDevice) || cudaFree(device);
+}
+)";
+
+TEST(RuntimeForms, ABufferOfOpenGlIsRefusedWithASentenceAndAProgramWithoutOneRuns) {
+  const WrittenSource source(kWithOpenGl, "drawing.cpp");
+  const Module module = Module::build({.sources = {source.path()}});
+  EXPECT_TRUE(module.run_main().ok());
+  const RunResult faulty = module.run_main({"draws"});
+  EXPECT_EQ(faulty.exit_status, 0);
+  ASSERT_EQ(faulty.refusals.size(), 1u);
+  EXPECT_EQ(faulty.refusals[0].text, "OpenGL: the emulated device shares no buffer and no picture with it");
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -163,7 +163,11 @@ __global__ void sums(const int* in, int* out, int n) {
   int own[2], all;
   Load().load(in + blockIdx.x * 128, own, n, 0);
   Reduce().reduce(own, all, room, rocprim::plus<int>());
-  if (threadIdx.x == 0) out[blockIdx.x] = all;
+  int again, place;
+  Reduce().reduce(own, again);
+  rocprim::block_scan<int, 64>().exclusive_scan(1, place, 0);
+  if (threadIdx.x == 0) out[blockIdx.x] = again == all ? all : -1;
+  if (place != int(threadIdx.x)) out[blockIdx.x] = -2;
 }
 int main(int count, char**) {
   const double a[4] = {4, 2, 2, 3}, b[2] = {8, 7}, one = 1, none = 0;

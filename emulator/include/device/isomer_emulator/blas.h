@@ -140,7 +140,7 @@ cublasStatus_t recorded(cublasHandle_t handle, cublasStatus_t (*function)(cublas
     settings.stream = static_cast<cudaStream_t>(stream);
     recorded(&settings, function, a...);
   };
-  return capture(handle->stream, later) ? CUBLAS_STATUS_SUCCESS : function(handle, a...);
+  return capture(handle->stream, NodeKind::kernel, later) ? CUBLAS_STATUS_SUCCESS : function(handle, a...);
 }
 /// Such a function as programs name it.
 template <class Function, class Type>

@@ -219,7 +219,7 @@ cufftResult execute(cufftHandle handle, const In* from, Out* to, int sign) {
   const auto found = plans().find(handle);
   if (found == plans().end()) return CUFFT_INVALID_PLAN;
   const auto later = [=](void*) { transform(handle, from, to, sign); };
-  return capture(found->second.stream, later) ? CUFFT_SUCCESS : transform(handle, from, to, sign);
+  return capture(found->second.stream, NodeKind::kernel, later) ? CUFFT_SUCCESS : transform(handle, from, to, sign);
 }
 
 }  // namespace isomer::emulator::fft
