@@ -2,19 +2,12 @@
 // graph.
 #include <gtest/gtest.h>
 
+#include "good_program.hpp"
 #include "isomer/emulator/module.hpp"
 #include "written_source.hpp"
 
 namespace isomer::emulator::tests {
 namespace {
-
-void expect_good(const Module& module) {
-  const RunResult good = module.run_main();
-  EXPECT_TRUE(good.ok()) << good.failure;
-  EXPECT_EQ(good.exit_status, 0) << good.output;
-  for (const Refusal& refusal : good.refusals) ADD_FAILURE() << refusal.text;
-  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
-}
 
 // Each answer is compared with one that is written out beside the call.
 const char* const kComplex = R"(

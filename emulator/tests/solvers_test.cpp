@@ -1,19 +1,12 @@
 // Programs that call the toolkits' solvers and their products of sparse matrices, which run on the host here.
 #include <gtest/gtest.h>
 
+#include "good_program.hpp"
 #include "isomer/emulator/module.hpp"
 #include "written_source.hpp"
 
 namespace isomer::emulator::tests {
 namespace {
-
-void expect_good(const Module& module) {
-  const RunResult good = module.run_main();
-  EXPECT_TRUE(good.ok()) << good.failure;
-  EXPECT_EQ(good.exit_status, 0) << good.output;
-  for (const Refusal& refusal : good.refusals) ADD_FAILURE() << refusal.text;
-  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
-}
 
 const char* const kDense = R"(
 #include <cusolverDn.h>
