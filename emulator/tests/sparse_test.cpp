@@ -75,6 +75,14 @@ int main(int count, char**) {
   cusparseDnMatDescr_t l, r;
   cusparseCreateDnMat(&l, 3, 2, 3, up(ones), CUDA_R_32F, CUSPARSE_ORDER_COL), cusparseCreateDnMat(&r, 2, 3, 3, up(ones), CUDA_R_32F, CUSPARSE_ORDER_ROW);
   if (cusparseSDDMM(h, n, n, &two, l, r, &one, a, CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT, nullptr) || !is("sampled", numbers, {11, 12, 13, 14, 15})) return 8;
+  float* const whole = up(values);
+  cusparseMatDescr_t described;
+  csrilu02Info_t info;
+  int pivot, wanted;
+  cusparseCreateMatDescr(&described), cusparseCreateCsrilu02Info(&info);
+  cusparseScsrilu02_bufferSize(h, 3, 5, described, whole, offsets, up(columns), info, &wanted);
+  if (wanted < 1 || cusparseScsrilu02(h, 3, 5, described, whole, offsets, up(columns), info, CUSPARSE_SOLVE_POLICY_NO_LEVEL, room)) return 11;
+  if (cusparseXcsrilu02_zeroPivot(h, info, &pivot) || !is("factors", whole, {1, 2, 3, 4, -3})) return 12;
   const cuComplex z[] = {{0, 1}, {2, 0}, {1, 1}, {3, 0}, {0, -1}}, v[] = {{1, 0}, {0, 1}, {1, 1}}, unit = {1, 0}, zero = {0, 0};
   cuComplex got[3], *to;
   cusparseSpMatDescr_t m;

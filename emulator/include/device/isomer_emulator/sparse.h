@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <tuple>
 
 #include "blas.h"
 

@@ -249,3 +249,59 @@ static inline cusparseStatus_t cusparseSpVV(cusparseHandle_t, cusparseOperation_
     return isomer::emulator::blas::answer(compute, result, sum) == CUBLAS_STATUS_SUCCESS;
   });
 }
+
+// Incomplete factors.
+/// What an analysis and a factorisation leave behind.
+struct isomer_emulator_pivot {
+  long row = -1;
+};
+namespace isomer::emulator::sparse {
+template <class P>
+Matrix described(Format format, cusparseMatDescr_t descr, long rows, long columns, long count, const P* values,
+                 const int* first, const int* second) {
+  return {format,
+          rows,
+          columns,
+          count,
+          const_cast<int*>(first),
+          const_cast<int*>(second),
+          const_cast<P*>(values),
+          CUSPARSE_INDEX_32I,
+          CUSPARSE_INDEX_32I,
+          descr->base,
+          blas::kTypeOf<P>,
+          descr->fill == CUSPARSE_FILL_MODE_UPPER,
+          descr->diagonal == CUSPARSE_DIAG_TYPE_UNIT};
+}
+template <class P, bool Cholesky, class Policy>
+cusparseStatus_t factors(cusparseHandle_t, int m, int count, cusparseMatDescr_t descr, P* values, const int* offsets,
+                         const int* indices, isomer_emulator_pivot* info, Policy, void*) {
+  return factorise(described(Format::rows, descr, m, m, count, static_cast<const P*>(values), offsets, indices), Cholesky,
+                   &info->row);
+}
+inline cusparseStatus_t tell_pivot(const isomer_emulator_pivot* info, int* position) {
+  *position = static_cast<int>(info->row);
+  return info->row < 0 ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ZERO_PIVOT;
+}
+}  // namespace isomer::emulator::sparse
+#define ISOMER_EMULATOR_ZERO_PIVOT(NAME)                                                                           \
+  static inline cusparseStatus_t NAME(cusparseHandle_t, const isomer_emulator_pivot* info, int* position) {        \
+    return isomer::emulator::sparse::tell_pivot(info, position);                                                   \
+  }
+typedef isomer_emulator_pivot *csrilu02Info_t, *csric02Info_t;
+ISOMER_EMULATOR_MADE(cusparseCreateCsrilu02Info, cusparseDestroyCsrilu02Info, csrilu02Info_t, isomer_emulator_pivot)
+ISOMER_EMULATOR_MADE(cusparseCreateCsric02Info, cusparseDestroyCsric02Info, csric02Info_t, isomer_emulator_pivot)
+ISOMER_EMULATOR_ZERO_PIVOT(cusparseXcsrilu02_zeroPivot)
+ISOMER_EMULATOR_ZERO_PIVOT(cusparseXcsric02_zeroPivot)
+#define ISOMER_EMULATOR_FACTORS(L, P)                                                                               \
+  static constexpr auto cusparse##L##csrilu02 = &isomer::emulator::sparse::factors<P, false, cusparseSolvePolicy_t>; \
+  static constexpr auto cusparse##L##csric02 = &isomer::emulator::sparse::factors<P, true, cusparseSolvePolicy_t>;   \
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparse##L##csrilu02_bufferSize)                                                     \
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparse##L##csric02_bufferSize)                                                      \
+  ISOMER_EMULATOR_BEFOREHAND(cusparse##L##csrilu02_analysis)                                                        \
+  ISOMER_EMULATOR_BEFOREHAND(cusparse##L##csric02_analysis)
+ISOMER_EMULATOR_FACTORS(S, float)
+ISOMER_EMULATOR_FACTORS(D, double)
+ISOMER_EMULATOR_FACTORS(C, float2)
+ISOMER_EMULATOR_FACTORS(Z, double2)
+#undef ISOMER_EMULATOR_FACTORS

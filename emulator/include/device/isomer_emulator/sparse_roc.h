@@ -122,30 +122,10 @@ static inline rocsparse_status rocsparse_get_version(rocsparse_handle, int* vers
   return rocsparse_status_success;
 }
 
-/// What an analysis and a factorisation leave behind.
-typedef struct isomer_emulator_mat_info {
-  long pivot = -1;
-} * rocsparse_mat_info;
-ISOMER_EMULATOR_MADE(rocsparse_create_mat_info, rocsparse_destroy_mat_info, rocsparse_mat_info, isomer_emulator_mat_info)
+typedef isomer_emulator_pivot* rocsparse_mat_info;
+ISOMER_EMULATOR_MADE(rocsparse_create_mat_info, rocsparse_destroy_mat_info, rocsparse_mat_info, isomer_emulator_pivot)
 
 namespace isomer::emulator::sparse {
-template <class P>
-Matrix described(Format format, cusparseMatDescr_t descr, long rows, long columns, long count, const P* values,
-                 const int* first, const int* second) {
-  return {format,
-          rows,
-          columns,
-          count,
-          const_cast<int*>(first),
-          const_cast<int*>(second),
-          const_cast<P*>(values),
-          CUSPARSE_INDEX_32I,
-          CUSPARSE_INDEX_32I,
-          descr->base,
-          blas::kTypeOf<P>,
-          descr->fill == CUSPARSE_FILL_MODE_UPPER,
-          descr->diagonal == CUSPARSE_DIAG_TYPE_UNIT};
-}
 template <class P>
 Dense columns_of(const P* values, long rows, long columns, long stride) {
   return {rows, columns, stride, const_cast<P*>(values), blas::kTypeOf<P>, CUSPARSE_ORDER_COL};
@@ -190,7 +170,7 @@ cusparseStatus_t csrsv(cusparseHandle_t, cusparseOperation_t op, int m, int coun
                        rocsparse_solve_policy, void*) {
   return solve(op, CUSPARSE_OPERATION_NON_TRANSPOSE, {blas::kTypeOf<P>, alpha},
                described(Format::rows, descr, m, m, count, values, offsets, indices), vector_of(x, m), vector_of(y, m),
-               blas::kTypeOf<P>, &info->pivot);
+               blas::kTypeOf<P>, &info->row);
 }
 /// The right sides are overwritten with the solution, which lies as they do.
 template <class P>
@@ -202,13 +182,7 @@ cusparseStatus_t csrsm(cusparseHandle_t, cusparseOperation_t op_a, cusparseOpera
   Dense out = in;
   if (turned) out = {m, sides, ldb, b, blas::kTypeOf<P>, CUSPARSE_ORDER_ROW};
   return solve(op_a, op_b, {blas::kTypeOf<P>, alpha}, described(Format::rows, descr, m, m, count, values, offsets, indices), in, out,
-               blas::kTypeOf<P>, &info->pivot);
-}
-template <class P, bool Cholesky>
-cusparseStatus_t factors(cusparseHandle_t, int m, int count, cusparseMatDescr_t descr, P* values, const int* offsets,
-                         const int* indices, rocsparse_mat_info info, rocsparse_solve_policy, void*) {
-  return factorise(described(Format::rows, descr, m, m, count, static_cast<const P*>(values), offsets, indices), Cholesky,
-                   &info->pivot);
+               blas::kTypeOf<P>, &info->row);
 }
 template <class P>
 cusparseStatus_t csr2dense(cusparseHandle_t, int m, int n, cusparseMatDescr_t descr, const P* values, const int* offsets,
@@ -235,10 +209,6 @@ cusparseStatus_t gthr(cusparseHandle_t, int count, const P* y, P* x, const int* 
     return put_values(of.type, of.values, few);
   });
 }
-inline cusparseStatus_t tell_pivot(rocsparse_mat_info info, rocsparse_int* position) {
-  *position = static_cast<rocsparse_int>(info->pivot);
-  return info->pivot < 0 ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ZERO_PIVOT;
-}
 }  // namespace isomer::emulator::sparse
 
 #define ISOMER_EMULATOR_ROCSPARSE(l, P)                                                         \
@@ -247,8 +217,8 @@ inline cusparseStatus_t tell_pivot(rocsparse_mat_info info, rocsparse_int* posit
   static constexpr auto rocsparse_##l##csrmm = &isomer::emulator::sparse::csrmm<P>;             \
   static constexpr auto rocsparse_##l##csrsv_solve = &isomer::emulator::sparse::csrsv<P>;       \
   static constexpr auto rocsparse_##l##csrsm_solve = &isomer::emulator::sparse::csrsm<P>;       \
-  static constexpr auto rocsparse_##l##csrilu0 = &isomer::emulator::sparse::factors<P, false>;  \
-  static constexpr auto rocsparse_##l##csric0 = &isomer::emulator::sparse::factors<P, true>;    \
+  static constexpr auto rocsparse_##l##csrilu0 = &isomer::emulator::sparse::factors<P, false, rocsparse_solve_policy>;  \
+  static constexpr auto rocsparse_##l##csric0 = &isomer::emulator::sparse::factors<P, true, rocsparse_solve_policy>;    \
   static constexpr auto rocsparse_##l##csr2dense = &isomer::emulator::sparse::csr2dense<P>;     \
   static constexpr auto rocsparse_##l##gthr = &isomer::emulator::sparse::gthr<P>;               \
   ISOMER_EMULATOR_BEFOREHAND(rocsparse_##l##csrmv_analysis)                                     \
@@ -269,10 +239,6 @@ static inline rocsparse_status rocsparse_csrsv_zero_pivot(rocsparse_handle, rocs
                                                           rocsparse_int* position) {
   return isomer::emulator::sparse::tell_pivot(info, position);
 }
-#define ISOMER_EMULATOR_ZERO_PIVOT(NAME)                                                                                  \
-  static inline rocsparse_status NAME(rocsparse_handle, rocsparse_mat_info info, rocsparse_int* position) {               \
-    return isomer::emulator::sparse::tell_pivot(info, position);                                                          \
-  }
 ISOMER_EMULATOR_ZERO_PIVOT(rocsparse_csrsm_zero_pivot)
 ISOMER_EMULATOR_ZERO_PIVOT(rocsparse_csrilu0_zero_pivot)
 ISOMER_EMULATOR_ZERO_PIVOT(rocsparse_csric0_zero_pivot)
