@@ -4,7 +4,6 @@
 
 #include <array>
 #include <map>
-#include <tuple>
 
 #include "blas.h"
 
@@ -84,29 +83,7 @@ typedef const isomer::emulator::sparse::Vector *cusparseConstDnVecDescr_t, *cusp
 typedef isomer::emulator::sparse::Dense* cusparseDnMatDescr_t;
 typedef const isomer::emulator::sparse::Dense* cusparseConstDnMatDescr_t;
 
-/// What a library makes and destroys by a pointer to it, and nothing else.
-#define ISOMER_EMULATOR_MADE(CREATE, DESTROY, HANDLE, TYPE)    \
-  static inline cusparseStatus_t CREATE(HANDLE* made) {        \
-    *made = new TYPE;                                          \
-    return CUSPARSE_STATUS_SUCCESS;                            \
-  }                                                            \
-  static inline cusparseStatus_t DESTROY(HANDLE made) {        \
-    delete made;                                               \
-    return CUSPARSE_STATUS_SUCCESS;                            \
-  }
-#define ISOMER_EMULATOR_LITTLE_ROOM(NAME)                               \
-  template <class... A>                                                 \
-  static inline cusparseStatus_t NAME(cusparseHandle_t, A... arguments) { \
-    return isomer::emulator::sparse::little_room(arguments...);         \
-  }
-/// What is found out beforehand, where nothing is: the work asks for it itself.
-#define ISOMER_EMULATOR_BEFOREHAND(NAME)                     \
-  template <class... A>                                      \
-  static inline cusparseStatus_t NAME(cusparseHandle_t, A...) { \
-    return CUSPARSE_STATUS_SUCCESS;                          \
-  }
-
-ISOMER_EMULATOR_MADE(cusparseCreate, cusparseDestroy, cusparseHandle_t, isomer_emulator_sparse)
+ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseCreate, cusparseDestroy, cusparseHandle_t, isomer_emulator_sparse)
 static inline cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   return CUSPARSE_STATUS_SUCCESS;
@@ -125,7 +102,7 @@ typedef struct isomer_emulator_mat_descr {
   cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
   cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
 } * cusparseMatDescr_t;
-ISOMER_EMULATOR_MADE(cusparseCreateMatDescr, cusparseDestroyMatDescr, cusparseMatDescr_t, isomer_emulator_mat_descr)
+ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseCreateMatDescr, cusparseDestroyMatDescr, cusparseMatDescr_t, isomer_emulator_mat_descr)
 #define ISOMER_EMULATOR_DESCRIBED(NAME, TYPE, MEMBER)                                          \
   static inline cusparseStatus_t cusparseSetMat##NAME(cusparseMatDescr_t descr, TYPE value) {  \
     descr->MEMBER = value;                                                                     \

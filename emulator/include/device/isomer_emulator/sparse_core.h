@@ -303,14 +303,8 @@ cusparseStatus_t recorded(Handle handle, cusparseStatus_t (*work)(A...), blas::S
   return capture(handle->stream, NodeKind::kernel, later) ? CUSPARSE_STATUS_SUCCESS : work(a...);
 }
 
-inline void set_room(std::size_t* bytes) { *bytes = 256; }
-inline void set_room(int* bytes) { *bytes = 256; }
-template <class Other>
-void set_room(Other) {}
-/// The last argument says how many bytes a function wants beside.
-template <class... A>
-cusparseStatus_t little_room(A... arguments) {
-  set_room(std::get<sizeof...(A) - 1>(std::forward_as_tuple(arguments...)));
+inline cusparseStatus_t little_room(std::size_t* bytes) {
+  *bytes = kLittleRoom;
   return CUSPARSE_STATUS_SUCCESS;
 }
 

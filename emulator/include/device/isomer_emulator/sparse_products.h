@@ -1,8 +1,8 @@
 // cuSPARSE's products, triangles, conversions and vectors. Included by sparse.h.
 #pragma once
 
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseSpMV_bufferSize)
-ISOMER_EMULATOR_BEFOREHAND(cusparseSpMV_preprocess)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSpMV_bufferSize)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, cusparseSpMV_preprocess)
 static inline cusparseStatus_t cusparseSpMV(cusparseHandle_t h, cusparseOperation_t op, const void* alpha,
                                             cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x,
                                             const void* beta, cusparseDnVecDescr_t y, cudaDataType compute,
@@ -11,8 +11,8 @@ static inline cusparseStatus_t cusparseSpMV(cusparseHandle_t h, cusparseOperatio
   return sparse::recorded(h, sparse::multiply, op, CUSPARSE_OPERATION_NON_TRANSPOSE, {compute, alpha}, *a,
                           sparse::as_dense(*x), {compute, beta}, sparse::as_dense(*y), compute);
 }
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseSpMM_bufferSize)
-ISOMER_EMULATOR_BEFOREHAND(cusparseSpMM_preprocess)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSpMM_bufferSize)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, cusparseSpMM_preprocess)
 static inline cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperation_t op_a,
                                             cusparseOperation_t op_b, const void* alpha,
                                             cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
@@ -21,8 +21,8 @@ static inline cusparseStatus_t cusparseSpMM(cusparseHandle_t h, cusparseOperatio
   namespace sparse = isomer::emulator::sparse;
   return sparse::recorded(h, sparse::multiply, op_a, op_b, {compute, alpha}, *a, *b, {compute, beta}, *c, compute);
 }
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseSDDMM_bufferSize)
-ISOMER_EMULATOR_BEFOREHAND(cusparseSDDMM_preprocess)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSDDMM_bufferSize)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, cusparseSDDMM_preprocess)
 static inline cusparseStatus_t cusparseSDDMM(cusparseHandle_t h, cusparseOperation_t op_a, cusparseOperation_t op_b,
                                              const void* alpha, cusparseConstDnMatDescr_t a,
                                              cusparseConstDnMatDescr_t b, const void* beta, cusparseSpMatDescr_t c,
@@ -33,7 +33,7 @@ static inline cusparseStatus_t cusparseSDDMM(cusparseHandle_t h, cusparseOperati
 
 // Two sparse matrices: the entries of the product are kept until the program has made room for them.
 typedef std::vector<isomer::emulator::sparse::Entry>* cusparseSpGEMMDescr_t;
-ISOMER_EMULATOR_MADE(cusparseSpGEMM_createDescr, cusparseSpGEMM_destroyDescr, cusparseSpGEMMDescr_t,
+ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseSpGEMM_createDescr, cusparseSpGEMM_destroyDescr, cusparseSpGEMMDescr_t,
                      std::vector<isomer::emulator::sparse::Entry>)
 static inline cusparseStatus_t cusparseSpGEMM_workEstimation(cusparseHandle_t, cusparseOperation_t, cusparseOperation_t,
                                                              const void*, cusparseConstSpMatDescr_t,
@@ -67,12 +67,12 @@ static inline cusparseStatus_t cusparseSpGEMM_copy(cusparseHandle_t, cusparseOpe
 // Triangles.
 typedef struct isomer_emulator_triangle {
 } *cusparseSpSVDescr_t, *cusparseSpSMDescr_t;
-ISOMER_EMULATOR_MADE(cusparseSpSV_createDescr, cusparseSpSV_destroyDescr, cusparseSpSVDescr_t, isomer_emulator_triangle)
-ISOMER_EMULATOR_MADE(cusparseSpSM_createDescr, cusparseSpSM_destroyDescr, cusparseSpSMDescr_t, isomer_emulator_triangle)
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseSpSV_bufferSize)
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseSpSM_bufferSize)
-ISOMER_EMULATOR_BEFOREHAND(cusparseSpSV_analysis)
-ISOMER_EMULATOR_BEFOREHAND(cusparseSpSM_analysis)
+ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseSpSV_createDescr, cusparseSpSV_destroyDescr, cusparseSpSVDescr_t, isomer_emulator_triangle)
+ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseSpSM_createDescr, cusparseSpSM_destroyDescr, cusparseSpSMDescr_t, isomer_emulator_triangle)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSpSV_bufferSize)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSpSM_bufferSize)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, cusparseSpSV_analysis)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, cusparseSpSM_analysis)
 static inline cusparseStatus_t cusparseSpSV_solve(cusparseHandle_t h, cusparseOperation_t op, const void* alpha,
                                                   cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x,
                                                   cusparseDnVecDescr_t y, cudaDataType compute,
@@ -89,7 +89,7 @@ static inline cusparseStatus_t cusparseSpSM_solve(cusparseHandle_t h, cusparseOp
   return sparse::recorded(h, sparse::solve, op_a, op_b, {compute, alpha}, *a, *b, *c, compute, nullptr);
 }
 
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseSparseToDense_bufferSize)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSparseToDense_bufferSize)
 static inline cusparseStatus_t cusparseSparseToDense(cusparseHandle_t, cusparseConstSpMatDescr_t a,
                                                      cusparseDnMatDescr_t b, cusparseSparseToDenseAlg_t,
                                                      void*) {
@@ -100,7 +100,7 @@ static inline cusparseStatus_t cusparseSparseToDense(cusparseHandle_t, cusparseC
   for (const sparse::Entry& e : all) to.at(e.row, e.column) = e.value;
   return sparse::done(sparse::take(*b, to));
 }
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseDenseToSparse_bufferSize)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseDenseToSparse_bufferSize)
 /// Counts the values and writes where lines begin; the conversion needs room for the rest.
 static inline cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t, cusparseConstDnMatDescr_t a,
                                                               cusparseSpMatDescr_t b,
@@ -121,7 +121,7 @@ static inline cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t, c
   return sparse::done(sparse::found(*a, b->format, all) && sparse::put_entries(*b, all));
 }
 
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseCsr2cscEx2_bufferSize)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseCsr2cscEx2_bufferSize)
 static inline cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t, int rows, int columns, int count,
                                                   const void* values, const int* offsets, const int* indices,
                                                   void* to_values, int* to_offsets, int* to_indices,
@@ -185,7 +185,7 @@ static inline cusparseStatus_t isomer_emulator_coosort(cusparseHandle_t, int, in
                       sparse::put_indices(columns, CUSPARSE_INDEX_32I, 0, of_columns) &&
                       sparse::put_indices(places, CUSPARSE_INDEX_32I, 0, from));
 }
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseXcoosort_bufferSizeExt)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseXcoosort_bufferSizeExt)
 #define cusparseXcoosortByRow isomer_emulator_coosort<true>
 #define cusparseXcoosortByColumn isomer_emulator_coosort<false>
 static inline cusparseStatus_t cusparseCreateIdentityPermutation(cusparseHandle_t, int count, int* to) {
@@ -236,7 +236,7 @@ static inline cusparseStatus_t cusparseRot(cusparseHandle_t, const void* cosine,
     return sparse::put_values(x->type, x->values, few) && sparse::put_values(y->type, y->values, all);
   });
 }
-ISOMER_EMULATOR_LITTLE_ROOM(cusparseSpVV_bufferSize)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSpVV_bufferSize)
 static inline cusparseStatus_t cusparseSpVV(cusparseHandle_t, cusparseOperation_t op,
                                             cusparseConstSpVecDescr_t x, cusparseConstDnVecDescr_t y,
                                             void* result, cudaDataType compute, void*) {
@@ -289,17 +289,17 @@ inline cusparseStatus_t tell_pivot(const isomer_emulator_pivot* info, int* posit
     return isomer::emulator::sparse::tell_pivot(info, position);                                                   \
   }
 typedef isomer_emulator_pivot *csrilu02Info_t, *csric02Info_t;
-ISOMER_EMULATOR_MADE(cusparseCreateCsrilu02Info, cusparseDestroyCsrilu02Info, csrilu02Info_t, isomer_emulator_pivot)
-ISOMER_EMULATOR_MADE(cusparseCreateCsric02Info, cusparseDestroyCsric02Info, csric02Info_t, isomer_emulator_pivot)
+ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseCreateCsrilu02Info, cusparseDestroyCsrilu02Info, csrilu02Info_t, isomer_emulator_pivot)
+ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseCreateCsric02Info, cusparseDestroyCsric02Info, csric02Info_t, isomer_emulator_pivot)
 ISOMER_EMULATOR_ZERO_PIVOT(cusparseXcsrilu02_zeroPivot)
 ISOMER_EMULATOR_ZERO_PIVOT(cusparseXcsric02_zeroPivot)
 #define ISOMER_EMULATOR_FACTORS(L, P)                                                                               \
   static constexpr auto cusparse##L##csrilu02 = &isomer::emulator::sparse::factors<P, false, cusparseSolvePolicy_t>; \
   static constexpr auto cusparse##L##csric02 = &isomer::emulator::sparse::factors<P, true, cusparseSolvePolicy_t>;   \
-  ISOMER_EMULATOR_LITTLE_ROOM(cusparse##L##csrilu02_bufferSize)                                                     \
-  ISOMER_EMULATOR_LITTLE_ROOM(cusparse##L##csric02_bufferSize)                                                      \
-  ISOMER_EMULATOR_BEFOREHAND(cusparse##L##csrilu02_analysis)                                                        \
-  ISOMER_EMULATOR_BEFOREHAND(cusparse##L##csric02_analysis)
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparse##L##csrilu02_bufferSize)                                                     \
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparse##L##csric02_bufferSize)                                                      \
+  ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, cusparse##L##csrilu02_analysis)                                                        \
+  ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, cusparse##L##csric02_analysis)
 ISOMER_EMULATOR_FACTORS(S, float)
 ISOMER_EMULATOR_FACTORS(D, double)
 ISOMER_EMULATOR_FACTORS(C, float2)

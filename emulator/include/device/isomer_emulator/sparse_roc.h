@@ -123,7 +123,7 @@ static inline rocsparse_status rocsparse_get_version(rocsparse_handle, int* vers
 }
 
 typedef isomer_emulator_pivot* rocsparse_mat_info;
-ISOMER_EMULATOR_MADE(rocsparse_create_mat_info, rocsparse_destroy_mat_info, rocsparse_mat_info, isomer_emulator_pivot)
+ISOMER_EMULATOR_MADE(cusparseStatus_t, rocsparse_create_mat_info, rocsparse_destroy_mat_info, rocsparse_mat_info, isomer_emulator_pivot)
 
 namespace isomer::emulator::sparse {
 template <class P>
@@ -221,15 +221,15 @@ cusparseStatus_t gthr(cusparseHandle_t, int count, const P* y, P* x, const int* 
   static constexpr auto rocsparse_##l##csric0 = &isomer::emulator::sparse::factors<P, true, rocsparse_solve_policy>;    \
   static constexpr auto rocsparse_##l##csr2dense = &isomer::emulator::sparse::csr2dense<P>;     \
   static constexpr auto rocsparse_##l##gthr = &isomer::emulator::sparse::gthr<P>;               \
-  ISOMER_EMULATOR_BEFOREHAND(rocsparse_##l##csrmv_analysis)                                     \
-  ISOMER_EMULATOR_BEFOREHAND(rocsparse_##l##csrsv_analysis)                                     \
-  ISOMER_EMULATOR_BEFOREHAND(rocsparse_##l##csrsm_analysis)                                     \
-  ISOMER_EMULATOR_BEFOREHAND(rocsparse_##l##csrilu0_analysis)                                   \
-  ISOMER_EMULATOR_BEFOREHAND(rocsparse_##l##csric0_analysis)                                    \
-  ISOMER_EMULATOR_LITTLE_ROOM(rocsparse_##l##csrsv_buffer_size)                                 \
-  ISOMER_EMULATOR_LITTLE_ROOM(rocsparse_##l##csrsm_buffer_size)                                 \
-  ISOMER_EMULATOR_LITTLE_ROOM(rocsparse_##l##csrilu0_buffer_size)                               \
-  ISOMER_EMULATOR_LITTLE_ROOM(rocsparse_##l##csric0_buffer_size)
+  ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csrmv_analysis)                                     \
+  ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csrsv_analysis)                                     \
+  ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csrsm_analysis)                                     \
+  ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csrilu0_analysis)                                   \
+  ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csric0_analysis)                                    \
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csrsv_buffer_size)                                 \
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csrsm_buffer_size)                                 \
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csrilu0_buffer_size)                               \
+  ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, rocsparse_##l##csric0_buffer_size)
 ISOMER_EMULATOR_ROCSPARSE(s, float)
 ISOMER_EMULATOR_ROCSPARSE(d, double)
 ISOMER_EMULATOR_ROCSPARSE(c, float2)
@@ -243,14 +243,14 @@ ISOMER_EMULATOR_ZERO_PIVOT(rocsparse_csrsm_zero_pivot)
 ISOMER_EMULATOR_ZERO_PIVOT(rocsparse_csrilu0_zero_pivot)
 ISOMER_EMULATOR_ZERO_PIVOT(rocsparse_csric0_zero_pivot)
 #undef ISOMER_EMULATOR_ZERO_PIVOT
-ISOMER_EMULATOR_BEFOREHAND(rocsparse_csrsv_clear)
-ISOMER_EMULATOR_BEFOREHAND(rocsparse_csrsm_clear)
-ISOMER_EMULATOR_BEFOREHAND(rocsparse_csrilu0_clear)
-ISOMER_EMULATOR_BEFOREHAND(rocsparse_csric0_clear)
-ISOMER_EMULATOR_BEFOREHAND(rocsparse_csrmv_clear)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_csrsv_clear)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_csrsm_clear)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_csrilu0_clear)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_csric0_clear)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_csrmv_clear)
 
 // Columns in order within each row, and where each value lay before.
-ISOMER_EMULATOR_LITTLE_ROOM(rocsparse_csrsort_buffer_size)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, rocsparse_csrsort_buffer_size)
 #define rocsparse_create_identity_permutation cusparseCreateIdentityPermutation
 static inline rocsparse_status rocsparse_csrsort(rocsparse_handle, rocsparse_int rows, rocsparse_int columns,
                                                  rocsparse_int count, rocsparse_mat_descr descr,
@@ -319,8 +319,8 @@ static inline rocsparse_status rocsparse_spsm(rocsparse_handle h, rocsparse_oper
              ? CUSPARSE_STATUS_SUCCESS
              : cusparseSpSM_solve(h, op_a, op_b, alpha, a, b, c, compute, CUSPARSE_SPSM_ALG_DEFAULT, nullptr);
 }
-ISOMER_EMULATOR_LITTLE_ROOM(rocsparse_sddmm_buffer_size)
-ISOMER_EMULATOR_BEFOREHAND(rocsparse_sddmm_preprocess)
+ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, rocsparse_sddmm_buffer_size)
+ISOMER_EMULATOR_BEFOREHAND(cusparseStatus_t, cusparseHandle_t, rocsparse_sddmm_preprocess)
 static inline rocsparse_status rocsparse_sddmm(rocsparse_handle h, rocsparse_operation op_a, rocsparse_operation op_b,
                                                const void* alpha, rocsparse_const_dnmat_descr a,
                                                rocsparse_const_dnmat_descr b, const void* beta, rocsparse_spmat_descr c,
