@@ -116,6 +116,66 @@ TEST(Blas, ComplexTypesAndAProductPastABufferThatIsRefused) {
   EXPECT_NE(faulty.refusals[0].text.find("which has 64 bytes"), std::string::npos) << faulty.refusals[0].text;
 }
 
+// What is packed or a band gives what the whole matrix gives.
+const char* const kStored = R"(
+#include <cublas_v2.h>
+#include <math.h>
+const double whole[9] = {4, 1, 2, 1, 5, 3, 2, 3, 6}, band[9] = {4, 1, 0, 1, 5, 3, 0, 3, 6}, x[3] = {1, 2, 3};
+const double lower_packed[6] = {4, 1, 2, 5, 3, 6}, upper_packed[6] = {4, 1, 5, 2, 3, 6};
+const double lower_band[6] = {4, 1, 5, 3, 6, 0}, upper_band[6] = {0, 4, 1, 5, 3, 6}, wide_band[9] = {0, 4, 1, 1, 5, 3, 3, 6, 0};
+double *da, *dp, *dx, *dy;
+template <int N> double* send(double* to, const double (&from)[N]) {
+  cudaMemcpy(to, from, sizeof from, cudaMemcpyHostToDevice);
+  return to;
+}
+bool same(const double* a, const double* b, int count) {
+  double l[9], r[9];
+  if (cudaMemcpy(l, a, 8 * count, cudaMemcpyDeviceToHost) || cudaMemcpy(r, b, 8 * count, cudaMemcpyDeviceToHost)) return false;
+  for (int i = 0; i < count; ++i) if (fabs(l[i] - r[i]) > 1e-12) return false;
+  return true;
+}
+int main(int count, char**) {
+  cublasHandle_t h;
+  cublasCreate(&h);
+  const double one = 1, none = 0, two = 2;
+  double *dz, *dw;
+  cudaMalloc(&da, 72), cudaMalloc(&dp, count > 1 ? 40 : 72), cudaMalloc(&dx, 24), cudaMalloc(&dy, 24), cudaMalloc(&dz, 24), cudaMalloc(&dw, 72);
+  send(dx, x);
+  for (const auto fill : {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER}) {
+    const bool low = fill == CUBLAS_FILL_MODE_LOWER;
+    cublasDsymv(h, fill, 3, &two, send(da, whole), 3, dx, 1, &none, dy, 1);
+    cudaMemcpy(dp, low ? lower_packed : upper_packed, 48, cudaMemcpyHostToDevice);
+    if (count > 1) return cublasDspmv(h, fill, 3, &two, dp, dx, 1, &none, dz, 1) == CUBLAS_STATUS_SUCCESS;
+    if (cublasDspmv(h, fill, 3, &two, dp, dx, 1, &none, dz, 1) || !same(dy, dz, 3)) return 1;
+    for (const auto op : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+      cublasDtrsv(h, fill, op, CUBLAS_DIAG_NON_UNIT, 3, da, 3, send(dy, x), 1);
+      if (cublasDtpsv(h, fill, op, CUBLAS_DIAG_NON_UNIT, 3, dp, send(dz, x), 1) || !same(dy, dz, 3)) return 2;
+      cublasDtrmv(h, fill, op, CUBLAS_DIAG_UNIT, 3, da, 3, send(dy, x), 1);
+      if (cublasDtpmv(h, fill, op, CUBLAS_DIAG_UNIT, 3, dp, send(dz, x), 1) || !same(dy, dz, 3)) return 3;
+    }
+    cublasDsyr(h, fill, 3, &two, dx, 1, da, 3), cublasDspr(h, fill, 3, &two, dx, 1, dp);
+    cublasDsymv(h, fill, 3, &one, da, 3, dx, 1, &none, dy, 1), cublasDspmv(h, fill, 3, &one, dp, dx, 1, &none, dz, 1);
+    if (!same(dy, dz, 3)) return 4;
+    send(da, band), cudaMemcpy(dp, low ? lower_band : upper_band, 48, cudaMemcpyHostToDevice);
+    cublasDsymv(h, fill, 3, &two, da, 3, dx, 1, &none, dy, 1);
+    if (cublasDsbmv(h, fill, 3, 1, &two, dp, 2, dx, 1, &none, dz, 1) || !same(dy, dz, 3)) return 5;
+    cublasDtrsv(h, fill, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, 3, da, 3, send(dy, x), 1);
+    if (cublasDtbsv(h, fill, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, 3, 1, dp, 2, send(dz, x), 1) || !same(dy, dz, 3)) return 6;
+  }
+  cublasDgemv(h, CUBLAS_OP_N, 3, 3, &two, da, 3, dx, 1, &none, dy, 1);
+  return cublasDgbmv(h, CUBLAS_OP_N, 3, 3, 1, 1, &two, send(dw, wide_band), 3, dx, 1, &none, dz, 1) || !same(dy, dz, 3) ? 7 : 0;
+}
+)";
+
+TEST(Blas, PackedTrianglesAndBandsGiveWhatTheWholeMatrixGives) {
+  const WrittenSource source(kStored, "stored.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  expect_good(module);
+  const RunResult faulty = module.run_main({"short"});
+  EXPECT_EQ(faulty.exit_status, 0) << faulty.output;
+  EXPECT_FALSE(faulty.refusals.empty());
+}
+
 const char* const kComplexOfHip = R"(
 #include <hip/hip_runtime.h>
 #include <hipblas/hipblas.h>

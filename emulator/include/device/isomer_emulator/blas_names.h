@@ -2,7 +2,7 @@
 // rocBLAS's too. Included by blas.h.
 #pragma once
 
-#include "blas_triangular.h"
+#include "blas_packed.h"
 
 namespace isomer::emulator::blas {
 // Only what a program calls is compiled for it: the type is not known before the address is asked for.
@@ -42,6 +42,11 @@ namespace names {
   ISOMER_EMULATOR_BLAS(L##trsv, l##trsv, trsv, P) \
   ISOMER_EMULATOR_BLAS(L##trmm, l##trmm, trmm, P) \
   ISOMER_EMULATOR_BLAS(L##trmv, l##trmv, trmv, P) \
+  ISOMER_EMULATOR_BLAS(L##gbmv, l##gbmv, gbmv, P) \
+  ISOMER_EMULATOR_BLAS(L##tbmv, l##tbmv, tbmv, P) \
+  ISOMER_EMULATOR_BLAS(L##tbsv, l##tbsv, tbsv, P) \
+  ISOMER_EMULATOR_BLAS(L##tpmv, l##tpmv, tpmv, P) \
+  ISOMER_EMULATOR_BLAS(L##tpsv, l##tpsv, tpsv, P) \
   ISOMER_EMULATOR_BLAS(L##symm, l##symm, symm, P, Mirror::symmetric) \
   ISOMER_EMULATOR_BLAS(L##symv, l##symv, symv, P, Mirror::symmetric) \
   ISOMER_EMULATOR_BLAS(L##syrk, l##syrk, syrk, P, Mirror::symmetric) \
@@ -61,7 +66,11 @@ ISOMER_EMULATOR_BLAS_OF(Z, z, double2)
   ISOMER_EMULATOR_BLAS(L##nrm2, l##nrm2, nrm2, R) \
   ISOMER_EMULATOR_BLAS(L##asum, l##asum, asum, R) \
   ISOMER_EMULATOR_BLAS(L##rot, l##rot, rot, R, R, R) \
-  ISOMER_EMULATOR_BLAS(L##ger, l##ger, ger, R, false)
+  ISOMER_EMULATOR_BLAS(L##ger, l##ger, ger, R, false) \
+  ISOMER_EMULATOR_BLAS(L##spmv, l##spmv, spmv, R, Mirror::symmetric) \
+  ISOMER_EMULATOR_BLAS(L##sbmv, l##sbmv, sbmv, R, Mirror::symmetric) \
+  ISOMER_EMULATOR_BLAS(L##spr, l##spr, spr, R, Mirror::symmetric) \
+  ISOMER_EMULATOR_BLAS(L##spr2, l##spr2, spr2, R, Mirror::symmetric)
 ISOMER_EMULATOR_BLAS_OF(S, s, float)
 ISOMER_EMULATOR_BLAS_OF(D, d, double)
 #undef ISOMER_EMULATOR_BLAS_OF
@@ -82,6 +91,10 @@ ISOMER_EMULATOR_BLAS_OF(D, d, double)
   ISOMER_EMULATOR_BLAS(L##herk, l##herk, syrk, P, Mirror::hermitian) \
   ISOMER_EMULATOR_BLAS(L##her2k, l##her2k, syr2k, P, Mirror::hermitian, true) \
   ISOMER_EMULATOR_BLAS(L##herkx, l##herkx, syr2k, P, Mirror::hermitian, false) \
+  ISOMER_EMULATOR_BLAS(L##hpmv, l##hpmv, spmv, P, Mirror::hermitian) \
+  ISOMER_EMULATOR_BLAS(L##hbmv, l##hbmv, sbmv, P, Mirror::hermitian) \
+  ISOMER_EMULATOR_BLAS(L##hpr, l##hpr, spr, P, Mirror::hermitian) \
+  ISOMER_EMULATOR_BLAS(L##hpr2, l##hpr2, spr2, P, Mirror::hermitian) \
   ISOMER_EMULATOR_BLAS(L##her, l##her, syr, P, Mirror::hermitian) \
   ISOMER_EMULATOR_BLAS(L##her2, l##her2, syr2, P, Mirror::hermitian)
 ISOMER_EMULATOR_BLAS_OF(C, c, s, Sc, sc, float2, float)

@@ -6,15 +6,13 @@
 namespace isomer::emulator::blas {
 
 enum class Mirror { no, symmetric, hermitian };
-/// The whole of a matrix of which one triangle is stored, or zeros in the other.
+/// Makes a whole matrix of one of which one triangle is stored, with zeros in the other or what mirrors it.
 template <class V>
-bool bring_triangle(MatrixOf<V>& m, cudaDataType_t type, const void* at, long n, long stride, cublasFillMode_t fill,
-                    Mirror mirror, bool unit) {
-  if (!m.bring(type, at, n, n, stride)) return false;
+void mirror_triangle(MatrixOf<V>& m, cublasFillMode_t fill, Mirror mirror, bool unit) {
   const auto mirrored = [mirror](V v) {
     return mirror == Mirror::no ? V(0) : mirror == Mirror::hermitian ? conjugate(v) : v;
   };
-  for (long j = 0; j < n; ++j) {
+  for (long j = 0; j < m.columns; ++j) {
     for (long i = 0; i < j; ++i) {
       if (fill == CUBLAS_FILL_MODE_LOWER)
         m.at(i, j) = mirrored(m.at(j, i));
@@ -24,6 +22,12 @@ bool bring_triangle(MatrixOf<V>& m, cudaDataType_t type, const void* at, long n,
     if (unit) m.at(j, j) = V(1);
     if (mirror == Mirror::hermitian) m.at(j, j) = V(std::real(m.at(j, j)));
   }
+}
+template <class V>
+bool bring_triangle(MatrixOf<V>& m, cudaDataType_t type, const void* at, long n, long stride, cublasFillMode_t fill,
+                    Mirror mirror, bool unit) {
+  if (!m.bring(type, at, n, n, stride)) return false;
+  mirror_triangle(m, fill, mirror, unit);
   return true;
 }
 template <class P>
@@ -91,23 +95,34 @@ cublasStatus_t trsm(cublasHandle_t, cublasSideMode_t side, cublasFillMode_t fill
   solve<Counted<P>>(t, x, size, right ? m : n, (fill == CUBLAS_FILL_MODE_LOWER) == ((op == CUBLAS_OP_N) != right));
   return take(right ? x.transposed() : x, b, ldb);
 }
+/// x = op(t) · x, and x with op(t) · x as it was.
+template <class P>
+cublasStatus_t triangle_times(Columns<P> t, cublasOperation_t op, P* x, int incx) {
+  Columns<P> v;
+  if (!bring<P>(v, x, t.rows, incx)) return kRefused;
+  turn(t, op);
+  return take(product_in<Counted<P>>(t, v.transposed()).transposed(), x, incx);
+}
+template <class P>
+cublasStatus_t triangle_solves(Columns<P> t, cublasFillMode_t fill, cublasOperation_t op, P* x, int incx) {
+  Columns<P> v;
+  if (!bring<P>(v, x, t.rows, incx)) return kRefused;
+  turn(t, op);
+  v = v.transposed();
+  solve<Counted<P>>(t, v, t.rows, 1, (fill == CUBLAS_FILL_MODE_LOWER) == (op == CUBLAS_OP_N));
+  return take(v.transposed(), x, incx);
+}
 template <class P>
 cublasStatus_t trsv(cublasHandle_t, cublasFillMode_t fill, cublasOperation_t op, cublasDiagType_t diag, int n,
                     const P* a, int lda, P* x, int incx) {
-  Columns<P> t, v;
-  if (!bring_triangle(t, a, n, lda, fill, Mirror::no, diag) || !bring<P>(v, x, n, incx)) return kRefused;
-  turn(t, op);
-  v = v.transposed();
-  solve<Counted<P>>(t, v, n, 1, (fill == CUBLAS_FILL_MODE_LOWER) == (op == CUBLAS_OP_N));
-  return take(v.transposed(), x, incx);
+  Columns<P> t;
+  return bring_triangle(t, a, n, lda, fill, Mirror::no, diag) ? triangle_solves(t, fill, op, x, incx) : kRefused;
 }
 template <class P>
 cublasStatus_t trmv(cublasHandle_t, cublasFillMode_t fill, cublasOperation_t op, cublasDiagType_t diag, int n,
                     const P* a, int lda, P* x, int incx) {
-  Columns<P> t, v;
-  if (!bring_triangle(t, a, n, lda, fill, Mirror::no, diag) || !bring<P>(v, x, n, incx)) return kRefused;
-  turn(t, op);
-  return take(product_in<Counted<P>>(t, v.transposed()).transposed(), x, incx);
+  Columns<P> t;
+  return bring_triangle(t, a, n, lda, fill, Mirror::no, diag) ? triangle_times(t, op, x, incx) : kRefused;
 }
 template <class P>
 cublasStatus_t trmm(cublasHandle_t, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,
@@ -148,23 +163,33 @@ cublasStatus_t symm(cublasHandle_t, cublasSideMode_t side, cublasFillMode_t fill
           [](long, long) { return true; });
   return take(sum, c, ldc);
 }
-template <class P, Mirror How>
-cublasStatus_t symv(cublasHandle_t, cublasFillMode_t fill, int n, Number<P> alpha, const P* a, int lda, const P* x,
-                    int incx, Number<P> beta, P* y, int incy) {
-  Columns<P> s, in, out;
-  if (!bring_triangle(s, a, n, lda, fill, How) || !bring(in, x, n, incx) || !bring<P>(out, y, n, incy))
-    return kRefused;
+/// y = alpha · s · x + beta · y.
+template <class P>
+cublasStatus_t times_vector(const Columns<P>& s, Number<P> alpha, const P* x, int incx, Number<P> beta, P* y, int incy) {
+  Columns<P> in, out;
+  if (!bring(in, x, s.columns, incx) || !bring<P>(out, y, s.rows, incy)) return kRefused;
   const Counted<P> by = alpha, kept = beta;
   out = out.transposed();
   combine(out, by, product_in<Counted<P>>(s, in.transposed()), kept, [](long, long) { return true; });
   return take(out.transposed(), y, incy);
 }
-/// What is added to one triangle: the product of x (and, where there is one, of y) with its own columns turned.
+template <class P>
+cublasStatus_t gemv(cublasHandle_t, cublasOperation_t op, int m, int n, Number<P> alpha, const P* a, int lda, const P* x,
+                    int incx, Number<P> beta, P* y, int incy) {
+  Columns<P> s;
+  if (!bring(s, op, a, lda, op == CUBLAS_OP_N ? m : n, op == CUBLAS_OP_N ? n : m)) return kRefused;
+  return times_vector(s, alpha, x, incx, beta, y, incy);
+}
 template <class P, Mirror How>
-cublasStatus_t add_to_triangle(cublasFillMode_t fill, Counted<P> by, const Columns<P>& x, const Columns<P>* y, bool both,
-                               Counted<P> kept, P* c, int ldc) {
-  Columns<P> sum;
-  if (!bring<P>(sum, CUBLAS_OP_N, c, ldc, x.rows, x.rows)) return kRefused;
+cublasStatus_t symv(cublasHandle_t, cublasFillMode_t fill, int n, Number<P> alpha, const P* a, int lda, const P* x,
+                    int incx, Number<P> beta, P* y, int incy) {
+  Columns<P> s;
+  return bring_triangle(s, a, n, lda, fill, How) ? times_vector(s, alpha, x, incx, beta, y, incy) : kRefused;
+}
+/// Adds to one triangle the product of x (and, where there is one, of y) with its own columns turned.
+template <class P, Mirror How>
+void add_to_triangle(Columns<P>& sum, cublasFillMode_t fill, Counted<P> by, const Columns<P>& x, const Columns<P>* y,
+                     bool both, Counted<P> kept) {
   constexpr bool hermitian = How == Mirror::hermitian;
   const auto turned = [](const Columns<P>& m) { return hermitian ? m.conjugated().transposed() : m.transposed(); };
   Columns<P> products = product_in<Counted<P>>(x, turned(y ? *y : x));
@@ -176,6 +201,13 @@ cublasStatus_t add_to_triangle(cublasFillMode_t fill, Counted<P> by, const Colum
   }
   combine(sum, Counted<P>(1), products, kept, triangle(fill));
   for (long i = 0; hermitian && i < sum.rows; ++i) sum.at(i, i) = Counted<P>(std::real(sum.at(i, i)));
+}
+template <class P, Mirror How>
+cublasStatus_t add_to_triangle(cublasFillMode_t fill, Counted<P> by, const Columns<P>& x, const Columns<P>* y, bool both,
+                               Counted<P> kept, P* c, int ldc) {
+  Columns<P> sum;
+  if (!bring<P>(sum, CUBLAS_OP_N, c, ldc, x.rows, x.rows)) return kRefused;
+  add_to_triangle<P, How>(sum, fill, by, x, y, both, kept);
   return take(sum, c, ldc);
 }
 /// The scalars of Hermitian updates are real.

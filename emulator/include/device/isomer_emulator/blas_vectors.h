@@ -94,19 +94,6 @@ cublasStatus_t rot(cublasHandle_t, int n, P* x, int incx, P* y, int incy, Number
   return take(a, x, incx) == CUBLAS_STATUS_SUCCESS ? take(b, y, incy) : kRefused;
 }
 
-template <class P>
-cublasStatus_t gemv(cublasHandle_t, cublasOperation_t op, int m, int n, Number<P> alpha, const P* a, int lda,
-                    const P* x, int incx, Number<P> beta, P* y, int incy) {
-  Columns<P> factors, in, out;
-  const long rows = op == CUBLAS_OP_N ? m : n, depth = op == CUBLAS_OP_N ? n : m;
-  if (!bring(factors, op, a, lda, rows, depth) || !bring(in, x, depth, incx) || !bring<P>(out, y, rows, incy))
-    return kRefused;
-  const Counted<P> by = alpha, kept = beta;
-  const Columns<P> sums = product_in<Counted<P>>(factors, in.transposed());
-  for (long i = 0; i < rows; ++i)
-    out.at(0, i) = times(by, sums.at(i, 0)) + (kept != Counted<P>(0) ? times(kept, out.at(0, i)) : Counted<P>(0));
-  return take(out, y, incy);
-}
 template <class P, bool Conjugated>
 cublasStatus_t ger(cublasHandle_t, int m, int n, Number<P> alpha, const P* x, int incx, const P* y, int incy, P* a,
                    int lda) {

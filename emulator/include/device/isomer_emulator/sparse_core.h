@@ -296,6 +296,49 @@ cusparseStatus_t both(const Vector& of, const Vector& dense, Work work) {
   return done(work(indices, few, all));
 }
 
+inline cusparseStatus_t axpby(Number alpha, Vector x, Number beta, Vector y) {
+  const Wide factor = alpha.as<Wide>(), keep = beta.as<Wide>();
+  return both(x, y, [&](const auto& indices, const auto& few, auto& all) {
+    for (Wide& v : all) v *= keep;
+    for (std::size_t i = 0; i < few.size(); ++i) all[static_cast<std::size_t>(indices[i])] += factor * few[i];
+    return put_values(y.type, y.values, all);
+  });
+}
+inline cusparseStatus_t gather(Vector y, Vector x) {
+  return both(x, y, [&](const auto& indices, auto& few, const auto& all) {
+    for (std::size_t i = 0; i < few.size(); ++i) few[i] = all[static_cast<std::size_t>(indices[i])];
+    return put_values(x.type, x.values, few);
+  });
+}
+inline cusparseStatus_t scatter(Vector x, Vector y) {
+  return both(x, y, [&](const auto& indices, const auto& few, auto& all) {
+    for (std::size_t i = 0; i < few.size(); ++i) all[static_cast<std::size_t>(indices[i])] = few[i];
+    return put_values(y.type, y.values, all);
+  });
+}
+/// Turns the pairs of a sparse and a dense vector.
+inline cusparseStatus_t rotate(Number cosine, Number sine, Vector x, Vector y) {
+  const Wide c = cosine.as<Wide>(), s = sine.as<Wide>();
+  return both(x, y, [&](const auto& indices, auto& few, auto& all) {
+    for (std::size_t i = 0; i < few.size(); ++i) {
+      Wide& other = all[static_cast<std::size_t>(indices[i])];
+      const Wide before = few[i];
+      few[i] = c * before + s * other, other = c * other - std::conj(s) * before;
+    }
+    return put_values(x.type, x.values, few) && put_values(y.type, y.values, all);
+  });
+}
+inline cusparseStatus_t product_of_vectors(cusparseOperation_t op, Vector x, Vector y, void* result,
+                                           cudaDataType_t compute) {
+  return both(x, y, [&](const auto& indices, const auto& few, const auto& all) {
+    Wide sum = 0;
+    for (std::size_t i = 0; i < few.size(); ++i)
+      sum += (op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE ? std::conj(few[i]) : few[i]) *
+             all[static_cast<std::size_t>(indices[i])];
+    return blas::answer(compute, result, sum) == CUBLAS_STATUS_SUCCESS;
+  });
+}
+
 /// Does the work, or, while the handle's stream is captured, puts it into the graph.
 template <class Handle, class... A>
 cusparseStatus_t recorded(Handle handle, cusparseStatus_t (*work)(A...), blas::Same<A>... a) {

@@ -195,59 +195,27 @@ static inline cusparseStatus_t cusparseCreateIdentityPermutation(cusparseHandle_
 }
 
 // Vectors.
-static inline cusparseStatus_t cusparseAxpby(cusparseHandle_t, const void* alpha, cusparseConstSpVecDescr_t x,
+static inline cusparseStatus_t cusparseAxpby(cusparseHandle_t h, const void* alpha, cusparseConstSpVecDescr_t x,
                                              const void* beta, cusparseDnVecDescr_t y) {
   namespace sparse = isomer::emulator::sparse;
-  const auto factor = sparse::Number(y->type, alpha).as<sparse::Wide>(),
-             keep = sparse::Number(y->type, beta).as<sparse::Wide>();
-  return sparse::both(*x, *y, [&](const auto& indices, const auto& few, auto& all) {
-    for (auto& v : all) v *= keep;
-    for (std::size_t i = 0; i < few.size(); ++i) all[static_cast<std::size_t>(indices[i])] += factor * few[i];
-    return sparse::put_values(y->type, y->values, all);
-  });
+  return sparse::recorded(h, sparse::axpby, {y->type, alpha}, *x, {y->type, beta}, *y);
 }
-static inline cusparseStatus_t cusparseGather(cusparseHandle_t, cusparseConstDnVecDescr_t y,
-                                              cusparseSpVecDescr_t x) {
-  namespace sparse = isomer::emulator::sparse;
-  return sparse::both(*x, *y, [&](const auto& indices, auto& few, const auto& all) {
-    for (std::size_t i = 0; i < few.size(); ++i) few[i] = all[static_cast<std::size_t>(indices[i])];
-    return sparse::put_values(x->type, x->values, few);
-  });
+static inline cusparseStatus_t cusparseGather(cusparseHandle_t h, cusparseConstDnVecDescr_t y, cusparseSpVecDescr_t x) {
+  return isomer::emulator::sparse::recorded(h, isomer::emulator::sparse::gather, *y, *x);
 }
-static inline cusparseStatus_t cusparseScatter(cusparseHandle_t, cusparseConstSpVecDescr_t x,
-                                               cusparseDnVecDescr_t y) {
-  namespace sparse = isomer::emulator::sparse;
-  return sparse::both(*x, *y, [&](const auto& indices, const auto& few, auto& all) {
-    for (std::size_t i = 0; i < few.size(); ++i) all[static_cast<std::size_t>(indices[i])] = few[i];
-    return sparse::put_values(y->type, y->values, all);
-  });
+static inline cusparseStatus_t cusparseScatter(cusparseHandle_t h, cusparseConstSpVecDescr_t x, cusparseDnVecDescr_t y) {
+  return isomer::emulator::sparse::recorded(h, isomer::emulator::sparse::scatter, *x, *y);
 }
-/// Turns the pairs of a sparse and a dense vector.
-static inline cusparseStatus_t cusparseRot(cusparseHandle_t, const void* cosine, const void* sine, cusparseSpVecDescr_t x,
+static inline cusparseStatus_t cusparseRot(cusparseHandle_t h, const void* cosine, const void* sine, cusparseSpVecDescr_t x,
                                            cusparseDnVecDescr_t y) {
   namespace sparse = isomer::emulator::sparse;
-  const auto c = sparse::Number(x->type, cosine).as<sparse::Wide>(), s = sparse::Number(x->type, sine).as<sparse::Wide>();
-  return sparse::both(*x, *y, [&](const auto& indices, auto& few, auto& all) {
-    for (std::size_t i = 0; i < few.size(); ++i) {
-      auto& other = all[static_cast<std::size_t>(indices[i])];
-      const auto before = few[i];
-      few[i] = c * before + s * other, other = c * other - std::conj(s) * before;
-    }
-    return sparse::put_values(x->type, x->values, few) && sparse::put_values(y->type, y->values, all);
-  });
+  return sparse::recorded(h, sparse::rotate, {x->type, cosine}, {x->type, sine}, *x, *y);
 }
 ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparseSpVV_bufferSize)
-static inline cusparseStatus_t cusparseSpVV(cusparseHandle_t, cusparseOperation_t op,
-                                            cusparseConstSpVecDescr_t x, cusparseConstDnVecDescr_t y,
-                                            void* result, cudaDataType compute, void*) {
+static inline cusparseStatus_t cusparseSpVV(cusparseHandle_t h, cusparseOperation_t op, cusparseConstSpVecDescr_t x,
+                                            cusparseConstDnVecDescr_t y, void* result, cudaDataType compute, void*) {
   namespace sparse = isomer::emulator::sparse;
-  return sparse::both(*x, *y, [&](const auto& indices, const auto& few, const auto& all) {
-    sparse::Wide sum = 0;
-    for (std::size_t i = 0; i < few.size(); ++i)
-      sum += (op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE ? std::conj(few[i]) : few[i]) *
-             all[static_cast<std::size_t>(indices[i])];
-    return isomer::emulator::blas::answer(compute, result, sum) == CUBLAS_STATUS_SUCCESS;
-  });
+  return sparse::recorded(h, sparse::product_of_vectors, op, *x, *y, result, compute);
 }
 
 // Incomplete factors.
