@@ -27,7 +27,7 @@ template <int N> bool is(const char* what, const float* at, const float (&want)[
 }
 int main(int count, char**) {
   const int begins[] = {0, 2, 3, 5}, columns[] = {0, 2, 1, 0, 2};
-  const float values[] = {1, 2, 3, 4, 5}, b[] = {1, 6, 9, 2, 3, 13}, one = 1, none = 0, two = 2;
+  const float values[] = {1, 2, 3, 4, 5}, b[] = {1, 6, 9, 2, 3, 13}, one = 1, none = 0, two = 2, none3[3] = {};
   cusparseHandle_t h;
   cusparseCreate(&h);
   cusparseSpMatDescr_t a, c;
@@ -83,6 +83,8 @@ int main(int count, char**) {
   cusparseScsrilu02_bufferSize(h, 3, 5, described, whole, offsets, up(columns), info, &wanted);
   if (wanted < 1 || cusparseScsrilu02(h, 3, 5, described, whole, offsets, up(columns), info, CUSPARSE_SOLVE_POLICY_NO_LEVEL, room)) return 11;
   if (cusparseXcsrilu02_zeroPivot(h, info, &pivot) || !is("factors", whole, {1, 2, 3, 4, -3})) return 12;
+  float* const times = up(none3);
+  if (cusparseScsrmv(h, n, 3, 3, 5, &two, described, up(values), offsets, up(columns), up(values), &none, times) || !is("before", times, {14, 12, 38})) return 13;
   const cuComplex z[] = {{0, 1}, {2, 0}, {1, 1}, {3, 0}, {0, -1}}, v[] = {{1, 0}, {0, 1}, {1, 1}}, unit = {1, 0}, zero = {0, 0};
   cuComplex got[3], *to;
   cusparseSpMatDescr_t m;

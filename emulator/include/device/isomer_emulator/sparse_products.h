@@ -218,7 +218,7 @@ static inline cusparseStatus_t cusparseSpVV(cusparseHandle_t h, cusparseOperatio
   return sparse::recorded(h, sparse::product_of_vectors, op, *x, *y, result, compute);
 }
 
-// Incomplete factors.
+// Functions of one type: products and incomplete factors.
 /// What an analysis and a factorisation leave behind.
 struct isomer_emulator_pivot {
   long row = -1;
@@ -241,6 +241,45 @@ Matrix described(Format format, cusparseMatDescr_t descr, long rows, long column
           descr->fill == CUSPARSE_FILL_MODE_UPPER,
           descr->diagonal == CUSPARSE_DIAG_TYPE_UNIT};
 }
+template <class P>
+Dense columns_of(const P* values, long rows, long columns, long stride) {
+  return {rows, columns, stride, const_cast<P*>(values), blas::kTypeOf<P>, CUSPARSE_ORDER_COL};
+}
+/// A vector that op(matrix) takes or gives.
+template <class P>
+Dense vector_of(const P* values, long size) {
+  return columns_of(values, size, 1, size);
+}
+template <class P>
+cusparseStatus_t times_vector(cusparseOperation_t op, const P* alpha, const Matrix& a, const P* x, const P* beta, P* y) {
+  const bool turned = op != CUSPARSE_OPERATION_NON_TRANSPOSE;
+  return multiply(op, CUSPARSE_OPERATION_NON_TRANSPOSE, {blas::kTypeOf<P>, alpha}, a, vector_of(x, turned ? a.rows : a.columns),
+                  {blas::kTypeOf<P>, beta},
+                  vector_of(y, turned ? a.columns : a.rows), blas::kTypeOf<P>);
+}
+template <class P>
+cusparseStatus_t csrmm(cusparseHandle_t, cusparseOperation_t op_a, cusparseOperation_t op_b, int m, int n, int k, int count,
+                       const P* alpha, cusparseMatDescr_t descr, const P* values, const int* offsets, const int* indices,
+                       const P* b, int ldb, const P* beta, P* c, int ldc) {
+  const bool turned = op_a != CUSPARSE_OPERATION_NON_TRANSPOSE, turned_b = op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const long inner = turned ? m : k;
+  return multiply(op_a, op_b, {blas::kTypeOf<P>, alpha}, described(Format::rows, descr, m, k, count, values, offsets, indices),
+                  columns_of(b, turned_b ? n : inner, turned_b ? inner : n, ldb), {blas::kTypeOf<P>, beta},
+                  columns_of(c, turned ? k : m, n, ldc), blas::kTypeOf<P>);
+}
+template <class P>
+cusparseStatus_t csrmv_of_before(cusparseHandle_t, cusparseOperation_t op, int m, int n, int count, const P* alpha,
+                                 cusparseMatDescr_t descr, const P* values, const int* offsets, const int* indices,
+                                 const P* x, const P* beta, P* y) {
+  return times_vector(op, alpha, described(Format::rows, descr, m, n, count, values, offsets, indices), x, beta, y);
+}
+template <class P>
+cusparseStatus_t csrmm_of_before(cusparseHandle_t h, cusparseOperation_t op, int m, int n, int k, int count,
+                                 const P* alpha, cusparseMatDescr_t descr, const P* values, const int* offsets,
+                                 const int* indices, const P* b, int ldb, const P* beta, P* c, int ldc) {
+  return csrmm(h, op, CUSPARSE_OPERATION_NON_TRANSPOSE, m, n, k, count, alpha, descr, values, offsets, indices, b, ldb,
+               beta, c, ldc);
+}
 template <class P, bool Cholesky, class Policy>
 cusparseStatus_t factors(cusparseHandle_t, int m, int count, cusparseMatDescr_t descr, P* values, const int* offsets,
                          const int* indices, isomer_emulator_pivot* info, Policy, void*) {
@@ -261,7 +300,11 @@ ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseCreateCsrilu02Info, cusparseDestr
 ISOMER_EMULATOR_MADE(cusparseStatus_t, cusparseCreateCsric02Info, cusparseDestroyCsric02Info, csric02Info_t, isomer_emulator_pivot)
 ISOMER_EMULATOR_ZERO_PIVOT(cusparseXcsrilu02_zeroPivot)
 ISOMER_EMULATOR_ZERO_PIVOT(cusparseXcsric02_zeroPivot)
+// The products of before CUDA 11 name their arrays themselves, as factors do.
 #define ISOMER_EMULATOR_FACTORS(L, P)                                                                               \
+  static constexpr auto cusparse##L##csrmv = &isomer::emulator::sparse::csrmv_of_before<P>;                         \
+  static constexpr auto cusparse##L##csrmm = &isomer::emulator::sparse::csrmm_of_before<P>;                         \
+  static constexpr auto cusparse##L##csrmm2 = &isomer::emulator::sparse::csrmm<P>;                                  \
   static constexpr auto cusparse##L##csrilu02 = &isomer::emulator::sparse::factors<P, false, cusparseSolvePolicy_t>; \
   static constexpr auto cusparse##L##csric02 = &isomer::emulator::sparse::factors<P, true, cusparseSolvePolicy_t>;   \
   ISOMER_EMULATOR_LITTLE_ROOM(cusparseStatus_t, cusparseHandle_t, cusparse##L##csrilu02_bufferSize)                                                     \

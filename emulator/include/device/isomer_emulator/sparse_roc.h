@@ -127,22 +127,6 @@ ISOMER_EMULATOR_MADE(cusparseStatus_t, rocsparse_create_mat_info, rocsparse_dest
 
 namespace isomer::emulator::sparse {
 template <class P>
-Dense columns_of(const P* values, long rows, long columns, long stride) {
-  return {rows, columns, stride, const_cast<P*>(values), blas::kTypeOf<P>, CUSPARSE_ORDER_COL};
-}
-/// A vector that op(matrix) takes or gives.
-template <class P>
-Dense vector_of(const P* values, long size) {
-  return columns_of(values, size, 1, size);
-}
-template <class P>
-cusparseStatus_t times_vector(cusparseOperation_t op, const P* alpha, const Matrix& a, const P* x, const P* beta, P* y) {
-  const bool turned = op != CUSPARSE_OPERATION_NON_TRANSPOSE;
-  return multiply(op, CUSPARSE_OPERATION_NON_TRANSPOSE, {blas::kTypeOf<P>, alpha}, a, vector_of(x, turned ? a.rows : a.columns),
-                  {blas::kTypeOf<P>, beta},
-                  vector_of(y, turned ? a.columns : a.rows), blas::kTypeOf<P>);
-}
-template <class P>
 cusparseStatus_t csrmv(cusparseHandle_t, cusparseOperation_t op, int m, int n, int count, const P* alpha,
                        cusparseMatDescr_t descr, const P* values, const int* offsets, const int* indices,
                        rocsparse_mat_info, const P* x, const P* beta, P* y) {
@@ -153,16 +137,6 @@ cusparseStatus_t coomv(cusparseHandle_t, cusparseOperation_t op, int m, int n, i
                        cusparseMatDescr_t descr, const P* values, const int* rows, const int* columns, const P* x,
                        const P* beta, P* y) {
   return times_vector(op, alpha, described(Format::coordinates, descr, m, n, count, values, rows, columns), x, beta, y);
-}
-template <class P>
-cusparseStatus_t csrmm(cusparseHandle_t, cusparseOperation_t op_a, cusparseOperation_t op_b, int m, int n, int k, int count,
-                       const P* alpha, cusparseMatDescr_t descr, const P* values, const int* offsets, const int* indices,
-                       const P* b, int ldb, const P* beta, P* c, int ldc) {
-  const bool turned = op_a != CUSPARSE_OPERATION_NON_TRANSPOSE, turned_b = op_b != CUSPARSE_OPERATION_NON_TRANSPOSE;
-  const long inner = turned ? m : k;
-  return multiply(op_a, op_b, {blas::kTypeOf<P>, alpha}, described(Format::rows, descr, m, k, count, values, offsets, indices),
-                  columns_of(b, turned_b ? n : inner, turned_b ? inner : n, ldb), {blas::kTypeOf<P>, beta},
-                  columns_of(c, turned ? k : m, n, ldc), blas::kTypeOf<P>);
 }
 template <class P>
 cusparseStatus_t csrsv(cusparseHandle_t, cusparseOperation_t op, int m, int count, const P* alpha, cusparseMatDescr_t descr,
