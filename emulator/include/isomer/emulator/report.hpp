@@ -77,13 +77,13 @@ struct Report {
   Index3 thread{};
   Place place;
   Where where{};
-  bool own_lane_unnamed = false;  ///< a warp operation whose mask leaves its caller out
-  bool waits_for_left_out = false;  ///< of a stop: it may wait for blocks that `RunOptions::blocks` leaves out
-  std::string asserted;           ///< of an assertion that fails: its expression
-  std::string buffer;             ///< name of the buffer or shared array; empty where none is meant
-  std::int64_t offset = 0;        ///< bytes from the buffer's begin
-  std::uint32_t bytes = 0;        ///< size of the access
-  Place other;                    ///< the second access of a race, the second barrier of a divergence
+  bool own_lane_unnamed = false;    ///< a warp operation whose mask leaves its caller out
+  bool waits_for_left_out = false;  ///< a stop, perhaps for blocks that did not run
+  std::string asserted;             ///< of an assertion that fails: its expression
+  std::string buffer;               ///< name of the buffer or shared array; empty where none is meant
+  std::int64_t offset = 0;          ///< bytes from the buffer's begin
+  std::uint32_t bytes = 0;          ///< size of the access
+  Place other;                      ///< the second access of a race, the second barrier of a divergence
   Index3 other_block{};
   Index3 other_thread{};
   std::uint64_t count = 1;  ///< how often
