@@ -162,6 +162,10 @@ int main(int count, char**) {
     cublasDtrsv(h, fill, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, 3, da, 3, send(dy, x), 1);
     if (cublasDtbsv(h, fill, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, 3, 1, dp, 2, send(dz, x), 1) || !same(dy, dz, 3)) return 6;
   }
+  double length = 3, other = 4, c, s, turned[3];
+  const double flips[5] = {1, 2, 99, 99, 3};  // (2 1; -1 3)
+  if (cublasDrotg(h, &length, &other, &c, &s) || length != 5 || c != 3 / 5. || s != 4 / 5. || other != 5 / 3.) return 8;
+  if (cublasDrotm(h, 3, send(dy, x), 1, send(dz, x), 1, flips) || cudaMemcpy(turned, dz, 24, cudaMemcpyDeviceToHost) || turned[2] != 6) return 9;
   cublasDgemv(h, CUBLAS_OP_N, 3, 3, &two, da, 3, dx, 1, &none, dy, 1);
   return cublasDgbmv(h, CUBLAS_OP_N, 3, 3, 1, 1, &two, send(dw, wide_band), 3, dx, 1, &none, dz, 1) || !same(dy, dz, 3) ? 7 : 0;
 }

@@ -66,6 +66,8 @@ ISOMER_EMULATOR_BLAS_OF(Z, z, double2)
   ISOMER_EMULATOR_BLAS(L##nrm2, l##nrm2, nrm2, R) \
   ISOMER_EMULATOR_BLAS(L##asum, l##asum, asum, R) \
   ISOMER_EMULATOR_BLAS(L##rot, l##rot, rot, R, R, R) \
+  ISOMER_EMULATOR_BLAS(L##rotg, l##rotg, rotg, R) \
+  ISOMER_EMULATOR_BLAS(L##rotm, l##rotm, rotm, R) \
   ISOMER_EMULATOR_BLAS(L##ger, l##ger, ger, R, false) \
   ISOMER_EMULATOR_BLAS(L##spmv, l##spmv, spmv, R, Mirror::symmetric) \
   ISOMER_EMULATOR_BLAS(L##sbmv, l##sbmv, sbmv, R, Mirror::symmetric) \

@@ -94,6 +94,34 @@ cublasStatus_t rot(cublasHandle_t, int n, P* x, int incx, P* y, int incy, Number
   return take(a, x, incx) == CUBLAS_STATUS_SUCCESS ? take(b, y, incy) : kRefused;
 }
 
+/// The rotation that makes b zero; a becomes the length and b what both can be made of again.
+template <class P>
+cublasStatus_t rotg(cublasHandle_t, P* a, P* b, P* c, P* s) {
+  constexpr cudaDataType_t type = kTypeOf<P>;
+  const P x = AnyNumber(type, a).as<P>(), y = AnyNumber(type, b).as<P>();
+  const bool first = std::fabs(x) > std::fabs(y);
+  const P r = std::copysign(std::hypot(x, y), first ? x : y);
+  const P cosine = r == 0 ? 1 : x / r, sine = r == 0 ? 0 : y / r;
+  const P again = r == 0 ? 0 : first ? sine : cosine != 0 ? 1 / cosine : 1;
+  for (const auto& [to, value] : {std::make_pair(a, r), {b, again}, {c, cosine}, {s, sine}})
+    if (answer(type, to, value) != CUBLAS_STATUS_SUCCESS) return kRefused;
+  return CUBLAS_STATUS_SUCCESS;
+}
+/// A modified rotation: a flag, and as many entries of the matrix as it does not fix.
+template <class P>
+cublasStatus_t rotm(cublasHandle_t, int n, P* x, int incx, P* y, int incy, const P* parameters) {
+  Columns<P> a, b, h;
+  if (!bring<P>(a, x, n, incx) || !bring<P>(b, y, n, incy) || !bring(h, parameters, 5, 1)) return kRefused;
+  const P flag = h.at(0, 0);
+  const P h11 = flag == -2 || flag == 0 ? 1 : h.at(0, 1), h22 = flag == -2 || flag == 0 ? 1 : h.at(0, 4);
+  const P h21 = flag == -2 ? 0 : flag == 1 ? -1 : h.at(0, 2), h12 = flag == -2 ? 0 : flag == 1 ? 1 : h.at(0, 3);
+  for (int i = 0; i < n; ++i) {
+    const P u = a.at(0, i), v = b.at(0, i);
+    a.at(0, i) = h11 * u + h12 * v, b.at(0, i) = h21 * u + h22 * v;
+  }
+  return take(a, x, incx) == CUBLAS_STATUS_SUCCESS ? take(b, y, incy) : kRefused;
+}
+
 template <class P, bool Conjugated>
 cublasStatus_t ger(cublasHandle_t, int m, int n, Number<P> alpha, const P* x, int incx, const P* y, int incy, P* a,
                    int lda) {
