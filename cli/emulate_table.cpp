@@ -170,14 +170,19 @@ std::vector<Program> programs_of(const fs::path& folder) {
     for (const auto& entry : fs::directory_iterator(where)) {
       if (entry.is_regular_file()) included.merge(includes_of(text_of(entry.path())));
     }
+    // The main that it includes is the includer's.
+    const auto with_main = [&where = where](const fs::path& source) {
+      const std::string text = text_of(source);
+      const auto includes = includes_of(text);
+      return has_main(text) || std::any_of(includes.begin(), includes.end(), [&](const std::string& name) {
+               return endings.count(fs::path(name).extension().string()) != 0 &&
+                      fs::is_regular_file(where / name) && has_main(text_of(where / name));
+             });
+    };
     std::vector<fs::path> mains, others;
-    for (const fs::path& source : sources) {
-      if (has_main(text_of(source))) {
-        mains.push_back(source);
-      } else if (included.count(source.filename().string()) == 0) {
-        others.push_back(source);
-      }
-    }
+    for (const fs::path& source : sources)
+      if (included.count(source.filename().string()) == 0)
+        (with_main(source) ? mains : others).push_back(source);
     // A host in C is the program's where no other source has a main.
     if (!std::all_of(mains.begin(), mains.end(), in_c))
       mains.erase(std::remove_if(mains.begin(), mains.end(), in_c), mains.end());
@@ -192,7 +197,7 @@ std::vector<Program> programs_of(const fs::path& folder) {
                            makefile.sources.end());
     std::vector<fs::path> made_mains;
     for (const fs::path& source : makefile.sources)
-      if (has_main(text_of(source))) made_mains.push_back(source);
+      if (with_main(source)) made_mains.push_back(source);
     if (made_mains.size() == 1 && std::count(mains.begin(), mains.end(), made_mains[0]) != 0) {
       programs.push_back({fs::absolute(made_in), makefile.sources, makefile});
       continue;

@@ -1,18 +1,12 @@
 // AMD's instructions by the compiler's names: lanes, matrices, bits; and several elements of clang's vectors.
 #include <gtest/gtest.h>
 
+#include "good_program.hpp"
 #include "isomer/emulator/module.hpp"
 #include "written_source.hpp"
 
 namespace isomer::emulator::tests {
 namespace {
-
-void expect_good(const Module& module) {
-  const RunResult good = module.run_main();
-  EXPECT_TRUE(good.ok()) << good.failure;
-  EXPECT_EQ(good.exit_status, 0) << good.output;
-  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
-}
 
 const char* const kLanes = R"(
 #include <hip/hip_runtime.h>

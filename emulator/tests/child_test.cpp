@@ -142,10 +142,17 @@ TEST_F(Child, ACrashThroughANullPointerIsToldFromOneFarAway) {
   EXPECT_NE(wild.reports[0].text.find("outside of device memory"), std::string::npos) << wild.reports[0].text;
 }
 
-TEST_F(Child, ADivisionByZeroIsNamed) {
-  std::vector<int> p(4);
-  const RunResult r = module(false).launch("divides", {}, {Argument::in_out("p", p), Argument::value(0)});
-  EXPECT_EQ(r.failure, "divides stopped with a division by zero");
+TEST_F(Child, ADivisionByZeroIsNamedAndGoesOnWatchedOrNot) {
+  for (const bool watch : {false, true}) {
+    std::vector<int> p(4);
+    const RunResult r = module(watch).launch("divides", {}, {Argument::in_out("p", p), Argument::value(0)});
+    EXPECT_EQ(r.failure, "");
+    EXPECT_EQ(p[0], -1);
+    ASSERT_EQ(r.reports.size(), 1u);
+    EXPECT_EQ(r.reports[0].kind, Kind::integer_division);
+    EXPECT_EQ(r.reports[0].place.line, 14u) << r.reports[0].text;
+    EXPECT_TRUE(module(watch).launch("divides", {}, {Argument::in_out("p", p), Argument::value(7)}).ok());
+  }
 }
 
 TEST_F(Child, AWriteBehindABufferIsSeenWithoutTheWatchToo) {

@@ -14,6 +14,7 @@ namespace isomer::emulator::tests {
 namespace {
 
 const char* const kProgram = R"(
+#include <climits>
 #include <cstdlib>
 #include <string>
 __global__ void fill(int* p, int n) { if (threadIdx.x < n) p[threadIdx.x] = n; }
@@ -68,6 +69,26 @@ __global__ void saturates(int* p, unsigned* u, float x, double y) {
   p[0] = (int)x, p[1] = static_cast<int>(-x), p[2] = -(int)x + 1, p[3] = (int)(x - x), p[4] = (int)(y - y);
   u[0] = (unsigned)x, u[1] = unsigned(-x), u[2] = int(x) / 2;
 }
+__global__ void one_after_another(int* turn) {
+  while (atomicAdd(turn, 0) != int(blockIdx.x)) {}
+  __threadfence();
+  atomicAdd(turn, 1);
+}
+template <class T>
+__device__ void divide(T* p, const T* with) {
+  p[0] = with[0] / with[1], p[1] = with[0] % with[1];
+}
+__global__ void divides(int* p, unsigned* u, long long* l, unsigned long long* ul, const long long* with) {
+  const int i[] = {int(with[0]), int(with[1])};
+  const unsigned n[] = {unsigned(with[0]), unsigned(with[1])};
+  const unsigned long long m[] = {static_cast<unsigned long long>(with[0]), static_cast<unsigned long long>(with[1])};
+  divide(p, i);
+  divide(u, n);
+  divide(l, with);
+  divide(ul, m);
+  p[2] = p[2] / int(blockDim.y - 1 + with[1]);
+  if (with[1] == 0) p[3] = int(with[0]) / int(with[1]);
+}
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool bad = words[2][0] == 'b';
@@ -121,6 +142,18 @@ int main(int count, char** words) {
     uses<<<1, 2>>>(shapes, p, bad ? 2 : 1);
     if (words[2][1] == '2') uses<<<1, 1>>>(shapes, p, 1);
     cudaFree(shapes);
+  }
+  if (what == "turns") one_after_another<<<10, 1>>>(p);
+  if (what == "division") {
+    // The lowest number of 32 bits by zero, that of 64 bits by -1, and what fits.
+    const long long with[] = {words[2][0] == 'b' ? -2147483648ll : words[2][0] == 'l' ? LLONG_MIN : 7,
+                              words[2][0] == 'b' ? 0 : words[2][0] == 'l' ? -1 : 2};
+    cudaMemcpy(q, with, 16, cudaMemcpyDefault);
+    divides<<<1, 1>>>(p, reinterpret_cast<unsigned*>(p + 4), reinterpret_cast<long long*>(p + 8),
+                      reinterpret_cast<unsigned long long*>(p + 12), reinterpret_cast<long long*>(q));
+    int got[16];
+    cudaMemcpy(got, p, 64, cudaMemcpyDefault);
+    for (int x : got) printf("%d ", x);
   }
   if (what == "saturated") {
     saturates<<<1, 1>>>(p, reinterpret_cast<unsigned*>(q), 3e10f, INFINITY);
@@ -227,6 +260,26 @@ TEST_F(Findings, ACastSaturatesAsTheDeviceDoes) {
   EXPECT_EQ(r.output, "2147483647 -2147483648 -2147483646 0 -2147483648 -1 0 1073741823 ") << all(r);
 }
 
+TEST_F(Findings, ADivisionByZeroIsReportedAndSetsEveryBitOfQuotientAndRemainder) {
+  const RunResult bad = run("division", "bad");
+  EXPECT_EQ(bad.output, "-1 -1 -1 -1 -1 -1 0 0 -1 -1 -1 -1 -1 -1 -1 -1 ") << all(bad);
+  ASSERT_EQ(bad.reports.size(), 3u) << all(bad);  // of four types in one line, and of two lines more
+  for (const Report& r : bad.reports) EXPECT_EQ(r.kind, Kind::integer_division) << all(bad);
+  EXPECT_NE(bad.reports[0].text.find("divides -2147483648 by zero"), std::string::npos) << all(bad);
+  const RunResult ok = run("division", "ok");
+  EXPECT_TRUE(ok.ok()) << all(ok);
+  EXPECT_EQ(ok.output, "3 1 0 0 3 1 0 0 3 0 1 0 3 0 1 0 ") << all(ok);
+}
+
+TEST_F(Findings, TheLowestNumberDividedByMinusOneIsItselfAsOnADevice) {
+  const RunResult lowest = run("division", "lowest");
+  EXPECT_EQ(lowest.output, "0 0 0 0 0 0 0 0 0 -2147483648 0 0 0 0 0 -2147483648 ") << all(lowest);
+  ASSERT_EQ(lowest.reports.size(), 1u) << all(lowest);
+  EXPECT_NE(lowest.reports[0].text.find("by -1, and no integer of its type holds the result"),
+            std::string::npos)
+      << all(lowest);
+}
+
 TEST_F(Findings, WhoeverComesToTheEndWhileOthersWaitHasLeftABarrierOut) {
   const RunResult bad = run("left out", "bad");
   ASSERT_EQ(bad.reports.size(), 1u) << all(bad);
@@ -260,6 +313,13 @@ TEST_F(Findings, SampledBlocksAreTheFirstTheLastAndSomeBetween) {
   EXPECT_EQ(sampled.reports[0].block[0], 1024u);
   EXPECT_NE(to_text(sampled).find("sampled: 16 of 2025 blocks ran in 2 launches"), std::string::npos)
       << to_text(sampled);
+}
+
+TEST_F(Findings, AWaitForBlocksThatWereLeftOutIsNoFindingAndEndsTheRun) {
+  const RunResult sampled = run("turns", "ok", {.blocks = 3});
+  EXPECT_TRUE(sampled.reports.empty()) << all(sampled);
+  EXPECT_EQ(sampled.not_finished, "one_after_another waits for blocks that the run left out") << all(sampled);
+  EXPECT_TRUE(run("turns", "ok").ok()) << all(run("turns", "ok"));
 }
 
 TEST_F(Findings, WhatTheHostMakesOfASampleIsAGuess) {

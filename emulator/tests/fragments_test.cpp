@@ -124,6 +124,9 @@ __global__ void k(const int8_t* a, const int8_t* b, int* d, const unsigned char*
   for (int i = 0; i < 2; ++i) ra[i] = *(const unsigned*)(a + (r + 8 * i) * 16 + 4 * c);
   rb[0] = *(const unsigned*)(b + r * 16 + 4 * c);
   asm volatile("mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32{%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};" : "+r"(s[0]), "+r"(s[1]), "+r"(s[2]), "+r"(s[3]) : "r"(ra[0]), "r"(ra[1]), "r"(rb[0]));
+  int q[2] = {0};
+  asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};" : "+r"(q[0]), "+r"(q[1]) : "r"(ra[0]), "r"(rb[0]));
+  if (q[0] != s[0] || q[1] != s[1]) __trap();  // the upper eight rows
   d[r * 8 + 2 * c] = s[0]; d[r * 8 + 2 * c + 1] = s[1]; d[(r + 8) * 8 + 2 * c] = s[2]; d[(r + 8) * 8 + 2 * c + 1] = s[3];
   float f[4] = {0};
   for (int i = 0; i < 4; ++i) ra[i] = *(const unsigned*)(fa + (r + 8 * (i & 1)) * 32 + 4 * c + 16 * (i / 2));

@@ -160,6 +160,7 @@ const Row kRows[] = {
     {"hip_forms.hip.cpp", "hip_shfl", 1, 128,
      [](unsigned t, unsigned w, unsigned) -> U { return t / w * w + 3 + (t ^ 1) * 1000 + (t % 8 == 0 ? t : t - 1) * U{1000000}; }},
     {"hip_forms.hip.cpp", "hip_ballot", 1, 128, [](unsigned, unsigned w, unsigned) -> U { return 0xaaaaaaaaaaaaaaaaull & full(w); }},
+    {"hip_forms.hip.cpp", "hip_vectors_made", 1, 64, [](unsigned t, unsigned, unsigned) -> U { return 7 + t + 1 + 3000 + 70000; }},
     {"hip_forms.hip.cpp", "hip_any_all", 1, 128, [](unsigned, unsigned, unsigned) -> U { return 5; }},
     {"hip_forms.hip.cpp", "hip_diverged_branch", 1, 128,
      [](unsigned t, unsigned w, unsigned) -> U { return (t % w < 10 ? 1023 : 0) + full(w) % 1000; }},

@@ -1,6 +1,7 @@
 // What CUDA 12 and 13 have added or call differently, and what programs do with both kinds of memory.
 #include <gtest/gtest.h>
 
+#include "good_program.hpp"
 #include "isomer/emulator/module.hpp"
 #include "written_source.hpp"
 
@@ -21,9 +22,7 @@ int main(int count, char**) {
 TEST(NamesOfCuda13, EachKindOfMemoryHasItsFree) {
   const WrittenSource source(kFrees, "frees.cu");
   const Module module = Module::build({.sources = {source.path()}, .watch = true});
-  const RunResult good = module.run_main();
-  EXPECT_EQ(good.exit_status, 0);
-  EXPECT_TRUE(good.refusals.empty());
+  expect_good(module);
   const RunResult faulty = module.run_main({"wrong"});
   EXPECT_EQ(faulty.exit_status, 0);
   ASSERT_EQ(faulty.refusals.size(), 2u);
@@ -49,9 +48,7 @@ int main(int count, char**) {
 TEST(NamesOfCuda13, DirectionsOfCopies) {
   const WrittenSource source(kDirections, "directions.cu");
   const Module module = Module::build({.sources = {source.path()}, .watch = true});
-  const RunResult good = module.run_main();
-  EXPECT_EQ(good.exit_status, 0);
-  EXPECT_TRUE(good.refusals.empty());
+  expect_good(module);
   const RunResult faulty = module.run_main({"wrong"});
   EXPECT_EQ(faulty.exit_status, 0);
   EXPECT_EQ(faulty.refusals.size(), 2u);
@@ -94,9 +91,7 @@ int main(int count, char**) {
 TEST(NamesOfCuda13, NodesOfAGraphGetOtherWork) {
   const WrittenSource source(kGraphs, "graphs.cu");
   const Module module = Module::build({.sources = {source.path()}, .watch = true});
-  const RunResult good = module.run_main();
-  EXPECT_EQ(good.exit_status, 0);
-  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  expect_good(module);
   const RunResult faulty = module.run_main({"wide"});
   ASSERT_FALSE(faulty.reports.empty());
   EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_read);
@@ -137,9 +132,7 @@ int main(int count, char**) {
 TEST(NamesOfCuda13, NumbersOfSixAndFourBits) {
   const WrittenSource source(kSmall, "small.cu");
   const Module module = Module::build({.sources = {source.path()}, .watch = true});
-  const RunResult good = module.run_main();
-  EXPECT_EQ(good.exit_status, 0);
-  for (const Report& report : good.reports) ADD_FAILURE() << report.text;
+  expect_good(module);
   const RunResult faulty = module.run_main({"wide"});
   ASSERT_EQ(faulty.reports.size(), 3u);
   EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);

@@ -68,6 +68,13 @@ int main() {
   cudaStreamEndCapture(s, &graph);
   size_t nodes = 0;
   cudaGraphGetNodes(graph, nullptr, &nodes);
+  cudaGraphNode_t all[8];
+  cudaGraphNodeType kind;
+  nodes = 8;
+  cudaGraphGetNodes(graph, all, &nodes);
+  if (cudaGraphNodeGetType(all[0], &kind) || kind != cudaGraphNodeTypeMemcpy) return 20;
+  if (cudaGraphNodeGetType(all[1], &kind) || kind != cudaGraphNodeTypeKernel) return 21;
+  if (cudaGraphNodeGetType(nullptr, &kind) == cudaSuccess || cudaGetLastError() == cudaSuccess) return 22;
   cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0);
   for (int i = 0; i < 3; ++i) cudaGraphLaunch(exec, s);
   add<<<1, 32, 0, s>>>(p, 1000);

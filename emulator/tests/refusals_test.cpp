@@ -54,6 +54,10 @@ INSTANTIATE_TEST_SUITE_P(
                   "#define WAIT() asm volatile(\"wgmma.fence.sync.aligned;\")\n__global__ void k() {\n  "
                   "WAIT();\n}\n",
                   {"kernel.cu:3", "PTX", "wgmma.fence.sync.aligned"}},
+        BadSource{
+            "surface_reference",
+            "surface<void, 2> out;\n__global__ void k() { surf2Dwrite(1.f, out, 4 * threadIdx.x, 0); }\n",
+            {"kernel.cu:1", "surface references", "cudaCreateSurfaceObject"}},
         BadSource{"gcn",
                   "#include <hip/hip_runtime.h>\n__global__ void k() {\n  asm volatile(\"v_mov_b32 "
                   "v0, v1\");\n}\n",

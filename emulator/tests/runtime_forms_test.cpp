@@ -221,5 +221,83 @@ TEST(RuntimeForms, LaunchesByAStructureCopiesByFunctionsAndPartsOfAWord) {
   EXPECT_EQ(faulty.reports[0].kind, Kind::in_flight);
 }
 
+// The interop header of a toolkit that is installed would bring the toolkit's own types with it.
+const char* const kWithOpenGl = R"(
+#include <cuda_gl_interop.h>
+#include <cuda_runtime.h>
+int main(int count, char**) {
+  float4 *device, one = {1, 2, 3, 4};
+  if (count > 1) {
+    cudaGraphicsResource* shared;
+    if (cudaGraphicsGLRegisterBuffer(&shared, 1, cudaGraphicsMapFlagsWriteDiscard) == cudaSuccess) return 1;
+  }
+  return cudaMalloc(&device, sizeof one) || cudaMemcpy(device, &one, sizeof one, cudaMemcpyHostToDevice) || cudaFree(device);
+}
+)";
+
+TEST(RuntimeForms, ABufferOfOpenGlIsRefusedWithASentenceAndAProgramWithoutOneRuns) {
+  const WrittenSource source(kWithOpenGl, "drawing.cpp");
+  const Module module = Module::build({.sources = {source.path()}});
+  EXPECT_TRUE(module.run_main().ok());
+  const RunResult faulty = module.run_main({"draws"});
+  EXPECT_EQ(faulty.exit_status, 0);
+  ASSERT_EQ(faulty.refusals.size(), 1u);
+  EXPECT_EQ(faulty.refusals[0].text, "OpenGL: the emulated device shares no buffer and no picture with it");
+}
+
+// A source is HIP's by a library's header alone or by a header beside it; a literal 0 is a pointer where the
+// kernel, here a template, takes one.
+const char* const kOfLibraries = R"(
+#include <cstdio>
+#include <hipcub/hipcub.hpp>
+template <class T> __global__ void fill(T by, T* to, const int* none) { to[threadIdx.x] = by + (none == nullptr); }
+int main(int count, char**) {
+  int *p, got[32];
+  if (hipMalloc(&p, count > 1 ? 64 : 128) != hipSuccess) return 1;
+  hipLaunchKernelGGL(HIP_KERNEL_NAME(fill<int>), dim3(1), dim3(32), 0, 0, 2, p, 0);
+  if (count == 1) fill<int><<<1, 32>>>(0, p, 0);
+  return hipMemcpy(got, p, count > 1 ? 64 : 128, hipMemcpyDeviceToHost) != hipSuccess || got[15] != (count > 1 ? 3 : 1);
+}
+)";
+
+TEST(RuntimeForms, ASourceIsHipByItsLibrariesAndZeroIsAPointerForATemplate) {
+  const WrittenSource source(kOfLibraries, "libraries.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  EXPECT_TRUE(module.run_main().ok()) << module.run_main().failure;
+  const RunResult faulty = module.run_main({"short"});
+  ASSERT_EQ(faulty.reports.size(), 1u);
+  EXPECT_EQ(faulty.reports[0].kind, Kind::out_of_bounds_write);
+  std::ofstream(source.directory() / "beside.h") << "#include <hip/hip_runtime.h>\n";
+  std::ofstream(source.directory() / "user.cu")
+      << "#include \"beside.h\"\nint main() { return hipDeviceSynchronize(); }\n";
+  EXPECT_TRUE(Module::build({.sources = {source.directory() / "user.cu"}}).run_main().ok());
+}
+
+const char* const kHalves = R"(
+__global__ void k(unsigned* p) {
+  const unsigned a = 0xffff0003u, b = 0x0001fffeu, c = 0x8000u;  // (-1, 3), (1, -2) and (0, -32768)
+  bool high, low;
+  p[0] = __viaddmax_s16x2(a, b, c), p[1] = __viaddmin_u16x2(a, b, 0x00050005u), p[2] = __vimax3_s16x2_relu(a, 0, c);
+  p[3] = __vibmin_s16x2(a, b, &high, &low), p[4] = high * 2 + low, p[5] = __vimin3_u16x2(a, b, 0x00070007u);
+}
+int main(int count, char**) {
+  unsigned *p, got[6] = {};
+  cudaMalloc(&p, count > 1 ? 20 : 24);
+  k<<<1, 1>>>(p);
+  if (count > 1) return 0;
+  cudaMemcpy(got, p, 24, cudaMemcpyDeviceToHost);
+  // -1 + 1 and 3 - 2; 0 and 1; 0 and 3; -1 and -2, of which the first is the first's
+  return got[0] != 0x00000001u || got[1] != 0x00000001u || got[2] != 0x00000003u || got[3] != 0xfffffffeu || got[4] != 2 || got[5] != 0x00010003u;
+}
+)";
+
+TEST(RuntimeForms, LargestAndSmallestOfBothHalvesOfAWord) {
+  const WrittenSource source(kHalves, "halves.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  EXPECT_EQ(module.run_main().exit_status, 0);
+  EXPECT_TRUE(module.run_main().ok());
+  EXPECT_EQ(module.run_main({"short"}).reports.size(), 1u);
+}
+
 }  // namespace
 }  // namespace isomer::emulator::tests

@@ -114,6 +114,39 @@ TEST(Thrust, VectorsOfLists) {
   EXPECT_EQ(bad.reports[0].place.line, 8u);
 }
 
+// A scan of what sixteen of a thousand blocks have written: places that come of it are guesses.
+const char* const kSampled = R"(
+#include <thrust/device_ptr.h>
+#include <thrust/scan.h>
+__global__ void flags(unsigned* to) { to[blockIdx.x * 32 + threadIdx.x] = threadIdx.x & 1; }
+__global__ void move(const unsigned* places, unsigned* to) { to[places[blockIdx.x * 32 + threadIdx.x]] = threadIdx.x; }
+__global__ void past(unsigned* to, int by) { to[blockIdx.x * 32 + threadIdx.x + by] = 1; }
+int main(int count, char**) {
+  unsigned *places, *to;
+  cudaMalloc(&places, 128000), cudaMalloc(&to, 128000);
+  flags<<<1000, 32>>>(places);
+  const thrust::device_ptr<unsigned> p(places);
+  thrust::exclusive_scan(p, p + 32000, p);
+  move<<<1000, 1>>>(places, to);
+  past<<<1000, 32>>>(to, count > 1 ? 1 : 0);
+  return cudaDeviceSynchronize();
+}
+)";
+
+TEST(Thrust, WhatItMakesOfASampleIsAGuessAndAFaultOfItsOwnIsNot) {
+  ASSERT_TRUE(is_there()) << "install libthrust-dev";
+  const WrittenSource source(kSampled, "sampled.cu");
+  const Module module = Module::build({.sources = {source.path()}, .watch = true});
+  for (const std::uint64_t blocks : {16, 0}) {
+    const RunResult clean = module.run_main({}, {.blocks = blocks});
+    for (const Report& report : clean.reports) ADD_FAILURE() << report.text;
+    EXPECT_TRUE(clean.ok()) << clean.failure;
+    const RunResult bad = module.run_main({"past"}, {.blocks = blocks});
+    ASSERT_EQ(bad.reports.size(), 1u);
+    EXPECT_EQ(bad.reports[0].kind, Kind::out_of_bounds_write);
+  }
+}
+
 TEST(Thrust, WhereAHeaderOfItIsMissingIsSaidWhereToGetIt) {
   const WrittenSource source("#include <thrust/which_nobody_has.h>\nint main() {}\n", "k.cu");
   try {

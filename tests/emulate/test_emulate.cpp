@@ -108,6 +108,25 @@ TEST_F(Emulate, ATableFindsHeadersElsewhereInTheCollection) {
   EXPECT_EQ(isomer_emulate("--table " + folder.string()).exit, 1);
 }
 
+// A source that another includes is no unit of its own, though the main stands in it.
+TEST_F(Emulate, ATableTakesAMainThatAnotherSourceIncludesOnce) {
+  const std::filesystem::path folder = std::filesystem::path(source()).parent_path() / "included";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "driver.c") << "int threads = 4;\nint main(void) { return run(threads); }\n";
+  const auto kernels = [&](const char* size) {
+    std::ofstream(folder / "main.cu")
+        << "__global__ void k(int* p) { p[threadIdx.x] = 1; }\n"
+           "int run(int n) {\n  int* p;\n  cudaMalloc(&p, "
+        << size << ");\n  k<<<1, n>>>(p);\n  return cudaDeviceSynchronize();\n}\n#include \"driver.c\"\n";
+  };
+  kernels("16");
+  const Said said = isomer_emulate("--table " + folder.string());
+  EXPECT_EQ(said.exit, 0) << said.text;
+  EXPECT_NE(said.text.find("1 programs: 1 build, 1 finish"), std::string::npos) << said.text;
+  kernels("12");
+  EXPECT_EQ(isomer_emulate("--table " + folder.string()).exit, 1);
+}
+
 // A host in C and functions in C are of the program beside them; what is C as a whole is none.
 TEST_F(Emulate, ATableTakesSourcesInCBesideKernels) {
   const std::filesystem::path folder = std::filesystem::path(source()).parent_path() / "in_c";

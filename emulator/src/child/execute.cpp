@@ -153,7 +153,10 @@ void collect(RunResult& result) {
   for (Report& r : watch::take_reports())
     (r.kind == Kind::step_limit ? result.stopped : result.reports).push_back(std::move(r));
   if (!result.stopped.empty() && result.not_finished.empty())
-    result.not_finished = result.stopped.front().kernel + " was stopped at the limit of memory accesses";
+    result.not_finished =
+        result.stopped.front().kernel + (result.stopped.front().waits_for_left_out
+                                             ? " waits for blocks that the run left out"
+                                             : " was stopped at the limit of memory accesses");
   auto launches = take_records();
   result.launches.insert(result.launches.end(), launches.begin(), launches.end());
   auto refusals = take_refusals();

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "child/division.hpp"
 #include "execution/progress.hpp"
 #include "execution/worker.hpp"
 #include "memory/closed.hpp"
@@ -228,6 +229,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (number == SIGALRM && (!time_is_up() || handed_on() || in_library(static_cast<ucontext_t*>(context))))
     return;
   if (number == SIGSEGV && is_touch(info, static_cast<ucontext_t*>(context))) return;
+  if (number == SIGFPE && divides_as_a_device(static_cast<ucontext_t*>(context))) return;
   stops_since = seconds_of(CLOCK_MONOTONIC);
   if (number != SIGALRM) signal(number, SIG_DFL);
   alarm_in(kDelivery);
@@ -249,7 +251,8 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (const Thread* t = current_thread()) {
     const char* kernel = current_block()->launch().request.kernel;
     stopped.in_kernel = true;
-    if (number == SIGALRM && current_block()->launch().waits_in_vain) {
+    const Launch& launch = current_block()->launch();
+    if (number == SIGALRM && launch.waits_in_vain && launch.blocks == launch.of_grid) {
       watch::report_event(
           Kind::endless_wait, pc,
           "waits for ever in a loop for a value that nobody writes: so does every thread that is left");

@@ -291,6 +291,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options, bool hip, bo
   if (!clang)
     flags.insert(flags.end(),
                  {"-fno-reorder-blocks", "-fno-reorder-blocks-and-partition", "-fno-finite-loops",
+                  // A division by what is known to be zero stays one.
+                  "-fno-isolate-erroneous-paths-dereference",
                   // Modules of one process that define equal names (a kernel in two variants) share nothing.
                   "-fno-gnu-unique"});
   for (const std::string& d : options.definitions) flags.push_back("-D" + d);

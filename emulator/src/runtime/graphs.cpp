@@ -94,6 +94,11 @@ EXPORT std::size_t isomer_emulator_graph_nodes(const Graph* graph, GraphNode** n
   return all.size();
 }
 
+EXPORT NodeKind isomer_emulator_graph_node_kind(const GraphNode* node) {
+  std::lock_guard lock(graphs_mutex);
+  return node->kept->work.kind;
+}
+
 EXPORT int isomer_emulator_graph_set(Graph* copy, GraphNode* node, Graph* fresh) {
   const std::unique_ptr<Graph> owned(fresh);
   if (!node || !fresh || fresh->nodes.empty()) return 0;

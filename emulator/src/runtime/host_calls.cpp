@@ -239,6 +239,7 @@ EXPORT int isomer_emulator_host_call(const char* function) {
 
 EXPORT int isomer_emulator_last_error(int clear) { return last_error(clear != 0); }
 EXPORT int isomer_emulator_fail(int code) { return refuse(code, ""); }
+EXPORT int isomer_emulator_refuse(int code, const char* sentence) { return refuse(code, sentence); }
 EXPORT const char* isomer_emulator_error_string(int code) { return describe(code); }
 
 // action: 0 create, 1 destroy, 2 use, 3 create one that does not wait for the default stream

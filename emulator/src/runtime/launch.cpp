@@ -234,7 +234,7 @@ int launch(const LaunchRequest& asked) {
     launch(again);
   };
   isomer_emulator_graph_add(
-      graph, {run, [](void* state) { delete static_cast<KeptLaunch*>(state); }, new KeptLaunch(request)});
+      graph, {run, [](void* state) { delete static_cast<KeptLaunch*>(state); }, new KeptLaunch(request), NodeKind::kernel});
   return error::success;
 }
 

@@ -111,7 +111,7 @@ class BoundLaunch {
 
 GraphWork as_work(std::unique_ptr<BoundLaunch> bound) {
   return {[](void* state, void* stream) { static_cast<BoundLaunch*>(state)->run(stream); },
-          [](void* state) { delete static_cast<BoundLaunch*>(state); }, bound.release()};
+          [](void* state) { delete static_cast<BoundLaunch*>(state); }, bound.release(), NodeKind::kernel};
 }
 
 }  // namespace

@@ -63,6 +63,37 @@ std::size_t expression_begin(const std::vector<Token>& t, std::size_t end) {
   }
 }
 
+/// The name of a kernel that is launched by `a::b<4>` up to `end`.
+std::string_view kernel_name(const std::vector<Token>& t, std::size_t begin, std::size_t end) {
+  int depth = 0;
+  std::string_view name;
+  for (std::size_t k = begin; k < end; ++k) {
+    depth += t[k].is("<") ? 1 : t[k].is(">") ? -1 : 0;
+    if (depth == 0 && t[k].kind == Token::name) name = t[k].text;
+  }
+  return name;
+}
+
+/// Whether every kernel of that name has a pointer as its parameter of that number.
+bool takes_pointer(const Source& s, std::string_view kernel, std::size_t number) {
+  const auto& t = s.text.tokens;
+  bool any = false;
+  for (const Function& f : s.outline.functions) {
+    if (!f.global || f.name != kernel) continue;
+    std::size_t at = 0;
+    int depth = 0;
+    bool pointer = false;
+    for (std::size_t k = f.parameters + 1; k < closing(t, f.parameters); ++k) {
+      depth += t[k].is("<") || t[k].is("(") ? 1 : t[k].is(">") || t[k].is(")") ? -1 : 0;
+      at += depth == 0 && t[k].is(",");
+      pointer |= at == number && depth == 0 && t[k].is("*");
+    }
+    if (!pointer) return false;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 void rewrite_launches(Source& s) {
@@ -118,11 +149,17 @@ void rewrite_launches(Source& s) {
                                  ")), [=](auto&... isomer_a) { " + kernel + "(isomer_a...); })";
     const std::string kept_lines = s.lines(begin, i);
     s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
-    // NULL keeps being one where the argument is handed on.
+    // NULL, and 0 for a pointer, keep being one where the argument is handed on.
     const std::size_t close = closing(t, end + 3);
-    for (std::size_t k = end + 4; k < close; ++k) {
+    const std::string_view name = kernel_name(t, begin, i);
+    std::size_t number = 0;
+    for (std::size_t k = end + 4, next = k; k < close; k = next + 1) {
+      next = k;
+      if (t[k].is("(") || t[k].is("[") || t[k].is("{")) next = closing(t, k);
+      number += t[k].is(",");
       const bool whole = (t[k - 1].is("(") || t[k - 1].is(",")) && (t[k + 1].is(",") || t[k + 1].is(")"));
-      if (t[k].is("__null") && whole) s.edits.replace(t[k].offset, t[k].text.size(), "nullptr");
+      if (whole && (t[k].is("__null") || (t[k].is("0") && takes_pointer(s, name, number))))
+        s.edits.replace(t[k].offset, t[k].text.size(), "nullptr");
     }
     i = end + 2;
   }

@@ -444,11 +444,12 @@ class Assembly {
                halves = parts[6] == "f16" && parts[9] == "f16" && small(parts[7]) && small(parts[8]),
                integers = parts[6] == "s32" && parts[9] == "s32" && whole(parts[7]) && whole(parts[8]);
     const int k = std::stoi(parts[3].substr(parts[3].find('k') + 1));
-    const auto registers = static_cast<std::size_t>(16 * k * a->second.second / 32 / 32);
-    const std::size_t sums = halves ? 2 : 4;
-    if (parts[3].rfind("m16n8k", 0) != 0 || (!floats && !integers && !halves) ||
-        (saturates && !integers) || d.size() != sums ||
-        c.size() != sums || ra.size() != registers || rb.size() * 2 != registers || registers > 4)
+    const bool eight_rows = parts[3] == "m8n8k16";  // which integers alone have
+    const auto registers = static_cast<std::size_t>((eight_rows ? 8 : 16) * k * a->second.second / 32 / 32);
+    const std::size_t sums = halves || eight_rows ? 2 : 4;
+    if ((parts[3].rfind("m16n8k", 0) != 0 && !(eight_rows && integers)) || (!floats && !integers && !halves) ||
+        (saturates && !integers) || d.size() != sums || c.size() != sums || ra.size() != registers ||
+        rb.size() * (eight_rows ? 1 : 2) != registers || registers > 4)
       throw Unknown{};
     const char* sum = integers ? "s32" : "f32";
     std::string start;  // sums of f16 are carried out in f32 and rounded at the end
@@ -462,11 +463,11 @@ class Assembly {
       return all;
     };
     std::string out = fmt::format(
-        "{0} isomer_d[4]; const {0} isomer_c[4] = {{{1}}}; const u32 isomer_a[] = {{{2}}}, isomer_b[] = "
+        "{0} isomer_d[{8}]; const {0} isomer_c[{8}] = {{{1}}}; const u32 isomer_a[] = {{{2}}}, isomer_b[] = "
         "{{{3}}}; "
-        "mma<{4}, {5}, {0}, {6}, {7}>(isomer_d, isomer_a, isomer_b, isomer_c)",
+        "mma<{4}, {5}, {0}, {6}, {7}, {8}>(isomer_d, isomer_a, isomer_b, isomer_c)",
         sum, halves ? start : list(sum, c), list("u32", ra), list("u32", rb), a->second.first,
-        b->second.first, registers, saturates);
+        b->second.first, registers, saturates, eight_rows ? 2 : 4);
     for (std::size_t i = 0; i < d.size(); ++i)
       out += halves ? fmt::format("; put({}, u32(f16_of(isomer_d[{}])) | u32(f16_of(isomer_d[{}])) << 16)",
                                   d[i], 2 * i, 2 * i + 1)

@@ -160,6 +160,11 @@ void refuse_what_cannot_run(Source& s) {
         begins_with(t[i].text, "__ockl_") || begins_with(t[i].text, "__ocml_")) {
       throw Error(s.place(i) + ": the machine intrinsic " + std::string(t[i].text) + " cannot be emulated");
     }
+    if (t[i].is("surface") && i + 3 < t.size() && t[i + 1].is("<") && t[i + 2].is("void") && t[i + 3].is(","))
+      throw Error(
+          s.place(i) +
+          ": surface references, which CUDA 12 has no more, cannot be emulated; make a surface object of the "
+          "array (cudaCreateSurfaceObject)");
   }
   std::map<std::string_view, const Function*> host_only;
   std::set<std::string_view> device_too = {"min", "max", "abs"};  // as the device has them beside

@@ -73,6 +73,8 @@ const char* name(Kind kind) {
       return "leak";
     case Kind::float_to_integer:
       return "float-to-integer";
+    case Kind::integer_division:
+      return "integer-division";
     case Kind::ragged_store:
       return "ragged-store";
     case Kind::host_touch:

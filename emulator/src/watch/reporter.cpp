@@ -301,7 +301,15 @@ void report_deadlock(Block& block) {
   } else {
     raw.predicate += " for threads that have ended or never come";
   }
-  const Kind kind = first->wait == Wait::spin                            ? Kind::endless_wait
+  const Launch& launch = block.launch();
+  raw.report.waits_for_left_out = first->wait == Wait::spin && launch.blocks < launch.of_grid;
+  if (raw.report.waits_for_left_out)
+    raw.predicate = fmt::format(
+        "waits in {} for a value that none of the {} blocks that run writes; {} blocks "
+        "were left out",
+        waits_for(block, *first), launch.blocks, launch.of_grid - launch.blocks);
+  const Kind kind = raw.report.waits_for_left_out                        ? Kind::step_limit
+                    : first->wait == Wait::spin                          ? Kind::endless_wait
                     : warp && (!second || second->wait == Wait::meeting) ? Kind::warp_divergence
                                                                          : Kind::barrier_divergence;
   add(kind, block, *first, first->site, second ? second->site : nullptr, std::move(raw));

@@ -466,8 +466,10 @@ void leave_guesses(Buffer& buffer) {
   if (buffer.space == Space::shared) return;
   buffer.sampled = true;
   // Where the launch wrote to a part of what the host had set, blocks left out may have written to the rest.
-  if (buffer.space == Space::global && buffer.touched && !settings().host_writes_unseen)
-    buffer.initialised = false;
+  // What a library of the host makes of it is not seen: then all of it is a guess.
+  if (buffer.space != Space::global || !buffer.touched) return;
+  buffer.initialised = false;
+  if (settings().host_writes_unseen) mark_guessed(buffer.begin, buffer.bytes);
 }
 
 void copy_state(const void* to, const void* from, std::size_t bytes) {

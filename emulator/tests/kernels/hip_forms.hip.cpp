@@ -12,6 +12,15 @@ __device__ unsigned lane() { return __lane_id(); }
 
 KERNEL(hip_shfl) { out[T] = __shfl((int)T, 3) + __shfl_xor((int)T, 1) * 1000 + __shfl_up((int)T, 1, 8) * 1000000ull; }
 KERNEL(hip_ballot) { out[T] = __ballot(lane() % 2); }
+KERNEL(hip_vectors_made) {
+  const float2 pair(2.5f, int(T));
+  const uchar4 all = uchar4(3);
+  const double3 cut(1, 2, 3.5f);
+  int4 none{};
+  __shared__ float2 row[64];
+  row[threadIdx.x] = pair + float2(1);
+  out[T] = u64(row[threadIdx.x].x * 2 + row[threadIdx.x].y) + all.w * 1000 + u64(cut.z * 2) * 10000 + none.x;
+}
 KERNEL(hip_any_all) { out[T] = (__any(lane() == 3) != 0) + 2 * (__all(lane() < 3) != 0) + 4 * (__all(1) != 0); }
 KERNEL(hip_diverged_branch) {
   u64 v = 0;

@@ -34,6 +34,7 @@ constexpr ReportKind kKinds[] = {
     {"warp-divergence", Code::warp_size, "let all lanes of the mask reach the warp operation"},
     {"writes-input", Code::writes_input, "do not write to the input"},
     {"misaligned", Code::ignores_offset, "do not assume that a view is aligned for vector accesses"},
+    {"integer-division", Code::suspicious, "divide only where the divisor is not zero"},
     {"stack-overflow", Code::resource_limit, "keep large arrays out of the thread's stack"},
     {"endless-wait", Code::timeout, "let a thread that still runs write what is waited for"},
     {"step-limit", Code::timeout, "make sure that the loop ends"},

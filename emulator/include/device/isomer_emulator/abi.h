@@ -67,11 +67,14 @@ struct KernelEntry {
   const char* parameters;  ///< one letter each: v value, p pointer, c pointer to const
 };
 
+/// What a node of a graph does, by the runtimes' numbers. A library's call counts as a kernel.
+enum class NodeKind : int { kernel, memcpy, memset, host, graph, empty };
 /// Work that waits in a graph: `run` does it on a stream, `drop` ends its state.
 struct GraphWork {
   void (*run)(void* state, void* stream);
   void (*drop)(void* state);
   void* state;
+  NodeKind kind;
 };
 struct Graph;
 struct GraphNode;
@@ -160,6 +163,8 @@ int isomer_emulator_memory_info(std::size_t* available, std::size_t* total);
 int isomer_emulator_host_call(const char* function);
 int isomer_emulator_last_error(int clear);
 int isomer_emulator_fail(int error);
+/// The refusal is told with the sentence.
+int isomer_emulator_refuse(int error, const char* sentence);
 const char* isomer_emulator_error_string(int error);
 int isomer_emulator_stream(void** stream, int action);
 void* isomer_emulator_current_stream();
@@ -183,6 +188,7 @@ isomer::emulator::GraphNode* isomer_emulator_graph_add_launch(isomer::emulator::
 /// How many nodes there are; at most `room` of them are written.
 std::size_t isomer_emulator_graph_nodes(const isomer::emulator::Graph* graph,
                                         isomer::emulator::GraphNode** nodes, std::size_t room);
+isomer::emulator::NodeKind isomer_emulator_graph_node_kind(const isomer::emulator::GraphNode* node);
 /// The node, or what stands for it in a copy of its graph, does from now on what the last node of `fresh` does; `fresh`
 /// is destroyed. 0 where there is no such node.
 int isomer_emulator_graph_set(isomer::emulator::Graph* copy, isomer::emulator::GraphNode* node,

@@ -1,4 +1,4 @@
-// hipBLAS's names for what blas.h computes.
+// hipBLAS's names for what blas.h computes; those of each type are in blas_names.h.
 #pragma once
 
 #include "blas.h"
@@ -15,6 +15,8 @@ typedef cublasGemmAlgo_t hipblasGemmAlgo_t;
 typedef cublasComputeType_t hipblasComputeType_t;
 typedef long hipblasStride;
 typedef __half hipblasHalf;
+typedef float2 hipblasComplex;
+typedef double2 hipblasDoubleComplex;
 #define HIPBLAS_OP_N CUBLAS_OP_N
 #define HIPBLAS_OP_T CUBLAS_OP_T
 #define HIPBLAS_OP_C CUBLAS_OP_C
@@ -44,6 +46,8 @@ typedef __half hipblasHalf;
 #define HIPBLAS_R_16F CUDA_R_16F
 #define HIPBLAS_R_32F CUDA_R_32F
 #define HIPBLAS_R_64F CUDA_R_64F
+#define HIPBLAS_C_32F CUDA_C_32F
+#define HIPBLAS_C_64F CUDA_C_64F
 #define HIPBLAS_R_8I CUDA_R_8I
 #define HIPBLAS_R_32I CUDA_R_32I
 #ifndef HIP_R_16F
@@ -57,6 +61,12 @@ typedef __half hipblasHalf;
 #endif
 #ifndef HIP_R_64F
 #define HIP_R_64F CUDA_R_64F
+#endif
+#ifndef HIP_C_32F
+#define HIP_C_32F CUDA_C_32F
+#endif
+#ifndef HIP_C_64F
+#define HIP_C_64F CUDA_C_64F
 #endif
 #ifndef HIP_R_8I
 #define HIP_R_8I CUDA_R_8I
@@ -80,58 +90,6 @@ typedef __half hipblasHalf;
 #define hipblasGetVectorAsync cublasGetVectorAsync
 #define hipblasSetMatrixAsync cublasSetMatrixAsync
 #define hipblasGetMatrixAsync cublasGetMatrixAsync
-#define hipblasSaxpy cublasSaxpy
-#define hipblasSscal cublasSscal
-#define hipblasScopy cublasScopy
-#define hipblasSdot cublasSdot
-#define hipblasSnrm2 cublasSnrm2
-#define hipblasSasum cublasSasum
-#define hipblasSgemv cublasSgemv
-#define hipblasSger cublasSger
-#define hipblasSgeam cublasSgeam
-#define hipblasSgemm cublasSgemm
-#define hipblasSgemmBatched cublasSgemmBatched
-#define hipblasSgemmStridedBatched cublasSgemmStridedBatched
-#define hipblasStrsm cublasStrsm
-#define hipblasStrsv cublasStrsv
-#define hipblasStrmm cublasStrmm
-#define hipblasSsymm cublasSsymm
-#define hipblasSsymv cublasSsymv
-#define hipblasSsyrk cublasSsyrk
-#define hipblasSdgmm cublasSdgmm
-#define hipblasSswap cublasSswap
-#define hipblasSrot cublasSrot
-#define hipblasSgetrfBatched cublasSgetrfBatched
-#define hipblasSgetriBatched cublasSgetriBatched
-#define hipblasDaxpy cublasDaxpy
-#define hipblasDscal cublasDscal
-#define hipblasDcopy cublasDcopy
-#define hipblasDdot cublasDdot
-#define hipblasDnrm2 cublasDnrm2
-#define hipblasDasum cublasDasum
-#define hipblasDgemv cublasDgemv
-#define hipblasDger cublasDger
-#define hipblasDgeam cublasDgeam
-#define hipblasDgemm cublasDgemm
-#define hipblasDgemmBatched cublasDgemmBatched
-#define hipblasDgemmStridedBatched cublasDgemmStridedBatched
-#define hipblasDtrsm cublasDtrsm
-#define hipblasDtrsv cublasDtrsv
-#define hipblasDtrmm cublasDtrmm
-#define hipblasDsymm cublasDsymm
-#define hipblasDsymv cublasDsymv
-#define hipblasDsyrk cublasDsyrk
-#define hipblasDdgmm cublasDdgmm
-#define hipblasDswap cublasDswap
-#define hipblasDrot cublasDrot
-#define hipblasDgetrfBatched cublasDgetrfBatched
-#define hipblasDgetriBatched cublasDgetriBatched
-#define hipblasIsamax cublasIsamax
-#define hipblasIdamax cublasIdamax
-#define hipblasIsamin cublasIsamin
-#define hipblasIdamin cublasIdamin
-#define hipblasHgemm cublasHgemm
-#define hipblasHgemmStridedBatched cublasHgemmStridedBatched
 #define hipblasDotEx cublasDotEx
 #define hipblasNrm2Ex cublasNrm2Ex
 #define hipblasScalEx cublasScalEx

@@ -132,41 +132,52 @@ static inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cu
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
-static inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t what, const void* alpha,
-                                            const void* a, cublasLtMatrixLayout_t of_a, const void* b,
-                                            cublasLtMatrixLayout_t of_b, const void* beta, const void* c,
-                                            cublasLtMatrixLayout_t of_c, void* d, cublasLtMatrixLayout_t of_d,
-                                            const cublasLtMatmulAlgo_t*, void*, std::size_t, cudaStream_t) {
-  namespace blas = isomer::emulator::blas;
-  const long depth = static_cast<long>(what->op_a == CUBLAS_OP_N ? of_a->columns : of_a->rows);
-  const long inner = static_cast<long>(what->op_b == CUBLAS_OP_N ? of_b->rows : of_b->columns);
+namespace isomer::emulator::blas {
+inline cublasStatus_t matmul(cublasHandle_t, isomer_emulator_blas_matmul what, AnyNumber alpha, const void* a,
+                             isomer_emulator_blas_layout of_a, const void* b, isomer_emulator_blas_layout of_b,
+                             AnyNumber beta, const void* c, cudaDataType_t type_c, void* d,
+                             isomer_emulator_blas_layout of_d) {
+  const long depth = static_cast<long>(what.op_a == CUBLAS_OP_N ? of_a.columns : of_a.rows);
+  const long inner = static_cast<long>(what.op_b == CUBLAS_OP_N ? of_b.rows : of_b.columns);
   if (depth != inner) return CUBLAS_STATUS_INVALID_VALUE;
-  const long m = static_cast<long>(of_d->rows), n = static_cast<long>(of_d->columns);
-  const auto scale = [](const void* at) { return at != nullptr ? blas::number(CUDA_R_32F, at) : 1.0; };
-  const double factor = blas::number(what->scale, alpha) * scale(what->scale_a) * scale(what->scale_b),
-               kept = blas::number(what->scale, beta) * scale(what->scale_c), scale_d = scale(what->scale_d);
-  if (kept != 0 && of_c->type != of_d->type) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const bool eight_bits = of_d->type == CUDA_R_8F_E4M3 || of_d->type == CUDA_R_8F_E5M2;
-  const auto of_bias = what->bias_type >= 0 ? static_cast<cudaDataType_t>(what->bias_type)
+  const long m = static_cast<long>(of_d.rows), n = static_cast<long>(of_d.columns);
+  const auto scale = [](const void* at) { return at != nullptr ? number(CUDA_R_32F, at) : 1.0; };
+  const double factor = alpha.as<double>() * scale(what.scale_a) * scale(what.scale_b),
+               kept = beta.as<double>() * scale(what.scale_c), scale_d = scale(what.scale_d);
+  if (kept != 0 && type_c != of_d.type) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool eight_bits = of_d.type == CUDA_R_8F_E4M3 || of_d.type == CUDA_R_8F_E5M2;
+  const auto of_bias = what.bias_type >= 0 ? static_cast<cudaDataType_t>(what.bias_type)
                        : eight_bits         ? CUDA_R_16BF
-                                            : of_d->type;
-  blas::Matrix bias;
-  if ((what->epilogue & CUBLASLT_EPILOGUE_BIAS) && !bias.bring(of_bias, what->bias, m, 1, m))
+                                            : of_d.type;
+  Matrix bias;
+  if ((what.epilogue & CUBLASLT_EPILOGUE_BIAS) && !bias.bring(of_bias, what.bias, m, 1, m))
     return CUBLAS_STATUS_EXECUTION_FAILED;
   double largest = 0;
   const auto finish = [&](double x, long row) {
-    if (what->epilogue & CUBLASLT_EPILOGUE_BIAS) x += bias.at(row, 0);
-    if (what->epilogue & CUBLASLT_EPILOGUE_RELU) x = x > 0 ? x : 0;
+    if (what.epilogue & CUBLASLT_EPILOGUE_BIAS) x += bias.at(row, 0);
+    if (what.epilogue & CUBLASLT_EPILOGUE_RELU) x = x > 0 ? x : 0;
     // By the hyperbolic tangent, as the library has it.
-    if (what->epilogue & CUBLASLT_EPILOGUE_GELU)
+    if (what.epilogue & CUBLASLT_EPILOGUE_GELU)
       x = 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
     largest = std::max(largest, std::fabs(x));
     return x * scale_d;
   };
-  const cublasStatus_t status = blas::gemm(m, n, depth, factor, {what->op_a, a, of_a->type, of_a->stride},
-                                           {what->op_b, b, of_b->type, of_b->stride}, kept, c, d, of_d->type,
-                                           of_d->stride, blas::computes(what->compute), finish);
-  if (what->largest != nullptr && status == CUBLAS_STATUS_SUCCESS)
-    blas::put_number(CUDA_R_32F, what->largest, largest);
+  const cublasStatus_t status = gemm(m, n, depth, factor, {what.op_a, a, of_a.type, of_a.stride},
+                                           {what.op_b, b, of_b.type, of_b.stride}, kept, c, d, of_d.type,
+                                           of_d.stride, computes(what.compute), finish);
+  if (what.largest != nullptr && status == CUBLAS_STATUS_SUCCESS)
+    put_number(CUDA_R_32F, what.largest, largest);
   return status;
+}
+}  // namespace isomer::emulator::blas
+static inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t what, const void* alpha,
+                                            const void* a, cublasLtMatrixLayout_t of_a, const void* b,
+                                            cublasLtMatrixLayout_t of_b, const void* beta, const void* c,
+                                            cublasLtMatrixLayout_t of_c, void* d, cublasLtMatrixLayout_t of_d,
+                                            const cublasLtMatmulAlgo_t*, void*, std::size_t, cudaStream_t stream) {
+  namespace blas = isomer::emulator::blas;
+  isomer_emulator_blas settings = *h;
+  settings.stream = stream;
+  return blas::recorded(&settings, blas::matmul, *what, {what->scale, alpha}, a, *of_a, b, *of_b, {what->scale, beta}, c,
+                        of_c ? of_c->type : of_d->type, d, *of_d);
 }

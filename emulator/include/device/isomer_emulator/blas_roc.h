@@ -1,4 +1,4 @@
-// rocBLAS's names for what blas.h computes.
+// rocBLAS's names for what blas.h computes; those of each type are in blas_names.h.
 #pragma once
 
 #include "blas_hip.h"
@@ -16,6 +16,8 @@ typedef long rocblas_stride;
 typedef float rocblas_float;
 typedef double rocblas_double;
 typedef __half rocblas_half;
+typedef float2 rocblas_float_complex;
+typedef double2 rocblas_double_complex;
 typedef hip_bfloat16 rocblas_bfloat16;
 enum rocblas_gemm_algo { rocblas_gemm_algo_standard = 0, rocblas_gemm_algo_solution_index = 1 };
 enum rocblas_gemm_flags { rocblas_gemm_flags_none = 0 };
@@ -36,6 +38,8 @@ enum rocblas_atomics_mode { rocblas_atomics_not_allowed = 0, rocblas_atomics_all
 #define rocblas_datatype_bf16_r CUDA_R_16BF
 #define rocblas_datatype_f32_r CUDA_R_32F
 #define rocblas_datatype_f64_r CUDA_R_64F
+#define rocblas_datatype_f32_c CUDA_C_32F
+#define rocblas_datatype_f64_c CUDA_C_64F
 #define rocblas_datatype_i8_r CUDA_R_8I
 #define rocblas_datatype_u8_r CUDA_R_8U
 #define rocblas_datatype_i32_r CUDA_R_32I
@@ -70,73 +74,36 @@ static inline void rocblas_initialize() {}
 static inline rocblas_status rocblas_set_atomics_mode(rocblas_handle, rocblas_atomics_mode) {
   return rocblas_status_success;
 }
-#define rocblas_saxpy cublasSaxpy
-#define rocblas_daxpy cublasDaxpy
-#define rocblas_sscal cublasSscal
-#define rocblas_dscal cublasDscal
-#define rocblas_scopy cublasScopy
-#define rocblas_dcopy cublasDcopy
-#define rocblas_sswap cublasSswap
-#define rocblas_dswap cublasDswap
-#define rocblas_sdot cublasSdot
-#define rocblas_ddot cublasDdot
-#define rocblas_snrm2 cublasSnrm2
-#define rocblas_dnrm2 cublasDnrm2
-#define rocblas_sasum cublasSasum
-#define rocblas_dasum cublasDasum
-#define rocblas_isamax cublasIsamax
-#define rocblas_idamax cublasIdamax
-#define rocblas_isamin cublasIsamin
-#define rocblas_idamin cublasIdamin
-#define rocblas_sgemv cublasSgemv
-#define rocblas_dgemv cublasDgemv
-#define rocblas_sger cublasSger
-#define rocblas_dger cublasDger
-#define rocblas_sgeam cublasSgeam
-#define rocblas_dgeam cublasDgeam
-#define rocblas_sgemm cublasSgemm
-#define rocblas_dgemm cublasDgemm
-#define rocblas_hgemm cublasHgemm
-#define rocblas_sgemm_batched cublasSgemmBatched
-#define rocblas_dgemm_batched cublasDgemmBatched
-#define rocblas_sgemm_strided_batched cublasSgemmStridedBatched
-#define rocblas_dgemm_strided_batched cublasDgemmStridedBatched
-#define rocblas_hgemm_strided_batched cublasHgemmStridedBatched
-#define rocblas_strsm cublasStrsm
-#define rocblas_dtrsm cublasDtrsm
-#define rocblas_ssymm cublasSsymm
-#define rocblas_dsymm cublasDsymm
-#define rocblas_ssyrk cublasSsyrk
-#define rocblas_dsyrk cublasDsyrk
-#define rocblas_sdgmm cublasSdgmm
-#define rocblas_ddgmm cublasDdgmm
 
-/// d = alpha · a · b + beta · c.
+namespace isomer::emulator::blas {
+/// d = alpha · a · b + beta · c, where c may have other rows than d.
+inline cublasStatus_t gemm_into(cublasHandle_t h, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                                AnyNumber alpha, const void* a, cudaDataType_t type_a, int lda, long stride_a,
+                                const void* b, cudaDataType_t type_b, int ldb, long stride_b, AnyNumber beta,
+                                const void* c, cudaDataType_t type, int ldc, long stride_c, void* d, int ldd,
+                                long stride_d, int count, Computes how) {
+  for (int i = 0; (c != d || ldc != ldd) && i < count; ++i) {
+    MatrixOf<std::complex<double>> before;
+    if (!before.bring(type, moved(c, type, stride_c * i), m, n, ldc) ||
+        !before.take(type, const_cast<void*>(moved(d, type, stride_d * i)), ldd))
+      return CUBLAS_STATUS_MAPPING_ERROR;
+  }
+  return gemm_strided(h, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, d, type,
+                      ldd, stride_d, count, how);
+}
+}  // namespace isomer::emulator::blas
 static inline rocblas_status rocblas_gemm_strided_batched_ex(
-    rocblas_handle, rocblas_operation op_a, rocblas_operation op_b, int m, int n, int k, const void* alpha,
+    rocblas_handle h, rocblas_operation op_a, rocblas_operation op_b, int m, int n, int k, const void* alpha,
     const void* a, rocblas_datatype type_a, int lda, rocblas_stride stride_a, const void* b,
     rocblas_datatype type_b, int ldb, rocblas_stride stride_b, const void* beta, const void* c,
     rocblas_datatype type_c, int ldc, rocblas_stride stride_c, void* d, rocblas_datatype, int ldd,
     rocblas_stride stride_d, int count, rocblas_datatype compute, rocblas_gemm_algo, int, unsigned) {
   namespace blas = isomer::emulator::blas;
   const cublasComputeType_t how = blas::Compute(compute).type;
-  for (int i = 0; i < count; ++i) {
-    const auto at = [i](const void* p, rocblas_datatype type, rocblas_stride stride) {
-      return blas::moved(static_cast<const char*>(p), type, stride * i);
-    };
-    blas::Matrix before;  // c may have other rows than d
-    if (c != d || ldc != ldd) {
-      if (!before.bring(type_c, at(c, type_c, stride_c), m, n, ldc) ||
-          !before.take(type_c, const_cast<void*>(at(d, type_c, stride_d)), ldd))
-        return rocblas_status_invalid_pointer;
-    }
-    const rocblas_status status = blas::gemm(
-        m, n, k, blas::number(blas::scale_type(how), alpha), {op_a, at(a, type_a, stride_a), type_a, lda},
-        {op_b, at(b, type_b, stride_b), type_b, ldb}, blas::number(blas::scale_type(how), beta),
-        const_cast<void*>(at(d, type_c, stride_d)), type_c, ldd, blas::computes(how));
-    if (status != rocblas_status_success) return status;
-  }
-  return rocblas_status_success;
+  const cudaDataType_t scale = blas::scale_type(how, type_c);
+  return blas::recorded(h, blas::gemm_into, op_a, op_b, m, n, k, {scale, alpha}, a, type_a, lda, stride_a, b, type_b,
+                        ldb, stride_b, {scale, beta}, c, type_c, ldc, stride_c, d, ldd, stride_d, count,
+                        blas::computes(how));
 }
 static inline rocblas_status rocblas_gemm_ex(rocblas_handle h, rocblas_operation op_a, rocblas_operation op_b,
                                              int m, int n, int k, const void* alpha, const void* a,

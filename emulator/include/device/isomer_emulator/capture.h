@@ -9,17 +9,17 @@ namespace isomer::emulator {
 
 /// The graph owns the call.
 template <class Call>
-GraphNode* add_node(Graph* graph, Call call) {
+GraphNode* add_node(Graph* graph, NodeKind kind, Call call) {
   return isomer_emulator_graph_add(
       graph, {[](void* state, void* stream) { (*static_cast<Call*>(state))(stream); },
-              [](void* state) { delete static_cast<Call*>(state); }, new Call(std::move(call))});
+              [](void* state) { delete static_cast<Call*>(state); }, new Call(std::move(call)), kind});
 }
 /// Keeps the call where the stream is captured.
 template <class Call>
-bool capture(const void* stream, Call call) {
+bool capture(const void* stream, NodeKind kind, Call call) {
   Graph* const graph = isomer_emulator_captured(stream);
   if (graph == nullptr) return false;
-  add_node(graph, std::move(call));
+  add_node(graph, kind, std::move(call));
   return true;
 }
 

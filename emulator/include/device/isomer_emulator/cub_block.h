@@ -23,6 +23,13 @@ struct Room {
   T& operator[](unsigned i) { return reinterpret_cast<T*>(bytes)[i]; }
 };
 
+/// Shared memory that a collective has where the caller gives it none: one for each type.
+template <class Storage>
+ISOMER_CUB Storage& own_storage(const char* name) {
+  static isomer::emulator::SharedSite site{name, __FILE__, __LINE__, sizeof(Storage), alignof(Storage), 0};
+  return isomer::emulator::shared_variable<Storage>(site);
+}
+
 template <class T, int Items, class Op>
 ISOMER_CUB T folded(T (&items)[Items], Op op) {
   T total = items[0];
@@ -43,6 +50,7 @@ class BlockReduce {
     detail::Room<T, kWarps> of_warp;
   };
   ISOMER_CUB explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
+  ISOMER_CUB BlockReduce() : BlockReduce(detail::own_storage<TempStorage>("BlockReduce's own storage")) {}
 
   template <class Op>
   ISOMER_CUB T Reduce(T value, Op op, int valid) {

@@ -92,7 +92,7 @@ class BlockAdjacentDifference {
 
  private:
   template <int Items, class Out, class Op>
-  ISOMER_CUB void left(T (&in)[Items], Out (&out)[Items], Op op, const T* before) {
+  ISOMER_CUB void left(T (&in)[Items], Out (&out)[Items], Op op, T* before) {
     const unsigned thread = detail::linear_thread();
     storage_.edges[thread] = in[Items - 1];
     __syncthreads();
@@ -104,7 +104,7 @@ class BlockAdjacentDifference {
     }
   }
   template <int Items, class Out, class Op>
-  ISOMER_CUB void right(T (&in)[Items], Out (&out)[Items], Op op, const T* behind) {
+  ISOMER_CUB void right(T (&in)[Items], Out (&out)[Items], Op op, T* behind) {
     const unsigned thread = detail::linear_thread();
     storage_.edges[thread] = in[0];
     __syncthreads();

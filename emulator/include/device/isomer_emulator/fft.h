@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "capture.h"
 #include "complex.h"
 
 #define _CUFFT_H_  // as headers of others ask whether cuFFT is there
@@ -42,6 +43,7 @@ struct Plan {
   std::vector<long> sizes;
   Layout in, out;
   long batch = 1;
+  const void* stream = nullptr;
 };
 inline std::map<int, Plan>& plans() {
   static std::map<int, Plan> all;
@@ -126,7 +128,7 @@ struct Places {
 };
 
 template <class In, class Out>
-cufftResult execute(cufftHandle handle, const In* from, Out* to, int sign) {
+cufftResult transform(cufftHandle handle, const In* from, Out* to, int sign) {
   const auto found = plans().find(handle);
   if (found == plans().end() || !found->second.made) return CUFFT_INVALID_PLAN;
   if (isomer_emulator_library_refused()) return CUFFT_EXEC_FAILED;
@@ -193,7 +195,8 @@ inline cufftResult make(cufftHandle handle, std::vector<long> sizes, cufftType t
   for (const long n : sizes)
     if (n < 1) return CUFFT_INVALID_SIZE;
   if (batch < 1 || sizes.empty()) return CUFFT_INVALID_SIZE;
-  plans()[handle] = {true, type, std::move(sizes), std::move(in), std::move(out), batch};
+  Plan& plan = plans()[handle];
+  plan = {true, type, std::move(sizes), std::move(in), std::move(out), batch, plan.stream};
   return CUFFT_SUCCESS;
 }
 inline cufftResult make_many(cufftHandle handle, int rank, const int* n, const int* inembed, int istride,
@@ -208,6 +211,15 @@ inline cufftResult make_many(cufftHandle handle, int rank, const int* n, const i
   return make(handle, std::vector<long>(n, n + rank), type, batch,
               layout(given ? inembed : nullptr, istride, idist),
               layout(given ? onembed : nullptr, ostride, odist));
+}
+
+/// Where the plan's stream is captured, the transform goes into its graph.
+template <class In, class Out>
+cufftResult execute(cufftHandle handle, const In* from, Out* to, int sign) {
+  const auto found = plans().find(handle);
+  if (found == plans().end()) return CUFFT_INVALID_PLAN;
+  const auto later = [=](void*) { transform(handle, from, to, sign); };
+  return capture(found->second.stream, NodeKind::kernel, later) ? CUFFT_SUCCESS : transform(handle, from, to, sign);
 }
 
 }  // namespace isomer::emulator::fft
@@ -262,7 +274,12 @@ static inline cufftResult cufftPlanMany(cufftHandle* plan, int rank, int* n, int
   return cufftMakePlanMany(*plan, rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch,
                            nullptr);
 }
-static inline cufftResult cufftSetStream(cufftHandle, const void*) { return CUFFT_SUCCESS; }
+static inline cufftResult cufftSetStream(cufftHandle handle, const void* stream) {
+  const auto found = isomer::emulator::fft::plans().find(handle);
+  if (found == isomer::emulator::fft::plans().end()) return CUFFT_INVALID_PLAN;
+  found->second.stream = stream;
+  return CUFFT_SUCCESS;
+}
 static inline cufftResult cufftSetWorkArea(cufftHandle, void*) { return CUFFT_SUCCESS; }
 static inline cufftResult cufftSetAutoAllocation(cufftHandle, int) { return CUFFT_SUCCESS; }
 static inline cufftResult cufftGetVersion(int* version) {

@@ -83,11 +83,8 @@ static inline hipError_t hipMemsetD8Async(void* to, unsigned char value, std::si
 // The lambda names the kernel only where it is called, so that template arguments may still be deduced there;
 // it captures by value, since a kernel may be chosen at run time: a pointer in host memory, which no thread
 // of the kernel may read.
-#define hipLaunchKernelGGL(KERNEL, GRID, BLOCK, SHARED, STREAM, ...)                              \
-  isomer::emulator::launcher(                                                                     \
-      isomer::emulator::request_of(#KERNEL, __FILE__, __LINE__,                                   \
-                                   isomer::emulator::Configuration(GRID, BLOCK, SHARED, STREAM)), \
-      [=](auto&... isomer_arguments) { KERNEL(isomer_arguments...); })(__VA_ARGS__)
+#define hipLaunchKernelGGL(KERNEL, GRID, BLOCK, SHARED, STREAM, ...) \
+  KERNEL<<<(GRID), (BLOCK), (SHARED), (STREAM)>>>(__VA_ARGS__)
 
 #define hipThreadIdx_x threadIdx.x
 #define hipThreadIdx_y threadIdx.y

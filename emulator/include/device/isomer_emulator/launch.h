@@ -75,7 +75,7 @@ int launch_package(LaunchRequest request, Package<Call, A...>& package) {
 template <class P>
 bool captured_launch(const LaunchRequest& request, const P& package) {
   if constexpr (!kCopiedAsBytes<P> && std::is_copy_constructible_v<P>) {
-    return capture(request.stream, [request, kept = package](void* stream) mutable {
+    return capture(request.stream, NodeKind::kernel, [request, kept = package](void* stream) mutable {
       LaunchRequest launch = request;
       launch.stream = stream;
       launch_package(launch, kept);

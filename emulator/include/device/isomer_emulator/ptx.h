@@ -365,10 +365,11 @@ struct Tf32 {
   operator float() const { return as<float>(bits & 0xffffe000u); }
 };
 /// d[16×8] = a[16×k] · b[k×8] + c, spread over the warp as mma.sync has it: a lane holds two rows eight apart and
-/// two columns; a register of a or b holds as many elements of one row or column as fit.
-template <class A, class B, class C, int RegistersA, bool Saturates>
-ISOMER_EMULATOR_INLINE void mma(C (&d)[4], const u32* a, const u32* b, const C (&c)[4]) {
-  constexpr int kPer = 4 / sizeof(A), kHalves = RegistersA / 2;
+/// two columns; a register of a or b holds as many elements of one row or column as fit. Of eight rows a lane holds
+/// one: it has two sums.
+template <class A, class B, class C, int RegistersA, bool Saturates, int Sums>
+ISOMER_EMULATOR_INLINE void mma(C (&d)[Sums], const u32* a, const u32* b, const C (&c)[Sums]) {
+  constexpr int kPer = 4 / sizeof(A), kRows = Sums / 2, kHalves = RegistersA / kRows;
   const u32 lane = isomer_emulator_lane(), row = lane / 4 * 4, column = lane % 4 * 8;
   Several<u32, 4> mine_a{}, mine_b{};
   for (int i = 0; i < RegistersA; ++i) mine_a.v[i] = a[i];
@@ -380,13 +381,13 @@ ISOMER_EMULATOR_INLINE void mma(C (&d)[4], const u32* a, const u32* b, const C (
     columns[1][t] = shuffled(kAllLanes, mine_b, column + 4 + t);
   }
   using Sum = std::conditional_t<!std::is_integral_v<C>, float, std::conditional_t<Saturates, s64, C>>;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < Sums; ++i) {
     Sum sum = static_cast<Sum>(c[i]);
     for (int half = 0; half < kHalves; ++half) {
       for (int t = 0; t < 4; ++t) {
         A left[kPer];
         B right[kPer];
-        __builtin_memcpy(static_cast<void*>(left), &rows[t].v[2 * half + i / 2], 4);
+        __builtin_memcpy(static_cast<void*>(left), &rows[t].v[kRows * half + i / 2], 4);
         __builtin_memcpy(static_cast<void*>(right), &columns[i % 2][t].v[half], 4);
         for (int e = 0; e < kPer; ++e) sum += static_cast<Sum>(left[e]) * static_cast<Sum>(right[e]);
       }

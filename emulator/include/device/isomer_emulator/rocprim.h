@@ -132,6 +132,14 @@ class block_reduce {
   __device__ void reduce(T input, T& output, storage_type& storage, Op op = Op()) {
     output = Block(storage).Reduce(input, op);
   }
+  template <class Op = plus<T>>
+  __device__ void reduce(T input, T& output, Op op = Op()) {
+    reduce(input, output, cub::detail::own_storage<storage_type>("block_reduce's own storage"), op);
+  }
+  template <unsigned Items, class Op = plus<T>>
+  __device__ void reduce(T (&input)[Items], T& output, Op op = Op()) {
+    reduce(input, output, cub::detail::own_storage<storage_type>("block_reduce's own storage"), op);
+  }
   template <unsigned Items, class Op = plus<T>>
   __device__ void reduce(T (&input)[Items], T& output, storage_type& storage, Op op = Op()) {
     T own = input[0];
@@ -148,6 +156,14 @@ class block_scan {
   template <class Op = plus<T>>
   __device__ void inclusive_scan(T input, T& output, storage_type& storage, Op op = Op()) {
     Block(storage).InclusiveScan(input, output, op);
+  }
+  template <class Op = plus<T>>
+  __device__ void inclusive_scan(T input, T& output, Op op = Op()) {
+    inclusive_scan(input, output, cub::detail::own_storage<storage_type>("block_scan's own storage"), op);
+  }
+  template <class Op = plus<T>>
+  __device__ void exclusive_scan(T input, T& output, T first, Op op = Op()) {
+    exclusive_scan(input, output, first, cub::detail::own_storage<storage_type>("block_scan's own storage"), op);
   }
   template <class Op = plus<T>>
   __device__ void exclusive_scan(T input, T& output, T first, storage_type& storage, Op op = Op()) {

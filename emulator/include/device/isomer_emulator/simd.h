@@ -128,6 +128,54 @@ ISOMER_EMULATOR_INLINE int __viaddmax_s32_relu(int a, int b, int c) {
 ISOMER_EMULATOR_INLINE int __viaddmin_s32_relu(int a, int b, int c) {
   return __vimax3_s32(__viaddmin_s32(a, b, c), 0, 0);
 }
+// The same on both halves of a word.
+#define ISOMER_EMULATOR_HALVES(SUFFIX, T)                                                                     \
+  ISOMER_EMULATOR_INLINE unsigned __viaddmax_##SUFFIX(unsigned a, unsigned b, unsigned c) {                    \
+    return isomer::emulator::halves<T>(a, b, c, [](T x, T y, T z) { return T(x + y) > z ? T(x + y) : z; });    \
+  }                                                                                                            \
+  ISOMER_EMULATOR_INLINE unsigned __viaddmin_##SUFFIX(unsigned a, unsigned b, unsigned c) {                    \
+    return isomer::emulator::halves<T>(a, b, c, [](T x, T y, T z) { return T(x + y) < z ? T(x + y) : z; });    \
+  }                                                                                                            \
+  ISOMER_EMULATOR_INLINE unsigned __vimax3_##SUFFIX(unsigned a, unsigned b, unsigned c) {                      \
+    return __viaddmax_##SUFFIX(__viaddmax_##SUFFIX(a, 0, b), 0, c);                                            \
+  }                                                                                                            \
+  ISOMER_EMULATOR_INLINE unsigned __vimin3_##SUFFIX(unsigned a, unsigned b, unsigned c) {                      \
+    return __viaddmin_##SUFFIX(__viaddmin_##SUFFIX(a, 0, b), 0, c);                                            \
+  }                                                                                                            \
+  ISOMER_EMULATOR_INLINE unsigned __vibmax_##SUFFIX(unsigned a, unsigned b, bool* high, bool* low) {           \
+    *high = T(a >> 16) >= T(b >> 16), *low = T(a) >= T(b);                                                     \
+    return __viaddmax_##SUFFIX(a, 0, b);                                                                       \
+  }                                                                                                            \
+  ISOMER_EMULATOR_INLINE unsigned __vibmin_##SUFFIX(unsigned a, unsigned b, bool* high, bool* low) {           \
+    *high = T(a >> 16) <= T(b >> 16), *low = T(a) <= T(b);                                                     \
+    return __viaddmin_##SUFFIX(a, 0, b);                                                                       \
+  }
+namespace isomer::emulator {
+template <class T, class F>
+ISOMER_EMULATOR_INLINE unsigned halves(unsigned a, unsigned b, unsigned c, F f) {
+  const unsigned high = static_cast<unsigned short>(f(T(a >> 16), T(b >> 16), T(c >> 16)));
+  return high << 16 | static_cast<unsigned short>(f(T(a), T(b), T(c)));
+}
+}  // namespace isomer::emulator
+ISOMER_EMULATOR_HALVES(s16x2, std::int16_t)
+ISOMER_EMULATOR_HALVES(u16x2, std::uint16_t)
+#undef ISOMER_EMULATOR_HALVES
+ISOMER_EMULATOR_INLINE unsigned __viaddmax_s16x2_relu(unsigned a, unsigned b, unsigned c) {
+  return __vimax3_s16x2(__viaddmax_s16x2(a, b, c), 0, 0);
+}
+ISOMER_EMULATOR_INLINE unsigned __viaddmin_s16x2_relu(unsigned a, unsigned b, unsigned c) {
+  return __vimax3_s16x2(__viaddmin_s16x2(a, b, c), 0, 0);
+}
+ISOMER_EMULATOR_INLINE unsigned __vimax3_s16x2_relu(unsigned a, unsigned b, unsigned c) {
+  return __vimax3_s16x2(__vimax3_s16x2(a, b, c), 0, 0);
+}
+ISOMER_EMULATOR_INLINE unsigned __vimin3_s16x2_relu(unsigned a, unsigned b, unsigned c) {
+  return __vimax3_s16x2(__vimin3_s16x2(a, b, c), 0, 0);
+}
+ISOMER_EMULATOR_INLINE unsigned __vimax_s16x2_relu(unsigned a, unsigned b) { return __vimax3_s16x2(a, b, 0); }
+ISOMER_EMULATOR_INLINE unsigned __vimin_s16x2_relu(unsigned a, unsigned b) {
+  return __vimax3_s16x2(__viaddmin_s16x2(a, 0, b), 0, 0);
+}
 ISOMER_EMULATOR_INLINE unsigned __uhadd(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
 }

@@ -46,24 +46,22 @@ typedef int cusolver_int_t;
 typedef struct isomer_emulator_solver {
   cudaStream_t stream = nullptr;
 } * cusolverDnHandle_t;
-typedef struct isomer_emulator_solver_params* cusolverDnParams_t;
+typedef struct isomer_emulator_solver_params {
+} * cusolverDnParams_t;
 /// Of Jacobi's method, whose tolerance here is always the smallest.
 typedef struct isomer_emulator_jacobi {
   int sweeps = 1;
 } * syevjInfo_t;
 typedef struct isomer_emulator_jacobi* gesvdjInfo_t;
 
-static inline cusolverStatus_t isomer_emulator_solved(bool done) {
+namespace isomer::emulator::solver {
+inline cusolverStatus_t solved(bool done) {
   return done ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
 }
-static inline cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
-  *handle = new isomer_emulator_solver;
-  return CUSOLVER_STATUS_SUCCESS;
-}
-static inline cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle) {
-  delete handle;
-  return CUSOLVER_STATUS_SUCCESS;
-}
+}  // namespace isomer::emulator::solver
+#define ISOMER_EMULATOR_ROOM(NAME) ISOMER_EMULATOR_LITTLE_ROOM(cusolverStatus_t, cusolverDnHandle_t, NAME)
+
+ISOMER_EMULATOR_MADE(cusolverStatus_t, cusolverDnCreate, cusolverDnDestroy, cusolverDnHandle_t, isomer_emulator_solver)
 static inline cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   return CUSOLVER_STATUS_SUCCESS;
@@ -72,23 +70,14 @@ static inline cusolverStatus_t cusolverDnGetStream(cusolverDnHandle_t handle, cu
   *stream = handle->stream;
   return CUSOLVER_STATUS_SUCCESS;
 }
-static inline cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* params) {
-  *params = nullptr;
-  return CUSOLVER_STATUS_SUCCESS;
-}
-static inline cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t) { return CUSOLVER_STATUS_SUCCESS; }
+ISOMER_EMULATOR_MADE(cusolverStatus_t, cusolverDnCreateParams, cusolverDnDestroyParams, cusolverDnParams_t,
+                     isomer_emulator_solver_params)
 static inline cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t, cusolverDnFunction_t,
                                                        cusolverAlgMode_t) {
   return CUSOLVER_STATUS_SUCCESS;
 }
-static inline cusolverStatus_t cusolverDnCreateSyevjInfo(syevjInfo_t* info) {
-  *info = new isomer_emulator_jacobi;
-  return CUSOLVER_STATUS_SUCCESS;
-}
-static inline cusolverStatus_t cusolverDnDestroySyevjInfo(syevjInfo_t info) {
-  delete info;
-  return CUSOLVER_STATUS_SUCCESS;
-}
+ISOMER_EMULATOR_MADE(cusolverStatus_t, cusolverDnCreateSyevjInfo, cusolverDnDestroySyevjInfo, syevjInfo_t,
+                     isomer_emulator_jacobi)
 #define cusolverDnCreateGesvdjInfo cusolverDnCreateSyevjInfo
 #define cusolverDnDestroyGesvdjInfo cusolverDnDestroySyevjInfo
 static inline cusolverStatus_t cusolverDnXsyevjSetTolerance(syevjInfo_t, double) {
@@ -115,207 +104,162 @@ static inline cusolverStatus_t cusolverDnXsyevjGetSweeps(cusolverDnHandle_t, sye
 #define cusolverDnXgesvdjGetResidual cusolverDnXsyevjGetResidual
 #define cusolverDnXgesvdjGetSweeps cusolverDnXsyevjGetSweeps
 
-#define ISOMER_EMULATOR_SOLVER(L, T)                                                                         \
-  static inline cusolverStatus_t cusolverDn##L##potrf_bufferSize(cusolverDnHandle_t, cublasFillMode_t, int,  \
-                                                                 T*, int, int* size) {                       \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##potrf(cusolverDnHandle_t, cublasFillMode_t fill, int n,      \
-                                                      T* a, int lda, T*, int, int* info) {                   \
-    return isomer_emulator_solved(                                                                           \
-        isomer::emulator::solver::potrf(isomer::emulator::solver::kTypeOf<T>, fill, n, a, lda, info));       \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##potrs(cusolverDnHandle_t, cublasFillMode_t fill, int n,      \
-                                                      int nrhs, const T* a, int lda, T* b, int ldb,          \
-                                                      int* info) {                                           \
-    return isomer_emulator_solved(isomer::emulator::solver::potrs(isomer::emulator::solver::kTypeOf<T>,      \
-                                                                  fill, n, nrhs, a, lda, b, ldb, info));     \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##getrf_bufferSize(cusolverDnHandle_t, int, int, T*, int,      \
-                                                                 int* size) {                                \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##getrf(cusolverDnHandle_t, int m, int n, T* a, int lda, T*,   \
-                                                      int* pivots, int* info) {                              \
-    return isomer_emulator_solved(                                                                           \
-        isomer::emulator::solver::getrf(isomer::emulator::solver::kTypeOf<T>, m, n, a, lda, pivots, info));  \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##getrs(cusolverDnHandle_t, cublasOperation_t op, int n,       \
-                                                      int nrhs, const T* a, int lda, const int* pivots,      \
-                                                      T* b, int ldb, int* info) {                            \
-    return isomer_emulator_solved(isomer::emulator::solver::getrs(isomer::emulator::solver::kTypeOf<T>, op,  \
-                                                                  n, nrhs, a, lda, pivots, b, ldb, info));   \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##geqrf_bufferSize(cusolverDnHandle_t, int, int, T*, int,      \
-                                                                 int* size) {                                \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##geqrf(cusolverDnHandle_t, int m, int n, T* a, int lda,       \
-                                                      T* tau, T*, int, int* info) {                          \
-    return isomer_emulator_solved(                                                                           \
-        isomer::emulator::solver::geqrf(isomer::emulator::solver::kTypeOf<T>, m, n, a, lda, tau, info));     \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##orgqr_bufferSize(cusolverDnHandle_t, int, int, int,          \
-                                                                 const T*, int, const T*, int* size) {       \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##orgqr(cusolverDnHandle_t, int m, int n, int k, T* a,         \
-                                                      int lda, const T* tau, T*, int, int* info) {           \
-    return isomer_emulator_solved(                                                                           \
-        isomer::emulator::solver::orgqr(isomer::emulator::solver::kTypeOf<T>, m, n, k, a, lda, tau, info));  \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##ormqr_bufferSize(cusolverDnHandle_t, cublasSideMode_t,       \
-                                                                 cublasOperation_t, int, int, int, const T*, \
-                                                                 int, const T*, const T*, int, int* size) {  \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##ormqr(                                                       \
-      cusolverDnHandle_t, cublasSideMode_t side, cublasOperation_t op, int m, int n, int k, const T* a,      \
-      int lda, const T* tau, T* c, int ldc, T*, int, int* info) {                                            \
-    return isomer_emulator_solved(isomer::emulator::solver::ormqr(                                           \
-        isomer::emulator::solver::kTypeOf<T>, side, op, m, n, k, a, lda, tau, c, ldc, info));                \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##syevd_bufferSize(                                            \
-      cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int, const T*, int, const T*, int* size,      \
-      syevjInfo_t = nullptr) {                                                                               \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##syevd(cusolverDnHandle_t, cusolverEigMode_t mode,            \
-                                                      cublasFillMode_t fill, int n, T* a, int lda, T* w, T*, \
-                                                      int, int* info, syevjInfo_t = nullptr) {               \
-    return isomer_emulator_solved(isomer::emulator::solver::syev(                                            \
-        isomer::emulator::solver::kTypeOf<T>, mode == CUSOLVER_EIG_MODE_VECTOR, fill, n, a, lda, w, info));  \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##syevjBatched_bufferSize(                                     \
-      cusolverDnHandle_t, cusolverEigMode_t, cublasFillMode_t, int, const T*, int, const T*, int* size,      \
-      syevjInfo_t, int) {                                                                                    \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##syevjBatched(                                                \
-      cusolverDnHandle_t h, cusolverEigMode_t mode, cublasFillMode_t fill, int n, T* a, int lda, T* w,       \
-      T* work, int size, int* info, syevjInfo_t params, int count) {                                         \
-    for (long i = 0; i < count; ++i) {                                                                       \
-      const auto status = cusolverDn##L##syevd(h, mode, fill, n, a + i * lda * n, lda, w + i * n, work,      \
-                                               size, info + i, params);                                      \
-      if (status != CUSOLVER_STATUS_SUCCESS) return status;                                                  \
-    }                                                                                                        \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##sygvd_bufferSize(                                            \
-      cusolverDnHandle_t, cusolverEigType_t, cusolverEigMode_t, cublasFillMode_t, int, const T*, int,        \
-      const T*, int, const T*, int* size, syevjInfo_t = nullptr) {                                           \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##sygvd(                                                       \
-      cusolverDnHandle_t, cusolverEigType_t kind, cusolverEigMode_t mode, cublasFillMode_t fill, int n,      \
-      T* a, int lda, T* b, int ldb, T* w, T*, int, int* info, syevjInfo_t = nullptr) {                       \
-    return isomer_emulator_solved(isomer::emulator::solver::sygv(isomer::emulator::solver::kTypeOf<T>, kind, \
-                                                                 mode == CUSOLVER_EIG_MODE_VECTOR, fill, n,  \
-                                                                 a, lda, b, ldb, w, info));                  \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##gesvd_bufferSize(cusolverDnHandle_t, int, int, int* size) {  \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##gesvd(                                                       \
-      cusolverDnHandle_t, signed char want_u, signed char want_v, int m, int n, T* a, int lda, T* s, T* u,   \
-      int ldu, T* vt, int ldvt, T*, int, T*, int* info) {                                                    \
-    return isomer_emulator_solved(isomer::emulator::solver::gesvd(isomer::emulator::solver::kTypeOf<T>,      \
-                                                                  want_u, want_v, m, n, a, lda, s, u, ldu,   \
-                                                                  vt, ldvt, true, info));                    \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##gesvdj_bufferSize(                                           \
-      cusolverDnHandle_t, cusolverEigMode_t, int, int, int, const T*, int, const T*, const T*, int,          \
-      const T*, int, int* size, gesvdjInfo_t) {                                                              \
-    *size = 64;                                                                                              \
-    return CUSOLVER_STATUS_SUCCESS;                                                                          \
-  }                                                                                                          \
-  static inline cusolverStatus_t cusolverDn##L##gesvdj(cusolverDnHandle_t, cusolverEigMode_t mode, int few,  \
-                                                       int m, int n, T* a, int lda, T* s, T* u, int ldu,     \
-                                                       T* v, int ldv, T*, int, int* info, gesvdjInfo_t) {    \
-    const char want = mode != CUSOLVER_EIG_MODE_VECTOR ? 'N' : few ? 'S' : 'A';                              \
-    return isomer_emulator_solved(isomer::emulator::solver::gesvd(                                           \
-        isomer::emulator::solver::kTypeOf<T>, want, want, m, n, a, lda, s, u, ldu, v, ldv, false, info));    \
+namespace isomer::emulator::solver::names {
+
+using Handle = cusolverDnHandle_t;
+using Status = cusolverStatus_t;
+
+template <class T>
+Status potrf(Handle, cublasFillMode_t fill, int n, T* a, int lda, T*, int, int* info) {
+  return solved(solver::potrf(kTypeOf<T>, fill, n, a, lda, info));
+}
+template <class T>
+Status potrs(Handle, cublasFillMode_t fill, int n, int nrhs, const T* a, int lda, T* b, int ldb, int* info) {
+  return solved(solver::potrs(kTypeOf<T>, fill, n, nrhs, a, lda, b, ldb, info));
+}
+template <class T>
+Status getrf(Handle, int m, int n, T* a, int lda, T*, int* pivots, int* info) {
+  return solved(solver::getrf(kTypeOf<T>, m, n, a, lda, pivots, info));
+}
+template <class T>
+Status getrs(Handle, cublasOperation_t op, int n, int nrhs, const T* a, int lda, const int* pivots, T* b, int ldb,
+             int* info) {
+  return solved(solver::getrs(kTypeOf<T>, op, n, nrhs, a, lda, pivots, b, ldb, info));
+}
+template <class T>
+Status geqrf(Handle, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {
+  return solved(solver::geqrf(kTypeOf<T>, m, n, a, lda, tau, info));
+}
+template <class T>
+Status orgqr(Handle, int m, int n, int k, T* a, int lda, const T* tau, T*, int, int* info) {
+  return solved(solver::orgqr(kTypeOf<T>, m, n, k, a, lda, tau, info));
+}
+template <class T>
+Status ormqr(Handle, cublasSideMode_t side, cublasOperation_t op, int m, int n, int k, const T* a, int lda, const T* tau,
+             T* c, int ldc, T*, int, int* info) {
+  return solved(solver::ormqr(kTypeOf<T>, side, op, m, n, k, a, lda, tau, c, ldc, info));
+}
+template <class T>
+Status syevd(Handle, cusolverEigMode_t mode, cublasFillMode_t fill, int n, T* a, int lda, T* w, T*, int, int* info) {
+  return solved(solver::syev(kTypeOf<T>, mode == CUSOLVER_EIG_MODE_VECTOR, fill, n, a, lda, w, info));
+}
+template <class T>
+Status syevj(Handle h, cusolverEigMode_t mode, cublasFillMode_t fill, int n, T* a, int lda, T* w, T* work, int size,
+             int* info, syevjInfo_t) {
+  return syevd(h, mode, fill, n, a, lda, w, work, size, info);
+}
+template <class T>
+Status syevj_batched(Handle h, cusolverEigMode_t mode, cublasFillMode_t fill, int n, T* a, int lda, T* w, T* work,
+                     int size, int* info, syevjInfo_t, int count) {
+  for (long i = 0; i < count; ++i) {
+    const Status status = syevd(h, mode, fill, n, a + i * lda * n, lda, w + i * n, work, size, info + i);
+    if (status != CUSOLVER_STATUS_SUCCESS) return status;
   }
-ISOMER_EMULATOR_SOLVER(S, float)
-ISOMER_EMULATOR_SOLVER(D, double)
-#undef ISOMER_EMULATOR_SOLVER
-#define cusolverDnSsyevj_bufferSize cusolverDnSsyevd_bufferSize
-#define cusolverDnDsyevj_bufferSize cusolverDnDsyevd_bufferSize
-#define cusolverDnSsyevj cusolverDnSsyevd
-#define cusolverDnDsyevj cusolverDnDsyevd
-#define cusolverDnSsygvj_bufferSize cusolverDnSsygvd_bufferSize
-#define cusolverDnDsygvj_bufferSize cusolverDnDsygvd_bufferSize
-#define cusolverDnSsygvj cusolverDnSsygvd
-#define cusolverDnDsygvj cusolverDnDsygvd
+  return CUSOLVER_STATUS_SUCCESS;
+}
+template <class T>
+Status sygvd(Handle, cusolverEigType_t kind, cusolverEigMode_t mode, cublasFillMode_t fill, int n, T* a, int lda, T* b,
+             int ldb, T* w, T*, int, int* info) {
+  return solved(solver::sygv(kTypeOf<T>, kind, mode == CUSOLVER_EIG_MODE_VECTOR, fill, n, a, lda, b, ldb, w, info));
+}
+template <class T>
+Status sygvj(Handle h, cusolverEigType_t kind, cusolverEigMode_t mode, cublasFillMode_t fill, int n, T* a, int lda, T* b,
+             int ldb, T* w, T* work, int size, int* info, syevjInfo_t) {
+  return sygvd(h, kind, mode, fill, n, a, lda, b, ldb, w, work, size, info);
+}
+template <class T>
+Status gesvd(Handle, signed char want_u, signed char want_v, int m, int n, T* a, int lda, T* s, T* u, int ldu, T* vt,
+             int ldvt, T*, int, T*, int* info) {
+  return solved(solver::gesvd(kTypeOf<T>, want_u, want_v, m, n, a, lda, s, u, ldu, vt, ldvt, true, info));
+}
+template <class T>
+Status gesvdj(Handle, cusolverEigMode_t mode, int few, int m, int n, T* a, int lda, T* s, T* u, int ldu, T* v, int ldv,
+              T*, int, int* info, gesvdjInfo_t) {
+  const char want = mode != CUSOLVER_EIG_MODE_VECTOR ? 'N' : few ? 'S' : 'A';
+  return solved(solver::gesvd(kTypeOf<T>, want, want, m, n, a, lda, s, u, ldu, v, ldv, false, info));
+}
+
+}  // namespace isomer::emulator::solver::names
+
+/// One function of a type, under a library's name.
+#define ISOMER_EMULATOR_SOLVES(NAME, FUNCTION, T) static constexpr auto NAME = &isomer::emulator::solver::names::FUNCTION<T>;
+/// Those that cuSOLVER and hipSOLVER call alike, with the room that they want.
+#define ISOMER_EMULATOR_SOLVER(LIBRARY, L, T)                            \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##potrf, potrf, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##geqrf, geqrf, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##orgqr, orgqr, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##ormqr, ormqr, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##syevd, syevd, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##syevj, syevj, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##syevjBatched, syevj_batched, T)     \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##sygvd, sygvd, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##sygvj, sygvj, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##gesvd, gesvd, T)                    \
+  ISOMER_EMULATOR_SOLVES(LIBRARY##L##gesvdj, gesvdj, T)                  \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##potrf_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##getrf_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##geqrf_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##orgqr_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##ormqr_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##syevd_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##syevj_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##syevjBatched_bufferSize)              \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##sygvd_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##sygvj_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##gesvd_bufferSize)                     \
+  ISOMER_EMULATOR_ROOM(LIBRARY##L##gesvdj_bufferSize)
+ISOMER_EMULATOR_SOLVER(cusolverDn, S, float)
+ISOMER_EMULATOR_SOLVER(cusolverDn, D, double)
+ISOMER_EMULATOR_SOLVES(cusolverDnSpotrs, potrs, float)
+ISOMER_EMULATOR_SOLVES(cusolverDnDpotrs, potrs, double)
+ISOMER_EMULATOR_SOLVES(cusolverDnSgetrf, getrf, float)
+ISOMER_EMULATOR_SOLVES(cusolverDnDgetrf, getrf, double)
+ISOMER_EMULATOR_SOLVES(cusolverDnSgetrs, getrs, float)
+ISOMER_EMULATOR_SOLVES(cusolverDnDgetrs, getrs, double)
 
 // The functions of any type.
-#define ISOMER_EMULATOR_ROOMS(...)                                                                  \
-  (cusolverDnHandle_t, cusolverDnParams_t, __VA_ARGS__, std::size_t * device, std::size_t * host) { \
-    *device = *host = 256;                                                                          \
-    return CUSOLVER_STATUS_SUCCESS;                                                                 \
-  }
-static inline cusolverStatus_t cusolverDnXpotrf_bufferSize
-ISOMER_EMULATOR_ROOMS(cublasFillMode_t, int64_t, cudaDataType, const void*, int64_t,
-                      cudaDataType) static inline cusolverStatus_t
-    cusolverDnXpotrf(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t fill, int64_t n,
+ISOMER_EMULATOR_ROOM(cusolverDnXpotrf_bufferSize)
+static inline cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t fill, int64_t n,
                      cudaDataType type, void* a, int64_t lda, cudaDataType, void*, std::size_t, void*,
                      std::size_t, int* info) {
-  return isomer_emulator_solved(isomer::emulator::solver::potrf(type, fill, n, a, lda, info));
+  return isomer::emulator::solver::solved(isomer::emulator::solver::potrf(type, fill, n, a, lda, info));
 }
 static inline cusolverStatus_t cusolverDnXpotrs(cusolverDnHandle_t, cusolverDnParams_t, cublasFillMode_t fill,
                                                 int64_t n, int64_t nrhs, cudaDataType type, const void* a,
                                                 int64_t lda, cudaDataType, void* b, int64_t ldb, int* info) {
-  return isomer_emulator_solved(isomer::emulator::solver::potrs(type, fill, n, nrhs, a, lda, b, ldb, info));
+  return isomer::emulator::solver::solved(isomer::emulator::solver::potrs(type, fill, n, nrhs, a, lda, b, ldb, info));
 }
-static inline cusolverStatus_t cusolverDnXgetrf_bufferSize ISOMER_EMULATOR_ROOMS(
-    int64_t, int64_t, cudaDataType, const void*, int64_t, cudaDataType) static inline cusolverStatus_t
-    cusolverDnXgetrf(cusolverDnHandle_t, cusolverDnParams_t, int64_t m, int64_t n, cudaDataType type, void* a,
+ISOMER_EMULATOR_ROOM(cusolverDnXgetrf_bufferSize)
+static inline cusolverStatus_t cusolverDnXgetrf(cusolverDnHandle_t, cusolverDnParams_t, int64_t m, int64_t n, cudaDataType type, void* a,
                      int64_t lda, int64_t* pivots, cudaDataType, void*, std::size_t, void*, std::size_t,
                      int* info) {
-  return isomer_emulator_solved(isomer::emulator::solver::getrf(type, m, n, a, lda, pivots, info));
+  return isomer::emulator::solver::solved(isomer::emulator::solver::getrf(type, m, n, a, lda, pivots, info));
 }
 static inline cusolverStatus_t cusolverDnXgetrs(cusolverDnHandle_t, cusolverDnParams_t, cublasOperation_t op,
                                                 int64_t n, int64_t nrhs, cudaDataType type, const void* a,
                                                 int64_t lda, const int64_t* pivots, cudaDataType, void* b,
                                                 int64_t ldb, int* info) {
-  return isomer_emulator_solved(
+  return isomer::emulator::solver::solved(
       isomer::emulator::solver::getrs(type, op, n, nrhs, a, lda, pivots, b, ldb, info));
 }
-static inline cusolverStatus_t cusolverDnXgeqrf_bufferSize
-ISOMER_EMULATOR_ROOMS(int64_t, int64_t, cudaDataType, const void*, int64_t, cudaDataType, const void*,
-                      cudaDataType) static inline cusolverStatus_t
-    cusolverDnXgeqrf(cusolverDnHandle_t, cusolverDnParams_t, int64_t m, int64_t n, cudaDataType type, void* a,
+ISOMER_EMULATOR_ROOM(cusolverDnXgeqrf_bufferSize)
+static inline cusolverStatus_t cusolverDnXgeqrf(cusolverDnHandle_t, cusolverDnParams_t, int64_t m, int64_t n, cudaDataType type, void* a,
                      int64_t lda, cudaDataType, void* tau, cudaDataType, void*, std::size_t, void*,
                      std::size_t, int* info) {
-  return isomer_emulator_solved(isomer::emulator::solver::geqrf(type, m, n, a, lda, tau, info));
+  return isomer::emulator::solver::solved(isomer::emulator::solver::geqrf(type, m, n, a, lda, tau, info));
 }
-static inline cusolverStatus_t cusolverDnXsyevd_bufferSize
-ISOMER_EMULATOR_ROOMS(cusolverEigMode_t, cublasFillMode_t, int64_t, cudaDataType, const void*, int64_t,
-                      cudaDataType, const void*, cudaDataType) static inline cusolverStatus_t
-    cusolverDnXsyevd(cusolverDnHandle_t, cusolverDnParams_t, cusolverEigMode_t mode, cublasFillMode_t fill,
+ISOMER_EMULATOR_ROOM(cusolverDnXsyevd_bufferSize)
+static inline cusolverStatus_t cusolverDnXsyevd(cusolverDnHandle_t, cusolverDnParams_t, cusolverEigMode_t mode, cublasFillMode_t fill,
                      int64_t n, cudaDataType type, void* a, int64_t lda, cudaDataType, void* w, cudaDataType,
                      void*, std::size_t, void*, std::size_t, int* info) {
-  return isomer_emulator_solved(
+  return isomer::emulator::solver::solved(
       isomer::emulator::solver::syev(type, mode == CUSOLVER_EIG_MODE_VECTOR, fill, n, a, lda, w, info));
 }
-static inline cusolverStatus_t cusolverDnXgesvd_bufferSize
-ISOMER_EMULATOR_ROOMS(signed char, signed char, int64_t, int64_t, cudaDataType, const void*, int64_t,
-                      cudaDataType, const void*, cudaDataType, const void*, int64_t, cudaDataType,
-                      const void*, int64_t, cudaDataType) static inline cusolverStatus_t
-    cusolverDnXgesvd(cusolverDnHandle_t, cusolverDnParams_t, signed char want_u, signed char want_v,
+ISOMER_EMULATOR_ROOM(cusolverDnXgesvd_bufferSize)
+static inline cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t, cusolverDnParams_t, signed char want_u, signed char want_v,
                      int64_t m, int64_t n, cudaDataType type, void* a, int64_t lda, cudaDataType, void* s,
                      cudaDataType, void* u, int64_t ldu, cudaDataType, void* vt, int64_t ldvt, cudaDataType,
                      void*, std::size_t, void*, std::size_t, int* info) {
-  return isomer_emulator_solved(
+  return isomer::emulator::solver::solved(
       isomer::emulator::solver::gesvd(type, want_u, want_v, m, n, a, lda, s, u, ldu, vt, ldvt, true, info));
 }
-#undef ISOMER_EMULATOR_ROOMS

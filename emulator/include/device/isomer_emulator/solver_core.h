@@ -113,7 +113,7 @@ inline bool ormqr(Type type, cublasSideMode_t side, cublasOperation_t op, long m
 inline bool syev(Type type, bool vectors, cublasFillMode_t fill, long n, void* a, long lda, void* w,
                  int* info) {
   Matrix m;
-  if (!blas::bring_triangle(m, type, a, n, lda, fill, true, false)) return false;
+  if (!blas::bring_triangle(m, type, a, n, lda, fill, blas::Mirror::symmetric, false)) return false;
   const std::vector<double> values = dense::eigen(m);
   blas::keep(info, 0);
   return put_vector(type, w, values) && (!vectors || m.take(type, a, lda));
@@ -122,8 +122,8 @@ inline bool syev(Type type, bool vectors, cublasFillMode_t fill, long n, void* a
 inline bool sygv(Type type, int kind, bool vectors, cublasFillMode_t fill, long n, void* a, long lda, void* b,
                  long ldb, void* w, int* info) {
   Matrix m, factor, raw;
-  if (!blas::bring_triangle(m, type, a, n, lda, fill, true, false) ||
-      !blas::bring_triangle(factor, type, b, n, ldb, fill, false, false) || !raw.bring(type, b, n, n, ldb))
+  if (!blas::bring_triangle(m, type, a, n, lda, fill, blas::Mirror::symmetric, false) ||
+      !blas::bring_triangle(factor, type, b, n, ldb, fill, blas::Mirror::no, false) || !raw.bring(type, b, n, n, ldb))
     return false;
   const int minor = dense::cholesky(factor, lower(fill));
   if (minor != 0) {

@@ -54,54 +54,13 @@ typedef gesvdjInfo_t hipsolverGesvdjInfo_t;
 static inline hipsolverStatus_t hipsolverSetStream(hipsolverHandle_t handle, hipStream_t stream) {
   return cusolverDnSetStream(handle, reinterpret_cast<cudaStream_t>(stream));
 }
-#define hipsolverSpotrf_bufferSize cusolverDnSpotrf_bufferSize
-#define hipsolverDpotrf_bufferSize cusolverDnDpotrf_bufferSize
-#define hipsolverSpotrf cusolverDnSpotrf
-#define hipsolverDpotrf cusolverDnDpotrf
-#define hipsolverSgetrf_bufferSize cusolverDnSgetrf_bufferSize
-#define hipsolverDgetrf_bufferSize cusolverDnDgetrf_bufferSize
-#define hipsolverSgeqrf_bufferSize cusolverDnSgeqrf_bufferSize
-#define hipsolverDgeqrf_bufferSize cusolverDnDgeqrf_bufferSize
-#define hipsolverSgeqrf cusolverDnSgeqrf
-#define hipsolverDgeqrf cusolverDnDgeqrf
-#define hipsolverSorgqr_bufferSize cusolverDnSorgqr_bufferSize
-#define hipsolverDorgqr_bufferSize cusolverDnDorgqr_bufferSize
-#define hipsolverSorgqr cusolverDnSorgqr
-#define hipsolverDorgqr cusolverDnDorgqr
-#define hipsolverSormqr_bufferSize cusolverDnSormqr_bufferSize
-#define hipsolverDormqr_bufferSize cusolverDnDormqr_bufferSize
-#define hipsolverSormqr cusolverDnSormqr
-#define hipsolverDormqr cusolverDnDormqr
-#define hipsolverSsyevd_bufferSize cusolverDnSsyevd_bufferSize
-#define hipsolverDsyevd_bufferSize cusolverDnDsyevd_bufferSize
-#define hipsolverSsyevd cusolverDnSsyevd
-#define hipsolverDsyevd cusolverDnDsyevd
-#define hipsolverSsyevj_bufferSize cusolverDnSsyevd_bufferSize
-#define hipsolverDsyevj_bufferSize cusolverDnDsyevd_bufferSize
-#define hipsolverSsyevj cusolverDnSsyevd
-#define hipsolverDsyevj cusolverDnDsyevd
-#define hipsolverSsyevjBatched_bufferSize cusolverDnSsyevjBatched_bufferSize
-#define hipsolverDsyevjBatched_bufferSize cusolverDnDsyevjBatched_bufferSize
-#define hipsolverSsyevjBatched cusolverDnSsyevjBatched
-#define hipsolverDsyevjBatched cusolverDnDsyevjBatched
-#define hipsolverSsygvd_bufferSize cusolverDnSsygvd_bufferSize
-#define hipsolverDsygvd_bufferSize cusolverDnDsygvd_bufferSize
-#define hipsolverSsygvd cusolverDnSsygvd
-#define hipsolverDsygvd cusolverDnDsygvd
-#define hipsolverSsygvj_bufferSize cusolverDnSsygvd_bufferSize
-#define hipsolverDsygvj_bufferSize cusolverDnDsygvd_bufferSize
-#define hipsolverSsygvj cusolverDnSsygvd
-#define hipsolverDsygvj cusolverDnDsygvd
-#define hipsolverSgesvd cusolverDnSgesvd
-#define hipsolverDgesvd cusolverDnDgesvd
+
+ISOMER_EMULATOR_SOLVER(hipsolver, S, float)
+ISOMER_EMULATOR_SOLVER(hipsolver, D, double)
 
 // Where hipSOLVER has more parameters than cuSOLVER, and rocSOLVER's.
-#define ISOMER_EMULATOR_SOLVER(L, l, T)                                                                      \
-  static inline hipsolverStatus_t hipsolver##L##potrs_bufferSize(hipsolverHandle_t, hipsolverFillMode_t,     \
-                                                                 int, int, T*, int, T*, int, int* size) {    \
-    *size = 64;                                                                                              \
-    return HIPSOLVER_STATUS_SUCCESS;                                                                         \
-  }                                                                                                          \
+#define ISOMER_EMULATOR_SOLVER_OF(L, l, T)                                                                      \
+  ISOMER_EMULATOR_ROOM(hipsolver##L##potrs_bufferSize) \
   static inline hipsolverStatus_t hipsolver##L##potrs(hipsolverHandle_t h, hipsolverFillMode_t fill, int n,  \
                                                       int nrhs, T* a, int lda, T* b, int ldb, T*, int,       \
                                                       int* info) {                                           \
@@ -111,31 +70,18 @@ static inline hipsolverStatus_t hipsolverSetStream(hipsolverHandle_t handle, hip
                                                       T* work, int, int* pivots, int* info) {                \
     return cusolverDn##L##getrf(h, m, n, a, lda, work, pivots, info);                                        \
   }                                                                                                          \
-  static inline hipsolverStatus_t hipsolver##L##getrs_bufferSize(                                            \
-      hipsolverHandle_t, hipsolverOperation_t, int, int, T*, int, int*, T*, int, int* size) {                \
-    *size = 64;                                                                                              \
-    return HIPSOLVER_STATUS_SUCCESS;                                                                         \
-  }                                                                                                          \
+  ISOMER_EMULATOR_ROOM(hipsolver##L##getrs_bufferSize) \
   static inline hipsolverStatus_t hipsolver##L##getrs(hipsolverHandle_t h, hipsolverOperation_t op, int n,   \
                                                       int nrhs, T* a, int lda, int* pivots, T* b, int ldb,   \
                                                       T*, int, int* info) {                                  \
     return cusolverDn##L##getrs(h, op, n, nrhs, a, lda, pivots, b, ldb, info);                               \
   }                                                                                                          \
-  static inline hipsolverStatus_t hipsolver##L##gesvd_bufferSize(hipsolverHandle_t, signed char,             \
-                                                                 signed char, int, int, int* size) {         \
-    *size = 64;                                                                                              \
-    return HIPSOLVER_STATUS_SUCCESS;                                                                         \
-  }                                                                                                          \
-  static inline hipsolverStatus_t hipsolver##L##L##gels_bufferSize(                                          \
-      hipsolverHandle_t, int, int, int, T*, int, T*, int, T*, int, std::size_t* size) {                      \
-    *size = 64;                                                                                              \
-    return HIPSOLVER_STATUS_SUCCESS;                                                                         \
-  }                                                                                                          \
+  ISOMER_EMULATOR_ROOM(hipsolver##L##L##gels_bufferSize) \
   static inline hipsolverStatus_t hipsolver##L##L##gels(hipsolverHandle_t, int m, int n, int nrhs, T* a,     \
                                                         int lda, T* b, int ldb, T* x, int ldx, void*,        \
                                                         std::size_t, int* again, int* info) {                \
     if (again) *again = 0;                                                                                   \
-    return isomer_emulator_solved(isomer::emulator::solver::gels(isomer::emulator::solver::kTypeOf<T>, m, n, \
+    return isomer::emulator::solver::solved(isomer::emulator::solver::gels(isomer::emulator::solver::kTypeOf<T>, m, n, \
                                                                  nrhs, a, lda, b, ldb, x, ldx, info));       \
   }                                                                                                          \
   static inline rocblas_status rocsolver_##l##potrf(rocblas_handle, rocblas_fill fill, int n, T* a, int lda, \
@@ -201,9 +147,9 @@ enum rocblas_evect {
 static inline rocblas_status isomer_emulator_roc(bool done) {
   return done ? rocblas_status_success : rocblas_status_internal_error;
 }
-ISOMER_EMULATOR_SOLVER(S, s, float)
-ISOMER_EMULATOR_SOLVER(D, d, double)
-#undef ISOMER_EMULATOR_SOLVER
+ISOMER_EMULATOR_SOLVER_OF(S, s, float)
+ISOMER_EMULATOR_SOLVER_OF(D, d, double)
+#undef ISOMER_EMULATOR_SOLVER_OF
 #define rocsolver_sgetf2 rocsolver_sgetrf
 #define rocsolver_dgetf2 rocsolver_dgetrf
 #define rocsolver_ssyevd rocsolver_ssyev

@@ -48,6 +48,7 @@ enum class Kind : std::uint8_t {
   use_after_free,       ///< an access to a buffer that the host has freed
   leak,                 ///< a buffer that nobody has freed when the program ends
   float_to_integer,     ///< a value that the integer cannot hold: the device saturates, this machine does not
+  integer_division,     ///< by zero, or of the lowest number by -1: a device goes on, this machine does not
   ragged_store,         ///< a bulk store past a row's end, where the hardware writes whole sixteen bytes
   host_touch,           ///< host code reads or writes device memory by its address
 };
@@ -76,12 +77,13 @@ struct Report {
   Index3 thread{};
   Place place;
   Where where{};
-  bool own_lane_unnamed = false;  ///< a warp operation whose mask leaves its caller out
-  std::string asserted;           ///< of an assertion that fails: its expression
-  std::string buffer;             ///< name of the buffer or shared array; empty where none is meant
-  std::int64_t offset = 0;        ///< bytes from the buffer's begin
-  std::uint32_t bytes = 0;        ///< size of the access
-  Place other;                    ///< the second access of a race, the second barrier of a divergence
+  bool own_lane_unnamed = false;    ///< a warp operation whose mask leaves its caller out
+  bool waits_for_left_out = false;  ///< a stop, perhaps for blocks that did not run
+  std::string asserted;             ///< of an assertion that fails: its expression
+  std::string buffer;               ///< name of the buffer or shared array; empty where none is meant
+  std::int64_t offset = 0;          ///< bytes from the buffer's begin
+  std::uint32_t bytes = 0;          ///< size of the access
+  Place other;                      ///< the second access of a race, the second barrier of a divergence
   Index3 other_block{};
   Index3 other_thread{};
   std::uint64_t count = 1;  ///< how often
