@@ -193,6 +193,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (!numbers.explanation.explains && wide != nullptr) {
     Questions wider = questions;
     wider.settings.lanes = 64;
+    wider.before = &numbers;
     Form form = called.form;
     for (const Entry& entry : wide->entries())
       if (entry.name == called.form.entry->name && entry.form == called.form.entry->form) form.entry = &entry;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -132,6 +133,22 @@ bool is_stopped_block(const Numbers& numbers, const std::string& variation) {
          });
 }
 
+/// Whether two runs gave one answer to each of the same calls.
+bool are_same_answers(const std::vector<Evidence>& one, const std::vector<Evidence>& other) {
+  const auto bits_equal = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+      return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+    });
+  };
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [&](const Evidence& a, const Evidence& b) {
+                      return a.given->line == b.given->line && a.outside == b.outside &&
+                             a.untouched == b.untouched &&
+                             std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(),
+                                        b.outputs.end(), bits_equal);
+                    });
+}
+
 }  // namespace
 
 Form original_form(const Entry& entry, const Port& port) {
@@ -232,6 +249,18 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
   // is.
   numbers.evidence = search.evidence();
   if (!numbers.raced && is_exact(port)) numbers.pattern = pattern_of_answers(port, numbers);
+  // `before` may have asked more to tell its causes apart.
+  if (const Numbers* before = questions.before;
+      before != nullptr && before->evidence.size() >= numbers.evidence.size() &&
+      before->raced == numbers.raced &&
+      are_same_answers({before->evidence.begin(),
+                        before->evidence.begin() + static_cast<std::ptrdiff_t>(numbers.evidence.size())},
+                       numbers.evidence)) {
+    numbers.explanation = before->explanation;
+    numbers.pattern = before->pattern;
+    numbers.beside_set = before->beside_set;
+    return numbers;
+  }
   search.set_patience(numbers.raced || numbers.pattern ? kPatienceWithRaces : questions.patience);
   numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
     try {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 namespace isomer::lab {
@@ -23,6 +24,8 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 /// Faults of one port; more are not told apart in the time that there is.
 constexpr std::size_t kLargest = 7;
 constexpr std::size_t kBeam = 10;
+/// What the smallest calls have wrong, before a set that makes hardly any of it right is given up.
+constexpr std::size_t kFirstWrong = 64;
 
 double error_of(const oracle::ExpectedTensor& want, std::size_t i, double got) {
   const double value = want.value[i];
@@ -95,6 +98,21 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
   return distance;
 }
 
+/// The smallest calls first: most sets fail there, and of the large ones the reference takes longest.
+std::vector<std::size_t> Search::smallest_first() const {
+  const auto elements = [&](std::size_t at) {
+    std::size_t count = 0;
+    for (const oracle::ExpectedTensor& tensor : evidence_[at].given->plain.tensors)
+      count += tensor.value.size();
+    return count;
+  };
+  std::vector<std::size_t> order(evidence_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return elements(a) < elements(b); });
+  return order;
+}
+
 Distance Search::distance(const Set& set, bool open, std::size_t enough) const {
   Distance sum;
   for (const Evidence& evidence : evidence_) {
@@ -112,19 +130,9 @@ Distance Search::distance(const Set& set, bool open, std::size_t enough) const {
 /// What is read from outside may be anything: a set that says so of nearly all that is wrong explains
 /// nothing.
 bool Search::explains(const Set& set, bool open) const {
-  // The smallest calls first: most sets fail there, and of the large ones the reference takes longest.
-  std::vector<const Evidence*> list;
-  for (const Evidence& evidence : evidence_) list.push_back(&evidence);
-  const auto elements = [](const Evidence* evidence) {
-    std::size_t count = 0;
-    for (const oracle::ExpectedTensor& tensor : evidence->given->plain.tensors) count += tensor.value.size();
-    return count;
-  };
-  std::stable_sort(list.begin(), list.end(),
-                   [&](const Evidence* a, const Evidence* b) { return elements(a) < elements(b); });
   std::size_t unknown = 0;
-  for (const Evidence* evidence : list) {
-    const Distance one = of(set, *evidence, open, 1);
+  for (const std::size_t at : smallest_first()) {
+    const Distance one = of(set, evidence_[at], open, 1);
     if (one.wrong > 0) return false;
     unknown += one.unknown;
   }
@@ -166,7 +174,29 @@ std::vector<int> Search::active(bool open) const {
   return list;
 }
 
-/// Best sets first, each grown by one variation at a time, pairs at once.
+/// The distance of a set that may be given up: none once it has `enough` wrong, or where it makes hardly any
+/// right of what `from` has wrong in the smallest calls, `wrong_before` in each call.
+std::optional<Distance> Search::promising(const Set& set, bool open, std::size_t enough,
+                                          const std::vector<std::size_t>& order,
+                                          const std::vector<std::size_t>& wrong_before) const {
+  Distance sum;
+  std::size_t before = 0;
+  for (const std::size_t at : order) {
+    const Distance one = of(set, evidence_[at], open, enough == kAll ? kAll : enough - sum.wrong);
+    sum.wrong += one.wrong;
+    sum.elements += one.elements;
+    sum.unknown += one.unknown;
+    sum.worst = std::max(sum.worst, one.worst);
+    sum.error += one.error;
+    before += wrong_before[at];
+    const bool idle = before >= kFirstWrong && 16 * sum.wrong > 15 * before;
+    if (sum.wrong >= enough || idle) return std::nullopt;
+  }
+  return sum;
+}
+
+/// Best sets first, each grown by one variation at a time, pairs at once. It ends where larger sets come no
+/// nearer.
 Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool open) {
   struct Node {
     Set set;
@@ -178,28 +208,41 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
   };
   const double begin = steps_;
   const auto late = [&] { return steps_ - begin > patience_; };
+  const std::vector<std::size_t> order = smallest_first();
+  std::vector<std::size_t> wrong_before;
+  for (const Evidence& evidence : evidence_) wrong_before.push_back(of(from, evidence, open, kAll).wrong);
   std::vector<Node> beam = {{from, distance(from, open, kAll)}};
   Node best = beam.front();
   std::set<Set> seen = {from};
+  int idle = 0;  // sizes in a row that came no nearer
   for (std::size_t size = from.size(); best.distance.wrong > 0 && size < from.size() + kLargest; ++size) {
     std::vector<Node> next;
-    std::size_t lowest = best.distance.wrong;
+    std::vector<std::size_t> lowest;  // of the next beam, ascending
+    const std::size_t best_before = best.distance.wrong;
     for (const Node& node : beam)
       for (const int v : active) {
         if (std::find(node.set.begin(), node.set.end(), v) != node.set.end() || late()) continue;
         Set grown = node.set;
         grown.insert(std::upper_bound(grown.begin(), grown.end(), v), v);
         if (!seen.insert(grown).second) continue;
-        // What is far behind the best so far needs no exact count.
-        const std::size_t enough = size == from.size() ? kAll : 2 * lowest + 50;
-        next.push_back({grown, distance(grown, open, enough)});
-        lowest = std::min(lowest, next.back().distance.wrong);
+        // Two faults may each look harmless, or even harmful, until the other is there: of single ones keep
+        // all. Of larger sets what cannot be of the next beam needs no count.
+        std::optional<Distance> far;
+        if (size == from.size())
+          far = distance(grown, open, kAll);
+        else
+          far = promising(grown, open, lowest.size() < kBeam ? kAll : lowest.back() + 1, order, wrong_before);
+        if (!far) continue;
+        lowest.insert(std::upper_bound(lowest.begin(), lowest.end(), far->wrong), far->wrong);
+        if (lowest.size() > kBeam) lowest.pop_back();
+        next.push_back({std::move(grown), *far});
       }
     if (next.empty()) break;
     std::sort(next.begin(), next.end(), better);
-    // Two faults may each look harmless, or even harmful, until the other is there: of single ones keep all.
     if (size > from.size() && next.size() > kBeam) next.resize(kBeam);
     if (better(next.front(), best)) best = next.front();
+    idle = best.distance.wrong < best_before ? 0 : idle + 1;
+    if (idle == 2) break;
     beam = std::move(next);
   }
   // What the explanation does not need.
@@ -286,11 +329,11 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
     found.explains = explains(set);
     if (!found.explains) {
       // Beside a fault more may show than alone: what the original leaves open, in other rows; a product
-      // with a reciprocal, where the scale is another.
+      // with a reciprocal, where the scale is another. Beside a fault that nothing comes nearer to, nothing does.
       std::vector<int> all(oracle_.variations.size());
       std::iota(all.begin(), all.end(), 0);
-      const Set wider = greedy(all, {}, false);
-      if (explains(wider)) {
+      const Set wider = set.empty() || all.size() == live.size() ? Set() : greedy(all, {}, false);
+      if (!wider.empty() && explains(wider)) {
         const std::vector<int> with_open = active(true);
         for (const int v : wider)
           if (std::find(live.begin(), live.end(), v) == live.end() &&

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -66,6 +67,10 @@ class Search {
   Distance distance(const Set& set, bool open, std::size_t enough) const;
   Distance of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const;
   const oracle::Expected& expected(const Set& set, std::size_t evidence) const;
+  std::vector<std::size_t> smallest_first() const;
+  std::optional<Distance> promising(const Set& set, bool open, std::size_t enough,
+                                    const std::vector<std::size_t>& order,
+                                    const std::vector<std::size_t>& wrong_before) const;
   bool explains(const Set& set, bool open = false) const;
   Set greedy(const std::vector<int>& active, const Set& from, bool open);
   std::vector<Set> equals(const Set& set, const std::vector<int>& active) const;
