@@ -326,7 +326,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         give_strided(passing.role);
       } else if (stranger && p.kind == Kind::integer &&
                  (width_of_heads(entry, port, p, passing) || keys_beside_queries(entry, port, p, passing) ||
-                  number_by_words(entry, port, p.name, role_at, passing))) {
+                  number_by_words(entry, port, p, role_at, passing))) {
         guess.score += 0.5;
       } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower_case(p.name))) {
         passing.what = What::rank;

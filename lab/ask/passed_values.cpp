@@ -42,6 +42,11 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
       const Tensor& queries = values[static_cast<std::size_t>(passing.less_role)].tensor;
       return static_cast<double>(tensor.size(passing.dim) - queries.size(passing.less_dim));
     }
+    case Passing::What::ratio: {
+      const Tensor& other = values[static_cast<std::size_t>(passing.less_role)].tensor;
+      const std::int64_t by = other.size(passing.less_dim);
+      return by == 0 ? 1 : static_cast<double>(tensor.size(passing.dim) / by);
+    }
     case Passing::What::scale_of_dot:
       return tensor.rank > 0 && tensor.size(-1) > 0 ? 1 / std::sqrt(static_cast<double>(tensor.size(-1))) : 1;
     case Passing::What::rank:
@@ -267,6 +272,7 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::first:
       case Passing::What::rank:
       case Passing::What::keys_before:
+      case Passing::What::ratio:
       case Passing::What::constant:
         list.push_back(as_number(counted(passing, values)));
         break;

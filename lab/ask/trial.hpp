@@ -40,7 +40,7 @@ struct Passing {
   /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
   /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
   /// what lies between. `keys_before`: how many keys come before the first query's own, which is a size less
-  /// another.
+  /// another. `ratio`: how often a size is another one.
   enum class What : std::uint8_t {
     role,
     elements,
@@ -55,13 +55,14 @@ struct Passing {
     rank,
     room,
     keys_before,
+    ratio,
     none
   };
   What what = What::none;
   int role = -1;
   int dim = 0;   ///< of a size or stride; negative ones count from the last
   int with = 0;  ///< of a size: times that of this dimension, counted from the last; 0: alone
-  int less_role = -1, less_dim = 0;  ///< of `keys_before`: the size that is taken away
+  int less_role = -1, less_dim = 0;  ///< of `keys_before` and `ratio`: the other size
   double constant = 0;
   // Of a tensor role, how it differs from what the original is given:
   DType cast = DType::none;

@@ -3,6 +3,7 @@
 #include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -47,6 +48,55 @@ bool moves_the_mask(const std::vector<std::string>& words) {
   return words.size() == 2 && one_of(moved, words[0]) && one_of(by, words[1]);
 }
 
+/// "pos", "cur_pos", "token_position": the place of the one query among the keys.
+bool is_position(const Parameter& p) {
+  static const Pattern kPosition("((cur|current|start|token|query|q|seq|last)_?)?(pos|position)|timestep|n_past");
+  return p.kind == Parameter::Kind::integer && kPosition.is(lower_case(p.name));
+}
+
+/// "kv_mul", "n_rep", "gqa_ratio", "queries_per_kv": how many heads of queries share one of keys.
+bool is_ratio_of_heads(const Parameter& p) {
+  static const Pattern kRatio(
+      "kv_?(mul|rep|groups?|group_(num|size))|n_?(rep|gqa|groups?)|(gqa|head|heads|q)_?(ratio|factor|"
+      "group(s|_size)?|rep)|group_?size|(num_)?(q|queries|q_?heads|heads)_per_(kv|group|kv_?head)");
+  return p.kind == Parameter::Kind::integer && kRatio.is(lower_case(p.name));
+}
+
+/// "loff", "layer_offset", "layer": where the keys of a layer begin in a cache of several.
+bool is_offset_of_layer(const std::string& name) {
+  static const Pattern kLayer("l(ayer)?_?(off|offset)|layer(_?(idx|index|id))?");
+  return kLayer.is(lower_case(name));
+}
+
+/// What places the query among the keys, shares the heads of keys or begins a layer, by the name of a number.
+bool number_of_cache(const Entry& entry, const Port& port, const Parameter& p, Passing& passing) {
+  const std::optional<Dimension> keys = dimension_of(port, "Sk"), queries = dimension_of(port, "Sq"),
+                                 heads = dimension_of(port, "Hq"), heads_of_keys = dimension_of(port, "Hkv");
+  if (!keys || !queries || !heads || !heads_of_keys) return false;
+  const auto of = [&](What what, const Dimension& one, const Dimension& other) {
+    passing.what = what;
+    passing.role = one.role;
+    passing.dim = one.dim;
+    passing.less_role = other.role;
+    passing.less_dim = other.dim;
+    return true;
+  };
+  if (is_position(p)) return of(What::keys_before, *keys, *queries);
+  if (is_ratio_of_heads(p)) return of(What::ratio, *heads, *heads_of_keys);
+  if (is_offset_of_layer(p.name)) {
+    passing.what = What::constant;
+    passing.constant = 0;
+    return true;
+  }
+  // Beside the query's place, a length is that of the keys.
+  const std::vector<std::string>& lengths = size_names().at("Sq");
+  if (!takes_a_position(entry) || !one_of(lengths, lower_case(p.name))) return false;
+  passing.what = What::size;
+  passing.role = keys->role;
+  passing.dim = keys->dim;
+  return true;
+}
+
 /// Whether one of the numbers is how many rows, or tokens, there are.
 bool counts_rows(const Entry& entry) {
   const std::vector<std::string>&rows = size_names().at("M"), &tokens = size_names().at("S");
@@ -58,8 +108,18 @@ bool counts_rows(const Entry& entry) {
 
 }  // namespace
 
-bool number_by_words(const Entry& entry, const Port& port, const std::string& name,
+bool takes_a_position(const Entry& entry) {
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_position);
+}
+
+bool shares_heads(const Entry& entry) {
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_ratio_of_heads);
+}
+
+bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
+  const std::string& name = p.name;
+  if (number_of_cache(entry, port, p, passing)) return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };
   const bool side = words.size() == 2 && (words[1] == "m" || words[1] == "n" || words[1] == "k");

@@ -149,7 +149,9 @@ bool is_lent_room(const Port& port, const Parameter& parameter) {
     return false;
   const std::vector<std::string> words = words_said(parameter.name);
   return holds_any(words, {"workspace", "scratch", "temp", "tmp", "score", "scores", "probs"}) ||
-         (port.op == "attention" && holds_any(words, {"partial", "partials", "buf", "buffer"}));
+         (port.op == "attention" &&
+          (holds_any(words, {"partial", "partials", "buf", "buffer"}) ||
+           (holds_any(words, {"att", "satt", "attn"}) && !said_by_name(parameter.name, false).output)));
 }
 
 std::string pages_of(const Entry& entry, const Port& port) {

@@ -106,16 +106,29 @@ bool is_only_nan(const Numbers& numbers) {
   return wrong > 0;
 }
 
-Strength strength_of(const Port& port, const Explanation& found) {
+/// Whether the reference with the explanation's set gives no element room to differ by, as sums in any order
+/// have.
+bool is_told_exactly(const Port& port, const Numbers& numbers) {
+  if (!is_exact(port)) return false;
+  const oracle::Expected want =
+      varied(*numbers.evidence.front().given, *port.oracle, oracle::Variations(numbers.explanation.set));
+  return std::all_of(want.tensors.begin(), want.tensors.end(), [](const oracle::ExpectedTensor& tensor) {
+    return tensor.nearby.empty() &&
+           std::all_of(tensor.bound.begin(), tensor.bound.end(), [](double bound) { return bound == 0; });
+  });
+}
+
+Strength strength_of(const Port& port, const Numbers& numbers) {
+  const Explanation& found = numbers.explanation;
   if (!found.explains) return Strength::nearest;
-  if (is_exact(port)) return found.separated ? Strength::proved : Strength::consistent;
+  if (is_told_exactly(port, numbers)) return found.separated ? Strength::proved : Strength::consistent;
   return found.separated && found.plain.worst >= 8 ? Strength::consistent : Strength::nearest;
 }
 
 std::string counts(const Port& port, const Numbers& numbers, std::string set = {}) {
   const Explanation& found = numbers.explanation;
   if (set.empty()) set = "with {" + joined_names(found.set) + "}";
-  const std::string equal = is_exact(port) ? "is bit-equal to" : "is within the tolerance of";
+  const std::string equal = is_told_exactly(port, numbers) ? "is bit-equal to" : "is within the tolerance of";
   if (found.explains)
     return fmt::format(
         "on {} calls the answer {} the reference {} in all of {} elements, and differs from the op in {}",
@@ -292,7 +305,7 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     const VariationCode& code = code_of(name);
     Finding finding;
     finding.code = code.code;
-    finding.strength = strength_of(port, found);
+    finding.strength = strength_of(port, numbers);
     finding.evidence =
         fmt::format("{}: {}", meaning_of_variation(port, numbers, name), counts(port, numbers));
     if (const std::string element = separating_element(port, numbers, name); !element.empty())

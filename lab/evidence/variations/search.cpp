@@ -41,6 +41,12 @@ bool differs(const oracle::ExpectedTensor& a, const oracle::ExpectedTensor& b, s
   return !holds(bounded, i, core::round_to(b.dtype, b.value[i]));
 }
 
+/// Whether NaN is expected where the memory is as it was, which is a NaN as nothing computes it: all ones. A
+/// byte of ones may be computed.
+bool is_no_written_nan(const oracle::ExpectedTensor& want, std::size_t i) {
+  return std::isnan(want.value[i]) && size_of(want.dtype) > 1;
+}
+
 }  // namespace
 
 void Search::add(Evidence evidence) { evidence_.push_back(std::move(evidence)); }
@@ -82,6 +88,9 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
         }
       } else if (!want.unknown.empty() && want.unknown[i] != 0 && evidence.outside) {
         ++distance.unknown;
+      } else if (!set.empty() && evidence.untouched[t][i] && is_no_written_nan(want, i)) {
+        ++distance.wrong;
+        distance.error += 1000;
       } else if (const double got = evidence.outputs[t][i]; !holds(want, i, got)) {
         ++distance.wrong;
         const double error = error_of(want, i, got);
@@ -175,21 +184,26 @@ std::vector<int> Search::active(bool open) const {
 }
 
 /// The distance of a set that may be given up: none once it has `enough` wrong, or where it makes hardly any
-/// right of what `from` has wrong in the smallest calls, `wrong_before` in each call.
+/// right of what is wrong before it in the smallest calls, `wrong_before` in each; `wrong` is its own.
 std::optional<Distance> Search::promising(const Set& set, bool open, std::size_t enough,
-                                          const std::vector<std::size_t>& order,
-                                          const std::vector<std::size_t>& wrong_before) const {
+                                          const std::vector<std::size_t>& wrong_before,
+                                          std::vector<std::size_t>& wrong) const {
   Distance sum;
+  std::vector<std::size_t> order = smallest_first();
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t at) { return wrong_before[at] > 0; });
+  const std::size_t telling =
+      std::min(kFirstWrong, std::accumulate(wrong_before.begin(), wrong_before.end(), std::size_t{0}));
   std::size_t before = 0;
   for (const std::size_t at : order) {
     const Distance one = of(set, evidence_[at], open, enough == kAll ? kAll : enough - sum.wrong);
+    wrong[at] = one.wrong;
     sum.wrong += one.wrong;
     sum.elements += one.elements;
     sum.unknown += one.unknown;
     sum.worst = std::max(sum.worst, one.worst);
     sum.error += one.error;
     before += wrong_before[at];
-    const bool idle = before >= kFirstWrong && 16 * sum.wrong > 15 * before;
+    const bool idle = before >= telling && 16 * sum.wrong > 15 * before;
     if (sum.wrong >= enough || idle) return std::nullopt;
   }
   return sum;
@@ -201,6 +215,7 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
   struct Node {
     Set set;
     Distance distance;
+    std::vector<std::size_t> wrong;  ///< in each call
   };
   const auto better = [](const Node& a, const Node& b) {
     return std::tuple(a.distance.wrong, a.set.size(), a.distance.error) <
@@ -208,10 +223,9 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
   };
   const double begin = steps_;
   const auto late = [&] { return steps_ - begin > patience_; };
-  const std::vector<std::size_t> order = smallest_first();
-  std::vector<std::size_t> wrong_before;
-  for (const Evidence& evidence : evidence_) wrong_before.push_back(of(from, evidence, open, kAll).wrong);
-  std::vector<Node> beam = {{from, distance(from, open, kAll)}};
+  std::vector<std::size_t> wrong_from;
+  for (const Evidence& evidence : evidence_) wrong_from.push_back(of(from, evidence, open, kAll).wrong);
+  std::vector<Node> beam = {{from, distance(from, open, kAll), wrong_from}};
   Node best = beam.front();
   std::set<Set> seen = {from};
   int idle = 0;  // sizes in a row that came no nearer
@@ -228,14 +242,16 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
         // Two faults may each look harmless, or even harmful, until the other is there: of single ones keep
         // all. Of larger sets what cannot be of the next beam needs no count.
         std::optional<Distance> far;
+        std::vector<std::size_t> wrong(evidence_.size());
         if (size == from.size())
           far = distance(grown, open, kAll);
         else
-          far = promising(grown, open, lowest.size() < kBeam ? kAll : lowest.back() + 1, order, wrong_before);
+          far = promising(grown, open, lowest.size() < kBeam ? kAll : lowest.back() + 1,
+                          size == from.size() + 1 ? wrong_from : node.wrong, wrong);
         if (!far) continue;
         lowest.insert(std::upper_bound(lowest.begin(), lowest.end(), far->wrong), far->wrong);
         if (lowest.size() > kBeam) lowest.pop_back();
-        next.push_back({std::move(grown), *far});
+        next.push_back({std::move(grown), *far, std::move(wrong)});
       }
     if (next.empty()) break;
     std::sort(next.begin(), next.end(), better);

@@ -69,8 +69,8 @@ class Search {
   const oracle::Expected& expected(const Set& set, std::size_t evidence) const;
   std::vector<std::size_t> smallest_first() const;
   std::optional<Distance> promising(const Set& set, bool open, std::size_t enough,
-                                    const std::vector<std::size_t>& order,
-                                    const std::vector<std::size_t>& wrong_before) const;
+                                    const std::vector<std::size_t>& wrong_before,
+                                    std::vector<std::size_t>& wrong) const;
   bool explains(const Set& set, bool open = false) const;
   Set greedy(const std::vector<int>& active, const Set& from, bool open);
   std::vector<Set> equals(const Set& set, const std::vector<int>& active) const;

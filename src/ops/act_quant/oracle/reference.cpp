@@ -3,10 +3,13 @@
 
 #include "core/codec.hpp"
 #include "oracle/guards.hpp"
+#include "oracle/other_maxima.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace isomer::ops::act_quant {
 namespace {
@@ -87,11 +90,43 @@ double to_e4m3(float quotient, const Variations& vary) {
 }
 
 float floor_of(const ActQuantOptions& options, const Variations& vary) {
-  if (vary.has("floor=none")) return 0.0f;
+  // A sum of values may be below 0.
+  if (vary.has("floor=none")) return -std::numeric_limits<float>::infinity();
   if (const std::string_view measured = vary.after("floor="); !measured.empty())
     return oracle::number_in(measured);
   return options.amax_floor;
 }
+
+/// x divided by its scale, the way that the variations say.
+class Quotient {
+ public:
+  Quotient(const ActQuantOptions& options, const Variations& vary)
+      : by_amax_(options.scale_format != ScaleFormat::ue8m0),
+        reciprocal_(vary.has("quotient=x*(1/s)")),
+        factor_(vary.has("quotient=x*(448/amax)")),
+        multiplied_first_(vary.has("quotient=(x*448)/amax")),
+        narrow_reciprocal_(vary.has("quotient=x*bf16(1/s)")),
+        product_(vary.has("quotient=x*s")),
+        narrow_{{DType::f16, vary.has("quotient=f16")}, {DType::bf16, vary.has("quotient=bf16")}} {}
+
+  float operator()(float value, float amax, float scale) const {
+    float quotient = value / scale;
+    const bool zero = amax == 0 && scale != 0;
+    if (reciprocal_) quotient = value * (1.0f / scale);
+    if (factor_ && by_amax_) quotient = zero ? value / scale : value * (448.0f / amax);
+    if (multiplied_first_ && by_amax_) quotient = zero ? value / scale : value * 448.0f / amax;
+    if (narrow_reciprocal_)
+      quotient = value * static_cast<float>(round_to(DType::bf16, static_cast<double>(1.0f / scale)));
+    if (product_) quotient = value * scale;
+    for (const auto& [narrow, rounds] : narrow_)
+      if (rounds) quotient = static_cast<float>(round_to(narrow, static_cast<double>(quotient)));
+    return quotient;
+  }
+
+ private:
+  bool by_amax_, reciprocal_, factor_, multiplied_first_, narrow_reciprocal_, product_;
+  std::pair<DType, bool> narrow_[2];
+};
 
 /// Elements that share a maximum.
 std::int64_t shared_elements(std::int64_t block_size, const Variations& vary) {
@@ -117,50 +152,61 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
   oracle::ExpectedTensor& y = expected["y"];
   oracle::ExpectedTensor& s = expected["s"];
   const std::int64_t row = args.x.size(-1), size = options.block_size;
+  // Asked once: a search for causes has the reference made hundreds of times.
+  const bool per_row = vary.has("scale=per_row"), nan_ignored = vary.has("nan=ignored"),
+             with_sign = vary.has("amax=signed"), inverted = vary.has("s=inverse"),
+             no_floor = vary.has("floor=none");
+  const Quotient quotient(options, vary);
+  const float floor = floor_of(options, vary);
+  const auto floored = [&](float amax) {
+    return amax < floor || (std::isnan(amax) && floor > 0 && nan_ignored) ? floor : amax;
+  };
   for (std::size_t block = 0; block < s.value.size(); ++block) {
     const std::int64_t first = static_cast<std::int64_t>(block) * size;
-    const bool per_row = vary.has("scale=per_row");
     const std::int64_t share = shared_elements(size, vary);
     float amax = 0, scale = 0;
+    bool overflows = false;
+    std::vector<std::pair<float, float>> instead;  // what another order of a sum makes of amax and scale
     for (std::int64_t i = first; i < first + size; ++i) {
       if ((i - first) % share == 0) {
-        amax = max_magnitude(&x[static_cast<std::size_t>(per_row ? first / row * row : i)],
-                             per_row ? row : share, vary.has("nan=ignored"), vary.has("amax=signed"));
-        const float floor = floor_of(options, vary);
-        if (amax < floor || (std::isnan(amax) && floor > 0 && vary.has("nan=ignored"))) amax = floor;
+        const std::int64_t count = per_row ? row : share;
+        const double* shared = &x[static_cast<std::size_t>(per_row ? first / row * row : i)];
+        const std::optional<oracle::OtherMaximum> other =
+            oracle::other_maximum(vary, {shared, static_cast<std::size_t>(count)});
+        amax = floored(other ? other->value : max_magnitude(shared, count, nan_ignored, with_sign));
         scale = scale_of(amax, options, vary);
+        overflows = other && other->overflows;
+        instead.clear();
+        if (other && other->slack > 0)
+          for (const float near : {other->value - other->slack, other->value + other->slack})
+            instead.emplace_back(floored(near), scale_of(floored(near), options, vary));
         if (i == first) {
           const std::size_t at = scale_index(block, row / size, s.value.size(), vary);
-          const double inverse = 1.0 / static_cast<double>(scale);
-          if (vary.has("s=inverse"))  // 448 / amax or 1 / s: they differ in the last bit
+          const auto exact = static_cast<double>(scale), inverse = 1.0 / exact;
+          double slack = 0;
+          for (const auto& [most, of_most] : instead)
+            slack = std::max(slack, std::fabs(static_cast<double>(of_most) - exact));
+          if (inverted)  // 448 / amax or 1 / s: they differ in the last bit
             s.set(at, inverse, 0x1p-22 * inverse);
           else
-            s.set(at, static_cast<double>(scale));
+            s.set(at, exact, std::isfinite(slack) ? slack : 0);
+          if (overflows) s.others[at] = {INFINITY, -INFINITY, NAN, static_cast<double>(floored(0))};
         }
       }
       const auto value = static_cast<float>(x[static_cast<std::size_t>(i)]);
-      float quotient = value / scale;
-      if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
-      if (vary.has("quotient=x*(448/amax)") && options.scale_format != ScaleFormat::ue8m0)
-        quotient = amax == 0 && scale != 0 ? value / scale : value * (448.0f / amax);
-      if (vary.has("quotient=(x*448)/amax") && options.scale_format != ScaleFormat::ue8m0)
-        quotient = amax == 0 && scale != 0 ? value / scale : value * 448.0f / amax;
-      if (vary.has("quotient=x*bf16(1/s)"))
-        quotient = value * static_cast<float>(round_to(DType::bf16, static_cast<double>(1.0f / scale)));
-      if (vary.has("quotient=x*s")) quotient = value * scale;
-      for (const DType narrow : {DType::f16, DType::bf16})
-        if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
-          quotient = static_cast<float>(round_to(narrow, static_cast<double>(quotient)));
-      y.set(static_cast<std::size_t>(i), to_e4m3(quotient, vary));
+      const auto at = static_cast<std::size_t>(i);
+      y.set(at, to_e4m3(quotient(value, amax, scale), vary));
+      for (const auto& [most, of_most] : instead)
+        if (const double other = to_e4m3(quotient(value, most, of_most), vary); other != y.value[at])
+          y.nearby[at].push_back(other);
       // 0/0, of which a clamp makes one of its ends.
-      if (amax == 0 && vary.has("floor=none"))
-        y.others[static_cast<std::size_t>(i)] = {-448.0, 448.0, -240.0, 240.0, 0.0};
+      if ((amax == 0 && no_floor) || overflows) y.others[at] = {-448.0, 448.0, -240.0, 240.0, 0.0};
     }
   }
 }
 
 const std::vector<oracle::Variation>& variations() {
-  static const std::vector<oracle::Variation> list = {
+  static const std::vector<oracle::Variation> list = oracle::with_other_maxima({
       {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
       {"quotient=x*(1/s)", "multiplied by the rounded reciprocal of the scale"},
       {"quotient=x*(448/amax)", "multiplied by 448 / amax instead of divided by amax / 448"},
@@ -192,7 +238,7 @@ const std::vector<oracle::Variation>& variations() {
       {"scale=f16", "the scale rounded to f16 before it divides and is stored"},
       {"ue8m0=log2", "the power of two as exp2(ceil(log2(s))) in f32"},
       {"nan=ignored", "NaN left out of the maximum"},
-  };
+  });
   return list;
 }
 
