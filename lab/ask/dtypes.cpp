@@ -50,13 +50,14 @@ std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const 
     const Passing& passing = form.passings[i];
     const Parameter& p = form.entry->parameters[i];
     if (passing.what != Passing::What::role || p.kind != Parameter::Kind::pointer) continue;
-    if (passing.cast != DType::none || p.element != DType::none) continue;
+    const bool of_bytes = p.type.find("char") != std::string::npos;
+    if (passing.cast != DType::none || (p.element != DType::none && !of_bytes)) continue;
     const std::string& field = port.original->parameters[static_cast<std::size_t>(passing.role)].field;
     if (field.empty()) continue;
     if (says(p.type, {"16", "short"})) {
       add(field, DType::bf16);
       add(field, DType::f16);
-    } else if (says(p.type, {"void"})) {
+    } else if (says(p.type, {"void", "char", "byte"})) {
       for (const auto& usual : port.original->usual)
         for (const auto& [name, dtype] : usual)
           if (name == field) add(field, dtype);

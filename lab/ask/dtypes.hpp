@@ -19,7 +19,7 @@ std::map<int, DType> roles_in_bytes(const Port& port);
 void pass_in_bytes(const CallRequest& request, Form& form);
 
 /// The dtypes in which a form with untyped memory may be meant, where nobody says one: pointers to 16-bit
-/// words (uint16_t*) are of the op's 16-bit floats, void pointers of any that is usual. Empty where no
+/// words (uint16_t*) are of the op's 16-bit floats, void and char pointers of any that is usual. Empty where no
 /// pointer is untyped.
 std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const Dtypes& dtypes);
 

@@ -166,10 +166,20 @@ void try_untyped(const Candidate& candidate, const CallRequest& request, Called&
   if (!called.trial.ok()) return;
   double before = share_right(*called.given, called.trial);
   if (before > 0.9) return;
-  for (const Dtypes& dtypes : dtypes_of_untyped(*called.port, called.form, called.dtypes)) {
+  // A mask that it does not have makes little of any answer right.
+  const Port asked = without_what_it_lacks(*called.port, called.form);
+  const Dtypes pointers = dtypes_of_pointers(*called.port, called.form);
+  std::vector<Dtypes> ways;
+  for (Dtypes dtypes : dtypes_of_untyped(*called.port, called.form, called.dtypes)) {
+    ways.push_back(dtypes);
+    // A result that has a type may be of none that the op has for the usual inputs.
+    for (const auto& [field, dtype] : pointers) dtypes[field] = dtype;
+    if (dtypes != ways.back()) ways.insert(ways.end() - 1, dtypes);
+  }
+  for (const Dtypes& dtypes : ways) {
     std::shared_ptr<const Given> given;
     try {
-      given = plain_problem(*called.port, dtypes);
+      given = plain_problem(asked, dtypes);
     } catch (const Error&) {  // the op does not take it
       continue;
     }
@@ -179,7 +189,10 @@ void try_untyped(const Candidate& candidate, const CallRequest& request, Called&
     const double right = share_right(*given, trial);
     const bool fills =
         leaves_out(*called.given, called.trial) && !leaves_out(*given, trial) && right >= before;
-    if (!fills && right < before + 0.2) continue;
+    // Or by leaving its memory.
+    const bool keeps =
+        strays(called.trial) && !strays(trial) && !leaves_out(*given, trial) && right > before - 0.02;
+    if (!fills && !keeps && right < before + 0.2) continue;
     before = right;
     called.dtypes = dtypes;
     called.given = given;

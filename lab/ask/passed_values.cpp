@@ -239,6 +239,18 @@ bool wants_a_tensor(const Form& form, std::size_t i) {
   return form.passings[i].what == Passing::What::none && p.kind == Parameter::Kind::tensor && !p.has_default;
 }
 
+std::string cannot_count(const Form& form, const std::vector<Value>& values) {
+  for (std::size_t i = 0; i < form.passings.size() && i < form.entry->parameters.size(); ++i) {
+    const Passing& passing = form.passings[i];
+    if (passing.what != Passing::What::keys_before || !passing.counts) continue;
+    if (const double keys = counted(passing, values); keys < 0)
+      return fmt::format(
+          "{} counts the keys before the first query, and with {} more queries than keys there are none",
+          form.entry->parameters[i].name, -keys);
+  }
+  return {};
+}
+
 std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
   std::vector<Value> list;
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
@@ -279,8 +291,9 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::stride: {
         const Value tensor = as_passed(form, passing.role, *source, values);
         const int dim = passing.dim < 0 ? passing.dim + tensor.tensor.rank : passing.dim;
-        list.push_back(as_number(
-            dim >= 0 && dim < tensor.tensor.rank ? static_cast<double>(tensor.tensor.stride(dim)) : 1));
+        const std::int64_t unit = passing.bytes ? size_of(tensor.tensor.dtype) : 1;
+        const std::int64_t stride = dim >= 0 && dim < tensor.tensor.rank ? tensor.tensor.stride(dim) : 1;
+        list.push_back(as_number(static_cast<double>(stride * unit)));
         break;
       }
       case Passing::What::sizes:

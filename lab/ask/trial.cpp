@@ -180,7 +180,10 @@ Trial try_call(const Candidate& candidate, const Form& form, const Port& port, c
   for (const Value& argument : arguments) before.push_back(deep_copy(argument));
   Trial trial;
   // Who launches a kernel leaves it alone where there is nothing to do.
-  if (nothing)
+  if (std::string why = cannot_count(form, given.values); !why.empty()) {
+    trial.answer.end = Answer::End::refused;
+    trial.answer.message = std::move(why);
+  } else if (nothing)
     trial.answer.arguments = arguments;
   else
     trial.answer = candidate.call(*form.entry, arguments, settings);

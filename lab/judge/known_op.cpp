@@ -85,6 +85,13 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
   return false;
 }
 
+std::string numbers_are_unknown(const std::string& guesses, const std::string& op) {
+  return fmt::format(
+      "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
+      "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port of",
+      guesses, op);
+}
+
 /// What the source says and no input can show beside the faults that were found.
 void add_unobservable(const Numbers& numbers, const std::string& source, const std::string& file,
                       std::vector<Finding>& findings) {
@@ -223,11 +230,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       request.stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
   if (!guesses.empty() && !numbers.explanation.explains && share_right(*called.given, called.trial) < 0.5) {
     diagnosis.findings.clear();
-    diagnosis.error = fmt::format(
-        "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
-        "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port "
-        "of",
-        guesses, called.port->op);
+    diagnosis.error = numbers_are_unknown(guesses, called.port->op);
     return;
   }
   // Nor does what is done with memory that was lent by a guess say anything, but for the order of threads,
@@ -440,6 +443,13 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     diagnosis.error = called.unknown_launch;
     if (stranger) diagnosis.findings.clear();  // what it takes otherwise is nobody's
     return;
+  }
+  if (!called.callable && stranger) {
+    if (const std::string guesses = guessed_numbers(called); !guesses.empty()) {
+      diagnosis.findings.clear();
+      diagnosis.error = numbers_are_unknown(guesses, called.port->op);
+      return;
+    }
   }
   if (!called.callable) {
     findings_of_device(called.trial.answer, *called.given, diagnosis.findings);

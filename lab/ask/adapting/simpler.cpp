@@ -331,7 +331,11 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
     Finding finding;
     if (best.given->line == called.given->line || (turned && right_so)) {
       finding.code = Code::layout_convention;
-      finding.evidence = fmt::format("{}; with {} it is right", best.limit.text, layouts(best.simpler->port));
+      std::string sizes;
+      for (const auto& [field, value] : best.simpler->chosen)
+        sizes += fmt::format(" and {} = {}", field, value);
+      finding.evidence =
+          fmt::format("{}; with {}{} it is right", best.limit.text, layouts(best.simpler->port), sizes);
     } else {
       finding.code = Code::shape_refused;
       finding.evidence =

@@ -1,5 +1,6 @@
 #include "lab/ask/adapting/simpler_ports.hpp"
 
+#include "lab/ask/names/graph_names.hpp"
 #include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
@@ -45,6 +46,7 @@ void change_lines(oracle::Original& original, const std::string& name, const Cha
 bool says(const Entry& entry, const oracle::Original::Sayable& sayable) {
   if (sayable.field == "sk" && takes_a_position(entry)) return true;
   if (sayable.field == "hkv" && shares_heads(entry)) return true;
+  if (has_numbers_of_graph(entry)) return true;
   const Pattern names(sayable.names);
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
     return p.kind != Parameter::Kind::pointer && names.is(lower_case(p.name));

@@ -50,8 +50,14 @@ bool moves_the_mask(const std::vector<std::string>& words) {
 
 /// "pos", "cur_pos", "token_position": the place of the one query among the keys.
 bool is_position(const Parameter& p) {
-  static const Pattern kPosition("((cur|current|start|token|query|q|seq|last)_?)?(pos|position)|timestep|n_past");
+  static const Pattern kPosition("((cur|current|start|token|query|q|seq|last)_?)?(pos|position)|timestep");
   return p.kind == Parameter::Kind::integer && kPosition.is(lower_case(p.name));
+}
+
+/// "past_len", "n_past": how many keys come before the first query's own.
+bool is_past(const Parameter& p) {
+  static const Pattern kPast("n_past|(num_)?past(_(kv|seq|k))?_?(len(gth)?|tokens)");
+  return p.kind == Parameter::Kind::integer && kPast.is(lower_case(p.name));
 }
 
 /// "kv_mul", "n_rep", "gqa_ratio", "queries_per_kv": how many heads of queries share one of keys.
@@ -81,7 +87,8 @@ bool number_of_cache(const Entry& entry, const Port& port, const Parameter& p, P
     passing.less_dim = other.dim;
     return true;
   };
-  if (is_position(p)) return of(What::keys_before, *keys, *queries);
+  passing.counts = is_position(p) || is_past(p);
+  if (passing.counts) return of(What::keys_before, *keys, *queries);
   if (is_ratio_of_heads(p)) return of(What::ratio, *heads, *heads_of_keys);
   if (is_offset_of_layer(p.name)) {
     passing.what = What::constant;
@@ -90,7 +97,9 @@ bool number_of_cache(const Entry& entry, const Port& port, const Parameter& p, P
   }
   // Beside the query's place, a length is that of the keys.
   const std::vector<std::string>& lengths = size_names().at("Sq");
-  if (!takes_a_position(entry) || !one_of(lengths, lower_case(p.name))) return false;
+  const std::vector<std::string> words = words_of(p.name);
+  const bool of_queries = one_of(words, "q") || one_of(words, "query") || one_of(words, "queries");
+  if (!takes_a_position(entry) || of_queries || !one_of(lengths, lower_case(p.name))) return false;
   passing.what = What::size;
   passing.role = keys->role;
   passing.dim = keys->dim;

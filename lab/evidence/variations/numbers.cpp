@@ -300,6 +300,14 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
           fmt::format("{}: by itself it has an effect only where the original leaves the answer open", name));
       continue;
     }
+    // NaN in calls that are right without the other fault is the other fault's.
+    if (code_of(name).code == Code::nan_inf &&
+        std::find(found.brought.begin(), found.brought.end(), name) != found.brought.end()) {
+      notes.push_back(fmt::format("{}: by itself it changes no answer of these calls, and shows only beside "
+                                  "what is told",
+                                  meaning_of_variation(port, numbers, name)));
+      continue;
+    }
     // What is nearest is no cause yet.
     if (!found.explains && !is_confirmed(port, numbers, name)) continue;
     const VariationCode& code = code_of(name);

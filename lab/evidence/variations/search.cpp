@@ -352,9 +352,10 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
       if (!wider.empty() && explains(wider)) {
         const std::vector<int> with_open = active(true);
         for (const int v : wider)
-          if (std::find(live.begin(), live.end(), v) == live.end() &&
-              std::find(with_open.begin(), with_open.end(), v) != with_open.end())
-            found.beside.push_back(names({v}).front());
+          if (std::find(live.begin(), live.end(), v) == live.end()) {
+            const bool open = std::find(with_open.begin(), with_open.end(), v) != with_open.end();
+            (open ? found.beside : found.brought).push_back(names({v}).front());
+          }
         set = wider;
         live = all;
         found.explains = true;

@@ -37,6 +37,8 @@ struct Explanation {
   std::vector<std::vector<std::string>> others;  ///< sets of the same size that explain it as well
   /// Of `set`, what alone shows only where the original leaves the answer open: no fault.
   std::vector<std::string> beside;
+  /// Of `set`, what alone changes no answer at all: it shows because of the others.
+  std::vector<std::string> brought;
   /// Variations that beside `set` change nothing on any input, while alone they would.
   std::vector<std::string> masked;
   /// Variations that explain what is different only where the original leaves the answer open.

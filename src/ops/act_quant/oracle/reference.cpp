@@ -46,11 +46,17 @@ float power_of_two(float scale, bool by_logarithm) {
   return fraction == 0.5f ? scale : std::ldexp(1.0f, exponent);
 }
 
+/// What the largest magnitude is scaled to.
+float largest_of(const Variations& vary) {
+  const std::string_view measured = vary.after("max=");
+  return measured.empty() ? 448.0f : oracle::number_in(measured);
+}
+
 float scale_of(float amax, const ActQuantOptions& options, const Variations& vary) {
-  const std::string_view largest = vary.after("max=");
-  float scale = amax / (largest.empty() ? 448.0f : oracle::number_in(largest));
-  if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
-  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (448.0f / amax);
+  const float largest = largest_of(vary);
+  float scale = amax / largest;
+  if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / largest);
+  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (largest / amax);
   scale = oracle::guarded(amax, scale, vary);
   if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0"))
     scale = power_of_two(scale, vary.has("ue8m0=log2"));
@@ -101,7 +107,8 @@ float floor_of(const ActQuantOptions& options, const Variations& vary) {
 class Quotient {
  public:
   Quotient(const ActQuantOptions& options, const Variations& vary)
-      : by_amax_(options.scale_format != ScaleFormat::ue8m0),
+      : largest_(largest_of(vary)),
+        by_amax_(options.scale_format != ScaleFormat::ue8m0),
         reciprocal_(vary.has("quotient=x*(1/s)")),
         factor_(vary.has("quotient=x*(448/amax)")),
         multiplied_first_(vary.has("quotient=(x*448)/amax")),
@@ -113,8 +120,8 @@ class Quotient {
     float quotient = value / scale;
     const bool zero = amax == 0 && scale != 0;
     if (reciprocal_) quotient = value * (1.0f / scale);
-    if (factor_ && by_amax_) quotient = zero ? value / scale : value * (448.0f / amax);
-    if (multiplied_first_ && by_amax_) quotient = zero ? value / scale : value * 448.0f / amax;
+    if (factor_ && by_amax_) quotient = zero ? value / scale : value * (largest_ / amax);
+    if (multiplied_first_ && by_amax_) quotient = zero ? value / scale : value * largest_ / amax;
     if (narrow_reciprocal_)
       quotient = value * static_cast<float>(round_to(DType::bf16, static_cast<double>(1.0f / scale)));
     if (product_) quotient = value * scale;
@@ -124,6 +131,7 @@ class Quotient {
   }
 
  private:
+  float largest_;
   bool by_amax_, reciprocal_, factor_, multiplied_first_, narrow_reciprocal_, product_;
   std::pair<DType, bool> narrow_[2];
 };

@@ -67,13 +67,19 @@ float floor_of(const WeightQuantOptions& options, const Variations& vary) {
   return vary.has("floor=none") ? kNone : options.amax_floor;
 }
 
+/// What the largest magnitude is scaled to.
+float largest_of(const Variations& vary) {
+  const std::string_view measured = vary.after("max=");
+  return measured.empty() ? 448.0f : oracle::number_in(measured);
+}
+
 float scale_of(float amax, const WeightQuantOptions& options, const Variations& vary) {
   const float floor = floor_of(options, vary);
   if (amax < floor) amax = floor;
-  const std::string_view largest = vary.after("max=");
-  float scale = amax / (largest.empty() ? 448.0f : oracle::number_in(largest));
-  if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
-  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (448.0f / amax);
+  const float largest = largest_of(vary);
+  float scale = amax / largest;
+  if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / largest);
+  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (largest / amax);
   scale = oracle::guarded(amax, scale, vary);
   if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0")) scale = power_of_two(scale);
   if (vary.has("scale=bf16")) scale = static_cast<float>(round_to(DType::bf16, static_cast<double>(scale)));
@@ -149,8 +155,8 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
           if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
           // The maximum itself, of which a power of two says nothing.
           const bool by_amax = options.scale_format != ScaleFormat::ue8m0 && floored != 0;
-          if (vary.has("quotient=x*(448/amax)") && by_amax) quotient = value * (448.0f / floored);
-          if (vary.has("quotient=(x*448)/amax") && by_amax) quotient = value * 448.0f / floored;
+          if (vary.has("quotient=x*(448/amax)") && by_amax) quotient = value * (largest_of(vary) / floored);
+          if (vary.has("quotient=(x*448)/amax") && by_amax) quotient = value * largest_of(vary) / floored;
           if (vary.has("quotient=x*s")) quotient = value * scale;
           for (const DType narrow : {DType::f16, DType::bf16})
             if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
