@@ -169,6 +169,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
   const auto floored = [&](float amax) {
     return amax < floor || (std::isnan(amax) && floor > 0 && nan_ignored) ? floor : amax;
   };
+  const auto least_scale = static_cast<double>(scale_of(floored(0), options, vary));
   for (std::size_t block = 0; block < s.value.size(); ++block) {
     const std::int64_t first = static_cast<std::int64_t>(block) * size;
     const std::int64_t share = shared_elements(size, vary);
@@ -198,7 +199,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
             s.set(at, inverse, 0x1p-22 * inverse);
           else
             s.set(at, exact, std::isfinite(slack) ? slack : 0);
-          if (overflows) s.others[at] = {INFINITY, -INFINITY, NAN, static_cast<double>(floored(0))};
+          if (overflows) s.others[at] = {INFINITY, -INFINITY, NAN, least_scale};
         }
       }
       const auto value = static_cast<float>(x[static_cast<std::size_t>(i)]);
