@@ -416,6 +416,7 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
       for (const int v : wider)
         if (std::find(set.begin(), set.end(), v) == set.end()) found.open_set.push_back(names({v}).front());
   }
+  found.steps = steps_;
   return found;
 }
 

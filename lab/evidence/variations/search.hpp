@@ -43,6 +43,7 @@ struct Explanation {
   std::vector<std::string> masked;
   /// Variations that explain what is different only where the original leaves the answer open.
   std::vector<std::string> open_set;
+  double steps = 0;           ///< of the reference that it took to find this
   bool open_differs = false;  ///< it differs there, `open_set` explaining it or not
 };
 
