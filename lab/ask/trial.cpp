@@ -201,9 +201,8 @@ bool holds(const oracle::ExpectedTensor& expected, std::size_t i, double got) {
   const double want = expected.value[i];
   for (const auto* list : {&expected.others, &expected.nearby})
     if (const auto at = list->find(i); at != list->end())
-      if (std::any_of(at->second.begin(), at->second.end(), [&](double other) {
-            return other == got || (std::isnan(other) && std::isnan(got));
-          }))
+      if (std::any_of(at->second.begin(), at->second.end(),
+                      [&](double other) { return other == got || (std::isnan(other) && std::isnan(got)); }))
         return true;
   if (std::isnan(want)) return std::isnan(got);
   if (std::isnan(got)) return false;

@@ -85,13 +85,6 @@ bool adapt_to_answer(const Candidate& candidate, const CallSettings& settings, C
   return false;
 }
 
-std::string numbers_are_unknown(const std::string& guesses, const std::string& op) {
-  return fmt::format(
-      "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
-      "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port of",
-      guesses, op);
-}
-
 /// What the source says and no input can show beside the faults that were found.
 void add_unobservable(const Numbers& numbers, const std::string& source, const std::string& file,
                       std::vector<Finding>& findings) {
@@ -444,13 +437,12 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     if (stranger) diagnosis.findings.clear();  // what it takes otherwise is nobody's
     return;
   }
-  if (!called.callable && stranger) {
+  if (!called.callable && stranger)
     if (const std::string guesses = guessed_numbers(called); !guesses.empty()) {
       diagnosis.findings.clear();
       diagnosis.error = numbers_are_unknown(guesses, called.port->op);
       return;
     }
-  }
   if (!called.callable) {
     findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
     Finding finding = finding_of_end(called.trial.answer, called.given->line);

@@ -153,6 +153,13 @@ std::string guessed_numbers(const Called& called) {
   return text;
 }
 
+std::string numbers_are_unknown(const std::string& guesses, const std::string& op) {
+  return fmt::format(
+      "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
+      "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port of",
+      guesses, op);
+}
+
 bool writes_what_is_lent(const Candidate& candidate, const Called& called, const CallSettings& settings) {
   Form form = called.form;
   constexpr std::uint8_t kLarge = 0x4b;  // a finite number of every type, and no small one

@@ -37,9 +37,10 @@ INSTANTIATE_TEST_SUITE_P(
                5},
         Placed{"enumeration_of_one_line_last", "enum Mode { scale_once };\nfloat scale_of(float x);\n", 2},
         Placed{"enumeration_where_nothing_else", "enum Mode {\n  scale_once\n};\n", 2},
-        Placed{"no_comment", "// scale\n/* scale\n scale */\n__device__ float f(float x) {\n  return scale(x);\n}\n",
+        Placed{"no_comment",
+               "// scale\n/* scale\n scale */\n__device__ float f(float x) {\n  return scale(x);\n}\n", 5},
+        Placed{"no_text", "void f() {\n  printf(\"scale {\\\"\");\n  use(R\"(scale\n)\");\n  scale(1);\n}\n",
                5},
-        Placed{"no_text", "void f() {\n  printf(\"scale {\\\"\");\n  use(R\"(scale\n)\");\n  scale(1);\n}\n", 5},
         Placed{"kernel_within_a_namespace",
                "namespace a { struct S {\n"
                "  float scale;\n"
@@ -50,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
                "  }\n"
                "}}\n",
                6},
-        Placed{"separators_of_digits", "void f() {\n  g(1'000);\n  scale('x');\n}\n", 3}, Placed{"none", "int x;\n", 0}),
+        Placed{"separators_of_digits", "void f() {\n  g(1'000);\n  scale('x');\n}\n", 3},
+        Placed{"none", "int x;\n", 0}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

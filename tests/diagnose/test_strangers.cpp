@@ -175,6 +175,8 @@ constexpr Stranger kStrangers[] = {
     {"engine_behind_past_squares", "attention", "fail", Code::other_reduction, "engines.cu"},
     {"engine_of_graph", "attention", "pass", Code::none, "engines.cu"},
     {"engine_of_graph_unscaled", "attention", "fail", Code::missing_scale, "engines.cu"},
+    {"engine_of_keys", "attention", "pass", Code::convention, "engines.cu"},
+    {"engine_of_keys_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
     {"shrink_by_largest", "act_quant", "pass", Code::none, "reduced.cu"},
     {"shrink_by_square", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
     {"shrink_by_magnitudes", "act_quant", "fail", Code::other_reduction, "reduced.cu"},

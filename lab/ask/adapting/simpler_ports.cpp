@@ -173,7 +173,9 @@ bool says_less(const Entry& entry, const oracle::Original& original) {
                      [&](const oracle::Original::Sayable& each) { return !says(entry, each); });
 }
 
-bool Named::takes_one(const std::string& word) const { return after(word) || takes_a_position(entry); }
+bool Named::takes_one(const std::string& word) const {
+  return after(word) || takes_a_position(entry) || counts_keys_alone(entry);
+}
 
 Named named_of(const Candidate& candidate, const Entry& entry) {
   std::ifstream in(candidate.path(), std::ios::binary);

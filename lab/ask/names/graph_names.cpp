@@ -19,9 +19,9 @@ const Pattern& number() {
 std::vector<int> from_innermost(const Port& port, int role) {
   std::vector<std::string> words = shape_words(port, role);
   // Sizes without a name: in the order of another tensor with as many.
-  for (int other = 0; other < static_cast<int>(port.roles.size()) && !words.empty() && words[0] == "_"; ++other)
-    if (port.roles[static_cast<std::size_t>(other)].tensor &&
-        shape_words(port, other).size() == words.size())
+  for (int other = 0; other < static_cast<int>(port.roles.size()) && !words.empty() && words[0] == "_";
+       ++other)
+    if (port.roles[static_cast<std::size_t>(other)].tensor && shape_words(port, other).size() == words.size())
       words = shape_words(port, other);
   std::vector<int> order;
   for (int dim = -1; dim >= -static_cast<int>(words.size()); --dim) order.push_back(dim);

@@ -121,6 +121,16 @@ bool takes_a_position(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_position);
 }
 
+bool counts_keys_alone(const Entry& entry) {
+  const auto counts = [&](const char* what) {
+    return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
+      return p.kind == Parameter::Kind::integer &&
+             (one_of(size_names().at(what), lower_case(p.name)) || length_said(words_of(p.name)) == what);
+    });
+  };
+  return counts("Sk") && !counts("Sq");
+}
+
 bool shares_heads(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_ratio_of_heads);
 }

@@ -153,13 +153,11 @@ bool are_same_answers(const std::vector<Evidence>& one, const std::vector<Eviden
       return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
     });
   };
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [&](const Evidence& a, const Evidence& b) {
-                      return a.given->line == b.given->line && a.outside == b.outside &&
-                             a.untouched == b.untouched &&
-                             std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(),
-                                        b.outputs.end(), bits_equal);
-                    });
+  return std::equal(
+      one.begin(), one.end(), other.begin(), other.end(), [&](const Evidence& a, const Evidence& b) {
+        return a.given->line == b.given->line && a.outside == b.outside && a.untouched == b.untouched &&
+               std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(), bits_equal);
+      });
 }
 
 }  // namespace
@@ -303,9 +301,10 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
     // NaN in calls that are right without the other fault is the other fault's.
     if (code_of(name).code == Code::nan_inf &&
         std::find(found.brought.begin(), found.brought.end(), name) != found.brought.end()) {
-      notes.push_back(fmt::format("{}: by itself it changes no answer of these calls, and shows only beside "
-                                  "what is told",
-                                  meaning_of_variation(port, numbers, name)));
+      notes.push_back(
+          fmt::format("{}: by itself it changes no answer of these calls, and shows only beside "
+                      "what is told",
+                      meaning_of_variation(port, numbers, name)));
       continue;
     }
     // What is nearest is no cause yet.

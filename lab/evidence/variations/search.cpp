@@ -140,9 +140,18 @@ Distance Search::distance(const Set& set, bool open, std::size_t enough) const {
 /// nothing.
 bool Search::explains(const Set& set, bool open) const {
   std::size_t unknown = 0;
-  for (const std::size_t at : smallest_first()) {
+  // And those first in which many have failed.
+  std::vector<std::size_t> order = smallest_first();
+  failed_.resize(evidence_.size());
+  const auto failed = [&](std::size_t at) { return failed_[at] / 16; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return failed(a) > failed(b); });
+  for (const std::size_t at : order) {
     const Distance one = of(set, evidence_[at], open, 1);
-    if (one.wrong > 0) return false;
+    if (one.wrong > 0) {
+      ++failed_[at];
+      return false;
+    }
     unknown += one.unknown;
   }
   return 4 * unknown <= 3 * plain_wrong_;
@@ -345,7 +354,8 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
     found.explains = explains(set);
     if (!found.explains) {
       // Beside a fault more may show than alone: what the original leaves open, in other rows; a product
-      // with a reciprocal, where the scale is another. Beside a fault that nothing comes nearer to, nothing does.
+      // with a reciprocal, where the scale is another. Beside a fault that nothing comes nearer to, nothing
+      // does.
       std::vector<int> all(oracle_.variations.size());
       std::iota(all.begin(), all.end(), 0);
       const Set wider = set.empty() || all.size() == live.size() ? Set() : greedy(all, {}, false);

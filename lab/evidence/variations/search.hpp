@@ -86,6 +86,7 @@ class Search {
   double patience_ = 1.5e8;
   mutable double steps_ = 0;  ///< that the reference has made so far
   std::size_t plain_wrong_ = 0;
+  mutable std::vector<std::size_t> failed_;  ///< how many sets did, by call
   std::vector<Evidence> evidence_;
   mutable std::map<std::pair<Set, std::size_t>, oracle::Expected> cache_;
 };

@@ -112,3 +112,34 @@ __global__ void of_graph(const char* q, const char* k, const char* v, float* dst
   }
 OF_GRAPH(engine_of_graph, kRight)
 OF_GRAPH(engine_of_graph_unscaled, kUnscaled)
+
+/// One query, and no number that says so.
+__global__ void of_keys(const float* q, const float* k, const float* v, float* o, int keys, int heads, int kv_heads,
+                        int dim, What what) {
+  extern __shared__ float scores[];
+  const int h = blockIdx.x, g = what == kInTurn ? h % kv_heads : h / (heads / kv_heads);
+  for (int j = threadIdx.x; j < keys; j += blockDim.x) {
+    float score = 0.0f;
+    for (int d = 0; d < dim; ++d) score += q[h * dim + d] * k[(j * kv_heads + g) * dim + d];
+    scores[j] = score * rsqrtf(dim);
+  }
+  __syncthreads();
+  float most = -INFINITY, sum = 0.0f;
+  for (int j = 0; j < keys; ++j) most = fmaxf(most, scores[j]);
+  for (int j = 0; j < keys; ++j) sum += expf(scores[j] - most);
+  for (int d = threadIdx.x; d < dim; d += blockDim.x) {
+    float value = 0.0f;
+    for (int j = 0; j < keys; ++j) value += expf(scores[j] - most) * v[(j * kv_heads + g) * dim + d];
+    o[h * dim + d] = value / sum;
+  }
+}
+#define OF_KEYS(name, what)                                                                                      \
+  extern "C" int name(const float* q, const float* k, const float* v, float* o, unsigned kv_len,                 \
+                      unsigned num_qo_heads, unsigned num_kv_heads, unsigned head_dim) {                         \
+    if (head_dim != 64) return -1;                                                                               \
+    of_keys<<<num_qo_heads, 32, kv_len * sizeof(float)>>>(q, k, v, o, kv_len, num_qo_heads, num_kv_heads,        \
+                                                          head_dim, what);                                       \
+    return 0;                                                                                                    \
+  }
+OF_KEYS(engine_of_keys, kRight)
+OF_KEYS(engine_of_keys_in_turn, kInTurn)

@@ -73,27 +73,51 @@ double beyond(double value) {
   return core::decode(DType::e4m3fn, &code);
 }
 
-double to_e4m3(float quotient, const Variations& vary) {
-  std::uint8_t code = 0;
-  const auto exact = static_cast<double>(quotient);
-  if (vary.has("encoding=fnuz") || vary.has("encoding=e5m2")) {
-    const DType other = vary.has("encoding=fnuz") ? DType::e4m3fnuz : DType::e5m2;
-    core::encode(other, exact, &code, Overflow::saturate);
-    return core::decode(DType::e4m3fn, &code);
-  }
-  core::encode(DType::e4m3fn, exact, &code, Overflow::saturate);
-  double value = core::decode(DType::e4m3fn, &code);
-  if (vary.has("rounding=truncation") && std::fabs(value) > std::fabs(exact)) {
-    --code;  // the next value toward zero
-    value = core::decode(DType::e4m3fn, &code);
-  }
-  // A tie that went to the even value below it.
-  if (vary.has("rounding=away") && std::fabs(value) < std::fabs(exact) &&
-      2 * std::fabs(exact) == std::fabs(value) + std::fabs(beyond(value)))
-    value = beyond(value);
-  if (vary.has("subnormals=flushed") && std::fabs(exact) < 0x1p-6) value = std::copysign(0.0, exact);
-  return value;
+/// The value of e4m3fn nearest to one that it has room for: the sum with 1.5·2^52 times the step of its
+/// binade has no room for what lies below that step.
+double nearest_e4m3(double value) {
+  int binade = 0;
+  std::frexp(value, &binade);  // in [1/2, 1)
+  const double large = std::ldexp(1.5, 52 + std::max(binade - 1, -6) - 3);
+  return std::copysign((value + large) - large, value);
 }
+
+/// How a quotient is converted, as the variations say.
+class ToE4m3 {
+ public:
+  explicit ToE4m3(const Variations& vary)
+      : fnuz_(vary.has("encoding=fnuz")),
+        e5m2_(vary.has("encoding=e5m2")),
+        truncates_(vary.has("rounding=truncation")),
+        away_(vary.has("rounding=away")),
+        flushes_(vary.has("subnormals=flushed")) {}
+
+  double operator()(float quotient) const {
+    const auto exact = static_cast<double>(quotient);
+    if (std::fabs(exact) <= 448 && !fnuz_ && !e5m2_ && !truncates_ && !away_)
+      return flushes_ && std::fabs(exact) < 0x1p-6 ? std::copysign(0.0, exact) : nearest_e4m3(exact);
+    std::uint8_t code = 0;
+    if (fnuz_ || e5m2_) {
+      core::encode(fnuz_ ? DType::e4m3fnuz : DType::e5m2, exact, &code, Overflow::saturate);
+      return core::decode(DType::e4m3fn, &code);
+    }
+    core::encode(DType::e4m3fn, exact, &code, Overflow::saturate);
+    double value = core::decode(DType::e4m3fn, &code);
+    if (truncates_ && std::fabs(value) > std::fabs(exact)) {
+      --code;  // the next value toward zero
+      value = core::decode(DType::e4m3fn, &code);
+    }
+    // A tie that went to the even value below it.
+    if (away_ && std::fabs(value) < std::fabs(exact) &&
+        2 * std::fabs(exact) == std::fabs(value) + std::fabs(beyond(value)))
+      value = beyond(value);
+    if (flushes_ && std::fabs(exact) < 0x1p-6) value = std::copysign(0.0, exact);
+    return value;
+  }
+
+ private:
+  bool fnuz_, e5m2_, truncates_, away_, flushes_;
+};
 
 float floor_of(const ActQuantOptions& options, const Variations& vary) {
   // A sum of values may be below 0.
@@ -165,14 +189,15 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
              with_sign = vary.has("amax=signed"), inverted = vary.has("s=inverse"),
              no_floor = vary.has("floor=none");
   const Quotient quotient(options, vary);
+  const ToE4m3 to_e4m3(vary);
   const float floor = floor_of(options, vary);
+  const std::int64_t share = shared_elements(size, vary);
   const auto floored = [&](float amax) {
     return amax < floor || (std::isnan(amax) && floor > 0 && nan_ignored) ? floor : amax;
   };
   const auto least_scale = static_cast<double>(scale_of(floored(0), options, vary));
   for (std::size_t block = 0; block < s.value.size(); ++block) {
     const std::int64_t first = static_cast<std::int64_t>(block) * size;
-    const std::int64_t share = shared_elements(size, vary);
     float amax = 0, scale = 0;
     bool overflows = false;
     std::vector<std::pair<float, float>> instead;  // what another order of a sum makes of amax and scale
@@ -204,9 +229,9 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       }
       const auto value = static_cast<float>(x[static_cast<std::size_t>(i)]);
       const auto at = static_cast<std::size_t>(i);
-      y.set(at, to_e4m3(quotient(value, amax, scale), vary));
+      y.set(at, to_e4m3(quotient(value, amax, scale)));
       for (const auto& [most, of_most] : instead)
-        if (const double other = to_e4m3(quotient(value, most, of_most), vary); other != y.value[at])
+        if (const double other = to_e4m3(quotient(value, most, of_most)); other != y.value[at])
           y.nearby[at].push_back(other);
       // 0/0, of which a clamp makes one of its ends.
       if ((amax == 0 && no_floor) || overflows) y.others[at] = {-448.0, 448.0, -240.0, 240.0, 0.0};

@@ -158,18 +158,18 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
 }
 
 const std::vector<oracle::Variation>& variations() {
-  static const std::vector<oracle::Variation> list = oracle::with_other_maxima({
-      {"halves=swapped", "the second half of a row taken as the gate"},
-      {"h=bf16", "h rounded to bf16 before it is quantised"},
-      {"h=f16", "h rounded to f16 before it is quantised"},
-      {"activation=sigmoid", "the sigmoid of the gate without the gate itself"},
-      {"activation=gelu", "gelu in place of silu"},
-      {"activation=none", "the halves multiplied as they are"},
-      {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
-      {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
-      {"scale=ue8m0", "the scale rounded up to a power of two"},
-      {"floor=none", "no floor: an all-zero block is 0/0"},
-      {"row_counts=ignored", "rows past the count computed too"}});
+  static const std::vector<oracle::Variation> list = oracle::with_other_maxima(
+      {{"halves=swapped", "the second half of a row taken as the gate"},
+       {"h=bf16", "h rounded to bf16 before it is quantised"},
+       {"h=f16", "h rounded to f16 before it is quantised"},
+       {"activation=sigmoid", "the sigmoid of the gate without the gate itself"},
+       {"activation=gelu", "gelu in place of silu"},
+       {"activation=none", "the halves multiplied as they are"},
+       {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
+       {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
+       {"scale=ue8m0", "the scale rounded up to a power of two"},
+       {"floor=none", "no floor: an all-zero block is 0/0"},
+       {"row_counts=ignored", "rows past the count computed too"}});
   return list;
 }
 
