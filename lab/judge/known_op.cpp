@@ -263,12 +263,15 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     diagnosis.error = launch_is_unknown(called.form.entry->name);
     return;
   }
-  if (request.stranger)
-    if (std::string why = is_nothing_like_the_op(called, numbers); !why.empty()) {
+  if (request.stranger) {
+    std::string why = has_other_pages(called, numbers);
+    if (why.empty()) why = is_nothing_like_the_op(called, numbers);
+    if (!why.empty()) {
       diagnosis.findings.clear();
       diagnosis.error = std::move(why);
       return;
     }
+  }
   const auto harmless_races = [&] {
     if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                     [](const Finding& each) { return each.same_store && !is_remark(each); }) &&

@@ -169,6 +169,22 @@ bool writes_what_is_lent(const Candidate& candidate, const Called& called, const
          different(*called.given, called.trial.outputs, other.outputs) == 0;
 }
 
+std::string has_other_pages(const Called& called, const Numbers& numbers) {
+  if (numbers.explanation.explains || numbers.pattern || numbers.raced || strays(called.trial)) return {};
+  for (std::size_t i = 0; i < called.form.passings.size() && i < called.form.entry->parameters.size(); ++i) {
+    const Passing& passing = called.form.passings[i];
+    if (passing.what != Passing::What::role ||
+        called.port->roles[static_cast<std::size_t>(passing.role)].argument != "page_table")
+      continue;
+    return fmt::format(
+        "{} finds keys through {}, and its answers are not those of attention over pages of [page_size, Hkv, "
+        "D], "
+        "with whatever fault: its pages may lie otherwise, so it is not judged",
+        called.form.entry->name, called.form.entry->parameters[i].name);
+  }
+  return {};
+}
+
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers) {
   if (numbers.explanation.explains || numbers.pattern || numbers.raced || !called.trial.ok()) return {};
   // What keeps to its memory and fills its outputs is called for what it is made for.

@@ -39,6 +39,10 @@ std::string numbers_are_unknown(const std::string& guesses, const std::string& o
 bool writes_what_is_lent(const Candidate& candidate, const Called& called, const CallSettings& settings);
 /// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
 /// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
+/// Why a function of pages is not judged: no set of causes explains its answers, and its pages may lie
+/// otherwise than the op's. Empty where it is.
+std::string has_other_pages(const Called& called, const Numbers& numbers);
+
 /// something else is seen to be the reason.
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers);
 

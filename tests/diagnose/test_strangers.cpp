@@ -177,6 +177,11 @@ constexpr Stranger kStrangers[] = {
     {"engine_of_graph_unscaled", "attention", "fail", Code::missing_scale, "engines.cu"},
     {"engine_of_keys", "attention", "pass", Code::convention, "engines.cu"},
     {"engine_of_keys_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
+    {"pages_of_keys", "attention", "pass", Code::none, "pages.cu"},
+    {"pages_of_heads", "attention", "pass", Code::convention, "pages.cu"},
+    {"pages_of_keys_in_turn", "attention", "fail", Code::head_mapping, "pages.cu"},
+    {"pages_of_keys_unscaled", "attention", "fail", Code::missing_scale, "pages.cu"},
+    {"pages_of_keys_without_last", "attention", "fail", Code::off_by_one, "pages.cu"},
     {"shrink_by_largest", "act_quant", "pass", Code::none, "reduced.cu"},
     {"shrink_by_square", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
     {"shrink_by_magnitudes", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
@@ -285,6 +290,13 @@ TEST(WhatIsJudged, IsNothingThatFindsItsKeysInPages) {
   EXPECT_EQ(said.verdict(), "error") << words_of(said);
   EXPECT_TRUE(said.findings.empty()) << words_of(said);
   EXPECT_NE(said.error.find("finds keys through block_table"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingWhosePagesLieOtherwise) {
+  const Diagnosis said = said_of_stranger("pages.cu", "pages_of_split_keys", "attention");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("its pages may lie otherwise"), std::string::npos) << said.error;
 }
 
 TEST(WhatIsJudged, IsNothingThatTakesARealNumberThatNoNameExplains) {

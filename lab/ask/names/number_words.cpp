@@ -74,6 +74,41 @@ bool is_offset_of_layer(const std::string& name) {
   return kLayer.is(lower_case(name));
 }
 
+/// Sizes of pages and of their table, by the name of a number. How many keys there are at most is left to
+/// whoever calls it.
+bool number_of_pages(const Port& port, const Parameter& p, Passing& passing) {
+  const auto is_table = [](const Port::Role& role) { return role.argument == "page_table"; };
+  const auto table = std::find_if(port.roles.begin(), port.roles.end(), is_table);
+  const std::optional<Dimension> page = dimension_of(port, "Sk");
+  if (table == port.roles.end() || !page) return false;
+  static const Pattern kPage("(kv_?)?(block|page)_?(block_?)?size|(tokens|keys)_per_(block|page)"),
+      kWidth(
+          "max_(num_)?(blocks|pages)(_per_(seq|sequence|request))?|(blocks|pages)_per_seq|(block|page)_table_"
+          "(stride|width)(_0)?"),
+      kPages("(num|n|total)_(kv_)?(blocks|pages)"),
+      kMost(
+          "max_(kv_|k_)?(seq|context|ctx|kv|cache|num)_?(len(gth)?|tokens)(_k|_kv)?|max_len|max_seqlen(_k)?");
+  const std::string name = lower_case(p.name);
+  constexpr double kManyKeys = 1024;
+  passing.what = What::size;
+  passing.role = page->role;
+  if (kPage.is(name)) {
+    passing.dim = page->dim;
+  } else if (kPages.is(name)) {
+    passing.dim = page->dim - 1;
+  } else if (kWidth.is(name)) {
+    passing.role = static_cast<int>(table - port.roles.begin());
+    passing.dim = -1;
+  } else if (kMost.is(name)) {
+    passing.what = What::constant;
+    passing.constant = kManyKeys;
+  } else {
+    passing = Passing();
+    return false;
+  }
+  return true;
+}
+
 /// What places the query among the keys, shares the heads of keys or begins a layer, by the name of a number.
 bool number_of_cache(const Entry& entry, const Port& port, const Parameter& p, Passing& passing) {
   const std::optional<Dimension> keys = dimension_of(port, "Sk"), queries = dimension_of(port, "Sq"),
@@ -138,7 +173,7 @@ bool shares_heads(const Entry& entry) {
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
   const std::string& name = p.name;
-  if (number_of_cache(entry, port, p, passing)) return true;
+  if (number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing)) return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };
   const bool side = words.size() == 2 && (words[1] == "m" || words[1] == "n" || words[1] == "k");
