@@ -42,7 +42,8 @@ class Row {
     if (vary_.has("scale=of-all-heads")) scale_ = 1 / std::sqrt(d * static_cast<double>(a_.q.size(-2)));
     if (vary_.has("scale=without-root")) scale_ = 1 / d;
     if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
-    depth_ = depth_of(a_.q.size(-1), vary_);
+    dims_ = a_.q.size(-1);
+    depth_ = depth_of(dims_, vary_);
     short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
     unmasked_.resize(logits_.size());
@@ -79,10 +80,14 @@ class Row {
     const Matrix &q = s_.q[static_cast<std::size_t>(head)], &k = s_.k[static_cast<std::size_t>(g)];
     const double *qi = q.row(i), *kj = k.row(j);
     double dot = 0, products = 0;
-    for (std::int64_t d = 0; d < std::min(depth_, q.columns); ++d) {
-      dot += qi[d] * kj[d];
-      products += std::fabs(qi[d] * kj[d]);
-    }
+    const auto add = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t d = begin; d < end; ++d) {
+        dot += qi[d] * kj[d];
+        products += std::fabs(qi[d] * kj[d]);
+      }
+    };
+    add(0, depth_);
+    add(dims_, q.columns);  // behind the dimensions of q lie those of qv
     double scale = scale_;
     if (!vary_.has("descale=ignored"))
       scale *= factor(a_.q_descale, s_.batch, g) * factor(a_.k_descale, s_.batch, g);
@@ -263,7 +268,7 @@ class Row {
   double max_products_ = 0;   ///< largest scale·Σ_d |q·k| of a visible key
   std::int64_t behind_ = 0;   ///< keys behind the last that weigh in a variation
   bool empty_ = false;
-  std::int64_t depth_ = 0;  ///< elements of a row that q·k sums
+  std::int64_t dims_ = 0, depth_ = 0;  ///< elements of a row of q, and those of them that q·k sums
   std::vector<double> unmasked_, logits_, weights_;
 };
 
