@@ -1,5 +1,7 @@
 #include "lab/ask/dtypes.hpp"
 
+#include "lab/ask/nearness.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,19 +52,71 @@ std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const 
     const Passing& passing = form.passings[i];
     const Parameter& p = form.entry->parameters[i];
     if (passing.what != Passing::What::role || p.kind != Parameter::Kind::pointer) continue;
-    if (passing.cast != DType::none || p.element != DType::none) continue;
+    const bool of_bytes = p.type.find("char") != std::string::npos;
+    if (passing.cast != DType::none || (p.element != DType::none && !of_bytes)) continue;
     const std::string& field = port.original->parameters[static_cast<std::size_t>(passing.role)].field;
     if (field.empty()) continue;
     if (says(p.type, {"16", "short"})) {
       add(field, DType::bf16);
       add(field, DType::f16);
-    } else if (says(p.type, {"void"})) {
+    } else if (says(p.type, {"void", "char", "byte"})) {
       for (const auto& usual : port.original->usual)
         for (const auto& [name, dtype] : usual)
           if (name == field) add(field, dtype);
     }
   }
   return list;
+}
+
+Dtypes dtypes_of_pointers(const Port& port, const Form& form) {
+  Dtypes dtypes;
+  // Where an input and a result share a field, the input says it.
+  for (const bool outputs : {true, false})
+    for (const Passing& passing : form.passings) {
+      if (passing.what != Passing::What::role || passing.cast == DType::none) continue;
+      const oracle::Original::Parameter& parameter =
+          port.original->parameters[static_cast<std::size_t>(passing.role)];
+      if (!parameter.field.empty() && parameter.output == outputs) dtypes[parameter.field] = passing.cast;
+    }
+  return dtypes;
+}
+
+void try_untyped(const Candidate& candidate, const CallRequest& request, Called& called) {
+  if (!called.trial.ok()) return;
+  double before = share_right(*called.given, called.trial);
+  if (before > 0.9) return;
+  // A mask that it does not have makes little of any answer right.
+  const Port asked = without_what_it_lacks(*called.port, called.form);
+  const Dtypes pointers = dtypes_of_pointers(*called.port, called.form);
+  std::vector<Dtypes> ways;
+  for (Dtypes dtypes : dtypes_of_untyped(*called.port, called.form, called.dtypes)) {
+    ways.push_back(dtypes);
+    // A result that has a type may be of none that the op has for the usual inputs.
+    for (const auto& [field, dtype] : pointers) dtypes[field] = dtype;
+    if (dtypes != ways.back()) ways.insert(ways.end() - 1, dtypes);
+  }
+  for (const Dtypes& dtypes : ways) {
+    std::shared_ptr<const Given> given;
+    try {
+      given = given_by_line(asked, asked.original->probes.front(), dtypes);
+    } catch (const Error&) {  // the op does not take it
+      continue;
+    }
+    Trial trial = try_call(candidate, called.form, *called.port, *given, request.settings);
+    if (!trial.ok()) continue;
+    // What is wrong in each shows by what it fills how wide its elements are.
+    const double right = share_right(*given, trial);
+    const bool fills =
+        leaves_out(*called.given, called.trial) && !leaves_out(*given, trial) && right >= before;
+    // Or by leaving its memory.
+    const bool keeps =
+        strays(called.trial) && !strays(trial) && !leaves_out(*given, trial) && right > before - 0.02;
+    if (!fills && !keeps && right < before + 0.2) continue;
+    before = right;
+    called.dtypes = dtypes;
+    called.given = given;
+    called.trial = std::move(trial);
+  }
 }
 
 Dtypes dtypes_of_inputs(const Port& port, Dtypes dtypes) {

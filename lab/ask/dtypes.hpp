@@ -19,9 +19,16 @@ std::map<int, DType> roles_in_bytes(const Port& port);
 void pass_in_bytes(const CallRequest& request, Form& form);
 
 /// The dtypes in which a form with untyped memory may be meant, where nobody says one: pointers to 16-bit
-/// words (uint16_t*) are of the op's 16-bit floats, void pointers of any that is usual. Empty where no
-/// pointer is untyped.
+/// words (uint16_t*) are of the op's 16-bit floats, void and char pointers of any that is usual. Empty where
+/// no pointer is untyped.
 std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const Dtypes& dtypes);
+
+/// The dtypes that typed pointers have, as fields of a case line.
+Dtypes dtypes_of_pointers(const Port& port, const Form& form);
+
+/// Another dtype behind memory without one, where that makes clearly more of the answer right, or where the
+/// function then keeps to its memory.
+void try_untyped(const Candidate& candidate, const CallRequest& request, Called& called);
 
 /// The same without the fields that no input has: what a pointer to a result says, the op may not take.
 Dtypes dtypes_of_inputs(const Port& port, Dtypes dtypes);

@@ -137,20 +137,6 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
   return best;
 }
 
-/// The dtypes that typed pointers have, as fields of a case line.
-Dtypes dtypes_of_pointers(const Port& port, const Form& form) {
-  Dtypes dtypes;
-  // Where an input and a result share a field, the input says it.
-  for (const bool outputs : {true, false})
-    for (const Passing& passing : form.passings) {
-      if (passing.what != What::role || passing.cast == DType::none) continue;
-      const oracle::Original::Parameter& parameter =
-          port.original->parameters[static_cast<std::size_t>(passing.role)];
-      if (!parameter.field.empty() && parameter.output == outputs) dtypes[parameter.field] = passing.cast;
-    }
-  return dtypes;
-}
-
 std::shared_ptr<const Given> plain_problem(const Port& port, const Dtypes& dtypes) {
   return given_by_line(port, port.original->probes.front(), dtypes);
 }
@@ -159,32 +145,6 @@ Dtypes usual(const Port& port, std::size_t which) {
   Dtypes dtypes;
   for (const auto& [field, dtype] : port.original->usual[which]) dtypes[field] = dtype;
   return dtypes;
-}
-
-/// Another dtype behind memory without one, where that makes clearly more of the answer right.
-void try_untyped(const Candidate& candidate, const CallRequest& request, Called& called) {
-  if (!called.trial.ok()) return;
-  double before = share_right(*called.given, called.trial);
-  if (before > 0.9) return;
-  for (const Dtypes& dtypes : dtypes_of_untyped(*called.port, called.form, called.dtypes)) {
-    std::shared_ptr<const Given> given;
-    try {
-      given = plain_problem(*called.port, dtypes);
-    } catch (const Error&) {  // the op does not take it
-      continue;
-    }
-    Trial trial = try_call(candidate, called.form, *called.port, *given, request.settings);
-    if (!trial.ok()) continue;
-    // What is wrong in each shows by what it fills how wide its elements are.
-    const double right = share_right(*given, trial);
-    const bool fills =
-        leaves_out(*called.given, called.trial) && !leaves_out(*given, trial) && right >= before;
-    if (!fills && right < before + 0.2) continue;
-    before = right;
-    called.dtypes = dtypes;
-    called.given = given;
-    called.trial = std::move(trial);
-  }
 }
 
 /// What a call returned in another dtype than was asked for, where the op leaves it to the callee.

@@ -1,5 +1,6 @@
 #include "lab/ask/form.hpp"
 
+#include "lab/ask/names/graph_names.hpp"
 #include "lab/ask/names/number_names.hpp"
 #include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/role_names.hpp"
@@ -298,6 +299,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
   std::vector<std::vector<std::string>> shapes;
   for (std::size_t r = 0; r < port.roles.size(); ++r)
     shapes.push_back(shape_words(port, static_cast<int>(r)));
+  std::vector<int> counts;  // numbers that say no more than that they count
   const std::vector<std::optional<StrideOf>> strides = strides_by_name(entry, port, shapes, role_at, taken);
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     const Parameter& p = entry.parameters[i];
@@ -319,6 +321,8 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
       const int role = port.role_of(p.name);
       if (role >= 0 && !port.roles[static_cast<std::size_t>(role)].tensor) {
         passing = of_role(role);
+      } else if (stranger && number_of_graph(entry, port, p, role_at, passing)) {
+        guess.score += 0.5;
       } else if (strides[i]) {
         passing.what = What::stride;
         passing.role = strides[i]->role;
@@ -326,7 +330,7 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
         give_strided(passing.role);
       } else if (stranger && p.kind == Kind::integer &&
                  (width_of_heads(entry, port, p, passing) || keys_beside_queries(entry, port, p, passing) ||
-                  number_by_words(entry, port, p.name, role_at, passing))) {
+                  number_by_words(entry, port, p, role_at, passing))) {
         guess.score += 0.5;
       } else if (p.kind == Kind::integer && array_role >= 0 && one_of(rank_names(), lower_case(p.name))) {
         passing.what = What::rank;
@@ -350,7 +354,10 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
       } else if (p.kind == Kind::integer) {
         passing.what = What::elements;
         passing.role = 0;
-        if (!one_of(count_names(), lower_case(p.name))) guess.unsure.push_back(static_cast<int>(i));
+        if (one_of(count_names(), lower_case(p.name)))
+          counts.push_back(static_cast<int>(i));
+        else
+          guess.unsure.push_back(static_cast<int>(i));
       } else if (!p.has_default) {
         // No size is a real number or a flag.
         if (p.kind == Kind::real) passing = real_of(port, p.name);
@@ -359,6 +366,9 @@ void by_kind(const Entry& entry, const Port& port, Guess& guess, bool stranger =
     }
     guess.form.passings.push_back(passing);
   }
+  // A count beside numbers that no name explains may count rows.
+  if (stranger && !guess.unsure.empty())
+    guess.unsure.insert(guess.unsure.end(), counts.begin(), counts.end());
   // Raw memory that nothing carries the strides of is compact.
   for (std::size_t r = 0; r < used.size(); ++r)
     if (port.roles[r].tensor && !used[r]) guess.score -= 5;

@@ -42,6 +42,11 @@ double counted(const Passing& passing, const std::vector<Value>& values) {
       const Tensor& queries = values[static_cast<std::size_t>(passing.less_role)].tensor;
       return static_cast<double>(tensor.size(passing.dim) - queries.size(passing.less_dim));
     }
+    case Passing::What::ratio: {
+      const Tensor& other = values[static_cast<std::size_t>(passing.less_role)].tensor;
+      const std::int64_t by = other.size(passing.less_dim);
+      return by == 0 ? 1 : static_cast<double>(tensor.size(passing.dim) / by);
+    }
     case Passing::What::scale_of_dot:
       return tensor.rank > 0 && tensor.size(-1) > 0 ? 1 / std::sqrt(static_cast<double>(tensor.size(-1))) : 1;
     case Passing::What::rank:
@@ -234,6 +239,18 @@ bool wants_a_tensor(const Form& form, std::size_t i) {
   return form.passings[i].what == Passing::What::none && p.kind == Parameter::Kind::tensor && !p.has_default;
 }
 
+std::string cannot_count(const Form& form, const std::vector<Value>& values) {
+  for (std::size_t i = 0; i < form.passings.size() && i < form.entry->parameters.size(); ++i) {
+    const Passing& passing = form.passings[i];
+    if (passing.what != Passing::What::keys_before || !passing.counts) continue;
+    if (const double keys = counted(passing, values); keys < 0)
+      return fmt::format(
+          "{} counts the keys before the first query, and with {} more queries than keys there are none",
+          form.entry->parameters[i].name, -keys);
+  }
+  return {};
+}
+
 std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
   std::vector<Value> list;
   for (std::size_t i = 0; i < form.passings.size(); ++i) {
@@ -267,14 +284,16 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
       case Passing::What::first:
       case Passing::What::rank:
       case Passing::What::keys_before:
+      case Passing::What::ratio:
       case Passing::What::constant:
         list.push_back(as_number(counted(passing, values)));
         break;
       case Passing::What::stride: {
         const Value tensor = as_passed(form, passing.role, *source, values);
         const int dim = passing.dim < 0 ? passing.dim + tensor.tensor.rank : passing.dim;
-        list.push_back(as_number(
-            dim >= 0 && dim < tensor.tensor.rank ? static_cast<double>(tensor.tensor.stride(dim)) : 1));
+        const std::int64_t unit = passing.bytes ? size_of(tensor.tensor.dtype) : 1;
+        const std::int64_t stride = dim >= 0 && dim < tensor.tensor.rank ? tensor.tensor.stride(dim) : 1;
+        list.push_back(as_number(static_cast<double>(stride * unit)));
         break;
       }
       case Passing::What::sizes:

@@ -40,7 +40,7 @@ struct Passing {
   /// its first element as a number. `sizes`, `strides`: all of a tensor's, in an array of the host's, or, of
   /// a kernel, in the device's memory; `rank`: how many those are. `room`: memory that the caller lends, for
   /// what lies between. `keys_before`: how many keys come before the first query's own, which is a size less
-  /// another.
+  /// another. `ratio`: how often a size is another one.
   enum class What : std::uint8_t {
     role,
     elements,
@@ -55,13 +55,15 @@ struct Passing {
     rank,
     room,
     keys_before,
+    ratio,
     none
   };
   What what = What::none;
   int role = -1;
   int dim = 0;   ///< of a size or stride; negative ones count from the last
   int with = 0;  ///< of a size: times that of this dimension, counted from the last; 0: alone
-  int less_role = -1, less_dim = 0;  ///< of `keys_before`: the size that is taken away
+  int less_role = -1, less_dim = 0;  ///< of `keys_before` and `ratio`: the other size
+  bool counts = false;               ///< of `keys_before`: is a count of them, which is not below 0
   double constant = 0;
   // Of a tensor role, how it differs from what the original is given:
   DType cast = DType::none;
@@ -72,6 +74,7 @@ struct Passing {
   /// Its last two dimensions lie column by column, each column on from a multiple of so many elements; the
   /// shape stays. 0: as they are.
   int columns = 0;
+  bool bytes = false;  ///< of a stride: counted in bytes
   bool boxed = false;  ///< of a number: given as a tensor with one element
   /// A dimension that the original's tensor does not have, before this one, as long as `longer` counts: its
   /// elements are copies.
@@ -129,6 +132,9 @@ struct Trial {
   std::string misfit;  ///< why there are no outputs although the call returned: a shape, a missing answer
   bool ok() const { return answer.ok() && misfit.empty(); }
 };
+
+/// Why a form cannot be asked for these values: a count in it would be below 0. Empty where it can.
+std::string cannot_count(const Form& form, const std::vector<Value>& values);
 
 /// Fills the outputs that are passed with `poison`, calls, and takes the answer back to the original's form.
 Trial try_call(const Candidate& candidate, const Form& form, const Port& port, const Given& given,

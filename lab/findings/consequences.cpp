@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,16 @@ bool is_wrong_index(const Finding& access, const std::vector<Finding>& numbers) 
             std::find(each.arguments.begin(), each.arguments.end(), access.argument) != each.arguments.end())
           return true;
   return false;
+}
+
+/// The variations that hide keys, so that a row of few has none.
+constexpr std::string_view kHideKeys[] = {"keys=without-", "window_right=exclusive", "window_left=exclusive"};
+
+bool hides_keys(const Finding& finding) {
+  return std::any_of(finding.variations.begin(), finding.variations.end(), [](const std::string& name) {
+    return std::any_of(std::begin(kHideKeys), std::end(kHideKeys),
+                       [&](std::string_view each) { return name.starts_with(each); });
+  });
 }
 
 /// Whether what a device refuses for an empty tensor it refuses of the same kernel for others.
@@ -92,6 +103,8 @@ void add_causes(std::vector<Finding> numbers, std::vector<Finding> probed, std::
       continue;
     // Sizes that cannot be launched are wrong for no mask.
     if (finding.code == Code::tail_mask && found(Code::launch_failed)) continue;
+    // NaN of a size at which no key is left.
+    if (finding.code == Code::nan_inf && std::any_of(findings.begin(), findings.end(), hides_keys)) continue;
     // What a device refuses with elements as well is nothing of the empty tensor's.
     if (finding.code == Code::empty_input && refused_anyway(finding, findings)) continue;
     // Rows that another output of the same index leaves out are not where the index says.

@@ -12,8 +12,9 @@ namespace isomer::lab {
 /// evidence.
 void add_places(std::vector<Finding>& findings, const std::string& source, const std::string& file);
 
-/// The first line that matches one of the patterns, the first pattern first; 0 where none does. Comments are
-/// not looked at.
+/// The first line that matches one of the patterns, the first pattern first; 0 where none does. What a kernel
+/// computes comes before what the host does, and that before what is declared; of an enumeration a line is
+/// taken only where no other matches. Comments and quoted text are not looked at.
 int line_of(const std::string& source, const std::vector<std::string_view>& patterns);
 
 }  // namespace isomer::lab

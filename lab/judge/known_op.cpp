@@ -193,6 +193,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
   if (!numbers.explanation.explains && wide != nullptr) {
     Questions wider = questions;
     wider.settings.lanes = 64;
+    wider.before = &numbers;
     Form form = called.form;
     for (const Entry& entry : wide->entries())
       if (entry.name == called.form.entry->name && entry.form == called.form.entry->form) form.entry = &entry;
@@ -222,11 +223,7 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
       request.stranger || !called.unsure.empty() ? guessed_numbers(called) : std::string();
   if (!guesses.empty() && !numbers.explanation.explains && share_right(*called.given, called.trial) < 0.5) {
     diagnosis.findings.clear();
-    diagnosis.error = fmt::format(
-        "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
-        "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port "
-        "of",
-        guesses, called.port->op);
+    diagnosis.error = numbers_are_unknown(guesses, called.port->op);
     return;
   }
   // Nor does what is done with memory that was lent by a guess say anything, but for the order of threads,
@@ -266,12 +263,15 @@ void execute(const Candidate& candidate, const DiagnoseRequest& request, const C
     diagnosis.error = launch_is_unknown(called.form.entry->name);
     return;
   }
-  if (request.stranger)
-    if (std::string why = is_nothing_like_the_op(called, numbers); !why.empty()) {
+  if (request.stranger) {
+    std::string why = has_other_pages(called, numbers);
+    if (why.empty()) why = is_nothing_like_the_op(called, numbers);
+    if (!why.empty()) {
       diagnosis.findings.clear();
       diagnosis.error = std::move(why);
       return;
     }
+  }
   const auto harmless_races = [&] {
     if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                     [](const Finding& each) { return each.same_store && !is_remark(each); }) &&
@@ -440,6 +440,12 @@ void known_op(const Candidate& candidate, const DiagnoseRequest& request, const 
     if (stranger) diagnosis.findings.clear();  // what it takes otherwise is nobody's
     return;
   }
+  if (!called.callable && stranger)
+    if (const std::string guesses = guessed_numbers(called); !guesses.empty()) {
+      diagnosis.findings.clear();
+      diagnosis.error = numbers_are_unknown(guesses, called.port->op);
+      return;
+    }
   if (!called.callable) {
     findings_of_device(called.trial.answer, *called.given, diagnosis.findings);
     Finding finding = finding_of_end(called.trial.answer, called.given->line);

@@ -53,6 +53,17 @@ std::string roles_that(const Port& port, const Lacks& lacks) {
   return text;
 }
 
+/// The parameter that is given a table of pages; −1: none.
+int page_table_of(const Called& called) {
+  for (std::size_t i = 0; i < called.form.passings.size() && i < called.form.entry->parameters.size(); ++i) {
+    const Passing& passing = called.form.passings[i];
+    if (passing.what == Passing::What::role &&
+        called.port->roles[static_cast<std::size_t>(passing.role)].argument == "page_table")
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
 }  // namespace
 
 std::string inputs_not_taken(const Form& form, const Port& port) {
@@ -69,11 +80,17 @@ std::string outputs_not_given(const Form& form, const Port& port) {
 }
 
 std::string takes_pages(const Called& called) {
-  const std::string pages = pages_of(*called.form.entry, *called.port);
+  const std::vector<Parameter>& parameters = called.form.entry->parameters;
+  std::string pages = pages_of(*called.form.entry, *called.port);
+  // Tensors say how many dimensions they have, and a query of decode has fewer than the op's.
+  const bool tensors = std::any_of(parameters.begin(), parameters.end(),
+                                   [](const Parameter& p) { return p.kind == Parameter::Kind::tensor; });
+  if (const int table = page_table_of(called); tensors && table >= 0)
+    pages = parameters[static_cast<std::size_t>(table)].name;
   if (pages.empty()) return {};
   return fmt::format(
-      "{} finds keys through {}: functions are not asked for keys in pages, so it is not judged",
-      called.form.entry->name, pages);
+      "{} finds keys through {}: functions{} are not asked for keys in pages, so it is not judged",
+      called.form.entry->name, pages, tensors ? " of tensors" : "");
 }
 
 std::string takes_host_memory(const Called& called) {
@@ -153,6 +170,13 @@ std::string guessed_numbers(const Called& called) {
   return text;
 }
 
+std::string numbers_are_unknown(const std::string& guesses, const std::string& op) {
+  return fmt::format(
+      "the meaning of {} is not known: no caller and no name says it, and no sizes of the tensors gave a "
+      "right answer; use the op's names for numbers (isomer ops {}), or give the label that it is a port of",
+      guesses, op);
+}
+
 bool writes_what_is_lent(const Candidate& candidate, const Called& called, const CallSettings& settings) {
   Form form = called.form;
   constexpr std::uint8_t kLarge = 0x4b;  // a finite number of every type, and no small one
@@ -160,6 +184,17 @@ bool writes_what_is_lent(const Candidate& candidate, const Called& called, const
   const Trial other = try_call(candidate, form, *called.port, *called.given, settings);
   return called.trial.ok() && other.ok() &&
          different(*called.given, called.trial.outputs, other.outputs) == 0;
+}
+
+std::string has_other_pages(const Called& called, const Numbers& numbers) {
+  const int table = page_table_of(called);
+  if (table < 0 || numbers.explanation.explains || numbers.pattern || numbers.raced || strays(called.trial))
+    return {};
+  return fmt::format(
+      "{} finds keys through {}, and its answers are not those of attention over pages of [page_size, Hkv, "
+      "D], "
+      "with whatever fault: its pages may lie otherwise, so it is not judged",
+      called.form.entry->name, called.form.entry->parameters[static_cast<std::size_t>(table)].name);
 }
 
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers) {

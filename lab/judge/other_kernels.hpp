@@ -33,10 +33,16 @@ std::string outputs_not_given(const Form& form, const Port& port);
 std::string lent_room(const Called& called);
 /// The names of the numbers that nobody explains, as they were passed: "n2=64, ld=16, alpha=1".
 std::string guessed_numbers(const Called& called);
+/// That the meaning of these is not known.
+std::string numbers_are_unknown(const std::string& guesses, const std::string& op);
 /// Whether the answer is the same whatever lies in the memory that is lent: it is written before it is read.
 bool writes_what_is_lent(const Candidate& candidate, const Called& called, const CallSettings& settings);
 /// Why a stranger whose answer is nothing like the op's, and that does not keep to the memory of the op's
 /// arguments or does not fill it, is not judged as it: the sentence. Empty where it is not so, or where
+/// Why a function of pages is not judged: no set of causes explains its answers, and its pages may lie
+/// otherwise than the op's. Empty where it is.
+std::string has_other_pages(const Called& called, const Numbers& numbers);
+
 /// something else is seen to be the reason.
 std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers);
 

@@ -2,6 +2,7 @@
 // reference by none.
 #include <gtest/gtest.h>
 
+#include "core/codec.hpp"
 #include "diagnose/fake_candidate.hpp"
 #include "lab/evidence/variations/numbers.hpp"
 #include "lab/evidence/variations/search.hpp"
@@ -122,6 +123,40 @@ TEST_P(EveryOp, PairsAreNamedOrNoInputTellsTheSetThatIs) {
     EXPECT_TRUE(listed || found.set.size() < planted.variations.size())
         << joined(planted.variations) << " named " << joined(found.set);
   }
+}
+
+/// Wrong in every third element, by a factor that is nobody's.
+class WrongInThirds : public FakeCandidate {
+ public:
+  using FakeCandidate::FakeCandidate;
+  Answer call(const Entry& entry, const std::vector<Value>& arguments,
+              const CallSettings& settings) const override {
+    Answer answer = FakeCandidate::call(entry, arguments, settings);
+    for (Value& each : answer.returned)
+      if (each.is_tensor() && each.tensor.dtype == DType::bf16)
+        for (std::int64_t i = 0; i < each.tensor.numel(); i += 3) {
+          auto* element = static_cast<std::uint16_t*>(each.tensor.data) + i;
+          const double value = core::decode(DType::bf16, reinterpret_cast<const std::byte*>(element));
+          core::encode(DType::bf16, 1.25 * value, element);
+        }
+    return answer;
+  }
+};
+
+TEST(ACauseThatNobodyKnows, IsGivenUpBeforeTheTimeThatThereIs) {
+  const auto port = std::find_if(ports().begin(), ports().end(), [](const Port& each) {
+    return each.op == "weight_dequant" && each.roles.back().returned;
+  });
+  ASSERT_NE(port, ports().end());
+  const WrongInThirds candidate(*port, {});
+  Questions questions;
+  const Explanation found =
+      explain_numbers(candidate, original_form(candidate.entries().front(), *port), *port, questions)
+          .explanation;
+  EXPECT_FALSE(found.explains);
+  EXPECT_GT(found.plain.wrong, 10000u);
+  // All pairs on all calls, and what grows of them, are ten times as many.
+  EXPECT_LT(found.steps, questions.patience / 10);
 }
 
 /// One form of each: what a port returns and what it writes are the same numbers.

@@ -165,6 +165,32 @@ constexpr Stranger kStrangers[] = {
     {"expand_by_bits", "weight_dequant", "pass", Code::none, "bits.cu"},
     {"expand_by_bits_half_subnormals", "weight_dequant", "fail", Code::dtype_reinterpreted, "bits.cu"},
     {"expand_by_bits_nan_as_zero", "weight_dequant", "fail", Code::nan_inf, "bits.cu"},
+    {"engine_at_position", "attention", "pass", Code::convention, "engines.cu"},
+    {"engine_at_position_without_last", "attention", "fail", Code::off_by_one, "engines.cu"},
+    {"engine_at_position_unscaled", "attention", "fail", Code::missing_scale, "engines.cu"},
+    {"engine_at_position_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
+    {"engine_behind_past", "attention", "pass", Code::convention, "engines.cu"},
+    {"engine_behind_past_without_own", "attention", "fail", Code::mask_alignment, "engines.cu"},
+    {"engine_behind_past_half_depth", "attention", "fail", Code::tail_mask, "engines.cu"},
+    {"engine_behind_past_squares", "attention", "fail", Code::other_reduction, "engines.cu"},
+    {"engine_of_graph", "attention", "pass", Code::none, "engines.cu"},
+    {"engine_of_graph_unscaled", "attention", "fail", Code::missing_scale, "engines.cu"},
+    {"engine_of_keys", "attention", "pass", Code::convention, "engines.cu"},
+    {"engine_of_keys_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
+    {"pages_of_keys", "attention", "pass", Code::none, "pages.cu"},
+    {"pages_of_heads", "attention", "pass", Code::convention, "pages.cu"},
+    {"pages_of_keys_in_turn", "attention", "fail", Code::head_mapping, "pages.cu"},
+    {"pages_of_keys_unscaled", "attention", "fail", Code::missing_scale, "pages.cu"},
+    {"pages_of_keys_without_last", "attention", "fail", Code::off_by_one, "pages.cu"},
+    {"shrink_by_largest", "act_quant", "pass", Code::none, "reduced.cu"},
+    {"shrink_by_square", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
+    {"shrink_by_magnitudes", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
+    {"shrink_by_mean", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
+    {"shrink_by_sum", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
+    {"gated_by_largest", "silu_mul_quant", "pass", Code::none, "reduced.cu"},
+    {"gated_by_signed", "silu_mul_quant", "fail", Code::missing_absolute, "reduced.cu"},
+    {"multiply_of_experts", "grouped_fp8_gemm", "pass", Code::none, "reduced.cu"},
+    {"multiply_of_experts_whole_blocks", "grouped_fp8_gemm", "fail", Code::tail_mask, "reduced.cu"},
 };
 /// Whose search for causes takes many seconds: the second tier.
 constexpr Stranger kSearchedLong[] = {
@@ -201,7 +227,7 @@ TEST_P(Strangers, AreJudgedByWhatTheyDo) {
   // What is said of a fault that has a name is this, and not what it comes to besides.
   const std::string file = row.file;
   if ((file == "limits.cu" || file == "tensors.cu" || file == "lent.cu" || file == "narrow.cu" ||
-       file == "bits.cu") &&
+       file == "bits.cu" || file == "engines.cu" || file == "reduced.cu") &&
       std::string(row.verdict) == "fail")
     for (const Finding& each : said.findings)
       EXPECT_TRUE(is_remark(each) || each.code == row.code || each.code == Code::out_of_bounds_read)
@@ -264,6 +290,13 @@ TEST(WhatIsJudged, IsNothingThatFindsItsKeysInPages) {
   EXPECT_EQ(said.verdict(), "error") << words_of(said);
   EXPECT_TRUE(said.findings.empty()) << words_of(said);
   EXPECT_NE(said.error.find("finds keys through block_table"), std::string::npos) << said.error;
+}
+
+TEST(WhatIsJudged, IsNothingWhosePagesLieOtherwise) {
+  const Diagnosis said = said_of_stranger("pages.cu", "pages_of_split_keys", "attention");
+  EXPECT_EQ(said.verdict(), "error") << words_of(said);
+  EXPECT_TRUE(said.findings.empty()) << words_of(said);
+  EXPECT_NE(said.error.find("its pages may lie otherwise"), std::string::npos) << said.error;
 }
 
 TEST(WhatIsJudged, IsNothingThatTakesARealNumberThatNoNameExplains) {

@@ -190,6 +190,27 @@ void centred(Recording& recording) {
            });
 }
 
+/// Rows over the root of their mean square. `positive`: no element is below 0.
+void root_mean_squares(Recording& recording, bool positive) {
+  for (const int width : {24, 33}) {
+    const Value x = drawn("x", {5, width});
+    for (int i = 0; positive && i < 5 * width; ++i) f32(x)[i] = std::fabs(f32(x)[i]) + 0.1F * (i % 7);
+    answer(recording, "rms_rows", {x, drawn("w", {width}), zeros("out", {5, width})},
+           [&](std::vector<Value>& v) {
+             for (int r = 0; r < 5; ++r) {
+               const float* row = f32(v[0]) + r * width;
+               double squares = 0;
+               for (int c = 0; c < width; ++c) squares += double(row[c]) * row[c] / width;
+               for (int c = 0; c < width; ++c)
+                 f32(v[2])[r * width + c] =
+                     static_cast<float>(row[c] / std::sqrt(squares + 1e-6) * f32(v[1])[c]);
+             }
+           });
+  }
+}
+void rms_rows(Recording& recording) { root_mean_squares(recording, false); }
+void rms_positive_rows(Recording& recording) { root_mean_squares(recording, true); }
+
 struct Row {
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.entry; }
   void (*label)(Recording&);
@@ -260,6 +281,15 @@ INSTANTIATE_TEST_SUITE_P(
         Row{ramps, "ramps_of_magnitudes", {"approximation out"}, "|x|; the original is max(x, 0)"},
         Row{ramps, "ramps_of_cubes", {"unexplained out"}}, Row{centred, "centred", {}},
         Row{centred, "centred_without_mean", {"missing-term x"}, "the mean of each row of x is subtracted"},
+        Row{rms_rows, "rms_rows", {}},
+        Row{rms_rows,
+            "rms_rows_of_magnitudes",
+            {"other-reduction out"},
+            "divided by the root of the mean of the magnitudes of each row"},
+        Row{rms_positive_rows,
+            "rms_rows_of_values",
+            {"other-reduction out"},
+            "the original has the root of the mean of the squares of each row"},
         Row{mean_of_kept, "mean_of_kept", {}},
         Row{mean_of_kept, "mean_of_kept_over_all", {"missing-scale out"}, "that are not left_out (-100)"},
         Row{rotary_of_both, "rotary_of_both", {}},

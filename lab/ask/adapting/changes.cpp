@@ -231,7 +231,9 @@ std::vector<Change> changes(const Form& form, const std::vector<Port::Role>& rol
         if (turned.passings[j].what == What::role && values[j].is_tensor() && values[j].tensor.rank == 4)
           turned.passings[j].axes = {0, 2, 1, 3};
       list.push_back({5, change(std::move(turned), Code::layout_convention, name,
-                                fmt::format("{} is given as {}", name, tensor.describe()),
+                                fmt::format("{} is given as {}, and taken, as all tensors of four "
+                                            "dimensions, with the second and the third exchanged",
+                                            name, tensor.describe()),
                                 "keep the callers' order of axes, the second before the third")});
     }
   }

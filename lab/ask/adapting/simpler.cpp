@@ -310,7 +310,7 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool refused = called.trial.answer.end == End::refused || called.trial.answer.end == End::exited;
   // What is named after decoding, and fills one query alone, is made for no more.
   const bool one_query = best.trial.ok() && asks_one_query(*best.simpler) &&
-                         named_of(candidate, entry).after("decod") &&
+                         named_of(candidate, entry).takes_one("decod") &&
                          leaves_out(*called.given, called.trial) && !leaves_out(*best.given, best.trial);
   const bool less =
       tensors ? !called.trial.ok() || strays(called.trial) || leaves_out(*called.given, called.trial)
@@ -331,7 +331,11 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
     Finding finding;
     if (best.given->line == called.given->line || (turned && right_so)) {
       finding.code = Code::layout_convention;
-      finding.evidence = fmt::format("{}; with {} it is right", best.limit.text, layouts(best.simpler->port));
+      std::string sizes;
+      for (const auto& [field, value] : best.simpler->chosen)
+        sizes += fmt::format(" and {} = {}", field, value);
+      finding.evidence =
+          fmt::format("{}; with {}{} it is right", best.limit.text, layouts(best.simpler->port), sizes);
     } else {
       finding.code = Code::shape_refused;
       finding.evidence =

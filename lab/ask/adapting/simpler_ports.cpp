@@ -1,5 +1,7 @@
 #include "lab/ask/adapting/simpler_ports.hpp"
 
+#include "lab/ask/names/graph_names.hpp"
+#include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
 #include "lab/text/pattern.hpp"
@@ -39,8 +41,12 @@ void change_lines(oracle::Original& original, const std::string& name, const Cha
   }
 }
 
-/// Whether a parameter of the entry says it.
+/// Whether a parameter of the entry says it. The place of a query among the keys says how many those are, and
+/// who shares heads of keys has as many as he says.
 bool says(const Entry& entry, const oracle::Original::Sayable& sayable) {
+  if (sayable.field == "sk" && takes_a_position(entry)) return true;
+  if (sayable.field == "hkv" && shares_heads(entry)) return true;
+  if (has_numbers_of_graph(entry)) return true;
   const Pattern names(sayable.names);
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
     return p.kind != Parameter::Kind::pointer && names.is(lower_case(p.name));
@@ -77,7 +83,7 @@ std::vector<std::string> written_for(const Named& named, const oracle::Original:
   std::vector<std::string> list = constants_of(named.source, each);
   for (const std::string& value : each.values)
     if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
-  if (!each.word.empty() && named.after(each.word)) list.insert(list.begin(), each.value_of_word);
+  if (!each.word.empty() && named.takes_one(each.word)) list.insert(list.begin(), each.value_of_word);
   return list;
 }
 
@@ -167,6 +173,10 @@ bool says_less(const Entry& entry, const oracle::Original& original) {
                      [&](const oracle::Original::Sayable& each) { return !says(entry, each); });
 }
 
+bool Named::takes_one(const std::string& word) const {
+  return after(word) || takes_a_position(entry) || counts_keys_alone(entry);
+}
+
 Named named_of(const Candidate& candidate, const Entry& entry) {
   std::ifstream in(candidate.path(), std::ios::binary);
   const bool text = candidate.path().extension() != ".so";
@@ -187,7 +197,7 @@ std::vector<Tried> tried_ways(const Named& named, const Port& port, const Form& 
   std::vector<Tried> of_one_query;
   for (std::shared_ptr<Simpler>& simpler : simpler_ports(named, one, {"sq", "sk"}))
     of_one_query.push_back({std::move(simpler), *of_keys});
-  list.insert(named.after(queries->word) ? list.begin() : list.end(), of_one_query.begin(),
+  list.insert(named.takes_one(queries->word) ? list.begin() : list.end(), of_one_query.begin(),
               of_one_query.end());
   return list;
 }

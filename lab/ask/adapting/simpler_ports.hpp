@@ -38,6 +38,8 @@ struct Named {
   bool after(const std::string& word) const {
     return holds(file, word) || holds(entry.name, word) || holds(entry.function, word);
   }
+  /// Whether it is named after the word, or its numbers say that it takes one query.
+  bool takes_one(const std::string& word) const;
   static bool holds(const std::string& name, const std::string& word) {
     return lower_case(name).find(word) != std::string::npos;
   }

@@ -3,6 +3,7 @@
 #include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
+#include "lab/text/pattern.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -47,6 +48,99 @@ bool moves_the_mask(const std::vector<std::string>& words) {
   return words.size() == 2 && one_of(moved, words[0]) && one_of(by, words[1]);
 }
 
+/// "pos", "cur_pos", "token_position": the place of the one query among the keys.
+bool is_position(const Parameter& p) {
+  static const Pattern kPosition("((cur|current|start|token|query|q|seq|last)_?)?(pos|position)|timestep");
+  return p.kind == Parameter::Kind::integer && kPosition.is(lower_case(p.name));
+}
+
+/// "past_len", "n_past": how many keys come before the first query's own.
+bool is_past(const Parameter& p) {
+  static const Pattern kPast("n_past|(num_)?past(_(kv|seq|k))?_?(len(gth)?|tokens)");
+  return p.kind == Parameter::Kind::integer && kPast.is(lower_case(p.name));
+}
+
+/// "kv_mul", "n_rep", "gqa_ratio", "queries_per_kv": how many heads of queries share one of keys.
+bool is_ratio_of_heads(const Parameter& p) {
+  static const Pattern kRatio(
+      "kv_?(mul|rep|groups?|group_(num|size))|n_?(rep|gqa|groups?)|(gqa|head|heads|q)_?(ratio|factor|"
+      "group(s|_size)?|rep)|group_?size|(num_)?(q|queries|q_?heads|heads)_per_(kv|group|kv_?head)");
+  return p.kind == Parameter::Kind::integer && kRatio.is(lower_case(p.name));
+}
+
+/// "loff", "layer_offset", "layer": where the keys of a layer begin in a cache of several.
+bool is_offset_of_layer(const std::string& name) {
+  static const Pattern kLayer("l(ayer)?_?(off|offset)|layer(_?(idx|index|id))?");
+  return kLayer.is(lower_case(name));
+}
+
+/// Sizes of pages and of their table, by the name of a number. How many keys there are at most is left to
+/// whoever calls it.
+bool number_of_pages(const Port& port, const Parameter& p, Passing& passing) {
+  const auto is_table = [](const Port::Role& role) { return role.argument == "page_table"; };
+  const auto table = std::find_if(port.roles.begin(), port.roles.end(), is_table);
+  const std::optional<Dimension> page = dimension_of(port, "Sk");
+  if (table == port.roles.end() || !page) return false;
+  static const Pattern kPage("(kv_?)?(block|page)_?(block_?)?size|(tokens|keys)_per_(block|page)"),
+      kWidth(
+          "max_(num_)?(blocks|pages)(_per_(seq|sequence|request))?|(blocks|pages)_per_seq|(block|page)_table_"
+          "(stride|width)(_0)?"),
+      kPages("(num|n|total)_(kv_)?(blocks|pages)"),
+      kMost(
+          "max_(kv_|k_)?(seq|context|ctx|kv|cache|num)_?(len(gth)?|tokens)(_k|_kv)?|max_len|max_seqlen(_k)?");
+  const std::string name = lower_case(p.name);
+  constexpr double kManyKeys = 1024;
+  passing.what = What::size;
+  passing.role = page->role;
+  if (kPage.is(name)) {
+    passing.dim = page->dim;
+  } else if (kPages.is(name)) {
+    passing.dim = page->dim - 1;
+  } else if (kWidth.is(name)) {
+    passing.role = static_cast<int>(table - port.roles.begin());
+    passing.dim = -1;
+  } else if (kMost.is(name)) {
+    passing.what = What::constant;
+    passing.constant = kManyKeys;
+  } else {
+    passing = Passing();
+    return false;
+  }
+  return true;
+}
+
+/// What places the query among the keys, shares the heads of keys or begins a layer, by the name of a number.
+bool number_of_cache(const Entry& entry, const Port& port, const Parameter& p, Passing& passing) {
+  const std::optional<Dimension> keys = dimension_of(port, "Sk"), queries = dimension_of(port, "Sq"),
+                                 heads = dimension_of(port, "Hq"), heads_of_keys = dimension_of(port, "Hkv");
+  if (!keys || !queries || !heads || !heads_of_keys) return false;
+  const auto of = [&](What what, const Dimension& one, const Dimension& other) {
+    passing.what = what;
+    passing.role = one.role;
+    passing.dim = one.dim;
+    passing.less_role = other.role;
+    passing.less_dim = other.dim;
+    return true;
+  };
+  passing.counts = is_position(p) || is_past(p);
+  if (passing.counts) return of(What::keys_before, *keys, *queries);
+  if (is_ratio_of_heads(p)) return of(What::ratio, *heads, *heads_of_keys);
+  if (is_offset_of_layer(p.name)) {
+    passing.what = What::constant;
+    passing.constant = 0;
+    return true;
+  }
+  // Beside the query's place, a length is that of the keys.
+  const std::vector<std::string>& lengths = size_names().at("Sq");
+  const std::vector<std::string> words = words_of(p.name);
+  const bool of_queries = one_of(words, "q") || one_of(words, "query") || one_of(words, "queries");
+  if (!takes_a_position(entry) || of_queries || !one_of(lengths, lower_case(p.name))) return false;
+  passing.what = What::size;
+  passing.role = keys->role;
+  passing.dim = keys->dim;
+  return true;
+}
+
 /// Whether one of the numbers is how many rows, or tokens, there are.
 bool counts_rows(const Entry& entry) {
   const std::vector<std::string>&rows = size_names().at("M"), &tokens = size_names().at("S");
@@ -58,8 +152,28 @@ bool counts_rows(const Entry& entry) {
 
 }  // namespace
 
-bool number_by_words(const Entry& entry, const Port& port, const std::string& name,
+bool takes_a_position(const Entry& entry) {
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_position);
+}
+
+bool counts_keys_alone(const Entry& entry) {
+  const auto counts = [&](const char* what) {
+    return std::any_of(entry.parameters.begin(), entry.parameters.end(), [&](const Parameter& p) {
+      return p.kind == Parameter::Kind::integer &&
+             (one_of(size_names().at(what), lower_case(p.name)) || length_said(words_of(p.name)) == what);
+    });
+  };
+  return counts("Sk") && !counts("Sq");
+}
+
+bool shares_heads(const Entry& entry) {
+  return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_ratio_of_heads);
+}
+
+bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
+  const std::string& name = p.name;
+  if (number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing)) return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };
   const bool side = words.size() == 2 && (words[1] == "m" || words[1] == "n" || words[1] == "k");

@@ -10,7 +10,15 @@ namespace isomer::lab {
 
 /// A stranger's number by the words of its name: weight_height are rows, weight_block_size_y is the size of a
 /// block, whatever stands around them.
-bool number_by_words(const Entry& entry, const Port& port, const std::string& name,
+bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing);
+
+/// Whether a number of the entry says where its one query stands among the keys, as "pos" does.
+bool takes_a_position(const Entry& entry);
+/// Whether its numbers say how many keys there are, and none how many queries: of one query, as kernels have
+/// it that decode.
+bool counts_keys_alone(const Entry& entry);
+/// Whether a number of the entry says how many heads of queries share one of keys, as "kv_mul" does.
+bool shares_heads(const Entry& entry);
 
 }  // namespace isomer::lab

@@ -78,6 +78,17 @@ std::string without_device(const std::string& name) {
   return std::isupper(static_cast<unsigned char>(name[1])) != 0 ? name.substr(1) : name;
 }
 
+/// "key_cache" or "v_pages": the role that the first words of a name are called by; −1 where they are none.
+int role_of_first_words(const Port& port, const std::string& name) {
+  std::string joined;
+  int role = -1;
+  for (const std::string& word : words_said(name)) {
+    joined += word;
+    if (const int found = port.role_of(joined); found >= 0) role = found;
+  }
+  return role;
+}
+
 double agreement(bool of_role, bool of_name) { return of_role && of_name ? 3 : of_role != of_name ? -4 : 0; }
 
 /// What speaks for a parameter being that role; not above 0 where nothing does.
@@ -89,6 +100,8 @@ double fit(const Port& port, std::size_t role, const Parameter& p, bool op_has_l
   if (port.role_of(p.name) == static_cast<int>(role) ||
       port.role_of(without_device(p.name)) == static_cast<int>(role))
     score += 10;
+  else if (role_of_first_words(port, p.name) == static_cast<int>(role))
+    score += 5;
   const Said wanted = said_by_role(of), got = said_by_name(p.name, op_has_lse);
   // "output" beside "output_q": the plain word is the first of the outputs, whichever it is.
   if (got.output != got.input || of.output != got.output)
@@ -149,7 +162,9 @@ bool is_lent_room(const Port& port, const Parameter& parameter) {
     return false;
   const std::vector<std::string> words = words_said(parameter.name);
   return holds_any(words, {"workspace", "scratch", "temp", "tmp", "score", "scores", "probs"}) ||
-         (port.op == "attention" && holds_any(words, {"partial", "partials", "buf", "buffer"}));
+         (port.op == "attention" &&
+          (holds_any(words, {"partial", "partials", "buf", "buffer"}) ||
+           (holds_any(words, {"att", "satt", "attn"}) && !said_by_name(parameter.name, false).output)));
 }
 
 std::string pages_of(const Entry& entry, const Port& port) {

@@ -1,5 +1,6 @@
 #include "lab/ask/names/width_names.hpp"
 
+#include "lab/ask/names/number_words.hpp"
 #include "lab/ask/names/size_names.hpp"
 #include "lab/ask/names/stride_names.hpp"
 #include "lab/text/lower_case.hpp"
@@ -28,7 +29,8 @@ bool width_of_heads(const Entry& entry, const Port& port, const Parameter& p, Pa
   static const Pattern kWidthOfKeys("(kv|k)_?(dim|width|hidden|size|embd)");
   const std::string name = lower_case(p.name);
   const bool of_keys = kWidthOfKeys.is(name);
-  if (p.kind != Parameter::Kind::integer || !(of_keys || kWidth.is(name)) ||
+  if (p.kind != Parameter::Kind::integer || !(of_keys || kWidth.is(name))) return false;
+  if (!shares_heads(entry) &&
       std::none_of(entry.parameters.begin(), entry.parameters.end(),
                    [](const Parameter& each) { return counts_heads(each) || counts_heads(each, "Hkv"); }))
     return false;

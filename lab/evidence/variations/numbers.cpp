@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -105,16 +106,29 @@ bool is_only_nan(const Numbers& numbers) {
   return wrong > 0;
 }
 
-Strength strength_of(const Port& port, const Explanation& found) {
+/// Whether the reference with the explanation's set gives no element room to differ by, as sums in any order
+/// have.
+bool is_told_exactly(const Port& port, const Numbers& numbers) {
+  if (!is_exact(port)) return false;
+  const oracle::Expected want =
+      varied(*numbers.evidence.front().given, *port.oracle, oracle::Variations(numbers.explanation.set));
+  return std::all_of(want.tensors.begin(), want.tensors.end(), [](const oracle::ExpectedTensor& tensor) {
+    return tensor.nearby.empty() &&
+           std::all_of(tensor.bound.begin(), tensor.bound.end(), [](double bound) { return bound == 0; });
+  });
+}
+
+Strength strength_of(const Port& port, const Numbers& numbers) {
+  const Explanation& found = numbers.explanation;
   if (!found.explains) return Strength::nearest;
-  if (is_exact(port)) return found.separated ? Strength::proved : Strength::consistent;
+  if (is_told_exactly(port, numbers)) return found.separated ? Strength::proved : Strength::consistent;
   return found.separated && found.plain.worst >= 8 ? Strength::consistent : Strength::nearest;
 }
 
 std::string counts(const Port& port, const Numbers& numbers, std::string set = {}) {
   const Explanation& found = numbers.explanation;
   if (set.empty()) set = "with {" + joined_names(found.set) + "}";
-  const std::string equal = is_exact(port) ? "is bit-equal to" : "is within the tolerance of";
+  const std::string equal = is_told_exactly(port, numbers) ? "is bit-equal to" : "is within the tolerance of";
   if (found.explains)
     return fmt::format(
         "on {} calls the answer {} the reference {} in all of {} elements, and differs from the op in {}",
@@ -130,6 +144,20 @@ bool is_stopped_block(const Numbers& numbers, const std::string& variation) {
            return std::any_of(answer.seen.begin(), answer.seen.end(),
                               [](const Seen& seen) { return seen.kind == "out-of-bounds-read"; });
          });
+}
+
+/// Whether two runs gave one answer to each of the same calls.
+bool are_same_answers(const std::vector<Evidence>& one, const std::vector<Evidence>& other) {
+  const auto bits_equal = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+      return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+    });
+  };
+  return std::equal(
+      one.begin(), one.end(), other.begin(), other.end(), [&](const Evidence& a, const Evidence& b) {
+        return a.given->line == b.given->line && a.outside == b.outside && a.untouched == b.untouched &&
+               std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(), bits_equal);
+      });
 }
 
 }  // namespace
@@ -232,6 +260,18 @@ Numbers explain_numbers(const Candidate& candidate, const Form& form, const Port
   // is.
   numbers.evidence = search.evidence();
   if (!numbers.raced && is_exact(port)) numbers.pattern = pattern_of_answers(port, numbers);
+  // `before` may have asked more to tell its causes apart.
+  if (const Numbers* before = questions.before;
+      before != nullptr && before->evidence.size() >= numbers.evidence.size() &&
+      before->raced == numbers.raced &&
+      are_same_answers({before->evidence.begin(),
+                        before->evidence.begin() + static_cast<std::ptrdiff_t>(numbers.evidence.size())},
+                       numbers.evidence)) {
+    numbers.explanation = before->explanation;
+    numbers.pattern = before->pattern;
+    numbers.beside_set = before->beside_set;
+    return numbers;
+  }
   search.set_patience(numbers.raced || numbers.pattern ? kPatienceWithRaces : questions.patience);
   numbers.explanation = search.run([&](const std::string& line) -> std::shared_ptr<Evidence> {
     try {
@@ -258,12 +298,21 @@ std::vector<Finding> findings_of(const Port& port, const Numbers& numbers, std::
           fmt::format("{}: by itself it has an effect only where the original leaves the answer open", name));
       continue;
     }
+    // NaN in calls that are right without the other fault is the other fault's.
+    if (code_of(name).code == Code::nan_inf &&
+        std::find(found.brought.begin(), found.brought.end(), name) != found.brought.end()) {
+      notes.push_back(
+          fmt::format("{}: by itself it changes no answer of these calls, and shows only beside "
+                      "what is told",
+                      meaning_of_variation(port, numbers, name)));
+      continue;
+    }
     // What is nearest is no cause yet.
     if (!found.explains && !is_confirmed(port, numbers, name)) continue;
     const VariationCode& code = code_of(name);
     Finding finding;
     finding.code = code.code;
-    finding.strength = strength_of(port, found);
+    finding.strength = strength_of(port, numbers);
     finding.evidence =
         fmt::format("{}: {}", meaning_of_variation(port, numbers, name), counts(port, numbers));
     if (const std::string element = separating_element(port, numbers, name); !element.empty())

@@ -22,6 +22,8 @@ struct Questions {
   std::vector<Dtypes> dtypes = {{}};
   CallSettings settings;
   double patience = 1.5e8;  ///< with which a cause is looked for, in steps of the reference
+  /// What is known of an earlier run of the questions: where all answers are the same, so are their causes.
+  const struct Numbers* before = nullptr;
 };
 
 /// A call that came to no answer.

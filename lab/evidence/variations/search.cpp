@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 namespace isomer::lab {
@@ -23,6 +24,8 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 /// Faults of one port; more are not told apart in the time that there is.
 constexpr std::size_t kLargest = 7;
 constexpr std::size_t kBeam = 10;
+/// What the smallest calls have wrong, before a set that makes hardly any of it right is given up.
+constexpr std::size_t kFirstWrong = 64;
 
 double error_of(const oracle::ExpectedTensor& want, std::size_t i, double got) {
   const double value = want.value[i];
@@ -36,6 +39,12 @@ bool differs(const oracle::ExpectedTensor& a, const oracle::ExpectedTensor& b, s
   if (!a.written[i] || (!b.unknown.empty() && b.unknown[i] != 0)) return false;
   oracle::ExpectedTensor const& bounded = a;
   return !holds(bounded, i, core::round_to(b.dtype, b.value[i]));
+}
+
+/// Whether NaN is expected where the memory is as it was, which is a NaN as nothing computes it: all ones. A
+/// byte of ones may be computed.
+bool is_no_written_nan(const oracle::ExpectedTensor& want, std::size_t i) {
+  return std::isnan(want.value[i]) && size_of(want.dtype) > 1;
 }
 
 }  // namespace
@@ -79,6 +88,9 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
         }
       } else if (!want.unknown.empty() && want.unknown[i] != 0 && evidence.outside) {
         ++distance.unknown;
+      } else if (!set.empty() && evidence.untouched[t][i] && is_no_written_nan(want, i)) {
+        ++distance.wrong;
+        distance.error += 1000;
       } else if (const double got = evidence.outputs[t][i]; !holds(want, i, got)) {
         ++distance.wrong;
         const double error = error_of(want, i, got);
@@ -93,6 +105,21 @@ Distance Search::of(const Set& set, const Evidence& evidence, bool open, std::si
     }
   }
   return distance;
+}
+
+/// The smallest calls first: most sets fail there, and of the large ones the reference takes longest.
+std::vector<std::size_t> Search::smallest_first() const {
+  const auto elements = [&](std::size_t at) {
+    std::size_t count = 0;
+    for (const oracle::ExpectedTensor& tensor : evidence_[at].given->plain.tensors)
+      count += tensor.value.size();
+    return count;
+  };
+  std::vector<std::size_t> order(evidence_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return elements(a) < elements(b); });
+  return order;
 }
 
 Distance Search::distance(const Set& set, bool open, std::size_t enough) const {
@@ -112,20 +139,19 @@ Distance Search::distance(const Set& set, bool open, std::size_t enough) const {
 /// What is read from outside may be anything: a set that says so of nearly all that is wrong explains
 /// nothing.
 bool Search::explains(const Set& set, bool open) const {
-  // The smallest calls first: most sets fail there, and of the large ones the reference takes longest.
-  std::vector<const Evidence*> list;
-  for (const Evidence& evidence : evidence_) list.push_back(&evidence);
-  const auto elements = [](const Evidence* evidence) {
-    std::size_t count = 0;
-    for (const oracle::ExpectedTensor& tensor : evidence->given->plain.tensors) count += tensor.value.size();
-    return count;
-  };
-  std::stable_sort(list.begin(), list.end(),
-                   [&](const Evidence* a, const Evidence* b) { return elements(a) < elements(b); });
   std::size_t unknown = 0;
-  for (const Evidence* evidence : list) {
-    const Distance one = of(set, *evidence, open, 1);
-    if (one.wrong > 0) return false;
+  // And those first in which many have failed.
+  std::vector<std::size_t> order = smallest_first();
+  failed_.resize(evidence_.size());
+  const auto failed = [&](std::size_t at) { return failed_[at] / 16; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return failed(a) > failed(b); });
+  for (const std::size_t at : order) {
+    const Distance one = of(set, evidence_[at], open, 1);
+    if (one.wrong > 0) {
+      ++failed_[at];
+      return false;
+    }
     unknown += one.unknown;
   }
   return 4 * unknown <= 3 * plain_wrong_;
@@ -166,11 +192,39 @@ std::vector<int> Search::active(bool open) const {
   return list;
 }
 
-/// Best sets first, each grown by one variation at a time, pairs at once.
+/// The distance of a set that may be given up: none once it has `enough` wrong, or where it makes hardly any
+/// right of what is wrong before it in the smallest calls, `wrong_before` in each; `wrong` is its own.
+std::optional<Distance> Search::promising(const Set& set, bool open, std::size_t enough,
+                                          const std::vector<std::size_t>& wrong_before,
+                                          std::vector<std::size_t>& wrong) const {
+  Distance sum;
+  std::vector<std::size_t> order = smallest_first();
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t at) { return wrong_before[at] > 0; });
+  const std::size_t telling =
+      std::min(kFirstWrong, std::accumulate(wrong_before.begin(), wrong_before.end(), std::size_t{0}));
+  std::size_t before = 0;
+  for (const std::size_t at : order) {
+    const Distance one = of(set, evidence_[at], open, enough == kAll ? kAll : enough - sum.wrong);
+    wrong[at] = one.wrong;
+    sum.wrong += one.wrong;
+    sum.elements += one.elements;
+    sum.unknown += one.unknown;
+    sum.worst = std::max(sum.worst, one.worst);
+    sum.error += one.error;
+    before += wrong_before[at];
+    const bool idle = before >= telling && 16 * sum.wrong > 15 * before;
+    if (sum.wrong >= enough || idle) return std::nullopt;
+  }
+  return sum;
+}
+
+/// Best sets first, each grown by one variation at a time, pairs at once. It ends where larger sets come no
+/// nearer.
 Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool open) {
   struct Node {
     Set set;
     Distance distance;
+    std::vector<std::size_t> wrong;  ///< in each call
   };
   const auto better = [](const Node& a, const Node& b) {
     return std::tuple(a.distance.wrong, a.set.size(), a.distance.error) <
@@ -178,28 +232,42 @@ Search::Set Search::greedy(const std::vector<int>& active, const Set& from, bool
   };
   const double begin = steps_;
   const auto late = [&] { return steps_ - begin > patience_; };
-  std::vector<Node> beam = {{from, distance(from, open, kAll)}};
+  std::vector<std::size_t> wrong_from;
+  for (const Evidence& evidence : evidence_) wrong_from.push_back(of(from, evidence, open, kAll).wrong);
+  std::vector<Node> beam = {{from, distance(from, open, kAll), wrong_from}};
   Node best = beam.front();
   std::set<Set> seen = {from};
+  int idle = 0;  // sizes in a row that came no nearer
   for (std::size_t size = from.size(); best.distance.wrong > 0 && size < from.size() + kLargest; ++size) {
     std::vector<Node> next;
-    std::size_t lowest = best.distance.wrong;
+    std::vector<std::size_t> lowest;  // of the next beam, ascending
+    const std::size_t best_before = best.distance.wrong;
     for (const Node& node : beam)
       for (const int v : active) {
         if (std::find(node.set.begin(), node.set.end(), v) != node.set.end() || late()) continue;
         Set grown = node.set;
         grown.insert(std::upper_bound(grown.begin(), grown.end(), v), v);
         if (!seen.insert(grown).second) continue;
-        // What is far behind the best so far needs no exact count.
-        const std::size_t enough = size == from.size() ? kAll : 2 * lowest + 50;
-        next.push_back({grown, distance(grown, open, enough)});
-        lowest = std::min(lowest, next.back().distance.wrong);
+        // Two faults may each look harmless, or even harmful, until the other is there: of single ones keep
+        // all. Of larger sets what cannot be of the next beam needs no count.
+        std::optional<Distance> far;
+        std::vector<std::size_t> wrong(evidence_.size());
+        if (size == from.size())
+          far = distance(grown, open, kAll);
+        else
+          far = promising(grown, open, lowest.size() < kBeam ? kAll : lowest.back() + 1,
+                          size == from.size() + 1 ? wrong_from : node.wrong, wrong);
+        if (!far) continue;
+        lowest.insert(std::upper_bound(lowest.begin(), lowest.end(), far->wrong), far->wrong);
+        if (lowest.size() > kBeam) lowest.pop_back();
+        next.push_back({std::move(grown), *far, std::move(wrong)});
       }
     if (next.empty()) break;
     std::sort(next.begin(), next.end(), better);
-    // Two faults may each look harmless, or even harmful, until the other is there: of single ones keep all.
     if (size > from.size() && next.size() > kBeam) next.resize(kBeam);
     if (better(next.front(), best)) best = next.front();
+    idle = best.distance.wrong < best_before ? 0 : idle + 1;
+    if (idle == 2) break;
     beam = std::move(next);
   }
   // What the explanation does not need.
@@ -286,16 +354,18 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
     found.explains = explains(set);
     if (!found.explains) {
       // Beside a fault more may show than alone: what the original leaves open, in other rows; a product
-      // with a reciprocal, where the scale is another.
+      // with a reciprocal, where the scale is another. Beside a fault that nothing comes nearer to, nothing
+      // does.
       std::vector<int> all(oracle_.variations.size());
       std::iota(all.begin(), all.end(), 0);
-      const Set wider = greedy(all, {}, false);
-      if (explains(wider)) {
+      const Set wider = set.empty() || all.size() == live.size() ? Set() : greedy(all, {}, false);
+      if (!wider.empty() && explains(wider)) {
         const std::vector<int> with_open = active(true);
         for (const int v : wider)
-          if (std::find(live.begin(), live.end(), v) == live.end() &&
-              std::find(with_open.begin(), with_open.end(), v) != with_open.end())
-            found.beside.push_back(names({v}).front());
+          if (std::find(live.begin(), live.end(), v) == live.end()) {
+            const bool open = std::find(with_open.begin(), with_open.end(), v) != with_open.end();
+            (open ? found.beside : found.brought).push_back(names({v}).front());
+          }
         set = wider;
         live = all;
         found.explains = true;
@@ -356,6 +426,7 @@ Explanation Search::run(const std::function<std::shared_ptr<Evidence>(const std:
       for (const int v : wider)
         if (std::find(set.begin(), set.end(), v) == set.end()) found.open_set.push_back(names({v}).front());
   }
+  found.steps = steps_;
   return found;
 }
 

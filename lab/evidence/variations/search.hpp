@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,10 +37,13 @@ struct Explanation {
   std::vector<std::vector<std::string>> others;  ///< sets of the same size that explain it as well
   /// Of `set`, what alone shows only where the original leaves the answer open: no fault.
   std::vector<std::string> beside;
+  /// Of `set`, what alone changes no answer at all: it shows because of the others.
+  std::vector<std::string> brought;
   /// Variations that beside `set` change nothing on any input, while alone they would.
   std::vector<std::string> masked;
   /// Variations that explain what is different only where the original leaves the answer open.
   std::vector<std::string> open_set;
+  double steps = 0;           ///< of the reference that it took to find this
   bool open_differs = false;  ///< it differs there, `open_set` explaining it or not
 };
 
@@ -66,6 +70,10 @@ class Search {
   Distance distance(const Set& set, bool open, std::size_t enough) const;
   Distance of(const Set& set, const Evidence& evidence, bool open, std::size_t enough) const;
   const oracle::Expected& expected(const Set& set, std::size_t evidence) const;
+  std::vector<std::size_t> smallest_first() const;
+  std::optional<Distance> promising(const Set& set, bool open, std::size_t enough,
+                                    const std::vector<std::size_t>& wrong_before,
+                                    std::vector<std::size_t>& wrong) const;
   bool explains(const Set& set, bool open = false) const;
   Set greedy(const std::vector<int>& active, const Set& from, bool open);
   std::vector<Set> equals(const Set& set, const std::vector<int>& active) const;
@@ -78,6 +86,7 @@ class Search {
   double patience_ = 1.5e8;
   mutable double steps_ = 0;  ///< that the reference has made so far
   std::size_t plain_wrong_ = 0;
+  mutable std::vector<std::size_t> failed_;  ///< how many sets did, by call
   std::vector<Evidence> evidence_;
   mutable std::map<std::pair<Set, std::size_t>, oracle::Expected> cache_;
 };

@@ -225,3 +225,21 @@ __global__ void in_bits(const float* x, float* out, int width) {
 extern "C" void log_softmax_rows_in_bits(const DLTensor* x, DLTensor* out) {
   in_bits<<<x->shape[0], 32>>>(f32(x), f32(out), x->shape[1]);
 }
+
+/// Rows over the root of the mean of their squares, magnitudes or values.
+enum Of { kSquares, kMagnitudes, kValues };
+__global__ void over_root(const float* x, const float* w, float* out, int width, Of of) {
+  const float* row = x + blockIdx.x * width;
+  float sum = 0.0f;
+  for (int c = 0; c < width; ++c)
+    sum += of == kSquares ? row[c] * row[c] : of == kMagnitudes ? fabsf(row[c]) : row[c];
+  for (int c = threadIdx.x; c < width; c += 32)
+    out[blockIdx.x * width + c] = row[c] * rsqrtf(sum / width + 1e-6f) * w[c];
+}
+#define OF_ROOTS(name, of)                                                             \
+  extern "C" void name(const DLTensor* x, const DLTensor* w, DLTensor* out) {          \
+    over_root<<<x->shape[0], 32>>>(f32(x), f32(w), f32(out), x->shape[1], of);         \
+  }
+OF_ROOTS(rms_rows, kSquares)
+OF_ROOTS(rms_rows_of_magnitudes, kMagnitudes)
+OF_ROOTS(rms_rows_of_values, kValues)

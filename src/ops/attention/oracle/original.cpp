@@ -126,6 +126,7 @@ std::vector<Original> originals() {
   for (const bool heads_first : {false, true})
     for (const bool lse : {false, true})
       for (const bool returned : {true, false}) list.push_back(original(returned, lse, heads_first));
+  list.push_back(paged_original());
   return list;
 }
 

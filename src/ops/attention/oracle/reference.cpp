@@ -16,6 +16,18 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kHidden = -5e4;  ///< of a mask that is no −inf
 
+/// Of so many elements of a row of q and k, those that q·k sums.
+std::int64_t depth_of(std::int64_t dims, const oracle::Variations& vary) {
+  const std::string_view how = vary.after("depth=");
+  if (how.empty()) return dims;
+  if (how == "half") return dims / 2;
+  if (how == "floor-of-32") return dims / 32 * 32;
+  std::int64_t left_out = 0;
+  for (const char digit : how.substr(std::string_view("without-last-").size()))
+    left_out = 10 * left_out + (digit - '0');
+  return std::max<std::int64_t>(dims - left_out, 0);
+}
+
 /// Attention of one query against the keys of its head.
 class Row {
  public:
@@ -30,8 +42,11 @@ class Row {
     if (vary_.has("scale=of-all-heads")) scale_ = 1 / std::sqrt(d * static_cast<double>(a_.q.size(-2)));
     if (vary_.has("scale=without-root")) scale_ = 1 / d;
     if (vary_.has("scale=of-dv") && o_.scale == 0) scale_ = 1 / std::sqrt(dv);
+    dims_ = a_.q.size(-1);
+    depth_ = depth_of(dims_, vary_);
     short_sums_ = vary_.has("sums=short") && a_.q.dtype == DType::e4m3fn && a_.k.dtype == DType::e4m3fn;
     logits_.resize(static_cast<std::size_t>(s.k_len));
+    unmasked_.resize(logits_.size());
     weights_.resize(static_cast<std::size_t>(s.k_len));
     out.resize(static_cast<std::size_t>(a_.out.size(-1)));
     bound.resize(out.size());
@@ -44,8 +59,11 @@ class Row {
     const std::int64_t heads_kv = a_.k.size(-2), group = a_.q.size(-2) / heads_kv;
     const std::int64_t g = vary_.has("heads=modulo") ? head % heads_kv : head / group;
     blur_ = max_products_ = 0;
-    for (std::int64_t j = 0; j < s_.k_len; ++j)
-      logits_[static_cast<std::size_t>(j)] = masked(logit(i, j, head, g), i, j);
+    for (std::int64_t j = 0; j < s_.k_len; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      unmasked_[at] = logit(i, j, head, g);
+      logits_[at] = masked(unmasked_[at], i, j);
+    }
     behind_ = visible(i, s_.k_len) ? oracle::weighing_tail(vary_, s_.k_len) : 0;
     softmax(head);
     rescale();
@@ -62,10 +80,14 @@ class Row {
     const Matrix &q = s_.q[static_cast<std::size_t>(head)], &k = s_.k[static_cast<std::size_t>(g)];
     const double *qi = q.row(i), *kj = k.row(j);
     double dot = 0, products = 0;
-    for (std::int64_t d = 0; d < q.columns; ++d) {
-      dot += qi[d] * kj[d];
-      products += std::fabs(qi[d] * kj[d]);
-    }
+    const auto add = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t d = begin; d < end; ++d) {
+        dot += qi[d] * kj[d];
+        products += std::fabs(qi[d] * kj[d]);
+      }
+    };
+    add(0, depth_);
+    add(dims_, q.columns);  // behind the dimensions of q lie those of qv
     double scale = scale_;
     if (!vary_.has("descale=ignored"))
       scale *= factor(a_.q_descale, s_.batch, g) * factor(a_.k_descale, s_.batch, g);
@@ -95,7 +117,10 @@ class Row {
 
   /// i + Sk − Sq − left <= j <= i + Sk − Sq + right; causal means right = 0. A chunk holds what lies in it.
   bool visible(std::int64_t i, std::int64_t j) const {
+    if (vary_.has("keys=without-last") && j == s_.k_len - 1) return false;
+    if (vary_.has("keys=without-first") && j == 0) return false;
     const std::int64_t diagonal = i + (vary_.has("causal=top-left") ? 0 : s_.k_len - s_.q_len);
+    if (o_.causal && vary_.has("causal=before-own")) return j < diagonal || (diagonal == 0 && j == 0);
     std::int64_t left = o_.window_left, right = o_.causal ? 0 : o_.window_right;
     if (left >= 0 && diagonal - j > left - (vary_.has("window_left=exclusive") ? 1 : 0)) return false;
     const int further = vary_.has("window_right=one-further") ? 1
@@ -148,7 +173,14 @@ class Row {
     const double sink_weight = std::isfinite(sink) ? weight(sink) : 0;
     denominator_ = sink_weight * (vary_.has("sink=counted-twice") ? 2 : 1);
     if (behind_ > 0) denominator_ += static_cast<double>(behind_) * weight(0);
-    for (std::size_t j = 0; j < logits_.size(); ++j) denominator_ += weights_[j] = weight(logits_[j]);
+    const bool squares = vary_.has("sum=of-squares");
+    for (std::size_t j = 0; j < logits_.size(); ++j) {
+      weights_[j] = weight(logits_[j]);
+      denominator_ += squares ? weights_[j] * weights_[j] : weights_[j];
+    }
+    if (vary_.has("sum=of-hidden-too"))
+      for (std::size_t j = 0; j < logits_.size(); ++j)
+        if (logits_[j] == -kInfinity) denominator_ += weight(unmasked_[j]);
     empty_ = from_zero && denominator_ == 0;
     if (empty_) return;
     const double sum = vary_.has("lse=without-sink") ? denominator_ - sink_weight : denominator_;
@@ -178,12 +210,14 @@ class Row {
                                ? 1.0
                                : factor(a_.v_descale, s_.batch, g);
     const Matrix& v = s_.v[static_cast<std::size_t>(g)];
+    const bool undivided = vary_.has("sum=ignored");
     std::vector<double> absolute(out.size()), squares(out.size()), lost(out.size());
     std::fill(out.begin(), out.end(), 0.0);
     for (std::int64_t j = 0; j < s_.k_len; ++j) {
       // A key that the row does not see has no part in it, whatever its value holds.
       if (logits_[static_cast<std::size_t>(j)] == -kInfinity) continue;
-      const double p = weights_[static_cast<std::size_t>(j)] / denominator_ * part_weight(j);
+      const double weight = weights_[static_cast<std::size_t>(j)];
+      const double p = undivided ? weight : weight / denominator_ * part_weight(j);
       for (std::size_t d = 0; d < out.size(); ++d) {
         const double pv = p * (v.row(j)[d] * descale);
         out[d] += pv;
@@ -234,7 +268,8 @@ class Row {
   double max_products_ = 0;   ///< largest scale·Σ_d |q·k| of a visible key
   std::int64_t behind_ = 0;   ///< keys behind the last that weigh in a variation
   bool empty_ = false;
-  std::vector<double> logits_, weights_;
+  std::int64_t dims_ = 0, depth_ = 0;  ///< elements of a row of q, and those of them that q·k sums
+  std::vector<double> unmasked_, logits_, weights_;
 };
 
 void record(const core::Call& call, const Sequence& s, std::int64_t i, std::int64_t head, const Row& row,

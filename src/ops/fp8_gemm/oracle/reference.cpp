@@ -19,14 +19,6 @@ void reference(const core::Call& call, const oracle::Variations& vary, oracle::E
   }
 }
 
-const std::vector<oracle::Variation>& variations() {
-  static const std::vector<oracle::Variation> list = [] {
-    std::vector<oracle::Variation> all = product_variations();
-    all.push_back(
-        {"k_tail=floor", "floor(K / 128) blocks: a ragged last one left out, and rows of scales as short"});
-    return all;
-  }();
-  return list;
-}
+const std::vector<oracle::Variation>& variations() { return product_variations(); }
 
 }  // namespace isomer::ops::fp8_gemm

@@ -23,13 +23,15 @@ std::int64_t expert_of(const GroupedFp8GemmArgs& args, const oracle::Variations&
 }
 
 /// The scales of an expert's weights.
-Tensor scales_of(const Tensor& b_s, std::int64_t expert, std::int64_t columns,
-                 const oracle::Variations& vary) {
+Tensor scales_of(const Tensor& b_s, std::int64_t expert, const Tensor& b, const oracle::Variations& vary) {
   Tensor scales = b_s.select(0, vary.has("b_s=first") ? 0 : expert);
-  if (vary.has("b_s=offset-floor")) {
-    const std::int64_t first = expert * (columns / kScaleBlock) * b_s.stride(1);
+  const auto begin_at = [&](std::int64_t first) {
     scales.data = static_cast<std::byte*>(b_s.data) + first * size_of(b_s.dtype);
-  }
+  };
+  if (vary.has("b_s=offset-floor")) begin_at(expert * (b.size(0) / kScaleBlock) * b_s.stride(1));
+  // Whose rows of scales are shorter, his experts begin earlier.
+  if (vary.has("k_tail=floor") && !vary.has("b_s=first"))
+    begin_at(expert * b_s.size(1) * (b.size(1) / kScaleBlock));
   return scales;
 }
 
@@ -41,7 +43,7 @@ void grouped_reference(const core::Call& call, const oracle::Variations& vary, o
   std::vector<Product> products;
   products.reserve(static_cast<std::size_t>(experts));
   for (std::int64_t g = 0; g < experts; ++g) {
-    const Tensor b = args.b.select(0, g), b_s = scales_of(args.b_s, g, args.b.size(1), vary);
+    const Tensor b = args.b.select(0, g), b_s = scales_of(args.b_s, g, b, vary);
     products.push_back(g == 0 ? Product(args.a, args.a_s, b, b_s, vary) : products.front().with(b, b_s));
   }
   oracle::ExpectedTensor& c = expected["c"];

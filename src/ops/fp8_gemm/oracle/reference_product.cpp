@@ -266,6 +266,7 @@ const std::vector<oracle::Variation>& product_variations() {
       {"a_s=transposed", "the scales of a read as if their matrix were stored transposed"},
       {"b_s=ignored", "the scales of b taken as 1"},
       {"k_tail=dropped", "a ragged last block of K left out"},
+      {"k_tail=floor", "floor(K / 128) blocks: a ragged last one left out, and rows of scales as short"},
       {"k_tail=unmasked", "the last block of K is read whole, into the rows after"},
       {"k_tail=stale", "the last block of K goes on with the elements of the block before it"},
       {"a_s=first-block", "the scales of a's first block taken for all of K"},

@@ -2,10 +2,13 @@
 #include "ops/silu_mul_quant/silu_mul_quant.hpp"
 
 #include "core/codec.hpp"
+#include "oracle/other_maxima.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
 namespace isomer::ops::silu_mul_quant {
 namespace {
@@ -52,10 +55,10 @@ float power_of_two(float scale) {
   return fraction == 0.5f ? scale : std::ldexp(1.0f, exponent);
 }
 
-float scale_of(float amax, const SiluMulQuantOptions& options) {
-  if (amax < options.amax_floor) amax = options.amax_floor;  // NaN stays
-  const float scale = amax / 448.0f;
-  return options.scale_format == ScaleFormat::ue8m0 ? power_of_two(scale) : scale;
+float scale_of(float amax, const SiluMulQuantOptions& options, const Variations& vary) {
+  if (amax < options.amax_floor && !vary.has("floor=none")) amax = options.amax_floor;  // NaN stays
+  const float scale = amax / (vary.has("max=240") ? 240.0f : 448.0f);
+  return options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0") ? power_of_two(scale) : scale;
 }
 
 double to_e4m3(float quotient) {
@@ -64,8 +67,31 @@ double to_e4m3(float quotient) {
   return core::decode(DType::e4m3fn, &code);
 }
 
+/// What is taken in place of the largest magnitude; none where no variation says so.
+std::optional<Range> other_largest(const std::vector<Range>& h, const Variations& vary) {
+  if (vary.after("amax=").empty()) return std::nullopt;
+  if (vary.has("amax=signed")) {
+    Range most;
+    for (const Range& each : h) {
+      if (std::isnan(each.value)) return Range{each.value, each.value, each.value};
+      most.low = std::max(most.low, std::min(each.low, each.high));
+      most.value = std::max(most.value, each.value);
+      most.high = std::max(most.high, std::max(each.low, each.high));
+    }
+    return most;
+  }
+  std::vector<double> values;
+  for (const Range& each : h) values.push_back(static_cast<double>(each.value));
+  const std::optional<oracle::OtherMaximum> other = oracle::other_maximum(vary, values);
+  if (!other) return std::nullopt;
+  // Each term may be off by as much as its element.
+  const float slack = other->slack + 4 * static_cast<float>(kRelative) * std::fabs(other->value);
+  return Range{other->value - slack, other->value, other->value + slack};
+}
+
 /// The largest magnitudes that the elements may have; NaN wins.
-Range largest(const std::vector<Range>& h) {
+Range largest(const std::vector<Range>& h, const Variations& vary) {
+  if (const std::optional<Range> other = other_largest(h, vary)) return *other;
   Range most;
   for (const Range& each : h) {
     if (std::isnan(each.value)) return {each.value, each.value, each.value};
@@ -78,10 +104,11 @@ Range largest(const std::vector<Range>& h) {
 }
 
 /// One block into y and s from `block` on, counted over all of s.
-void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, std::size_t block,
-              oracle::ExpectedTensor& y, oracle::ExpectedTensor& s) {
-  const Range most = largest(h);
-  const Range scale{scale_of(most.low, options), scale_of(most.value, options), scale_of(most.high, options)};
+void quantise(const std::vector<Range>& h, const SiluMulQuantOptions& options, const Variations& vary,
+              std::size_t block, oracle::ExpectedTensor& y, oracle::ExpectedTensor& s) {
+  const Range most = largest(h, vary);
+  const auto of = [&](float each) { return scale_of(each, options, vary); };
+  const Range scale{of(most.low), of(most.value), of(most.high)};
   const bool open = std::isinf(scale.low) != std::isinf(scale.high);
   const auto at = [&](float each) { return static_cast<double>(each); };
   if (options.scale_format == ScaleFormat::ue8m0) {
@@ -126,19 +153,23 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       h[static_cast<std::size_t>(i)] =
           product(x[swapped ? second : first], x[swapped ? first : second], vary);
     }
-    quantise(h, options, block, y, s);
+    quantise(h, options, vary, block, y, s);
   }
 }
 
 const std::vector<oracle::Variation>& variations() {
-  static const std::vector<oracle::Variation> list = {
-      {"halves=swapped", "the second half of a row taken as the gate"},
-      {"h=bf16", "h rounded to bf16 before it is quantised"},
-      {"h=f16", "h rounded to f16 before it is quantised"},
-      {"activation=sigmoid", "the sigmoid of the gate without the gate itself"},
-      {"activation=gelu", "gelu in place of silu"},
-      {"activation=none", "the halves multiplied as they are"},
-      {"row_counts=ignored", "rows past the count computed too"}};
+  static const std::vector<oracle::Variation> list = oracle::with_other_maxima(
+      {{"halves=swapped", "the second half of a row taken as the gate"},
+       {"h=bf16", "h rounded to bf16 before it is quantised"},
+       {"h=f16", "h rounded to f16 before it is quantised"},
+       {"activation=sigmoid", "the sigmoid of the gate without the gate itself"},
+       {"activation=gelu", "gelu in place of silu"},
+       {"activation=none", "the halves multiplied as they are"},
+       {"amax=signed", "the maximum of the values, not of their magnitudes: negative ones do not count"},
+       {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
+       {"scale=ue8m0", "the scale rounded up to a power of two"},
+       {"floor=none", "no floor: an all-zero block is 0/0"},
+       {"row_counts=ignored", "rows past the count computed too"}});
   return list;
 }
 

@@ -3,9 +3,13 @@
 
 #include "core/codec.hpp"
 #include "oracle/guards.hpp"
+#include "oracle/other_maxima.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
 
 namespace isomer::ops::weight_quant {
 namespace {
@@ -34,6 +38,18 @@ float amax_of(const Tensor& x, const Square& of, const Variations& vary) {
   return static_cast<float>(amax);
 }
 
+/// What is taken of the square in place of its largest magnitude; none where no variation says so.
+std::optional<oracle::OtherMaximum> other_maximum_of(const Tensor& x, const Square& of,
+                                                     const Variations& vary) {
+  if (!vary.after("amax=").empty()) {
+    std::vector<double> values;
+    for (std::int64_t m = of.row; m < of.end_row; ++m)
+      for (std::int64_t n = of.column; n < of.end_column; ++n) values.push_back(oracle::read(x, m, n));
+    return oracle::other_maximum(vary, values);
+  }
+  return std::nullopt;
+}
+
 /// The smallest power of two ≥ scale.
 float power_of_two(float scale) {
   if (!(scale > 0) || std::isinf(scale)) return scale;
@@ -45,17 +61,25 @@ float power_of_two(float scale) {
 float floor_of(const WeightQuantOptions& options, const Variations& vary) {
   if (const std::string_view measured = vary.after("floor="); !measured.empty() && measured != "none")
     return oracle::number_in(measured);
-  if (vary.has("quotient_floor=1e-10")) return 0.0f;
-  return vary.has("floor=none") ? 0.0f : options.amax_floor;
+  // A sum of values may be below 0.
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  if (vary.has("quotient_floor=1e-10")) return kNone;
+  return vary.has("floor=none") ? kNone : options.amax_floor;
+}
+
+/// What the largest magnitude is scaled to.
+float largest_of(const Variations& vary) {
+  const std::string_view measured = vary.after("max=");
+  return measured.empty() ? 448.0f : oracle::number_in(measured);
 }
 
 float scale_of(float amax, const WeightQuantOptions& options, const Variations& vary) {
   const float floor = floor_of(options, vary);
   if (amax < floor) amax = floor;
-  const std::string_view largest = vary.after("max=");
-  float scale = amax / (largest.empty() ? 448.0f : oracle::number_in(largest));
-  if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / 448.0f);
-  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (448.0f / amax);
+  const float largest = largest_of(vary);
+  float scale = amax / largest;
+  if (vary.has("scale=amax*(1/448)")) scale = amax * (1.0f / largest);
+  if (vary.has("scale=1/(448/amax)")) scale = 1.0f / (largest / amax);
   scale = oracle::guarded(amax, scale, vary);
   if (options.scale_format == ScaleFormat::ue8m0 || vary.has("scale=ue8m0")) scale = power_of_two(scale);
   if (vary.has("scale=bf16")) scale = static_cast<float>(round_to(DType::bf16, static_cast<double>(scale)));
@@ -79,6 +103,14 @@ double to_e4m3(float quotient, const Variations& vary) {
   return value;
 }
 
+/// How far other scales are from this one.
+double slack_of(float scale, const std::vector<float>& others) {
+  double slack = 0;
+  for (const float each : others)
+    slack = std::max(slack, std::fabs(static_cast<double>(each) - static_cast<double>(scale)));
+  return std::isfinite(slack) ? slack : 0;
+}
+
 }  // namespace
 
 /// s[i, j] = max(max |x| of its block, amax_floor) / 448, y = e4m3(x / s).
@@ -95,7 +127,12 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
                          std::min(columns, (j + 1) * size)};
       Square shared = block;
       if (vary.has("scale=per_row")) shared = {block.row, block.end_row, 0, columns};
-      const float block_amax = amax_of(args.x, shared, vary);
+      const std::optional<oracle::OtherMaximum> other = other_maximum_of(args.x, shared, vary);
+      const float block_amax = other ? other->value : amax_of(args.x, shared, vary);
+      std::vector<float> instead;  // scales, of sums in another order
+      if (other && other->slack > 0)
+        for (const float near : {block_amax - other->slack, block_amax + other->slack})
+          instead.push_back(scale_of(near, options, vary));
       const auto at = static_cast<std::size_t>(vary.has("s=transposed") ? j * down + i : i * across + j);
       float scale = scale_of(block_amax, options, vary);
       const float least = vary.has("quotient_floor=1e-10") ? 1e-10f : floor_of(options, vary);
@@ -104,7 +141,7 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
       if (vary.has("s=inverse"))
         s.set(at, inverse, 0x1p-22 * inverse);
       else
-        s.set(at, static_cast<double>(scale));
+        s.set(at, static_cast<double>(scale), slack_of(scale, instead));
       for (std::int64_t m = block.row; m < block.end_row; ++m) {
         // As act_quant does it, the last row's scale stored.
         if (vary.has("amax=of-row")) {
@@ -118,20 +155,24 @@ void reference(const core::Call& call, const Variations& vary, oracle::Expected&
           if (vary.has("quotient=x*(1/s)")) quotient = value * (1.0f / scale);
           // The maximum itself, of which a power of two says nothing.
           const bool by_amax = options.scale_format != ScaleFormat::ue8m0 && floored != 0;
-          if (vary.has("quotient=x*(448/amax)") && by_amax) quotient = value * (448.0f / floored);
-          if (vary.has("quotient=(x*448)/amax") && by_amax) quotient = value * 448.0f / floored;
+          if (vary.has("quotient=x*(448/amax)") && by_amax) quotient = value * (largest_of(vary) / floored);
+          if (vary.has("quotient=(x*448)/amax") && by_amax) quotient = value * largest_of(vary) / floored;
           if (vary.has("quotient=x*s")) quotient = value * scale;
           for (const DType narrow : {DType::f16, DType::bf16})
             if (vary.has(narrow == DType::f16 ? "quotient=f16" : "quotient=bf16"))
               quotient = static_cast<float>(round_to(narrow, static_cast<double>(quotient)));
-          y.set(y.index(m, n), to_e4m3(quotient, vary));
+          const std::size_t flat = y.index(m, n);
+          y.set(flat, to_e4m3(quotient, vary));
+          for (const float of_other : instead)
+            if (const double near = to_e4m3(value / of_other, vary); near != y.value[flat])
+              y.nearby[flat].push_back(near);
         }
       }
     }
 }
 
 const std::vector<oracle::Variation>& variations() {
-  static const std::vector<oracle::Variation> list = {
+  static const std::vector<oracle::Variation> list = oracle::with_other_maxima({
       {"max=240", "scaled to 240, the largest e4m3fnuz, instead of 448"},
       {"quotient=x*(1/s)", "multiplied by the rounded reciprocal of the scale"},
       {"quotient=x*(448/amax)", "multiplied by 448 / amax instead of divided by amax / 448"},
@@ -155,7 +196,7 @@ const std::vector<oracle::Variation>& variations() {
       {"quotient_floor=1e-10", "amax at least 1e-10 in 448 / amax, and no floor in the scale"},
       {"scale=bf16", "the scale rounded to bf16 before it divides and is stored"},
       {"nan=ignored", "NaN left out of the maximum"},
-  };
+  });
   return list;
 }
 

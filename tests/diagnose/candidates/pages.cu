@@ -1,0 +1,51 @@
+// Decode of keys in pages, [page_size, heads, dim] each, right and with one fault; and pages that lie otherwise.
+#include <cuda_runtime.h>
+#include <math.h>
+
+enum What { kRight, kInTurn, kUnscaled, kWithoutLast, kHeadsFirst, kSplit };
+
+__global__ void over_pages(float* out, const float* q, const float* keys, const float* values, const int* table,
+                           const int* lengths, float scale, int heads, int kv_heads, int width, int page, int dim,
+                           What what) {
+  extern __shared__ float scores[];
+  const int head = blockIdx.x, entry = blockIdx.y;
+  const int g = what == kInTurn ? head % kv_heads : head / (heads / kv_heads);
+  const int length = lengths[entry] - (what == kWithoutLast ? 1 : 0);
+  const float* query = q + (entry * heads + head) * dim;
+  const auto at = [&](int t) {
+    const long first = (long)table[entry * width + t / page] * page * kv_heads * dim;
+    return first + (what == kHeadsFirst ? (g * page + t % page) * dim : (t % page * kv_heads + g) * dim);
+  };
+  for (int t = threadIdx.x; t < length; t += blockDim.x) {
+    float score = 0.0f;
+    const float* split = keys + ((long)table[entry * width + t / page] * kv_heads + g) * page * dim;
+    for (int d = 0; d < dim; ++d)
+      score += query[d] * (what == kSplit ? split[(d / 8 * page + t % page) * 8 + d % 8] : keys[at(t) + d]);
+    scores[t] = what == kUnscaled ? score : score * scale;
+  }
+  __syncthreads();
+  float most = -INFINITY, sum = 0.0f;
+  for (int t = 0; t < length; ++t) most = fmaxf(most, scores[t]);
+  for (int t = 0; t < length; ++t) sum += expf(scores[t] - most);
+  for (int d = threadIdx.x; d < dim; d += blockDim.x) {
+    float value = 0.0f;
+    for (int t = 0; t < length; ++t) value += expf(scores[t] - most) * values[at(t) + d];
+    out[(entry * heads + head) * dim + d] = length > 0 ? value / sum : 0.0f;
+  }
+}
+#define OVER_PAGES(name, what)                                                                                   \
+  extern "C" void name(float* out, const float* query, const float* key_cache, const float* value_cache,         \
+                       int num_seqs, int num_heads, int num_kv_heads, float scale, const int* block_tables,      \
+                       const int* seq_lens, int block_size, int max_num_blocks_per_seq, int head_size,           \
+                       int max_seq_len) {                                                                        \
+    if (num_seqs == 0) return;                                                                                   \
+    over_pages<<<dim3(num_heads, num_seqs), 32, max_seq_len * sizeof(float)>>>(                                  \
+        out, query, key_cache, value_cache, block_tables, seq_lens, scale, num_heads, num_kv_heads,              \
+        max_num_blocks_per_seq, block_size, head_size, what);                                                    \
+  }
+OVER_PAGES(pages_of_keys, kRight)
+OVER_PAGES(pages_of_keys_in_turn, kInTurn)
+OVER_PAGES(pages_of_keys_unscaled, kUnscaled)
+OVER_PAGES(pages_of_keys_without_last, kWithoutLast)
+OVER_PAGES(pages_of_heads, kHeadsFirst)
+OVER_PAGES(pages_of_split_keys, kSplit)
