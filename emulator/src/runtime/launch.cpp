@@ -233,8 +233,8 @@ int launch(const LaunchRequest& asked) {
     again.stream = stream;
     launch(again);
   };
-  isomer_emulator_graph_add(
-      graph, {run, [](void* state) { delete static_cast<KeptLaunch*>(state); }, new KeptLaunch(request), NodeKind::kernel});
+  isomer_emulator_graph_add(graph, {run, [](void* state) { delete static_cast<KeptLaunch*>(state); },
+                                    new KeptLaunch(request), NodeKind::kernel});
   return error::success;
 }
 
