@@ -20,8 +20,8 @@ using core::ceil_div;
 using core::say;
 using Layout = device::AttentionSm90Layout;
 
-/// What fits registers and shared memory: S, two blocks of P and Σ P·v take 3/4 · block_n + head_dim_v / 2 of
-/// a thread's 232 registers, and addresses, limits and sums about 40.
+/// What fits registers and shared memory: S, two blocks of P and Σ P·v take block_n + head_dim_v / 2 of a
+/// thread's 232 registers, and addresses, limits and sums about 40.
 struct Shape {
   int head_dim, head_dim_v, block_n, query_buffers;
   int block_n_softcap;    ///< tanh needs registers too
@@ -33,7 +33,8 @@ constexpr Shape kShapes[] = {
     {192, 128, 112, 1, 112, 80, 0}, {192, 192, 96, 1, 96, 64, 0},  {256, 256, 64, 1, 48, 48, 0},
 };
 
-/// Of e4m3, which is always worked on in pieces. A row of turned V is 64 or 128 keys.
+/// Of e4m3, which is always worked on in pieces. Up to 128 columns S, one P and Σ P·v take 5/8 · block_n +
+/// head_dim_v / 2, of 152 with three warpgroups. A row of turned V has room for 64 or 128 keys.
 constexpr Shape kByteShapes[] = {
     {64, 64, 128, 2, 128, 128, 96}, {96, 96, 128, 2, 128, 128, 96}, {128, 128, 128, 2, 128, 128, 96},
     {192, 192, 64, 1, 64, 64, 0},   {256, 256, 64, 1, 64, 64, 0},
