@@ -49,9 +49,7 @@ std::string rows_of(const lab::CaseExplanation& explained) {
   return {};
 }
 
-/// Three warpgroups at a tile of 64 dimensions, with a mask, slots behind the keys and values that are not
-/// finite.
-TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
+void expect_192_rows(std::initializer_list<const char*> lines) {
   setenv("ISOMER_CACHE", ISOMER_EMULATED_CACHE, 1);
   emulator::register_vendor();
   lab::Selection selection;
@@ -59,10 +57,7 @@ TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
   selection.implementations = {"emulated/sm90"};
   selection.backends = {"emulated"};
   selection.seed = 1;
-  for (const char* line :
-       {"sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
-        "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
-        "sq=330 sk=200 hq=2 hkv=1 d=56 regime=inf f16"}) {
+  for (const char* line : lines) {
     selection.lines.push_back(std::string("attention ") + line);
     lab::ExplainSelection asked;
     asked.line = selection.lines.back();
@@ -74,6 +69,24 @@ TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
   EXPECT_EQ(suite.count(lab::Status::passed), static_cast<int>(selection.lines.size()));
   for (const lab::Outcome& outcome : suite.outcomes)
     if (outcome.status == lab::Status::failed) ADD_FAILURE() << outcome.line << ": " << outcome.reason;
+}
+
+/// Three warpgroups at a tile of 64 dimensions, with a mask, slots behind the keys and values that are not
+/// finite.
+TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
+  expect_192_rows({"sq=300 sk=400 hq=2 d=64 bf16 lse", "sq=300 sk=1200 hq=2 hkv=1 d=64 f16 causal lse",
+                   "sq=300 sk=300 hq=2 d=64 seqused_k regime=nan bf16 lse",
+                   "sq=330 sk=200 hq=2 hkv=1 d=56 regime=inf f16"});
+}
+
+/// The same of e4m3: blocks of 96 keys and one P, with rows that outgrow their references, with and without
+/// turns.
+TEST(Sm90TilesOf192Rows, OfBytesGiveTheReferencesResultsAndBreakNoRule) {
+  expect_192_rows({"sq=300 sk=420 hq=4 hkv=4 d=128 e4m3fn causal descale lse",
+                   "sq=300 sk=400 hq=4 d=128 e4m3fn scale=3 lse",
+                   "sq=380 sk=290 hq=4 d=64 e4m3fn scale=3 lse",
+                   "sq=380 sk=200 hq=6 d=96 regime=nan e4m3fn causal lse",
+                   "sq=384 sk=300 hq=4 d=128 e4m3fn softcap=3 lse"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Sm90OnTheEmulator,
