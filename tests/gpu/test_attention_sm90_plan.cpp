@@ -185,6 +185,14 @@ TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOfBytesWhereThatIsShorter) {
                    p.options.v_colmajor = true;
                  }),
             128);  // columns come in boxes of 128 keys
+  EXPECT_EQ(rows(1, 16384, 128, [](Problem& p) { p.options.softcap = 30; }), 192);
+  EXPECT_EQ(rows(1, 16384, 128,
+                 [](Problem& p) {
+                   p.options.causal = true;
+                   p.options.softcap = 30;
+                   p.options.attention_chunk = 8192;
+                 }),
+            128);  // both together have no registers for it
 }
 
 TEST(AttentionSm90Plan, ThreeWarpgroupsWorkOnATileOf64DimensionsWhereThatIsShorter) {
