@@ -80,10 +80,11 @@ TEST(Sm90TilesOf192Rows, GiveTheReferencesResultsAndBreakNoRule) {
 }
 
 /// The same of e4m3: blocks of 96 keys and one P, with rows that outgrow their references, with and without
-/// turns.
+/// turns; under the mask a head's first tile is the short one.
 TEST(Sm90TilesOf192Rows, OfBytesGiveTheReferencesResultsAndBreakNoRule) {
   expect_192_rows({"sq=190 sk=200 hq=4 d=128 e4m3fn scale=3 descale lse",
-                   "sq=200 sk=210 hq=6 d=64 regime=nan e4m3fn causal lse"});
+                   "sq=200 sk=210 hq=6 d=64 regime=nan e4m3fn causal lse",
+                   "sq=99 sk=120 hq=10 hkv=5 d=64 pack_gqa=always e4m3fn causal lse"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Sm90OnTheEmulator,

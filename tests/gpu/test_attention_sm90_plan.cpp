@@ -107,6 +107,32 @@ TEST(AttentionSm90Plan, AMaskShortensTheModelAsItShortensTheWork) {
   EXPECT_EQ(blocks(empty), 8);  // a tile that sees nothing still is one block
 }
 
+TEST(AttentionSm90Plan, AHeadsFirstTileIsShortWhereThatSavesBlocks) {
+  const auto bytes = [](std::int64_t s) {
+    Problem p(16384 / s, s, s, 16, 16, 128, 128, DType::e4m3fn);
+    p.args.out = Tensor(at(0x400000), DType::bf16, {16384 / s, s, 16, 128});
+    return p;
+  };
+  // 22 tiles of 192 rows have room for 128 rows more than 4096. The last one sees 43 blocks of 96 keys.
+  EXPECT_EQ(bytes(4096).causal().tiling().missing_rows, 128);
+  EXPECT_EQ(bytes(1024).causal().tiling().missing_rows, 128);
+  EXPECT_EQ(bytes(2048).causal().tiling().missing_rows, 0);  // as many blocks either way
+  EXPECT_EQ(bytes(4096).tiling().missing_rows, 0);           // no mask
+  // 1280 rows of two heads in 7 tiles.
+  Problem packed(16, 640, 661, 16, 8, 128, 128, DType::e4m3fn);
+  packed.args.out = Tensor(at(0x400000), DType::bf16, {16, 640, 16, 128});
+  packed.options.pack_gqa = AttentionOptions::Choice::always;
+  EXPECT_EQ(packed.causal().tiling().tile_rows, 192);
+  EXPECT_EQ(packed.tiling().missing_rows, 7 * 192 - 1280);
+  // Lengths on the device, and parts.
+  Problem used = bytes(4096).causal();
+  used.args.seqused_q = Tensor(at(0x600000), DType::i32, {4});
+  EXPECT_EQ(used.tiling().missing_rows, 0);
+  Problem parts = bytes(4096).causal();
+  parts.options.num_splits = 2;
+  EXPECT_EQ(parts.tiling().missing_rows, 0);
+}
+
 TEST(AttentionSm90Plan, HeadDimensionsAreRoundedUpToTilesThatFitTheDevice) {
   struct Row {
     std::int64_t d, dv;

@@ -89,6 +89,7 @@ device::AttentionSm90Parameters sm90_parameters_of(const Geometry& g, const Sm90
   p.right = number(g.window_right < 0 ? kFar : std::min(g.window_right, kFar));
   p.row_tiles = number(t.row_tiles);
   p.tiles = number(t.tiles);
+  p.missing_rows = number(t.missing_rows);
   p.section = number(t.section);
   p.of_section = device::divisor_of(t.section);
   p.of_section_tiles = device::divisor_of(std::max<std::int64_t>(t.section * t.row_tiles, 1));

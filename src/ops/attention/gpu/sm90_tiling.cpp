@@ -7,11 +7,8 @@
 #include "ops/attention/kernels/attention_sm90.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <queue>
 #include <span>
-#include <vector>
 
 namespace isomer::ops::attention {
 namespace {
@@ -81,8 +78,6 @@ constexpr std::int64_t kLongDecode = 512;
 /// Factors of scores beyond which references and limits of sums in f32 mean nothing.
 constexpr double kLeastScale = 0x1p-60, kMostScale = 0x1p60;
 
-/// What a tile costs beside its blocks of keys, in blocks: first S and softmax, last P·V, out.
-constexpr double kBorder = 2;
 /// In µs of an H200: a tile of 128 rows in blocks of 128 keys, and one of 192 rows.
 struct TileCost {
   double block, border;  ///< the latter in blocks
@@ -276,6 +271,7 @@ Sm90Tiling whole(const Geometry& g, const Shape& shape, const gpu::Facts& facts,
   t.window_left = g.window_left;
   t.window_right = g.window_right;
   t.chunk = g.chunk;
+  t.missing_rows = missing_rows_of(t);
   return t;
 }
 
@@ -308,6 +304,7 @@ Sm90Tiling in_pieces(const Geometry& g, const Shape& shape, const gpu::Facts& fa
   t.section = std::clamp<std::int64_t>(t.section / pack, 1, std::max<std::int64_t>(t.units, 1));
   t.grid = std::min<std::int64_t>(t.tiles, facts.multiprocessors);
   t.heads = t.units * g.batch;
+  t.missing_rows = missing_rows_of(t);
   return t;
 }
 
@@ -353,48 +350,6 @@ Sm90Tiling tile_up_sm90(const Geometry& g, const AttentionOptions& options, cons
     }
   }
   return best;
-}
-
-Sm90Schedule schedule_sm90(const Sm90Tiling& t) {
-  Sm90Schedule schedule;
-  if (t.grid == 0) return schedule;
-  const std::int64_t shift = t.seqlen_k - t.seqlen_q;
-  std::priority_queue<double, std::vector<double>, std::greater<>> ready;
-  for (std::int64_t i = 0; i < t.grid; ++i) ready.push(0);
-  const std::int64_t rows = t.seqlen_q * t.pack;
-  const auto take = [&](std::int64_t row_tile, std::int64_t part) {
-    const std::int64_t first = row_tile * t.tile_rows / t.pack,
-                       last = (std::min((row_tile + 1) * t.tile_rows, rows) - 1) / t.pack;
-    std::int64_t low = t.window_left < 0 ? 0 : std::max<std::int64_t>(first + shift - t.window_left, 0);
-    std::int64_t high =
-        t.window_right < 0 ? t.seqlen_k : std::min(last + shift + t.window_right + 1, t.seqlen_k);
-    if (t.chunk > 0) {
-      const auto begin = [&](std::int64_t place) {
-        return std::max<std::int64_t>(place, 0) / t.chunk * t.chunk;
-      };
-      low = std::max(low, begin(first + shift));
-      high = std::min(high, last + shift < 0 ? 0 : begin(last + shift) + t.chunk);
-    }
-    if (t.parts > 1) {
-      const std::int64_t size =
-          t.split_size > 0 ? t.split_size : ceil_div(ceil_div(t.seqlen_k, t.block_n), t.parts) * t.block_n;
-      if (part * size >= t.seqlen_k) return;
-      low = std::max(low, part * size) - part * size;
-      high = std::min(high, (part + 1) * size) - part * size;
-    }
-    const std::int64_t blocks = high > low ? ceil_div(high, t.block_n) - low / t.block_n : 1;
-    const double begin = ready.top(), cost = static_cast<double>(blocks) + kBorder;
-    ready.pop();
-    ready.push(begin + cost);
-    schedule.makespan = std::max(schedule.makespan, begin + cost);
-    schedule.mean += cost / static_cast<double>(t.grid);
-  };
-  for (std::int64_t section = 0; section < t.heads; section += t.section)
-    for (std::int64_t row_tile = t.row_tiles - 1; row_tile >= 0; --row_tile)
-      for (std::int64_t part = 0; part < t.parts; ++part)
-        for (std::int64_t head = section; head < std::min(section + t.section, t.heads); ++head)
-          take(row_tile, part);
-  return schedule;
 }
 
 }  // namespace isomer::ops::attention

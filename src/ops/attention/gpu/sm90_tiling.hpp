@@ -18,11 +18,12 @@ struct Sm90Tiling {
   bool freely = false;               ///< its warpgroups do not take turns
   int query_buffers = 0;             ///< with one, a tile begins when the one before it has ended
   std::int64_t shared_bytes = 0;
-  bool lengths = false;        ///< some lie on the device: row_tiles and tiles are upper bounds
-  bool clears = false;         ///< a block may hold slots behind an entry's keys, which may hold NaN
-  std::int64_t row_tiles = 0;  ///< of a head of one entry
-  std::int64_t tiles = 0;      ///< of the call
-  std::int64_t section = 1;    ///< heads whose K and V lie in L2 together
+  bool lengths = false;           ///< some lie on the device: row_tiles and tiles are upper bounds
+  bool clears = false;            ///< a block may hold slots behind an entry's keys, which may hold NaN
+  std::int64_t row_tiles = 0;     ///< of a head of one entry
+  std::int64_t missing_rows = 0;  ///< the first tile of a head has so many rows less
+  std::int64_t tiles = 0;         ///< of the call
+  std::int64_t section = 1;       ///< heads whose K and V lie in L2 together
   std::int64_t grid = 0;
 
   bool pieces = false;
@@ -64,5 +65,9 @@ struct Sm90Schedule {
   double idle() const { return makespan > 0 ? 1 - mean / makespan : 0; }
 };
 Sm90Schedule schedule_sm90(const Sm90Tiling& tiling);
+
+/// Where a head's tiles do not fill up, its last one is short, or its first one where that saves blocks:
+/// under a causal mask the last one sees the most keys. Rows that the first one lacks.
+std::int64_t missing_rows_of(const Sm90Tiling& tiling);
 
 }  // namespace isomer::ops::attention

@@ -84,6 +84,7 @@ struct Work : WayOut {
         // The border: S of the next tile's first block with Σ P·v of this one's last.
         by_width([&](auto& x) {
           issue_both(x, front, done_narrow, turn - 1, last);
+          look_ahead(1);
           first_block(x);
           warpgroup_wait<0>();
           pin(o);

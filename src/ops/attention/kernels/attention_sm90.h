@@ -90,10 +90,11 @@ struct AttentionSm90Parameters {
   i32 lengths;  ///< some lie on the device
   i32 batch, heads, heads_kv, group;
   i32 head_dim, head_dim_v;
-  i32 left, right;  ///< keys beside the diagonal that are seen; 2^29 where all are
-  i32 row_tiles;    ///< of a head, where shapes say the lengths
-  i32 tiles;        ///< likewise, of the call
-  i32 section;      ///< heads whose K and V lie in L2 together
+  i32 left, right;   ///< keys beside the diagonal that are seen; 2^29 where all are
+  i32 row_tiles;     ///< of a head, where shapes say the lengths
+  i32 tiles;         ///< likewise, of the call
+  i32 missing_rows;  ///< the first tile of a head has so many rows less
+  i32 section;       ///< heads whose K and V lie in L2 together
   Divisor of_section, of_section_tiles, of_heads;  ///< the second where shapes say the lengths
   f32 cap;                                         ///< multiplies q·k before tanh, with softcap
   f32 scale_log2;                                  ///< of what follows, times log2 e: out = softmax(scale·S)

@@ -91,13 +91,12 @@ struct BlockWork : Warpgroup {
     warpgroup_wait<1>();
     pin(x);
     free_k();
-    look_ahead(1);
   }
 
   template <int N>
   ISOMER_DEVICE void cap(f32 (&x)[N]) const {
     if constexpr (kScaled) {
-      if (kRemembers ? descaled : is_descaled()) {
+      if (kRemembers ? (unusual & kDescaled) != 0 : is_descaled()) {
 #pragma unroll
         for (int i = 0; i < N; ++i) x[i] *= factors.descale;
       }
@@ -151,13 +150,19 @@ struct BlockWork : Warpgroup {
     pin(o);
   }
 
-  /// S of e4m3 becomes its powers. True where references must be raised.
-  ISOMER_DEVICE bool powers() {
-    if (kRemembers ? unset : is_unset()) {
-      set_references(scale(), s, rows);
-      if constexpr (kRemembers) unset = is_unset();
+  /// What is rare of a block of S: one jump over all of it.
+  ISOMER_DEVICE void prepare(bool clear) {
+    if constexpr (kRemembers) {
+      if (clear && unusual == 0) return;
     }
-    return take_powers(scale(), s, rows);
+    cap(s);
+    if (!clear) mask(s);
+    if constexpr (kFp8) {
+      if (kRemembers ? (unusual & kUnset) != 0 : is_unset()) {
+        set_references(scale(), s, rows);
+        if constexpr (kRemembers) note_unset();
+      }
+    }
   }
   /// For Σ P·v that is under way with `in`.
   template <class W>
@@ -172,22 +177,19 @@ struct BlockWork : Warpgroup {
   ISOMER_DEVICE void begin_step(bool clear, W& weights, bool only_narrow) {
     issue_both(s, weights, only_narrow, turn, n + 1);
     if (n == begin) free_q();
-    cap(s);
-    if (!clear) mask(s);
+    prepare(clear);
+    look_ahead(1);
   }
   /// One block: S of it, Σ P·v of the block behind with `in`, and its own P into `out`.
   template <class W>
   ISOMER_DEVICE void step(bool clear, W& in, W& out, bool only_narrow) {
     begin_step(clear, in, only_narrow);
     if constexpr (kFp8) {
-      const f32 sum[2] = {rows.sum[0], rows.sum[1]};
-      const bool grown = powers();
-      round_and_sum(s, out, rows);  // behind the branch it would take in's registers, too
+      const bool grown = take_powers(scale(), s, rows);
+      round_weights<Element>(s, out);  // behind the branch it would take in's registers, too
       if (grown) {
-        rows.sum[0] = sum[0];
-        rows.sum[1] = sum[1];
         raise_references(scale(), s, rows);
-        round_and_sum(s, out, rows);
+        round_weights<Element>(s, out);
         raise_behind(in);
       }
       warpgroup_wait<0>();
@@ -207,13 +209,13 @@ struct BlockWork : Warpgroup {
   template <class W>
   ISOMER_DEVICE void step_in_place(bool clear, W& weights, bool only_narrow) {
     begin_step(clear, weights, only_narrow);
-    if (powers()) {
+    if (take_powers(scale(), s, rows)) {
       raise_references(scale(), s, rows);
       raise_behind(weights);
     }
     warpgroup_wait<0>();
     pin(o);
-    round_and_sum(s, weights, rows);
+    round_weights<Element>(s, weights);
     free_v(key.stage);
   }
   /// All blocks of a tile but the first; its last P is left in `front`.
@@ -256,7 +258,7 @@ struct BlockWork : Warpgroup {
     cap(x);
     if (!is_clear()) mask(x);
     softmax_first(scale(), x, rows, kFp8 ? kShift : 0.0f);
-    if constexpr (kRemembers) unset = is_unset();
+    if constexpr (kRemembers) note_unset();
   }
   ISOMER_DEVICE void clear_out() {
 #pragma unroll

@@ -73,7 +73,7 @@ struct PieceTiles {
     const int together = least(p.section, of.units - section * p.section);
     const int turn = rest / together, row_turn = turn / of.parts;
     tile.head = section * p.section + rest - turn * together;
-    tile.row0 = (row_tiles - 1 - row_turn) * of.tile_rows;
+    tile.row0 = most((row_tiles - 1 - row_turn) * of.tile_rows - p.missing_rows, 0);
     tile.part = turn - row_turn * of.parts;
     // Through shared memory: what it took to find them does not stay in registers.
     warp_barrier();

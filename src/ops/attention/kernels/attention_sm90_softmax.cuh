@@ -152,21 +152,27 @@ ISOMER_DEVICE void set_references(const Scale& p, const f32 (&x)[N], Rows& rows)
   }
 }
 
-/// Powers of a block of e4m3 in place of S, before they are rounded. True where one is more than e4m3 holds,
-/// or a NaN.
+/// Powers of a block of e4m3 in place of S, before they are rounded, and their sums: while a power is
+/// computed there is time for them. True where one is more than e4m3 holds, or a NaN.
 template <class Scale, int N>
 ISOMER_DEVICE bool take_powers(const Scale& p, f32 (&x)[N], Rows& rows) {
   const f32 base0 = fmaf(rows.reference[0], p.scale_log2, -kShift),
             base1 = fmaf(rows.reference[1], p.scale_log2, -kShift);
+  f32 sums[4] = {rows.sum[0], 0.0f, rows.sum[1], 0.0f};
 #pragma unroll
-  for (int i = 0; i < N; ++i) x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
+  for (int i = 0; i < N; ++i) {
+    x[i] = exp2_fast(fmaf(x[i], p.scale_log2, i % 4 < 2 ? -base0 : -base1));
+    sums[i % 4] += x[i];
+  }
+  rows.sum[0] = sums[0] + sums[1];
+  rows.sum[1] = sums[2] + sums[3];
   return any_lane(largest_of(largest_bits(x, 0), largest_bits(x, 1), 0) >
                   static_cast<i32>(bits_of(kMostWeight)));
 }
 
 /// Where a weight is more than e4m3 holds, the rows of the warp are multiplied by what their references rise
 /// by, and no power is taken again; Σ P·v has to be, by rows.factor. A row that rises out of f32's range in
-/// one block has the reference +inf from there on: it is counted again on the way out.
+/// one block, or whose sum does, has the reference +inf from there on: it is counted again on the way out.
 template <class Scale, int N>
 ISOMER_DEVICE void raise_references(const Scale& p, f32 (&x)[N], Rows& rows) {
 #pragma unroll
@@ -181,29 +187,11 @@ ISOMER_DEVICE void raise_references(const Scale& p, f32 (&x)[N], Rows& rows) {
       rows.factor[r] = exp2_fast(-rise);  // the reciprocal of more than 2^126 would be 0
       rows.reference[r] += rise * reciprocal_fast(p.scale_log2);
     }
+    if (rows.sum[r] == infinity()) rows.reference[r] = infinity();
     rows.sum[r] *= rows.factor[r];
   }
 #pragma unroll
   for (int i = 0; i < N; ++i) x[i] *= rows.factor[i / 2 % 2];
-}
-
-/// P as bytes; its sums of a lane are added to those of the rows.
-template <int kKeys, int N>
-ISOMER_DEVICE void round_and_sum(const f32 (&x)[N], Weights<kKeys, 32>& out, Rows& rows) {
-  f32 a0 = rows.sum[0], a1 = 0.0f, b0 = rows.sum[1], b1 = 0.0f;
-#pragma unroll
-  for (int j = 0; j < N / 4; j += 2) {
-    const f32* e = x + 4 * j;
-    a0 += e[0] + e[4];
-    a1 += e[1] + e[5];
-    b0 += e[2] + e[6];
-    b1 += e[3] + e[7];
-    out.of[j / 4][j % 4] = bytes_of(e[0], e[1], e[4], e[5]);
-    out.of[j / 4][j % 4 + 1] = bytes_of(e[2], e[3], e[6], e[7]);
-  }
-  rows.sum[0] = a0 + a1;
-  rows.sum[1] = b0 + b1;
-  out.pin();
 }
 
 /// Of a tile's first block: its maxima are the references. x becomes P. `shift`: log2 of P there.

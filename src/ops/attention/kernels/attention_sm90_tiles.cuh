@@ -82,8 +82,8 @@ struct Tile {
   }
   /// Row behind the tile's last.
   ISOMER_DEVICE int end(const Parameters& p) const {
-    if constexpr (kPieces) return least(q_len * p.pieces.pack, row0 + p.pieces.tile_rows);
-    return q_len;
+    const int rows = kPieces ? p.pieces.tile_rows : kRows, missing = row0 == 0 ? p.missing_rows : 0;
+    return least(kPieces ? q_len * p.pieces.pack : q_len, row0 + rows - missing);
   }
 };
 
@@ -158,7 +158,7 @@ struct Blocks {
 };
 template <int kKeys>
 ISOMER_DEVICE Blocks blocks_of(const Parameters& p, const Tile& tile) {
-  const int last = least(tile.row0 + kRows, tile.end(p)) - 1;
+  const int last = tile.end(p) - 1;
   const int low = most(tile.low(p, tile.row0), 0), high = least(tile.high(p, last), tile.k_len);
   Blocks blocks{low / kKeys, (most(high, 0) + kKeys - 1) / kKeys};
   if (blocks.begin >= blocks.end) blocks = {0, 1};
@@ -215,7 +215,7 @@ struct Tiles {
                          ? static_cast<int>(quotient_of(static_cast<u32>(rest), p.of_section))
                          : rest / together;
     tile.head = section * p.section + rest - turn * together;
-    tile.row0 = (row_tiles - 1 - turn) * kRows;
+    tile.row0 = most((row_tiles - 1 - turn) * kRows - p.missing_rows, 0);
     if (p.lengths) {
       place(p, entry, tile);
     } else {

@@ -35,7 +35,8 @@ struct Warpgroup {
   P front, back;  ///< P of two successive blocks
   u32 queries[kHoldsQueries ? kDim / kDepth : 1][4];
   Factors factors;                       ///< of e4m3
-  bool descaled = false, unset = false;  ///< is_descaled() and is_unset(), where they are remembered
+  static constexpr u32 kDescaled = 1, kUnset = 2;
+  u32 unusual = 0;  ///< is_descaled() and is_unset(), where they are remembered
 
   ISOMER_DEVICE Warpgroup(const Parameters& parameters, const Shared& memory, int which)
       : p(parameters),
@@ -55,6 +56,7 @@ struct Warpgroup {
   ISOMER_DEVICE bool is_unset() const {
     return any_lane(rows.reference[0] <= scale().lowest || rows.reference[1] <= scale().lowest);
   }
+  ISOMER_DEVICE void note_unset() { unusual = (unusual & ~kUnset) | (is_unset() ? kUnset : 0u); }
   ISOMER_DEVICE bool first_lane() const { return lane == 0; }
   ISOMER_DEVICE bool first_thread() const { return warp == 0 && lane == 0; }
 
@@ -105,7 +107,7 @@ struct Warpgroup {
       if constexpr (kChunked) tile.origin = shuffle(static_cast<int>(load_shared(slot_of(turn) + 68)), 0);
       if constexpr (kScaled) {
         factors = get_factors(slot_of(turn), p);
-        if constexpr (kRemembers) descaled = is_descaled();
+        if constexpr (kRemembers) unusual = is_descaled() ? kDescaled : 0;
       }
     }
     if constexpr (kHoldsQueries) hold_queries();

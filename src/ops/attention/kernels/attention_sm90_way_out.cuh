@@ -95,7 +95,8 @@ struct WayOut : BlockWork {
     const bool wild = any_lane(!is_finite(sum_of_out(0)) || !is_finite(sum_of_out(1)));
     const int row0 = tile.row0 + group * 64, count = least(tile.end(p) - row0, 64);
     // Without lengths of its own the tensor ends where the queries do, and the copy engine stops there.
-    const bool whole = (!kPieces || (kFp8 && p.pieces.pack == 1)) && (!p.lengths || count == 64);
+    const bool whole = (!kPieces || (kFp8 && p.pieces.pack == 1)) &&
+                       (count == 64 || (!p.lengths && tile.end(p) == tile.q_len));
     const u32 slab = shared.out(group);
 #pragma unroll
     for (int first = 0; first < kDimV; first += kOutColumns) {
