@@ -21,6 +21,7 @@
 #include "runtime/records.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream_order.hpp"
+#include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
 
@@ -180,6 +181,7 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
   std::deque<KeptLaunch> children;
   if (record.error == error::success && !settings().kernels_idle) {
     stream_order::launched(request, parameter_kinds(request.kernel));
+    const auto work = watch::host_order::taken();
     Launch run(request);
     run.depth = depth;
     run.watch = run.watch && is_watched(request);
@@ -194,8 +196,11 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
     }
     if (settings().blocks != 0)
       for (Buffer* b : Memory::instance().live_buffers()) b->touched = false;
+    const std::uint32_t first_segment = watch::next_segment();
     const auto begin = std::chrono::steady_clock::now();
     run_grid(run);
+    if (run.watch && work)
+      watch::host_order::ran(*work, request.kernel, first_segment, watch::next_segment());
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     record.thread_steps = run.thread_steps.load();
     record.blocks = run.blocks;
