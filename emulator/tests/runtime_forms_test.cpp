@@ -82,8 +82,18 @@ int main(int argc, char**) {
 
 const char* const kStructures = R"(
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+#include <helper_image.h>
+namespace cg = cooperative_groups;
+__global__ void tiles(int* out, bool with_room) {
+  __shared__ cg::block_tile_memory<128> room;
+  const auto block = with_room ? cg::this_thread_block(room) : cg::this_thread_block();
+  const auto tile = cg::tiled_partition<64>(block);
+  out[threadIdx.x] = cg::reduce(tile, int(threadIdx.x), cg::plus<int>()) + 10000 * tile.meta_group_rank() +
+                     100000 * tile.any(threadIdx.x == 70) + 200000 * tile.shfl_down(int(threadIdx.x), 63);
+}
 __global__ void both(float* sums, const float* in, bool waits) {
   __shared__ float tile[64];
   __pipeline_memcpy_async(&tile[threadIdx.x], in + blockIdx.x * 64 + threadIdx.x, sizeof(float));
@@ -112,8 +122,14 @@ int main(int argc, char**) {
   how.gridDim = 2, how.blockDim = 64, how.attrs = &attribute, how.numAttrs = 1;
   if (cudaLaunchKernelEx(&how, both, sums, in, argc == 1) || cudaDeviceSynchronize()) return 1;
   if (argc == 1 && sums[0] != 127 * 64) return 2;
+  int* tiled;
+  cudaMallocManaged(&tiled, 512);
+  tiles<<<1, 128>>>(tiled, argc != 3);
+  if (cudaDeviceSynchronize()) return 3;
+  for (int i = 0; i < 128; ++i)
+    if (tiled[i] != (i < 64 ? 2016 : 6112 + 10000 + 100000) + 200000 * (i % 64 == 0 ? i + 63 : i)) return 4;
   unsigned* out;
-  cudaMallocManaged(&out, 48);
+  cudaMallocManaged(&out, MAX(48, MIN(48, 50)));
   parts<<<dim3(1), {1, 1, 1}, 0, 0>>>(out, 0xff80017fu, 0x01ff0280u);
   cudaDeviceSynchronize();
   const unsigned want[] = {0x007f03ffu, 0xffff03ffu, 0xfd81feffu, 0xfe7f0101u, 0x17fu,
@@ -179,6 +195,9 @@ int main(int argc, char**) {
   hipblasHandle_t h;
   const float two = 2;
   if (hipblasCreate(&h) || hipblasSetStream(h, 0) || hipblasSscal(h, 64, &two, drawn, 1)) return 6;
+  int pictures = 0;
+  const std::array<hipDataType, 2> types = {HIP_R_32F, HIP_R_16BF};
+  if (hipDeviceGetAttribute(&pictures, hipDeviceAttributeImageSupport, 0) || pictures != 1 || types[0] != HIP_R_32F) return 8;
   return hipErrorNotInitialized == hipErrorInitializationError ? 0 : 7;
 }
 )";
@@ -219,6 +238,10 @@ TEST(RuntimeForms, LaunchesByAStructureCopiesByFunctionsAndPartsOfAWord) {
   const RunResult faulty = run(kStructures, "structures.cu", {"faulty"});
   ASSERT_FALSE(faulty.reports.empty());
   EXPECT_EQ(faulty.reports[0].kind, Kind::in_flight);
+  const RunResult without_room = run(kStructures, "structures.cu", {"without", "room"});
+  ASSERT_FALSE(without_room.reports.empty());
+  EXPECT_EQ(without_room.reports.back().kind, Kind::trap);
+  EXPECT_NE(without_room.reports.back().text.find("without block_tile_memory"), std::string::npos);
 }
 
 // The interop header of a toolkit that is installed would bring the toolkit's own types with it.

@@ -183,6 +183,8 @@ EXPORT int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* f
                   fmt::format("copy: rows of {} bytes in a pitch of {} and {}", width, to_pitch, from_pitch));
   }
   const Work work = watch::host_order::taken();
+  // Rows without gaps are one piece: a vector of a library is as many rows as it has elements.
+  if (to_pitch == width && from_pitch == width) return copy(to, from, width * height, kind, work);
   for (std::size_t row = 0; row < height; ++row) {
     if (int e = copy(static_cast<char*>(to) + row * to_pitch,
                      static_cast<const char*>(from) + row * from_pitch, width, kind, work)) {
