@@ -11,6 +11,7 @@ constexpr const char* kProgram = R"(#include <cuda_runtime.h>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 constexpr int n = 64, bytes = n * sizeof(int);
 __global__ void twice(int* p, int n) { if (threadIdx.x < n) p[threadIdx.x] *= 2; }
 __global__ void sets(int* p, volatile int* flag) { *p = 5; __threadfence_system(); *flag = 1; }
@@ -74,10 +75,21 @@ int main(int, char** words) {
     sets<<<1, 1, 0, other>>>(managed + 3, flag);
     while (*flag == 0) {}
     return take(managed) != 5;
+  } else if (what == "several_threads") {
+    std::thread launchers[4];
+    for (int t = 0; t < 4; ++t)
+      launchers[t] = std::thread([=] {
+        cudaStream_t own;
+        cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+        for (int i = 0; i < 20; ++i) twice<<<1, n, 0, own>>>(t == 0 ? device : managed + t, t == 0 ? n : 1);
+        cudaStreamSynchronize(own);
+      });
+    for (std::thread& each : launchers) each.join();
+    return managed[1] != 1 << 20 || managed[2] != 2 << 20 || take(managed) != 3 << 20;
   } else if (what == "called_back") {
     bring(pinned);
     cudaLaunchHostFunc(stream, [](void* p) { if (take(static_cast<int*>(p)) != 3) std::exit(1); }, pinned);
-    cudaDeviceSynchronize();
+    return take(pinned) != 3;  // the function may have told
   }
   return 0;
 }
@@ -123,7 +135,8 @@ TEST_P(IsOrdered, WithWhatAStreamDid) {
 }
 INSTANTIATE_TEST_SUITE_P(All, IsOrdered,
                          testing::Values("read_of_a_source", "waited", "queried", "default_stream",
-                                         "pageable", "kernel_waited", "flag", "called_back"),
+                                         "pageable", "kernel_waited", "flag", "several_threads",
+                                         "called_back"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -179,7 +179,11 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
   record.stream = stream_order::number_of(request.stream);
   record.error = check_geometry(request);
   std::deque<KeptLaunch> children;
+  // The watch follows one launch at a time: threads of the host that launch at once take turns.
+  static std::mutex watched_mutex;
+  std::unique_lock turn(watched_mutex, std::defer_lock);
   if (record.error == error::success && !settings().kernels_idle) {
+    if (settings().watch) turn.lock();
     stream_order::launched(request, parameter_kinds(request.kernel));
     const auto work = watch::host_order::taken();
     Launch run(request);
@@ -221,6 +225,7 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
     }
     if (record.error != error::success) refuse(record.error, "");
   }
+  if (turn.owns_lock()) turn.unlock();
   const int code = record.error;
   add_record(std::move(record));
   for (const KeptLaunch& child : children) launch_grid(child.request, depth + 1);

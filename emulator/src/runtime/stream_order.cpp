@@ -310,6 +310,11 @@ __attribute__((visibility("default"))) void isomer_emulator_set_current_stream(v
   stream_order::current = stream;
 }
 
+__attribute__((visibility("default"))) void isomer_emulator_calls_host(void* stream) {
+  const std::lock_guard lock(stream_order::order_mutex);
+  watch::host_order::asked(OrderStep::host_waits, stream, nullptr, stream_order::apart);
+}
+
 __attribute__((visibility("default"))) void isomer_emulator_order(OrderStep what, void* subject,
                                                                   const void* written, const void* read) {
   {

@@ -41,7 +41,6 @@ StreamClocks clocks;
 std::deque<Copy> copies;
 std::deque<Ran> launches;  // by their segments
 thread_local std::optional<Moment> last_work;
-thread_local bool in_callback = false;
 
 void note() {
   const auto over = [](const auto& each) { return clocks.host_knows(each.work); };
@@ -96,7 +95,7 @@ bool meets_kernel(const std::byte* at, bool writes, HostTouch& touch) {
 void begin() { on = settings().watch; }
 
 void asked(OrderStep what, const void* subject, const void* event, const std::set<const void*>& apart) {
-  if (!on || in_callback) return;
+  if (!on) return;
   const std::lock_guard lock(mutex);
   switch (what) {
     case OrderStep::work:
@@ -148,7 +147,7 @@ void ran(Moment work, const std::string& kernel, std::uint32_t first, std::uint3
 }
 
 void touched(const void* address, std::size_t bytes, unsigned how, const void* site) {
-  if (in_callback || settings().host_writes_unseen || !is_shared_with_host(address)) return;
+  if (settings().host_writes_unseen || !is_shared_with_host(address)) return;
   const std::lock_guard lock(mutex);
   // A program may wait for a flag that a kernel sets, and not for the kernel.
   if ((how & (atomic | volatile_word)) != 0) {
@@ -171,11 +170,3 @@ void touched(const void* address, std::size_t bytes, unsigned how, const void* s
 }
 
 }  // namespace isomer::emulator::watch::host_order
-
-extern "C" {
-
-/// A function of the host that a stream calls when everything before it has ended.
-__attribute__((visibility("default"))) void isomer_emulator_host_callback(int begins) {
-  isomer::emulator::watch::host_order::in_callback = begins != 0;
-}
-}
