@@ -265,6 +265,20 @@ int main() {
   for (float x : h) sum += x;
   cufftHandle plan;
   if (cufftPlan1d(&plan, 8, CUFFT_C2C, 1)) return 5;
+  // By the types of elements: eight ones, whose sum comes first.
+  cufftHandle typed;
+  long long eight = 8;
+  std::size_t work;
+  cufftComplex* spectrum;
+  cufftComplex first;
+  const std::vector<float> ones(8, 1.0f);
+  cudaMalloc(&spectrum, 5 * sizeof *spectrum);
+  cudaMemcpy(p, ones.data(), 32, cudaMemcpyHostToDevice);
+  if (cufftCreate(&typed) || cufftXtMakePlanMany(typed, 1, &eight, nullptr, 1, 1, CUDA_R_32F, nullptr, 1, 1, CUDA_C_32F, 1, &work, CUDA_C_32F)) return 6;
+  if (cufftExecR2C(typed, p, spectrum)) return 7;
+  cudaMemcpy(&first, spectrum, sizeof first, cudaMemcpyDeviceToHost);
+  if (first.x != 8 || first.y != 0) return 8;
+  if (cufftXtMakePlanMany(typed, 1, &eight, nullptr, 1, 1, CUDA_R_16F, nullptr, 1, 1, CUDA_C_32F, 1, &work, CUDA_C_32F) != CUFFT_INVALID_TYPE) return 9;
   return sum < 400 || sum > 600 || cublasGetCudartVersion() != CUDART_VERSION;
 }
 )"},
