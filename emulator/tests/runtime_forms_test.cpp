@@ -166,6 +166,11 @@ __global__ void hands_over(int* data, int* flag, int* out) {
 __global__ void lanes(unsigned* out, float* drawn) {
   const unsigned lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
   out[threadIdx.x] = lane + (__builtin_amdgcn_readlane(int(lane), 3) << 8);
+  unsigned word = lane, turned;
+  asm volatile("v_lshlrev_b32_e32 %0, 4, %1\n v_xor_b32 %0, %0, 5 ; a comment" : "=v"(turned) : "v"(word));
+  float half = lane, sum;
+  asm("v_fma_f32 %0, %1, %1, %2" : "=v"(sum) : "v"(half), "v"(1.0f));
+  if (turned != (lane * 16 ^ 5) || sum != half * half + 1) out[threadIdx.x] = 0;
   hiprandState state;
   hiprand_init(7, threadIdx.x, 0, &state);
   drawn[threadIdx.x] = hiprand_uniform(&state);
