@@ -42,6 +42,7 @@ int main() {
   float dot = 0;
   int at = 0;
   if (cublasSdot(h, 6, da, 1, db, 1, &dot) || dot != 14) return 6;
+  if (cublasSdot_64(h, int64_t{6}, da, 1, db, 1, &dot) || dot != 14) return 16;
   if (cublasIsamax(h, 3, da, 2, &at) || at != 3) return 7;
   if (cublasSgemv(h, CUBLAS_OP_T, 2, 3, &one, da, 2, db, 1, &none, dc, 1)) return 8;
   cudaMemcpy(c, dc, 12, cudaMemcpyDeviceToHost);
@@ -218,6 +219,9 @@ int main() {
   if (cub::DeviceReduce::Sum(room, bytes, cub::CountingInputIterator<int>(3), b, 4) || !is(b, 18, 3, 2)) return 7;
   sums<<<1, 2>>>(cub::ConstantInputIterator<int>(5), cub::TransformInputIterator<int, Doubles, int*>(a, Doubles()), b);
   if (!is(b, 5, 9, 2)) return 8;
+  cub::DiscardOutputIterator<> nowhere;
+  nowhere[3] = 4, *++nowhere = 5;
+  if (nowhere - cub::DiscardOutputIterator<>() != 1) return 9;
   CubDebugExit(allocator.DeviceFree(n));
   return 0;
 }

@@ -149,6 +149,7 @@ const char* const kOfHip = R"(
 #include <hip/hip_runtime.h>
 #include <hipblas/hipblas.h>
 #include <hiprand/hiprand_kernel.h>
+template <int Times> __global__ void repeated(unsigned* out, const uint2 by) { *out = Times * by.x + by.y; }
 bool is_named(const std::string& name) { return !name.empty(); }  // HIP's headers bring it
 template <int Scope>
 __global__ void hands_over(int* data, int* flag, int* out) {
@@ -197,6 +198,9 @@ int main(int argc, char**) {
   hipDeviceSynchronize();
   for (unsigned i = 0; i < 64; ++i)
     if (n[i] != i % p.warpSize + 768 || !(drawn[i] > 0 && drawn[i] <= 1)) return 4;
+  repeated<3><<<1, 1>>>(n, {7, 2});
+  hipDeviceSynchronize();
+  if (n[0] != 23 || HIPRAND_RNG_QUASI_SOBOL32 == HIPRAND_RNG_PSEUDO_DEFAULT) return 9;
   hipPointerAttribute_t is;
   if (hipPointerGetAttributes(&is, n) || is.type != hipMemoryTypeManaged) return 5;
   hipblasHandle_t h;

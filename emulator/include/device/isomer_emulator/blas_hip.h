@@ -68,6 +68,7 @@ typedef double2 hipblasDoubleComplex;
 #define hipblasSetMatrixAsync cublasSetMatrixAsync
 #define hipblasGetMatrixAsync cublasGetMatrixAsync
 #define hipblasDotEx cublasDotEx
+#define hipblasDotEx_64 cublasDotEx
 #define hipblasNrm2Ex cublasNrm2Ex
 #define hipblasScalEx cublasScalEx
 #define hipblasAxpyEx cublasAxpyEx
