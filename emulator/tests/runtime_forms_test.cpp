@@ -201,6 +201,11 @@ int main(int argc, char**) {
   repeated<3><<<1, 1>>>(n, {7, 2});
   hipDeviceSynchronize();
   if (n[0] != 23 || HIPRAND_RNG_QUASI_SOBOL32 == HIPRAND_RNG_PSEUDO_DEFAULT) return 9;
+  if (argc > 1) {
+    hipModule_t module;
+    void* const packed[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, n, HIP_LAUNCH_PARAM_END};
+    if (hipModuleLoad(&module, "k.co") != hipErrorNotSupported || packed[0] == packed[2]) return 10;
+  }
   hipPointerAttribute_t is;
   if (hipPointerGetAttributes(&is, n) || is.type != hipMemoryTypeManaged) return 5;
   hipblasHandle_t h;
