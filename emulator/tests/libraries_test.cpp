@@ -42,6 +42,8 @@ int main() {
   float dot = 0;
   int at = 0;
   if (cublasSdot(h, 6, da, 1, db, 1, &dot) || dot != 14) return 6;
+  int64_t greatest = 0;
+  if (cublasIsamax_64(h, 3, da, 2, &greatest) || greatest != 3) return 17;
   if (cublasSdot_64(h, int64_t{6}, da, 1, db, 1, &dot) || dot != 14) return 16;
   if (cublasIsamax(h, 3, da, 2, &at) || at != 3) return 7;
   if (cublasSgemv(h, CUBLAS_OP_T, 2, 3, &one, da, 2, db, 1, &none, dc, 1)) return 8;

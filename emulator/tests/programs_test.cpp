@@ -377,6 +377,12 @@ __global__ void count(int* x, Limit limit) {
 #endif
   if (threadIdx.x == limit.most) x[4] = 1;
 }
+template <class T> __device__ int picked(T) { return 1; }
+#if __CUDA_ARCH__ >= 700
+template <> __device__ __forceinline__ int picked<int>(int) { return 2; }
+__device__ int picked(double) { return 3; }
+#endif
+__global__ void picks(int* x) { x[0] = picked(1) + 10 * picked(1.0) + 100 * picked(1.0f); }
 int main(int words, char**) {
   static_assert(shifted(1) == 2);
   int *d, h[4] = {}, z = 3;
@@ -385,6 +391,11 @@ int main(int words, char**) {
   count<<<1, 32>>>(d, Limit{words > 1 ? 5 : 50});
   cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
   add(&z, 2);
+  int *one, which = 0;
+  cudaMalloc(&one, sizeof which);
+  picks<<<1, 1>>>(one);
+  cudaMemcpy(&which, one, sizeof which, cudaMemcpyDeviceToHost);
+  if (which != 132) return 2;
   return !(h[0] == 32 && h[1] == 101 && h[2] == (words > 1 ? 5 : 50) && h[3] == 8 && z == 5 && shifted(z) == 6);
 }
 )";
