@@ -201,8 +201,8 @@ Run emulate(CLI::App& app) {
       ->check(positive_whole_number)
       ->option_text("N");
   app.add_flag("--table", o->table,
-               "run every program of the folder FILE and print one row for each; --timeout limits each build "
-               "and each run");
+               "run every program of the folder FILE and print one row for each; --timeout limits each run, and "
+               "each build to four times as long");
   app.add_option("--fill-seed", o->fill_seed, "seed of the values that randn and uniform draw")
       ->check(whole_number)
       ->option_text("N");

@@ -192,7 +192,7 @@ int main() {
   hipComplex *d, got[2], by = {0, 1};
   hipMalloc(&d, sizeof x);
   hipMemcpy(d, x, sizeof x, hipMemcpyHostToDevice);
-  if (hipblasCscal(h, 2, &by, d, 1) || rocblas_cscal(r, 2, &by, d, 1)) return 1;
+  if (hipblasCscal_64(h, 2, &by, d, 1) || rocblas_cscal(r, 2, &by, d, 1)) return 1;
   hipMemcpy(got, d, sizeof got, hipMemcpyDeviceToHost);
   float norm;
   if (rocblas_scnrm2(r, 2, d, 1, &norm) || norm * norm < 29.99f || norm * norm > 30.01f) return 2;

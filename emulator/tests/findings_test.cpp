@@ -114,6 +114,12 @@ int main(int count, char** words) {
     follows<<<32, 32>>>(index, p, bad ? 1024 : 0);
     cudaFree(index);
   }
+  if (what == "believed") {
+    int got[1024];
+    numbers<<<32, 32>>>(p);
+    cudaMemcpy(got, p, 4096, cudaMemcpyDefault);
+    if (got[300] != 300) *(volatile int*)8 = 1;
+  }
   if (what == "returned") {
     int *index, zeros[1024] = {}, got[1024];
     cudaMalloc(&index, 4096);
@@ -320,6 +326,14 @@ TEST_F(Findings, AWaitForBlocksThatWereLeftOutIsNoFindingAndEndsTheRun) {
   EXPECT_TRUE(sampled.reports.empty()) << all(sampled);
   EXPECT_EQ(sampled.not_finished, "one_after_another waits for blocks that the run left out") << all(sampled);
   EXPECT_TRUE(run("turns", "ok").ok()) << all(run("turns", "ok"));
+}
+
+TEST_F(Findings, AHostThatFailsOnASampleHasNotFinished) {
+  const RunResult sampled = run("believed", "ok", {.blocks = 3});
+  EXPECT_EQ(sampled.failure, "");
+  EXPECT_NE(sampled.not_finished.find("in a run of which blocks were left out"), std::string::npos)
+      << sampled.not_finished;
+  EXPECT_TRUE(run("believed", "ok").ok()) << all(run("believed", "ok"));
 }
 
 TEST_F(Findings, WhatTheHostMakesOfASampleIsAGuess) {

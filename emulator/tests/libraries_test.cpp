@@ -42,6 +42,9 @@ int main() {
   float dot = 0;
   int at = 0;
   if (cublasSdot(h, 6, da, 1, db, 1, &dot) || dot != 14) return 6;
+  int64_t greatest = 0;
+  if (cublasIsamax_64(h, 3, da, 2, &greatest) || greatest != 3) return 17;
+  if (cublasSdot_64(h, int64_t{6}, da, 1, db, 1, &dot) || dot != 14) return 16;
   if (cublasIsamax(h, 3, da, 2, &at) || at != 3) return 7;
   if (cublasSgemv(h, CUBLAS_OP_T, 2, 3, &one, da, 2, db, 1, &none, dc, 1)) return 8;
   cudaMemcpy(c, dc, 12, cudaMemcpyDeviceToHost);
@@ -218,6 +221,9 @@ int main() {
   if (cub::DeviceReduce::Sum(room, bytes, cub::CountingInputIterator<int>(3), b, 4) || !is(b, 18, 3, 2)) return 7;
   sums<<<1, 2>>>(cub::ConstantInputIterator<int>(5), cub::TransformInputIterator<int, Doubles, int*>(a, Doubles()), b);
   if (!is(b, 5, 9, 2)) return 8;
+  cub::DiscardOutputIterator<> nowhere;
+  nowhere[3] = 4, *++nowhere = 5;
+  if (nowhere - cub::DiscardOutputIterator<>() != 1) return 9;
   CubDebugExit(allocator.DeviceFree(n));
   return 0;
 }
@@ -265,6 +271,20 @@ int main() {
   for (float x : h) sum += x;
   cufftHandle plan;
   if (cufftPlan1d(&plan, 8, CUFFT_C2C, 1)) return 5;
+  // By the types of elements: eight ones, whose sum comes first.
+  cufftHandle typed;
+  long long eight = 8;
+  std::size_t work;
+  cufftComplex* spectrum;
+  cufftComplex first;
+  const std::vector<float> ones(8, 1.0f);
+  cudaMalloc(&spectrum, 5 * sizeof *spectrum);
+  cudaMemcpy(p, ones.data(), 32, cudaMemcpyHostToDevice);
+  if (cufftCreate(&typed) || cufftXtMakePlanMany(typed, 1, &eight, nullptr, 1, 1, CUDA_R_32F, nullptr, 1, 1, CUDA_C_32F, 1, &work, CUDA_C_32F)) return 6;
+  if (cufftExecR2C(typed, p, spectrum)) return 7;
+  cudaMemcpy(&first, spectrum, sizeof first, cudaMemcpyDeviceToHost);
+  if (first.x != 8 || first.y != 0) return 8;
+  if (cufftXtMakePlanMany(typed, 1, &eight, nullptr, 1, 1, CUDA_R_16F, nullptr, 1, 1, CUDA_C_32F, 1, &work, CUDA_C_32F) != CUFFT_INVALID_TYPE) return 9;
   return sum < 400 || sum > 600 || cublasGetCudartVersion() != CUDART_VERSION;
 }
 )"},

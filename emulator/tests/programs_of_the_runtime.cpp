@@ -217,6 +217,9 @@ int main() {
   cudaDeviceGetDefaultMemPool(&pool, 0);
   unsigned long long keep = ~0ull;
   cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
+  cudaMemAccessDesc reaches = {};
+  reaches.location.type = cudaMemLocationTypeDevice, reaches.flags = cudaMemAccessFlagsProtReadWrite;
+  if (cudaMemPoolSetAccess(pool, &reaches, 1)) return 1;
   int* q;
   cudaMallocFromPoolAsync(&q, 64, pool, 0);
   cudaFreeAsync(q, 0);

@@ -159,6 +159,7 @@ int main() {
     {"cub_is_given_operators_of_cuda", "k.cu", R"(
 #include <cub/cub.cuh>
 #include <cuda/functional>
+#include <cuda/std/functional>
 __device__ __half kept_as_half;  // CUB's header brings the small types
 __global__ void largest(const float* x, float* out) {
   using Reduce = cub::BlockReduce<float, 64>;
@@ -176,7 +177,7 @@ int main() {
   cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
   largest<<<1, 64>>>(x, out);
   cudaMemcpy(host, out, 8, cudaMemcpyDeviceToHost);
-  return host[0] != 58 || host[1] != -5;
+  return cuda::std::identity()(host[0]) != 58 || host[1] != -5;
 }
 )"},
     {"two_threads_of_a_block_wait_for_another_block", "k.cu", R"(
@@ -376,6 +377,12 @@ __global__ void count(int* x, Limit limit) {
 #endif
   if (threadIdx.x == limit.most) x[4] = 1;
 }
+template <class T> __device__ int picked(T) { return 1; }
+#if __CUDA_ARCH__ >= 700
+template <> __device__ __forceinline__ int picked<int>(int) { return 2; }
+__device__ int picked(double) { return 3; }
+#endif
+__global__ void picks(int* x) { x[0] = picked(1) + 10 * picked(1.0) + 100 * picked(1.0f); }
 int main(int words, char**) {
   static_assert(shifted(1) == 2);
   int *d, h[4] = {}, z = 3;
@@ -384,6 +391,11 @@ int main(int words, char**) {
   count<<<1, 32>>>(d, Limit{words > 1 ? 5 : 50});
   cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
   add(&z, 2);
+  int *one, which = 0;
+  cudaMalloc(&one, sizeof which);
+  picks<<<1, 1>>>(one);
+  cudaMemcpy(&which, one, sizeof which, cudaMemcpyDeviceToHost);
+  if (which != 132) return 2;
   return !(h[0] == 32 && h[1] == 101 && h[2] == (words > 1 ? 5 : 50) && h[3] == 8 && z == 5 && shifted(z) == 6);
 }
 )";

@@ -82,8 +82,18 @@ int main(int argc, char**) {
 
 const char* const kStructures = R"(
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+#include <helper_image.h>
+namespace cg = cooperative_groups;
+__global__ void tiles(int* out, bool with_room) {
+  __shared__ cg::block_tile_memory<128> room;
+  const auto block = with_room ? cg::this_thread_block(room) : cg::this_thread_block();
+  const auto tile = cg::tiled_partition<64>(block);
+  out[threadIdx.x] = cg::reduce(tile, int(threadIdx.x), cg::plus<int>()) + 10000 * tile.meta_group_rank() +
+                     100000 * tile.any(threadIdx.x == 70) + 200000 * tile.shfl_down(int(threadIdx.x), 63);
+}
 __global__ void both(float* sums, const float* in, bool waits) {
   __shared__ float tile[64];
   __pipeline_memcpy_async(&tile[threadIdx.x], in + blockIdx.x * 64 + threadIdx.x, sizeof(float));
@@ -96,10 +106,12 @@ __global__ void both(float* sums, const float* in, bool waits) {
   if (threadIdx.x == 0 && blockIdx.x == 0) sums[0] += sums[1];
 }
 __global__ void parts(unsigned* out, unsigned a, unsigned b) {
+  unsigned differ;
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(differ) : "r"(a), "r"(b), "r"(5u));
   const unsigned all[] = {__vadd4(a, b),   __vaddus4(a, b),  __vsubss2(a, b), __vabsdiffu4(a, b), __vsadu4(a, b),
                           __vcmpgtu4(a, b), __vsetgts4(a, b), __vmaxs2(a, b),  __vavgu4(a, b),     __vneg2(b),
-                          __uhadd(a, ~0u),  (unsigned)__viaddmax_s32(-5, 2, -4)};
-  for (int i = 0; i < 12; ++i) out[i] = all[i];
+                          __uhadd(a, ~0u),  (unsigned)__viaddmax_s32(-5, 2, -4), differ};
+  for (int i = 0; i < 13; ++i) out[i] = all[i];
 }
 int main(int argc, char**) {
   float *sums, *in;
@@ -112,14 +124,20 @@ int main(int argc, char**) {
   how.gridDim = 2, how.blockDim = 64, how.attrs = &attribute, how.numAttrs = 1;
   if (cudaLaunchKernelEx(&how, both, sums, in, argc == 1) || cudaDeviceSynchronize()) return 1;
   if (argc == 1 && sums[0] != 127 * 64) return 2;
+  int* tiled;
+  cudaMallocManaged(&tiled, 512);
+  tiles<<<1, 128>>>(tiled, argc != 3);
+  if (cudaDeviceSynchronize()) return 3;
+  for (int i = 0; i < 128; ++i)
+    if (tiled[i] != (i < 64 ? 2016 : 6112 + 10000 + 100000) + 200000 * (i % 64 == 0 ? i + 63 : i)) return 4;
   unsigned* out;
-  cudaMallocManaged(&out, 48);
+  cudaMallocManaged(&out, MAX(52, MIN(48, 50)));
   parts<<<dim3(1), {1, 1, 1}, 0, 0>>>(out, 0xff80017fu, 0x01ff0280u);
   cudaDeviceSynchronize();
   const unsigned want[] = {0x007f03ffu, 0xffff03ffu, 0xfd81feffu, 0xfe7f0101u, 0x17fu,
                            0xff000000u, 0x00000001u, 0x01ff0280u, 0x80c00280u, 0xfe01fd80u,
-                           0xffc000bfu, (unsigned)-3};
-  for (int i = 0; i < 12; ++i)
+                           0xffc000bfu, (unsigned)-3, 0x184u};
+  for (int i = 0; i < 13; ++i)
     if (out[i] != want[i]) return 10 + i;
   int blocks = 0, threads = 0;
   cudaOccupancyMaxPotentialBlockSizeVariableSMem(&blocks, &threads, parts, [](int n) { return size_t(n) * 96; });
@@ -131,6 +149,7 @@ const char* const kOfHip = R"(
 #include <hip/hip_runtime.h>
 #include <hipblas/hipblas.h>
 #include <hiprand/hiprand_kernel.h>
+template <int Times> __global__ void repeated(unsigned* out, const uint2 by) { *out = Times * by.x + by.y; }
 bool is_named(const std::string& name) { return !name.empty(); }  // HIP's headers bring it
 template <int Scope>
 __global__ void hands_over(int* data, int* flag, int* out) {
@@ -148,6 +167,11 @@ __global__ void hands_over(int* data, int* flag, int* out) {
 __global__ void lanes(unsigned* out, float* drawn) {
   const unsigned lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
   out[threadIdx.x] = lane + (__builtin_amdgcn_readlane(int(lane), 3) << 8);
+  unsigned word = lane, turned;
+  asm volatile("v_lshlrev_b32_e32 %0, 4, %1\n v_xor_b32 %0, %0, 5 ; a comment" : "=v"(turned) : "v"(word));
+  float half = lane, sum;
+  asm("v_fma_f32 %0, %1, %1, %2" : "=v"(sum) : "v"(half), "v"(1.0f));
+  if (turned != (lane * 16 ^ 5) || sum != half * half + 1) out[threadIdx.x] = 0;
   hiprandState state;
   hiprand_init(7, threadIdx.x, 0, &state);
   drawn[threadIdx.x] = hiprand_uniform(&state);
@@ -174,11 +198,22 @@ int main(int argc, char**) {
   hipDeviceSynchronize();
   for (unsigned i = 0; i < 64; ++i)
     if (n[i] != i % p.warpSize + 768 || !(drawn[i] > 0 && drawn[i] <= 1)) return 4;
+  repeated<3><<<1, 1>>>(n, {7, 2});
+  hipDeviceSynchronize();
+  if (n[0] != 23 || HIPRAND_RNG_QUASI_SOBOL32 == HIPRAND_RNG_PSEUDO_DEFAULT) return 9;
+  if (argc > 1) {
+    hipModule_t module;
+    void* const packed[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, n, HIP_LAUNCH_PARAM_END};
+    if (hipModuleLoad(&module, "k.co") != hipErrorNotSupported || packed[0] == packed[2]) return 10;
+  }
   hipPointerAttribute_t is;
   if (hipPointerGetAttributes(&is, n) || is.type != hipMemoryTypeManaged) return 5;
   hipblasHandle_t h;
   const float two = 2;
   if (hipblasCreate(&h) || hipblasSetStream(h, 0) || hipblasSscal(h, 64, &two, drawn, 1)) return 6;
+  int pictures = 0;
+  const std::array<hipDataType, 2> types = {HIP_R_32F, HIP_R_16BF};
+  if (hipDeviceGetAttribute(&pictures, hipDeviceAttributeImageSupport, 0) || pictures != 1 || types[0] != HIP_R_32F) return 8;
   return hipErrorNotInitialized == hipErrorInitializationError ? 0 : 7;
 }
 )";
@@ -219,6 +254,10 @@ TEST(RuntimeForms, LaunchesByAStructureCopiesByFunctionsAndPartsOfAWord) {
   const RunResult faulty = run(kStructures, "structures.cu", {"faulty"});
   ASSERT_FALSE(faulty.reports.empty());
   EXPECT_EQ(faulty.reports[0].kind, Kind::in_flight);
+  const RunResult without_room = run(kStructures, "structures.cu", {"without", "room"});
+  ASSERT_FALSE(without_room.reports.empty());
+  EXPECT_EQ(without_room.reports.back().kind, Kind::trap);
+  EXPECT_NE(without_room.reports.back().text.find("without block_tile_memory"), std::string::npos);
 }
 
 // The interop header of a toolkit that is installed would bring the toolkit's own types with it.

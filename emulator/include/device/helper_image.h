@@ -11,6 +11,13 @@
 #include <string>
 #include <vector>
 
+#ifndef MIN
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#endif
+#ifndef MAX
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
+
 namespace isomer::emulator {
 
 inline bool read_image(const char* name, std::vector<unsigned char>& pixels, unsigned& width, unsigned& height,

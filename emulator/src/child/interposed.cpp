@@ -1,15 +1,18 @@
-// What the user's code may not do to its process, by the linker's order: a program's own definitions come
-// before those of the C library for every library loaded into it. Everybody else is served as ever.
+// What the user's code may not do to its process, and what means something else on a device, by the linker's
+// order: a program's own definitions come before those of the C library for every library loaded into it.
+// Everybody else is served as ever.
 #include <dlfcn.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <typeinfo>
 
 #include "child/runner.hpp"
 #include "child/session_child.hpp"
+#include "isomer_emulator/abi.h"
 
 namespace {
 
@@ -35,6 +38,12 @@ void no_process(const char* what) {
 
 extern "C" {
 
+/// On a device it is the device's counter, not the process's time.
+INTERPOSED clock_t clock() {
+  if (isomer_emulator_on_device()) return static_cast<clock_t>(isomer_emulator_clock());
+  static const auto real = next<clock_t (*)()>("clock");
+  return real();
+}
 INTERPOSED pid_t fork() {
   no_process("fork");
   static const auto real = next<pid_t (*)()>("fork");

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -46,8 +47,17 @@ void answer_stopped(const Stopped& what) {
     result.error = error::launch_timeout;
   else if (what.in_kernel)
     result.error = error::illegal_address;
-  (what.signal == SIGALRM && !what.for_ever ? result.not_finished : result.failure) = what.sentence;
   collect(result);
+  // What the host made of results that blocks which were left out would have written is no fault of its own.
+  const auto is_sampled = [](const LaunchRecord& l) {
+    return l.blocks != 0 && l.blocks < std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2];
+  };
+  const bool unfinished = what.signal != SIGALRM && !what.in_kernel &&
+                          std::any_of(result.launches.begin(), result.launches.end(), is_sampled);
+  if (unfinished)
+    result.not_finished = what.sentence + ", in a run of which blocks were left out";
+  else
+    (what.signal == SIGALRM && !what.for_ever ? result.not_finished : result.failure) = what.sentence;
   answer_with(result);
 }
 

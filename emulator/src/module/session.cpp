@@ -365,7 +365,7 @@ struct Session::State {
     if (bytes.empty()) throw Error("no answer");
     SessionAnswer a = unpack_session_answer(bytes);
     bool known = a.result.end <= CallResult::End::too_large;
-    for (const Report& r : a.result.reports) known &= r.kind <= Kind::host_touch;  // the last one
+    for (const Report& r : a.result.reports) known &= r.kind <= Kind::host_race;  // the last one
     if (!known) throw Error("the answer of the session's process is not valid");
     const std::uint64_t available = file_bytes(answer.get());
     std::vector<std::shared_ptr<void>> storages;

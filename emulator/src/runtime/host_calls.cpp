@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -22,6 +23,7 @@
 #include "runtime/limits.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream_order.hpp"
+#include "watch/host_order.hpp"
 #include "watch/reporter.hpp"
 #include "watch/shadow.hpp"
 
@@ -120,8 +122,13 @@ EXPORT int isomer_emulator_free_of_kind(void* pointer, int host) {
     return refuse(error::invalid_value, "free: the pointer is memory of the device, which cudaFree frees");
   return isomer_emulator_free(pointer);
 }
+}
 
-EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind) {
+namespace {
+
+using Work = std::optional<watch::host_order::Moment>;
+
+int copy(void* to, const void* from, std::size_t bytes, int kind, const Work& work) {
   if (bytes == 0) return error::success;
   if (!to || !from) return refuse(error::invalid_value, "copy: null pointer");
   const closed::Open open;
@@ -150,6 +157,7 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
   if (int e = check_range(to, bytes, "destination")) return e;
   if (int e = check_range(from, bytes, "source")) return e;
   std::memmove(to, from, bytes);
+  if (work) watch::host_order::copied(*work, to, from, bytes);
   if (!settings().watch) return error::success;
   if (source && !target) host_guesses::reads(*source);
   if (target && !source && host_guesses::sends(from, bytes)) {
@@ -160,15 +168,26 @@ EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, i
   return error::success;
 }
 
+}  // namespace
+
+extern "C" {
+
+EXPORT int isomer_emulator_copy(void* to, const void* from, std::size_t bytes, int kind) {
+  return copy(to, from, bytes, kind, watch::host_order::taken());
+}
+
 EXPORT int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                    std::size_t width, std::size_t height, int kind) {
   if (width > to_pitch || width > from_pitch) {
     return refuse(error::invalid_value,
                   fmt::format("copy: rows of {} bytes in a pitch of {} and {}", width, to_pitch, from_pitch));
   }
+  const Work work = watch::host_order::taken();
+  // Rows without gaps are one piece: a vector of a library is as many rows as it has elements.
+  if (to_pitch == width && from_pitch == width) return copy(to, from, width * height, kind, work);
   for (std::size_t row = 0; row < height; ++row) {
-    if (int e = isomer_emulator_copy(static_cast<char*>(to) + row * to_pitch,
-                                     static_cast<const char*>(from) + row * from_pitch, width, kind)) {
+    if (int e = copy(static_cast<char*>(to) + row * to_pitch,
+                     static_cast<const char*>(from) + row * from_pitch, width, kind, work)) {
       return e;
     }
   }
@@ -176,11 +195,13 @@ EXPORT int isomer_emulator_copy_2d(void* to, std::size_t to_pitch, const void* f
 }
 
 EXPORT int isomer_emulator_set(void* to, int value, std::size_t bytes) {
+  const Work work = watch::host_order::taken();
   if (bytes == 0) return error::success;
   if (!to || !is_device(to)) return refuse(error::invalid_value, "memset: the pointer is not device memory");
   const closed::Open open;
   if (int e = check_range(to, bytes, "destination")) return e;
   std::memset(to, value, bytes);
+  if (work) watch::host_order::copied(*work, to, nullptr, bytes);
   if (settings().watch) watch::mark_written(to, bytes);
   return error::success;
 }
@@ -192,9 +213,10 @@ EXPORT int isomer_emulator_set_elements(void* to, std::size_t pitch, unsigned va
                   fmt::format("memset: elements of {} bytes, expected 1, 2 or 4", element));
   std::string row;
   for (std::size_t i = 0; i < width; ++i) row.append(reinterpret_cast<const char*>(&value), element);
+  (void)watch::host_order::taken();
   for (std::size_t y = 0; y < height; ++y) {
     if (int e =
-            isomer_emulator_copy(static_cast<char*>(to) + y * pitch, row.data(), row.size(), host_to_device))
+            copy(static_cast<char*>(to) + y * pitch, row.data(), row.size(), host_to_device, std::nullopt))
       return e;
   }
   return error::success;

@@ -21,6 +21,7 @@
 #include "runtime/records.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/stream_order.hpp"
+#include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
 
@@ -178,8 +179,13 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
   record.stream = stream_order::number_of(request.stream);
   record.error = check_geometry(request);
   std::deque<KeptLaunch> children;
+  // The watch follows one launch at a time: threads of the host that launch at once take turns.
+  static std::mutex watched_mutex;
+  std::unique_lock turn(watched_mutex, std::defer_lock);
   if (record.error == error::success && !settings().kernels_idle) {
+    if (settings().watch) turn.lock();
     stream_order::launched(request, parameter_kinds(request.kernel));
+    const auto work = watch::host_order::taken();
     Launch run(request);
     run.depth = depth;
     run.watch = run.watch && is_watched(request);
@@ -194,8 +200,11 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
     }
     if (settings().blocks != 0)
       for (Buffer* b : Memory::instance().live_buffers()) b->touched = false;
+    const std::uint32_t first_segment = watch::next_segment();
     const auto begin = std::chrono::steady_clock::now();
     run_grid(run);
+    if (run.watch && work)
+      watch::host_order::ran(*work, request.kernel, first_segment, watch::next_segment());
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     record.thread_steps = run.thread_steps.load();
     record.blocks = run.blocks;
@@ -216,6 +225,7 @@ int launch_grid(const LaunchRequest& request, unsigned depth) {
     }
     if (record.error != error::success) refuse(record.error, "");
   }
+  if (turn.owns_lock()) turn.unlock();
   const int code = record.error;
   add_record(std::move(record));
   for (const KeptLaunch& child : children) launch_grid(child.request, depth + 1);

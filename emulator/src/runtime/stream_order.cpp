@@ -12,7 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "watch/host_order.hpp"
 #include "watch/places.hpp"
+#include "watch/stream_clocks.hpp"
 
 namespace isomer::emulator::stream_order {
 namespace {
@@ -51,11 +53,6 @@ std::map<const void*, std::string> names;  // of buffers, which may be gone when
 std::set<const void*> apart;               // streams that do not wait for the default one
 std::map<const void*, std::uint32_t> numbers;
 
-// Null and 1 are the default stream.
-const void* canonical(const void* stream) {
-  return reinterpret_cast<std::uintptr_t>(stream) == 1 ? nullptr : stream;
-}
-
 void add(Step step) {
   std::lock_guard lock(order_mutex);
   if (!in_call || steps.size() >= kMostSteps) return;
@@ -64,28 +61,26 @@ void add(Step step) {
   steps.push_back(std::move(step));
 }
 
-// One reading of the steps, with one stream as the caller's: clocks as vectors over streams, by number.
+// One reading of the steps, with one stream as the caller's.
 class Reading {
  public:
-  explicit Reading(const void* caller) : caller_(index_of(canonical(caller))) {
-    ++tick(caller_, caller_);
-    for (const Buffer* b : arguments) states_[b].write = Access{caller_, 1, std::nullopt};
+  explicit Reading(const void* caller) : caller_(clocks_.index_of(caller)) {
+    const auto begin = clocks_.next(caller_);
+    for (const Buffer* b : arguments) states_[b].write = Access{begin, std::nullopt};
   }
 
   std::vector<Report> reports() {
     for (std::size_t i = 0; i < steps.size(); ++i) take(i);
     // The caller goes on: on its stream, and from where the host is.
-    merge(clock(caller_), host_);
-    ++tick(caller_, caller_);
-    for (const Buffer* b : arguments) access(b, true, caller_, std::nullopt);
+    clocks_.learn_of_host(caller_);
+    const auto end = clocks_.next(caller_);
+    for (const Buffer* b : arguments) access(b, true, {end, std::nullopt});
     return std::move(reports_);
   }
 
  private:
-  using Clock = std::vector<std::uint64_t>;
   struct Access {
-    std::size_t stream = 0;
-    std::uint64_t at = 0;
+    watch::StreamClocks::Moment moment;
     std::optional<std::size_t> step;  ///< none: the caller's own
   };
   struct State {
@@ -93,93 +88,64 @@ class Reading {
     std::vector<Access> reads;
   };
 
-  std::size_t index_of(const void* stream) {
-    const auto [it, fresh] = indices_.try_emplace(stream, clocks_.size());
-    if (fresh) clocks_.emplace_back();
-    return it->second;
-  }
-  Clock& clock(std::size_t stream) { return clocks_[stream]; }
-  std::uint64_t& tick(std::size_t of, std::size_t stream) {
-    Clock& c = clocks_[of];
-    if (c.size() <= stream) c.resize(stream + 1);
-    return c[stream];
-  }
-  static void merge(Clock& into, const Clock& from) {
-    if (into.size() < from.size()) into.resize(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
-  }
-  // Work is put on a stream: after what the host has waited for, and what the stream itself waits for.
-  void enter(std::size_t stream, const void* handle) {
-    merge(clock(stream), host_);
-    if (handle == nullptr) {
-      for (const auto& [other, index] : indices_)
-        if (other != nullptr && apart.count(other) == 0) merge(clock(stream), Clock(clock(index)));
-    } else if (apart.count(handle) == 0) {
-      merge(clock(stream), Clock(clock(index_of(nullptr))));
-    }
-  }
-
   void take(std::size_t i) {
     const Step& step = steps[i];
-    const bool streams = step.what != What::host_waits_all && step.what != What::host_waits_event;
-    const std::size_t stream = streams ? index_of(canonical(step.stream)) : 0;
     switch (step.what) {
-      case What::work:
-        enter(stream, canonical(step.stream));
-        ++tick(stream, stream);
-        for (const Buffer* b : step.read) access(b, false, stream, i);
-        for (const Buffer* b : step.written) access(b, true, stream, i);
+      case What::work: {
+        const Access own{clocks_.work(step.stream, apart), i};
+        for (const Buffer* b : step.read) access(b, false, own);
+        for (const Buffer* b : step.written) access(b, true, own);
         break;
+      }
       case What::record:
-        enter(stream, canonical(step.stream));
-        events_[step.event] = clock(stream);
+        clocks_.record(step.event, step.stream, apart);
         break;
       case What::stream_waits:
-        merge(clock(stream), events_[step.event]);
+        clocks_.stream_waits(step.stream, step.event);
         break;
       case What::host_waits:
-        enter(stream, canonical(step.stream));
-        merge(host_, clock(stream));
+        clocks_.host_waits(step.stream, apart);
         break;
       case What::host_waits_event:
-        merge(host_, events_[step.event]);
+        clocks_.host_waits_event(step.event);
         break;
       case What::host_waits_all:
-        for (const Clock& each : clocks_) merge(host_, each);
+        clocks_.host_waits_all();
         break;
       case What::released:
         // The memory of a tensor goes to the next one on the caller's stream.
-        if (step.event != nullptr) {
-          merge(clock(caller_), host_);
-          for (const Buffer* b : step.written) access(b, true, caller_, std::nullopt);
-        }
+        if (step.event != nullptr) used_by_caller(step);
         for (const Buffer* b : step.written) states_.erase(b);
         break;
       case What::returned:
-        merge(clock(caller_), host_);
-        for (const Buffer* b : step.written) access(b, true, caller_, std::nullopt);
+        used_by_caller(step);
         break;
     }
   }
+  void used_by_caller(const Step& step) {
+    clocks_.learn_of_host(caller_);
+    for (const Buffer* b : step.written) access(b, true, {clocks_.now(caller_), std::nullopt});
+  }
 
-  void access(const Buffer* buffer, bool writes, std::size_t stream, std::optional<std::size_t> step) {
+  void access(const Buffer* buffer, bool writes, const Access& own) {
     State& state = states_[buffer];
-    const auto ordered = [&](const Access& other) { return tick(stream, other.stream) >= other.at; };
-    if (state.write && !ordered(*state.write)) tell(*state.write, step, buffer);
-    const Access own{stream, tick(stream, stream), step};
+    const auto ordered = [&](const Access& other) {
+      return clocks_.stream_knows(own.moment.stream, other.moment);
+    };
+    if (state.write && !ordered(*state.write)) tell(*state.write, own.step, buffer);
     if (!writes) {
       state.reads.push_back(own);
       return;
     }
     for (const Access& read : state.reads)
-      if (!ordered(read)) tell(read, step, buffer);
+      if (!ordered(read)) tell(read, own.step, buffer);
     state.reads.clear();
     state.write = own;
   }
 
   void tell(const Access& first, std::optional<std::size_t> second, const Buffer* buffer) {
     // The caller's stream is the right one.
-    const bool right = second && first.step && index_of(canonical(steps[*second].stream)) == caller_;
+    const bool right = second && first.step && clocks_.index_of(steps[*second].stream) == caller_;
     const std::size_t blamed = second && !right ? *second : *first.step;
     if (!told_.insert(blamed).second) return;
     const Step& step = steps[blamed];
@@ -202,17 +168,15 @@ class Reading {
     else
       why = fmt::format("{} on another one, which uses the same {}",
                         name(steps[right ? *second : *first.step]), memory);
-    r.text =
-        fmt::format("{} {} on {}, and nothing orders it with {}", name(step),
-                    step.kernel.empty() ? "is made" : "is launched",
-                    canonical(step.stream) == nullptr ? "the default stream" : "a stream of its own", why);
+    r.text = fmt::format(
+        "{} {} on {}, and nothing orders it with {}", name(step),
+        step.kernel.empty() ? "is made" : "is launched",
+        watch::StreamClocks::canonical(step.stream) == nullptr ? "the default stream" : "a stream of its own",
+        why);
     reports_.push_back(std::move(r));
   }
 
-  std::map<const void*, std::size_t> indices_;
-  std::vector<Clock> clocks_;
-  std::map<const void*, Clock> events_;
-  Clock host_;
+  watch::StreamClocks clocks_;
   std::map<const Buffer*, State> states_;
   std::set<std::size_t> told_;
   std::vector<Report> reports_;
@@ -253,7 +217,7 @@ void created(void* stream, bool blocking) {
 
 std::uint32_t number_of(const void* stream) {
   std::lock_guard lock(order_mutex);
-  const void* own = canonical(stream);
+  const void* own = watch::StreamClocks::canonical(stream);
   if (own == nullptr) return 0;
   return numbers.try_emplace(own, static_cast<std::uint32_t>(numbers.size()) + (callers == nullptr ? 2 : 1))
       .first->second;
@@ -274,6 +238,10 @@ void begin_call(const std::vector<Buffer*>& given) {
 }
 
 void launched(const LaunchRequest& request, std::string_view kinds) {
+  {
+    const std::lock_guard lock(order_mutex);
+    watch::host_order::asked(OrderStep::work, request.stream, nullptr, apart);
+  }
   Step step;
   step.what = What::work;
   step.stream = request.stream;
@@ -342,8 +310,17 @@ __attribute__((visibility("default"))) void isomer_emulator_set_current_stream(v
   stream_order::current = stream;
 }
 
+__attribute__((visibility("default"))) void isomer_emulator_calls_host(void* stream) {
+  const std::lock_guard lock(stream_order::order_mutex);
+  watch::host_order::asked(OrderStep::host_waits, stream, nullptr, stream_order::apart);
+}
+
 __attribute__((visibility("default"))) void isomer_emulator_order(OrderStep what, void* subject,
                                                                   const void* written, const void* read) {
+  {
+    const std::lock_guard lock(stream_order::order_mutex);
+    watch::host_order::asked(what, subject, read, stream_order::apart);
+  }
   stream_order::Step step;
   step.what = static_cast<stream_order::What>(what);
   if (what == OrderStep::host_waits_event)

@@ -20,6 +20,40 @@ std::map<std::string, std::vector<const Function*>> definitions(const Outline& o
   return found;
 }
 
+/// By which overloads and specialisations of one name are told apart.
+std::string signature(const Text& text, const Function& f) {
+  const auto& t = text.tokens;
+  std::string words;
+  const auto add = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) words += std::string(t[i].text) + " ";
+  };
+  if (t[f.begin].is("template")) add(f.begin, std::min(f.begin + 3, f.name_at));
+  const std::size_t close = f.parameters != 0 ? closing(t, f.parameters) : f.body - 1;
+  add(f.name_at, close + 1);
+  if (t[close + 1].is("const")) words += "const";
+  return words;
+}
+
+using Pairs = std::map<const Function*, const Function*>;
+/// The definitions of the device's reading and the host's of the same function: in their order where both
+/// have as many of a name, or else by what tells them apart.
+Pairs pairs_of(const Text& ours, const Outline& here, const Text& theirs, const Outline& there) {
+  Pairs pairs;
+  const auto known = definitions(here);
+  for (const auto& [name, functions] : definitions(there)) {
+    const auto found = known.find(name);
+    if (found == known.end()) continue;
+    if (found->second.size() == functions.size()) {
+      for (std::size_t i = 0; i < functions.size(); ++i) pairs[functions[i]] = found->second[i];
+      continue;
+    }
+    for (const Function* g : functions)
+      for (const Function* f : found->second)
+        if (signature(theirs, *g) == signature(ours, *f)) pairs[g] = f;
+  }
+  return pairs;
+}
+
 bool same_body(const Text& one, const Function& f, const Text& other, const Function& g) {
   if (f.end - f.body != g.end - g.body) return false;
   for (std::size_t i = 0; i <= f.end - f.body; ++i)
@@ -47,22 +81,17 @@ struct Added {
 class Additions {
  public:
   Additions(const Text& ours, const Outline& here, std::string_view device, const Text& theirs,
-            const Outline& there)
-      : ours_(ours), here_(here), device_(device), theirs_(theirs), there_(there) {}
+            const Outline& there, const Pairs& pairs)
+      : ours_(ours), here_(here), device_(device), theirs_(theirs), there_(there), pairs_(pairs) {}
 
   /// Each stands in front of the next function of its own scope that both readings have, or else at the end
   /// of its class.
   void insert(Edits& edits) {
     collect();
-    const auto known = definitions(here_);
-    std::map<std::string, std::size_t> met;
     for (const Function& g : there_.functions) {
-      if (!g.definition) continue;
-      const auto found = known.find(g.scope + g.name);
-      if (found == known.end()) continue;
-      const std::size_t at = met[found->first]++;
-      if (at >= found->second.size()) continue;
-      const Function& f = *found->second[at];
+      const auto pair = pairs_.find(&g);
+      if (pair == pairs_.end()) continue;
+      const Function& f = *pair->second;
       if (is_outside(ours_, f)) continue;
       const std::string text = taken(f.scope, g.begin);
       if (!text.empty()) edits.insert(ours_.tokens[f.begin].offset, text + marker(ours_, f.begin));
@@ -84,8 +113,11 @@ class Additions {
     std::set<std::string> known;
     for (const Function& f : here_.functions) known.insert(f.scope + f.name);
     for (const Declaration& d : here_.declarations) known.insert(d.scope + d.name);
+    const auto defined = definitions(here_);
     for (const Function& g : there_.functions) {
-      const bool ours = known.count(g.scope + g.name) != 0 || is_outside(theirs_, g);
+      // An overload or a specialisation is there beside others of its name.
+      const bool named = known.count(g.scope + g.name) != 0 && defined.count(g.scope + g.name) == 0;
+      const bool ours = pairs_.count(&g) != 0 || named || is_outside(theirs_, g);
       if (g.definition && (g.global || g.device) && !ours) added_.push_back({g.scope, g.begin, g.end});
     }
     for (const Declaration& d : there_.declarations)
@@ -117,6 +149,7 @@ class Additions {
   std::string_view device_;
   const Text& theirs_;
   const Outline& there_;
+  const Pairs& pairs_;
   std::vector<Added> added_;
 };
 
@@ -136,22 +169,18 @@ bool asks_for_device(std::string_view preprocessed) {
 std::string with_device_paths(std::string_view host, std::string_view device) {
   const Text ours = tokenize(host), theirs = tokenize(device);
   const Outline here = outline(ours), there = outline(theirs);
-  const auto of_device = definitions(there);
+  const Pairs pairs = pairs_of(ours, here, theirs, there);
   Edits edits;
-  Additions(ours, here, device, theirs, there).insert(edits);
-  for (const auto& [name, functions] : definitions(here)) {
-    const auto found = of_device.find(name);
-    if (found == of_device.end() || found->second.size() != functions.size()) continue;
-    for (std::size_t i = 0; i < functions.size(); ++i) {
-      const Function &f = *functions[i], &g = *found->second[i];
-      if (!(f.global || f.device) || same_body(ours, f, theirs, g)) continue;
-      std::string body = body_of(device, theirs, g);
-      if (f.host)
-        body = "{ if (!__builtin_is_constant_evaluated() && ::isomer_emulator_on_device())" + body +
-               " else " + body_of(host, ours, f) + "}";
-      const std::size_t begin = ours.tokens[f.body].offset;
-      edits.replace(begin, ours.tokens[f.end].end() - begin, body + marker(ours, f.end));
-    }
+  Additions(ours, here, device, theirs, there, pairs).insert(edits);
+  for (const auto& [of_device, of_host] : pairs) {
+    const Function &f = *of_host, &g = *of_device;
+    if (!(f.global || f.device) || same_body(ours, f, theirs, g)) continue;
+    std::string body = body_of(device, theirs, g);
+    if (f.host)
+      body = "{ if (!__builtin_is_constant_evaluated() && ::isomer_emulator_on_device())" + body + " else " +
+             body_of(host, ours, f) + "}";
+    const std::size_t begin = ours.tokens[f.body].offset;
+    edits.replace(begin, ours.tokens[f.end].end() - begin, body + marker(ours, f.end));
   }
   return edits.apply(host);
 }

@@ -137,6 +137,14 @@ void rewrite_launches(Source& s) {
         for (std::size_t k = f.parameters; k < closing(t, f.parameters); ++k) one_function &= !t[k].is("=");
       }
     }
+    // Braces for an argument get their type from the parameter: the arguments of a template have to be there.
+    const std::size_t last = closing(t, end + 3);
+    bool braces = false;
+    for (std::size_t k = end + 4; k < last; ++k) {
+      braces |= t[k].is("{") && (t[k - 1].is("(") || t[k - 1].is(","));
+      if (t[k].is("(") || t[k].is("[") || t[k].is("{")) k = closing(t, k);
+    }
+    one_function |= begin < i && braces && t[i - 1].is(">");
     const std::string request = "::isomer::emulator::request_of(" + quoted(kernel) + ", " +
                                 quoted(s.text.files[t[i].file]) + ", " + std::to_string(t[i].line) +
                                 ", ::isomer::emulator::Configuration(";
@@ -150,7 +158,7 @@ void rewrite_launches(Source& s) {
     const std::string kept_lines = s.lines(begin, i);
     s.edits.replace(t[begin].offset, t[end + 2].end() - t[begin].offset, kept_lines + call);
     // NULL, and 0 for a pointer, keep being one where the argument is handed on.
-    const std::size_t close = closing(t, end + 3);
+    const std::size_t close = last;
     const std::string_view name = kernel_name(t, begin, i);
     std::size_t number = 0;
     for (std::size_t k = end + 4, next = k; k < close; k = next + 1) {

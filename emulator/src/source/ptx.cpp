@@ -48,7 +48,7 @@ std::string cleaned(const std::string& text) {
 
 }  // namespace
 
-std::string rewrite_assembly(Source& s, std::size_t i) {
+std::string rewrite_assembly(Source& s, std::size_t i, bool gcn) {
   const auto& t = s.text.tokens;
   std::size_t open = i + 1;
   while (open < t.size() && (t[open].is("volatile") || t[open].is("__volatile__"))) ++open;
@@ -59,6 +59,11 @@ std::string rewrite_assembly(Source& s, std::size_t i) {
   for (; at < close && t[at].kind == Token::string; ++at) text += unquoted(t[at].text);
   text = cleaned(text);
   if (is_blank(text)) return "";
+  if (gcn) {
+    const PtxOfGcn same = ptx_of_gcn(text);
+    if (!same.refused.empty()) return same.refused;
+    text = same.text;
+  }
 
   std::map<std::string, std::string> operands;
   std::string bound;

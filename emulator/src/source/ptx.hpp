@@ -13,4 +13,10 @@ struct PtxAsCpp {
 /// `operands`: what %0, %1, … are called.
 PtxAsCpp translated_ptx(const std::string& text, std::map<std::string, std::string> operands);
 
+/// Instructions of AMD's devices as PTX's, or the first one that has none.
+struct PtxOfGcn {
+  std::string text, refused;
+};
+PtxOfGcn ptx_of_gcn(const std::string& text);
+
 }  // namespace isomer::emulator::source

@@ -72,10 +72,8 @@ void run_or_refuse_assembly(Source& s, std::size_t i) {
     s.edits.replace(t[i].offset, t[close].end() - t[i].offset, "static_cast<void>(0)" + s.lines(i, close));
     return;
   }
-  if (!gcn) {
-    instruction = rewrite_assembly(s, i);
-    if (instruction.empty()) return;  // it runs, or orders the compiler only
-  }
+  instruction = rewrite_assembly(s, i, gcn);
+  if (instruction.empty()) return;  // it runs, or orders the compiler only
   throw Error(s.place(i) + ": inline " + (gcn ? "GCN" : "PTX") + " assembly '" + instruction +
               "' cannot be emulated; give this code a C++ path");
 }

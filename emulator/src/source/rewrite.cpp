@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace isomer::emulator::source {
 namespace {
@@ -142,7 +143,21 @@ void remove_pragma(Source& s, std::size_t i) {
   s.edits.replace(t[i].offset, t[last].end() - t[i].offset, s.lines(i, last));
 }
 
-void rewrite_specifiers(Source& s) {
+/// Whether host code can meet what a stream is still at: it asks for memory that the device reaches too, and
+/// no library works on the host in the device's place.
+bool shares_memory_with_host(const Source& s, std::string_view preprocessed) {
+  static const std::set<std::string_view> names = {"cudaMallocManaged", "cudaMallocHost",   "cudaHostAlloc",
+                                                   "cudaHostRegister",  "hipMallocManaged", "hipHostMalloc",
+                                                   "hipMallocHost",     "hipHostAlloc",     "hipHostRegister",
+                                                   "cuMemAllocManaged", "cuMemAllocHost",   "cuMemHostAlloc"};
+  if (preprocessed.find("/isomer_emulator/host_library.h\"") != std::string_view::npos ||
+      preprocessed.find("/isomer_emulator/thrust_memory.h\"") != std::string_view::npos)
+    return false;
+  return std::any_of(s.text.tokens.begin(), s.text.tokens.end(),
+                     [](const Token& each) { return each.kind == Token::name && names.count(each.text); });
+}
+
+void rewrite_specifiers(Source& s, bool watch_host) {
   const auto& t = s.text.tokens;
   for (std::size_t i = 0; i < t.size(); ++i) {
     const Token& token = t[i];
@@ -169,14 +184,14 @@ void rewrite_specifiers(Source& s) {
                                           s.written(f.launch_bounds[0], f.launch_bounds[1]) + ");");
     }
     if (f.name == "main" && f.scope.empty() && !f.member && f.definition) {
-      s.edits.insert(t[f.begin].offset, std::string("extern \"C\" ") + kUnwatched);
+      s.edits.insert(t[f.begin].offset, std::string("extern \"C\" ") + (watch_host ? "" : kUnwatched));
       s.edits.replace(t[f.name_at].offset, 4, "isomer_emulator_main");
       s.edits.insert(t[f.end].offset, " return 0; ");
     }
   }
 }
 
-/// The watch judges device threads only: in functions of the host its hooks would only cost time.
+/// Where the watch judges device threads only, its hooks would cost time in functions of the host.
 void leave_host_code_unwatched(Source& s) {
   const auto& t = s.text.tokens;
   for (const Function& f : s.outline.functions) {
@@ -230,11 +245,12 @@ Rewritten rewrite(std::string_view preprocessed, const std::vector<std::string>&
   rewrite_dependent_templates(s);
   const bool ext_vectors = rewrite_ext_vectors(s);
   if (ext_vectors) rewrite_swizzles(s);
-  rewrite_specifiers(s);
+  const bool watch_host = shares_memory_with_host(s, preprocessed);
+  rewrite_specifiers(s, watch_host);
   rewrite_conversions(s);
   watch_local_values(s);
   mark_early_returns(s);
-  leave_host_code_unwatched(s);
+  if (!watch_host) leave_host_code_unwatched(s);
   if (s.text.uses_aten) rewrite_aten(s);
   Rewritten result;
   std::string tail =

@@ -79,7 +79,7 @@ void guard_variables(Source& source);
 /// What tells the watch which lines wait for other threads.
 std::string waits(const Source& source);
 /// Turns the asm statement that begins at this token into C++; the instruction that cannot be, else "".
-std::string rewrite_assembly(Source& source, std::size_t token);
+std::string rewrite_assembly(Source& source, std::size_t token, bool gcn);
 void refuse_what_cannot_run(Source& source);
 bool names_special_function(const Text& text);
 bool names_texture_reference(const Text& text);

@@ -18,6 +18,7 @@ struct Header {
 constexpr Header kHeaders[] = {
     {"string", "/bits/basic_string.h\"", {"string", "to_string", "stoi", "stof", "getline", "basic_string"}},
     {"vector", "/bits/stl_vector.h\"", {"vector"}},
+    {"array", "/array\"", {"array"}},
     {"algorithm",
      "/bits/stl_algo.h\"",
      {"sort", "stable_sort", "max_element", "min_element", "generate", "transform"}},

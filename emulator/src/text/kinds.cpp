@@ -79,6 +79,8 @@ const char* name(Kind kind) {
       return "ragged-store";
     case Kind::host_touch:
       return "host-touch";
+    case Kind::host_race:
+      return "host-race";
   }
   return "?";
 }

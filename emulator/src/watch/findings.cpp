@@ -102,8 +102,10 @@ void add(Kind kind, Block& block, const Thread& thread, const void* pc, const vo
   raws.push_back(std::move(raw));
 }
 
-void add_whole(Raw raw) {
+void add_whole(Raw raw, const void* pc, const void* other_pc) {
   std::lock_guard lock(reports_mutex);
+  if (pc != nullptr && raws.size() >= kMaxReports) return;
+  if (pc != nullptr) known.emplace(std::make_tuple(raw.report.kind, pc, other_pc), raws.size());
   raws.push_back(std::move(raw));
 }
 

@@ -27,8 +27,8 @@ bool told(Kind kind, const void* pc, const void* other_pc);
 /// What a thread did there. `calls`: those that led there, where they are not the thread's of now.
 void add(Kind kind, Block& block, const Thread& thread, const void* pc, const void* other_pc, Raw raw,
          const std::vector<const void*>* calls = nullptr);
-/// What is no thread's, or whose report says all itself.
-void add_whole(Raw raw);
+/// What is no thread's, or whose report says all itself. `pc` and `other_pc`: by which it is told.
+void add_whole(Raw raw, const void* pc = nullptr, const void* other_pc = nullptr);
 bool is_found(Kind kind, const std::string& buffer);
 /// The running thread stores where another stored, and both are the race of these places: the value is known
 /// when the store is made.

@@ -28,7 +28,7 @@ bool ask(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     pollfd p{questions, POLLOUT, 0};
     if (poll(&p, 1, kSecondsMost * 1000) != 1) return false;
-    const ssize_t sent = write(questions, text.data() + at, text.size() - at);
+    const ssize_t sent = ::write(questions, text.data() + at, text.size() - at);
     if (sent <= 0) return false;
     at += static_cast<std::size_t>(sent);
   }
@@ -40,7 +40,7 @@ bool take_line(std::string& line) {
   line.clear();
   for (char c = 0; c != '\n';) {
     pollfd p{answers, POLLIN, 0};
-    if (poll(&p, 1, kSecondsMost * 1000) != 1 || read(answers, &c, 1) != 1) return false;
+    if (poll(&p, 1, kSecondsMost * 1000) != 1 || ::read(answers, &c, 1) != 1) return false;
     if (c != '\n') line += c;
   }
   return true;

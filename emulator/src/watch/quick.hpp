@@ -5,6 +5,7 @@
 
 #include "execution/block.hpp"
 #include "execution/worker.hpp"
+#include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
 #include "watch/shadow.hpp"
@@ -123,7 +124,11 @@ inline bool quickly(Thread& thread, const void* address, const void* site) {
 template <unsigned Bytes, bool Writes>
 inline void plain(const void* address, const void* site) {
   Thread* const thread = current_thread();
-  if (thread == nullptr) return;
+  if (thread == nullptr) {
+    if (host_order::any_under_way.load(std::memory_order_relaxed))
+      host_order::touched(address, Bytes, Writes ? write : read, site);
+    return;
+  }
   if (thread->fiber->contains(address) && !thread->has_registers_in_flight) return;
   if (!any_pending_store && quickly<Bytes, Writes>(*thread, address, site)) return;
   access(address, Bytes, (Writes ? write : read) | typed, site);

@@ -1,8 +1,11 @@
 #include "watch/reporter.hpp"
 
+#include <execinfo.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "hopper/units.hpp"
@@ -14,6 +17,8 @@ namespace isomer::emulator {
 
 namespace watch {
 namespace {
+
+constexpr int kHostFrames = 24;
 
 Index3 unravel(std::uint64_t linear, const dim3& dim) {
   return {static_cast<std::uint32_t>(linear % dim.x), static_cast<std::uint32_t>(linear / dim.x % dim.y),
@@ -227,6 +232,29 @@ void report_cast(const void* site, double value, const char* from, const char* t
                   : value > 0    ? "the largest value"
                                  : "the smallest value",
                   saturated ? "" : ", this run what the host gives"));
+}
+
+void report_host_race(const void* site, const HostTouch& touch) {
+  if (told(Kind::host_race, site, touch.other_site)) return;
+  Raw raw;
+  raw.by_host = true;
+  raw.report.kind = Kind::host_race;
+  raw.report.kernel = touch.kernel;
+  raw.report.bytes = static_cast<std::uint32_t>(touch.bytes);
+  std::array<void*, kHostFrames> frames;
+  raw.report.place = place_of_frames(frames.data(), backtrace(frames.data(), kHostFrames));
+  std::string what = "registered memory";
+  if (const Buffer* buffer = Memory::instance().find(touch.address)) {
+    raw.report.buffer = buffer->name;
+    raw.report.offset = static_cast<const std::byte*>(touch.address) - buffer->begin;
+    what = fmt::format("offset {} of {}", raw.report.offset, title(*buffer));
+  }
+  raw.other.pc = touch.other_site;
+  raw.predicate = fmt::format("host code {} {}, which {} {} at {{other}}: nothing has waited for it",
+                              touch.writes ? "writes" : "reads", what,
+                              touch.kernel.empty() ? "a copy of a stream" : "kernel " + touch.kernel,
+                              touch.other_writes ? "writes" : "reads");
+  add_whole(std::move(raw), site, touch.other_site);
 }
 
 void report_leaks() {

@@ -50,6 +50,15 @@ void report_cast(const void* site, double value, const char* from, const char* t
 /// The running thread uses what the host has freed.
 void report_freed(const void* site, const Buffer& buffer, const void* address, std::size_t bytes,
                   bool writes);
+/// Host code touches what a copy, or the kernel that is named, may still be using.
+struct HostTouch {
+  const void* address = nullptr;
+  std::size_t bytes = 0;
+  bool writes = false, other_writes = false;
+  const void* other_site = nullptr;  ///< of the copy's call, or of the kernel's access
+  std::string kernel;
+};
+void report_host_race(const void* site, const HostTouch& touch);
 /// Buffers that are live when the program ends, one for each place that allocated some.
 void report_leaks();
 void report_divergence(Block& block, const Thread& a, const Thread& b);

@@ -15,6 +15,7 @@
 #include "memory/module_images.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/settings.hpp"
+#include "watch/host_order.hpp"
 #include "watch/order.hpp"
 #include "watch/reporter.hpp"
 
@@ -367,7 +368,12 @@ void tell_unwritten(Thread& thread, Buffer& buffer, const std::byte* at, std::si
 void access(const void* address, std::size_t bytes, unsigned how, const void* site) {
   settle_pending_store();
   Thread* const thread = current_thread();
-  if (thread == nullptr || bytes == 0) return;
+  if (bytes == 0) return;
+  if (thread == nullptr) {
+    if (host_order::any_under_way.load(std::memory_order_relaxed))
+      host_order::touched(address, bytes, how, site);
+    return;
+  }
   if (thread->fiber->contains(address)) {
     if (thread->has_registers_in_flight)
       Worker::current()->block()->units().touch_registers(*thread, address, bytes, (how & write) != 0, site);

@@ -171,6 +171,8 @@ void* isomer_emulator_current_stream();
 void isomer_emulator_set_current_stream(void* stream);
 void isomer_emulator_order(isomer::emulator::OrderStep step, void* subject, const void* written,
                            const void* read);
+/// In front of what a stream calls on the host: whoever learns of it there knows what the stream has done.
+void isomer_emulator_calls_host(void* stream);
 int isomer_emulator_event(void** event, int action);
 int isomer_emulator_event_elapsed(float* milliseconds, void* start, void* stop);
 

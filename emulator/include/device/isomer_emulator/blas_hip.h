@@ -2,6 +2,7 @@
 #pragma once
 
 #include "blas.h"
+#include "../hip/library_types.h"
 #include "hip_runtime.h"
 
 typedef cublasHandle_t hipblasHandle_t;
@@ -50,30 +51,6 @@ typedef double2 hipblasDoubleComplex;
 #define HIPBLAS_C_64F CUDA_C_64F
 #define HIPBLAS_R_8I CUDA_R_8I
 #define HIPBLAS_R_32I CUDA_R_32I
-#ifndef HIP_R_16F
-#define HIP_R_16F CUDA_R_16F
-#endif
-#ifndef HIP_R_16BF
-#define HIP_R_16BF CUDA_R_16BF
-#endif
-#ifndef HIP_R_32F
-#define HIP_R_32F CUDA_R_32F
-#endif
-#ifndef HIP_R_64F
-#define HIP_R_64F CUDA_R_64F
-#endif
-#ifndef HIP_C_32F
-#define HIP_C_32F CUDA_C_32F
-#endif
-#ifndef HIP_C_64F
-#define HIP_C_64F CUDA_C_64F
-#endif
-#ifndef HIP_R_8I
-#define HIP_R_8I CUDA_R_8I
-#endif
-#ifndef HIP_R_32I
-#define HIP_R_32I CUDA_R_32I
-#endif
 #define hipblasDatatype_t cudaDataType_t
 #define hipblasGemmEx cublasGemmEx
 #define hipblasGemmStridedBatchedEx cublasGemmStridedBatchedEx
@@ -91,6 +68,7 @@ typedef double2 hipblasDoubleComplex;
 #define hipblasSetMatrixAsync cublasSetMatrixAsync
 #define hipblasGetMatrixAsync cublasGetMatrixAsync
 #define hipblasDotEx cublasDotEx
+#define hipblasDotEx_64 cublasDotEx
 #define hipblasNrm2Ex cublasNrm2Ex
 #define hipblasScalEx cublasScalEx
 #define hipblasAxpyEx cublasAxpyEx

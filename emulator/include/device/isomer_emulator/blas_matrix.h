@@ -138,6 +138,20 @@ void put_as(cudaDataType_t type, unsigned char* at, V value) {
     put_value(type, at, value);
   }
 }
+/// Many values of one type, which the watch has no interest in.
+template <class P, class V>
+__attribute__((optimize("O3"), no_sanitize("thread"))) void values_from(const P* raw, V* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) values[i] = V(raw[i]);
+}
+template <class P, class V>
+__attribute__((optimize("O3"), no_sanitize("thread"))) void values_to(const V* values, P* raw, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if constexpr (kComplex<V>)
+      raw[i] = P(values[i].real());
+    else
+      raw[i] = P(values[i]);
+  }
+}
 /// Products without the care that C++ takes of infinite complex numbers: a device takes none.
 template <class R>
 R times(R a, R b) {
@@ -175,13 +189,23 @@ struct MatrixOf {
     if (raw.empty()) return true;
     if (isomer_emulator_copy_2d(raw.data(), r * each, from, stride * each, r * each, c, kAnyDirection) != 0)
       return false;
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_as<V>(type, raw.data() + i * each);
+    if (type == CUDA_R_32F)
+      values_from(reinterpret_cast<const float*>(raw.data()), values.data(), values.size());
+    else if (type == CUDA_R_64F)
+      values_from(reinterpret_cast<const double*>(raw.data()), values.data(), values.size());
+    else
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_as<V>(type, raw.data() + i * each);
     return true;
   }
   bool take(cudaDataType_t type, void* to, long stride) const {
     const std::size_t each = bytes_of(type);
     std::vector<unsigned char> raw(values.size() * each);
-    for (std::size_t i = 0; i < values.size(); ++i) put_as(type, raw.data() + i * each, values[i]);
+    if (type == CUDA_R_32F)
+      values_to(values.data(), reinterpret_cast<float*>(raw.data()), values.size());
+    else if (type == CUDA_R_64F)
+      values_to(values.data(), reinterpret_cast<double*>(raw.data()), values.size());
+    else
+      for (std::size_t i = 0; i < values.size(); ++i) put_as(type, raw.data() + i * each, values[i]);
     return raw.empty() || isomer_emulator_copy_2d(to, stride * each, raw.data(), rows * each, rows * each,
                                                   columns, kAnyDirection) == 0;
   }

@@ -13,9 +13,10 @@ struct Later {
 namespace names {
 
 #if defined(ISOMER_EMULATOR_HIP)
-#define ISOMER_EMULATOR_BLAS_NAMES(NAME, ROC) cublas##NAME{}, hipblas##NAME{}, rocblas_##ROC{}
+#define ISOMER_EMULATOR_BLAS_NAMES(NAME, ROC) \
+  cublas##NAME{}, cublas##NAME##_64{}, hipblas##NAME{}, hipblas##NAME##_64{}, rocblas_##ROC{}
 #else
-#define ISOMER_EMULATOR_BLAS_NAMES(NAME, ROC) cublas##NAME{}, cublas##NAME##_v2{}
+#define ISOMER_EMULATOR_BLAS_NAMES(NAME, ROC) cublas##NAME{}, cublas##NAME##_v2{}, cublas##NAME##_64{}
 #endif
 #define ISOMER_EMULATOR_BLAS(NAME, ROC, FUNCTION, P, ...) \
   struct Of##NAME { \

@@ -69,9 +69,18 @@ cublasStatus_t asum(cublasHandle_t, int n, const P* x, int incx, RealOf<P>* resu
   for (const auto& v : a.values) sum += RealOf<P>(size_of(v));
   return answer(kTypeOf<RealOf<P>>, result, sum);
 }
+/// Where an index goes, on the host or the device.
+struct IndexTo {
+  void* at;
+  std::size_t bytes;
+  template <class I>
+  IndexTo(I* to) : at(to), bytes(sizeof(I)) {
+    static_assert(std::is_integral_v<I> && sizeof(I) >= sizeof(int));
+  }
+};
 /// Where the largest or the smallest is, from one.
 template <class P, bool Least>
-cublasStatus_t extreme(cublasHandle_t, int n, const P* x, int incx, int* result) {
+cublasStatus_t extreme(cublasHandle_t, int n, const P* x, int incx, IndexTo result) {
   Columns<P> a;
   if (!bring(a, x, n, incx)) return kRefused;
   int best = 0;
@@ -79,7 +88,8 @@ cublasStatus_t extreme(cublasHandle_t, int n, const P* x, int incx, int* result)
     const auto now = size_of(a.at(0, i)), before = best == 0 ? now : size_of(a.at(0, best - 1));
     if (best == 0 || (Least ? now < before : now > before)) best = i + 1;
   }
-  return answer(CUDA_R_32I, result, double(best));
+  const long index = best;  // the low bytes come first
+  return done(isomer_emulator_copy(result.at, &index, result.bytes, kAnyDirection) == 0);
 }
 /// `C` and `S` are the types of cosine and sine.
 template <class P, class C, class S>

@@ -24,8 +24,21 @@ class thread_block {
   dim3 group_index() const { return blockIdx; }
   dim3 thread_index() const { return threadIdx; }
   static bool is_valid() { return true; }
+  unsigned char* _isomer_room = nullptr;  ///< where tiles of several warps exchange values
 };
 ISOMER_EMULATOR_INLINE thread_block this_thread_block() { return {}; }
+/// Room for tiles of several warps, in shared memory.
+template <unsigned MaxBlockSize = 1024>
+struct block_tile_memory {
+  static constexpr unsigned kBytesOfAThread = 16;
+  alignas(16) unsigned char room[MaxBlockSize * kBytesOfAThread];
+};
+template <unsigned MaxBlockSize>
+__attribute__((always_inline)) inline thread_block this_thread_block(block_tile_memory<MaxBlockSize>& memory) {
+  thread_block block;
+  block._isomer_room = memory.room;
+  return block;
+}
 
 class grid_group {
  public:
@@ -142,18 +155,76 @@ ISOMER_EMULATOR_INLINE unsigned long long tile_mask(unsigned size) {
 }
 }  // namespace detail
 
-template <unsigned Size, class Parent = thread_block>
+template <unsigned Size, class Parent = thread_block, bool OfAWarp = (Size <= ISOMER_EMULATOR_LANES)>
 class thread_block_tile : public lane_group {
-  static_assert(Size > 0 && (Size & (Size - 1)) == 0 && Size <= ISOMER_EMULATOR_LANES,
-                "a tile has a power of two of threads, at most a warp");
+  static_assert(Size > 0 && (Size & (Size - 1)) == 0, "a tile has a power of two of threads");
 
  public:
   thread_block_tile() : lane_group(detail::tile_mask(Size)) {}
+  explicit thread_block_tile(const Parent&) : thread_block_tile() {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   unsigned thread_rank() const { return detail::linear_thread() % Size; }
   unsigned meta_group_rank() const { return detail::linear_thread() / Size; }
   unsigned meta_group_size() const { return (blockDim.x * blockDim.y * blockDim.z + Size - 1) / Size; }
+};
+
+/// A tile of several warps: its threads meet at a barrier of their own, and exchange values through the room that the
+/// block was given.
+template <unsigned Size, class Parent>
+class thread_block_tile<Size, Parent, false> {
+  static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "a tile has a power of two of threads, at most 1024");
+
+ public:
+  explicit thread_block_tile(const Parent& block) : room_(block._isomer_room) {}
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  unsigned thread_rank() const { return detail::linear_thread() % Size; }
+  unsigned meta_group_rank() const { return detail::linear_thread() / Size; }
+  unsigned meta_group_size() const { return (blockDim.x * blockDim.y * blockDim.z + Size - 1) / Size; }
+  __attribute__((always_inline)) void sync() const {
+    isomer_emulator_named_barrier(kFirstBarrier * Size + meta_group_rank(), Size);
+  }
+  template <class T>
+  __attribute__((always_inline)) T shfl(T v, unsigned rank) const {
+    return exchanged(v, rank % Size);
+  }
+  template <class T>
+  __attribute__((always_inline)) T shfl_down(T v, unsigned delta) const {
+    return exchanged(v, thread_rank() + delta < Size ? thread_rank() + delta : thread_rank());
+  }
+  template <class T>
+  __attribute__((always_inline)) T shfl_up(T v, unsigned delta) const {
+    return exchanged(v, thread_rank() >= delta ? thread_rank() - delta : thread_rank());
+  }
+  template <class T>
+  __attribute__((always_inline)) T shfl_xor(T v, unsigned mask) const {
+    return exchanged(v, (thread_rank() ^ mask) % Size);
+  }
+  __attribute__((always_inline)) int any(int p) const {
+    int found = p != 0;
+    for (unsigned step = Size / 2; step > 0; step /= 2) found |= shfl_xor(found, step);
+    return found;
+  }
+  __attribute__((always_inline)) int all(int p) const { return !any(!p); }
+
+ private:
+  static constexpr unsigned kFirstBarrier = 1024;  ///< beyond those that PTX can name
+  template <class T>
+  __attribute__((always_inline)) T exchanged(T v, unsigned rank) const {
+    constexpr unsigned kMost = block_tile_memory<>::kBytesOfAThread;
+    static_assert(sizeof(T) <= kMost, "a tile of several warps exchanges values of at most 16 bytes");
+    if (room_ == nullptr)
+      isomer_emulator_trap("exchanges values in a tile of several warps, of a block without block_tile_memory");
+    unsigned char* const tile = room_ + meta_group_rank() * Size * kMost;
+    __builtin_memcpy(tile + thread_rank() * kMost, &v, sizeof v);
+    sync();
+    T taken;
+    __builtin_memcpy(&taken, tile + rank * kMost, sizeof taken);
+    sync();
+    return taken;
+  }
+  unsigned char* room_;
 };
 
 /// Any group: lanes of a warp, or the block, which has no mask.
@@ -175,8 +246,8 @@ class thread_group : public lane_group {
 };
 
 template <unsigned Size, class Parent>
-__attribute__((always_inline)) inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
-  return {};
+__attribute__((always_inline)) inline thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
+  return thread_block_tile<Size, Parent>(parent);
 }
 ISOMER_EMULATOR_INLINE thread_group tiled_partition(const thread_group&, unsigned size) {
   return thread_group(detail::tile_mask(size));

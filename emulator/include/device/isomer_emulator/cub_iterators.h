@@ -43,6 +43,32 @@ struct Computed {
 };
 }  // namespace detail
 
+/// What is written there is nobody's.
+template <class = std::ptrdiff_t>
+struct DiscardOutputIterator {
+  struct Sink {
+    template <class T>
+    const Sink& operator=(const T&) const {
+      return *this;
+    }
+  };
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = void;
+  using difference_type = std::ptrdiff_t;
+  using pointer = void;
+  using reference = Sink;
+  std::ptrdiff_t offset = 0;
+  explicit DiscardOutputIterator(std::ptrdiff_t at = 0) : offset(at) {}
+  Sink operator*() const { return {}; }
+  Sink operator[](std::ptrdiff_t) const { return {}; }
+  DiscardOutputIterator operator+(std::ptrdiff_t n) const { return DiscardOutputIterator(offset + n); }
+  std::ptrdiff_t operator-(const DiscardOutputIterator& other) const { return offset - other.offset; }
+  DiscardOutputIterator& operator++() {
+    ++offset;
+    return *this;
+  }
+};
+
 template <class T, class = std::ptrdiff_t>
 struct ConstantInputIterator : detail::Computed<ConstantInputIterator<T>, T> {
   T value;

@@ -255,6 +255,23 @@ static inline cufftResult cufftMakePlanMany(cufftHandle plan, int rank, const in
   return isomer::emulator::fft::make_many(plan, rank, n, inembed, istride, idist, onembed, ostride, odist,
                                           type, batch);
 }
+/// By the types of elements; `executes` is that of the sums, which are double here.
+static inline cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* n, long long* inembed,
+                                              long long istride, long long idist, cudaDataType in,
+                                              long long* onembed, long long ostride, long long odist,
+                                              cudaDataType out, long long batch, std::size_t* work,
+                                              cudaDataType /*executes*/) {
+  const auto narrow = [rank](const long long* from) { return from ? std::vector<int>(from, from + rank) : std::vector<int>(); };
+  const std::vector<int> sizes = narrow(n), inside = narrow(inembed), outside = narrow(onembed);
+  struct Kind { cudaDataType in, out; cufftType type; };
+  for (const Kind& k : {Kind{CUDA_C_32F, CUDA_C_32F, CUFFT_C2C}, {CUDA_R_32F, CUDA_C_32F, CUFFT_R2C},
+                        {CUDA_C_32F, CUDA_R_32F, CUFFT_C2R}, {CUDA_C_64F, CUDA_C_64F, CUFFT_Z2Z},
+                        {CUDA_R_64F, CUDA_C_64F, CUFFT_D2Z}, {CUDA_C_64F, CUDA_R_64F, CUFFT_Z2D}})
+    if (k.in == in && k.out == out)
+      return cufftMakePlanMany(plan, rank, sizes.data(), inembed ? inside.data() : nullptr, int(istride), int(idist),
+                               onembed ? outside.data() : nullptr, int(ostride), int(odist), k.type, int(batch), work);
+  return CUFFT_INVALID_TYPE;
+}
 static inline cufftResult cufftPlan1d(cufftHandle* plan, int n, cufftType type, int batch) {
   cufftCreate(plan);
   return cufftMakePlan1d(*plan, n, type, batch, nullptr);

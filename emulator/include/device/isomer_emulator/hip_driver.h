@@ -104,6 +104,13 @@ static inline hipError_t hipModuleLoadData(hipModule_t*, const void*) {
 static inline hipError_t hipModuleGetFunction(hipFunction_t*, hipModule_t, const char*) {
   return isomer_emulator_no_hip_module();
 }
+static inline hipError_t hipModuleGetGlobal(hipDeviceptr_t*, std::size_t*, hipModule_t, const char*) {
+  return isomer_emulator_no_hip_module();
+}
+// In what a launch of a module's function gets beside its arguments.
+#define HIP_LAUNCH_PARAM_BUFFER_POINTER (reinterpret_cast<void*>(1))
+#define HIP_LAUNCH_PARAM_BUFFER_SIZE (reinterpret_cast<void*>(2))
+#define HIP_LAUNCH_PARAM_END (reinterpret_cast<void*>(3))
 static inline hipError_t hipModuleUnload(hipModule_t) { return hipSuccess; }
 static inline hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned gx, unsigned gy, unsigned gz,
                                                unsigned bx, unsigned by, unsigned bz, unsigned shared,

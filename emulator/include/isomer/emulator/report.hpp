@@ -51,6 +51,7 @@ enum class Kind : std::uint8_t {
   integer_division,     ///< by zero, or of the lowest number by -1: a device goes on, this machine does not
   ragged_store,         ///< a bulk store past a row's end, where the hardware writes whole sixteen bytes
   host_touch,           ///< host code reads or writes device memory by its address
+  host_race,            ///< host code touches what a copy or kernel of a stream may still be using
 };
 ISOMER_EMULATOR_EXPORT const char* name(Kind kind);
 

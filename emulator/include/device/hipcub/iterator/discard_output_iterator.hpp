@@ -1,0 +1,4 @@
+#pragma once
+#include "../../isomer_emulator/cub.h"
+
+namespace hipcub = cub;
