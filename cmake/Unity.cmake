@@ -1,6 +1,6 @@
 # isomer_unity(target [OPS] [SINGLE pattern…]): compiles the target's files in batches, as their common headers cost
 # more than they do. A batch lies within one folder, so that a name need be unique there only, and holds about ISOMER_UNITY_BYTES of
-# text, so that a change of one file costs seconds. Files that match a pattern, define macros for themselves or have
+# text, so that a change of one file costs seconds. A folder with less than a third of that joins the folder that it lies in. Files that match a pattern, define macros for themselves or have
 # options of their own stay single. With OPS, a batch goes through the folders of that name of all ops, each of which has
 # a namespace, and of the single files those of one name are a batch.
 set(ISOMER_UNITY_BYTES 90000 CACHE STRING "How much text one batch of files that are compiled together holds; 0: every file is compiled alone")
@@ -38,13 +38,25 @@ function(isomer_unity target)
     if(unity_OPS)
       string(REGEX REPLACE "^ops/[^/]+/" "ops/" folder ${folder})
     endif()
+    get_filename_component(above "${folder}" DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${target}_${above}" above)
     string(MAKE_C_IDENTIFIER "${target}_${folder}" folder)
+    set(above_${folder} ${above})
     list(APPEND folders ${folder})
     list(APPEND in_${folder} ${source})
     file(SIZE ${path} bytes)
     math(EXPR bytes_${folder} "${bytes_${folder}} + ${bytes}")
   endforeach()
   list(REMOVE_DUPLICATES folders)
+  math(EXPR little "${ISOMER_UNITY_BYTES} / 3")
+  foreach(folder IN LISTS folders)
+    set(above ${above_${folder}})
+    if(NOT unity_OPS AND bytes_${folder} LESS little AND NOT above STREQUAL folder AND above IN_LIST folders)
+      list(APPEND in_${above} ${in_${folder}})
+      math(EXPR bytes_${above} "${bytes_${above}} + ${bytes_${folder}}")
+      list(REMOVE_ITEM folders ${folder})
+    endif()
+  endforeach()
   foreach(folder IN LISTS folders)
     list(LENGTH in_${folder} count)
     if(count EQUAL 1)

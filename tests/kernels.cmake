@@ -21,10 +21,10 @@ function(isomer_kernel_test name)
 endfunction()
 
 # Watched, at 32 and 64 lanes. The first tier takes fewer cases, which run every kernel too.
-isomer_kernel_test(emulated check --backend emulated --sample 3)
+isomer_kernel_test(emulated check --backend emulated --sample 2)
 isomer_kernel_test(emulated_28 check --backend emulated --sample 28)
 # The second tier compiles every program, the first so many of each kernel.
-isomer_kernel_test(sm_90a_sample prebuild --arch sm_90a --no-spills --sample 4 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a_sample)
+isomer_kernel_test(sm_90a_sample prebuild --arch sm_90a --no-spills --sample 2 --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a_sample)
 isomer_kernel_test(sm_90a prebuild --arch sm_90a --no-spills --out ${CMAKE_BINARY_DIR}/tests/bundles/sm_90a)
 set_tests_properties(gpu.emulated_28 gpu.sm_90a PROPERTIES LABELS tier2)
 # Attention's mma.sync kernel has other tiles on Ampere and on Ada.

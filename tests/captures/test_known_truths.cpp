@@ -92,10 +92,21 @@ std::string ncu(double instructions, double dram, double cycles) {
          "\"\n";
 }
 
-/// Two steps of a model of `layers` layers, of nine launches each; `change` makes each layer's launches
-/// another's.
-std::string model(int layers,
-                  const std::function<void(std::vector<Trace::Kernel>&, int layer)>& change = {}) {
+/// A file, or the text of one. What is long is made where it is asked for: every test lists all of them.
+class File {
+ public:
+  File(std::string file) : make_([file = std::move(file)] { return file; }) {}
+  explicit File(std::function<std::string()> make) : make_(std::move(make)) {}
+  /// A path, which begins with '/', or a text.
+  std::string get() const { return make_(); }
+
+ private:
+  std::function<std::string()> make_;
+};
+
+using ChangeOfLayer = std::function<void(std::vector<Trace::Kernel>&, int layer)>;
+
+std::string model_text(int layers, const ChangeOfLayer& change) {
   Trace trace;
   for (int step = 0; step < 2; ++step) {
     trace.kernels.push_back({"void embedding<256>(float*)", 1, 5});
@@ -114,6 +125,11 @@ std::string model(int layers,
   }
   return trace.text();
 }
+/// Two steps of a model of `layers` layers, of nine launches each; `change` makes each layer's launches
+/// another's.
+File model(int layers, const ChangeOfLayer& change = {}) {
+  return File([=] { return model_text(layers, change); });
+}
 using Layer = std::vector<Trace::Kernel>;
 
 /// Attention of two releases of one library: the later one's main loop has one more parameter.
@@ -129,7 +145,8 @@ std::string release(const char* mainloop) {
 }
 
 struct Truth {
-  std::string what, a, b;  ///< files; one that begins with none of '/' is a file's text
+  std::string what;
+  File a, b;
   int exit;
   std::string kind;  ///< of the most important pair; "only" for a kernel of one side; "" for no answer
   std::string says;  ///< the first sentence about the difference holds it
@@ -299,7 +316,8 @@ class KnownTruth : public testing::TestWithParam<Truth> {};
 TEST_P(KnownTruth, IsTheVerdictAndTheFirstSentence) {
   const Truth& truth = GetParam();
   const Folder folder;
-  const auto path = [&](const char* name, const std::string& file) {
+  const auto path = [&](const char* name, const File& given) {
+    const std::string file = given.get();
     return file.starts_with('/') ? file : folder.file(name, file);
   };
   const std::string out = folder.path / "out", err = folder.path / "err";

@@ -1,7 +1,9 @@
 #include "planted.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace isomer::planted {
@@ -76,6 +78,26 @@ std::vector<gpu::Source> with_faults() {
 }
 
 }  // namespace
+
+std::vector<Fault> first_of_each_kind(const Planted& planted) {
+  std::vector<Fault> list;
+  std::set<std::string> known;
+  for (const Fault& fault : planted.faults) {
+    const bool kind = known.insert("says " + std::string(fault.says)).second;
+    const bool file = known.insert("file " + std::string(fault.file)).second;
+    if (kind || file) list.push_back(fault);
+  }
+  return list;
+}
+
+std::vector<Fault> others(const Planted& planted) {
+  const std::vector<Fault> first = first_of_each_kind(planted);
+  std::vector<Fault> list;
+  for (const Fault& fault : planted.faults)
+    if (std::none_of(first.begin(), first.end(), [&](const Fault& each) { return each.name == fault.name; }))
+      list.push_back(fault);
+  return list;
+}
 
 std::string path_of(const Fault& fault) { return stem_of(fault) + ".cu"; }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace isomer::planted {
 
@@ -32,6 +33,11 @@ struct Planted {
   std::string_view line;            ///< the ordinary case
   std::span<const Fault> faults;
 };
+
+/// What the first tier plants: of each kind, which is what is said of it, and of each file the first.
+std::vector<Fault> first_of_each_kind(const Planted& planted);
+/// What it leaves to the second tier.
+std::vector<Fault> others(const Planted& planted);
 
 /// Where the file with that fault lies among the sources.
 std::string place_of(const Fault& fault);

@@ -13,7 +13,10 @@ add_custom_command(OUTPUT ${planted_sources}
     -P ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake
   DEPENDS ${planted} ${library_device_sources} ${PROJECT_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
 list(APPEND sources ${planted_sources})
-set(include_directories ${CMAKE_CURRENT_SOURCE_DIR}/device_faults)
+set(include_directories ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/device_faults)
 set(library isomer_lab isomer_emulated_vendor)
 set(environment "ISOMER_NVRTC=${NVRTC_LIBRARY};ISOMER_CACHE=${test_cache}")
 set(single device_faults/)
+# The faults of a kind that another shows.
+add_test(NAME Planted.OfEveryKindAgain COMMAND test_device_faults --gtest_filter=Others/*)
+set_tests_properties(Planted.OfEveryKindAgain PROPERTIES LABELS tier2 ENVIRONMENT "ISOMER_NVRTC=${NVRTC_LIBRARY};ISOMER_CACHE=${test_cache};ISOMER_EVERY_CASE=1")

@@ -1,4 +1,5 @@
 // The Hopper kernel of attention with one fault each: the emulator, or the comparison, names every one.
+#include "first_tier.hpp"
 #include "planted.hpp"
 
 #include <gtest/gtest.h>
@@ -14,15 +15,25 @@ class AttentionFault : public testing::TestWithParam<planted::Fault> {};
 
 TEST_P(AttentionFault, IsNamed) { planted::expect_named(planted::attention_faults(), GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(All, AttentionFault, testing::ValuesIn(planted::attention_faults().faults),
+INSTANTIATE_TEST_SUITE_P(OfEachKind, AttentionFault,
+                         testing::ValuesIn(planted::first_of_each_kind(planted::attention_faults())),
                          [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Others, AttentionFault,
+    testing::ValuesIn(tests::in_second_tier(planted::others(planted::attention_faults()))),
+    [](const auto& info) { return std::string(info.param.name); });
 
 class AttentionWideFault : public testing::TestWithParam<planted::Fault> {};
 
 TEST_P(AttentionWideFault, IsNamed) { planted::expect_named(planted::attention_wide_faults(), GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(All, AttentionWideFault, testing::ValuesIn(planted::attention_wide_faults().faults),
+INSTANTIATE_TEST_SUITE_P(OfEachKind, AttentionWideFault,
+                         testing::ValuesIn(planted::first_of_each_kind(planted::attention_wide_faults())),
                          [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Others, AttentionWideFault,
+    testing::ValuesIn(tests::in_second_tier(planted::others(planted::attention_wide_faults()))),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(AttentionWideFaults, AreNoneInTheKernelItself) {
   const lab::Outcome outcome = planted::checked(planted::attention_wide_faults(), [](gpu::Step&) {});
@@ -36,12 +47,12 @@ struct OfPieces {
 };
 void PrintTo(const OfPieces& of, std::ostream* out) { *out << of.fault.name; }
 
-std::vector<OfPieces> of_pieces() {
+std::vector<OfPieces> of_pieces(std::vector<planted::Fault> (*some)(const planted::Planted&)) {
   std::vector<OfPieces> list;
   for (const planted::Planted& planted :
        {planted::attention_piece_faults(), planted::attention_combine_faults(),
         planted::attention_append_faults()})
-    for (const planted::Fault& fault : planted.faults) list.push_back({planted, fault});
+    for (const planted::Fault& fault : some(planted)) list.push_back({planted, fault});
   return list;
 }
 
@@ -49,12 +60,18 @@ class AttentionPieceFault : public testing::TestWithParam<OfPieces> {};
 
 TEST_P(AttentionPieceFault, IsNamed) { planted::expect_named(GetParam().planted, GetParam().fault); }
 
-INSTANTIATE_TEST_SUITE_P(All, AttentionPieceFault, testing::ValuesIn(of_pieces()),
+INSTANTIATE_TEST_SUITE_P(OfEachKind, AttentionPieceFault,
+                         testing::ValuesIn(of_pieces(planted::first_of_each_kind)),
+                         [](const auto& info) { return std::string(info.param.fault.name); });
+INSTANTIATE_TEST_SUITE_P(Others, AttentionPieceFault,
+                         testing::ValuesIn(tests::in_second_tier(of_pieces(planted::others))),
                          [](const auto& info) { return std::string(info.param.fault.name); });
 
 TEST(AttentionPieceFaults, AreNoneInTheKernelsThemselves) {
   std::set<std::string_view> lines;
-  for (const OfPieces& of : of_pieces())
+  for (const OfPieces& of : of_pieces([](const planted::Planted& planted) {
+         return std::vector<planted::Fault>(planted.faults.begin(), planted.faults.end());
+       }))
     for (const std::string_view line : {of.planted.line, of.fault.line})
       if (!line.empty() && lines.insert(line).second) {
         const lab::Outcome outcome = planted::checked(

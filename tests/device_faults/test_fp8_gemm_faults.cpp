@@ -1,5 +1,6 @@
 // The Hopper kernel of block-scaled products with one fault each: the emulator, or the comparison, names
 // every one.
+#include "first_tier.hpp"
 #include "planted.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +16,13 @@ class Fp8GemmFault : public testing::TestWithParam<planted::Fault> {};
 
 TEST_P(Fp8GemmFault, IsNamed) { planted::expect_named(planted::fp8_gemm_faults(), GetParam()); }
 
-INSTANTIATE_TEST_SUITE_P(All, Fp8GemmFault, testing::ValuesIn(planted::fp8_gemm_faults().faults),
+INSTANTIATE_TEST_SUITE_P(OfEachKind, Fp8GemmFault,
+                         testing::ValuesIn(planted::first_of_each_kind(planted::fp8_gemm_faults())),
                          [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Others, Fp8GemmFault,
+    testing::ValuesIn(tests::in_second_tier(planted::others(planted::fp8_gemm_faults()))),
+    [](const auto& info) { return std::string(info.param.name); });
 
 /// The cases and candidates that show the faults, each once.
 std::vector<planted::Fault> shown_by() {

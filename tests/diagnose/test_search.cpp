@@ -4,12 +4,15 @@
 
 #include "core/codec.hpp"
 #include "diagnose/fake_candidate.hpp"
+#include "first_tier.hpp"
+#include "lab/evidence/variations/changed_answers.hpp"
 #include "lab/evidence/variations/numbers.hpp"
 #include "lab/evidence/variations/search.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <utility>
 
 namespace isomer::lab {
 
@@ -50,14 +53,12 @@ void PrintTo(const Planted& planted, std::ostream* out) {
   for (const std::string& each : planted.variations) *out << ' ' << each;
 }
 
-class EveryVariation : public testing::TestWithParam<Planted> {};
-
-TEST_P(EveryVariation, IsNamed) {
-  const Planted& planted = GetParam();
+/// The explanation names exactly what was planted, or what no input tells from it; what the original's own
+/// arguments cannot show is no fault of a port, and nothing is named. Returns whether it shows.
+bool expect_named(const Planted& planted) {
   const Explanation found = explained(planted);
   std::vector<std::string> named = found.set;
   named.insert(named.end(), found.open_set.begin(), found.open_set.end());
-  // What the original's own arguments cannot show is no fault of a port.
   const bool shows = found.plain.wrong > 0 || found.open_differs;
   EXPECT_TRUE(found.explains);
   // Of two that give the same with this original's arguments either is named, and the other listed beside it.
@@ -72,6 +73,47 @@ TEST_P(EveryVariation, IsNamed) {
   } else {
     EXPECT_TRUE(named.empty()) << joined(named);
   }
+  return shows;
+}
+
+class EveryVariation : public testing::TestWithParam<Planted> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryVariation);  // in the first tier
+
+TEST_P(EveryVariation, IsNamed) { expect_named(GetParam()); }
+
+class EveryForm : public testing::TestWithParam<const Port*> {};
+
+TEST_P(EveryForm, NamesNothingWhereNothingIsWrong) { EXPECT_FALSE(expect_named({GetParam(), {}})); }
+
+/// A variation of an op, and the forms in which the op is ported, from the one that is asked first on.
+struct OfForms {
+  std::string variation;
+  std::vector<const Port*> forms;
+};
+void PrintTo(const OfForms& of, std::ostream* out) { *out << of.forms.front()->op << ' ' << of.variation; }
+
+class EveryVariationOfAnOp : public testing::TestWithParam<OfForms> {};
+
+/// In one form that shows it: the second tier asks every form.
+TEST_P(EveryVariationOfAnOp, IsNamedInAForm) {
+  for (const Port* form : GetParam().forms)
+    if (expect_named({form, {GetParam().variation}})) return;
+}
+
+/// The forms take turns to be asked first.
+std::vector<OfForms> variations_of_ops() {
+  std::map<const oracle::Oracle*, std::vector<const Port*>> forms;
+  for (const Port& port : ports()) forms[port.oracle].push_back(&port);
+  std::vector<OfForms> list;
+  for (const Port& port : ports()) {
+    std::vector<const Port*> turn = std::exchange(forms[port.oracle], {});
+    if (turn.empty()) continue;  // the op has had its turn
+    for (const oracle::Variation& variation : port.oracle->variations) {
+      list.push_back({variation.name, turn});
+      std::rotate(turn.begin(), turn.begin() + 1, turn.end());
+    }
+  }
+  return list;
 }
 
 std::string name_of_test(const testing::TestParamInfo<Planted>& info) {
@@ -83,20 +125,37 @@ std::string name_of_test(const testing::TestParamInfo<Planted>& info) {
   return name + "_" + std::to_string(info.index);
 }
 
-/// Some eight of the pairs of variations that show alone, spread over all of them; four where there are very
-/// many, of which each takes longer as well.
+/// Whether a call's answer is another with that variation, where the original does not leave it open.
+bool shows_in(const Given& given, const Port& port, const std::string& variation) {
+  const oracle::Expected other = varied(given, *port.oracle, oracle::Variations({variation}));
+  for (std::size_t t = 0; t < other.tensors.size(); ++t) {
+    const oracle::ExpectedTensor &plain = given.plain.tensors[t], &its = other.tensors[t];
+    for (std::size_t i = 0; i < its.value.size(); ++i)
+      if (!given.open[t][i] &&
+          (plain.written[i] != its.written[i] ||
+           (plain.written[i] && !holds(plain, i, core::round_to(its.dtype, its.value[i])))))
+        return true;
+  }
+  return false;
+}
+
+/// Some eight of the pairs of variations that show alone, spread over all of them, four where there are very
+/// many, of which each takes longer as well; the first tier has half of them.
 std::vector<Planted> pairs(const Port& port) {
   const std::vector<oracle::Variation>& all = port.oracle->variations;
-  // To explain each alone takes as long as the pairs: of those alone that are asked for.
+  std::vector<std::shared_ptr<const Given>> probes;
+  for (const std::string& line : port.original->probes) probes.push_back(given_by_line(port, line));
   std::map<std::size_t, bool> known;
   const auto shows = [&](std::size_t v) {
     const auto [at, fresh] = known.emplace(v, false);
-    if (fresh) at->second = explained({&port, {all[v].name}}).plain.wrong > 0;
+    if (fresh)
+      at->second = std::any_of(probes.begin(), probes.end(),
+                               [&](const auto& probe) { return shows_in(*probe, port, all[v].name); });
     return at->second;
   };
   std::vector<Planted> list;
-  const std::size_t step =
-      std::max<std::size_t>(11, all.size() * all.size() / (all.size() > 30 ? 8 : 16) | 1);
+  const std::size_t share = (all.size() > 30 ? 8 : 16) / (tests::has_every_case() ? 1 : 2);
+  const std::size_t step = std::max<std::size_t>(11, all.size() * all.size() / share | 1);
   std::size_t turn = step;  // since the last that was taken
   for (std::size_t a = 0; a < all.size(); ++a)
     for (std::size_t b = a + 1; b < all.size(); ++b)
@@ -173,7 +232,29 @@ INSTANTIATE_TEST_SUITE_P(Of, EveryOp, testing::ValuesIn(one_of_each_function()),
   return info.param->functions.front() + "_" + std::to_string(info.index);
 });
 
-INSTANTIATE_TEST_SUITE_P(Of, EveryVariation, testing::ValuesIn(singles()), name_of_test);
+std::vector<const Port*> all_ports() {
+  std::vector<const Port*> list;
+  for (const Port& port : ports()) list.push_back(&port);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryForm, testing::ValuesIn(all_ports()), [](const auto& info) {
+  return info.param->functions.front() + "_" + std::to_string(info.index);
+});
+
+INSTANTIATE_TEST_SUITE_P(Of, EveryVariationOfAnOp, testing::ValuesIn(variations_of_ops()),
+                         [](const auto& info) {
+                           std::string name =
+                               info.param.forms.front()->oracle->contract->op + "_" + info.param.variation;
+                           std::replace_if(
+                               name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); },
+                               '_');
+                           return name + "_" + std::to_string(info.index);
+                         });
+
+/// In every form: the second tier.
+INSTANTIATE_TEST_SUITE_P(Of, EveryVariation, testing::ValuesIn(tests::in_second_tier(singles())),
+                         name_of_test);
 
 }  // namespace
 }  // namespace isomer::lab

@@ -15,7 +15,7 @@ foreach(target IN ITEMS isomer_stand_in_driver isomer_stand_in_wrapper isomer_st
         isomer_stand_in_looking_program)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(${target} SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR} /usr/local/cuda/include)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -O0)
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
 endforeach()
 set(library isomer_lab)

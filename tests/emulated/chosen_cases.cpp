@@ -1,5 +1,6 @@
 #include "chosen_cases.hpp"
 
+#include "first_tier.hpp"
 #include "lab/plan/parallel.hpp"
 
 #include <algorithm>
@@ -72,8 +73,9 @@ Taken look_at(const oracle::Oracle& oracle, const oracle::Case& c, const gpu::Im
 
 std::vector<Taken> taken_by(const oracle::Oracle& oracle, const gpu::Implementation& implementation,
                             const gpu::Facts& facts) {
+  // Each of these has to be compiled: the second tier.
   std::set<std::string> benched;
-  for (const char* line : oracle.device_bench_lines)
+  for (const char* line : tests::in_second_tier(oracle.device_bench_lines))
     if (const auto plan = plan_of(oracle, oracle::parse_case(line), implementation, facts))
       for (const gpu::Step& step : plan->steps()) benched.insert(step.program().text());
   const std::vector<oracle::Case> all = oracle.cases();

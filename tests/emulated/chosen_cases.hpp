@@ -16,7 +16,7 @@ struct Taken {
   double work = 0;                 ///< bytes and operations, with those of tiles that are not full
   std::set<std::string> programs;  ///< that it compiles
   std::set<std::string> shows;     ///< features, dtype, layout, regime, each value of a kernel's
-                                   ///< variant, and each kernel that `bench` runs
+                                   ///< variant, and in the second tier each program that `bench` runs
 };
 
 /// Every ordinary case that it takes and for which its device has memory.

@@ -1,4 +1,5 @@
 // A sample of an op's cases is small, and still runs every kernel that all of its cases run.
+#include "first_tier.hpp"
 #include "gpu/plan.hpp"
 #include "lab/check/sample.hpp"
 #include "lab/plan/programs.hpp"
@@ -39,7 +40,9 @@ TEST(Sample, RunsEveryKernelThatAllCasesRun) {
     ASSERT_FALSE(targets.empty()) << op;
     const std::vector<oracle::Case> all = oracle.cases();
     const std::set<std::string> kernels = kernels_of(oracle, all);
-    for (const int count : {1, 3}) {
+    // One stretch of the list needs more cases of single kernels than any other sample.
+    const std::vector<int> counts = tests::has_every_case() ? std::vector<int>{1, 3} : std::vector<int>{1};
+    for (const int count : counts) {
       const std::vector<oracle::Case> taken = lab::sample(oracle, targets, count, 0);
       EXPECT_GE(taken.size(), static_cast<std::size_t>(count)) << op;
       EXPECT_LE(taken.size(), static_cast<std::size_t>(count) + kernels.size()) << op;

@@ -3,6 +3,7 @@
 find_package(nlohmann_json REQUIRED)
 set(stand_in ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace/stand_in)
 isomer_injected_library(isomer_stand_in_trace_hip ${ISOMER_HIP_RECORDER_MAP} ${ISOMER_HIP_RECORDER_SOURCES})
+target_compile_options(isomer_stand_in_trace_hip PRIVATE -O0)
 add_library(isomer_stand_in_rocprofiler SHARED ${stand_in}/sdk.cpp)
 add_executable(isomer_stand_in_hip_program ${stand_in}/program.cpp)
 set_target_properties(isomer_stand_in_trace_hip isomer_stand_in_rocprofiler PROPERTIES
@@ -10,7 +11,7 @@ set_target_properties(isomer_stand_in_trace_hip isomer_stand_in_rocprofiler PROP
 set_target_properties(isomer_stand_in_rocprofiler PROPERTIES CXX_VISIBILITY_PRESET default)
 foreach(target IN ITEMS isomer_stand_in_trace_hip isomer_stand_in_rocprofiler isomer_stand_in_hip_program)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${stand_in}/include)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -O0)
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
 endforeach()
 # What translates the profiler's records, by itself.
@@ -19,6 +20,8 @@ list(APPEND translation ${PROJECT_SOURCE_DIR}/lab/launches/inject/hip/recorder.c
   ${PROJECT_SOURCE_DIR}/lab/launches/inject/hip/image.cpp)
 add_library(isomer_hip_translation STATIC ${translation})
 target_link_libraries(isomer_hip_translation PRIVATE isomer_lab isomer_options)
+target_compile_options(isomer_hip_translation PRIVATE -O0)
+isomer_unity(isomer_hip_translation)
 set(library isomer_hip_translation isomer_lab)
 set(dependencies isomer_cli isomer_stand_in_trace_hip isomer_stand_in_rocprofiler isomer_stand_in_hip_program)
 set(definitions ISOMER_CLI="$<TARGET_FILE:isomer_cli>" ISOMER_TRACE_HIP="$<TARGET_FILE:isomer_stand_in_trace_hip>"

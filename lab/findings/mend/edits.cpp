@@ -12,16 +12,16 @@
 namespace isomer::lab {
 namespace {
 
-using Lines = std::vector<std::string>;
+using SourceLines = std::vector<std::string>;
 
-Lines lines_of(const std::string& source) {
-  Lines lines;
+SourceLines lines_of(const std::string& source) {
+  SourceLines lines;
   std::istringstream stream(source);
   for (std::string line; std::getline(stream, line);) lines.push_back(std::move(line));
   return lines;
 }
 
-std::string text_of(const Lines& lines) {
+std::string text_of(const SourceLines& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
@@ -127,7 +127,7 @@ class Editing {
 
   void put(std::size_t at, const std::string& line, std::string what) {
     if (edits_.size() >= kMost || lines_[at] == line) return;
-    Lines changed = lines_;
+    SourceLines changed = lines_;
     changed[at] = line;
     edits_.push_back({static_cast<int>(at) + 1, std::move(what), text_of(changed)});
   }
@@ -143,7 +143,7 @@ class Editing {
           forms.push_back(std::string(rule.right).replace(rule.right.find("{}"), 2, name));
       }
       for (const std::string& right : forms) {
-        Lines every = lines_;
+        SourceLines every = lines_;
         int count = 0;
         for (const std::size_t at : order_) {
           if (!is_code(lines_[at]) || !wrong.found_in(lines_[at])) continue;
@@ -197,7 +197,7 @@ class Editing {
         continue;
       const std::string& next = lines_[std::min(place, lines_.size() - 1)];
       const std::size_t indent = std::min(next.find_first_not_of(" \t"), std::string::npos - 1);
-      Lines changed = lines_;
+      SourceLines changed = lines_;
       changed.insert(
           changed.begin() + at,
           (indent < next.size() ? next.substr(0, indent) : std::string("  ")) + "__syncthreads();");
@@ -311,7 +311,7 @@ class Editing {
     const std::string stream = found ? (*found)[1]
                                : hip ? "at::hip::getCurrentHIPStream()"
                                      : "at::cuda::getCurrentCUDAStream()";
-    Lines changed = lines_;
+    SourceLines changed = lines_;
     for (std::string& line : changed) {
       line = four.replaced(line, "<<<$1,$2,$3, " + stream + ">>>");
       line = two.replaced(line, "<<<$1,$2, 0, " + stream + ">>>");
@@ -323,7 +323,7 @@ class Editing {
   const Finding& finding_;
   std::string entry_;
   const std::string& source_;
-  Lines lines_;
+  SourceLines lines_;
   std::vector<std::size_t> order_;
   std::vector<Edit> edits_;
 };

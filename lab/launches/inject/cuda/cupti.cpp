@@ -25,7 +25,7 @@ void* open_cupti() {
 }
 
 template <class Function>
-bool find(void* library, const char* name, Function& function) {
+bool find_function(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   return function != nullptr;
 }
@@ -53,18 +53,19 @@ std::string Calls::open() {
   if (cupti == nullptr)
     return "libcupti.so.13 or .12 is not on this machine: install CUDA's cuda-cupti package or the wheel "
            "nvidia-cuda-cupti, or name the file in ISOMER_CUPTI";
-  find(cupti, "cuptiSubscribe_v2", subscribe_v2);
-  find(cupti, "cuptiActivityFlushPeriod", activity_period);
-  find(cupti, "cuptiGetGraphNodeId", graph_node_id);
-  find(cupti, "cuptiGetResultString", result_string);
-  const bool whole =
-      find(cupti, "cuptiSubscribe", subscribe) && find(cupti, "cuptiEnableCallback", enable_callback) &&
-      find(cupti, "cuptiEnableDomain", enable_domain) &&
-      find(cupti, "cuptiActivityEnable", activity_enable) &&
-      find(cupti, "cuptiActivityRegisterCallbacks", activity_register) &&
-      find(cupti, "cuptiActivityGetNextRecord", activity_next) &&
-      find(cupti, "cuptiActivityGetNumDroppedRecords", activity_dropped) &&
-      find(cupti, "cuptiActivityFlushAll", activity_flush) && find(cupti, "cuptiGetVersion", version);
+  find_function(cupti, "cuptiSubscribe_v2", subscribe_v2);
+  find_function(cupti, "cuptiActivityFlushPeriod", activity_period);
+  find_function(cupti, "cuptiGetGraphNodeId", graph_node_id);
+  find_function(cupti, "cuptiGetResultString", result_string);
+  const bool whole = find_function(cupti, "cuptiSubscribe", subscribe) &&
+                     find_function(cupti, "cuptiEnableCallback", enable_callback) &&
+                     find_function(cupti, "cuptiEnableDomain", enable_domain) &&
+                     find_function(cupti, "cuptiActivityEnable", activity_enable) &&
+                     find_function(cupti, "cuptiActivityRegisterCallbacks", activity_register) &&
+                     find_function(cupti, "cuptiActivityGetNextRecord", activity_next) &&
+                     find_function(cupti, "cuptiActivityGetNumDroppedRecords", activity_dropped) &&
+                     find_function(cupti, "cuptiActivityFlushAll", activity_flush) &&
+                     find_function(cupti, "cuptiGetVersion", version);
   if (!whole) return "this libcupti lacks functions that CUDA 11's already has";
   return open_driver(true);
 }
@@ -72,22 +73,22 @@ std::string Calls::open() {
 std::string Calls::open_driver(bool calls_are_heard) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == nullptr) return "libcuda.so.1 is not on this machine";
-  find(driver, "cuDriverGetVersion", driver_version);
-  find(driver, "cuCtxGetDevice", current_device);
-  find(driver, "cuDeviceGetName", device_name);
-  find(driver, "cuFuncGetModule", function_module);
-  find(driver, "cuFuncGetAttribute", function_attribute);
-  find(driver, "cuFuncGetParamInfo", function_parameter);
-  find(driver, "cuFuncGetName", function_name);
-  find(driver, "cuKernelGetParamInfo", kernel_parameter);
-  find(driver, "cuKernelGetFunction", kernel_function);
-  find(driver, "cuKernelGetName", kernel_name);
-  find(driver, "cuMemGetAddressRange_v2", address_range);
-  find(driver, "cuGraphGetNodes", graph_nodes);
-  find(driver, "cuGraphNodeGetType", node_type);
-  find(driver, "cuGraphGetEdges", graph_edges);
-  find(driver, "cuStreamIsCapturing", is_capturing);
-  find(driver, "cuStreamIsCapturing_ptsz", is_capturing_of_thread);
+  find_function(driver, "cuDriverGetVersion", driver_version);
+  find_function(driver, "cuCtxGetDevice", current_device);
+  find_function(driver, "cuDeviceGetName", device_name);
+  find_function(driver, "cuFuncGetModule", function_module);
+  find_function(driver, "cuFuncGetAttribute", function_attribute);
+  find_function(driver, "cuFuncGetParamInfo", function_parameter);
+  find_function(driver, "cuFuncGetName", function_name);
+  find_function(driver, "cuKernelGetParamInfo", kernel_parameter);
+  find_function(driver, "cuKernelGetFunction", kernel_function);
+  find_function(driver, "cuKernelGetName", kernel_name);
+  find_function(driver, "cuMemGetAddressRange_v2", address_range);
+  find_function(driver, "cuGraphGetNodes", graph_nodes);
+  find_function(driver, "cuGraphNodeGetType", node_type);
+  find_function(driver, "cuGraphGetEdges", graph_edges);
+  find_function(driver, "cuStreamIsCapturing", is_capturing);
+  find_function(driver, "cuStreamIsCapturing_ptsz", is_capturing_of_thread);
   allocations().ask(around, !calls_are_heard);
   return {};
 }
