@@ -177,6 +177,8 @@ constexpr Stranger kStrangers[] = {
     {"shrink_by_sum", "act_quant", "fail", Code::other_reduction, "reduced.cu"},
     {"gated_by_largest", "silu_mul_quant", "pass", Code::none, "reduced.cu"},
     {"gated_by_signed", "silu_mul_quant", "fail", Code::missing_absolute, "reduced.cu"},
+    {"attend_by_given_maximum", "attention", "pass", Code::none, "reduced.cu"},
+    {"attend_by_own_maxima", "attention", "fail", Code::other_reduction, "reduced.cu"},
     {"multiply_of_experts", "grouped_fp8_gemm", "pass", Code::none, "reduced.cu"},
     {"multiply_of_experts_whole_blocks", "grouped_fp8_gemm", "fail", Code::tail_mask, "reduced.cu"},
 };
