@@ -2,6 +2,7 @@
 
 #include "core/sentence.hpp"
 #include "lab/ask/adapting/adapting.hpp"
+#include "lab/ask/adapting/cache_layouts.hpp"
 #include "lab/ask/adapting/changes.hpp"
 #include "lab/ask/adapting/kinds.hpp"
 #include "lab/ask/adapting/launch.hpp"
@@ -380,6 +381,7 @@ Called find_call(const Candidate& candidate, const CallRequest& request) {
       if (called.trial.answer.end != Answer::End::refused) break;
     }
     try_untyped(candidate, request, called);
+    try_cache_layouts(candidate, request, called);
     // What it does not take is a limit of a stranger's, and nothing to be adapted.
     if (!called.callable && takes_tensors(*called.form.entry)) try_simpler(candidate, request, called);
     if (!called.callable && (called.trial.answer.end == Answer::End::refused ||

@@ -105,6 +105,17 @@ Value in_columns(const Value& value, std::int64_t multiple) {
   return copy;
 }
 
+/// The last dimension as two, if it is a multiple of the second.
+Tensor with_last_split(Tensor tensor, std::int64_t inner) {
+  if (tensor.rank == 0 || tensor.rank == Tensor::kMaxRank || tensor.size(-1) % inner != 0) return tensor;
+  const auto last = static_cast<std::size_t>(tensor.rank++);
+  tensor.shape[last] = inner;
+  tensor.strides[last] = tensor.strides[last - 1];
+  tensor.shape[last - 1] /= inner;
+  tensor.strides[last - 1] *= inner;
+  return tensor;
+}
+
 Value pass_tensor(const Passing& passing, const Value& original, const std::vector<Value>& values) {
   if (!original.is_tensor()) return original;
   Value value = deep_copy(original);
@@ -112,6 +123,7 @@ Value pass_tensor(const Passing& passing, const Value& original, const std::vect
     value = with_dimension(
         value, std::min(passing.inserted, value.tensor.rank),
         std::max<std::int64_t>(1, static_cast<std::int64_t>(counted(*passing.longer, values))));
+  if (passing.split > 0) value.tensor = with_last_split(value.tensor, passing.split);
   value.tensor = reshaped(value.tensor, passing.drop, passing.inner, passing.axes);
   if (passing.cast != DType::none && passing.cast != value.tensor.dtype) value = cast_to(value, passing.cast);
   if ((passing.compact || !passing.axes.empty()) && !value.tensor.is_contiguous())

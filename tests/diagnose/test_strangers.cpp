@@ -167,6 +167,10 @@ constexpr Stranger kStrangers[] = {
     {"engine_of_keys_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
     {"pages_of_keys", "attention", "pass", Code::none, "pages.cu"},
     {"pages_of_heads", "attention", "pass", Code::convention, "pages.cu"},
+    {"pages_of_split_keys", "attention", "pass", Code::convention, "pages.cu"},
+    {"caches_of_keys", "attention", "pass", Code::none, "pages.cu"},
+    {"caches_of_heads", "attention", "pass", Code::convention, "pages.cu"},
+    {"caches_of_keys_unscaled", "attention", "fail", Code::missing_scale, "pages.cu"},
     {"pages_of_keys_in_turn", "attention", "fail", Code::head_mapping, "pages.cu"},
     {"pages_of_keys_unscaled", "attention", "fail", Code::missing_scale, "pages.cu"},
     {"pages_of_keys_without_last", "attention", "fail", Code::off_by_one, "pages.cu"},
@@ -295,7 +299,7 @@ TEST(WhatIsJudged, IsNothingThatFindsItsKeysInPages) {
 }
 
 TEST(WhatIsJudged, IsNothingWhosePagesLieOtherwise) {
-  const Diagnosis said = said_of_stranger("pages.cu", "pages_of_split_keys", "attention");
+  const Diagnosis said = said_of_stranger("pages.cu", "pages_of_swizzled_keys", "attention");
   EXPECT_EQ(said.verdict(), "error") << words_of(said);
   EXPECT_TRUE(said.findings.empty()) << words_of(said);
   EXPECT_NE(said.error.find("its pages may lie otherwise"), std::string::npos) << said.error;

@@ -17,12 +17,6 @@
 namespace isomer::lab {
 namespace {
 
-std::shared_ptr<Simpler> copy_of(const Port& port) {
-  auto copy = std::make_shared<Simpler>(Simpler{*port.original, port});
-  copy->port.original = &copy->original;
-  return copy;
-}
-
 Pattern field_of(const std::string& name) { return Pattern("(^|\\s)" + name + "=(\\S*)"); }
 
 /// Changes every line that has a value for the field; those that vary it, which end with it, go.
@@ -146,8 +140,14 @@ bool leads(const std::string& op, const std::string& field) {
 
 }  // namespace
 
+std::shared_ptr<Simpler> simpler_of(const Port& port) {
+  auto copy = std::make_shared<Simpler>(Simpler{*port.original, port});
+  copy->port.original = &copy->original;
+  return copy;
+}
+
 std::shared_ptr<Simpler> copy_of(const Simpler& other) {
-  std::shared_ptr<Simpler> copy = copy_of(other.port);
+  std::shared_ptr<Simpler> copy = simpler_of(other.port);
   copy->chosen = other.chosen;
   return copy;
 }
@@ -186,13 +186,13 @@ Named named_of(const Candidate& candidate, const Entry& entry) {
 
 std::vector<Tried> tried_ways(const Named& named, const Port& port, const Form& form) {
   std::vector<Tried> list;
-  for (std::shared_ptr<Simpler>& simpler : simpler_ports(named, copy_of(port)))
+  for (std::shared_ptr<Simpler>& simpler : simpler_ports(named, simpler_of(port)))
     list.push_back({std::move(simpler), form});
   const auto queries = std::find_if(port.original->sayable.begin(), port.original->sayable.end(),
                                     [](const oracle::Original::Sayable& each) { return each.field == "sq"; });
   const std::optional<Form> of_keys = with_length_of_keys(form, port);
   if (queries == port.original->sayable.end() || !of_keys) return list;
-  const std::shared_ptr<Simpler> one = copy_of(port);
+  const std::shared_ptr<Simpler> one = simpler_of(port);
   choose(*one, queries->field, "1");
   std::vector<Tried> of_one_query;
   for (std::shared_ptr<Simpler>& simpler : simpler_ports(named, one, {"sq", "sk"}))
@@ -211,7 +211,7 @@ std::vector<std::string> common_sizes(const Named& named, const oracle::Original
 
 std::vector<std::shared_ptr<Simpler>> narrower_ports(const Named& named, const Port& port) {
   std::vector<std::string> optional;
-  std::vector<std::shared_ptr<Simpler>> sized = {copy_of(port)};
+  std::vector<std::shared_ptr<Simpler>> sized = {simpler_of(port)};
   for (const oracle::Original::Sayable& each : port.original->sayable) {
     if (each.values.empty() && !leads(port.op, each.field)) optional.push_back(each.field);
     const std::size_t before = sized.size();

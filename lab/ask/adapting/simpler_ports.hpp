@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lab/ask/trial.hpp"
+#include "lab/text/lower_case.hpp"
 
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@ struct Simpler {
   std::vector<std::pair<std::string, std::string>> chosen = {};  ///< sizes that were set to a common one
 };
 
+std::shared_ptr<Simpler> simpler_of(const Port& port);
 std::shared_ptr<Simpler> copy_of(const Simpler& other);
 
 /// Sets a field of every line that has it.
