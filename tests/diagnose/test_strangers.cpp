@@ -163,6 +163,8 @@ constexpr Stranger kStrangers[] = {
     {"engine_behind_past_squares", "attention", "fail", Code::other_reduction, "engines.cu"},
     {"engine_of_graph", "attention", "pass", Code::none, "engines.cu"},
     {"engine_of_graph_unscaled", "attention", "fail", Code::missing_scale, "engines.cu"},
+    {"engine_in_pairs", "attention", "pass", Code::convention, "engines.cu"},
+    {"engine_in_pairs_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
     {"engine_of_keys", "attention", "pass", Code::convention, "engines.cu"},
     {"engine_of_keys_in_turn", "attention", "fail", Code::head_mapping, "engines.cu"},
     {"pages_of_keys", "attention", "pass", Code::none, "pages.cu"},

@@ -44,12 +44,20 @@ struct Way {
   Outcome limit;           ///< of the same call of usual sizes; empty where it is one
 };
 
+/// Whether threads of a block left out a barrier at which others waited.
+bool leaves_barriers_out(const Trial& trial) {
+  return std::any_of(trial.answer.seen.begin(), trial.answer.seen.end(),
+                     [](const Seen& seen) { return seen.kind == "barrier-divergence"; });
+}
+
 Outcome outcome(const Given& given, const Trial& trial) {
   if (!trial.answer.ok()) return {fmt::format("'{}': {}", given.line, trial.answer.message)};
   if (!trial.ok()) return {fmt::format("'{}': {}", given.line, trial.misfit)};
   const bool left = strays(trial);
   return {fmt::format("'{}': {:.0f} % of the answer is right{}", given.line, 100 * share_right(given, trial),
-                      left ? ", and memory outside the tensors is accessed" : ""),
+                      left                         ? ", and memory outside the tensors is accessed"
+                      : leaves_barriers_out(trial) ? ", and threads leave out a barrier at which others wait"
+                                                   : ""),
           left};
 }
 
@@ -138,11 +146,12 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
         worked += way.trial.answer.worked_seconds;
         way.score = likelihood(*way.given, way.trial);
         way.limit = usual;
-        if (usual.text.empty()) usual = outcome(*way.given, way.trial);
-        // What is right and leaves its buffers is made for other sizes, if there are such. What lacks a
-        // barrier is right by chance, and for other sizes no more than for the usual ones, where it keeps to
-        // its memory.
-        if (is_right(*way.given, way.trial) && !strays(way.trial)) {
+        // What is right and leaves its buffers, or a barrier that others wait at, is made for other sizes, if
+        // there are such. What lacks a barrier is right by chance, and for other sizes no more than for the
+        // usual ones, where it keeps to its memory.
+        const bool right = is_right(*way.given, way.trial), parted = leaves_barriers_out(way.trial);
+        if (usual.text.empty() || (right && parted)) usual = outcome(*way.given, way.trial);
+        if (right && !strays(way.trial) && !parted) {
           if (!simpler->chosen.empty() && lacks_barrier && best.simpler != nullptr) return best;
           if (!confuses_sizes(candidate, way, settings, worked)) return way;
           continue;
@@ -153,7 +162,8 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
           best = std::move(way);
           continue;
         }
-        way.elsewhere = simpler->chosen.empty() && right_elsewhere(candidate, way, settings, worked);
+        way.elsewhere =
+            !parted && simpler->chosen.empty() && right_elsewhere(candidate, way, settings, worked);
         if (way.elsewhere) return way;
         if (way.score > best.score + kClearly && !(lacks_barrier && !simpler->chosen.empty()))
           best = std::move(way);
