@@ -89,8 +89,11 @@ Guess choose_entry(const Candidate& candidate, const CallRequest& request, Calle
     for (const Entry& entry : entries)
       if (entry.name.ends_with("::" + request.entry)) consider(entry, 0);
   if (best.port != nullptr) return best;
+  bool launched = false;  // by a function of its own file that callers can reach
   for (const Entry& entry : entries) {
     if (!can_be_the_entry(candidate, entry)) continue;
+    if (entry.form == Entry::Form::kernel && launched && wanted.empty()) break;
+    launched = launched || entry.form == Entry::Form::function;
     const bool known = std::any_of(request.ports.begin(), request.ports.end(),
                                    [&](const Port* port) { return is_name_of(*port, entry.name); });
     // Host functions before kernels: they know their own launch.

@@ -103,8 +103,8 @@ struct Original {
     std::size_t output = 0;     ///< that holds the scales
     double largest = 1;         ///< a scale is its maximum divided by this
     std::string under_maximum;  ///< "zero_guard=amax-"
-    /// The maximum behind each element of the scales; NaN where none is.
-    std::function<std::vector<double>(const core::Call&)> maxima;
+    /// The magnitudes of the elements behind each element of the scales, in their order; empty where none is.
+    std::function<std::vector<std::vector<double>>(const core::Call&)> magnitudes;
   };
   Scaling scaling = {};
   /// Sizes without a ragged edge, where a wrong count of blocks shows nothing: "m=128 n=256". May be empty.

@@ -74,20 +74,6 @@ bool answers_right(const LaidWay& way) {
   return way.trial.ok() && share_right(*way.given, way.trial) > 0.98 && !strays(way.trial);
 }
 
-/// The port with no sizes chosen, and with those of the usual ones.
-std::vector<std::shared_ptr<Simpler>> ports_of_sizes(const Port& port) {
-  std::vector<std::shared_ptr<Simpler>> list = {simpler_of(port)};
-  for (const oracle::Original::Sayable& each : port.original->sayable) {
-    const std::size_t before = list.size();
-    for (const std::string& value : each.values)
-      for (std::size_t i = 0; i < before; ++i) {
-        list.push_back(copy_of(*list[i]));
-        choose(*list.back(), each.field, value);
-      }
-  }
-  return list;
-}
-
 std::string chosen_sizes(const Simpler& simpler) {
   std::string text;
   for (const auto& [field, value] : simpler.chosen)
@@ -107,7 +93,7 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsOfLayout);
   LaidWay best;
   double worked = 0;
-  for (const std::shared_ptr<Simpler>& simpler : ports_of_sizes(*called.port))
+  for (const std::shared_ptr<Simpler>& simpler : simpler_ports(named_of(candidate, entry), simpler_of(*called.port)))
     for (const CacheLayout& layout : cache_layouts()) {
       if (worked > kSecondsOfLayouts || (best.simpler != nullptr && answers_right(best))) break;
       try {

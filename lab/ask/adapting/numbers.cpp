@@ -1,5 +1,7 @@
 #include "lab/ask/adapting/numbers.hpp"
 
+#include "lab/ask/names/number_words.hpp"
+
 #include <algorithm>
 #include <set>
 #include "lab/ask/nearness.hpp"
@@ -36,7 +38,52 @@ std::vector<Passing> numbers_of(const Port& port, const Given& given) {
   return guesses;
 }
 
+Passing constant_number(double number) {
+  Passing passing;
+  passing.what = What::constant;
+  passing.constant = number;
+  return passing;
+}
+
+/// What a number may be that no name explains.
+std::vector<Passing> may_be(const Parameter& p, const Port& port, const Given& given) {
+  std::vector<Passing> list;
+  if (is_tile_name(p.name)) {
+    for (const int tile : {32, 16, 64, 128, 4}) list.push_back(constant_number(tile));
+  } else if (is_code_name(p.name)) {
+    for (const int code : {0, 1, 2}) list.push_back(constant_number(code));
+  } else {
+    list = numbers_of(port, given);
+    for (const int number : {1, 0, 32}) list.push_back(constant_number(number));
+  }
+  return list;
+}
+
 }  // namespace
+
+bool is_unsure_of_tiles_alone(const Guess& guess) {
+  return !guess.unsure.empty() && std::all_of(guess.unsure.begin(), guess.unsure.end(), [&](int at) {
+    const std::string& name = guess.form.entry->parameters[static_cast<std::size_t>(at)].name;
+    return is_tile_name(name) || is_code_name(name);
+  });
+}
+
+std::vector<Form> forms_of_numbers(const Guess& guess, const Given& given) {
+  constexpr std::size_t kMostForms = 60;
+  std::vector<Form> list = {guess.form};
+  for (const int at : guess.unsure) {
+    const auto i = static_cast<std::size_t>(at);
+    std::vector<Form> more;
+    for (const Passing& each : may_be(guess.form.entry->parameters[i], *guess.port, given))
+      for (const Form& form : list) {
+        if (more.size() == kMostForms) break;
+        more.push_back(form);
+        more.back().passings[i] = each;
+      }
+    list = std::move(more);
+  }
+  return list;
+}
 
 void try_numbers(const Candidate& candidate, const CallRequest& request, const std::vector<int>& unsure,
                  Called& called) {

@@ -81,32 +81,6 @@ std::vector<std::string> written_for(const Named& named, const oracle::Original:
   return list;
 }
 
-/// Copies of what is asked first, without what no parameter says, of the usual sizes first, then of those for
-/// which many kernels are written. `settled`: fields that stay as they are.
-std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, std::shared_ptr<Simpler> first,
-                                                    const std::vector<std::string>& settled = {}) {
-  const std::vector<oracle::Original::Sayable> sayable = first->original.sayable;
-  std::vector<std::shared_ptr<Simpler>> list = {std::move(first)};
-  for (const oracle::Original::Sayable& each : sayable) {
-    if ((each.values.empty() && says(named.entry, each)) ||
-        std::find(settled.begin(), settled.end(), each.field) != settled.end())
-      continue;
-    const std::size_t before = list.size();
-    for (std::size_t i = 0; i < before; ++i) {
-      if (each.values.empty())
-        change_lines(list[i]->original, each.field,
-                     [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
-      for (const std::string& value : written_for(named, each)) {
-        list.push_back(copy_of(*list[i]));
-        choose(*list.back(), each.field, value);
-      }
-    }
-  }
-  // One key alone has all the weight, whatever is wrong with it.
-  std::erase_if(list, [&](const std::shared_ptr<Simpler>& each) { return asks_one_key(*each); });
-  return list;
-}
-
 /// The form with its lengths of queries as those of the keys: of a kernel that takes one query and one
 /// length, that is what the length counts. Nothing where the form has no such length, or has one of keys
 /// already.
@@ -182,6 +156,30 @@ Named named_of(const Candidate& candidate, const Entry& entry) {
   const bool text = candidate.path().extension() != ".so";
   return {entry, candidate.path().filename().string(),
           text ? std::string(std::istreambuf_iterator<char>(in), {}) : std::string()};
+}
+
+std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, std::shared_ptr<Simpler> first,
+                                                    const std::vector<std::string>& settled) {
+  const std::vector<oracle::Original::Sayable> sayable = first->original.sayable;
+  std::vector<std::shared_ptr<Simpler>> list = {std::move(first)};
+  for (const oracle::Original::Sayable& each : sayable) {
+    if ((each.values.empty() && says(named.entry, each)) ||
+        std::find(settled.begin(), settled.end(), each.field) != settled.end())
+      continue;
+    const std::size_t before = list.size();
+    for (std::size_t i = 0; i < before; ++i) {
+      if (each.values.empty())
+        change_lines(list[i]->original, each.field,
+                     [](const Pattern& field, const std::string& line) { return field.replaced(line, ""); });
+      for (const std::string& value : written_for(named, each)) {
+        list.push_back(copy_of(*list[i]));
+        choose(*list.back(), each.field, value);
+      }
+    }
+  }
+  // One key alone has all the weight, whatever is wrong with it.
+  std::erase_if(list, [&](const std::shared_ptr<Simpler>& each) { return asks_one_key(*each); });
+  return list;
 }
 
 std::vector<Tried> tried_ways(const Named& named, const Port& port, const Form& form) {

@@ -60,6 +60,11 @@ struct Tried {
 /// number of keys, which comes first where the name says so.
 std::vector<Tried> tried_ways(const Named& named, const Port& port, const Form& form);
 
+/// Copies of what is asked first, without what no parameter says, of the usual sizes first, then of those for
+/// which many kernels are written. `settled`: fields that stay as they are.
+std::vector<std::shared_ptr<Simpler>> simpler_ports(const Named& named, std::shared_ptr<Simpler> first,
+                                                    const std::vector<std::string>& settled = {});
+
 /// The sizes for which many kernels are written; where one is known, tiles may be twice as large.
 std::vector<std::string> common_sizes(const Named& named, const oracle::Original::Sayable& each);
 

@@ -27,9 +27,10 @@ std::string length_said(const std::vector<std::string>& words) {
   static const std::vector<std::string> queries = {"q", "query", "queries"},
                                         keys = {"kv",     "k",    "key",     "keys", "cache",
                                                 "cached", "past", "current", "cur",  "max"},
-                                        counts = {"num",    "n",      "nr",     "count",    "total",
-                                                  "of",     "len",    "length", "seq",      "sequence",
-                                                  "seqlen", "tokens", "rows",   "positions"};
+                                        counts = {"num",       "n",     "nr",     "count",     "total",  "of",
+                                  "len",       "length", "lens",  "seq",       "sequence", "seqlen",
+                                  "tokens",    "rows",  "positions", "valid",  "actual", "effective",
+                                  "used",      "context", "ctx",  "history"};
   bool query = false, key = false;
   for (const std::string& word : words) {
     query = query || one_of(queries, word);
@@ -150,7 +151,46 @@ bool counts_rows(const Entry& entry) {
   });
 }
 
+/// "num_experts", "max_m": how many experts there are, and how many rows each has room for.
+bool number_of_experts(const Port& port, const Parameter& p, Passing& passing) {
+  static const Pattern kExperts("((num|n)_?)?(local_?)?(experts?|groups?)|(num_)?groups?|e|g"),
+      kRows(
+          "(max_?m|m_?max|max_?(tokens|rows|num_tokens)(_per_(expert|group))?|m|rows_per_(expert|group)|"
+          "tokens_per_expert|capacity)");
+  const std::string name = lower_case(p.name);
+  const int b = port.role_of_argument("b"), a = port.role_of_argument("a");
+  if (port.op != "grouped_fp8_gemm" || a < 0 || b < 0) return false;
+  passing.what = What::size;
+  const bool masked = port.role_of_argument("row_counts") >= 0;
+  if (kExperts.is(name)) {
+    passing.role = b;
+    passing.dim = -3;
+  } else if (kRows.is(name) && masked) {
+    passing.role = a;
+    passing.dim = -2;
+  } else {
+    passing = Passing();
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool is_tile_name(const std::string& name) {
+  static const Pattern kTile(
+      "b_?[rc]|(block|tile|blk|bk)_?(m|n|q|k|kv|r|c|rows?|cols?|sz|dim|x|y)?|tile_?size(_[a-z]+)?|"
+      "(q|kv|k)_?(block|tile)(_?size)?|tile_?(rows?|cols?|len|width)");
+  static const Pattern kThreads("(num_?|n_?)?threads(_per_block)?|block_?(dim|threads)|(num_?|n_?)?warps|tpb");
+  return kTile.is(lower_case(name)) || kThreads.is(lower_case(name));
+}
+
+bool is_code_name(const std::string& name) {
+  static const Pattern kCode(
+      "((d|data_?|elem(ent)?_?|scalar_?|in_?|input_?)?type)(_?(code|id|enum|flag))?|(precision|mode|flags?|"
+      "layout|version|variant|device(_?id)?|dev)|(is|use)_\\w+");
+  return kCode.is(lower_case(name));
+}
 
 bool takes_a_position(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_position);
@@ -173,6 +213,7 @@ bool shares_heads(const Entry& entry) {
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
   const std::string& name = p.name;
+  if (number_of_experts(port, p, passing)) return true;
   if (number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing)) return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };

@@ -21,12 +21,21 @@ struct Scaled {
   double spacing;  ///< of the type that stores it, near 0
 };
 
+/// NaN counts nowhere.
+double largest_of(const std::vector<double>& block) {
+  double largest = 0;
+  for (const double each : block) largest = std::max(largest, each);
+  return largest;
+}
+
 std::vector<Scaled> scales_of(const oracle::Original::Scaling& scaling,
                               const std::vector<Evidence>& evidence) {
   std::vector<Scaled> list;
   for (const Evidence& each : evidence) {
     const oracle::ExpectedTensor& tensor = each.given->plain.tensors[scaling.output];
-    const std::vector<double> maxima = scaling.maxima(each.given->problem->call());
+    std::vector<double> maxima;
+    for (const std::vector<double>& block : scaling.magnitudes(each.given->problem->call()))
+      maxima.push_back(block.empty() ? NAN : largest_of(block));
     const std::vector<double>& stored = each.outputs[scaling.output];
     const double spacing = tensor.dtype == DType::f16 ? 0x1p-24 : tensor.dtype == DType::bf16 ? 0x1p-133 : 0;
     for (std::size_t i = 0; i < std::min(maxima.size(), stored.size()); ++i)
@@ -141,7 +150,7 @@ std::vector<oracle::Variation> guards_of(const Port& port, const std::vector<Sca
 
 std::vector<oracle::Variation> measured_guards(const Port& port, const std::vector<Evidence>& evidence) {
   const oracle::Original::Scaling& scaling = port.original->scaling;
-  if (!scaling.maxima || evidence.empty()) return {};
+  if (!scaling.magnitudes || evidence.empty()) return {};
   const std::vector<Scaled> scales = scales_of(scaling, evidence);
   std::vector<oracle::Variation> list = guards_of(port, scales);
   if (const double divisor = shared_divisor(scales, scaling.largest); divisor != 0) {
