@@ -43,6 +43,7 @@ std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const 
                        [&](const char* word) { return type.find(word) != std::string::npos; });
   };
   std::vector<Dtypes> list;
+  std::vector<std::string> open;  // fields of which no pointer says the type
   const auto add = [&](const std::string& field, DType dtype) {
     Dtypes other = dtypes;
     other[field] = dtype;
@@ -63,7 +64,15 @@ std::vector<Dtypes> dtypes_of_untyped(const Port& port, const Form& form, const 
       for (const auto& usual : port.original->usual)
         for (const auto& [name, dtype] : usual)
           if (name == field) add(field, dtype);
+      open.push_back(field);
     }
+  }
+  // All of them alike, usual or not: what the op does not take is not asked.
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    Dtypes alike = dtypes;
+    for (const std::string& field : open) alike[field] = dtype;
+    if (alike != dtypes && std::find(list.begin(), list.end(), alike) == list.end())
+      list.push_back(std::move(alike));
   }
   return list;
 }

@@ -1,5 +1,6 @@
 #include "lab/ask/adapting/cache_layouts.hpp"
 
+#include "lab/ask/adapting/simpler.hpp"
 #include "lab/ask/adapting/simpler_ports.hpp"
 #include "lab/ask/nearness.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kSecondsOfLayout = 3;    ///< of a call that is only tried
 constexpr double kSecondsOfLayouts = 6;  ///< of all of them together
+constexpr double kOfTheOp = 0.5;  ///< of an answer that has to do with the op's, whatever its fault
 constexpr double kClearlyNearer = 0.2;  ///< of two as good, the more ordinary
 
 /// How a row of keys or a page of them lies, its first dimension aside.
@@ -60,6 +62,7 @@ struct LaidWay {
   std::shared_ptr<Simpler> simpler;
   Form form;
   const CacheLayout* layout = nullptr;
+  Dtypes dtypes;
   std::shared_ptr<const Given> given;
   Trial trial;
   double score = -3;
@@ -72,6 +75,36 @@ double nearness_of(const Given& given, const Trial& trial) {
 
 bool answers_right(const LaidWay& way) {
   return way.trial.ok() && share_right(*way.given, way.trial) > 0.98 && !strays(way.trial);
+}
+
+/// The dtypes in which it was asked, and each of the usual ones where its caches say none: tensors, and memory
+/// of any type.
+std::vector<Dtypes> dtypes_to_ask(const Called& called) {
+  std::vector<Dtypes> list = {called.dtypes};
+  const bool typed = std::any_of(called.form.passings.begin(), called.form.passings.end(), [&](const Passing& each) {
+    return each.what == Passing::What::role && each.cast != DType::none &&
+           called.port->roles[static_cast<std::size_t>(each.role)].argument == "k";
+  });
+  for (std::size_t i = 0; !typed && i < called.port->original->usual.size(); ++i) {
+    Dtypes each;
+    for (const auto& [field, dtype] : called.port->original->usual[i]) each[field] = dtype;
+    if (each != called.dtypes) list.push_back(std::move(each));
+  }
+  return list;
+}
+
+/// The port, and with what kernels have not, or are written for. Tensors say how many heads they have.
+std::vector<std::shared_ptr<Simpler>> ports_to_ask(const Candidate& candidate, const Called& called) {
+  const Named named = named_of(candidate, *called.form.entry);
+  std::vector<std::shared_ptr<Simpler>> list;
+  if (takes_tensors(*called.form.entry)) list = simpler_ports(named, simpler_of(*called.port), {"hkv"});
+  for (std::shared_ptr<Simpler>& each : simpler_ports(named, simpler_of(*called.port)))
+    list.push_back(std::move(each));
+  return list;
+}
+
+bool shares_heads_of_keys(const Simpler& simpler) {
+  return !simpler.original.probes.empty() && simpler.original.probes.front().find("hkv=") != std::string::npos;
 }
 
 std::string chosen_sizes(const Simpler& simpler) {
@@ -93,28 +126,37 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
   settings.timeout_seconds = std::min(settings.timeout_seconds, kSecondsOfLayout);
   LaidWay best;
   double worked = 0;
-  for (const std::shared_ptr<Simpler>& simpler : simpler_ports(named_of(candidate, entry), simpler_of(*called.port)))
-    for (const CacheLayout& layout : cache_layouts()) {
-      if (worked > kSecondsOfLayouts || (best.simpler != nullptr && answers_right(best))) break;
-      try {
-        LaidWay way;
-        way.simpler = simpler;
-        way.layout = &layout;
-        way.given = given_by_line(without_what_it_lacks(simpler->port, form), simpler->original.probes.front(),
-                                  called.dtypes);
-        const std::optional<Form> other = laid(form, simpler->port, *way.given, layout);
-        if (!other) continue;
-        way.form = *other;
-        way.trial = try_call(candidate, way.form, simpler->port, *way.given, settings);
-        worked += way.trial.answer.worked_seconds;
-        way.score = nearness_of(*way.given, way.trial);
-        // What keeps to its memory and fills its answer is asked for sizes that it is made for.
-        const bool made_for = best.simpler != nullptr && best.trial.ok() && !strays(best.trial) &&
-                              !leaves_out(*best.given, best.trial) && !simpler->chosen.empty();
-        if (answers_right(way) || (!made_for && way.score > best.score + kClearlyNearer)) best = std::move(way);
-      } catch (const Error&) {  // the op does not take it
+  const bool tensors = takes_tensors(entry);
+  bool keeps_with_heads = false;
+  for (const Dtypes& dtypes : dtypes_to_ask(called))
+    for (const std::shared_ptr<Simpler>& simpler : ports_to_ask(candidate, called))
+      for (const CacheLayout& layout : cache_layouts()) {
+        if (worked > kSecondsOfLayouts || (best.simpler != nullptr && answers_right(best))) break;
+        // Whose tensors say how many heads there are takes them, where it keeps to its memory with them.
+        if (tensors && keeps_with_heads && !shares_heads_of_keys(*simpler)) break;
+        try {
+          LaidWay way;
+          way.simpler = simpler;
+          way.layout = &layout;
+          way.dtypes = dtypes;
+          way.given = given_by_line(without_what_it_lacks(simpler->port, form), simpler->original.probes.front(),
+                                    dtypes);
+          const std::optional<Form> other = laid(form, simpler->port, *way.given, layout);
+          if (!other) continue;
+          way.form = *other;
+          way.trial = try_call(candidate, way.form, simpler->port, *way.given, settings);
+          worked += way.trial.answer.worked_seconds;
+          way.score = nearness_of(*way.given, way.trial);
+          // What keeps to its memory and fills its answer is asked for sizes that it is made for.
+          const bool made_for = best.simpler != nullptr && best.trial.ok() && !strays(best.trial) &&
+                                !leaves_out(*best.given, best.trial) && !simpler->chosen.empty();
+          keeps_with_heads = keeps_with_heads || (way.trial.ok() && !strays(way.trial) &&
+                                                  !leaves_out(*way.given, way.trial) && way.score > kOfTheOp);
+          if (answers_right(way) || (!made_for && way.score > best.score + kClearlyNearer))
+            best = std::move(way);
+        } catch (const Error&) {  // the op does not take it
+        }
       }
-    }
   if (best.simpler == nullptr || !best.trial.ok() ||
       (!answers_right(best) && best.score <= nearness_of(*called.given, called.trial) + kClearlyNearer))
     return;
@@ -142,6 +184,7 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
   called.port = called.simpler.get();
   called.form = best.form;
   called.unsure.clear();
+  called.dtypes = best.dtypes;
   called.given = best.given;
   called.trial = std::move(best.trial);
   called.callable = true;

@@ -45,7 +45,7 @@ bool is_right_as_far_as_written(const Given& given, const Trial& trial) {
 
 /// What became of a call, for the sentence that says which is no longer asked.
 struct Outcome {
-  std::string text;     ///< empty: there was none
+  std::string text = {};  ///< empty: there was none
   bool strays = false;  ///< memory outside the tensors was accessed
 };
 
@@ -57,7 +57,7 @@ struct Way {
   Trial trial;
   double score = -3;
   bool elsewhere = false;  ///< right in another of its problems than this one
-  Outcome limit;           ///< of the same call of usual sizes; empty where it is one
+  Outcome limit = {};      ///< of the same call of usual sizes; empty where it is one
 };
 
 /// Whether threads of a block left out a barrier at which others waited.
@@ -400,6 +400,8 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   const bool turned = lies_otherwise(best.simpler->port) && !lies_otherwise(*called.port);
   // Of the first way of such a port nothing has been said yet.
   if (best.limit.text.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
+  // Of other dtypes it may be the code of them that was another.
+  if (best.dtypes != called.dtypes && !tensors) best.limit = {};
   if (!best.limit.text.empty() && (refused || right_so)) {
     Finding finding;
     if (best.given->line == called.given->line || (turned && right_so)) {

@@ -80,6 +80,25 @@ double shared_divisor(const std::vector<Scaled>& scales, double largest) {
   return !own && 4 * static_cast<std::size_t>(alike) >= 3 * divisors.size() ? middle : 0;
 }
 
+/// What is added to every scale, in the scale's own measure; 0 where it is nothing, or not the same in all.
+double added_to_scales(const std::vector<Scaled>& scales) {
+  constexpr double kOfStored = 0x1p-22;
+  const auto smallest = std::min_element(scales.begin(), scales.end(), [](const Scaled& a, const Scaled& b) {
+    return a.own < b.own;
+  });
+  if (smallest == scales.end() || smallest->spacing > 0) return 0;
+  const double added = smallest->stored - smallest->own;
+  if (!(added > 0) || !std::isfinite(added)) return 0;
+  std::size_t alike = 0, telling = 0;
+  for (const Scaled& each : scales) {
+    const double room = kOfStored * each.stored;
+    alike += std::fabs(each.stored - each.own - added) <= room + 1e-3 * added;
+    // A scale that a floor would leave as it is.
+    telling += each.own > 2 * added && each.stored - each.own > added / 2 && added > 4 * room;
+  }
+  return telling >= 2 && 20 * alike >= 19 * scales.size() ? added : 0;
+}
+
 oracle::Variation under(const std::string& prefix, const std::string& number, const char* what) {
   return {prefix + number, fmt::format("{} is at least {}", what, number)};
 }
@@ -110,6 +129,13 @@ namespace {
 /// What is put under a maximum, under a scale, or given to small maxima in place of one.
 std::vector<oracle::Variation> guards_of(const Port& port, const std::vector<Scaled>& scales) {
   const oracle::Original::Scaling& scaling = port.original->scaling;
+  if (const double added = added_to_scales(scales); added > 0) {
+    const auto simplest = [](double value) { return simplest_between(value * 0.9995, value * 1.0005); };
+    const std::string scale = simplest(added), maximum = simplest(added * scaling.largest);
+    if (maximum.size() <= scale.size())
+      return {{"added=amax-" + maximum, fmt::format("{} is added to the maximum", maximum)}};
+    return {{"added=scale-" + scale, fmt::format("{} is added to the scale", scale)}};
+  }
   const double value = shared_value(scales);
   if (value == 0) return {};
   double below = 0,

@@ -75,7 +75,10 @@ std::optional<Finding> maximum_of_a_part(const Port& port, const Numbers& number
         continue;
       }
       ++wrong;
-      size = std::max(size, blocks[i].size());
+      // Of a ragged block the places are others.
+      if (blocks[i].size() < size) continue;
+      if (blocks[i].size() > size) places = {};
+      size = blocks[i].size();
       for (std::size_t e = 0; e < blocks[i].size(); ++e)
         if (blocks[i][e] > blocks[i][alike.front()] * (1 + kNearToElement)) places.left_out.push_back(e);
       places.counted.push_back(std::move(alike));

@@ -57,8 +57,13 @@ struct Switches {
         names(vary) {
     if (const std::string_view measured = vary.after("zero_guard=amax-"); !measured.empty())
       least_most = oracle::number_in(measured);
+    if (const std::string_view measured = vary.after("max="); !measured.empty())
+      largest = oracle::number_in(measured);
+    added = oracle::added_to_maximum(vary);
   }
   float least_most = 0;
+  float largest = 127;  ///< what the largest magnitude is scaled to
+  float added = 0;
   bool scale_product, scale_f16, scale_f32, guard, guard_quotient, reciprocal, quotient_of_amax, quotient_f16,
       nearest, nearest_even, floor, wrap, clamp, nan_ignored, identity, product_int32, contiguous, with_sign,
       with_sign_from_zero;
@@ -91,7 +96,8 @@ struct Scale {
 
 Scale scale_of(float most, DType type, const Switches& vary) {
   if (vary.least_most > 0 && most < vary.least_most) most = vary.least_most;
-  float exact = vary.scale_product ? most * (1.0f / 127.0f) : most / 127.0f;
+  most += vary.added;
+  float exact = vary.scale_product ? most * (1.0f / vary.largest) : most / vary.largest;
   exact = oracle::guarded(most, exact, vary.names);
   if (vary.guard && most < 1e-6f) return {1.0f, as_f32(type, 1.0f), 127.0f};
   if (vary.scale_f16) return {as_f32(DType::f16, exact), as_f32(type, as_f32(DType::f16, exact)), most};
@@ -102,7 +108,7 @@ Scale scale_of(float most, DType type, const Switches& vary) {
 float quotient_of(float x, const Scale& scale, const Switches& vary) {
   float q = x / scale.divisor;
   if (vary.reciprocal) q = x * (1.0f / scale.divisor);
-  if (vary.quotient_of_amax) q = x * (127.0f / scale.most);
+  if (vary.quotient_of_amax) q = x * (vary.largest / scale.most);
   if (vary.quotient_f16) q = as_f32(DType::f16, q);
   return q;
 }
