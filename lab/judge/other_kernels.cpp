@@ -194,7 +194,7 @@ std::string is_nothing_like_the_op(const Called& called, const Numbers& numbers)
   if (numbers.explanation.explains || numbers.pattern || numbers.raced || !called.trial.ok()) return {};
   // What keeps to its memory and fills its outputs is called for what it is made for.
   if (!strays(called.trial) && !leaves_out(*called.given, called.trial)) return {};
-  constexpr double kFinite = 0.9, kRight = 0.5, kLike = 0.2;
+  constexpr double kFinite = 0.9, kRight = 0.3, kLike = 0.2;
   // What reads memory that nothing has written answers by chance.
   for (const Answer& answer : numbers.answers)
     for (const Seen& seen : answer.seen)

@@ -151,6 +151,30 @@ double likelihood_of_others(const Candidate& candidate, const Way& way, const Ca
   return least;
 }
 
+constexpr double kFlagged = 1;  // what is likelier needs no flag that it was not given
+
+/// What speaks for a way where the op is asked with a flag that the function has no parameter for, such as a
+/// mask that it always has.
+double likelihood_with_flag(const Candidate& candidate, const Way& way, const CallSettings& settings,
+                            double& worked) {
+  double most = -3;
+  const Port& port = way.simpler->port;
+  if (!way.trial.ok() || strays(way.trial)) return most;
+  for (std::size_t role = 0; role < port.roles.size(); ++role) {
+    if (port.original->parameters[role].kind != oracle::Original::Kind::boolean ||
+        way.form.takes(static_cast<int>(role)))
+      continue;
+    Port flagged = without_what_it_lacks(port, way.form);
+    flagged.always = {port.roles[role].argument};
+    const std::shared_ptr<const Given> given =
+        given_by_line(flagged, port.original->probes.front(), way.dtypes);
+    const Trial trial = try_call(candidate, way.form, flagged, *given, settings);
+    worked += trial.answer.worked_seconds;
+    most = std::max(most, likelihood(*given, trial));
+  }
+  return most;
+}
+
 /// The dtypes in which a function is asked: those that are settled, or each of the usual ones where a code that
 /// it takes may say which it is given.
 std::vector<Dtypes> dtypes_of_codes(const Guess& guess, const Dtypes& settled) {
@@ -210,6 +234,8 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);
             worked += way.trial.answer.worked_seconds;
             way.score = likelihood(*way.given, way.trial);
+            if (way.score < kFlagged)
+              way.score = std::max(way.score, likelihood_with_flag(candidate, way, settings, worked));
             // What it leaves out says nothing of a tile with which all that it writes is right.
             constexpr double kAsFarAsWritten = 0.5;
             if (!guess.unsure.empty() && way.trial.ok() && !strays(way.trial) &&
@@ -224,7 +250,9 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
             if (usual.text.empty() || (right && parted)) usual = outcome(*way.given, way.trial);
             if (right && !strays(way.trial) && !parted) {
               // Of a number that no name explains, what is right once may be another one by chance.
-              if (!guess.unsure.empty() && likelihood_of_others(candidate, way, settings, worked) < 1) continue;
+              if (!guess.unsure.empty() && !is_unsure_of_tiles_alone(guess) &&
+                  likelihood_of_others(candidate, way, settings, worked) < 1)
+                continue;
               if (!usual_sizes && lacks_barrier && best.simpler != nullptr) return best;
               if (!confuses_sizes(candidate, way, settings, worked)) return way;
               continue;
@@ -402,9 +430,12 @@ void try_simpler(const Candidate& candidate, const CallRequest& request, Called&
   if (best.limit.text.empty() && right_so && turned) best.limit = outcome(*called.given, called.trial);
   // Of other dtypes it may be the code of them that was another.
   if (best.dtypes != called.dtypes && !tensors) best.limit = {};
-  if (!best.limit.text.empty() && (refused || right_so)) {
+  const bool same_line = best.given->line == called.given->line;
+  // Numbers that are found by trial alone are no limit.
+  const bool limited = !same_line || turned || lies_otherwise(best.simpler->port);
+  if (!best.limit.text.empty() && (refused || right_so) && limited) {
     Finding finding;
-    if (best.given->line == called.given->line || (turned && right_so)) {
+    if (same_line || (turned && right_so)) {
       finding.code = Code::layout_convention;
       std::string sizes;
       for (const auto& [field, value] : best.simpler->chosen)

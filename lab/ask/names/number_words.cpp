@@ -181,12 +181,19 @@ bool is_tile_name(const std::string& name) {
   static const Pattern kTile(
       "b_?[rc]|(block|tile|blk|bk)_?(m|n|q|k|kv|r|c|rows?|cols?|sz|dim|x|y)?|tile_?size(_[a-z]+)?|"
       "(q|kv|k)_?(block|tile)(_?size)?|tile_?(rows?|cols?|len|width)");
-  static const Pattern kThreads("(num_?|n_?)?threads(_per_block)?|block_?(dim|threads)|(num_?|n_?)?warps|tpb");
-  return kTile.is(lower_case(name)) || kThreads.is(lower_case(name));
+  return kTile.is(lower_case(name)) || sizes_launches(name);
+}
+
+bool sizes_launches(const std::string& name) {
+  static const Pattern kLaunch(
+      "(num_?|n_?)?threads(_per_block)?|(threads?_?)?block_?(dim|threads)|(num_?|n_?)?warps|tpb|"
+      "(num_?|n_?|grid_?)(blocks|ctas|sms?)|grid(_?(dim|size|x))?|launch_(blocks|threads)");
+  return kLaunch.is(lower_case(name));
 }
 
 bool is_code_name(const std::string& name) {
   static const Pattern kCode(
+      "rule|method|algo(rithm)?|kind|policy|strategy|scheme|impl|"
       "((d|data_?|elem(ent)?_?|scalar_?|in_?|input_?)?type)(_?(code|id|enum|flag))?|(precision|mode|flags?|"
       "layout|version|variant|device(_?id)?|dev)|(is|use)_\\w+");
   return kCode.is(lower_case(name));

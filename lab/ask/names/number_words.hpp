@@ -15,6 +15,8 @@ bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
 
 /// Whether a number's name says that it sizes tiles or blocks of threads, which is left to whoever calls it.
 bool is_tile_name(const std::string& name);
+/// Whether it says that it is a number of blocks, or of threads in one, of a launch.
+bool sizes_launches(const std::string& name);
 /// Whether it says that it is a code of a type, a mode, a device or a flag.
 bool is_code_name(const std::string& name);
 
