@@ -140,6 +140,17 @@ Value as_passed(const Form& form, int role, const Value& source, const std::vect
   return pass_tensor(passing, source, values);
 }
 
+/// Where a dimension of the op's tensor lies in what the form passes.
+int where_it_lies(const Form& form, const Passing& of, int rank) {
+  const int dim = of.dim < 0 ? of.dim + rank : of.dim;
+  for (const Passing& each : form.passings) {
+    if (each.what != Passing::What::role || each.role != of.role || each.axes.empty()) continue;
+    const auto at = std::find(each.axes.begin(), each.axes.end(), dim);
+    return static_cast<int>(at - each.axes.begin());
+  }
+  return dim;
+}
+
 /// What Python's callers pass for a tensor that they do not have, of the dtype of the others: None is none.
 Value without_elements(const std::vector<Value>& values) {
   const auto first =
@@ -302,7 +313,9 @@ std::vector<Value> passed(const Form& form, const std::vector<Value>& values) {
         break;
       case Passing::What::stride: {
         const Value tensor = as_passed(form, passing.role, *source, values);
-        const int dim = passing.dim < 0 ? passing.dim + tensor.tensor.rank : passing.dim;
+        const int dim = passing.of_the_op  ? where_it_lies(form, passing, source->tensor.rank)
+                        : passing.dim < 0 ? passing.dim + tensor.tensor.rank
+                                          : passing.dim;
         const std::int64_t unit = passing.bytes ? size_of(tensor.tensor.dtype) : 1;
         const std::int64_t stride = dim >= 0 && dim < tensor.tensor.rank ? tensor.tensor.stride(dim) : 1;
         list.push_back(as_number(static_cast<double>(stride * unit)));

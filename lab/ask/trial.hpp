@@ -76,7 +76,8 @@ struct Passing {
   int columns = 0;
   /// Its last dimension as two, the last of so many elements; `axes` are of what that makes. 0: as it is.
   int split = 0;
-  bool bytes = false;  ///< of a stride: counted in bytes
+  bool bytes = false;      ///< of a stride: counted in bytes
+  bool of_the_op = false;  ///< of a stride: of the op's dimension, wherever it lies in what is passed
   bool boxed = false;  ///< of a number: given as a tensor with one element
   /// A dimension that the original's tensor does not have, before this one, as long as `longer` counts: its
   /// elements are copies.

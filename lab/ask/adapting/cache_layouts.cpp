@@ -148,7 +148,7 @@ void try_cache_layouts(const Candidate& candidate, const CallRequest& request, C
           worked += way.trial.answer.worked_seconds;
           way.score = nearness_of(*way.given, way.trial);
           // What keeps to its memory and fills its answer is asked for sizes that it is made for.
-          const bool made_for = best.simpler != nullptr && best.trial.ok() && !strays(best.trial) &&
+          const bool made_for = best.simpler != nullptr && best.simpler != simpler && best.trial.ok() && !strays(best.trial) &&
                                 !leaves_out(*best.given, best.trial) && !simpler->chosen.empty();
           keeps_with_heads = keeps_with_heads || (way.trial.ok() && !strays(way.trial) &&
                                                   !leaves_out(*way.given, way.trial) && way.score > kOfTheOp);

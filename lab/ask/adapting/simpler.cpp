@@ -175,14 +175,26 @@ double likelihood_with_flag(const Candidate& candidate, const Way& way, const Ca
   return most;
 }
 
+/// Whether a function takes memory of the op without saying of which type.
+bool takes_untyped(const Form& form) {
+  for (std::size_t i = 0; i < std::min(form.passings.size(), form.entry->parameters.size()); ++i) {
+    const Parameter& p = form.entry->parameters[i];
+    if (form.passings[i].what == Passing::What::role && p.kind == Parameter::Kind::pointer &&
+        form.passings[i].cast == DType::none && p.element == DType::none)
+      return true;
+  }
+  return false;
+}
+
 /// The dtypes in which a function is asked: those that are settled, or each of the usual ones where a code that
-/// it takes may say which it is given.
-std::vector<Dtypes> dtypes_of_codes(const Guess& guess, const Dtypes& settled) {
+/// it takes may say which it is given, or nothing does.
+std::vector<Dtypes> dtypes_to_try(const Guess& guess, const Dtypes& settled) {
   std::vector<Dtypes> list = {settled};
-  const bool code = std::any_of(guess.unsure.begin(), guess.unsure.end(), [&](int at) {
-    return is_code_name(guess.form.entry->parameters[static_cast<std::size_t>(at)].name);
-  });
-  for (std::size_t i = 0; code && i < guess.port->original->usual.size(); ++i) {
+  const bool open = takes_untyped(guess.form) ||
+                    std::any_of(guess.unsure.begin(), guess.unsure.end(), [&](int at) {
+                      return is_code_name(guess.form.entry->parameters[static_cast<std::size_t>(at)].name);
+                    });
+  for (std::size_t i = 0; open && i < guess.port->original->usual.size(); ++i) {
     Dtypes each;
     for (const auto& [field, dtype] : guess.port->original->usual[i]) each[field] = dtype;
     if (each != settled) list.push_back(std::move(each));
@@ -228,7 +240,7 @@ Way best_way(const Candidate& candidate, const Called& called, const CallSetting
       for (const Tried& tried : tried_ways(named_of(candidate, entry), port, guess.form)) {
         Guess of_way = guess;
         of_way.form = tried.form;
-        for (const Dtypes& dtypes : dtypes_of_codes(of_way, called.dtypes))
+        for (const Dtypes& dtypes : dtypes_to_try(of_way, called.dtypes))
           for (Way& way : ways_of(tried, of_way, dtypes, likeliest)) {
             if (worked > kSecondsIn) break;
             way.trial = try_call(candidate, way.form, way.simpler->port, *way.given, settings);

@@ -175,6 +175,48 @@ bool number_of_experts(const Port& port, const Parameter& p, Passing& passing) {
   return true;
 }
 
+/// "out_features" and "in_features": the rows and the columns of a weight, where nothing is multiplied by it.
+bool number_of_weight(const Port& port, const Parameter& p, Passing& passing) {
+  static const Pattern kRows("out(put)?_(features|dim|size|channels)|d_?out"),
+      kColumns("in(put)?_(features|dim|size|channels)|d_?in");
+  const bool rows = kRows.is(lower_case(p.name));
+  if ((!rows && !kColumns.is(lower_case(p.name))) || dimension_of(port, "K")) return false;
+  const std::optional<Dimension> of = dimension_of(port, rows ? "M" : "N");
+  if (!of || !dimension_of(port, rows ? "N" : "M")) return false;
+  passing.what = What::size;
+  passing.role = of->role;
+  passing.dim = of->dim;
+  return true;
+}
+
+/// "kv_block_stride", "cache_head_stride", "stride_k_page": a step through caches, however those lie.
+bool stride_of_cache(const Port& port, const Parameter& p, Passing& passing) {
+  const std::string name = lower_case(p.name);
+  const auto step = [&](const char* of) {
+    static const std::string caches = "(kv|k|v|key|value)?_?(caches?|pages)?";
+    return Pattern(caches + "_" + of + "_stride|stride_" + caches + "_" + of + "|" + caches + "_stride_" + of)
+        .is(name);
+  };
+  const std::optional<Dimension> keys = dimension_of(port, "Sk"), heads = dimension_of(port, "Hkv");
+  if (p.kind != Parameter::Kind::integer || !keys || !heads || port.role_of_argument("seqused_k") < 0)
+    return false;
+  std::optional<Dimension> of;
+  if (step("(block|page|batch|seq|b)"))
+    of = Dimension{keys->role, 0};
+  else if (step("(heads?|h)"))
+    of = heads;
+  else if (step("(tok(en)?|slot|key|pos|n)"))
+    of = keys;
+  if (!of) return false;
+  const int values = port.role_of_argument("v");
+  static const Pattern kValues("(stride_)?v(alue)?_.*");
+  passing.what = What::stride;
+  passing.role = kValues.is(name) && values >= 0 ? values : of->role;
+  passing.dim = of->dim;
+  passing.of_the_op = true;
+  return true;
+}
+
 }  // namespace
 
 bool is_tile_name(const std::string& name) {
@@ -217,10 +259,17 @@ bool shares_heads(const Entry& entry) {
   return std::any_of(entry.parameters.begin(), entry.parameters.end(), is_ratio_of_heads);
 }
 
+bool is_stride_of_cache(const Port& port, const Parameter& p) {
+  Passing passing;
+  return stride_of_cache(port, p, passing);
+}
+
 bool number_by_words(const Entry& entry, const Port& port, const Parameter& p,
                      const std::vector<int>& role_at, Passing& passing) {
   const std::string& name = p.name;
-  if (number_of_experts(port, p, passing)) return true;
+  if (number_of_experts(port, p, passing) || number_of_weight(port, p, passing) ||
+      stride_of_cache(port, p, passing))
+    return true;
   if (number_of_pages(port, p, passing) || number_of_cache(entry, port, p, passing)) return true;
   const std::vector<std::string> words = words_of(name);
   const auto has = [&](const char* word) { return one_of(words, word); };
