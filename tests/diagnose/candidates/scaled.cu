@@ -76,6 +76,24 @@ __global__ void keep(const __half* k, signed char* out, float* scales, const lon
 KEEP(keep_in_127_steps, 127.0f)
 KEEP(keep_in_128_steps, 128.0f)
 
+/// One scale for all heads of a token, of the largest among them.
+__global__ void keep_together(const __half* k, signed char* out, float* scales, const long* slots, int heads, int dim) {
+  const long token = blockIdx.x, slot = slots[token];
+  const int width = heads * dim;
+  float most = 0.0f;
+  for (int i = threadIdx.x; i < width; i += 32) most = fmaxf(most, fabsf(__half2float(k[token * width + i])));
+  for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+  const float scale = most / 127.0f;
+  for (int i = threadIdx.x; i < width; i += 32)
+    out[slot * width + i] = (signed char)fminf(fmaxf(__half2float(k[token * width + i]) / scale, -128.0f), 127.0f);
+  for (int h = threadIdx.x; h < heads; h += 32) scales[slot * heads + h] = scale;
+}
+extern "C" void keep_by_tokens(const __half* key, signed char* key_cache, float* key_scale, const long* slot_mapping,
+                               int num_tokens, int num_heads, int head_size) {
+  if (num_tokens > 0)
+    keep_together<<<num_tokens, 32>>>(key, key_cache, key_scale, slot_mapping, num_heads, head_size);
+}
+
 /// `late`: each block of K takes the scale of a of the one behind it.
 __global__ void by_blocks(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, const float* a_s, const float* b_s,
                           __nv_bfloat16* c, int m, int n, int k, bool late) {
